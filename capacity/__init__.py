@@ -1,0 +1,1 @@
+"""Which loads fit: stability regions and their faces."""

@@ -1,0 +1,194 @@
+r"""Evidence: definitions turned into residuals that anyone can recompute.
+
+Each function takes a problem, counts and an allocation (tasks per class) and measures how far the
+allocation is from a definition. Nothing here knows how the allocation was found.
+
+With :math:`s_{ij} = \varphi_i a_{ij} / (x_i w_i C_j)` the weighted share that one job of class
+:math:`i` holds of resource :math:`j`, and :math:`\bar s_j = \max_i s_{ij}`:
+
+* *bottleneck-max*: every class has a saturated resource on which its share is the largest, or is at
+  its limit [1]_;
+* *max-min* of levels :math:`y_i = \varphi_i/(x_i r_i)`: every class has a saturated resource on which
+  its level is the largest among the classes that demand it, or is at its limit;
+* *prices*: :math:`\varphi_i = x_i w_i (\sum_j p_j a_{ij} + q_i)^{-1/\alpha}` with
+  :math:`0 \le p \perp C - \varphi a \ge 0` and :math:`0 \le q \perp x\ell - \varphi \ge 0`, the KKT
+  conditions of weighted :math:`\alpha`-fairness.
+
+All residuals are relative, so 1e-9 means nine digits. When a definition offers a choice ("a resource
+such that ...") the residual of a class is the smallest over its choices of the largest violation.
+
+References
+----------
+.. [1] T. Bonald and J. Roberts, "Multi-resource fairness: objectives, algorithms and performance",
+   ACM SIGMETRICS 2015. arXiv:1410.0782.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairness.problem import FloatArray, Problem
+
+__all__ = [
+    "SATURATION",
+    "Certificate",
+    "bottleneck_certificate",
+    "feasibility_certificate",
+    "level_certificate",
+    "price_certificate",
+]
+
+SATURATION = 1e-9
+"""A resource counts as saturated when less than this part of it is free."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A claim about an allocation and how far the allocation is from it.
+
+    Parameters
+    ----------
+    claim : str
+        What is certified, in words.
+    residual : float
+        Largest relative violation of the claim or of feasibility.
+    tolerance : float
+        Largest residual with which the claim counts as established.
+    duality_gap : float or None
+        Relative duality gap, for claims of optimality.
+    """
+
+    claim: str
+    residual: float
+    tolerance: float = SATURATION
+    duality_gap: float | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the residual is within the tolerance."""
+        return bool(self.residual <= self.tolerance)
+
+    def __str__(self) -> str:
+        gap = "" if self.duality_gap is None else f", duality gap {self.duality_gap:.1e}"
+        verdict = "holds" if self.holds else "FAILS"
+        return f"{self.claim}: {verdict} (residual {self.residual:.1e}{gap})"
+
+
+def relative_usage(problem: Problem, tasks: FloatArray) -> FloatArray:
+    """Usage divided by capacity, shape (..., n_resources); a resource of capacity 0 counts as full."""
+    full = problem.capacities == 0
+    usage: FloatArray = tasks @ problem.task_shares
+    spill = (tasks @ problem.demands > 0) & full
+    return np.where(full, np.where(spill, np.inf, 1.0), usage)
+
+
+def feasibility_residual(problem: Problem, counts: FloatArray, tasks: FloatArray) -> float:
+    """Largest relative excess over a capacity or a limit; infinite for negative or non-finite tasks."""
+    if not np.isfinite(tasks).all() or (tasks < 0).any() or (tasks[counts == 0] > 0).any():
+        return np.inf
+    over_capacity = float(np.max(relative_usage(problem, tasks) - 1.0))
+    limited = np.isfinite(problem.limits) & (counts > 0)
+    excess = tasks[limited] / (counts[limited] * problem.limits[limited]) - 1.0
+    return max(0.0, over_capacity, float(np.max(excess, initial=0.0)))
+
+
+def feasibility_certificate(problem: Problem, counts: FloatArray, tasks: FloatArray) -> Certificate:
+    """Certify that no capacity and no limit is exceeded."""
+    return Certificate("within all capacities and limits", feasibility_residual(problem, counts, tasks))
+
+
+def job_shares(problem: Problem, counts: FloatArray, tasks: FloatArray) -> FloatArray:
+    """Weighted share s_ij of resource j that one job of class i holds; 0 where no job is present."""
+    scale = np.divide(tasks, counts * problem.weights, out=np.zeros_like(tasks), where=counts > 0)
+    return scale[..., None] * problem.task_shares
+
+
+def bottleneck_certificate(problem: Problem, counts: FloatArray, tasks: FloatArray) -> Certificate:
+    """Certify that the allocation is bottleneck-max fair."""
+    shares = job_shares(problem, counts, tasks)
+    rank = np.where(problem.task_shares > 0, shares, np.nan)
+    residual = _largest_on_saturated(problem, counts, tasks, rank)
+    claim = "every class has the largest share of a saturated resource, or is at its limit"
+    return Certificate(claim, residual)
+
+
+def level_certificate(
+    problem: Problem, counts: FloatArray, tasks: FloatArray, growth: FloatArray
+) -> Certificate:
+    """Certify that the allocation is max-min fair in the levels tasks/(counts * growth)."""
+    level = np.divide(tasks, counts * growth, out=np.zeros_like(tasks), where=counts > 0)
+    rank = np.where(problem.task_shares > 0, level[:, None], np.nan)
+    residual = _largest_on_saturated(problem, counts, tasks, rank)
+    claim = "every class has a saturated resource on which its level is the largest, or is at its limit"
+    return Certificate(claim, residual)
+
+
+def price_certificate(
+    problem: Problem,
+    counts: FloatArray,
+    tasks: FloatArray,
+    prices: FloatArray,
+    *,
+    limit_prices: FloatArray | None = None,
+    alpha: float = 1.0,
+    duality_gap: float | None = None,
+) -> Certificate:
+    """Certify weighted alpha-fairness by the KKT conditions at the given prices (see the module docstring).
+
+    Parameters
+    ----------
+    prices : ndarray of shape (n_resources,), utility per resource unit
+        Dual prices p of the capacities; 0 on resources of capacity 0.
+    limit_prices : ndarray of shape (n_classes,), utility per task, optional
+        Dual prices q of the limits.
+    """
+    live = (counts > 0) & ~problem.blocked
+    q = np.zeros(problem.n_classes) if limit_prices is None else limit_prices
+    dual = -min(0.0, float(np.min(prices, initial=0.0)), float(np.min(q, initial=0.0)))
+    cost = (problem.demands @ prices + q)[live]
+    weighted_counts = (counts * problem.weights)[live]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        stationary = np.abs(tasks[live] / weighted_counts * cost ** (1.0 / alpha) - 1.0)
+    # Complementarity on a common scale: the part of the whole bill that a resource collects, against its slack.
+    bill = float(np.sum(cost * tasks[live]))
+    slack = np.where(problem.capacities > 0, 1.0 - relative_usage(problem, tasks), 0.0)
+    complementary = (
+        np.minimum(prices * problem.capacities / bill, np.maximum(slack, 0.0)) if bill > 0 else 0.0
+    )
+    capped = live & np.isfinite(problem.limits)
+    room = 1.0 - tasks[capped] / (counts[capped] * problem.limits[capped])
+    limit_bill = q[capped] * tasks[capped] / bill if bill > 0 else q[capped]
+    limited = np.minimum(limit_bill, np.maximum(room, 0.0))
+    residual = max(
+        feasibility_residual(problem, counts, tasks),
+        dual,
+        float(np.max(np.nan_to_num(stationary, nan=np.inf), initial=0.0)),
+        float(np.max(complementary, initial=0.0)),
+        float(np.max(limited, initial=0.0)),
+    )
+    return Certificate(
+        "tasks = weight / price, prices only on saturated resources", residual, 1e-8, duality_gap
+    )
+
+
+def _largest_on_saturated(problem: Problem, counts: FloatArray, tasks: FloatArray, rank: FloatArray) -> float:
+    """Residual of: every class has a saturated resource on which its rank is the largest, or is at its limit.
+
+    ``rank`` has shape (n_classes, n_resources), NaN where the class does not demand the resource.
+    """
+    residual = feasibility_residual(problem, counts, tasks)
+    live = (counts > 0) & ~problem.blocked
+    if not live.any() or not np.isfinite(residual):
+        return residual
+    slack = np.maximum(0.0, 1.0 - relative_usage(problem, tasks))
+    rank = np.where(live[:, None], rank, np.nan)
+    largest = np.max(np.nan_to_num(rank, nan=0.0), axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deficit = np.where(largest > 0, 1.0 - rank / largest, 0.0)
+    violation = np.where(np.isnan(rank), np.inf, np.maximum(deficit, slack))
+    best = np.min(violation, axis=1)
+    room = 1.0 - tasks / (np.where(counts > 0, counts, 1.0) * problem.limits)
+    best = np.minimum(best, np.maximum(room, 0.0))
+    return max(residual, float(np.max(best[live])))

@@ -1,0 +1,51 @@
+r"""Asset fairness: equal sums of shares.
+
+Each job is given the same :math:`\sum_j \varphi_i a_{ij}/C_j` per unit of weight, as if every resource
+had the same price per share; then filling goes on for those who can still grow [1]_. It violates the
+sharing incentive and bottleneck fairness.
+
+References
+----------
+.. [1] A. Ghodsi et al., "Dominant resource fairness: fair allocation of multiple resource types",
+   NSDI 2011, section 4.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairness.policies.filling import filling_solution, progressive_filling
+from fairness.policies.protocol import Solution, evaluate
+from fairness.problem import FloatArray, Problem
+
+__all__ = ["AssetFair"]
+
+
+@dataclass(frozen=True)
+class AssetFair:
+    """Max-min fairness of the aggregate share of a job.
+
+    Examples
+    --------
+    >>> from fairness import Problem
+    >>> AssetFair()(Problem([[1, 4], [3, 1]], [9, 18]), [1, 1])
+    array([2.52, 2.16])
+    """
+
+    name = "Asset"
+
+    def __call__(self, problem: Problem, counts: ArrayLike) -> FloatArray:
+        """Tasks running per class, shape (..., n_classes)."""
+        return evaluate(problem, counts, progressive_filling, self._growth(problem))
+
+    def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
+        """Allocation with levels and bottleneck certificate for one vector of counts."""
+        return filling_solution(problem, problem.check_counts(counts), self._growth(problem))
+
+    def _growth(self, problem: Problem) -> FloatArray:
+        total = problem.task_shares.sum(axis=1)
+        rate = np.divide(1.0, total, out=np.full_like(total, np.inf), where=total > 0)
+        return problem.weights * np.where(problem.blocked & np.isinf(rate), 1.0, rate)

@@ -1,0 +1,115 @@
+r"""Max-min fairness of tasks, and of dominant shares.
+
+*Max-min fairness* (MMF) maximises the smallest number of tasks per weighted job, then the next
+smallest, and so on. *Dominant resource fairness* (DRF) does the same with the dominant share of a
+job, :math:`\max_j \varphi_i a_{ij}/C_j` [1]_. Both are progressive filling, with growth rates
+
+.. math:: r_i = w_i \quad\text{(MMF)},
+   \qquad r_i = w_i \min_{j:\,a_{ij}>0} \frac{v_{ij} C_j}{a_{ij}} \quad\text{(DRF)},
+
+with weights :math:`v_{ij} = 1` per resource unless given. With :math:`\sum_i v_{ij} = 1` for every
+resource, DRF is the extended mechanism EDRF of [2]_ (Algorithm 1 of [3]_): filling goes on to the end
+when some demands are zero, and every job gets at least what its entitlements alone would give.
+
+References
+----------
+.. [1] A. Ghodsi et al., "Dominant resource fairness: fair allocation of multiple resource types",
+   NSDI 2011.
+.. [2] D. C. Parkes, A. D. Procaccia and N. Shah, "Beyond dominant resource fairness: extensions,
+   limitations, and indivisibilities", ACM TEAC 3(1), 2015. DOI 10.1145/2739040.
+.. [3] "DC-DRF: adaptive multi-resource sharing at public cloud scale", SoCC 2018.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairness.errors import ModelError
+from fairness.policies.filling import filling_solution, progressive_filling
+from fairness.policies.protocol import Solution, evaluate
+from fairness.problem import FloatArray, Problem
+
+__all__ = ["DRF", "MaxMin"]
+
+
+@dataclass(frozen=True)
+class MaxMin:
+    """Weighted max-min fairness of the number of tasks per job.
+
+    It depends on how work is cut into tasks (it is not scale invariant); DRF does not.
+
+    Examples
+    --------
+    >>> from fairness import Problem
+    >>> MaxMin()(Problem([[1, 3], [4, 2]], [1, 1]), [1, 1])
+    array([0.2, 0.2])
+    """
+
+    name = "MMF"
+
+    def __call__(self, problem: Problem, counts: ArrayLike) -> FloatArray:
+        """Tasks running per class, shape (..., n_classes)."""
+        return evaluate(problem, counts, progressive_filling, self._growth(problem))
+
+    def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
+        """Allocation with levels and bottleneck certificate for one vector of counts."""
+        return filling_solution(problem, problem.check_counts(counts), self._growth(problem))
+
+    def _growth(self, problem: Problem) -> FloatArray:
+        return np.where(problem.task_shares.any(axis=1) | problem.blocked, problem.weights, np.inf)
+
+
+@dataclass(frozen=True)
+class DRF:
+    """Weighted dominant resource fairness, filled to the end (Pareto efficient with zero demands).
+
+    Parameters
+    ----------
+    resource_weights : array_like of shape (n_classes, n_resources), optional
+        Weights v_ij > 0 of a job of class i on resource j; they multiply the weights of the problem.
+        Columns that sum to 1 are the entitlements of EDRF. Default: all 1.
+
+    Examples
+    --------
+    >>> from fairness import Problem
+    >>> DRF()(Problem([[1, 4], [3, 1]], [9, 18]), [1, 1])
+    array([3., 2.])
+    >>> edrf = DRF(resource_weights=[[1 / 3, 1 / 3]] * 3)
+    >>> edrf(Problem([[1, 0], [1 / 2, 1], [0, 1]], [1, 1]), [1, 1, 1])
+    array([0.75, 0.5 , 0.5 ])
+    """
+
+    resource_weights: tuple[tuple[float, ...], ...] | None = None
+
+    name = "DRF"
+
+    def __init__(self, resource_weights: ArrayLike | None = None) -> None:
+        if resource_weights is not None:
+            weights = np.asarray(resource_weights, dtype=float)
+            if weights.ndim != 2 or not (np.isfinite(weights).all() and (weights > 0).all()):
+                raise ModelError(
+                    "resource_weights must be a (n_classes, n_resources) array of finite numbers > 0; "
+                    f"got shape {weights.shape}, smallest entry {weights.min(initial=np.inf):g}"
+                )
+            resource_weights = tuple(tuple(float(v) for v in row) for row in weights)
+        object.__setattr__(self, "resource_weights", resource_weights)
+
+    def __call__(self, problem: Problem, counts: ArrayLike) -> FloatArray:
+        """Tasks running per class, shape (..., n_classes)."""
+        return evaluate(problem, counts, progressive_filling, self._growth(problem))
+
+    def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
+        """Allocation with levels and bottleneck certificate for one vector of counts."""
+        return filling_solution(problem, problem.check_counts(counts), self._growth(problem))
+
+    def _growth(self, problem: Problem) -> FloatArray:
+        shares = problem.task_shares
+        weights = np.ones_like(shares) if self.resource_weights is None else np.array(self.resource_weights)
+        if weights.shape != shares.shape:
+            raise ModelError(f"resource_weights has shape {weights.shape}; the problem needs {shares.shape}")
+        # [3] Table 1: rho_i = w_ir/d_ir at the resource r that minimises it.
+        rate = np.divide(weights, shares, out=np.full_like(shares, np.inf), where=shares > 0).min(axis=1)
+        return problem.weights * np.where(problem.blocked & np.isinf(rate), 1.0, rate)

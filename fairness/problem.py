@@ -1,0 +1,262 @@
+r"""One pool of resources and the classes of jobs that share it.
+
+A task of class :math:`i` holds :math:`a_{ij}` units of resource :math:`j` while it runs. With
+:math:`x_i` jobs of class :math:`i` present, an allocation :math:`\varphi` (tasks running per class)
+is feasible when
+
+.. math:: \sum_i \varphi_i a_{ij} \le C_j \quad\text{for all } j, \qquad 0 \le \varphi_i \le x_i \ell_i,
+
+where :math:`\ell_i` is the most tasks that one job of the class can run (infinite by default).
+A :class:`Problem` holds :math:`a, C`, the weights :math:`w`, the limits :math:`\ell` and the names.
+It is validated once, here, so that everything below may assume a well-formed model.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fairness.errors import ModelError
+
+__all__ = ["Problem"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Problem:
+    """A pool: demands, capacities, weights and limits.
+
+    Parameters
+    ----------
+    demands : array_like of shape (n_classes, n_resources), resource units per task
+        Units of resource j that one running task of class i holds. Zeros are allowed.
+    capacities : array_like of shape (n_resources,), resource units
+        Zero is allowed: classes that demand such a resource get no task.
+    weights : array_like of shape (n_classes,), optional
+        Priority of one job of the class, > 0; a job of weight w is treated as w jobs of weight 1.
+        Default: all 1.
+    limits : array_like of shape (n_classes,), tasks per job, optional
+        Most tasks that one job can run, > 0. Default: infinite.
+    job_classes, resources : sequence of str, optional
+        Names; by default "class 1", "class 2", ... and "resource 1", ...
+
+    Raises
+    ------
+    ModelError
+        If a shape, sign or name is wrong, or if a class demands nothing and has no limit (its
+        allocation would be unbounded).
+
+    Examples
+    --------
+    >>> pool = Problem([[1, 4], [3, 1]], [9, 18], job_classes=["A", "B"], resources=["cpu", "ram"])
+    >>> pool
+    Problem(2 classes x 2 resources)
+      class  weight  limit  cpu  ram
+      A           1    inf    1    4
+      B           1    inf    3    1
+      capacity                9   18
+    """
+
+    demands: FloatArray
+    capacities: FloatArray
+    weights: FloatArray
+    limits: FloatArray
+    job_classes: tuple[str, ...]
+    resources: tuple[str, ...]
+    _source: tuple[Any, Any]
+
+    def __init__(
+        self,
+        demands: ArrayLike,
+        capacities: ArrayLike,
+        *,
+        weights: ArrayLike | None = None,
+        limits: ArrayLike | None = None,
+        job_classes: Sequence[str] | None = None,
+        resources: Sequence[str] | None = None,
+    ) -> None:
+        a = _floats("demands", demands, ndim=2)
+        n, m = a.shape
+        if n == 0 or m == 0:
+            raise ModelError(f"demands has shape {a.shape}; give at least one class and one resource")
+        names = _names("job_classes", job_classes, n, "class")
+        columns = _names("resources", resources, m, "resource")
+        _require("demands", a, np.isfinite(a) & (a >= 0), "finite and >= 0", names, columns)
+        c = _floats("capacities", capacities, ndim=1)
+        _same_shape("capacities", c, (m,), "demands", a)
+        _require("capacities", c, np.isfinite(c) & (c >= 0), "finite and >= 0", columns)
+        w = np.ones(n) if weights is None else _floats("weights", weights, ndim=1)
+        _same_shape("weights", w, (n,), "demands", a)
+        _require("weights", w, np.isfinite(w) & (w > 0), "finite and > 0", names)
+        cap = np.full(n, np.inf) if limits is None else _floats("limits", limits, ndim=1)
+        _same_shape("limits", cap, (n,), "demands", a)
+        _require("limits", cap, cap > 0, "> 0 (inf for no limit)", names)
+        for i in np.flatnonzero(~a.any(axis=1) & np.isinf(cap)):
+            raise ModelError(
+                f"job class {names[i]!r} demands nothing and has no limit, so its allocation is "
+                f"unbounded; give it a demand or set limits[{i}]"
+            )
+        for name, value in (
+            ("demands", _frozen(a)),
+            ("capacities", _frozen(c)),
+            ("weights", _frozen(w)),
+            ("limits", _frozen(cap)),
+            ("job_classes", names),
+            ("resources", columns),
+            ("_source", (_rationals(demands), _rationals(capacities))),
+        ):
+            object.__setattr__(self, name, value)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of job classes."""
+        return self.demands.shape[0]
+
+    @property
+    def n_resources(self) -> int:
+        """Number of resources."""
+        return self.demands.shape[1]
+
+    @cached_property
+    def blocked(self) -> NDArray[np.bool_]:
+        """Classes, shape (n_classes,), that demand a resource of capacity 0 and so never run."""
+        return np.any(self.demands[:, self.capacities == 0] > 0, axis=1)
+
+    @cached_property
+    def task_shares(self) -> FloatArray:
+        """Share of each resource that one task holds, a_ij / C_j; shape (n_classes, n_resources).
+
+        Columns of capacity 0 are 0: no class that is not :attr:`blocked` demands them.
+        """
+        scale = np.divide(1.0, self.capacities, out=np.zeros(self.n_resources), where=self.capacities > 0)
+        return _frozen(self.demands * scale)
+
+    @property
+    def is_rational(self) -> bool:
+        """Whether demands and capacities were given as integers or fractions."""
+        return self._source[0] is not None and self._source[1] is not None
+
+    def as_fractions(self) -> tuple[list[list[Fraction]], list[Fraction]]:
+        """Demands and capacities as given, over the rationals.
+
+        Raises
+        ------
+        ModelError
+            If an entry was given as a float.
+
+        Examples
+        --------
+        >>> Problem([[Fraction(1, 3), 1]], [1, 2]).as_fractions()
+        ([[Fraction(1, 3), Fraction(1, 1)]], [Fraction(1, 1), Fraction(2, 1)])
+        """
+        if not self.is_rational:
+            raise ModelError(
+                "demands and capacities were given as floats; give ints or fractions.Fraction for exact results"
+            )
+        rows, row = self._source
+        return [[Fraction(v) for v in r] for r in rows], [Fraction(v) for v in row]
+
+    def check_counts(self, counts: ArrayLike | None) -> FloatArray:
+        """Validated counts, shape (..., n_classes), as a float array; all 1 when None.
+
+        Raises
+        ------
+        ModelError
+            If the last axis does not have n_classes entries, or an entry is negative or not finite.
+        """
+        if counts is None:
+            return np.ones(self.n_classes)
+        x = _floats("counts", counts)
+        if x.ndim == 0 or x.shape[-1] != self.n_classes:
+            raise ModelError(
+                f"counts has shape {x.shape}; its last axis must list the {self.n_classes} job classes"
+            )
+        if not (np.isfinite(x).all() and (x >= 0).all()):
+            place = tuple(int(k) for k in np.argwhere(~(np.isfinite(x) & (x >= 0)))[0])
+            raise ModelError(f"counts must be finite and >= 0; got {x[place]} at index {place}")
+        return x
+
+    def __repr__(self) -> str:
+        head = ["class", "weight", "limit", *self.resources]
+        rows = [
+            [name, f"{w:g}", f"{cap:g}", *(f"{v:g}" for v in row)]
+            for name, w, cap, row in zip(
+                self.job_classes, self.weights, self.limits, self.demands, strict=True
+            )
+        ]
+        foot = ["capacity", "", "", *(f"{v:g}" for v in self.capacities)]
+        lines = [f"Problem({self.n_classes} classes x {self.n_resources} resources)"]
+        if len(rows) > 20 or self.n_resources > 12:
+            return lines[0]
+        table = [head, *rows, foot]
+        width = [max(len(line[k]) for line in table) for k in range(len(head))]
+        for line in table:
+            cells = [line[0].ljust(width[0]), *(c.rjust(w) for c, w in zip(line[1:], width[1:], strict=True))]
+            lines.append("  " + "  ".join(cells))
+        return "\n".join(lines)
+
+
+def _floats(name: str, values: ArrayLike, ndim: int | None = None) -> FloatArray:
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{name} must be an array of numbers with rows of equal length: {error}") from None
+    if ndim is not None and array.ndim != ndim:
+        raise ModelError(f"{name} must have {ndim} dimension{'s'[: ndim - 1]}; got shape {array.shape}")
+    return array
+
+
+def _same_shape(
+    name: str, array: FloatArray, shape: tuple[int, ...], other: str, reference: FloatArray
+) -> None:
+    if array.shape != shape:
+        raise ModelError(
+            f"{other} has shape {reference.shape}, so {name} must have shape {shape}; got {array.shape}"
+        )
+
+
+def _require(
+    name: str, array: FloatArray, good: NDArray[np.bool_], rule: str, *labels: tuple[str, ...]
+) -> None:
+    if good.all():
+        return
+    place = tuple(int(k) for k in np.argwhere(~good)[0])
+    where = ", ".join(f"{label[k]!r}" for label, k in zip(labels, place, strict=True))
+    raise ModelError(f"{name} must be {rule}; got {array[place]} at index {place} ({where})")
+
+
+def _names(argument: str, names: Sequence[str] | None, count: int, stem: str) -> tuple[str, ...]:
+    if names is None:
+        return tuple(f"{stem} {k + 1}" for k in range(count))
+    if isinstance(names, str):
+        raise ModelError(f"{argument} must be a sequence of {count} names; got the single string {names!r}")
+    result = tuple(str(name) for name in names)
+    if len(result) != count:
+        raise ModelError(f"{argument} must list {count} names, one per {stem}; got {len(result)}")
+    doubled = sorted({name for name in result if result.count(name) > 1}) if len(set(result)) < count else []
+    if doubled:
+        raise ModelError(f"{argument} must be distinct; {doubled[0]!r} occurs more than once")
+    return result
+
+
+def _frozen(array: FloatArray) -> FloatArray:
+    array.flags.writeable = False
+    return array
+
+
+def _rationals(values: Any) -> Any:
+    """Return the values as nested lists if all are integers or fractions, else None."""
+    array = np.asarray(values)
+    if array.dtype.kind in "iu":
+        return array.tolist()
+    if array.dtype.kind != "O":
+        return None
+    return array.tolist() if all(isinstance(v, numbers.Rational) for v in array.flat) else None

@@ -1,0 +1,238 @@
+"""Tools to test policies: random instances and the battery that every policy passes.
+
+>>> from fairness import DRF
+>>> from fairness.testing import check_policy
+>>> check_policy(DRF())
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+
+import numpy as np
+
+from fairness.certificates import SATURATION, feasibility_residual, relative_usage
+from fairness.errors import ModelError
+from fairness.policies.protocol import Policy, policy_name
+from fairness.problem import FloatArray, Problem
+
+__all__ = ["CHECKS", "KINDS", "check_policy", "random_problem"]
+
+KINDS = ("dense", "sparse", "integer")
+
+
+def random_problem(
+    rng: np.random.Generator,
+    n_classes: int,
+    n_resources: int,
+    *,
+    kind: str = "dense",
+    weighted: bool = False,
+    limited: bool = False,
+) -> Problem:
+    """Random problem of a given kind.
+
+    Parameters
+    ----------
+    kind : {"dense", "sparse", "integer"}
+        Demands log-uniform over two decades; the same with about half of them zero; or integers 0..4, full of
+        ties. Every class demands something.
+    weighted, limited : bool
+        Draw weights from {1, 2, 3} / limits for about half of the classes.
+    """
+    if kind not in KINDS:
+        raise ModelError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
+    shape = (n_classes, n_resources)
+    if kind == "integer":
+        demands = rng.integers(0, 5, shape).astype(float)
+        capacities = rng.integers(1, 5, n_resources).astype(float)
+    else:
+        demands = 10.0 ** rng.uniform(-1, 1, shape)
+        capacities = 10.0 ** rng.uniform(-0.5, 0.5, n_resources)
+        if kind == "sparse":
+            demands *= rng.random(shape) < 0.5
+    idle = ~demands.any(axis=1)
+    demands[idle, rng.integers(n_resources, size=int(idle.sum()))] = 1.0
+    weights = rng.integers(1, 4, n_classes).astype(float) if weighted else None
+    limits = None
+    if limited:
+        fair = 1.0 / (n_classes * (demands / capacities).max(axis=1))
+        limits = np.where(rng.random(n_classes) < 0.5, fair * 10.0 ** rng.uniform(-1, 1, n_classes), np.inf)
+    return Problem(demands, capacities, weights=weights, limits=limits)
+
+
+def check_policy(
+    policy: Policy, *, skip: Collection[str] = (), rng: np.random.Generator | int = 0, instances: int = 12
+) -> None:
+    """Raise AssertionError, naming the check, if a pool policy fails the battery.
+
+    Parameters
+    ----------
+    policy : callable
+        ``policy(problem, counts) -> tasks``.
+    skip : collection of str
+        Checks that do not apply to the policy (see :data:`CHECKS`), for example ``{"task units"}`` for
+        max-min fairness, which depends on how work is cut into tasks.
+    rng : numpy Generator or seed
+    instances : int
+        Random instances per kind (dense, sparse, integer) and check; half of them with weights and limits.
+
+    Notes
+    -----
+    Checks: ``feasible``; ``empty classes`` (0 tasks where the count is 0); ``pareto`` (nobody can gain
+    alone); ``batch`` (a batch equals a loop); ``relabelling`` of classes and resources;
+    ``resource units`` and ``task units`` (rescaling); ``splitting`` (a class split in two equal ones);
+    ``weights are counts`` (a class of weight 2 gets what twice the jobs of weight 1 get);
+    ``duplicated resource``. Where ties could make a valid policy choose among several allocations,
+    the instances of the last six are dense.
+    """
+    unknown = set(skip) - set(CHECKS)
+    if unknown:
+        raise ModelError(f"unknown check {sorted(unknown)[0]!r}; the checks are {', '.join(CHECKS)}")
+    rng = np.random.default_rng(rng)
+    for name, check in CHECKS.items():
+        if name in skip:
+            continue
+        kinds = KINDS if check in _ON_ALL_KINDS else ("dense",)
+        for problem, counts in _instances(rng, kinds, instances):
+            complaint = check(policy, problem, counts, rng)
+            assert complaint is None, (
+                f"{policy_name(policy)} fails the check {name!r}: {complaint}\n{problem!r}\ncounts = {counts}"
+            )
+
+
+def _instances(
+    rng: np.random.Generator, kinds: Collection[str], number: int
+) -> Iterator[tuple[Problem, FloatArray]]:
+    for kind in kinds:
+        for k in range(number):
+            n, m = int(rng.integers(1, 6)), int(rng.integers(1, 5))
+            problem = random_problem(rng, n, m, kind=kind, weighted=k % 2 == 1, limited=k % 4 > 1)
+            counts = rng.integers(0, 4, n) * rng.choice([1.0, 0.7])
+            yield problem, np.asarray(counts, dtype=float)
+
+
+def _differ(one: FloatArray, other: FloatArray) -> str | None:
+    # 1e-6: the loosest accuracy of a policy that stops on its own certificate at 1e-9 (prices near a kink).
+    if np.allclose(one, other, rtol=1e-6, atol=1e-9 * max(1e-300, float(np.abs(one).max(initial=0.0)))):
+        return None
+    return f"tasks {one} against {other}"
+
+
+def _feasible(policy: Policy, problem: Problem, counts: FloatArray, rng: np.random.Generator) -> str | None:
+    residual = feasibility_residual(problem, counts, policy(problem, counts))
+    return None if residual <= SATURATION else f"capacity or limit exceeded by {residual:.1e}"
+
+
+def _empty_classes(
+    policy: Policy, problem: Problem, counts: FloatArray, rng: np.random.Generator
+) -> str | None:
+    if policy(problem, np.zeros_like(counts)).any():
+        return "an empty pool runs tasks"
+    counts = counts.copy()
+    counts[rng.integers(len(counts))] = 0
+    tasks = policy(problem, counts)
+    return None if not tasks[counts == 0].any() else f"tasks {tasks} where no job is present"
+
+
+def _pareto(policy: Policy, problem: Problem, counts: FloatArray, rng: np.random.Generator) -> str | None:
+    tasks = policy(problem, counts)
+    full = relative_usage(problem, tasks) >= 1.0 - 10 * SATURATION
+    stopped = (problem.demands[:, full] > 0).any(axis=1) | (counts == 0)
+    stopped |= tasks >= np.maximum(counts, 1e-300) * problem.limits * (1 - 10 * SATURATION)
+    return None if stopped.all() else f"class {int(np.argmin(stopped))} can gain alone with tasks {tasks}"
+
+
+def _batch(policy: Policy, problem: Problem, counts: FloatArray, rng: np.random.Generator) -> str | None:
+    states = np.stack([counts, counts[::-1], 2 * counts, np.zeros_like(counts)]).reshape(2, 2, -1)
+    batch = policy(problem, states)
+    if batch.shape != states.shape:
+        return f"counts of shape {states.shape} gave tasks of shape {batch.shape}"
+    loop = np.stack([policy(problem, state) for state in states.reshape(4, -1)]).reshape(states.shape)
+    return _differ(batch, loop)
+
+
+def _relabelling(
+    policy: Policy, problem: Problem, counts: FloatArray, rng: np.random.Generator
+) -> str | None:
+    rows, columns = rng.permutation(problem.n_classes), rng.permutation(problem.n_resources)
+    other = Problem(
+        problem.demands[rows][:, columns],
+        problem.capacities[columns],
+        weights=problem.weights[rows],
+        limits=problem.limits[rows],
+    )
+    return _differ(policy(problem, counts)[rows], policy(other, counts[rows]))
+
+
+def _resource_units(
+    policy: Policy, problem: Problem, counts: FloatArray, rng: np.random.Generator
+) -> str | None:
+    unit = 10.0 ** rng.uniform(-3, 3, problem.n_resources)
+    other = _variant(problem, demands=problem.demands * unit, capacities=problem.capacities * unit)
+    return _differ(policy(problem, counts), policy(other, counts))
+
+
+def _task_units(policy: Policy, problem: Problem, counts: FloatArray, rng: np.random.Generator) -> str | None:
+    unit = 10.0 ** rng.uniform(-1, 1, problem.n_classes)
+    other = _variant(problem, demands=problem.demands * unit[:, None], limits=problem.limits / unit)
+    return _differ(policy(problem, counts), policy(other, counts) * unit)
+
+
+def _splitting(policy: Policy, problem: Problem, counts: FloatArray, rng: np.random.Generator) -> str | None:
+    k = int(rng.integers(problem.n_classes))
+    rows = [*range(problem.n_classes), k]
+    other = Problem(
+        problem.demands[rows], problem.capacities, weights=problem.weights[rows], limits=problem.limits[rows]
+    )
+    parts = counts[rows]
+    parts[[k, -1]] *= 0.5
+    merged = policy(other, parts)
+    merged[k] += merged[-1]
+    return _differ(policy(problem, counts), merged[:-1])
+
+
+def _weights_are_counts(
+    policy: Policy, problem: Problem, counts: FloatArray, rng: np.random.Generator
+) -> str | None:
+    factor = rng.integers(1, 4, problem.n_classes)
+    other = _variant(problem, weights=problem.weights * factor, limits=problem.limits * factor)
+    return _differ(policy(problem, counts * factor), policy(other, counts))
+
+
+def _duplicated_resource(
+    policy: Policy, problem: Problem, counts: FloatArray, rng: np.random.Generator
+) -> str | None:
+    k = int(rng.integers(problem.n_resources))
+    other = _variant(
+        problem,
+        demands=np.column_stack([problem.demands, problem.demands[:, k]]),
+        capacities=np.append(problem.capacities, problem.capacities[k]),
+    )
+    return _differ(policy(problem, counts), policy(other, counts))
+
+
+def _variant(problem: Problem, **changes: FloatArray) -> Problem:
+    fields = {
+        name: getattr(problem, name) for name in ("demands", "capacities", "weights", "limits")
+    } | changes
+    return Problem(fields.pop("demands"), fields.pop("capacities"), **fields)
+
+
+Check = Callable[[Policy, Problem, FloatArray, np.random.Generator], str | None]
+
+CHECKS: dict[str, Check] = {
+    "feasible": _feasible,
+    "empty classes": _empty_classes,
+    "pareto": _pareto,
+    "batch": _batch,
+    "relabelling": _relabelling,
+    "resource units": _resource_units,
+    "task units": _task_units,
+    "splitting": _splitting,
+    "weights are counts": _weights_are_counts,
+    "duplicated resource": _duplicated_resource,
+}
+"""The battery: name of a check -> function that returns a complaint or None."""
+
+_ON_ALL_KINDS = (_feasible, _empty_classes, _pareto, _batch)
