@@ -151,7 +151,7 @@ def price_certificate(
     weighted_counts = (counts * problem.weights)[live]
     with np.errstate(divide="ignore", invalid="ignore"):
         stationary = np.abs(tasks[live] / weighted_counts * cost ** (1.0 / alpha) - 1.0)
-    # Complementarity on a common scale: the part of the whole bill that a resource collects, against its slack.
+    # Complementarity on a common scale: a resource's part of the whole bill against its slack.
     bill = float(np.sum(cost * tasks[live]))
     slack = np.where(problem.capacities > 0, 1.0 - relative_usage(problem, tasks), 0.0)
     complementary = (

@@ -159,7 +159,8 @@ class Problem:
         """
         if not self.is_rational:
             raise ModelError(
-                "demands and capacities were given as floats; give ints or fractions.Fraction for exact results"
+                "demands and capacities were given as floats; "
+                "give ints or fractions.Fraction for exact results"
             )
         rows, row = self._source
         return [[Fraction(v) for v in r] for r in rows], [Fraction(v) for v in row]

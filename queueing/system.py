@@ -1,6 +1,7 @@
 r"""A pool under random traffic.
 
-Jobs of class :math:`i` arrive at rate :math:`\lambda_i` with mean size :math:`\sigma_i`. The size of a job is the time it would take to run its tasks one after the other (task-time). With
+Jobs of class :math:`i` arrive at rate :math:`\lambda_i` with mean size :math:`\sigma_i`. The size of a
+job is the time it would take to run its tasks one after the other (task-time). With
 :math:`\varphi_i(x)` tasks of class :math:`i` running in state :math:`x`, jobs of the class leave at rate
 :math:`\varphi_i(x)/\sigma_i`. The load of a class is :math:`\rho_i = \lambda_i\sigma_i` tasks; the load of
 a resource is :math:`\varrho_j = \sum_i \rho_i a_{ij}` units. A stationary law under an optimal policy

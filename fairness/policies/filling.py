@@ -64,7 +64,7 @@ def progressive_filling(
             for j in range(m):
                 if growing_load[j] > 0 and (1.0 - frozen_usage[j]) / growing_load[j] < reach:
                     reach = (1.0 - frozen_usage[j]) / growing_load[j]
-                    first_resource = j
+                    first_class, first_resource = -1, j
             # Rounding may put a resource that fills at this very level a hair below it.
             level = max(level, reach)
             # Whatever sets the level binds, whether or not the products below round that way.

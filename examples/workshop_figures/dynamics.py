@@ -1,0 +1,132 @@
+"""Fluid dynamics: the existence argument and the drift fields (figures 4 and 9)."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from examples.gallery import Check, Page
+from examples.workshop_figures.performance import MIXES, talk_problem
+from fairness import DRF, BottleneckMax, Problem, ProportionalFair
+from fairness.catalogue import colour
+from queueing import System, circulate, drift, trajectory
+
+__all__ = ["drift_fields", "existence"]
+
+
+def existence(*, quick: bool) -> Page:
+    """Figure 4: the queue dynamics of the existence slide."""
+    examples = {
+        "(1,3; 3,2)": [[1, 3], [3, 2]],
+        "(1,3; 4,2)": [[1, 3], [4, 2]],
+        "(4,1; 2,1; 1,4)": [[4, 1], [2, 1], [1, 4]],
+    }
+    starts = 4 if quick else 8
+    horizon = 400.0
+    figure, axes = plt.subplots(1, 3, figsize=(14, 4.6), layout="constrained")
+    numbers, checks = {}, []
+    for ax, (name, demands) in zip(axes, examples.items(), strict=True):
+        problem = Problem(demands, [1, 1])
+        goal = BottleneckMax()(problem, np.ones(problem.n_classes))
+        rng = np.random.default_rng(7)
+        worst = 0.0
+        for k in range(starts):
+            start = rng.dirichlet(np.ones(2), size=problem.n_classes)
+            run = circulate(problem, start, horizon=horizon)
+            distance = np.abs(run.mean_rates / goal - 1).max(axis=1)
+            ax.plot(run.times, np.maximum(distance, 1e-16), lw=1, color=f"C{k}")
+            worst = max(worst, float(np.abs(run.tasks / goal - 1).max()))
+            numbers[f"{name}, start {k + 1}"] = {"start": start, "times": run.times, "distance": distance}
+        ax.set(xscale="symlog", yscale="log", xlabel="time", title=f"demands {name}")
+        checks.append(
+            Check(
+                f"all {starts} starts of {name} end in the bottleneck-max allocation",
+                "converges",
+                f"largest relative distance {worst:.0e}",
+                worst < 1e-6,
+            )
+        )
+    axes[0].set_ylabel("largest relative distance to BMF")
+    return Page(
+        "fig04_existence",
+        "4. Queues that find a bottleneck-max allocation",
+        'Slide "Existence": dQ_i1/dt = R_i2 a_i1/a_i2 − R_i1, R_i1 max-min fair with rate limits when Q_i1 = 0.',
+        "The fluid of each job circulates between the two resources, and each resource serves its queues max-min fairly; a job whose "
+        "queue is empty can pass on no more than it receives. From every random start the rates settle at the bottleneck-max allocation.",
+        figure,
+        numbers,
+        checks,
+    )
+
+
+def drift_fields(*, quick: bool) -> Page:
+    """Figure 9: drift fields with sample trajectories."""
+    problem = talk_problem()
+    load, size = 0.9, 30.0
+    axis = np.linspace(0, size, 16)
+    x, y = np.meshgrid(axis, axis, indexing="ij")
+    grid = np.stack([x, y], axis=-1)
+    starts = [(29, 4), (4, 29), (25, 25), (12, 2)]
+    figure, axes = plt.subplots(2, 2, figsize=(11, 10), layout="constrained", sharex=True, sharey=True)
+    numbers = {}
+    for row, (name, mix) in enumerate(MIXES.items()):
+        system = System.with_load(problem, mix, load)
+        for column, policy in enumerate((ProportionalFair(), DRF())):
+            ax = axes[row, column]
+            field = drift(system, policy, grid)
+            length = np.maximum(np.linalg.norm(field, axis=-1, keepdims=True), 1e-12)
+            arrows = field / length * np.sqrt(length)
+            ax.quiver(x, y, arrows[..., 0], arrows[..., 1], angles="xy", color="0.45", width=0.0028)
+            label = "PF = BMF" if policy.name == "PF" else policy.name
+            for k, start in enumerate(starts):
+                path = trajectory(system, policy, start)
+                ax.plot(*path.counts.T, color=colour(policy.name), lw=1.6)
+                ax.plot(*start, "o", color=colour(policy.name), ms=5)
+                numbers[f"{label}, {name}, start {start}"] = {
+                    "times": path.times,
+                    "counts": path.counts,
+                    "emptying time": path.emptying_time,
+                }
+                if k == 0:
+                    ax.annotate(
+                        f"empty at t = {path.emptying_time:.0f}",
+                        start,
+                        xytext=(-8, 8),
+                        textcoords="offset points",
+                        ha="right",
+                        fontsize="small",
+                    )
+            ax.set(title=f"{label}, {name}", xlim=(-0.7, size), ylim=(-0.7, size))
+            numbers[f"{label}, {name}"] = field
+    for ax in axes[1]:
+        ax.set_xlabel("jobs of class 1")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("jobs of class 2")
+    balanced, unbalanced = (System.with_load(problem, mix, load) for mix in MIXES.values())
+    checks = []
+    for system, point, policy, expected in (
+        (balanced, (10, 1), ProportionalFair(), (-0.0909, -0.0909)),
+        (balanced, (10, 1), DRF(), (-0.1719, 0.7192)),
+        (balanced, (30, 10), DRF(), (-0.1496, 0.4956)),
+        (unbalanced, (30, 10), ProportionalFair(), (-0.0381, -0.6188)),
+        (unbalanced, (30, 10), DRF(), (-0.0968, -0.0323)),
+        (unbalanced, (1, 10), DRF(), (0.7720, -0.6998)),
+    ):
+        ours = drift(system, policy, point)
+        kind = "balanced" if system is balanced else "unbalanced"
+        checks += [
+            Check.close(
+                f"drift of class {i + 1} at {point}, {policy.name}, {kind}", expected[i], float(ours[i])
+            )
+            for i in range(2)
+        ]
+    return Page(
+        "fig09_drift_fields",
+        "9. Drift fields and fluid trajectories at load 0.9",
+        'Slides "Drift for balanced load" and "Drift for unbalanced load".',
+        "Arrows: mean drift of the numbers of jobs (length: square root of the speed). Curves: fluid trajectories until the system is empty. At balanced load PF drains both classes at "
+        "once inside a wide cone, while DRF first makes the rarer class grow until the numbers are equal. At unbalanced load PF empties class 2 first and then lives near the axis.",
+        figure,
+        numbers,
+        checks,
+    )

@@ -1,0 +1,93 @@
+"""Pictures of allocations: who holds how much, and where the policies land in the sharing polygon."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import matplotlib.pyplot as plt
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairness.catalogue import colour
+from fairness.errors import ModelError
+from fairness.policies.protocol import Policy, policy_name
+from fairness.problem import FloatArray, Problem
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from fairness.allocation import Allocation
+
+__all__ = ["plot_allocation", "plot_constraints", "plot_sharing"]
+
+_MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
+
+
+def plot_allocation(allocation: Allocation, ax: Axes | None = None) -> Axes:
+    """Stacked bars: part of each resource that every class holds; see :meth:`Allocation.plot`."""
+    ax = ax or plt.subplots()[1]
+    problem = allocation.problem
+    left = np.zeros(problem.n_resources)
+    names = list(problem.resources)
+    for i, name in enumerate(problem.job_classes):
+        part = allocation.tasks[i] * problem.task_shares[i]
+        ax.barh(names, part, left=left, label=f"{name}: {allocation.tasks[i]:.4g} tasks")
+        left += part
+    ax.axvline(1.0, color="black", linewidth=0.8)
+    ax.set(xlabel="share of the resource in use", title=f"{allocation.policy} allocation", xlim=(0, 1.02))
+    ax.invert_yaxis()
+    ax.legend(fontsize="small")
+    return ax
+
+
+def plot_constraints(problem: Problem, ax: Axes | None = None) -> Axes:
+    """Draw the set of feasible allocations of two classes, with one labelled line per resource."""
+    if problem.n_classes != 2:
+        raise ModelError(f"the sharing polygon is drawn for 2 classes; the problem has {problem.n_classes}")
+    ax = ax or plt.subplots()[1]
+    shares = problem.task_shares
+    reach = np.array([1.0 / column.max() if column.max() > 0 else np.inf for column in shares])
+    if not np.isfinite(reach).all():
+        raise ModelError("a class without demand makes the sharing set unbounded; it cannot be drawn")
+    top = 1.12 * reach.max() * np.ones(2) if reach.max() < 3 * reach.min() else 1.12 * reach
+    x = np.linspace(0, reach[0], 400)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        height = np.min([np.where(s[1] > 0, (1 - x * s[0]) / s[1], np.inf) for s in shares.T], axis=0).clip(0)
+    ax.fill_between(x, 0, height, color="0.9", zorder=0)
+    for j, name in enumerate(problem.resources):
+        first, second = shares[:, j]
+        if second == 0 and first > 0:
+            ax.axvline(1 / first, color=f"C{j}", linewidth=1.2, label=name)
+        elif second > 0:
+            line = np.array([0.0, 1 / first if first > 0 else top[0]])
+            ax.plot(line, (1 - line * first) / second, color=f"C{j}", linewidth=1.2, label=name)
+    a, b = problem.job_classes
+    ax.set(xlabel=f"tasks of {a}", ylabel=f"tasks of {b}", xlim=(0, top[0]), ylim=(0, top[1]))
+    return ax
+
+
+def plot_sharing(
+    problem: Problem, policies: Sequence[Policy], ax: Axes | None = None, *, counts: ArrayLike | None = None
+) -> Axes:
+    """Sharing polygon of two classes with the allocations of several policies.
+
+    Policies that agree share a marker: later ones are drawn smaller, on top.
+    """
+    ax = plot_constraints(problem, ax)
+    x = problem.check_counts(counts)
+    for k, policy in enumerate(policies):
+        tasks: FloatArray = policy(problem, x)
+        name = policy_name(policy)
+        ax.plot(
+            *tasks,
+            marker=_MARKERS[k % len(_MARKERS)],
+            markersize=13 - 2.6 * k if len(policies) <= 4 else 7,
+            color=colour(name),
+            markeredgecolor="white",
+            linestyle="none",
+            label=name,
+            zorder=5 + k,
+        )
+    ax.legend(fontsize="small")
+    return ax

@@ -1,0 +1,67 @@
+"""Allocation: what a person reads, and what the driver refuses."""
+
+import matplotlib
+import numpy as np
+import pytest
+
+from fairness import DRF, ModelError, Problem, allocate
+
+POOL = Problem([[1, 4], [3, 1]], [9, 18], job_classes=["A", "B"], resources=["cpu", "ram"])
+
+
+def test_the_nsdi_example():
+    result = allocate(POOL, DRF())
+    assert result.tasks.tolist() == [3, 2]
+    assert result.usage.tolist() == [9, 14]
+    np.testing.assert_allclose(result.dominant_shares, [2 / 3, 2 / 3], rtol=1e-15)
+    assert result.saturated.tolist() == [True, False]
+    assert result.bottlenecks == (("cpu",), ("cpu",))
+    assert "cpu 9/9 (full), ram 14/18" in str(result)
+
+
+def test_dataframe_has_one_row_per_class():
+    frame = allocate(POOL, DRF(), [1, 0]).to_dataframe()
+    assert frame.index.tolist() == ["A", "B"]
+    assert frame.loc["A", "tasks"] == 4.5
+    assert frame.loc["B", "dominant_share"] == 0
+    assert frame["usage of ram"].sum() == 18
+
+
+def test_results_are_frozen_and_not_iterable():
+    result = allocate(POOL, DRF())
+    with pytest.raises(AttributeError):
+        result.tasks = 1
+    with pytest.raises(TypeError):
+        iter(result)
+
+
+def test_a_plain_function_is_a_policy():
+    def half_each(problem, counts):
+        return np.where(np.asarray(counts) > 0, 0.5 / problem.task_shares.max(axis=1), 0)
+
+    result = allocate(POOL, half_each)
+    assert result.policy == "half_each"
+    assert result.tasks.tolist() == [2.25, 1.5]
+    assert result.certificate.holds
+
+
+def test_an_infeasible_policy_is_found_out():
+    result = allocate(POOL, lambda problem, counts: np.array([9.0, 9.0]))
+    assert not result.certificate.holds
+    assert result.certificate.residual == pytest.approx(3.0)
+
+
+def test_bad_calls():
+    with pytest.raises(ModelError, match=r"for a batch call the policy itself"):
+        allocate(POOL, DRF(), np.ones((2, 2)))
+    with pytest.raises(ModelError, match=r"returned shape \(3,\)"):
+        allocate(POOL, lambda problem, counts: np.zeros(3))
+
+
+def test_plot_says_what_it_shows():
+    with matplotlib.rc_context({"backend": "Agg"}):
+        ax = allocate(POOL, DRF()).plot()
+    assert ax.get_title() == "DRF allocation"
+    assert ax.get_xlabel()
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["A: 3 tasks", "B: 2 tasks"]
+    matplotlib.pyplot.close(ax.figure)

@@ -1,0 +1,108 @@
+"""Max-min, DRF and asset fairness against their definition and against a sequence of LPs."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from fairness import DRF, AssetFair, MaxMin, ModelError, Problem, allocate
+from fairness.testing import KINDS, random_problem
+from tests.fairness.leximin import leximin
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("policy", [MaxMin(), DRF(), AssetFair()], ids=lambda p: p.name)
+def test_filling_equals_the_sequence_of_linear_programs(policy, kind):
+    rng = np.random.default_rng([7, KINDS.index(kind)])
+    for k in range(40):
+        n, m = int(rng.integers(1, 7)), int(rng.integers(1, 5))
+        problem = random_problem(rng, n, m, kind=kind, weighted=k % 2 == 0, limited=k % 3 == 0)
+        counts = rng.integers(0, 4, n).astype(float)
+        # HiGHS works to 1e-7 per constraint, and each round builds on the one before.
+        np.testing.assert_allclose(
+            policy(problem, counts), leximin(problem, counts, policy._growth(problem)), rtol=2e-5, atol=1e-7
+        )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("policy", [MaxMin(), DRF(), AssetFair()], ids=lambda p: p.name)
+def test_filling_is_certified_on_large_and_extreme_instances(policy, kind):
+    rng = np.random.default_rng(3)
+    for n, m in [(2, 2), (30, 5), (100, 20)]:
+        problem = random_problem(rng, n, m, kind=kind, weighted=True, limited=True)
+        scale = 10.0 ** rng.uniform(-8, 8, n)
+        extreme = Problem(problem.demands * scale[:, None], problem.capacities)
+        for instance in (problem, extreme):
+            # Filling recomputes usage in each round, so only summation errors remain.
+            assert allocate(instance, policy).certificate.residual < 1e-13
+
+
+def test_the_certificate_notices_a_wrong_allocation():
+    problem = Problem([[1, 4], [3, 1]], [9, 18])
+    good = allocate(problem, DRF())
+    from fairness.certificates import level_certificate
+
+    worse = level_certificate(problem, good.counts, good.tasks * 0.999, np.array([4.5, 3.0]))
+    assert not worse.holds
+    assert worse.residual == pytest.approx(1e-3)
+    swapped = level_certificate(problem, good.counts, np.array([3.75, 1.75]), np.array([4.5, 3.0]))
+    assert swapped.residual == pytest.approx(0.3)
+
+
+def test_drf_with_resource_weights_is_edrf():
+    # Parkes, Procaccia & Shah: D = (1,0), (1/2,1), (0,1) with equal entitlements, two rounds.
+    problem = Problem([[1, 0], [Fraction(1, 2), 1], [0, 1]], [1, 1])
+    edrf = DRF(resource_weights=np.full((3, 2), 1 / 3))
+    result = allocate(problem, edrf)
+    np.testing.assert_allclose(result.tasks, [3 / 4, 1 / 2, 1 / 2], rtol=1e-15)
+    assert result.bottlenecks == (("resource 1",), ("resource 1", "resource 2"), ("resource 2",))
+
+
+def test_edrf_gives_at_least_the_entitlement_and_no_envy():
+    rng = np.random.default_rng(11)
+    for _ in range(300):
+        n, m = int(rng.integers(1, 7)), int(rng.integers(1, 5))
+        problem = random_problem(rng, n, m, kind="sparse")
+        entitlement = rng.dirichlet(np.full(n, 5.0), size=m).T
+        tasks = DRF(resource_weights=entitlement)(problem, np.ones(n))
+        share = problem.task_shares
+        with np.errstate(divide="ignore", invalid="ignore"):
+            alone = np.min(np.where(share > 0, entitlement / share, np.inf), axis=1)
+            assert (tasks >= alone * (1 - 1e-12)).all()
+            for i in range(n):
+                # Weighted envy: i values the bundle of k after rescaling it by the entitlements.
+                bundle = tasks[:, None] * share * entitlement[i] / entitlement
+                envied = np.min(np.where(share[i] > 0, bundle / share[i], np.inf), axis=1)
+                assert (envied <= tasks[i] * (1 + 1e-12)).all()
+
+
+def test_weighted_drf_divides_the_share_by_the_weight():
+    # Mesos' weighted DRF on the NSDI example with weights 2:1.
+    pool = Problem([[1, 4], [3, 1]], [9, 18], weights=[2, 1])
+    result = allocate(pool, DRF())
+    np.testing.assert_allclose(result.tasks, [54 / 13, 18 / 13], rtol=1e-14)
+    np.testing.assert_allclose(result.dominant_shares, [6 / 13, 6 / 13], rtol=1e-14)
+
+
+def test_zero_demands_are_filled_to_the_end():
+    problem = Problem([[1, 0], [1, 1], [0, 1]], [1, 10])
+    result = allocate(problem, DRF())
+    np.testing.assert_allclose(result.tasks, [0.5, 0.5, 9.5], rtol=1e-15)
+
+
+def test_class_without_demand_runs_its_limit_and_zero_capacity_runs_nothing():
+    problem = Problem([[0, 0], [1, 0], [1, 1]], [2, 0], limits=[3, np.inf, np.inf])
+    for policy in (MaxMin(), DRF(), AssetFair()):
+        result = allocate(problem, policy, [2, 1, 1])
+        assert result.tasks.tolist() == [6, 2, 0]
+        assert result.certificate.holds
+        assert "resource 2" in result.bottlenecks[2]
+
+
+def test_resource_weights_are_checked():
+    with pytest.raises(ModelError, match="resource_weights must be"):
+        DRF(resource_weights=[1, 2])
+    with pytest.raises(ModelError, match="smallest entry 0"):
+        DRF(resource_weights=[[0, 1]])
+    with pytest.raises(ModelError, match=r"has shape \(1, 2\); the problem needs \(2, 2\)"):
+        DRF(resource_weights=[[1, 1]])(Problem([[1, 4], [3, 1]], [9, 18]), [1, 1])

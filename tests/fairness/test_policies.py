@@ -1,0 +1,86 @@
+"""The battery: every policy of the catalogue passes the same checks."""
+
+import numpy as np
+import pytest
+
+from fairness import CATALOGUE, DRF, MaxMin, ModelError, Problem
+from fairness.policies.protocol import policy_name
+from fairness.testing import CHECKS, check_policy
+
+
+@pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: policy_name(entry.policy))
+def test_policy_passes_the_battery(entry):
+    check_policy(entry.policy, skip=entry.skip)
+
+
+@pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: policy_name(entry.policy))
+def test_skipped_checks_are_real_failures(entry):
+    for name in entry.skip:
+        with pytest.raises(AssertionError, match=f"fails the check '{name}'"):
+            check_policy(entry.policy, skip=set(CHECKS) - {name})
+
+
+def too_much(problem, counts):
+    return DRF()(problem, counts) * 1.01
+
+
+def wasteful(problem, counts):
+    return DRF()(problem, counts) * 0.99
+
+
+def by_label(problem, counts):
+    ranked = Problem(
+        problem.demands,
+        problem.capacities,
+        weights=problem.weights * np.arange(1, problem.n_classes + 1),
+        limits=problem.limits,
+    )
+    return DRF()(ranked, counts)
+
+
+def absolute_units(problem, counts):
+    return DRF(resource_weights=problem.capacities[None, :].repeat(problem.n_classes, axis=0))(
+        problem, counts
+    )
+
+
+def forgets_weights(problem, counts):
+    return DRF()(Problem(problem.demands, problem.capacities, limits=problem.limits), counts)
+
+
+def serves_the_dead(problem, counts):
+    return DRF()(problem, np.maximum(counts, 1e-3))
+
+
+def last_state_only(problem, counts):
+    tasks = DRF()(problem, counts)
+    return np.broadcast_to(tasks[(0,) * (tasks.ndim - 1)], tasks.shape).copy()
+
+
+def one_job_per_class(problem, counts):
+    return DRF()(problem, np.sign(counts))
+
+
+@pytest.mark.parametrize(
+    ("policy", "check"),
+    [
+        (too_much, "feasible"),
+        (serves_the_dead, "empty classes"),
+        (wasteful, "pareto"),
+        (last_state_only, "batch"),
+        (by_label, "relabelling"),
+        (absolute_units, "resource units"),
+        (MaxMin(), "task units"),
+        (one_job_per_class, "splitting"),
+        (forgets_weights, "weights are counts"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else policy_name(value),
+)
+def test_every_check_can_fail(policy, check):
+    with pytest.raises(AssertionError, match=f"fails the check '{check}'"):
+        check_policy(policy, skip=set(CHECKS) - {check})
+
+
+def test_unknown_check_is_refused():
+    with pytest.raises(ModelError, match="unknown check 'speed'"):
+        check_policy(DRF(), skip={"speed"})
