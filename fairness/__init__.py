@@ -1,16 +1,24 @@
 """Who gets how much: fair allocations of one pool of resources, each with its certificate."""
 
 from fairness.allocation import Allocation, allocate
+from fairness.catalogue import CATALOGUE
 from fairness.certificates import Certificate
 from fairness.errors import FairqueuesError, InfeasibleError, ModelError, NotConvergedError, UnstableError
 from fairness.policies.asset import AssetFair
+from fairness.policies.bottleneck import BottleneckMax
+from fairness.policies.bottleneck_set import BottleneckSet, all_bottleneck_max
 from fairness.policies.maxmin import DRF, MaxMin
+from fairness.policies.proportional import AlphaFair, ProportionalFair
 from fairness.problem import Problem
 
 __all__ = [
+    "CATALOGUE",
     "DRF",
     "Allocation",
+    "AlphaFair",
     "AssetFair",
+    "BottleneckMax",
+    "BottleneckSet",
     "Certificate",
     "FairqueuesError",
     "InfeasibleError",
@@ -18,6 +26,8 @@ __all__ = [
     "ModelError",
     "NotConvergedError",
     "Problem",
+    "ProportionalFair",
     "UnstableError",
+    "all_bottleneck_max",
     "allocate",
 ]

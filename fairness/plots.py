@@ -72,19 +72,21 @@ def plot_sharing(
 ) -> Axes:
     """Sharing polygon of two classes with the allocations of several policies.
 
-    Policies that agree share a marker: later ones are drawn smaller, on top.
+    Policies that agree are drawn as rings within rings.
     """
     ax = plot_constraints(problem, ax)
     x = problem.check_counts(counts)
     for k, policy in enumerate(policies):
         tasks: FloatArray = policy(problem, x)
         name = policy_name(policy)
+        inner = k == len(policies) - 1
         ax.plot(
             *tasks,
             marker=_MARKERS[k % len(_MARKERS)],
-            markersize=13 - 2.6 * k if len(policies) <= 4 else 7,
-            color=colour(name),
-            markeredgecolor="white",
+            markersize=max(5.0, 17.0 - 4.0 * k),
+            markerfacecolor=colour(name) if inner else "none",
+            markeredgecolor=colour(name),
+            markeredgewidth=2.0,
             linestyle="none",
             label=name,
             zorder=5 + k,

@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
 from matplotlib.colors import ListedColormap
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from examples.gallery import Check, Page
@@ -21,7 +22,13 @@ __all__ = ["difference_with_pf", "non_uniqueness", "other_models", "saturation_m
 
 POLICIES = (MaxMin(), DRF(), ProportionalFair(), BottleneckMax())
 RESOURCES = ("CPU", "RAM")
+SATURATED = {1: "#E69F00", 2: "#56B4E9", 3: "#009E73"}
+"""Colour by what is full: 1 = only the first resource, 2 = only the second, 3 = both."""
 EXACT = 1e-12
+
+
+def _matrix(demands: list[list[int]]) -> str:
+    return "(" + "; ".join(",".join(str(v) for v in row) for row in demands) + ")"
 
 
 def _fractions(values: np.ndarray) -> str:
@@ -58,7 +65,7 @@ def sharing_polygons(*, quick: bool) -> Page:
             checks.append(_exactly(f"{policy.name} on {name}", exact, result.tasks))
             numbers[f"{policy.name} {name}"] = {"tasks": result.tasks, "utilization": result.utilization}
         ax.set_title(f"demands {name}, unit capacities")
-        ax.text(0.97, 0.60, "\n".join(lines), transform=ax.transAxes, ha="right", va="top", fontsize="small")
+        ax.text(0.03, 0.03, "\n".join(lines), transform=ax.transAxes, fontsize="small")
         ax.set(xlim=(0, 0.46), ylim=(0, 0.46), aspect="equal")
     return Page(
         "fig01_sharing_polygons",
@@ -107,7 +114,7 @@ def other_models(*, quick: bool) -> Page:
 
     _abilene(axes[0, 1], numbers)
 
-    cell = wireless_cell([54.0, 11.0], users=["near user", "far user"])
+    cell = wireless_cell({"near user": 54, "far user": 11})
     plot_sharing(cell, (MaxMin(), DRF(), ProportionalFair()), axes[1, 0])
     axes[1, 0].set_title("Wireless cell: rates 54 and 11 Mb/s,\nhalf of the time each under DRF = PF")
     numbers["wireless cell, PF"] = ProportionalFair()(cell, [1, 1])
@@ -201,12 +208,22 @@ def saturation_map(*, quick: bool) -> Page:
         ax.imshow(
             np.where(counts.sum(-1) > 0, state, np.nan).T,
             origin="lower",
-            cmap=ListedColormap(["#E69F00", "#56B4E9", "#009E73"]),
+            cmap=ListedColormap(list(SATURATED.values())),
             vmin=1,
             vmax=3,
         )
-        ax.set(xlabel="jobs of class 1", ylabel="jobs of class 2", title=f"demands {demands}")
-        name = str(demands)
+        ratio = problem.task_shares[:, 0] / problem.task_shares[:, 1]
+        for r in (ratio, 1 / ratio):
+            # The border x_1 (r_1 - 1) + x_2 (r_2 - 1) = 0 of the rule.
+            ax.plot([0, size], [0, size * (r[0] - 1) / (1 - r[1])], color="black", lw=1)
+        ax.set(
+            xlabel="jobs of class 1",
+            ylabel="jobs of class 2",
+            title=f"demands {_matrix(demands)}",
+            xlim=(-0.5, size - 0.5),
+            ylim=(-0.5, size - 0.5),
+        )
+        name = _matrix(demands)
         numbers[name] = state
         checks.append(
             Check(
@@ -216,11 +233,12 @@ def saturation_map(*, quick: bool) -> Page:
                 wrong == 0,
             )
         )
+    labels = ("only CPU full", "only RAM full", "both full")
     handles = [
-        Patch(color=c, label=t)
-        for c, t in (("#E69F00", "only CPU full"), ("#56B4E9", "only RAM full"), ("#009E73", "both full"))
+        Patch(color=shade, label=label) for shade, label in zip(SATURATED.values(), labels, strict=True)
     ]
-    axes[0].legend(handles=handles, fontsize="small", loc="upper left")
+    handles.append(Line2D([], [], color="black", lw=1, label="Σ a_i1/a_i2 = n and Σ a_i2/a_i1 = n"))
+    figure.legend(handles=handles, loc="outside lower center", ncols=4)
     wrong = _random_mixes(axes[2], 150 if quick else 800, numbers)
     checks.append(Check("random mixes of 2 to 12 jobs that violate the rule", "0", str(wrong), wrong == 0))
     return Page(
@@ -265,12 +283,17 @@ def _random_mixes(ax: plt.Axes, number: int, numbers: dict) -> int:
         points.append((ratio.mean(), (1 / ratio).mean()))
         states.append(min(found))
     xy, state = np.array(points), np.array(states)
-    for value, shade in ((1, "#E69F00"), (2, "#56B4E9"), (3, "#009E73")):
+    for value, shade in SATURATED.items():
         ax.plot(*xy[state == value].T, ".", color=shade)
     low = float(xy.min()) * 0.9
     curve = np.geomspace(low, 1 / low, 200)
     ax.fill_between(
-        curve, low * 0.5, 1 / curve, color="0.92", zorder=0, label="impossible (means of r and 1/r)"
+        curve,
+        low * 0.5,
+        1 / curve,
+        color="0.92",
+        zorder=0,
+        label="impossible: mean of r times mean of 1/r < 1",
     )
     ax.axvline(1, color="black", lw=0.8)
     ax.axhline(1, color="black", lw=0.8)
@@ -295,7 +318,9 @@ def non_uniqueness(*, quick: bool) -> Page:
         [[1, 1, 1], [2, 1, half], [1, 2, half]], [1, 1, 1], job_classes=["job 1", "job 2", "job 3"]
     )
     fair = all_bottleneck_max(problem)
-    figure, (plane, shares) = plt.subplots(1, 2, figsize=(12, 4.8), layout="constrained")
+    figure, (plane, *panels) = plt.subplots(
+        1, 4, figsize=(14, 4.6), layout="constrained", width_ratios=[1.5, 1, 1, 1]
+    )
     ends = np.array([[float(v) for v in vertex] for vertex in fair.segments[0]])
     ends = ends[np.argsort(ends[:, 1])]
     u = np.linspace(0, 0.36, 200)
@@ -326,21 +351,22 @@ def non_uniqueness(*, quick: bool) -> Page:
     plane.legend(fontsize="small")
     grid = np.linspace(ends[0, 1], ends[1, 1], 101)
     tasks = np.stack([1 - 3 * grid, grid, grid], axis=1)
-    for i, job in enumerate(problem.job_classes):
-        for j, style in enumerate(("-", "--", ":")):
-            shares.plot(
-                grid,
-                tasks[:, i] * problem.task_shares[i, j],
-                style,
-                color=f"C{i}",
-                label=f"{job}, resource {j + 1}",
+    for j, panel in enumerate(panels):
+        held = tasks * problem.task_shares[:, j]
+        for i, job in enumerate(problem.job_classes):
+            largest = held[50, i] >= held[50].max() - EXACT
+            panel.plot(
+                grid, held[:, i], "--" if i == 2 else "-", color=f"C{i}", lw=3 if largest else 1.2, label=job
             )
-    shares.set(
-        xlabel="u: tasks of jobs 2 and 3 along the segment",
-        ylabel="share of the resource held by the job",
-        title="Who holds the largest share (all resources are full)",
-    )
-    shares.legend(fontsize="small", ncols=3, loc="lower center", bbox_to_anchor=(0.5, 0.62))
+        panel.set(
+            xlabel="u = tasks of jobs 2 and 3",
+            title=f"resource {j + 1} (full)",
+            ylim=(0.18, 0.46),
+            xticks=[0.2, 0.21, 0.22],
+        )
+        panel.sharey(panels[0])
+    panels[0].set_ylabel("share of the resource (thick: the largest)")
+    panels[0].legend(fontsize="small", loc="center right", bbox_to_anchor=(1.0, 0.35))
     f = Fraction
     checks = [
         _exactly("one end of the segment (= DRF)", [f(2, 5), f(1, 5), f(1, 5)], ends[0]),
@@ -390,16 +416,16 @@ def difference_with_pf(*, quick: bool) -> Page:
             xticks=range(3),
             xticklabels=["job 1", "job 2", "job 3"],
             ylabel="tasks",
-            title=f"demands {demands}",
+            title=f"demands {_matrix(demands)}",
         )
         ax.legend(fontsize="small", loc="upper left")
-        numbers[str(demands)] = {name: result.tasks for name, result in results.items()}
-        checks.append(_exactly(f"BMF of {demands}", bmf_exact, results["BMF"].tasks))
+        numbers[_matrix(demands)] = {name: result.tasks for name, result in results.items()}
+        checks.append(_exactly(f"BMF of {_matrix(demands)}", bmf_exact, results["BMF"].tasks))
         if pf_exact is not None:
             error = float(np.abs(results["PF"].tasks / pf_exact - 1).max())
             checks.append(
                 Check(
-                    f"PF of {demands}: (−1/10+√39/30, 9/14−√39/14, 4/35+√39/105)",
+                    f"PF of {_matrix(demands)}: (−1/10+√39/30, 9/14−√39/14, 4/35+√39/105)",
                     "closed form",
                     f"relative error {error:.0e}",
                     error < EXACT,
@@ -421,7 +447,7 @@ def difference_with_pf(*, quick: bool) -> Page:
     axes[2].set(
         xlabel="jobs",
         ylabel="largest difference of a job's tasks, %",
-        title=f"BMF against PF, {repeats} random mixes each\n(demands over two decades; whiskers 5 % to 95 %)",
+        title=f"BMF against PF, {repeats} random mixes\n(whiskers: 5 % to 95 %)",
     )
     numbers["random mixes, largest relative difference"] = gaps
     two = float(gaps[2].max())

@@ -185,11 +185,13 @@ def validation(*, quick: bool) -> Page:
                 n_jobs=2,
             )
             rates.append(run.service_rates)
-            widths.append(run.service_rates_halfwidth)
+            widths.append(run.half_widths["service_rates"])
             law = stationary(system, ProportionalFair())
             classes = slice(0, 1) if mix == (1, 1) else slice(0, 2)
             inside += int(
-                (np.abs(run.service_rates - law.service_rates) <= run.service_rates_halfwidth)[classes].sum()
+                (np.abs(run.service_rates - law.service_rates) <= run.half_widths["service_rates"])[
+                    classes
+                ].sum()
             )
             compared += 1 if mix == (1, 1) else 2
             bar.update()

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.patches import Patch
 from tqdm.auto import tqdm
 
 from examples.gallery import Check, Page
@@ -15,8 +16,9 @@ from fairness.catalogue import colour
 from queueing import (
     BMFScheduler,
     DRFScheduler,
-    PFScheduler,
     System,
+    TargetScheduler,
+    TaskTrace,
     balanced_fairness,
     duration_bound,
     simulate_tasks,
@@ -38,68 +40,85 @@ def cluster() -> Problem:
 
 def schedulers(*, quick: bool) -> Page:
     """Figure 7: utilisation and a Gantt-like picture under the DRF and BMF schedulers for the same arrivals."""
-    system = System.with_load(cluster(), (1, 1), 0.8, mean_sizes=20.0)
-    horizon, zoom = 120.0, 24.0
-    figure, axes = plt.subplots(2, 2, figsize=(13, 8), layout="constrained", height_ratios=[1, 1.6])
-    numbers = {}
+    system = System.with_load(cluster(), (1, 1), 0.85, mean_sizes=20.0)
+    horizon, window = 300.0, (190.0, 230.0)
+    figure, axes = plt.subplots(
+        3, 2, figsize=(13, 11), layout="constrained", height_ratios=[1, 0.8, 2], sharey="row"
+    )
+    numbers, jobs = {}, {}
     for column, scheduler in enumerate((DRFScheduler(), BMFScheduler())):
-        run = trace(system, scheduler, horizon=horizon, tasks_per_job=20, rng=np.random.default_rng(16))
+        run = trace(system, scheduler, horizon, tasks_per_job=20, rng=np.random.default_rng(5))
         usage = run.usage / system.problem.capacities
-        ax = axes[0, column]
+        duration = np.diff(np.r_[run.times, horizon])
+        used, present = (np.average(values, axis=0, weights=duration) for values in (usage, run.jobs))
+        top, middle, bottom = axes[:, column]
         for j, name in enumerate(system.problem.resources):
-            ax.step(run.times, usage[:, j], where="post", lw=0.9, color=f"C{j}", label=name)
-        mean = np.average(usage[:-1], axis=0, weights=np.diff(run.times))
-        ax.set(
-            title=f"{scheduler.name} scheduler: utilization, mean {mean[0]:.2f} cores, {mean[1]:.2f} GB",
-            xlabel="time",
-            ylim=(0, 1.05),
-            xlim=(0, horizon),
-        )
-        ax.axvspan(0, zoom, color="0.93", zorder=0)
-        ax.legend(fontsize="small", loc="lower right")
-        numbers[f"{scheduler.name}"] = {"times": run.times, "usage": run.usage}
-        _gantt(axes[1, column], run, zoom, system.problem)
+            top.step(
+                np.r_[run.times, horizon],
+                np.r_[usage[:, j], usage[-1, j]],
+                where="post",
+                lw=0.9,
+                color=f"C{j}",
+                label=f"{name}, mean {used[j]:.2f}",
+            )
+        for i, name in enumerate(system.problem.job_classes):
+            middle.step(
+                run.times,
+                run.jobs[:, i],
+                where="post",
+                lw=1.2,
+                color=f"C{i + 2}",
+                label=f"{name}, mean {present[i]:.1f}",
+            )
+        top.set(title=f"{scheduler.name} scheduler", ylim=(0, 1.05), xlim=(0, horizon))
+        middle.set(xlim=(0, horizon), xlabel="time")
+        for ax in (top, middle):
+            ax.axvspan(*window, color="0.93", zorder=0)
+            ax.legend(fontsize="small", loc="upper left")
+        _gantt(bottom, run, window, system.problem)
+        numbers[scheduler.name] = {"times": run.times, "usage": run.usage, "jobs": run.jobs}
+        jobs[scheduler.name] = present.sum()
     axes[0, 0].set_ylabel("part of capacity in use")
-    axes[1, 0].set_ylabel("jobs, in order of arrival")
+    axes[1, 0].set_ylabel("jobs present")
+    axes[2, 0].set_ylabel("jobs in order of arrival")
     return Page(
         "fig07_schedulers",
         "7. Serving the most deprived job, task by task",
         'Slides "Serving the most deprived job", DRF ("smallest dominant resource share") and BMF ("lowest best rank").',
-        "The same arrivals under both schedulers. Above: cores and memory in use over time. Below, the first part (grey above) as a Gantt picture: one row per job, one bar per task with "
-        "height by the number running; hatched background: the job waits. Head-of-line blocking: when the chosen job's task does not fit, everybody waits. Laws of "
-        "task numbers and times are not in the talk; here jobs have a geometric number of tasks with mean 20 and exponential task times.",
+        "The same jobs under both schedulers, 16 cores and 16 GB. Above: cores and memory in use, and jobs present. Below, the grey window as a Gantt picture: one row per job "
+        "(thin line: present; bar height: tasks running; mark: arrival). Head-of-line blocking: when a task of the chosen job does not fit, everybody waits. "
+        f"Here {jobs['DRF']:.1f} jobs are present on average under DRF and {jobs['BMF']:.1f} under BMF. Laws of task numbers and times are not in the talk; "
+        "these jobs have a geometric number of tasks with mean 20 and exponential task times with mean 1.",
         figure,
         numbers,
     )
 
 
-def _gantt(ax: plt.Axes, run, zoom: float, problem: Problem) -> None:
-    log = run.to_dataframe()
-    log = log[log["start"] < zoom]
-    order = {
-        job: k
-        for k, job in enumerate(
-            sorted(log["job"].unique(), key=lambda j: log.loc[log["job"] == j, "arrival"].iloc[0])
+def _gantt(ax: plt.Axes, run: TaskTrace, window: tuple[float, float], problem: Problem) -> None:
+    first, last = window
+    departures = np.where(np.isnan(run.job_departures), np.inf, run.job_departures)
+    present = np.flatnonzero((run.job_arrivals < last) & (departures > first))
+    full = (1.0 / problem.task_shares.max(axis=1)).max()
+    for row, job in enumerate(present):
+        shade = f"C{run.job_classes[job] + 2}"
+        ax.plot(
+            [max(first, run.job_arrivals[job]), min(last, departures[job])],
+            [row, row],
+            color="0.7",
+            lw=0.8,
+            zorder=1,
         )
-    }
-    for job, group in log.groupby("job"):
-        row = order[job]
-        shade = f"C{int(group['job_class'].iloc[0] == problem.job_classes[1])}"
-        times = np.unique(np.r_[group["start"], group["end"]].clip(max=zoom))
-        arrival, end = group["arrival"].iloc[0], min(zoom, group["end"].max())
-        ax.plot([arrival, end], [row, row], color="0.75", lw=0.8, zorder=1)
+        ax.plot(run.job_arrivals[job], row, "|", color="black", ms=9, zorder=3)
+        mine = run.task_jobs == job
+        starts, ends = run.task_starts[mine], run.task_ends[mine]
+        times = np.unique(np.r_[starts, ends].clip(first, last))
         for low, high in pairwise(times):
-            running = int(((group["start"] <= low) & (group["end"] >= high)).sum())
+            running = int(((starts <= low) & (ends >= high)).sum())
             if running:
-                ax.barh(
-                    row, high - low, left=low, height=min(0.95, 0.11 * running + 0.1), color=shade, zorder=2
-                )
-        ax.plot(arrival, row, "|", color="black", ms=8)
-    handles = [
-        plt.Rectangle((0, 0), 1, 1, color=f"C{i}", label=name) for i, name in enumerate(problem.job_classes)
-    ]
-    ax.legend(handles=handles, fontsize="small", loc="lower right")
-    ax.set(xlim=(0, zoom), xlabel="time (mark: arrival; bar height: tasks running)")
+                ax.barh(row, high - low, left=low, height=0.95 * running / full, color=shade, zorder=2)
+    handles = [Patch(color=f"C{i + 2}", label=name) for i, name in enumerate(problem.job_classes)]
+    ax.legend(handles=handles, fontsize="small", loc="upper right")
+    ax.set(xlim=window, xlabel="time", yticks=[])
     ax.invert_yaxis()
 
 
@@ -112,7 +131,7 @@ def results(*, quick: bool) -> Page:
     fine = np.linspace(0.02, 0.97, 50)
     events = 100_000 if quick else 1_000_000
     packing = {"balanced load, ρ₁ = ρ₂": 0.9375, "unbalanced load, ρ₁ = 3ρ₂": 0.975}
-    rules = (DRFScheduler(), BMFScheduler(), PFScheduler())
+    rules = (DRFScheduler(), BMFScheduler(), TargetScheduler(ProportionalFair()))
     figure, axes = plt.subplots(2, 2, figsize=(12, 9), layout="constrained", sharex=True)
     numbers, checks = {}, []
     bar = tqdm(
@@ -147,7 +166,7 @@ def results(*, quick: bool) -> Page:
                     n_jobs=2,
                 )
                 simulated[rule.name].append(run.service_rates)
-                widths[rule.name].append(run.service_rates_halfwidth)
+                widths[rule.name].append(run.half_widths["service_rates"])
                 bar.update()
         for row in range(2):
             ax = axes[row, column]

@@ -1,0 +1,498 @@
+r"""The stability region of a pool: which class loads fit.
+
+With loads :math:`\rho_i = \lambda_i\sigma_i` (tasks) the pool can be stabilised if and only if
+
+.. math:: \rho \ge 0, \qquad \sum_i \rho_i a_{ij} < C_j \quad\text{for all } j
+
+[1]_. The closure is a polytope: facets are the resources that matter, vertices the extreme mixes. A class
+that demands nothing may have any load (the region contains a ray); a class that demands a resource of
+capacity 0 must have load 0 (it is *pinned*, and the region has no volume). Limits of tasks per job do not
+matter, since an overloaded class has jobs enough.
+
+Everything is computed over the integers: after clearing denominators (a float is a fraction too) the
+constraints with their slacks form a tableau :math:`[A\;I\;b]` that is pivoted without division [2]_: with
+:math:`d = \det B` of the current basis, all entries of :math:`d B^{-1}[A\;I\;b]` are integers. Three things
+are read off.
+
+* *Facets.* Resource j is redundant if and only if the largest load that the other resources let through is
+  at most :math:`C_j` (simplex method).
+* *Vertices.* The origin is a vertex, and the graph of a polytope is connected, so all vertices are found by
+  walking along the edges. Ties are broken lexicographically, as if :math:`C_j` were
+  :math:`C_j+\varepsilon^j`; the walk then visits a simple polytope.
+* *Volume.* Lawrence's formula [3]_ for a generic objective c: with reduced costs :math:`\gamma` at vertex v,
+
+  .. math:: \operatorname{vol} = \sum_v \frac{(c\cdot v)^n}{n!\; |d_v| \prod_k \gamma_k(v)} .
+
+  It cancels badly in floating point and not at all over the rationals.
+
+References
+----------
+.. [1] T. Bonald and J. Roberts, "Resource sharing in data centers", Workshop on Performance and
+   Control of Large-Scale Networks, Eindhoven, 2014.
+.. [2] J. Edmonds and J.-F. Maurras, "Note sur les Q-matrices d'Edmonds", RAIRO 31, 1997; the integer pivoting
+   of D. Avis, "A revised implementation of the reverse search vertex enumeration algorithm", 2000.
+.. [3] J. Lawrence, "Polytope volume computation", Mathematics of Computation 57, 1991.
+   DOI 10.1090/S0025-5718-1991-1079024-2.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import cKDTree
+
+from fairness.errors import ModelError
+from fairness.problem import FloatArray, Problem
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["StabilityRegion", "stability_region"]
+
+ROUNDING = 1e-12
+"""Demands given as floats are rounded: a resource exceeded by less than this part of it is redundant."""
+
+MERGE = 1e-9
+"""Vertices of rounded demands closer than this, relative to the largest load of each class, are one."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StabilityRegion:
+    """All class loads that fit; made by :func:`stability_region`.
+
+    Attributes
+    ----------
+    problem : Problem
+    facets : tuple of int
+        Resources that bound the region; of resources that say the same only the first.
+    redundant : tuple of int
+        Resources implied by the others (a resource of capacity 0 pins classes and is in neither list).
+    pinned, free : tuple of int
+        Classes that must have load 0, because they demand a resource of capacity 0 / may have any load,
+        because they demand nothing.
+    max_vertices : int
+        The enumeration of vertices is given up beyond this number.
+    """
+
+    problem: Problem
+    facets: tuple[int, ...]
+    redundant: tuple[int, ...]
+    pinned: tuple[int, ...]
+    free: tuple[int, ...]
+    max_vertices: int
+
+    @property
+    def facet_names(self) -> tuple[str, ...]:
+        """Names of the resources that bound the region."""
+        return tuple(self.problem.resources[j] for j in self.facets)
+
+    @property
+    def normals(self) -> FloatArray:
+        """Demands on the bounding resources, shape (n_facets, n_classes), units per task."""
+        return np.ascontiguousarray(self.problem.demands[:, list(self.facets)].T)
+
+    @property
+    def offsets(self) -> FloatArray:
+        """Capacities of the bounding resources, shape (n_facets,), units: normals @ loads < offsets."""
+        return self.problem.capacities[list(self.facets)]
+
+    @property
+    def bounded(self) -> bool:
+        """Whether every class has a largest load."""
+        return not self.free
+
+    @property
+    def rays(self) -> FloatArray:
+        """Directions in which the region is unbounded, shape (n_rays, n_classes)."""
+        return np.eye(self.problem.n_classes)[list(self.free)]
+
+    @cached_property
+    def exact_vertices(self) -> tuple[tuple[Fraction, ...], ...] | None:
+        """Vertices over the rationals in increasing order, (n_vertices, n_classes); None for float demands.
+
+        Raises
+        ------
+        ModelError
+            If there are more than ``max_vertices``.
+        """
+        return self._exact_points if self.problem.is_rational else None
+
+    @cached_property
+    def vertices(self) -> FloatArray:
+        """Vertices of the closed region, shape (n_vertices, n_classes), tasks; in increasing order.
+
+        Raises
+        ------
+        ModelError
+            If there are more than ``max_vertices``.
+        """
+        points = np.array([[float(v) for v in point] for point in self._exact_points])
+        if self.problem.is_rational or len(points) == 1:
+            return points
+        scale = points.max(axis=0)
+        pairs = cKDTree(points / np.where(scale > 0, scale, 1.0)).query_pairs(MERGE, output_type="ndarray")
+        return np.delete(points, np.unique(pairs.max(axis=1)) if len(pairs) else [], axis=0)
+
+    @cached_property
+    def exact_volume(self) -> Fraction | None:
+        """Volume over the rationals, tasks to the power n_classes; None for float demands or if infinite."""
+        volume = self._volume
+        return volume if self.problem.is_rational and isinstance(volume, Fraction) else None
+
+    @cached_property
+    def volume(self) -> float:
+        """Volume, tasks to the power n_classes; 0 if a class is pinned, infinite if unbounded."""
+        return float(self._volume)
+
+    def contains(self, loads: ArrayLike) -> Any:
+        """Whether loads of shape (..., n_classes) fit strictly; bool or bool array of shape (...).
+
+        Boundary points do not: the condition is strict, as evaluated in floating point.
+        """
+        rho = self._check(loads)
+        inside = (self._relative_loads(rho) < 1).all(axis=-1) & (rho >= 0).all(axis=-1)
+        return bool(inside) if rho.ndim == 1 else inside
+
+    def slack(self, loads: ArrayLike) -> Any:
+        """Part of the busiest resource that stays free, 1 - max_j load_j/C_j; negative when overloaded.
+
+        Loads have shape (..., n_classes); minus infinity where a pinned class has a load.
+        """
+        rho = self._check(loads)
+        slack = 1.0 - self._relative_loads(rho).max(axis=-1)
+        return float(slack) if rho.ndim == 1 else slack
+
+    def max_scale(self, mix: ArrayLike) -> Any:
+        """Largest t such that t*mix lies in the closed region; mix >= 0 of shape (..., n_classes)."""
+        rho = self._check(mix)
+        if (rho < 0).any() or not rho.any(axis=-1).all():
+            raise ModelError("mix must have entries >= 0, not all 0: it is a direction of loads")
+        busiest = self._relative_loads(rho).max(axis=-1)
+        scale = np.divide(1.0, busiest, out=np.full_like(busiest, np.inf), where=busiest > 0)
+        return float(scale) if rho.ndim == 1 else scale
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per vertex: the load of every class, and the resources that are full there."""
+        full = self._relative_loads(self.vertices) > 1 - MERGE
+        frame = pd.DataFrame(self.vertices, columns=pd.Index(self.problem.job_classes, name="job_class"))
+        frame.index.name = "vertex"
+        frame["full"] = [", ".join(self.problem.resources[j] for j in np.flatnonzero(row)) for row in full]
+        return frame
+
+    def summary(self) -> str:
+        """The inequalities that bound the region, and what does not."""
+        p = self.problem
+        lines = [f"StabilityRegion of {p.n_classes} classes: loads >= 0 (tasks) with"]
+        for j in self.facets:
+            terms = (
+                f"{'' if a == 1 else f'{a:g} '}[{name}]"
+                for a, name in zip(p.demands[:, j], p.job_classes, strict=True)
+                if a > 0
+            )
+            lines.append(f"  {' + '.join(terms)} < {p.capacities[j]:g}  ({p.resources[j]})")
+        for label, names, which in (
+            ("redundant resources", p.resources, self.redundant),
+            ("load must be 0", p.job_classes, self.pinned),
+            ("any load fits", p.job_classes, self.free),
+        ):
+            if which:
+                lines.append(f"  {label}: {', '.join(names[k] for k in which)}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the region of two or three classes, with its vertices and the names of its facets.
+
+        Raises
+        ------
+        ModelError
+            If there are not two or three classes, or the region is unbounded or has no interior.
+        """
+        n = self.problem.n_classes
+        if n not in (2, 3) or self.free or self.pinned:
+            raise ModelError(
+                f"a plot needs 2 or 3 classes and a bounded region with interior; here {n} classes, "
+                f"{len(self.free)} unbounded, {len(self.pinned)} pinned"
+            )
+        return _plot(self, ax)
+
+    def _check(self, loads: ArrayLike) -> FloatArray:
+        rho = np.asarray(loads, dtype=float)
+        if rho.ndim == 0 or rho.shape[-1] != self.problem.n_classes:
+            raise ModelError(
+                f"loads has shape {rho.shape}; its last axis must list the {self.problem.n_classes} classes"
+            )
+        if not np.isfinite(rho).all():
+            raise ModelError("loads must be finite")
+        return rho
+
+    def _relative_loads(self, loads: FloatArray) -> FloatArray:
+        usage, capacities = loads @ self.problem.demands, self.problem.capacities
+        empty = np.where(usage > 0, np.inf, 0.0)
+        relative: FloatArray = np.divide(usage, capacities, out=empty, where=capacities > 0)
+        return relative
+
+    @cached_property
+    def _live(self) -> list[int]:
+        return [i for i in range(self.problem.n_classes) if i not in self.pinned + self.free]
+
+    @cached_property
+    def _corners(self) -> list[tuple[tuple[Fraction, ...], int, int, tuple[int, ...]]]:
+        rows = _integer_rows(self.problem, self._live, self.facets)
+        return _walk(rows, self.max_vertices)
+
+    @cached_property
+    def _exact_points(self) -> tuple[tuple[Fraction, ...], ...]:
+        points = set()
+        for corner in self._corners:
+            point = [Fraction(0)] * self.problem.n_classes
+            for i, value in zip(self._live, corner[0], strict=True):
+                point[i] = value
+            points.add(tuple(point))
+        return tuple(sorted(points))
+
+    @cached_property
+    def _volume(self) -> Fraction | float:
+        if self.pinned:
+            return Fraction(0)
+        if self.free:
+            return math.inf
+        n = len(self._live)
+        terms = [(z**n, d * math.prod(gamma)) for _, d, z, gamma in self._corners]
+        if self.problem.is_rational:
+            total = sum((Fraction(top, bottom) for top, bottom in terms), start=Fraction(0))
+        else:
+            # Sums of fractions of floats get very long. The region contains the simplex of the largest
+            # loads, so a fixed point 64 bits below that leaves a relative error of 2^-64 at most.
+            size = math.floor(np.log2(self.max_scale(np.eye(n))).sum())
+            bits = max(0, 64 + len(terms).bit_length() - size)
+            total = Fraction(sum((top << bits) // bottom for top, bottom in terms), 1 << bits)
+        return total / math.factorial(n)
+
+
+def stability_region(problem: Problem, *, max_vertices: int = 20_000) -> StabilityRegion:
+    """Polytope of the class loads that a pool can carry.
+
+    Parameters
+    ----------
+    problem : Problem
+        Give demands and capacities as integers or fractions to get exact vertices and volume.
+    max_vertices : int
+        Give up the enumeration of vertices, with an error, beyond this number. Facets, ``contains``,
+        ``slack`` and ``max_scale`` never need it.
+
+    Returns
+    -------
+    StabilityRegion
+
+    Raises
+    ------
+    ModelError
+        If max_vertices is not positive.
+
+    Examples
+    --------
+    >>> from fairness import Problem
+    >>> region = stability_region(Problem([[10, 1], [1, 10]], [1, 1], resources=["cpu", "ram"]))
+    >>> region
+    StabilityRegion of 2 classes: loads >= 0 (tasks) with
+      10 [class 1] + [class 2] < 1  (cpu)
+      [class 1] + 10 [class 2] < 1  (ram)
+    >>> [tuple(map(str, vertex)) for vertex in region.exact_vertices]
+    [('0', '0'), ('0', '1/10'), ('1/11', '1/11'), ('1/10', '0')]
+    >>> region.exact_volume, region.contains([0.05, 0.05])
+    (Fraction(1, 110), True)
+    """
+    if max_vertices < 1:
+        raise ModelError(f"max_vertices must be a positive integer; got {max_vertices}")
+    pinned = tuple(int(i) for i in np.flatnonzero(problem.blocked))
+    free = tuple(int(i) for i in np.flatnonzero(~problem.demands.any(axis=1)))
+    live = [i for i in range(problem.n_classes) if i not in pinned + free]
+    kept = [int(j) for j in np.flatnonzero(problem.capacities > 0)]
+    rows = dict(zip(kept, _integer_rows(problem, live, kept), strict=True))
+    tolerance = Fraction(0) if problem.is_rational else Fraction(ROUNDING)
+    redundant = []
+    for j in reversed(rows):
+        *normal, capacity = rows[j]
+        others = [rows[k] for k in kept if k != j]
+        most = _maximum(others, normal)
+        if most is not None and most <= capacity * (1 + tolerance):
+            redundant.append(j)
+            kept.remove(j)
+    return StabilityRegion(problem, tuple(kept), tuple(reversed(redundant)), pinned, free, max_vertices)
+
+
+def _integer_rows(problem: Problem, classes: list[int], resources: Any) -> list[list[int]]:
+    """Rows (demands of the classes, capacity), one per resource, scaled to integers without common factor."""
+    if problem.is_rational:
+        demands, capacities = problem.as_fractions()
+    else:
+        demands = [[Fraction(v) for v in row] for row in problem.demands.tolist()]
+        capacities = [Fraction(v) for v in problem.capacities.tolist()]
+    rows = []
+    for j in resources:
+        row = [*(demands[i][j] for i in classes), capacities[j]]
+        common = math.lcm(*(v.denominator for v in row))
+        whole = [int(v * common) for v in row]
+        divisor = math.gcd(*whole)
+        rows.append([v // divisor for v in whole])
+    return rows
+
+
+IntArray = NDArray[np.object_]
+"""Python integers of any size."""
+
+
+def _tableau(rows: list[list[int]], objective: list[int]) -> IntArray:
+    """Tableau [A I b] of the constraints above the row [-c 0 0] of the objective."""
+    m, n = len(rows), len(objective)
+    table = np.zeros((m + 1, n + m + 1), dtype=object)
+    for r, row in enumerate(rows):
+        table[r, :n] = row[:-1]
+        table[r, n + r] = 1
+        table[r, -1] = row[-1]
+    table[m, :n] = [-c for c in objective]
+    return table
+
+
+def _leaving(table: IntArray, n: int, s: int) -> int | None:
+    """Row that leaves when column s enters, None if none: smallest ratio, ties by the slack columns."""
+    rows = [r for r in range(len(table) - 1) if table[r, s] > 0]
+    for column in (-1, *range(n, table.shape[1] - 1)):
+        if len(rows) < 2:
+            break
+        ratios = [Fraction(table[r, column], table[r, s]) for r in rows]
+        least = min(ratios)
+        rows = [r for r, ratio in zip(rows, ratios, strict=True) if ratio == least]
+    return rows[0] if rows else None
+
+
+def _pivot(table: IntArray, det: int, r: int, s: int) -> IntArray:
+    """Tableau after column s enters in row r; the new determinant is table[r, s]."""
+    # [2]: the division leaves no remainder, because all entries are minors of the first tableau.
+    new: IntArray = (table * table[r, s] - np.outer(table[:, s], table[r])) // det
+    new[r] = table[r]
+    return new
+
+
+def _maximum(rows: list[list[int]], objective: list[int]) -> Fraction | None:
+    """Largest value of objective * x over x >= 0 within the rows; None if unbounded."""
+    n = len(objective)
+    table, det = _tableau(rows, objective), 1
+    while True:
+        entering = [s for s in range(table.shape[1] - 1) if table[-1, s] < 0]
+        if not entering:
+            return Fraction(table[-1, -1], det)
+        s = min(entering, key=lambda k: table[-1, k])
+        # The lexicographic choice of the row excludes cycles whatever column enters.
+        r = _leaving(table, n, s)
+        if r is None:
+            return None
+        table, det = _pivot(table, det, r, s), table[r, s]
+
+
+def _walk(
+    rows: list[list[int]], max_vertices: int
+) -> list[tuple[tuple[Fraction, ...], int, int, tuple[int, ...]]]:
+    """Visit every lexicographic basis: its vertex and the numbers of Lawrence's formula.
+
+    Returns (vertex, d, z, gamma) per basis, with the term z^n / (n! d prod(gamma)) of the volume.
+    """
+    n = len(rows[0]) - 1 if rows else 0
+    # A generic objective makes no reduced cost vanish; the next seed is tried when one does.
+    for seed in range(100):
+        draw = np.random.default_rng(seed).integers(1, 2**31, n)
+        corners = _walk_with(rows, [int(c) for c in draw], max_vertices)
+        if all(all(gamma) for _, _, _, gamma in corners):
+            return corners
+    raise AssertionError("no generic objective in 100 draws of 31-bit integers")
+
+
+def _walk_with(
+    rows: list[list[int]], objective: list[int], max_vertices: int
+) -> list[tuple[tuple[Fraction, ...], int, int, tuple[int, ...]]]:
+    m, n = len(rows), len(objective)
+    start = tuple(range(n, n + m))
+    seen = {frozenset(start)}
+    stack: list[tuple[IntArray, int, tuple[int, ...], int, int]] = []
+    table, det, basis = _tableau(rows, objective), 1, start
+    corners = []
+    while True:
+        outside = [k for k in range(n + m) if k not in basis]
+        value = dict(zip(basis, table[:-1, -1], strict=True))
+        vertex = tuple(Fraction(value.get(i, 0), det) for i in range(n))
+        corners.append((vertex, det, table[-1, -1], tuple(table[-1, k] for k in outside)))
+        for s in outside:
+            r = _leaving(table, n, s)
+            assert r is not None, "the region is bounded"
+            neighbour = frozenset(basis) - {basis[r]} | {s}
+            if neighbour not in seen:
+                seen.add(neighbour)
+                stack.append((table, det, basis, r, s))
+        if len(seen) > max_vertices:
+            raise ModelError(
+                f"the stability region has more than {max_vertices} vertices; merge classes, or raise "
+                "max_vertices (facets, contains, slack and max_scale work without vertices)"
+            )
+        if not stack:
+            return corners
+        parent, parent_det, parent_basis, r, s = stack.pop()
+        table, det = _pivot(parent, parent_det, r, s), parent[r, s]
+        basis = (*parent_basis[:r], s, *parent_basis[r + 1 :])
+
+
+def _plot(region: StabilityRegion, ax: Axes | None) -> Axes:
+    import matplotlib.pyplot as plt
+
+    problem, vertices = region.problem, region.vertices
+    full = region._relative_loads(vertices) > 1 - MERGE
+    names = [f"load of {name} (tasks)" for name in problem.job_classes]
+    if problem.n_classes == 2:
+        ax = plt.figure().add_subplot() if ax is None else ax
+        outline = vertices[_around(vertices)]
+        ax.fill(*outline.T, alpha=0.2, color="C0", linewidth=0)
+        ax.plot(*vertices.T, "o", color="C0")
+        for j in region.facets:
+            ends = vertices[full[:, j]]
+            ax.plot(*ends.T, color="C0")
+            ax.annotate(problem.resources[j], ends.mean(axis=0), xytext=(5, 5), textcoords="offset points")
+        labels = region.exact_vertices or [tuple(f"{v:.4g}" for v in vertex) for vertex in vertices]
+        for vertex, label in zip(vertices, labels, strict=True):
+            text = f"({', '.join(str(v) for v in label)})"
+            if vertex.any():
+                ax.annotate(text, vertex, xytext=(5, 5), textcoords="offset points", fontsize="small")
+        right, top = vertices.max(axis=0)
+        # Room for the labels of the vertices.
+        ax.set(xlabel=names[0], ylabel=names[1], xlim=(0, 1.25 * right), ylim=(0, 1.15 * top))
+        return ax
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+    axes: Any = plt.figure().add_subplot(projection="3d") if ax is None else ax
+    for k, j in enumerate(region.facets):
+        face = vertices[full[:, j]]
+        face = face[_around(face)]
+        axes.add_collection3d(Poly3DCollection([face], alpha=0.35, facecolor=f"C{k}", edgecolor="0.3"))
+        axes.text(*face.mean(axis=0), problem.resources[j])
+    axes.scatter(*vertices.T, color="0.2")
+    axes.set(xlabel=names[0], ylabel=names[1], zlabel=names[2])
+    top = vertices.max(axis=0)
+    axes.set(xlim=(0, top[0]), ylim=(0, top[1]), zlim=(0, top[2]))
+    result: Axes = axes
+    return result
+
+
+def _around(points: FloatArray) -> NDArray[np.intp]:
+    """Order of coplanar points in convex position along their outline."""
+    centred = (points - points.mean(axis=0)) / np.maximum(np.ptp(points, axis=0), 1e-300)
+    plane = np.linalg.svd(centred, full_matrices=False)[2][:2]
+    x, y = plane @ centred.T
+    return np.argsort(np.arctan2(y, x))

@@ -1,0 +1,134 @@
+r"""Bottleneck max fairness (BMF): every job has the largest share of a saturated resource.
+
+With :math:`s_{ij} = \varphi_i a_{ij}/(x_i w_i C_j)` the weighted share of one job, an allocation is BMF [1]_
+when every class has a *bottleneck*: a saturated resource on which its share is the largest (or is at its
+limit). Equivalently there are levels :math:`f_j > 0` on the saturated resources with
+
+.. math:: \varphi_i = x_i w_i \min_{j} f_j C_j / a_{ij}, \qquad \sum_i \varphi_i a_{ij} = C_j,
+
+that is :math:`\varphi_i = x_i w_i / \max_j p_j a_{ij}` with prices :math:`p_j = 1/(f_j C_j)` on saturated
+resources and 0 elsewhere. With the sum in place of the maximum this is proportional fairness; for two classes
+on two resources both are the same allocation.
+
+A BMF allocation always exists. From three resources on it need not be unique: there may be several isolated
+ones or a continuum (:mod:`fairness.policies.bottleneck_set` lists them all). :class:`BottleneckMax` returns
+the one at which the path of :mod:`fairness.policies.cap_path` ends.
+
+References
+----------
+.. [1] T. Bonald and J. Roberts, "Multi-resource fairness: objectives, algorithms and performance",
+   ACM SIGMETRICS 2015. arXiv:1410.0782.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairness.certificates import SATURATION, bottleneck_certificate, job_shares, relative_usage
+from fairness.errors import ModelError, NotConvergedError
+from fairness.policies.cap_path import ATTEMPTS, CERTIFIED, bmf_problems, bmf_states
+from fairness.policies.protocol import Solution, evaluate
+from fairness.problem import FloatArray, Problem
+
+__all__ = ["BottleneckMax", "bottleneck_batch"]
+
+
+@dataclass(frozen=True)
+class BottleneckMax:
+    """Weighted bottleneck max fairness, by following a common cap on dominant shares.
+
+    From three resources on the allocation need not be unique; this policy returns the one at which its path
+    ends, and :func:`fairness.policies.bottleneck_set.all_bottleneck_max` lists all of a small instance.
+
+    Examples
+    --------
+    >>> from fairness import Problem
+    >>> BottleneckMax()(Problem([[1, 10], [10, 1]], [11, 11]), [1, 1])
+    array([1., 1.])
+    """
+
+    name = "BMF"
+
+    def __call__(self, problem: Problem, counts: ArrayLike) -> FloatArray:
+        """Tasks running per class, shape (..., n_classes).
+
+        Raises
+        ------
+        NotConvergedError
+            If an allocation cannot be certified; ``best`` holds all the tasks, certified or not.
+        """
+        x = problem.check_counts(counts)
+        residuals = np.zeros(x.shape[:-1]).reshape(-1)
+        tasks = evaluate(problem, x, bmf_states, problem.weights, residuals)
+        _require_certified(residuals, tasks, "state")
+        return tasks
+
+    def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
+        """Allocation, prices 1/(f_j C_j) and bottleneck certificate for one vector of counts."""
+        x = problem.check_counts(counts)
+        tasks = self(problem, x)
+        level = job_shares(problem, x, tasks).max(axis=0)
+        priced = (relative_usage(problem, tasks) >= 1.0 - SATURATION) & (level > 0)
+        prices = np.divide(1.0, level * problem.capacities, out=np.zeros_like(level), where=priced)
+        return Solution(tasks, bottleneck_certificate(problem, x, tasks), prices=prices)
+
+
+def bottleneck_batch(demand_shares: ArrayLike, weights: ArrayLike) -> FloatArray:
+    """BMF allocations of many problems of one shape, one job per class.
+
+    Parameters
+    ----------
+    demand_shares : array_like of shape (n_problems, n_classes, n_resources)
+        Share a_ij/C_j of each resource that one task holds; every class demands something.
+    weights : array_like of shape (n_problems, n_classes)
+        Weights > 0 (a count is a weight).
+
+    Returns
+    -------
+    ndarray of shape (n_problems, n_classes), tasks
+
+    Raises
+    ------
+    ModelError
+        If a shape or a sign is wrong.
+    NotConvergedError
+        If an allocation cannot be certified.
+
+    Examples
+    --------
+    >>> bottleneck_batch([[[1, 10], [10, 1]], [[1, 3], [3, 2]]], [[1, 1], [1, 1]])
+    array([[0.09090909, 0.09090909],
+           [0.16666667, 0.25      ]])
+    """
+    shares = np.ascontiguousarray(demand_shares, dtype=np.float64)
+    mass = np.ascontiguousarray(weights, dtype=np.float64)
+    if shares.ndim != 3 or mass.shape != shares.shape[:2]:
+        raise ModelError(
+            "demand_shares must have shape (n_problems, n_classes, n_resources) and weights "
+            f"(n_problems, n_classes); got {shares.shape} and {mass.shape}"
+        )
+    if not (np.isfinite(shares).all() and (shares >= 0).all() and shares.any(axis=2).all()):
+        raise ModelError("demand_shares must be finite and >= 0, and every class must demand something")
+    if not (np.isfinite(mass).all() and (mass > 0).all()):
+        raise ModelError("weights must be finite and > 0")
+    tasks = np.empty_like(mass)
+    residuals = np.zeros(len(mass))
+    bmf_problems(shares, mass, tasks, residuals)
+    _require_certified(residuals, tasks, "problem")
+    return tasks
+
+
+def _require_certified(residuals: FloatArray, tasks: FloatArray, what: str) -> None:
+    failed = np.flatnonzero(~(residuals <= CERTIFIED))
+    if failed.size:
+        worst = float(np.max(residuals[failed]))
+        raise NotConvergedError(
+            f"BMF: {failed.size} of {residuals.size} {what}s (first: {what} {int(failed[0])}) could not be "
+            f"certified; worst residual {worst:.1e} after {ATTEMPTS} perturbed paths; demands, weights or "
+            "counts near the ends of the range of floats are the usual cause",
+            best=tasks,
+            residual=worst,
+        )

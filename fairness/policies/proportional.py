@@ -1,0 +1,203 @@
+r"""Proportional fairness, and the family of :math:`\alpha`-fair allocations.
+
+With :math:`x_i` jobs of weight :math:`w_i` in class :math:`i` and :math:`W_i = x_i w_i`, the tasks solve
+
+.. math:: \max_\varphi \sum_i W_i^\alpha \frac{\varphi_i^{1-\alpha}}{1-\alpha}
+   \quad\text{subject to}\quad \sum_i \varphi_i a_{ij} \le C_j, \quad \varphi_i \le x_i \ell_i ,
+
+:math:`\sum_i W_i \log\varphi_i` when :math:`\alpha = 1`: *proportional fairness* (PF) [1]_, the competitive
+equilibrium from equal incomes (CEEI) [2]_. Each resource has a price :math:`p_j`, positive only where the
+resource is saturated, each limit a price :math:`q_i`, and
+
+.. math:: \varphi_i = W_i \Bigl(\sum_j a_{ij} p_j + q_i\Bigr)^{-1/\alpha} ;
+
+under PF a job of weight :math:`w` spends :math:`w`. The tasks are unique for every :math:`\alpha > 0`, the prices need
+not be (think of a duplicated resource). From :math:`\alpha \to 0`, maximum throughput, the family runs to
+:math:`\alpha \to \infty`, weighted max-min fairness of tasks.
+
+The weight :math:`w_i^\alpha` in front of a job makes a job of weight :math:`w` equal to :math:`w` jobs of
+weight 1 for every :math:`\alpha`. The weight of Mo and Walrand [3]_ is our :math:`w_i^\alpha`, and
+theirs tends to *unweighted* max-min fairness.
+
+Prices are found as said in :mod:`fairness.policies.prices`; every state of a batch is certified there.
+
+References
+----------
+.. [1] F. P. Kelly, A. K. Maulloo and D. K. H. Tan, "Rate control for communication networks: shadow prices,
+   proportional fairness and stability", J. Oper. Res. Soc. 49(3), 1998. DOI 10.1057/palgrave.jors.2600523.
+.. [2] A. Ghodsi et al., "Dominant resource fairness: fair allocation of multiple resource types",
+   NSDI 2011, section 4.2.
+.. [3] J. Mo and J. Walrand, "Fair end-to-end window-based congestion control", IEEE/ACM Trans. Networking 8(5),
+   2000. DOI 10.1109/90.879343.
+.. [4] T. Bonald and J. Roberts, "Multi-resource fairness: objectives, algorithms and performance",
+   ACM SIGMETRICS 2015. arXiv:1410.0782.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairness.certificates import price_certificate, relative_usage
+from fairness.errors import ModelError, NotConvergedError
+from fairness.policies.maxmin import MaxMin
+from fairness.policies.prices import CERTIFIED, price_kernel
+from fairness.policies.protocol import Solution, evaluate
+from fairness.problem import FloatArray, Problem
+
+__all__ = ["AlphaFair", "ProportionalFair"]
+
+
+@dataclass(frozen=True)
+class ProportionalFair:
+    """Proportional fairness: the largest weighted product of tasks; CEEI.
+
+    It gives every job its share of some resource (sharing incentive), is free of envy and Pareto efficient, and
+    does not depend on how work is cut into tasks; it is not strategy-proof [4]_.
+
+    Examples
+    --------
+    >>> from fairness import Problem, allocate
+    >>> from fairness.policies.proportional import ProportionalFair
+    >>> result = allocate(Problem([[1, 4], [3, 1]], [9, 18]), ProportionalFair())
+    >>> result.tasks * 11
+    array([45., 18.])
+    >>> result.prices
+    array([0.12222222, 0.05      ])
+    """
+
+    name = "PF"
+
+    def __call__(self, problem: Problem, counts: ArrayLike) -> FloatArray:
+        """Tasks running per class, shape (..., n_classes).
+
+        Raises
+        ------
+        NotConvergedError
+            If a state cannot be certified to a relative accuracy of 1e-10.
+        """
+        return _solve(problem, counts, 1.0)[0]
+
+    def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
+        """Allocation with prices, KKT certificate and duality gap for one vector of counts."""
+        return _solution(problem, problem.check_counts(counts), 1.0)
+
+
+@dataclass(frozen=True)
+class AlphaFair:
+    """Weighted alpha-fairness of the numbers of tasks.
+
+    It depends on how work is cut into tasks unless ``alpha`` is 1.
+
+    Parameters
+    ----------
+    alpha : float
+        Aversion to inequality, > 0: 1 is proportional fairness, 2 minimises potential delay, ``inf`` is max-min
+        fairness. Between 0.05 and 50 all but extreme problems are solved; far outside,
+        :math:`(W_i/\\varphi_i)^\\alpha` leaves the range of floating-point numbers.
+
+    Examples
+    --------
+    >>> from fairness import Problem
+    >>> from fairness.policies.proportional import AlphaFair
+    >>> line = Problem([[1, 1], [1, 0], [0, 1]], [1, 1])  # one flow on two links, two on one link each
+    >>> for alpha in (0.5, 1, 2, float("inf")):
+    ...     AlphaFair(alpha)(line, [1, 1, 1]).round(4)
+    array([0.2, 0.8, 0.8])
+    array([0.3333, 0.6667, 0.6667])
+    array([0.4142, 0.5858, 0.5858])
+    array([0.5, 0.5, 0.5])
+    """
+
+    alpha: float
+
+    def __post_init__(self) -> None:
+        value = self.alpha
+        if not isinstance(value, numbers.Real) or isinstance(value, bool) or not value > 0:
+            raise ModelError(
+                f"alpha must be a number > 0 (inf for max-min fairness); got {value!r}; maximum throughput, alpha = 0, "
+                "has many solutions: use a small alpha such as 0.05"
+            )
+        object.__setattr__(self, "alpha", float(value))
+
+    @property
+    def name(self) -> str:
+        """Name for tables and legends."""
+        return f"alpha={self.alpha:g}"
+
+    def __call__(self, problem: Problem, counts: ArrayLike) -> FloatArray:
+        """Tasks running per class, shape (..., n_classes).
+
+        Raises
+        ------
+        NotConvergedError
+            If a state cannot be certified to a relative accuracy of 1e-10.
+        """
+        if math.isinf(self.alpha):
+            return MaxMin()(problem, counts)
+        return _solve(problem, counts, self.alpha)[0]
+
+    def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
+        """Allocation with prices, KKT certificate and duality gap for one vector of counts.
+
+        When ``alpha`` is infinite there are levels instead of prices.
+        """
+        if math.isinf(self.alpha):
+            return MaxMin().solve(problem, counts)
+        return _solution(problem, problem.check_counts(counts), self.alpha)
+
+
+def _solve(problem: Problem, counts: ArrayLike, alpha: float) -> tuple[FloatArray, FloatArray]:
+    """Tasks, shape (..., n_classes), and the prices of the last state for capacities 1."""
+    x = problem.check_counts(counts)
+    demanding = problem.task_shares.any(axis=1) | problem.blocked
+    growth = np.where(demanding, problem.weights, np.inf)
+    prices = np.zeros(problem.n_resources)
+    residuals = np.zeros(x.size // problem.n_classes)
+    tasks = evaluate(problem, x, price_kernel, growth, alpha, prices, residuals)
+    if not (residuals <= CERTIFIED).all():
+        worst = int(np.argmax(np.where(np.isnan(residuals), np.inf, residuals)))
+        raise NotConvergedError(
+            f"alpha = {alpha:g}: the tasks for counts {x.reshape(-1, problem.n_classes)[worst]} are certified "
+            f"to {residuals[worst]:.1e} only, not to {CERTIFIED:g}; take alpha nearer to 1, or alpha = inf (max-min)",
+            best=tasks,
+            residual=float(residuals[worst]),
+        )
+    return tasks, prices
+
+
+def _solution(problem: Problem, counts: FloatArray, alpha: float) -> Solution:
+    tasks, unit_prices = _solve(problem, counts, alpha)
+    prices = np.divide(
+        unit_prices, problem.capacities, out=np.zeros_like(unit_prices), where=problem.capacities > 0
+    )
+    # A class at its limit pays the rest of its bill (W/tasks)^alpha for the limit.
+    cost = problem.demands @ prices
+    limit_prices = np.zeros_like(cost)
+    caps = np.where(counts > 0, counts, 1.0) * problem.limits
+    at_limit = (tasks > 0) & (tasks >= caps)
+    with np.errstate(over="ignore"):
+        bill = (counts[at_limit] * problem.weights[at_limit] / tasks[at_limit]) ** alpha
+    limit_prices[at_limit] = np.maximum(bill - cost[at_limit], 0.0)
+    if not (np.isfinite(prices).all() and np.isfinite(limit_prices).all()):
+        raise NotConvergedError(
+            f"alpha = {alpha:g}: the prices exceed the floating-point numbers; measure in tasks of another size, "
+            "take alpha nearer to 1, or alpha = inf (max-min)",
+            best=tasks,
+        )
+    # Duality gap of the tasks made feasible, tasks/over, relative to all bills; exact for stationary tasks, up to
+    # the bound sum of bill (1 - 1/over) over^alpha for the concave objective between tasks/over and tasks.
+    bills = tasks * (cost + limit_prices)
+    over = max(1.0, float(relative_usage(problem, tasks)[problem.capacities > 0].max(initial=0.0)))
+    slack = float(prices @ problem.capacities + limit_prices[at_limit] @ tasks[at_limit] - bills.sum())
+    gap = 0.0
+    if bills.sum() > 0:
+        gap = abs(slack) / float(bills.sum()) + (1.0 - 1.0 / over) * over**alpha
+    certificate = price_certificate(
+        problem, counts, tasks, prices, limit_prices=limit_prices, alpha=alpha, duality_gap=gap
+    )
+    return Solution(tasks, certificate, prices=prices)

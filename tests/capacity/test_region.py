@@ -1,0 +1,312 @@
+"""Stability regions against brute force over bases, Qhull and linear programs."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations, permutations
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from scipy.spatial import ConvexHull, HalfspaceIntersection
+
+from capacity.region import stability_region
+from capacity.stability import is_stable
+from fairness import ModelError, Problem
+from queueing.system import System
+from queueing.topology import abilene, data_network, linear_network
+
+mpl.use("Agg")
+
+
+def brute_force_vertices(problem):
+    """All feasible solutions of n tight constraints, over the rationals."""
+    demands, capacities = problem.as_fractions()
+    n = problem.n_classes
+    rows = [[*(demands[i][j] for i in range(n)), capacities[j]] for j in range(problem.n_resources)]
+    rows += [[*(Fraction(-(i == k)) for i in range(n)), Fraction(0)] for k in range(n)]
+    found = set()
+    for chosen in combinations(rows, n):
+        point = solve_exactly([list(row) for row in chosen])
+        if point is not None and all(
+            sum(a * x for a, x in zip(row[:-1], point, strict=True)) <= row[-1] for row in rows
+        ):
+            found.add(tuple(point))
+    return found
+
+
+def solve_exactly(rows):
+    n = len(rows)
+    for k in range(n):
+        pivot = next((r for r in range(k, n) if rows[r][k] != 0), None)
+        if pivot is None:
+            return None
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        rows[k] = [v / rows[k][k] for v in rows[k]]
+        for r in range(n):
+            if r != k and rows[r][k] != 0:
+                rows[r] = [v - rows[r][k] * w for v, w in zip(rows[r], rows[k], strict=True)]
+    return [row[-1] for row in rows]
+
+
+def random_integers(rng, n, m):
+    demands = rng.integers(0, 4, (n, m))
+    demands[~demands.any(axis=1), 0] = 1
+    return Problem(demands, rng.integers(1, 4, m))
+
+
+def test_the_example_of_the_talk():
+    region = stability_region(Problem([[10, 1], [1, 10]], [1, 1], resources=["cpu", "ram"]))
+    tenth, eleventh = Fraction(1, 10), Fraction(1, 11)
+    assert region.exact_vertices == ((0, 0), (0, tenth), (eleventh, eleventh), (tenth, 0))
+    assert region.exact_volume == Fraction(1, 110)
+    assert region.volume == float(Fraction(1, 110))
+    np.testing.assert_array_equal(region.vertices, [[0, 0], [0, 0.1], [1 / 11, 1 / 11], [0.1, 0]])
+    assert region.facets == (0, 1)
+    assert region.facet_names == ("cpu", "ram")
+    np.testing.assert_array_equal(region.normals, [[10, 1], [1, 10]])
+    np.testing.assert_array_equal(region.offsets, [1, 1])
+    assert region.redundant == ()
+    assert region.bounded
+    assert not len(region.rays)
+    # Balanced mix: up to 1/11 each; 3 to 1: 10 rho_1 + rho_1/3 = 1.
+    assert region.max_scale([1, 1]) == pytest.approx(1 / 11, rel=1e-15)
+    assert region.max_scale([3, 1]) == pytest.approx(1 / 31, rel=1e-15)
+    assert region.slack([0.05, 0.05]) == pytest.approx(1 - 0.55, rel=1e-14)
+    assert region.slack([0.2, 0.0]) == pytest.approx(-1.0)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_vertices_equal_brute_force_over_bases(seed):
+    # Small integers: degenerate vertices, doubled and redundant resources in most instances.
+    rng = np.random.default_rng(seed)
+    problem = random_integers(rng, int(rng.integers(1, 5)), int(rng.integers(1, 6)))
+    region = stability_region(problem)
+    expected = brute_force_vertices(problem)
+    assert set(region.exact_vertices) == expected
+    if problem.n_classes > 1:
+        hull = ConvexHull(np.array([[float(v) for v in point] for point in expected]))
+        # Qhull's volume of a polytope of unit size; ours is exact.
+        assert float(region.exact_volume) == pytest.approx(hull.volume, rel=1e-10)
+    assert len(set(region.exact_vertices)) == len(region.exact_vertices) == len(region.vertices)
+    assert sorted(region.facets + region.redundant) == list(range(problem.n_resources))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_facets_are_exactly_the_resources_that_matter(seed):
+    rng = np.random.default_rng(100 + seed)
+    n, m = int(rng.integers(1, 5)), int(rng.integers(1, 7))
+    problem = random_integers(rng, n, m)
+    region = stability_region(problem)
+    bounds = np.array(region.offsets)
+    for j in range(m):
+        others = [k for k in range(len(region.facets)) if region.facets[k] != j]
+        program = (
+            linprog(
+                -problem.demands[:, j], A_ub=region.normals[others], b_ub=bounds[others], bounds=(0, None)
+            )
+            if others
+            else None
+        )
+        # Status 3: unbounded; HiGHS is accurate to about 1e-7 on integers this small.
+        unbounded = program is None or program.status == 3
+        exceeds = bool(problem.demands[:, j].any()) and (
+            unbounded or -program.fun > problem.capacities[j] * (1 + 1e-6)
+        )
+        assert exceeds == (j in region.facets), f"resource {j}"
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("rational", [True, False])
+def test_vertices_and_volume_equal_qhull(seed, rational):
+    rng = np.random.default_rng(200 + seed)
+    n, m = int(rng.integers(2, 6)), int(rng.integers(1, 10))
+    demands = rng.integers(1, 30, (n, m)) if rational else rng.uniform(0.1, 1.0, (n, m))
+    capacities = rng.integers(5, 20, m) if rational else rng.uniform(0.5, 2.0, m)
+    problem = Problem(demands, capacities)
+    region = stability_region(problem)
+    # Qhull in units of the largest load of each class.
+    unit = 1.0 / problem.task_shares.max(axis=1)
+    halfspaces = np.vstack(
+        [
+            np.column_stack([(problem.task_shares * unit[:, None]).T, -np.ones(m)]),
+            np.column_stack([-np.eye(n), np.zeros(n)]),
+        ]
+    )
+    corners = HalfspaceIntersection(halfspaces, np.full(n, 0.5 / n)).intersections
+    hull = ConvexHull(corners)
+    mine = region.vertices / unit
+    distance = np.linalg.norm(mine[:, None, :] - corners[None, :, :], axis=2)
+    # Qhull's accuracy on unit-sized data is about 1e-12.
+    assert (distance.min(axis=1) < 1e-10).all()
+    assert (distance.min(axis=0) < 1e-10).all()
+    assert region.volume == pytest.approx(hull.volume * unit.prod(), rel=1e-9)
+    assert (region.exact_volume is not None) == rational
+
+
+def test_volumes_known_in_closed_form():
+    # Simplex: 1/n!; box: product; linear network of 2 links: {x + y <= 1, x + z <= 1}: 1/3.
+    for n in range(1, 7):
+        simplex = stability_region(Problem([[k + 1] for k in range(n)], [1]))
+        expected = Fraction(1)
+        for k in range(1, n + 1):
+            expected /= k * k
+        assert simplex.exact_volume == expected
+        box = stability_region(Problem(np.eye(n, dtype=int), list(range(1, n + 1))))
+        assert box.exact_volume == np.prod(range(1, n + 1))
+        assert len(box.exact_vertices) == 2**n
+    assert stability_region(linear_network(2)).exact_volume == Fraction(1, 3)
+
+
+def test_the_walk_in_eight_dimensions():
+    rng = np.random.default_rng(5)
+    problem = Problem(rng.integers(1, 10, (8, 20)), rng.integers(40, 45, 20))
+    region = stability_region(problem)
+    vertices = np.array([[float(v) for v in point] for point in region.exact_vertices])
+    # Every vertex is feasible and has n independent tight constraints.
+    rows = np.vstack([problem.task_shares.T, -np.eye(8)])
+    gap = np.concatenate([np.ones(20), np.zeros(8)]) - vertices @ rows.T
+    assert (gap > -1e-9).all()
+    assert all(np.linalg.matrix_rank(rows[np.abs(g) < 1e-9]) == 8 for g in gap)
+    # Every vertex is a maximiser found by an independent LP, and every LP finds a vertex.
+    for _ in range(20):
+        objective = rng.uniform(0, 1, 8)
+        best = -linprog(-objective, A_ub=problem.task_shares.T, b_ub=np.ones(20), bounds=(0, None)).fun
+        assert (vertices @ objective).max() == pytest.approx(best, rel=1e-9)
+
+
+def test_float_demands_are_merged_not_multiplied():
+    # The third resource is the mean of the others up to rounding, so it is redundant and adds no vertex.
+    region = stability_region(Problem([[1.0, 0.1, 0.55], [0.1, 1.0, 0.55]], [1.0, 1.0, 1.0]))
+    assert region.facets == (0, 1)
+    assert region.redundant == (2,)
+    assert len(region.vertices) == 4
+    assert region.exact_vertices is None
+    assert region.exact_volume is None
+    # Four facets meet at (1, 1, 1)/3.3: exactly over the rationals, and up to rounding as floats.
+    tenths = np.array([[12, 10, 12, 10], [10, 12, 12, 10], [11, 11, 9, 13]])
+    exact = stability_region(Problem(tenths, [10] * 4))
+    rounded = stability_region(Problem(tenths / 10, [1.0] * 4))
+    assert exact.facets == rounded.facets == (0, 1, 2, 3)
+    assert len(rounded._exact_points) > len(exact.exact_vertices)
+    np.testing.assert_allclose(rounded.vertices, exact.vertices, atol=1e-14)
+
+
+def test_the_volume_of_float_demands_keeps_its_digits_at_any_scale():
+    rng = np.random.default_rng(3)
+    demands, capacities = rng.integers(1, 9, (4, 5)), rng.integers(9, 12, 5)
+    exact = stability_region(Problem(demands, capacities)).exact_volume
+    for scale in (2.0**-60, 1.0, 2.0**60):
+        volume = stability_region(Problem(demands * scale, capacities * 1.0)).volume
+        assert volume * scale**4 == pytest.approx(float(exact), rel=1e-15)
+
+
+def test_doubled_resources_keep_the_first():
+    region = stability_region(Problem([[1, 2, 1], [1, 2, 0]], [1, 2, 5], resources=["a", "b", "c"]))
+    assert region.facet_names == ("a",)
+    assert region.redundant == (1, 2)
+
+
+def test_unbounded_and_pinned_classes():
+    problem = Problem(
+        [[1, 0], [0, 0], [1, 1]], [2, 0], limits=[np.inf, 1, np.inf], job_classes=["x", "free", "pinned"]
+    )
+    region = stability_region(problem)
+    assert (region.free, region.pinned) == ((1,), (2,))
+    assert not region.bounded
+    np.testing.assert_array_equal(region.rays, [[0, 1, 0]])
+    np.testing.assert_array_equal(region.vertices, [[0, 0, 0], [2, 0, 0]])
+    assert region.volume == 0.0
+    assert region.facets == (0,)
+    assert region.redundant == ()
+    assert region.contains([1, 100, 0])
+    assert not region.contains([1, 0, 1e-9])
+    assert region.slack([0, 0, 1]) == -np.inf
+    assert region.max_scale([0, 1, 0]) == np.inf
+    assert region.max_scale([0, 0, 1]) == 0.0
+    unbounded = stability_region(Problem([[1], [0]], [1], limits=[np.inf, 1]))
+    assert unbounded.volume == np.inf
+    assert unbounded.exact_volume is None
+    nothing = stability_region(Problem([[1]], [0]))
+    np.testing.assert_array_equal(nothing.vertices, [[0.0]])
+    assert nothing.volume == 0.0
+    assert nothing.exact_volume == 0
+
+
+def test_contains_is_strict_and_batched():
+    region = stability_region(Problem([[2, 1], [1, 2]], [1, 1]))
+    rng = np.random.default_rng(1)
+    loads = rng.uniform(-0.1, 0.6, (3, 50, 2))
+    inside = region.contains(loads)
+    assert inside.shape == (3, 50)
+    expected = (loads @ np.array([[2, 1], [1, 2]]) < 1).all(axis=-1) & (loads >= 0).all(axis=-1)
+    np.testing.assert_array_equal(inside, expected)
+    assert 0 < inside.mean() < 1
+    assert not region.contains([0.5, 0.0])
+    assert region.contains([0.0, 0.0])
+    np.testing.assert_array_equal(
+        region.slack(loads) > 0, (loads @ np.array([[2, 1], [1, 2]]) < 1).all(axis=-1)
+    )
+    mixes = rng.uniform(0, 1, (20, 2))
+    np.testing.assert_allclose(region.slack(region.max_scale(mixes)[:, None] * mixes), 0.0, atol=1e-14)
+
+
+def test_a_backbone_with_all_pairs():
+    # 110 classes: no vertices, but facets, slack and membership; each link is alone on some one-hop route.
+    graph = abilene()
+    problem = data_network(graph, {f"{u}>{v}": (u, v) for u, v in permutations(graph, 2)})
+    region = stability_region(problem, max_vertices=200)
+    assert len(region.facets) == 14
+    assert region.contains(np.full(110, 1e-3))
+    with pytest.raises(ModelError, match=r"more than 200 vertices; merge classes, or raise max_vertices"):
+        _ = region.vertices
+
+
+def test_errors():
+    region = stability_region(Problem([[2, 1], [1, 2]], [1, 1]))
+    with pytest.raises(ModelError, match=r"loads has shape \(3,\); its last axis must list the 2 classes"):
+        region.contains([1, 2, 3])
+    with pytest.raises(ModelError, match=r"loads must be finite"):
+        region.slack([np.nan, 0])
+    with pytest.raises(ModelError, match=r"mix must have entries >= 0, not all 0"):
+        region.max_scale([0, 0])
+    with pytest.raises(ModelError, match=r"max_vertices must be a positive integer"):
+        stability_region(region.problem, max_vertices=0)
+    with pytest.raises(ModelError, match=r"a plot needs 2 or 3 classes"):
+        stability_region(Problem([[1]], [1])).plot()
+
+
+def test_table_summary_and_plots():
+    region = stability_region(Problem([[10, 1], [1, 10]], [1, 1], resources=["cpu", "ram"]))
+    frame = region.to_dataframe()
+    assert frame["full"].tolist() == ["", "ram", "cpu, ram", "cpu"]
+    assert "10 [class 1] + [class 2] < 1  (cpu)" in repr(region)
+    texts = [text.get_text() for text in region.plot().texts]
+    assert {"cpu", "ram", "(1/11, 1/11)"} <= set(texts)
+    axes = stability_region(Problem([[3, 1, 1], [1, 3, 1], [1, 1, 3]], [1, 1, 1])).plot()
+    assert len(axes.collections) == 4
+    mpl.pyplot.close("all")
+
+
+def test_verdict():
+    problem = Problem([[10, 1], [1, 10]], [10, 10], resources=["cpu", "ram"])
+    good = is_stable(System(problem, [0.5, 0.5]))
+    assert good
+    assert good.overloaded == ()
+    assert good.slack == pytest.approx(0.45)
+    assert "busiest resource is 'cpu' with load 0.55" in good.message
+    bad = is_stable(System(problem, [1.0, 1.0]))
+    assert not bad
+    assert bad.overloaded == ("cpu", "ram")
+    assert "'cpu' has load 1.1 of 1, 'ram' has load 1.1 of 1" in repr(bad)
+    np.testing.assert_allclose(bad.relative_loads, 1.1)
+    assert bad.to_dataframe().loc["ram", "overloaded"]
+    # Exactly at capacity is not stable; a demanded resource of capacity 0 never is.
+    assert not is_stable(System(Problem([[1]], [1]), [1.0]))
+    assert is_stable(System(Problem([[1]], [0]), [0.1])).relative_loads[0] == np.inf
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        pool = random_integers(rng, 3, 3)
+        loads = rng.uniform(0, 0.5, 3)
+        assert bool(is_stable(System(pool, loads))) == stability_region(pool).contains(loads)
