@@ -9,17 +9,13 @@ that demands nothing may have any load (the region contains a ray); a class that
 capacity 0 must have load 0 (it is *pinned*, and the region has no volume). Limits of tasks per job do not
 matter, since an overloaded class has jobs enough.
 
-Everything is computed over the integers: after clearing denominators (a float is a fraction too) the
-constraints with their slacks form a tableau :math:`[A\;I\;b]` that is pivoted without division [2]_: with
-:math:`d = \det B` of the current basis, all entries of :math:`d B^{-1}[A\;I\;b]` are integers. Three things
-are read off.
+Everything is computed over the integers, after clearing denominators (a float is a fraction too), by the
+exact pivoting of :mod:`capacity.pivoting`.
 
 * *Facets.* Resource j is redundant if and only if the largest load that the other resources let through is
   at most :math:`C_j` (simplex method).
-* *Vertices.* The origin is a vertex, and the graph of a polytope is connected, so all vertices are found by
-  walking along the edges. Ties are broken lexicographically, as if :math:`C_j` were
-  :math:`C_j+\varepsilon^j`; the walk then visits a simple polytope.
-* *Volume.* Lawrence's formula [3]_ for a generic objective c: with reduced costs :math:`\gamma` at vertex v,
+* *Vertices.* Found by walking along the edges from the origin.
+* *Volume.* Lawrence's formula [2]_ for a generic objective c: with reduced costs :math:`\gamma` at vertex v,
 
   .. math:: \operatorname{vol} = \sum_v \frac{(c\cdot v)^n}{n!\; |d_v| \prod_k \gamma_k(v)} .
 
@@ -29,9 +25,7 @@ References
 ----------
 .. [1] T. Bonald and J. Roberts, "Resource sharing in data centers", Workshop on Performance and
    Control of Large-Scale Networks, Eindhoven, 2014.
-.. [2] J. Edmonds and J.-F. Maurras, "Note sur les Q-matrices d'Edmonds", RAIRO 31, 1997; the integer pivoting
-   of D. Avis, "A revised implementation of the reverse search vertex enumeration algorithm", 2000.
-.. [3] J. Lawrence, "Polytope volume computation", Mathematics of Computation 57, 1991.
+.. [2] J. Lawrence, "Polytope volume computation", Mathematics of Computation 57, 1991.
    DOI 10.1090/S0025-5718-1991-1079024-2.
 """
 
@@ -48,6 +42,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 
+from capacity.pivoting import Corner, integer_rows, maximum, walk
 from fairness.errors import ModelError
 from fairness.problem import FloatArray, Problem
 
@@ -178,9 +173,14 @@ class StabilityRegion:
         scale = np.divide(1.0, busiest, out=np.full_like(busiest, np.inf), where=busiest > 0)
         return float(scale) if rho.ndim == 1 else scale
 
+    def full_at(self, loads: FloatArray) -> NDArray[np.bool_]:
+        """Which resources are full at loads of shape (..., n_classes), up to rounding; (..., n_resources)."""
+        full: NDArray[np.bool_] = self._relative_loads(self._check(loads)) > 1 - MERGE
+        return full
+
     def to_dataframe(self) -> pd.DataFrame:
         """One row per vertex: the load of every class, and the resources that are full there."""
-        full = self._relative_loads(self.vertices) > 1 - MERGE
+        full = self.full_at(self.vertices)
         frame = pd.DataFrame(self.vertices, columns=pd.Index(self.problem.job_classes, name="job_class"))
         frame.index.name = "vertex"
         frame["full"] = [", ".join(self.problem.resources[j] for j in np.flatnonzero(row)) for row in full]
@@ -223,7 +223,9 @@ class StabilityRegion:
                 f"a plot needs 2 or 3 classes and a bounded region with interior; here {n} classes, "
                 f"{len(self.free)} unbounded, {len(self.pinned)} pinned"
             )
-        return _plot(self, ax)
+        from capacity.plots import plot_region
+
+        return plot_region(self, ax)
 
     def _check(self, loads: ArrayLike) -> FloatArray:
         rho = np.asarray(loads, dtype=float)
@@ -246,9 +248,9 @@ class StabilityRegion:
         return [i for i in range(self.problem.n_classes) if i not in self.pinned + self.free]
 
     @cached_property
-    def _corners(self) -> list[tuple[tuple[Fraction, ...], int, int, tuple[int, ...]]]:
-        rows = _integer_rows(self.problem, self._live, self.facets)
-        return _walk(rows, self.max_vertices)
+    def _corners(self) -> list[Corner]:
+        rows = integer_rows(self.problem, self._live, self.facets)
+        return walk(rows, self.max_vertices)
 
     @cached_property
     def _exact_points(self) -> tuple[tuple[Fraction, ...], ...]:
@@ -318,181 +320,14 @@ def stability_region(problem: Problem, *, max_vertices: int = 20_000) -> Stabili
     free = tuple(int(i) for i in np.flatnonzero(~problem.demands.any(axis=1)))
     live = [i for i in range(problem.n_classes) if i not in pinned + free]
     kept = [int(j) for j in np.flatnonzero(problem.capacities > 0)]
-    rows = dict(zip(kept, _integer_rows(problem, live, kept), strict=True))
+    rows = dict(zip(kept, integer_rows(problem, live, kept), strict=True))
     tolerance = Fraction(0) if problem.is_rational else Fraction(ROUNDING)
     redundant = []
     for j in reversed(rows):
         *normal, capacity = rows[j]
         others = [rows[k] for k in kept if k != j]
-        most = _maximum(others, normal)
+        most = maximum(others, normal)
         if most is not None and most <= capacity * (1 + tolerance):
             redundant.append(j)
             kept.remove(j)
     return StabilityRegion(problem, tuple(kept), tuple(reversed(redundant)), pinned, free, max_vertices)
-
-
-def _integer_rows(problem: Problem, classes: list[int], resources: Any) -> list[list[int]]:
-    """Rows (demands of the classes, capacity), one per resource, scaled to integers without common factor."""
-    if problem.is_rational:
-        demands, capacities = problem.as_fractions()
-    else:
-        demands = [[Fraction(v) for v in row] for row in problem.demands.tolist()]
-        capacities = [Fraction(v) for v in problem.capacities.tolist()]
-    rows = []
-    for j in resources:
-        row = [*(demands[i][j] for i in classes), capacities[j]]
-        common = math.lcm(*(v.denominator for v in row))
-        whole = [int(v * common) for v in row]
-        divisor = math.gcd(*whole)
-        rows.append([v // divisor for v in whole])
-    return rows
-
-
-IntArray = NDArray[np.object_]
-"""Python integers of any size."""
-
-
-def _tableau(rows: list[list[int]], objective: list[int]) -> IntArray:
-    """Tableau [A I b] of the constraints above the row [-c 0 0] of the objective."""
-    m, n = len(rows), len(objective)
-    table = np.zeros((m + 1, n + m + 1), dtype=object)
-    for r, row in enumerate(rows):
-        table[r, :n] = row[:-1]
-        table[r, n + r] = 1
-        table[r, -1] = row[-1]
-    table[m, :n] = [-c for c in objective]
-    return table
-
-
-def _leaving(table: IntArray, n: int, s: int) -> int | None:
-    """Row that leaves when column s enters, None if none: smallest ratio, ties by the slack columns."""
-    rows = [r for r in range(len(table) - 1) if table[r, s] > 0]
-    for column in (-1, *range(n, table.shape[1] - 1)):
-        if len(rows) < 2:
-            break
-        ratios = [Fraction(table[r, column], table[r, s]) for r in rows]
-        least = min(ratios)
-        rows = [r for r, ratio in zip(rows, ratios, strict=True) if ratio == least]
-    return rows[0] if rows else None
-
-
-def _pivot(table: IntArray, det: int, r: int, s: int) -> IntArray:
-    """Tableau after column s enters in row r; the new determinant is table[r, s]."""
-    # [2]: the division leaves no remainder, because all entries are minors of the first tableau.
-    new: IntArray = (table * table[r, s] - np.outer(table[:, s], table[r])) // det
-    new[r] = table[r]
-    return new
-
-
-def _maximum(rows: list[list[int]], objective: list[int]) -> Fraction | None:
-    """Largest value of objective * x over x >= 0 within the rows; None if unbounded."""
-    n = len(objective)
-    table, det = _tableau(rows, objective), 1
-    while True:
-        entering = [s for s in range(table.shape[1] - 1) if table[-1, s] < 0]
-        if not entering:
-            return Fraction(table[-1, -1], det)
-        s = min(entering, key=lambda k: table[-1, k])
-        # The lexicographic choice of the row excludes cycles whatever column enters.
-        r = _leaving(table, n, s)
-        if r is None:
-            return None
-        table, det = _pivot(table, det, r, s), table[r, s]
-
-
-def _walk(
-    rows: list[list[int]], max_vertices: int
-) -> list[tuple[tuple[Fraction, ...], int, int, tuple[int, ...]]]:
-    """Visit every lexicographic basis: its vertex and the numbers of Lawrence's formula.
-
-    Returns (vertex, d, z, gamma) per basis, with the term z^n / (n! d prod(gamma)) of the volume.
-    """
-    n = len(rows[0]) - 1 if rows else 0
-    # A generic objective makes no reduced cost vanish; the next seed is tried when one does.
-    for seed in range(100):
-        draw = np.random.default_rng(seed).integers(1, 2**31, n)
-        corners = _walk_with(rows, [int(c) for c in draw], max_vertices)
-        if all(all(gamma) for _, _, _, gamma in corners):
-            return corners
-    raise AssertionError("no generic objective in 100 draws of 31-bit integers")
-
-
-def _walk_with(
-    rows: list[list[int]], objective: list[int], max_vertices: int
-) -> list[tuple[tuple[Fraction, ...], int, int, tuple[int, ...]]]:
-    m, n = len(rows), len(objective)
-    start = tuple(range(n, n + m))
-    seen = {frozenset(start)}
-    stack: list[tuple[IntArray, int, tuple[int, ...], int, int]] = []
-    table, det, basis = _tableau(rows, objective), 1, start
-    corners = []
-    while True:
-        outside = [k for k in range(n + m) if k not in basis]
-        value = dict(zip(basis, table[:-1, -1], strict=True))
-        vertex = tuple(Fraction(value.get(i, 0), det) for i in range(n))
-        corners.append((vertex, det, table[-1, -1], tuple(table[-1, k] for k in outside)))
-        for s in outside:
-            r = _leaving(table, n, s)
-            assert r is not None, "the region is bounded"
-            neighbour = frozenset(basis) - {basis[r]} | {s}
-            if neighbour not in seen:
-                seen.add(neighbour)
-                stack.append((table, det, basis, r, s))
-        if len(seen) > max_vertices:
-            raise ModelError(
-                f"the stability region has more than {max_vertices} vertices; merge classes, or raise "
-                "max_vertices (facets, contains, slack and max_scale work without vertices)"
-            )
-        if not stack:
-            return corners
-        parent, parent_det, parent_basis, r, s = stack.pop()
-        table, det = _pivot(parent, parent_det, r, s), parent[r, s]
-        basis = (*parent_basis[:r], s, *parent_basis[r + 1 :])
-
-
-def _plot(region: StabilityRegion, ax: Axes | None) -> Axes:
-    import matplotlib.pyplot as plt
-
-    problem, vertices = region.problem, region.vertices
-    full = region._relative_loads(vertices) > 1 - MERGE
-    names = [f"load of {name} (tasks)" for name in problem.job_classes]
-    if problem.n_classes == 2:
-        ax = plt.figure().add_subplot() if ax is None else ax
-        outline = vertices[_around(vertices)]
-        ax.fill(*outline.T, alpha=0.2, color="C0", linewidth=0)
-        ax.plot(*vertices.T, "o", color="C0")
-        for j in region.facets:
-            ends = vertices[full[:, j]]
-            ax.plot(*ends.T, color="C0")
-            ax.annotate(problem.resources[j], ends.mean(axis=0), xytext=(5, 5), textcoords="offset points")
-        labels = region.exact_vertices or [tuple(f"{v:.4g}" for v in vertex) for vertex in vertices]
-        for vertex, label in zip(vertices, labels, strict=True):
-            text = f"({', '.join(str(v) for v in label)})"
-            if vertex.any():
-                ax.annotate(text, vertex, xytext=(5, 5), textcoords="offset points", fontsize="small")
-        right, top = vertices.max(axis=0)
-        # Room for the labels of the vertices.
-        ax.set(xlabel=names[0], ylabel=names[1], xlim=(0, 1.25 * right), ylim=(0, 1.15 * top))
-        return ax
-    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
-
-    axes: Any = plt.figure().add_subplot(projection="3d") if ax is None else ax
-    for k, j in enumerate(region.facets):
-        face = vertices[full[:, j]]
-        face = face[_around(face)]
-        axes.add_collection3d(Poly3DCollection([face], alpha=0.35, facecolor=f"C{k}", edgecolor="0.3"))
-        axes.text(*face.mean(axis=0), problem.resources[j])
-    axes.scatter(*vertices.T, color="0.2")
-    axes.set(xlabel=names[0], ylabel=names[1], zlabel=names[2])
-    top = vertices.max(axis=0)
-    axes.set(xlim=(0, top[0]), ylim=(0, top[1]), zlim=(0, top[2]))
-    result: Axes = axes
-    return result
-
-
-def _around(points: FloatArray) -> NDArray[np.intp]:
-    """Order of coplanar points in convex position along their outline."""
-    centred = (points - points.mean(axis=0)) / np.maximum(np.ptp(points, axis=0), 1e-300)
-    plane = np.linalg.svd(centred, full_matrices=False)[2][:2]
-    x, y = plane @ centred.T
-    return np.argsort(np.arctan2(y, x))

@@ -91,5 +91,5 @@ def plot_sharing(
             label=name,
             zorder=5 + k,
         )
-    ax.legend(fontsize="small")
+    ax.legend(fontsize="small", markerscale=0.6)
     return ax

@@ -147,8 +147,9 @@ def linear_network(n_links: int, *, capacity: Any = 1) -> Problem:
 def abilene() -> nx.Graph:
     """Backbone of the Abilene research network in 2005: 11 nodes, 14 links of 10 Gb/s.
 
-    Nodes are cities, links [2]_ carry ``capacity`` in Gb/s. (SNDlib [3]_ lists the same links, plus a second
-    node in Atlanta, and gives Atlanta-Indianapolis a quarter of the capacity of the others.)
+    Nodes are cities with ``longitude`` and ``latitude`` in degrees; links [2]_ carry ``capacity`` in Gb/s.
+    (SNDlib [3]_ lists the same links, plus a second node in Atlanta, and gives Atlanta-Indianapolis a quarter of
+    the capacity of the others.)
 
     Examples
     --------
@@ -156,9 +157,25 @@ def abilene() -> nx.Graph:
     5
     """
     graph = nx.Graph(name="Abilene")
+    for city, (longitude, latitude) in _CITIES.items():
+        graph.add_node(city, longitude=longitude, latitude=latitude)
     graph.add_edges_from(_ABILENE, capacity=10)
     return graph
 
+
+_CITIES = {
+    "Seattle": (-122.3, 47.6),
+    "Sunnyvale": (-122.0, 37.4),
+    "Los Angeles": (-118.2, 34.1),
+    "Denver": (-105.0, 39.7),
+    "Kansas City": (-94.6, 39.1),
+    "Houston": (-95.4, 29.8),
+    "Chicago": (-87.6, 41.9),
+    "Indianapolis": (-86.2, 39.8),
+    "Atlanta": (-84.4, 33.7),
+    "Washington": (-77.0, 38.9),
+    "New York": (-74.0, 40.7),
+}
 
 _ABILENE = [
     ("Seattle", "Sunnyvale"),

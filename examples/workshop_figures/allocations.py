@@ -93,11 +93,21 @@ def other_models(*, quick: bool) -> Page:
         resources=line.resources,
     )
     plot_constraints(both, axes[0, 0])
-    for policy in (MaxMin(), ProportionalFair(), BottleneckMax()):
+    for policy, size in ((MaxMin(), 15), (BottleneckMax(), 8), (ProportionalFair(), 8)):
         tasks = policy(line, [1, 1, 1])
         numbers[f"linear network, {policy.name}"] = tasks
-        axes[0, 0].plot(tasks[0], tasks[1], "o", ms=9, color=colour(policy.name), label=policy.name)
-    axes[0, 0].legend(fontsize="small")
+        axes[0, 0].plot(
+            *tasks[:2],
+            "o",
+            ms=size,
+            mfc="none",
+            mew=2,
+            ls="none",
+            color=colour(policy.name),
+            label=policy.name,
+        )
+    axes[0, 0].legend(fontsize="small", markerscale=0.7)
+    axes[0, 0].set(xlabel="rate of the long route", ylabel="rate of each short route")
     axes[0, 0].set_title("Data network: a long route over two links,\none short route on each")
     checks.append(
         _exactly(
@@ -116,6 +126,7 @@ def other_models(*, quick: bool) -> Page:
 
     cell = wireless_cell({"near user": 54, "far user": 11})
     plot_sharing(cell, (MaxMin(), DRF(), ProportionalFair()), axes[1, 0])
+    axes[1, 0].set(xlabel="rate of the near user, Mb/s", ylabel="rate of the far user, Mb/s")
     axes[1, 0].set_title("Wireless cell: rates 54 and 11 Mb/s,\nhalf of the time each under DRF = PF")
     numbers["wireless cell, PF"] = ProportionalFair()(cell, [1, 1])
     checks.append(
@@ -132,7 +143,7 @@ def other_models(*, quick: bool) -> Page:
     tcp = tcp_acknowledgements(links, {"download": ["A", "B"], "upload": ["B", "A"]}, ack_ratio=0.05)
     plot_sharing(tcp, (MaxMin(), DRF(), ProportionalFair(), BottleneckMax()), axes[1, 1])
     axes[1, 1].set_title(
-        "TCP on an asymmetric line (10 down, 2 up):\nacknowledgements, 5 % of the data, go the other way"
+        "TCP on an asymmetric line (A-B 10, B-A 2 Mb/s):\nacknowledgements, 5 % of the data, go the other way"
     )
     numbers["TCP acknowledgements, PF"] = ProportionalFair()(tcp, [1, 1])
     return Page(
