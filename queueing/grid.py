@@ -11,7 +11,10 @@ import psutil
 from fairness.errors import ModelError
 from fairness.problem import FloatArray
 
-__all__ = ["check_shape", "grid_counts", "require_memory"]
+__all__ = ["SMALLEST", "check_shape", "grid_counts", "marginal_laws", "mean_counts", "require_memory"]
+
+SMALLEST = 1e-290
+"""Probabilities below this are set to 0: subnormal numbers are slow, and they add nothing to any sum."""
 
 
 def check_shape(shape: Sequence[int] | int, n_classes: int) -> tuple[int, ...]:
@@ -26,6 +29,17 @@ def grid_counts(shape: Sequence[int]) -> FloatArray:
     """All states of the grid, shape (*shape, n_classes), in C order."""
     axes = np.meshgrid(*(np.arange(k, dtype=float) for k in shape), indexing="ij", copy=False)
     return np.stack(axes, axis=-1)
+
+
+def marginal_laws(law: FloatArray) -> tuple[FloatArray, ...]:
+    """Law of each count, from the law on the grid; entry i has shape (shape[i],)."""
+    axes = range(law.ndim)
+    return tuple(law.sum(axis=tuple(k for k in axes if k != i)) for i in axes)
+
+
+def mean_counts(law: FloatArray) -> FloatArray:
+    """Mean of each count, shape (n_classes,)."""
+    return np.array([marginal @ np.arange(len(marginal)) for marginal in marginal_laws(law)])
 
 
 def require_memory(n_bytes: float, purpose: str, remedy: str) -> None:

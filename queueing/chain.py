@@ -1,0 +1,416 @@
+r"""The Markov chain of the job counts: stationary law and moments under any policy.
+
+With Poisson arrivals and exponential sizes the counts form a Markov chain: class :math:`i` gains a job at
+rate :math:`\lambda_i` and loses one at rate :math:`\varphi_i(x)/\sigma_i`. The chain is truncated to a box
+:math:`0 \le x_i < K_i`; arrivals that would leave it are lost. On the box the balance equations
+:math:`\pi Q = 0` are solved, and the box is enlarged until little probability is left outside.
+
+Methods: the product formula of a birth-death chain (one class); sparse LU factorisation with one step of
+iterative refinement (``direct``); multilevel aggregation and sweeps (:mod:`queueing.multilevel`), whose
+memory is a few numbers per state.
+
+*What the tail mass means.* With :math:`F_i = P(x_i = K_i - 1)` on the outer face and :math:`r_i` the mean
+decay per job of the marginal law over the last eighth of the axis, the marginal continued geometrically has
+:math:`F_i r_i/(1 - r_i)` outside; the tail mass is the sum over the classes. It is an estimate, not a bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairness.errors import ModelError, NotConvergedError
+from fairness.policies.protocol import Policy
+from fairness.problem import FloatArray
+from queueing.balanced import balanced_fairness
+from queueing.direct import EPSILON, balance_residual, birth_death, factorised
+from queueing.grid import check_shape, marginal_laws, require_memory
+from queueing.multilevel import MEMORY, multilevel
+from queueing.results import class_lines, class_table
+from queueing.system import System
+from queueing.tabulate import Table, tabulate
+from queueing.tails import StoreAndForward
+
+__all__ = ["Stationary", "stationary"]
+
+METHODS = ("auto", "product", "direct", "multilevel")
+DIRECT_STATES = 20_000
+"""Up to this size, and with two classes, LU factorisation is as fast as anything."""
+FIRST_TAIL = 1e-3
+"""The first box leaves at most this probability outside under balanced fairness."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stationary:
+    """Stationary law of the job counts on a box; made by :func:`stationary`.
+
+    Attributes
+    ----------
+    system : System
+    policy : str
+        Name of the policy.
+    method : str
+        "product", "direct" or "multilevel".
+    shape : tuple of int
+        States per class.
+    mean_jobs : ndarray of shape (n_classes,), jobs
+    covariance : ndarray of shape (n_classes, n_classes), jobs squared
+        Covariance matrix of the counts.
+    tail_mass : float
+        Estimate of the probability outside the box (see the module docstring), at most 1.
+    residual : float
+        Sum of the violations of all balance equations over the total flow.
+    mean_error : float
+        Estimated relative error of ``mean_jobs`` on this box (solver only; truncation is ``tail_mass``). A
+        small residual alone does not make the error small.
+    marginals : tuple of ndarray
+        Law of each count; entry i has shape (shape[i],).
+    distribution : ndarray of shape ``shape``, or None
+        The law itself, if it was kept.
+    """
+
+    system: System
+    policy: str
+    method: str
+    shape: tuple[int, ...]
+    mean_jobs: FloatArray
+    covariance: FloatArray
+    tail_mass: float
+    residual: float
+    mean_error: float
+    marginals: tuple[FloatArray, ...]
+    distribution: FloatArray | None = None
+
+    @cached_property
+    def mean_durations(self) -> FloatArray:
+        """Mean durations by Little's law, (n_classes,); NaN where no job arrives."""
+        return self.system.mean_durations(self.mean_jobs)
+
+    @cached_property
+    def service_rates(self) -> FloatArray:
+        """Mean tasks of an active job, (n_classes,); NaN where no job arrives."""
+        return self.system.service_rates(self.mean_jobs)
+
+    @cached_property
+    def variances(self) -> FloatArray:
+        """Variances of the counts, (n_classes,)."""
+        return np.diagonal(self.covariance).copy()
+
+    def marginal(self, job_class: int | str) -> FloatArray:
+        """Law of the count of one class, given by its index or name; shape (shape[i],)."""
+        names = self.system.problem.job_classes
+        if isinstance(job_class, str):
+            if job_class not in names:
+                raise ModelError(f"no job class is named {job_class!r}; the classes are {', '.join(names)}")
+            job_class = names.index(job_class)
+        return self.marginals[job_class]
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per class: load, mean and variance of the count, mean duration, service rate."""
+        return class_table(
+            self.system,
+            mean_jobs=self.mean_jobs,
+            variance=self.variances,
+            mean_duration=self.mean_durations,
+            service_rate=self.service_rates,
+        )
+
+    def summary(self) -> str:
+        """What a person wants to read: the means per class, then the evidence."""
+        return "\n".join(
+            [
+                f"stationary law under {self.policy}",
+                *class_lines(self.to_dataframe()),
+                f"  box {' x '.join(map(str, self.shape))} ({self.method}); probability outside "
+                f"about {self.tail_mass:.1e}; residual {self.residual:.1e}; "
+                f"relative error of the means on the box about {self.mean_error:.1e}",
+            ]
+        )
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+
+def stationary(
+    system: System,
+    policy: Policy,
+    *,
+    shape: Sequence[int] | int | None = None,
+    tail: float = 1e-9,
+    method: str = "auto",
+    tolerance: float = 1e-11,
+    max_cycles: int = 300,
+    max_states: int = 10_000_000,
+    table: Table | None = None,
+    distribution: bool = True,
+) -> Stationary:
+    """Stationary law of the job counts under a policy.
+
+    Parameters
+    ----------
+    system : System
+        At most four classes with arrivals.
+    policy : callable
+        ``policy(problem, counts) -> tasks``. It must serve some class in every state with jobs.
+    shape : sequence of int or int, optional
+        States per class; the tail mass is then reported, whatever it is. Default: enlarge the box until
+        the tail mass is at most ``tail``.
+    tail : float
+        Largest tail mass of the automatic box.
+    method : {"auto", "product", "direct", "multilevel"}
+        "auto" takes the product formula for one class, LU factorisation for small chains of two classes,
+        and multilevel otherwise.
+    tolerance : float
+        Of the multilevel method, for the relative change of the law in one sweep and for the estimated
+        relative error of the means.
+    max_cycles : int
+        Most cycles of the multilevel method on one box.
+    max_states : int
+        Largest automatic box.
+    table : Table, optional
+        Tasks already computed for the same problem and policy; its states are not computed again.
+    distribution : bool
+        Keep the law in the result.
+
+    Returns
+    -------
+    Stationary
+
+    Raises
+    ------
+    UnstableError
+        If a resource has relative load >= 1.
+    ModelError
+        If an argument is wrong, the box does not fit in memory, or the policy serves nobody in some state
+        with jobs.
+    NotConvergedError
+        If the box would exceed ``max_states`` (the policy may be unstable although no resource is
+        overloaded), or the multilevel method stops short. ``best`` is the last Stationary.
+
+    Examples
+    --------
+    >>> from fairness import DRF, Problem
+    >>> from queueing import System
+    >>> pool = Problem([[1, 0.1], [0.1, 1]], [1, 1])
+    >>> law = stationary(System.with_load(pool, [1, 1], 0.5), DRF())
+    >>> law.mean_durations.round(4), law.tail_mass < 1e-9, law.residual < 1e-14
+    (array([2.3321, 2.3321]), True, True)
+    """
+    system.require_stable()
+    active = system.arrival_rates > 0
+    if active.sum() > 4:
+        raise ModelError(
+            f"{int(active.sum())} classes have arrivals; the chain is solved for at most 4: use simulate, "
+            "balanced_fairness or the fluid limit"
+        )
+    if method not in METHODS:
+        raise ModelError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
+    for name, value in (("tail", tail), ("tolerance", tolerance)):
+        if not 0 < value < 1:
+            raise ModelError(f"{name} must be between 0 and 1; got {value}")
+    fixed = shape is not None
+    sizes = StoreAndForward(system).box(FIRST_TAIL) if shape is None else check_shape(shape, system.n_classes)
+    sizes = tuple(size if live else 1 for size, live in zip(sizes, active, strict=True))
+    start: FloatArray | None = None
+    while True:
+        law, tabled = _on_box(system, policy, sizes, method, tolerance, max_cycles, table, start)
+        if table is None or tabled.tasks.size > table.tasks.size:
+            table = tabled
+        if fixed or law.tail_mass <= tail:
+            return law if distribution else replace(law, distribution=None)
+        larger = _larger_box(law, tail)
+        if math.prod(larger) > max_states:
+            raise NotConvergedError(
+                f"a box of {_times(sizes)} states leaves about {law.tail_mass:.1e} outside, and the next, "
+                f"{_times(larger)}, exceeds max_states={max_states}; raise tail or max_states or give the "
+                f"shape. At its end the law of each count changes per job by the factors "
+                f"{', '.join(f'{r:.4g}' for _, r in _decays(law.marginals))}: if one is near or above 1, "
+                f"{law.policy} is probably unstable at this load",
+                best=law,
+                residual=law.tail_mass,
+            )
+        start = _extended(law, larger)
+        sizes = larger
+
+
+def _times(values: Any) -> str:
+    return " x ".join(map(str, values))
+
+
+def _on_box(
+    system: System,
+    policy: Policy,
+    sizes: tuple[int, ...],
+    method: str,
+    tolerance: float,
+    max_cycles: int,
+    known: Table | None,
+    start: FloatArray | None,
+) -> tuple[Stationary, Table]:
+    """Solve on one box; also return the table, to be reused on the next."""
+    n, states = system.n_classes, math.prod(sizes)
+    axes = [i for i in range(n) if sizes[i] > 1]
+    if method == "auto":
+        small = len(axes) == 2 and states <= DIRECT_STATES
+        method = "product" if len(axes) <= 1 else "direct" if small else "multilevel"
+    if method == "product" and len(axes) > 1:
+        raise ModelError("method='product' is for one class; take 'direct' or 'multilevel'")
+    if method == "multilevel" and len(axes) == 1:
+        raise ModelError("method='multilevel' is for two classes or more; take 'product' or 'direct'")
+    require_memory(
+        _bytes_per_state(method, len(axes), states) * states,
+        f"the chain on {_times(sizes)} states (method {method!r})",
+        "give a smaller shape, or raise tail" + (", or take 'multilevel'" if method == "direct" else ""),
+    )
+    table = tabulate(system.problem, policy, sizes, known=known)
+    _require_service(table)
+    # The longest axis last: rows along it are contiguous.
+    axes.sort(key=lambda i: sizes[i])
+    shape = tuple(sizes[i] for i in axes)
+    tasks = table.tasks.reshape(*(size for size in sizes if size > 1), n)
+    kept = [i for i in range(n) if sizes[i] > 1]
+    turn = [kept.index(i) for i in axes]
+    up = system.arrival_rates[axes]
+    down = np.empty((len(axes), *shape))
+    for row, i in enumerate(axes):
+        np.multiply(tasks[..., i].transpose(turn), 1.0 / system.mean_sizes[i], out=down[row])
+
+    mean_error, complaint = EPSILON, ""
+    if not axes:
+        law = np.ones(())
+    elif method == "product":
+        law = birth_death(up[0], down[0])
+    else:
+        if start is None:
+            guess = balanced_fairness(system, shape=sizes, distribution=True).distribution
+            assert guess is not None
+            start = guess
+        first = start.reshape([size for size in sizes if size > 1]).transpose(turn)
+        if method == "direct":
+            law, mean_error = factorised(up, down, int(np.argmax(first)))
+        else:
+            law, convergence = multilevel(
+                up[:, None],
+                down.reshape(len(axes), states),
+                shape,
+                first,
+                tolerance=tolerance,
+                max_cycles=max_cycles,
+            )
+            mean_error = convergence.mean_error
+            if not convergence.reached:
+                complaint = (
+                    f"after {convergence.cycles} cycles on {_times(sizes)} states the law still changes by "
+                    f"{convergence.change:.1e} and the means by about {mean_error:.1e} (tolerance "
+                    f"{tolerance:g}); raise max_cycles or tolerance, or take method='direct'"
+                )
+    residual = balance_residual(up, down, law)
+    law = np.ascontiguousarray(law.transpose(np.argsort(turn))).reshape(sizes)
+    result = _stationary(system, table.policy, method, law, residual, mean_error)
+    if complaint:
+        raise NotConvergedError(complaint, best=result, residual=mean_error)
+    return result, table
+
+
+def _bytes_per_state(method: str, n_axes: int, states: int) -> float:
+    plain = 8.0 * (2 * n_axes + 5)
+    if method == "multilevel":
+        plain += 8.0 * (2 * MEMORY + n_axes)
+    if method != "direct" or n_axes < 2:
+        return plain
+    # Entries of the factors per state with minimum degree ordering, and 16 bytes for each at the peak:
+    # measured on boxes of 10^4 to 10^6 states (two classes) and 3,000 to 30,000 (three and four).
+    fill = 4.0 * math.log2(states) if n_axes == 2 else {3: 3.0, 4: 7.0}[n_axes] * states**0.5
+    return plain + 16.0 * fill
+
+
+def _require_service(table: Table) -> None:
+    """Somebody served in every state with jobs: then the empty state is reached from everywhere."""
+    served = table.tasks.any(axis=-1)
+    idle = ~served.reshape(-1)
+    if idle[1:].any():
+        state = np.unravel_index(1 + int(np.argmax(idle[1:])), table.shape)
+        raise ModelError(
+            f"{table.policy} serves nobody in state {tuple(int(x) for x in state)}, so the chain cannot be "
+            "emptied from there; stationary needs a policy that serves somebody whenever jobs are present"
+        )
+
+
+def _stationary(
+    system: System, policy: str, method: str, law: FloatArray, residual: float, mean_error: float
+) -> Stationary:
+    n = law.ndim
+    marginals = marginal_laws(law)
+    centred = [np.arange(len(p)) - p @ np.arange(len(p)) for p in marginals]
+    covariance = np.empty((n, n))
+    for i in range(n):
+        covariance[i, i] = marginals[i] @ centred[i] ** 2
+        for k in range(i + 1, n):
+            pair = law.sum(axis=tuple(axis for axis in range(n) if axis not in (i, k)))
+            covariance[i, k] = covariance[k, i] = centred[i] @ pair @ centred[k]
+    live = system.arrival_rates > 0
+    decays = [d for d, here in zip(_decays(marginals), live, strict=True) if here]
+    return Stationary(
+        system,
+        policy,
+        method,
+        law.shape,
+        np.array([p @ np.arange(len(p)) for p in marginals]),
+        covariance,
+        min(1.0, sum(outside for outside, _ in decays)),
+        residual,
+        mean_error,
+        marginals,
+        law,
+    )
+
+
+def _decays(marginals: Sequence[FloatArray]) -> list[tuple[float, float]]:
+    """Per class: estimated probability outside the box, and the decay of the marginal per job at its end."""
+    result = []
+    for law in marginals:
+        face, span = float(law[-1]), max(1, len(law) // 8)
+        before = float(law[-1 - span]) if len(law) > 1 else face
+        if face == 0:
+            result.append((0.0, 0.0))
+            continue
+        ratio = (face / before) ** (1.0 / span) if before > 0 else math.inf
+        result.append((face * ratio / (1.0 - ratio) if ratio < 1 else math.inf, ratio))
+    return result
+
+
+def _larger_box(law: Stationary, tail: float) -> tuple[int, ...]:
+    """Extrapolate every marginal to a share of the tail; at most twice as long, at least 8 states more."""
+    live = law.system.arrival_rates > 0
+    allowed = tail / (4 * live.sum())  # a margin, so that the next box is likely the last
+    sizes = []
+    for size, (outside, ratio), here in zip(law.shape, _decays(law.marginals), live, strict=True):
+        if not here or outside <= allowed:
+            sizes.append(size)
+        elif math.isinf(outside):
+            sizes.append(2 * size)
+        else:
+            more = math.ceil(math.log(outside / allowed) / -math.log(ratio))
+            sizes.append(min(2 * size, size + 8) if size < 8 else size + min(size, max(8, more)))
+    return tuple(sizes)
+
+
+def _extended(law: Stationary, larger: Sequence[int]) -> FloatArray:
+    """The law on a larger box, continued geometrically along every axis: a first guess."""
+    guess = law.distribution
+    assert guess is not None
+    for axis, (size, (_, ratio)) in enumerate(zip(larger, _decays(law.marginals), strict=True)):
+        more = size - guess.shape[axis]
+        if more > 0:
+            edge = np.take(guess, [-1], axis=axis)
+            powers = min(ratio, 0.999) ** np.arange(1, more + 1)
+            shape: list[int] = [1] * guess.ndim
+            shape[axis] = more
+            guess = np.concatenate([guess, edge * powers.reshape(shape)], axis=axis)
+    return guess

@@ -1,0 +1,155 @@
+r"""How large a box of states must be: a rigorous bound for balanced fairness.
+
+Write :math:`a` for the share of a resource that one task holds, :math:`\varrho_j = \sum_i \rho_i a_{ij}` and
+:math:`\ell_i` for the limits. The balance function of balanced fairness is the smallest one that fits the
+capacities,
+
+.. math:: \Phi(0) = 1, \qquad \Phi(x) = \max\Big(\max_j \sum_i a_{ij}\Phi(x - e_i),\
+          \max_{i:\,x_i > 0} \frac{\Phi(x - e_i)}{x_i \ell_i}\Big).
+
+Let :math:`\Psi(x)\rho^x` be the terms of the power series of
+:math:`\prod_i e^{\rho_i/\ell_i} \prod_j (1 - \varrho_j)^{-1}`: a job visits an infinite-server station and
+then one processor-sharing station per resource, one after the other (the store-and-forward network of [1]_).
+Multiplying by :math:`1 - \varrho_j` leaves coefficients :math:`\ge 0`, so
+:math:`\Psi(x) \ge \sum_i a_{ij}\Psi(x - e_i)`; differentiating with respect to :math:`\rho_i` gives
+:math:`x_i \Psi(x) \ge \Psi(x - e_i)/\ell_i`. By induction :math:`\Phi \le \Psi`. Hence, with
+:math:`G = \sum_x \Phi(x)\rho^x`,
+
+.. math:: P(x_i \ge K) \le \frac{\Psi\text{-mass}}{G}\, P(N_i \ge K), \qquad
+          N_i = \text{Poisson}(\rho_i/\ell_i) + \sum_j \text{Geometric}(q_{ij}), \quad
+          q_{ij} = \frac{\rho_i a_{ij}}{1 - \varrho_j + \rho_i a_{ij}},
+
+where the summands are independent. :math:`N_i` is log-concave, so the ratio of successive tails
+:math:`P(N_i \ge k)` falls with :math:`k`: one ratio bounds all that follow.
+
+References
+----------
+.. [1] T. Bonald, L. Massoulié, A. Proutière and J. Virtamo, "A queueing analysis of max-min fairness,
+   proportional fairness and balanced fairness", Queueing Systems 53, 2006. DOI 10.1007/s11134-006-7587-7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import pdtrc
+
+from fairness.errors import ModelError
+from fairness.problem import FloatArray
+from queueing.grid import SMALLEST, require_memory
+from queueing.system import System
+
+__all__ = ["StoreAndForward", "binding_resources"]
+
+
+class StoreAndForward:
+    """The store-and-forward bound of a stable system; tails of its counts.
+
+    Parameters
+    ----------
+    system : System
+        Must be stable.
+    """
+
+    def __init__(self, system: System) -> None:
+        loads = system.loads
+        self.active: NDArray[np.bool_] = loads > 0
+        used = binding_resources(loads[:, None] * system.problem.task_shares)
+        self._gain = loads[:, None] * system.problem.task_shares[:, used]
+        self._free = 1.0 - self._gain.sum(axis=0)
+        self._ratios = self._gain / (self._free + self._gain)
+        self._poisson = loads / system.problem.limits
+        self.log_mass = float(self._poisson.sum() - np.log(self._free).sum())
+        # G >= each of: one resource alone (a multinomial law), and all classes with their limits alone.
+        self._log_floor = max(float(self._poisson.sum()), float(-np.log(self._free.min(initial=1.0))))
+
+    def tails(self, job_class: int, size: int) -> FloatArray:
+        """Tails P(N >= k) of the bounding count of one class for k = 0 .. size; shape (size + 1,)."""
+        require_memory(
+            16.0 * size, "the tail of a job count", "reduce the load, or give the shape of the box"
+        )
+        mean = self._poisson[job_class]
+        tail = np.zeros(size + 1)
+        tail[0] = 1.0
+        if mean > 0:
+            tail[1:] = pdtrc(np.arange(size), mean)
+        for ratio in self._ratios[job_class]:
+            if ratio > 0:
+                _add_geometric(tail, float(ratio))
+        return tail
+
+    def box(self, tail: float) -> tuple[int, ...]:
+        """Grid shape, states per class, outside which balanced fairness has probability at most ``tail``."""
+        allowed = tail / max(1, int(self.active.sum())) * np.exp(self._log_floor - self.log_mass)
+        if allowed < 1e3 * SMALLEST:
+            raise ModelError(f"tail={tail:g} is too small for this load; give a larger tail or the shape")
+        return tuple(self._size(i, allowed) if self.active[i] else 1 for i in range(len(self.active)))
+
+    def _size(self, job_class: int, allowed: float) -> int:
+        # One geometric part alone tells how far the tail reaches at least.
+        decay = (self._free / (self._free + self._gain[job_class]))[self._gain[job_class] > 0].min(
+            initial=1.0
+        )
+        horizon = max(64, int(-1.2 * np.log(allowed) / decay))
+        while (tail := self.tails(job_class, horizon))[-1] > allowed:
+            horizon *= 2
+        return int(np.argmax(tail <= allowed))
+
+    def outside(self, shape: Sequence[int], log_mass_inside: float) -> tuple[float, FloatArray]:
+        """Bounds on what a box leaves out.
+
+        Parameters
+        ----------
+        shape : sequence of int
+        log_mass_inside : float
+            Logarithm of the sum of Phi(x) rho^x over the box.
+
+        Returns
+        -------
+        probability : float
+            Upper bound of the probability outside the box.
+        jobs : ndarray of shape (n_classes,), jobs
+            Upper bound of the part of E[x_i] that lies outside.
+        """
+        scale = np.exp(self.log_mass - log_mass_inside)
+        probability, jobs = 0.0, np.zeros(len(self.active))
+        for k in (int(i) for i in np.flatnonzero(self.active)):
+            size = shape[k]
+            tail = self.tails(k, size + 1)
+            beyond, ratio = tail[size], tail[size + 1] / max(tail[size], SMALLEST)
+            if beyond == 0:
+                continue
+            probability += scale * beyond
+            own = beyond * (size - 1 + 1 / (1 - ratio))
+            # At resource j, given c jobs of class k, there are (c + 1) others[i, j] of class i on average.
+            others = self._gain / (self._free + self._gain[k])
+            joint = others.max(axis=1, initial=0.0) * own + (others.sum(axis=1) + self._poisson) * beyond
+            joint[k] = own
+            jobs += scale * joint
+        return min(1.0, probability), jobs
+
+
+def binding_resources(shares: FloatArray) -> NDArray[np.intp]:
+    """Indices of the columns of ``shares`` (n_classes, n_resources) that no other column dominates.
+
+    A resource of which every class uses no more than of another one never binds alone.
+    """
+    kept: list[int] = []
+    for j in np.argsort(-shares.sum(axis=0), kind="stable"):
+        if shares[:, j].any() and not any((shares[:, j] <= shares[:, k]).all() for k in kept):
+            kept.append(int(j))
+    return np.array(sorted(kept), dtype=np.intp)
+
+
+@numba.njit(cache=True, nogil=True)
+def _add_geometric(tail: FloatArray, ratio: float) -> None:
+    """Replace the tails P(N >= k) by those of N + Geometric(ratio): T'(k) = (1-q) T(k) + q T'(k-1)."""
+    carry = 1.0
+    for k in range(1, tail.size):
+        carry = (1.0 - ratio) * tail[k] + ratio * carry
+        if carry < SMALLEST:
+            carry = 0.0
+        tail[k] = carry

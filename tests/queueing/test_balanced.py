@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fairness import Problem
+from fairness.errors import ModelError, UnstableError
+from fairness.testing import KINDS, random_problem
+from queueing import balanced
+from queueing.balanced import balanced_fairness
+from queueing.system import System
+
+# A law is a quotient of sums of up to 10^6 positive terms, each the result of a few hundred roundings.
+ROUNDING = 1e-12
+
+
+def linear_network(loads):
+    """One long class on all links and one short class per link."""
+    links = len(loads) - 1
+    demands = np.vstack([np.ones(links), np.eye(links)])
+    return System(Problem(demands, np.ones(links)), loads)
+
+
+def random_systems(seed, number=12, limited=False):
+    rng = np.random.default_rng(seed)
+    for k in range(number):
+        n, m = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+        problem = random_problem(rng, n, m, kind=KINDS[k % 3], weighted=True, limited=limited)
+        yield System.with_load(
+            problem, rng.uniform(0.1, 1, n), rng.uniform(0.2, 0.8), 10 ** rng.uniform(-1, 1, n)
+        )
+
+
+def test_one_resource_is_multiclass_processor_sharing():
+    demands, capacity, rates, sizes = [[2.0], [1.0], [3.0]], 4.0, [0.4, 0.5, 0.1], [1.0, 2.0, 0.5]
+    law = balanced_fairness(
+        System(Problem(demands, [capacity]), rates, sizes), shape=(30, 31, 32), distribution=True
+    )
+    b = np.array(rates) * np.array(sizes) * np.array(demands)[:, 0] / capacity
+    # pi(x) = (1 - b) |x|!/(x_1! x_2! x_3!) b^x.
+    for x in [(0, 0, 0), (1, 0, 0), (3, 2, 1), (0, 7, 4), (10, 10, 10)]:
+        pmf = stats.multinomial.pmf(x, sum(x), b / b.sum()) * b.sum() ** sum(x)
+        assert law.distribution[x] / law.empty_probability == pytest.approx(pmf, rel=ROUNDING)
+    exact = balanced_fairness(System(Problem(demands, [capacity]), rates, sizes))
+    assert exact.mean_jobs == pytest.approx(b / (1 - b.sum()), rel=1e-10)  # tail 1e-12 times the box
+    assert exact.mean_durations == pytest.approx(b / (1 - b.sum()) / rates, rel=1e-10)
+    assert exact.empty_probability == pytest.approx(1 - b.sum(), rel=1e-11)
+
+
+@pytest.mark.parametrize("loads", [(0.3, 0.5), (0.3, 0.4, 0.6), (0.2, 0.3, 0.1, 0.5)])
+def test_linear_network_closed_form(loads):
+    # Bonald and Massoulie 2001: Phi(x) = binomial(|x|, x_0) where all are present.
+    law = balanced_fairness(linear_network(loads), shape=12, distribution=True)
+    for x in itertools.product(*[(1, 4, 11)] * len(loads)):
+        expected = math.comb(sum(x), x[0]) * math.prod(r**k for r, k in zip(loads, x, strict=True))
+        assert law.distribution[x] / law.empty_probability == pytest.approx(expected, rel=ROUNDING)
+    # G = (1 - r_0)^(L - 1) / prod_l (1 - r_0 - r_l); E[x_i] = r_i dlog G/dr_i.
+    long, *short = loads
+    free = 1 - long - np.array(short)
+    means = [long * ((1 / free).sum() - (len(short) - 1) / (1 - long)), *(np.array(short) / free)]
+    exact = balanced_fairness(linear_network(loads), tail=1e-10)
+    assert np.abs(exact.mean_jobs - means) == pytest.approx(0, abs=1e-11 + exact.mean_jobs_error.max())
+    assert exact.mean_jobs_error.max() < 1e-7
+
+
+@pytest.mark.parametrize("limited", [False, True])
+def test_recursion_in_rationals(limited):
+    rng = np.random.default_rng(5)
+    for n in (1, 2, 3):
+        a = rng.integers(0, 5, (n, 2)) + np.eye(n, 2, dtype=int)
+        limits = [Fraction(int(k), 7) for k in rng.integers(1, 5, n)] if limited else None
+        a[~a.any(axis=1)] = 1
+        shares = [[Fraction(int(v), 9) for v in row] for row in a]
+        loads = [Fraction(1, 3 + i) for i in range(n)]
+        shape = (4, 3, 5)[:n]
+        exact = {}
+        for x in itertools.product(*map(range, shape)):
+            if not any(x):
+                exact[x] = Fraction(1)
+                continue
+            before = {i: exact[tuple(v - (k == i) for k, v in enumerate(x))] for i in range(n) if x[i]}
+            sums = [sum(shares[i][j] * p for i, p in before.items()) for j in range(2)]
+            if limits is not None:
+                sums += [p / (x[i] * limits[i]) for i, p in before.items()]
+            exact[x] = max(sums)
+        total = sum(p * math.prod(r**k for r, k in zip(loads, x, strict=True)) for x, p in exact.items())
+        problem = Problem(a, [9, 9], limits=None if limits is None else [float(v) for v in limits])
+        system = System(problem, [float(r) for r in loads])
+        law = balanced_fairness(system, shape=shape, distribution=True).distribution
+        for x, p in exact.items():
+            expected = p * math.prod(r**k for r, k in zip(loads, x, strict=True)) / total
+            assert law[x] == pytest.approx(float(expected), rel=ROUNDING)
+
+
+@pytest.mark.parametrize("limited", [False, True])
+def test_feasible_and_saturating_in_each_state(limited):
+    for system in random_systems(1, limited=limited):
+        problem, shape = system.problem, (9, 8, 7)[: system.n_classes]
+        law = balanced_fairness(system, shape=shape, distribution=True)
+        tasks = law.tasks()
+        counts = np.stack(np.meshgrid(*map(np.arange, shape), indexing="ij"), axis=-1)
+        usage = (tasks @ problem.task_shares).max(axis=-1)
+        speed = (tasks / (np.maximum(counts, 1) * problem.limits)).max(axis=-1)
+        tight = np.maximum(usage, speed)
+        assert tight.flat[0] == 0
+        assert tight.reshape(-1)[1:] == pytest.approx(1, rel=1e-13)
+
+
+@pytest.mark.parametrize("limited", [False, True])
+def test_balance_equations_and_conservation(limited):
+    for system in random_systems(2, number=6, limited=limited):
+        law = balanced_fairness(system, distribution=True, tail=1e-11)
+        tasks = law.tasks().reshape(-1, system.n_classes)
+        carried = law.distribution.reshape(-1) @ tasks
+        # Mean tasks = load; 0 at underflow and the outer faces cost at most the tail.
+        assert carried == pytest.approx(system.loads, rel=1e-8)
+
+
+@pytest.mark.parametrize(("servers", "load"), [(1, 0.6), (4, 3.2), (40, 36.0)])
+def test_limits_give_erlang_c(servers, load):
+    law = balanced_fairness(System(Problem([[1]], [servers], limits=[1]), [load]))
+    terms = [load**k / math.factorial(k) for k in range(servers)]
+    waiting = load**servers / math.factorial(servers) / (1 - load / servers)
+    queue = waiting / (sum(terms) + waiting) * load / (servers - load)
+    assert law.mean_jobs[0] == pytest.approx(load + queue, rel=1e-10)  # tail 1e-12 times the box
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_limits_give_poisson_beyond_the_range_of_floats(keep):
+    # exp(1500) is the scale of the largest P: it must be rescaled on the way.
+    law = balanced_fairness(System(Problem([[0], [0]], [1], limits=[1, 2]), [1500, 4]), distribution=keep)
+    assert law.mean_jobs == pytest.approx([1500, 2], rel=1e-10)
+    k = np.arange(law.shape[0])
+    # The Poisson probabilities of scipy themselves are good to about 1e-11 here (exp of differences of 10^4).
+    assert law.marginals[0] == pytest.approx(stats.poisson.pmf(k, 1500), rel=1e-9, abs=1e-30)
+    if keep:
+        assert law.distribution.sum() == pytest.approx(1, rel=1e-12)
+        assert law.distribution.sum(axis=1) == pytest.approx(law.marginals[0], rel=1e-12, abs=1e-60)
+
+
+def test_with_and_without_the_distribution():
+    for system in random_systems(3, limited=True):
+        shape = (7, 30, 12)[: system.n_classes]
+        kept = balanced_fairness(system, shape=shape, distribution=True)
+        bare = balanced_fairness(system, shape=shape)
+        assert bare.distribution is None
+        assert bare.tail_mass == pytest.approx(kept.tail_mass, rel=ROUNDING)
+        for i, marginal in enumerate(bare.marginals):
+            others = tuple(k for k in range(system.n_classes) if k != i)
+            assert marginal == pytest.approx(kept.distribution.sum(axis=others), rel=ROUNDING, abs=1e-280)
+        assert bare.empty_probability == pytest.approx(kept.distribution.flat[0], rel=ROUNDING)
+
+
+def test_kernel_uncompiled(monkeypatch):
+    system = next(random_systems(8, limited=True))
+    compiled = balanced_fairness(system, shape=6, distribution=True)
+    monkeypatch.setattr(balanced, "_recursion", balanced._recursion.py_func)
+    # Compiled code may contract a product and a sum into one operation.
+    assert balanced_fairness(system, shape=6, distribution=True).distribution == pytest.approx(
+        compiled.distribution, rel=1e-14
+    )
+
+
+def test_long_rows_are_cut_into_chunks(monkeypatch):
+    system = System.with_load(Problem([[1, 0.1], [0.1, 1]], [1, 1], limits=[0.5, np.inf]), [1, 2], 0.9)
+    law = balanced_fairness(system, shape=(1200, 1300))
+    small = balanced_fairness(system)
+    assert law.mean_jobs == pytest.approx(small.mean_jobs, rel=1e-10)  # tail of the small box
+
+
+@pytest.mark.parametrize("limited", [False, True])
+def test_tail_mass_is_an_upper_bound(limited):
+    for system in random_systems(4, limited=limited):
+        box = balanced_fairness(system, tail=1e-3)
+        large = balanced_fairness(system, tail=1e-10, distribution=True)
+        outside = 1 - large.distribution[tuple(slice(k) for k in box.shape)].sum()
+        assert outside <= box.tail_mass + 1e-9
+        assert np.all(np.abs(box.mean_jobs - large.mean_jobs) <= box.mean_jobs_error + large.mean_jobs_error)
+        # The bound is not empty words: it is within three orders of magnitude.
+        assert outside >= 1e-3 * box.tail_mass
+
+
+def test_automatic_box():
+    system = System.with_load(Problem([[1, 0.1], [0.1, 1]], [1, 1]), [3, 1], 0.7)
+    for tail in (1e-3, 1e-6, 1e-12):
+        law = balanced_fairness(system, tail=tail)
+        assert law.tail_mass <= tail
+        smaller = tuple(k - 1 for k in law.shape)
+        assert balanced_fairness(system, shape=tuple(k // 2 for k in smaller)).tail_mass > tail
+
+
+def test_relabelling_and_weights():
+    a = np.array([[1, 0.2, 0.1], [0.3, 1, 0.2], [0.1, 0.5, 1]])
+    loads = np.array([0.3, 0.2, 0.4])
+    one = balanced_fairness(System(Problem(a, [1, 1.2, 1]), loads))
+    turn = [2, 0, 1]
+    other = balanced_fairness(System(Problem(a[turn], [1, 1.2, 1], weights=[1, 5, 2]), loads[turn]))
+    assert other.mean_jobs == pytest.approx(one.mean_jobs[turn], rel=1e-12)
+
+
+def test_class_without_arrivals():
+    pool = Problem([[1, 0.1], [0.1, 1], [1, 1]], [1, 1])
+    law = balanced_fairness(System(pool, [0.4, 0.5, 0.0]))
+    pair = balanced_fairness(System(Problem([[1, 0.1], [0.1, 1]], [1, 1]), [0.4, 0.5]))
+    assert law.shape == (*pair.shape, 1)
+    assert law.mean_jobs[:2] == pytest.approx(pair.mean_jobs, rel=1e-14)
+    assert law.mean_jobs[2] == 0
+    assert np.isnan(law.mean_durations[2])
+    nobody = balanced_fairness(System(pool, [0, 0, 0]))
+    assert nobody.shape == (1, 1, 1)
+    assert nobody.empty_probability == 1
+    assert nobody.tail_mass == 0
+
+
+def test_result_is_readable():
+    pool = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"])
+    law = balanced_fairness(System(pool, [0.4, 0.5]))
+    assert "A" in repr(law)
+    assert "probability outside <=" in law.summary()
+    frame = law.to_dataframe()
+    assert list(frame.index) == ["A", "B"]
+    assert frame["service_rate"].to_numpy() == pytest.approx(1 / frame["mean_duration"].to_numpy())
+
+
+def test_errors():
+    pool = Problem([[1, 0.1], [0.1, 1]], [1, 1], resources=["cpu", "ram"])
+    system = System(pool, [0.4, 0.5])
+    with pytest.raises(UnstableError, match="cpu"):
+        balanced_fairness(System(pool, [1.0, 0.0]))
+    with pytest.raises(ModelError, match="shape must give 2 positive integers"):
+        balanced_fairness(system, shape=(3, 4, 5))
+    with pytest.raises(ModelError, match="tail must be"):
+        balanced_fairness(system, tail=0)
+    with pytest.raises(ModelError, match=r"leave the distribution out"):
+        balanced_fairness(system, shape=10**6, distribution=True)
+    with pytest.raises(
+        ModelError, match=r"10000000 x 10000000 x 10000000 states needs .* give a smaller shape"
+    ):
+        balanced_fairness(System(Problem(np.eye(3), np.ones(3)), [0.1] * 3), shape=10**7)
+    with pytest.raises(ModelError, match="tail of a job count"):
+        balanced_fairness(System(Problem([[1]], [1]), [1 - 1e-15]))
+    with pytest.raises(ModelError, match="distribution=True"):
+        balanced_fairness(system).tasks()

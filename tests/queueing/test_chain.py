@@ -1,0 +1,351 @@
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fairness import DRF, MaxMin, Problem, ProportionalFair
+from fairness.errors import ModelError, NotConvergedError, UnstableError
+from fairness.testing import KINDS, random_problem
+from queueing import multilevel as module
+from queueing.balanced import balanced_fairness
+from queueing.chain import stationary
+from queueing.system import System
+from queueing.tabulate import tabulate
+
+EXAMPLE = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"], resources=["cpu", "ram"])
+METHODS = ("direct", "multilevel")
+
+
+def sharing(problem, counts):
+    """Processor sharing of one resource of capacity 1, demands 1."""
+    return counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1)
+
+
+def priority(problem, counts):
+    """Preemptive priority to the first class present."""
+    first = np.cumsum(counts > 0, axis=-1) == 1
+    return np.where(first & (counts > 0), 1.0, 0.0)
+
+
+def one_resource(n):
+    return Problem(np.ones((n, 1)), [1])
+
+
+def relative_gap(one, other):
+    return np.max(np.abs(np.asarray(one) / np.asarray(other) - 1))
+
+
+def test_single_class_is_mm1():
+    law = stationary(System(Problem([[2]], [3]), [0.6], [2.0]), DRF(), tail=1e-13)
+    load = 0.6 * 2 * 2 / 3
+    assert law.method == "product"
+    # Truncation: tail times the box.
+    assert law.mean_jobs[0] == pytest.approx(load / (1 - load), rel=1e-10)
+    assert law.variances[0] == pytest.approx(load / (1 - load) ** 2, rel=1e-9)
+    assert law.mean_durations[0] == pytest.approx(2 * 2 / 3 / (1 - load), rel=1e-10)
+    assert law.marginal(0) == pytest.approx(stats.geom.pmf(np.arange(law.shape[0]) + 1, 1 - load), rel=1e-9)
+    assert law.residual < 1e-15
+    direct = stationary(law.system, DRF(), shape=law.shape, method="direct")
+    assert direct.mean_jobs == pytest.approx(law.mean_jobs, rel=1e-12)
+
+
+def test_single_class_with_limits_is_mmc():
+    servers, load = 5, 4.0
+    law = stationary(System(Problem([[1]], [servers], limits=[1]), [load]), DRF(), tail=1e-13)
+    terms = [load**k / math.factorial(k) for k in range(servers)]
+    waiting = load**servers / math.factorial(servers) / (1 - load / servers)
+    queue = waiting / (sum(terms) + waiting) * load / (servers - load)
+    assert law.mean_jobs[0] == pytest.approx(load + queue, rel=1e-10)  # truncation as above
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("loads", [(0.3, 0.5), (0.2, 0.3, 0.2), (0.1, 0.2, 0.1, 0.2)])
+def test_processor_sharing_is_product_form(method, loads):
+    sizes = np.arange(1, len(loads) + 1) / 2
+    system = System(one_resource(len(loads)), loads / sizes, sizes)
+    law = stationary(system, sharing, shape=9, method=method)
+    total = sum(loads)
+    # Losing arrivals at the faces keeps a reversible law, conditioned on the box.
+    states = np.array(list(itertools.product(range(9), repeat=len(loads))))
+    weight = [stats.multinomial.pmf(x, x.sum(), np.array(loads) / total) * total ** x.sum() for x in states]
+    exact = np.array(weight).reshape(law.shape) / np.sum(weight)
+    # 1e-9: ten times the tolerance 1e-11 of the means, for single probabilities in the far corner.
+    assert law.distribution == pytest.approx(exact, rel=1e-9)
+    mean = law.mean_jobs
+    pairs = np.einsum("s,si,sk->ik", exact.ravel(), states - mean, states - mean)
+    assert law.covariance == pytest.approx(pairs, rel=1e-9)
+
+
+def test_three_classes_linear_network():
+    # Proportional fairness on a linear network is balanced: see test_balanced for the closed form.
+    loads = np.array([0.2, 0.35, 0.25])
+    system = System(Problem([[1, 1], [1, 0], [0, 1]], [1, 1]), loads)
+    law = stationary(system, ProportionalFair(), tail=1e-9)
+    free = 1 - loads[0] - loads[1:]
+    exact = np.array([loads[0] * ((1 / free).sum() - 1 / (1 - loads[0])), *(loads[1:] / free)])
+    assert law.tail_mass < 1e-9
+    # Tail mass 1e-9 times the box (about 40) bounds the error of the means.
+    assert np.abs(law.mean_jobs - exact) == pytest.approx(0, abs=4e-8)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_priority(method):
+    # Preemptive M/M/1 with equal sizes: E[x_2] = r_2/((1 - r_1)(1 - r_1 - r_2)).
+    law = stationary(System(one_resource(2), [0.4, 0.3]), priority, method=method, tail=1e-11)
+    assert law.mean_jobs == pytest.approx([0.4 / 0.6, 0.3 / (0.6 * 0.3)], rel=1e-8)  # tail times the box
+
+
+@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize("method", METHODS)
+def test_balanced_fairness_as_a_policy(method, n):
+    rng = np.random.default_rng(n)
+    for k in range(3):
+        problem = random_problem(rng, n, 2, kind=KINDS[k], limited=k == 1)
+        system = System.with_load(problem, rng.uniform(0.2, 1, n), 0.6, 10 ** rng.uniform(-1, 1, n))
+        shape = (14, 11, 9)[:n]
+        exact = balanced_fairness(system, shape=shape, distribution=True)
+        tasks = exact.tasks()
+
+        def policy(problem, counts, tasks=tasks):
+            return tasks[tuple(counts.astype(int).T)]
+
+        law = stationary(system, policy, shape=shape, method=method)
+        # A reversible chain keeps its law on the box; 1e-9 as above.
+        assert law.distribution == pytest.approx(exact.distribution, rel=1e-9)
+        assert law.mean_jobs == pytest.approx(exact.mean_jobs, rel=1e-10)
+        assert law.residual < 1e-11
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_exact_rational_solution(method):
+    rng = np.random.default_rng(11)
+    for shape in [(4, 3), (2, 3, 3)]:
+        n = len(shape)
+        problem = random_problem(rng, n, 2, weighted=True)
+        system = System.with_load(problem, np.ones(n), 0.8, rng.integers(1, 5, n) / 4)
+        law = stationary(system, DRF(), shape=shape, method=method)
+        exact = rational_law(system, tabulate(problem, DRF(), shape).tasks)
+        # Direct: rounding of 12 to 18 unknowns. Multilevel: its tolerance of 1e-11 on the means.
+        assert relative_gap(law.distribution, exact) < (1e-13 if method == "direct" else 1e-10)
+
+
+def rational_law(system, tasks):
+    """Solve pi Q = 0 over the rationals by elimination (Gauss-Jordan)."""
+    shape, n = tasks.shape[:-1], tasks.shape[-1]
+    states = list(itertools.product(*map(range, shape)))
+    place = {x: k for k, x in enumerate(states)}
+    size = len(states)
+    rows = [[Fraction(0)] * (size + 1) for _ in range(size)]
+    for x, k in place.items():
+        for i in range(n):
+            for step in (1, -1):
+                y = tuple(v + step * (a == i) for a, v in enumerate(x))
+                if y in place:
+                    sigma = Fraction(float(system.mean_sizes[i]))
+                    arrive = Fraction(float(system.arrival_rates[i]))
+                    rate = arrive if step == 1 else Fraction(float(tasks[(*x, i)])) / sigma
+                    rows[place[y]][k] += rate
+                    rows[k][k] -= rate
+    rows[0] = [Fraction(1)] * (size + 1)
+    for c in range(size):
+        pivot = next(r for r in range(c, size) if rows[r][c] != 0)
+        rows[c], rows[pivot] = rows[pivot], rows[c]
+        rows[c] = [v / rows[c][c] for v in rows[c]]
+        for r in range(size):
+            if r != c and rows[r][c] != 0:
+                factor = rows[r][c]
+                rows[r] = [v - factor * w for v, w in zip(rows[r], rows[c], strict=True)]
+    return np.array([float(row[-1]) for row in rows]).reshape(shape)
+
+
+def test_methods_agree_on_random_systems():
+    # Sizes over three decades: classes that live on different time scales.
+    rng = np.random.default_rng(3)
+    for k in range(24):
+        n = 2 + k % 3
+        problem = random_problem(rng, n, 2, kind=KINDS[k % 3], weighted=k % 2 == 0, limited=k % 4 == 1)
+        system = System.with_load(
+            problem, rng.uniform(0.1, 1, n), rng.uniform(0.5, 0.95), 10 ** rng.uniform(-1.5, 1.5, n)
+        )
+        shape = {2: (60, 47), 3: (17, 12, 15), 4: (7, 6, 8, 5)}[n]
+        policy = (DRF(), MaxMin(), priority_or_limit)[k % 3]
+        one, other = (stationary(system, policy, shape=shape, method=m) for m in METHODS)
+        assert (one.method, other.method) == METHODS
+        # Both errors are estimated; ten times their sum, for the estimate is no bound.
+        assert relative_gap(other.mean_jobs, one.mean_jobs) < 10 * (one.mean_error + other.mean_error) + 1e-12
+        assert other.mean_error < 1e-11
+        assert one.residual < 1e-14
+        assert other.residual < 1e-10
+
+
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-6, 1e-8])
+def test_error_of_the_means_is_estimated(tolerance):
+    system = System.with_load(EXAMPLE, [1, 1], 0.9)
+    exact = stationary(system, DRF(), shape=(150, 140), method="direct").mean_jobs
+    law = stationary(system, DRF(), shape=(150, 140), method="multilevel", tolerance=tolerance)
+    # At load 0.9 the residual is hundreds of times smaller than the error; the estimate is not.
+    assert law.mean_error <= tolerance
+    assert 1e-3 * law.mean_error < relative_gap(law.mean_jobs, exact) < 2 * law.mean_error
+    assert law.residual < 0.1 * law.mean_error
+
+
+def priority_or_limit(problem, counts):
+    """Preemptive priority within the capacities and limits; starves the later classes in many states."""
+    free = np.ones((*counts.shape[:-1], problem.n_resources))
+    tasks = np.zeros(counts.shape)
+    for i, shares in enumerate(problem.task_shares):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            room = np.where(shares > 0, free / shares, np.inf).min(axis=-1)
+        top = np.maximum(counts[..., i], 1) * problem.limits[i]
+        tasks[..., i] = np.where(counts[..., i] > 0, np.minimum(np.maximum(room, 0.0), top), 0.0)
+        free -= tasks[..., i, None] * shares
+        free[free < 1e-12] = 0.0
+    return tasks
+
+
+@pytest.mark.parametrize("policy", [DRF(), ProportionalFair(), MaxMin()])
+def test_tail_mass_against_a_larger_box(policy):
+    for mix, load in (([1, 1], 0.6), ([3, 1], 0.8)):
+        system = System.with_load(EXAMPLE, mix, load)
+        large = stationary(system, policy, tail=1e-12)
+        for tail in (1e-4, 1e-6):
+            box = stationary(system, policy, tail=tail)
+            assert 0 < box.tail_mass <= tail
+            outside = 1 - large.distribution[tuple(slice(k) for k in box.shape)].sum()
+            # An estimate: arrivals lost at the faces and the overlap of the outsides distort it.
+            assert 0.3 < box.tail_mass / outside < 3
+            # Means are short by about the outside probability times the counts there.
+            assert relative_gap(box.mean_jobs, large.mean_jobs) < 100 * tail
+
+
+def test_automatic_method():
+    system = System.with_load(EXAMPLE, [1, 1], 0.5)
+    assert stationary(system, DRF()).method == "direct"
+    assert stationary(system, DRF(), shape=200).method == "multilevel"
+    assert stationary(System(EXAMPLE, [0.5, 0]), DRF()).method == "product"
+
+
+def test_class_without_arrivals():
+    pool = Problem([[1, 0.1], [0.1, 1], [1, 1], [0, 1], [1, 0]], [1, 1])
+    law = stationary(System(pool, [0.4, 0, 0.2, 0, 0]), DRF())
+    pair = stationary(System(Problem([[1, 0.1], [1, 1]], [1, 1]), [0.4, 0.2]), DRF())
+    assert law.shape == (pair.shape[0], 1, pair.shape[1], 1, 1)
+    assert law.mean_jobs == pytest.approx([pair.mean_jobs[0], 0, pair.mean_jobs[1], 0, 0], rel=1e-12)
+    assert np.isnan(law.mean_durations[1])
+    nobody = stationary(System(pool, np.zeros(5)), DRF())
+    assert nobody.distribution.sum() == 1
+    assert nobody.tail_mass == 0
+
+
+def test_blocked_class_without_arrivals():
+    pool = Problem([[1, 0], [1, 1]], [1, 0])
+    law = stationary(System(pool, [0.5, 0]), DRF())
+    assert law.mean_jobs == pytest.approx([1, 0], rel=1e-7)  # tail 1e-9 times the box
+
+
+def test_table_is_reused():
+    calls = []
+
+    def policy(problem, counts):
+        calls.append(len(counts))
+        return DRF()(problem, counts)
+
+    table = tabulate(EXAMPLE, policy, 100)
+    calls.clear()
+    law = stationary(System.with_load(EXAMPLE, [1, 1], 0.6), policy, table=table)
+    assert calls == []
+    assert max(law.shape) < 100
+    assert law.mean_jobs == pytest.approx(stationary(law.system, DRF()).mean_jobs, rel=1e-12)
+    with pytest.raises(ModelError, match="same problem and policy"):
+        stationary(law.system, DRF(), table=table)
+
+
+def test_small_probability_of_the_empty_state():
+    # 60 servers almost always busy: pi(0) is about e^-57 of the largest probability.
+    pool = Problem([[1], [1]], [60], limits=[1, 1])
+    laws = [stationary(System(pool, [30, 24]), DRF(), shape=(120, 110), method=m) for m in METHODS]
+    exact = balanced_fairness(laws[0].system, shape=(120, 110))
+    for law in laws:
+        # DRF of one resource and equal limits is balanced fairness.
+        assert law.mean_jobs == pytest.approx(exact.mean_jobs, rel=1e-10)
+        assert law.marginal("class 1") == pytest.approx(exact.marginals[0], rel=1e-8)
+
+
+def test_result_is_readable():
+    law = stationary(System.with_load(EXAMPLE, [1, 1], 0.5), DRF(), distribution=False)
+    assert law.distribution is None
+    assert law.marginal("B").sum() == pytest.approx(1)
+    assert "stationary law under DRF" in repr(law)
+    assert "residual" in law.summary()
+    frame = law.to_dataframe()
+    assert list(frame.index) == ["A", "B"]
+    assert frame["variance"].to_numpy() == pytest.approx(np.diag(law.covariance))
+    with pytest.raises(ModelError, match="no job class is named 'C'; the classes are A, B"):
+        law.marginal("C")
+
+
+def test_unstable_policy_is_reported():
+    # Priority to the short classes of a linear network leaves the long one (1 - 0.4)(1 - 0.4) = 0.36 tasks.
+    pool = Problem([[1, 1], [1, 0], [0, 1]], [1, 1])
+
+    def starve(problem, counts):
+        tasks = (counts > 0).astype(float)
+        tasks[..., 0] *= (counts[..., 1] == 0) & (counts[..., 2] == 0)
+        return tasks
+
+    with pytest.raises(NotConvergedError, match="starve is probably unstable") as caught:
+        stationary(System(pool, [0.4, 0.4, 0.4]), starve, max_states=50_000)
+    assert caught.value.best.tail_mass > 0.1
+    stable = stationary(System(pool, [0.3, 0.4, 0.4]), starve)
+    assert stable.tail_mass < 1e-9
+
+
+def test_policy_that_serves_nobody():
+    def lazy(problem, counts):
+        return np.where(counts.sum(axis=-1, keepdims=True) >= 2, MaxMin()(problem, counts), 0.0)
+
+    with pytest.raises(ModelError, match=r"lazy serves nobody in state \(0, 1\)"):
+        stationary(System.with_load(EXAMPLE, [1, 1], 0.5), lazy)
+
+
+def test_multilevel_that_stops_short():
+    system = System.with_load(EXAMPLE, [1, 1], 0.9)
+    with pytest.raises(NotConvergedError, match=r"after 3 cycles on 200 x 180 states") as caught:
+        stationary(system, DRF(), shape=(200, 180), max_cycles=3)
+    assert caught.value.residual > 1e-11
+    assert caught.value.best.shape == (200, 180)
+
+
+def test_errors():
+    system = System.with_load(EXAMPLE, [1, 1], 0.5)
+    with pytest.raises(UnstableError, match="cpu"):
+        stationary(System(EXAMPLE, [1, 0]), DRF())
+    with pytest.raises(ModelError, match="5 classes have arrivals"):
+        stationary(System(one_resource(5), [0.1] * 5), DRF())
+    with pytest.raises(ModelError, match="method must be one of auto, product, direct, multilevel"):
+        stationary(system, DRF(), method="LU")
+    with pytest.raises(ModelError, match="'product' is for one class"):
+        stationary(system, DRF(), method="product")
+    with pytest.raises(ModelError, match="'multilevel' is for two classes or more"):
+        stationary(System(EXAMPLE, [0.5, 0]), DRF(), method="multilevel")
+    with pytest.raises(ModelError, match="tolerance must be between 0 and 1"):
+        stationary(system, DRF(), tolerance=0)
+    with pytest.raises(ModelError, match=r"30000 x 30000 states \(method 'direct'\).*or take 'multilevel'"):
+        stationary(system, DRF(), shape=30_000, method="direct")
+    with pytest.raises(ModelError, match="shape must give 2"):
+        stationary(system, DRF(), shape=(1, 2, 3))
+
+
+def test_kernels_uncompiled(monkeypatch):
+    system = System.with_load(EXAMPLE, [1, 2], 0.7)
+    compiled = stationary(system, DRF(), shape=(11, 13), method="multilevel")
+    for name in ("_sweep", "_aggregate", "_correct", "_coarse_row", "_residual", "_gram"):
+        monkeypatch.setattr(module, name, getattr(module, name).py_func)
+    plain = stationary(system, DRF(), shape=(11, 13), method="multilevel")
+    # Same iteration up to contracted operations: agreement to the tolerance of the method.
+    assert plain.distribution == pytest.approx(compiled.distribution, rel=1e-10)

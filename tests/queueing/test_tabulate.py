@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+import pytest
+
+from fairness import DRF, MaxMin, Problem
+from fairness.errors import ModelError
+from queueing.grid import grid_counts
+from queueing.tabulate import tabulate
+
+module = importlib.import_module("queueing.tabulate")  # the package has a function of this name
+
+POOL = Problem([[1, 4], [3, 1]], [9, 18], job_classes=["A", "B"])
+
+
+@pytest.mark.parametrize("shape", [(7,), (5, 6), (3, 4, 5), (1, 6, 1, 2)])
+def test_table_is_the_policy(shape, monkeypatch):
+    monkeypatch.setattr(module, "CHUNK", 7)  # chunks that end in the middle of rows
+    problem = Problem(np.arange(1, 2 * len(shape) + 1).reshape(-1, 2), [5, 6])
+    table = tabulate(problem, DRF(), shape)
+    assert table.shape == shape
+    assert table.tasks.flags.c_contiguous
+    assert np.array_equal(table.tasks, DRF()(problem, grid_counts(shape)))
+    assert "DRF on" in repr(table)
+    with pytest.raises(ValueError, match="read-only"):
+        table.tasks[0] = 1
+
+
+def test_known_states_are_not_computed_again(monkeypatch):
+    monkeypatch.setattr(module, "CHUNK", 5)
+    seen = []
+
+    def policy(problem, counts):
+        seen.extend(map(tuple, counts))
+        return MaxMin()(problem, counts)
+
+    first = tabulate(POOL, policy, (4, 6))
+    seen.clear()
+    second = tabulate(POOL, policy, (6, 5), known=first)
+    assert sorted(seen) == [(x, y) for x in (4, 5) for y in range(5)]
+    assert np.array_equal(second.tasks, MaxMin()(POOL, grid_counts((6, 5))))
+    seen.clear()
+    assert np.array_equal(tabulate(POOL, policy, (2, 2), known=second).tasks, second.tasks[:2, :2])
+    assert seen == []
+
+
+def bad(value):
+    def policy(problem, counts):
+        tasks = np.where(counts > 0, 1.0, 0.0)
+        tasks[(counts == [2, 1]).all(axis=-1), 1] = value
+        return tasks
+
+    return policy
+
+
+def test_errors():
+    with pytest.raises(ModelError, match="shape must give 2 positive integers"):
+        tabulate(POOL, DRF(), (3,))
+    with pytest.raises(ModelError, match=r"the table of DRF on 10000000 x 10000000 states needs"):
+        tabulate(POOL, DRF(), 10**7)
+    with pytest.raises(ModelError, match=r"returned shape \(9,\) for counts of shape \(9, 2\)"):
+        tabulate(POOL, lambda problem, counts: counts[:, 0], 3)
+    for value in (np.nan, -1.0):
+        with pytest.raises(
+            ModelError, match=rf"policy policy gave {value} tasks to class 'B' in state \[2. 1.\]"
+        ):
+            tabulate(POOL, bad(value), 4)
+    with pytest.raises(ModelError, match="0 where no job is present"):
+        tabulate(POOL, lambda problem, counts: counts + 1.0, 3)
+    with pytest.raises(ModelError, match="same problem and policy"):
+        tabulate(POOL, MaxMin(), 3, known=tabulate(POOL, DRF(), 2))
