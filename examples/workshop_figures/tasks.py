@@ -16,8 +16,8 @@ from fairness.catalogue import colour
 from queueing import (
     BMFScheduler,
     DRFScheduler,
+    PFScheduler,
     System,
-    TargetScheduler,
     TaskTrace,
     balanced_fairness,
     duration_bound,
@@ -166,7 +166,7 @@ def results(*, quick: bool) -> Page:
     rules = (
         DRFScheduler(ties="random"),
         BMFScheduler(ties="random"),
-        TargetScheduler(ProportionalFair(), ties="random"),
+        PFScheduler(ties="random"),
     )
     panels = [(name, mix, i) for name, mix in MIXES.items() for i in range(1 if mix == (1, 1) else 2)]
     figure, axes = plt.subplots(2, 3, figsize=(14, 9), layout="constrained", sharex=True, sharey=True)

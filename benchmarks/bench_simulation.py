@@ -1,0 +1,52 @@
+"""Events per second of the simulators, on one core, against drawing as many random numbers with numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import Row, best_seconds
+from fairness import DRF, Problem
+from queueing.schedulers import BMFScheduler, DRFScheduler, FIFOScheduler, PFScheduler
+from queueing.simulate import simulate
+from queueing.system import System
+from queueing.tasks import simulate_tasks
+
+__all__ = ["rows"]
+
+EVENTS = 2_000_000
+
+
+def rows() -> list[Row]:
+    draws = 2 * EVENTS / best_seconds(lambda: np.random.default_rng(0).random(2 * EVENTS))
+    pool = Problem([[10, 1], [1, 10]], [10, 10])
+    out = []
+    for load in (0.7, 0.95):
+        system = System.with_load(pool, [1, 1], load)
+
+        def job_level(system: System = system) -> Any:
+            return simulate(system, DRF(), events=EVENTS, replications=2, rng=0)
+
+        out.append(_row(f"simulate, 2 classes, load {load}", job_level, draws, 10e6))
+    talk = System.with_load(Problem([[4, 1], [1, 4]], [16, 16]), [1, 1], 0.7)
+    for scheduler in (DRFScheduler(), BMFScheduler(), PFScheduler(), FIFOScheduler(blocking=False)):
+
+        def task_level(scheduler: Any = scheduler) -> Any:
+            return simulate_tasks(talk, scheduler, events=EVENTS, replications=2, rng=0)
+
+        name = f"simulate_tasks, {scheduler.name}, (4,1),(1,4) on 16/16, load 0.7"
+        out.append(_row(name, task_level, draws, 1e6))
+    return out
+
+
+def _row(name: str, run: Callable[[], Any], draws: float, target: float) -> Row:
+    rate = 2 * EVENTS / best_seconds(run)
+    return Row(
+        name,
+        f"{rate / 1e6:.3g} million events/s",
+        f">= {target / 1e6:g} million events/s",
+        rate >= target,
+        f"numpy draws {draws / rate:.0f} uniform numbers in the time of one event",
+    )

@@ -1,0 +1,71 @@
+"""The table of a policy that a simulation reads, and that grows when the simulation leaves it.
+
+States are never truncated: a simulation stops at the edge of its table, the table is doubled along the axes
+that were left, and the simulation goes on from the same state with the same random numbers.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairness.errors import ModelError
+from fairness.policies.protocol import Policy, policy_name
+from fairness.problem import FloatArray
+from queueing.grid import require_memory
+from queueing.system import System
+from queueing.tabulate import Table, tabulate
+
+__all__ = ["GrowingTable"]
+
+FIRST_TABLE = 1024
+"""States of the first table, before any doubling."""
+
+
+class GrowingTable:
+    """Tasks of a policy on a grid of job counts that grows on demand.
+
+    Threads may share it: a larger table replaces the old one as a whole, and all tables agree where they
+    overlap.
+    """
+
+    def __init__(self, system: System, policy: Policy, table: Table | None = None) -> None:
+        problem = system.problem
+        name = policy_name(policy)
+        self.policy = policy
+        if table is None:
+            live = system.arrival_rates > 0
+            side = max(2, int(FIRST_TABLE ** (1 / live.sum()) + 1e-9))
+            table = tabulate(problem, policy, [side if on else 1 for on in live])
+        elif table.problem is not problem or table.policy != name:
+            raise ModelError(
+                f"table must be made for the problem of the system and the policy {name}; got {table!r}"
+            )
+        self.table = table
+
+    def covering(self, counts: NDArray[np.int64]) -> Table:
+        """Table that holds the state ``counts``, each axis doubled until it does."""
+        table = self.table
+        shape = tuple(_doubled(size, int(x)) for size, x in zip(table.shape, counts, strict=True))
+        if shape != table.shape:
+            # The new table beside the old one.
+            require_memory(
+                2 * 8.0 * len(shape) * math.prod(shape),
+                f"the simulation under {table.policy} has reached state {counts.tolist()}: its table",
+                "the policy may be unstable at this load; reduce arrival_rates or events",
+            )
+            table = self.table = tabulate(table.problem, self.policy, shape, known=table)
+        return table
+
+
+def kernel_table(table: Table) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Tasks per state in C order, (n_states, n_classes), and the shape as an array."""
+    return table.tasks.reshape(-1, table.tasks.shape[-1]), np.array(table.shape, dtype=np.int64)
+
+
+def _doubled(size: int, count: int) -> int:
+    while size <= count:
+        size *= 2
+    return size
