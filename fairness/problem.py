@@ -207,7 +207,7 @@ class Problem:
 
 def _floats(name: str, values: ArrayLike, ndim: int | None = None) -> FloatArray:
     try:
-        array = np.array(values, dtype=np.float64)
+        array = np.array(values, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
         raise ModelError(f"{name} must be an array of numbers with rows of equal length: {error}") from None
     if ndim is not None and array.ndim != ndim:

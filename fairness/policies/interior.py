@@ -6,9 +6,10 @@ With capacities 1, weights :math:`W`, caps :math:`L`, bills :math:`e_i = \sum_j 
 .. math:: \alpha\log(\varphi_i/W_i) + \log e_i = 0, \quad \sum_i a_{ij}\varphi_i + s_j = 1, \quad
    \varphi_i/L_i + t_i = 1, \quad p_j s_j = \mu\,\omega_j, \quad q_i t_i = \mu\, e_i ;
 
-for :math:`\alpha = 1` the first line is :math:`\varphi_i e_i = W_i`, as in linear programming. A cap is a resource
-that one class uses alone, so :math:`q_i, t_i` and :math:`\varphi_i` are eliminated by scalars, and a step costs one
-system with the matrix :math:`P A^\top G A P + P S` of the size of the resources, with predictor and corrector [1]_.
+for :math:`\alpha = 1` the first line is :math:`\varphi_i e_i = W_i`, as in linear programming. A cap is a
+resource that one class uses alone, so :math:`q_i, t_i` and :math:`\varphi_i` are eliminated by scalars, and a
+step costs one system with the matrix :math:`P A^\top G A P + P S`, as large as there are resources, with
+predictor and corrector [1]_.
 
 Bills differ by a hundred decades when :math:`\alpha` is large. So complementarity is measured against
 :math:`\omega_j = \min_i e_i/a_{ij}`, the price at which resource :math:`j` alone makes up the bill of one of
@@ -33,7 +34,7 @@ __all__ = ["BLOCK", "COLUMNS", "ROWS", "IntArray", "factorise", "gram", "interio
 
 IntArray = NDArray[np.int64]
 
-ROWS, COLUMNS = 15, 8
+ROWS, COLUMNS = 14, 7
 """Work space of :func:`interior_point`, in vectors over the classes and over the resources."""
 
 BLOCK = 48
@@ -42,7 +43,7 @@ BLOCK = 48
 _ITERATIONS = 150  # 8 to 15 are usual; up to 70 occur for alpha = 0.05
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def interior_point(
     shares: FloatArray,
     users: IntArray,
@@ -54,14 +55,12 @@ def interior_point(
 ) -> float:
     """Put prices into ``columns[0]``, 0 where slack outweighs them; return the unit of the weights.
 
-    ``rows`` starts with the weights W and the caps L of all classes; only those listed in ``users`` take part.
+    ``rows`` starts with the weights W and the caps L of all classes; those listed in ``users`` take part.
     The weights are divided by the unit, so that bills are centred on 1: they would overflow for large alpha.
     Whether the result is a solution is for the caller to certify.
     """
     m = shares.shape[1]
-    weight, cap, phi, bill, room, q, aim_q, pull = (
-        rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], rows[7]
-    )  # fmt: skip
+    weight, cap, phi, bill, room, q, aim_q = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6]
     gain, factor, error, d_phi, d_room, d_q = rows[8], rows[9], rows[10], rows[11], rows[12], rows[13]
     p, s, omega, gap, aim_p, y, d_s = (
         columns[0], columns[1], columns[2], columns[3], columns[4], columns[5], columns[6]
@@ -117,7 +116,7 @@ def interior_point(
                 worst = max(worst, abs(gap[j]))
                 mu += p[j] * s[j] * omega[j]
         mu /= pairs
-        # A tie has p_j = s_j = 0, where both tend to 0 like sqrt(mu) only; so a few steps more if they can be had.
+        # In a tie p_j = s_j = 0, and both tend to 0 like sqrt(mu) only: hence some steps more, if possible.
         if worst <= 1e-11 and mu <= 1e-15 and last > steps + 4:
             last = steps + 4
         if (worst <= 1e-11 and mu <= 1e-22) or steps >= last or not worst < np.inf:
@@ -176,7 +175,7 @@ def interior_point(
     return unit
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def _max_min(shares: FloatArray, users: IntArray, rows: FloatArray, columns: FloatArray) -> None:
     """Fill the tasks ``rows[2]`` max-min fairly, or nearly so if that takes more than 100 rounds."""
     m = shares.shape[1]
@@ -221,11 +220,11 @@ def _max_min(shares: FloatArray, users: IntArray, rows: FloatArray, columns: Flo
             break
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def _direction(
     shares: FloatArray, users: IntArray, rows: FloatArray, columns: FloatArray, matrix: FloatArray
 ) -> float:
-    """Solve the Newton system for the given changes of p s and q t; return the step that meets the boundary."""
+    """Solve the Newton system for given changes of p s and q t; return the step that meets the boundary."""
     m = shares.shape[1]
     cap, phi, bill, room, q, aim_q, pull = rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], rows[7]
     gain, error, d_phi, d_room, d_q = rows[8], rows[10], rows[11], rows[12], rows[13]
@@ -260,7 +259,7 @@ def _direction(
     return 1.0 / inverse if inverse > 0 else np.inf
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def gram(
     shares: FloatArray,
     users: IntArray,
@@ -288,13 +287,18 @@ def gram(
         for j in range(m):
             block[filled, j] = factor[i] * shares[i, j] * scale[j]
         filled += 1
-        if filled == BLOCK or number == users.size - 1:
-            block[filled:] = 0.0
-            matrix += np.dot(block.T, block)
+        if filled == block.shape[0] or number == users.size - 1:
+            for r in range(filled, block.shape[0]):
+                for j in range(m):
+                    block[r, j] = 0.0
+            product = np.dot(block.T, block)
+            for j in range(m):
+                for k in range(j + 1):
+                    matrix[j, k] += product[j, k]
             filled = 0
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def factorise(matrix: FloatArray) -> None:
     """Cholesky factor in place, in the lower triangle; a dependent row (duplicated resource) is left out."""
     m = matrix.shape[0]
@@ -303,7 +307,10 @@ def factorise(matrix: FloatArray) -> None:
         if low > 0:
             left = np.ascontiguousarray(matrix[low:, :low])
             top = np.ascontiguousarray(matrix[low:high, :low].T)
-            matrix[low:, low:high] -= np.dot(left, top)
+            product = np.dot(left, top)
+            for r in range(low, m):
+                for k in range(low, high):
+                    matrix[r, k] -= product[r - low, k - low]
         for k in range(low, high):
             whole = matrix[k, k]
             for c in range(low):
@@ -321,7 +328,7 @@ def factorise(matrix: FloatArray) -> None:
                 matrix[r, k] = value / root
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def solve(matrix: FloatArray, vector: FloatArray) -> None:
     """Solve L L' x = vector in place."""
     m = vector.size

@@ -6,11 +6,12 @@ In units where every capacity is 1, with :math:`W_i = x_i w_i` and :math:`L_i = 
 .. math:: \varphi_i(p) = \min\bigl(L_i, W_i (\textstyle\sum_j a_{ij} p_j)^{-1/\alpha}\bigr), \qquad
    0 \le p_j \perp 1 - \sum_i \varphi_i(p) a_{ij} \ge 0 .
 
-A state (one vector of counts) is solved by Newton's method on the usages of the priced resources, which must be 1:
-a price that would turn negative leaves the set, a resource that overflows enters it. It starts from the
-prices of the previous state and, where that does not certify, from those of :mod:`fairness.policies.interior`.
-The Hessian of the dual, :math:`A^\top \mathrm{diag}(\varphi_i/(\alpha e_i)) A` over the classes below their
-limits, is singular when resources are redundant; a dependent one then keeps its price.
+A state (one vector of counts) is solved by Newton's method on the usages of the priced resources, which must
+be 1: a price that would turn negative leaves the set, a resource that overflows enters it. It starts from the
+prices of the previous state and, where that does not certify, from an interior point
+(:mod:`fairness.policies.interior`). With bills :math:`e = A p`, the Hessian of the dual is
+:math:`A^\top \mathrm{diag}(\varphi_i/(\alpha e_i)) A` over the classes below their limits. It is singular
+when resources are redundant; a dependent one then keeps its price.
 
 Tasks are exact functions of the prices, so all that can be wrong with a state is the excess over a
 capacity, or the slack of a resource with a price: that is its residual.
@@ -42,7 +43,7 @@ _SHARP = 1e-13  # Newton stops here: errors are squared, so the step that arrive
 _STEPS = 25
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def price_kernel(
     task_shares: FloatArray,
     limits: FloatArray,
@@ -55,7 +56,8 @@ def price_kernel(
 ) -> None:
     """Fill ``tasks`` (n_states, n_classes), ``residuals`` (n_states,) and the ``prices`` of the last state.
 
-    ``growth`` (n_classes,) holds the weights, infinite for classes without demand; prices are for capacities 1.
+    ``growth`` (n_classes,) holds the weights, infinite for classes without demand. Capacities are 1.
+    Where the residual of a state exceeds :data:`CERTIFIED` its tasks are not a solution.
     """
     n_states, n = counts.shape
     m = task_shares.shape[1]
@@ -63,8 +65,8 @@ def price_kernel(
     rows = np.empty((ROWS, n))
     columns = np.zeros((COLUMNS, m))
     matrix = np.empty((m, m))
-    block = np.empty((BLOCK if m > BLOCK else 1, m))
-    weight, cap, phi, p, start = rows[0], rows[1], rows[2], columns[0], columns[7]
+    block = np.empty((512 if m > BLOCK else 1, m))
+    weight, cap, phi, p = rows[0], rows[1], rows[2], columns[0]
     unit = 1.0
     warm = False
     for state in range(n_states):
@@ -79,30 +81,24 @@ def price_kernel(
                 weight[i] = x * growth[i] / unit
                 cap[i] = x * limits[i]
         users = present[:number]
-        residual = np.inf
-        if number == 0:
-            residual = 0.0
-            p[:] = 0.0
-        elif warm:
+        residual = 0.0 if number == 0 else np.inf
+        for cold in range(0 if warm else 1, 2):
+            if residual <= CERTIFIED:
+                break
+            if cold == 1:
+                for i in users:
+                    weight[i] = counts[state, i] * growth[i]
+                unit = interior_point(task_shares, users, alpha, rows, columns, matrix, block)
             residual = _newton(task_shares, users, alpha, rows, columns, matrix, block)
-        if not residual <= CERTIFIED:
-            for i in users:
-                weight[i] = counts[state, i] * growth[i]
-            unit = interior_point(task_shares, users, alpha, rows, columns, matrix, block)
-            start[:] = p
-            residual = _newton(task_shares, users, alpha, rows, columns, matrix, block)
-            if not residual <= CERTIFIED:
-                p[:] = start
-                residual = _residual(task_shares, users, alpha, rows, columns)
         residuals[state] = residual
         warm = number > 0 and residual <= CERTIFIED
         for i in users:
             tasks[state, i] = phi[i]
     for j in range(m):
-        prices[j] = p[j] * unit**alpha
+        prices[j] = p[j] * unit**alpha if warm else 0.0
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def _tasks_at(cost: float, weight: float, cap: float, alpha: float) -> float:
     if not cost > 0:
         return cap
@@ -113,7 +109,7 @@ def _tasks_at(cost: float, weight: float, cap: float, alpha: float) -> float:
     return min(cap, weight * cost ** (-1.0 / alpha))
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def _newton(
     shares: FloatArray,
     users: IntArray,
@@ -184,30 +180,3 @@ def _newton(
         if length < 1:
             last = np.inf
     return np.inf
-
-
-@numba.njit(cache=True, nogil=True)
-def _residual(
-    shares: FloatArray, users: IntArray, alpha: float, rows: FloatArray, columns: FloatArray
-) -> float:
-    """Set the tasks; return the excess over a capacity, or slack where the price is that much of a bill."""
-    m = shares.shape[1]
-    weight, cap, phi = rows[0], rows[1], rows[2]
-    p, load, part = columns[0], columns[1], columns[2]
-    load[:] = -1.0
-    part[:] = 0.0
-    for i in users:
-        cost = 0.0
-        for j in range(m):
-            cost += shares[i, j] * p[j]
-        phi[i] = _tasks_at(cost, weight[i], cap[i], alpha)
-        if not phi[i] < np.inf:
-            return np.inf
-        bill = max(cost, (weight[i] / phi[i]) ** alpha)
-        for j in range(m):
-            load[j] += shares[i, j] * phi[i]
-            part[j] = max(part[j], shares[i, j] * p[j] / bill)
-    worst = 0.0
-    for j in range(m):
-        worst = max(worst, load[j], min(-load[j], part[j]))
-    return worst

@@ -11,9 +11,9 @@ resource is saturated, each limit a price :math:`q_i`, and
 
 .. math:: \varphi_i = W_i \Bigl(\sum_j a_{ij} p_j + q_i\Bigr)^{-1/\alpha} ;
 
-under PF a job of weight :math:`w` spends :math:`w`. The tasks are unique for every :math:`\alpha > 0`, the prices need
-not be (think of a duplicated resource). From :math:`\alpha \to 0`, maximum throughput, the family runs to
-:math:`\alpha \to \infty`, weighted max-min fairness of tasks.
+under PF a job of weight :math:`w` spends :math:`w`. The tasks are unique for every :math:`\alpha > 0`, the
+prices need not be (think of a duplicated resource). From :math:`\alpha \to 0`, maximum throughput, the family
+runs to :math:`\alpha \to \infty`, weighted max-min fairness of tasks.
 
 The weight :math:`w_i^\alpha` in front of a job makes a job of weight :math:`w` equal to :math:`w` jobs of
 weight 1 for every :math:`\alpha`. The weight of Mo and Walrand [3]_ is our :math:`w_i^\alpha`, and
@@ -27,8 +27,8 @@ References
    proportional fairness and stability", J. Oper. Res. Soc. 49(3), 1998. DOI 10.1057/palgrave.jors.2600523.
 .. [2] A. Ghodsi et al., "Dominant resource fairness: fair allocation of multiple resource types",
    NSDI 2011, section 4.2.
-.. [3] J. Mo and J. Walrand, "Fair end-to-end window-based congestion control", IEEE/ACM Trans. Networking 8(5),
-   2000. DOI 10.1109/90.879343.
+.. [3] J. Mo and J. Walrand, "Fair end-to-end window-based congestion control", IEEE/ACM Trans. Networking
+   8(5), 2000. DOI 10.1109/90.879343.
 .. [4] T. Bonald and J. Roberts, "Multi-resource fairness: objectives, algorithms and performance",
    ACM SIGMETRICS 2015. arXiv:1410.0782.
 """
@@ -56,8 +56,8 @@ __all__ = ["AlphaFair", "ProportionalFair"]
 class ProportionalFair:
     """Proportional fairness: the largest weighted product of tasks; CEEI.
 
-    It gives every job its share of some resource (sharing incentive), is free of envy and Pareto efficient, and
-    does not depend on how work is cut into tasks; it is not strategy-proof [4]_.
+    It gives every job its share of some resource (sharing incentive), is free of envy and Pareto efficient,
+    and does not depend on how work is cut into tasks; it is not strategy-proof [4]_.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class ProportionalFair:
     >>> result.tasks * 11
     array([45., 18.])
     >>> result.prices
-    array([0.12222222, 0.05      ])
+    array([0.2       , 0.01111111])
     """
 
     name = "PF"
@@ -96,8 +96,8 @@ class AlphaFair:
     Parameters
     ----------
     alpha : float
-        Aversion to inequality, > 0: 1 is proportional fairness, 2 minimises potential delay, ``inf`` is max-min
-        fairness. Between 0.05 and 50 all but extreme problems are solved; far outside,
+        Aversion to inequality, > 0: 1 is proportional fairness, 2 minimises potential delay, ``inf`` is
+        max-min fairness. Between 0.05 and 50 all but extreme problems are solved; far outside,
         :math:`(W_i/\\varphi_i)^\\alpha` leaves the range of floating-point numbers.
 
     Examples
@@ -119,8 +119,8 @@ class AlphaFair:
         value = self.alpha
         if not isinstance(value, numbers.Real) or isinstance(value, bool) or not value > 0:
             raise ModelError(
-                f"alpha must be a number > 0 (inf for max-min fairness); got {value!r}; maximum throughput, alpha = 0, "
-                "has many solutions: use a small alpha such as 0.05"
+                f"alpha must be a number > 0 (inf for max-min fairness); got {value!r}; maximum throughput, "
+                "alpha = 0, has many solutions: use a small alpha such as 0.05"
             )
         object.__setattr__(self, "alpha", float(value))
 
@@ -162,8 +162,8 @@ def _solve(problem: Problem, counts: ArrayLike, alpha: float) -> tuple[FloatArra
     if not (residuals <= CERTIFIED).all():
         worst = int(np.argmax(np.where(np.isnan(residuals), np.inf, residuals)))
         raise NotConvergedError(
-            f"alpha = {alpha:g}: the tasks for counts {x.reshape(-1, problem.n_classes)[worst]} are certified "
-            f"to {residuals[worst]:.1e} only, not to {CERTIFIED:g}; take alpha nearer to 1, or alpha = inf (max-min)",
+            f"alpha = {alpha:g}: the tasks for counts {x.reshape(-1, problem.n_classes)[worst]} have a "
+            f"residual of {residuals[worst]:.1e} > {CERTIFIED:g}; take alpha nearer to 1, or inf (max-min)",
             best=tasks,
             residual=float(residuals[worst]),
         )
@@ -185,12 +185,12 @@ def _solution(problem: Problem, counts: FloatArray, alpha: float) -> Solution:
     limit_prices[at_limit] = np.maximum(bill - cost[at_limit], 0.0)
     if not (np.isfinite(prices).all() and np.isfinite(limit_prices).all()):
         raise NotConvergedError(
-            f"alpha = {alpha:g}: the prices exceed the floating-point numbers; measure in tasks of another size, "
-            "take alpha nearer to 1, or alpha = inf (max-min)",
+            f"alpha = {alpha:g}: the prices exceed the floating-point numbers; measure work in tasks of "
+            "another size, take alpha nearer to 1, or inf (max-min)",
             best=tasks,
         )
-    # Duality gap of the tasks made feasible, tasks/over, relative to all bills; exact for stationary tasks, up to
-    # the bound sum of bill (1 - 1/over) over^alpha for the concave objective between tasks/over and tasks.
+    # Duality gap of tasks/over, which are feasible, relative to all bills: that of the tasks, which are
+    # stationary, and a bound on how much the concave objective falls from tasks to tasks/over.
     bills = tasks * (cost + limit_prices)
     over = max(1.0, float(relative_usage(problem, tasks)[problem.capacities > 0].max(initial=0.0)))
     slack = float(prices @ problem.capacities + limit_prices[at_limit] @ tasks[at_limit] - bills.sum())
