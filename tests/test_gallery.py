@@ -1,0 +1,71 @@
+"""The gallery writes what a reader needs, whole or not at all."""
+
+import json
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from examples.gallery import Check, Page, write_gallery
+
+
+def page(key, checks=(), figure=None):
+    if figure is None:
+        figure = Figure()
+        figure.add_subplot().plot([0, 1], [1, 0])
+    return Page(
+        key,
+        f"Title <{key}>",
+        "Slide",
+        "See",
+        figure,
+        {"x": np.array([1.0, np.nan]), "n": np.int64(3)},
+        checks,
+    )
+
+
+def write(tmp_path, pages):
+    seconds = {p.key: 1.5 for p in pages}
+    return write_gallery(tmp_path, "All", "Intro", pages, seconds, stem="talk", command="make it")
+
+
+def test_files_and_index(tmp_path):
+    checks = [Check("a", "1", "1", True), Check("b", "2", "3", False), Check("c", "-", "4", None)]
+    index = write(tmp_path, [page("fig1", checks), page("fig2")])
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["fig1.png", "fig1.svg", "fig2.png", "fig2.svg", "index.html", "talk.json"]
+    text = index.read_text()
+    assert "1 of 3 comparisons with the source agree, 1 differ" in text
+    assert "Title &lt;fig1&gt;" in text
+    assert "DIFFERS" in text
+    record = json.loads((tmp_path / "talk.json").read_text())
+    assert record["figures"]["fig1"]["numbers"] == {"x": [1.0, None], "n": 3}
+    assert [c["verdict"] for c in record["figures"]["fig1"]["checks"]] == ["agrees", "DIFFERS", "new"]
+    assert record["figures"]["fig1"]["seconds"] == 1.5
+
+
+def test_svg_is_the_same_in_every_run(tmp_path):
+    write(tmp_path, [page("fig1")])
+    first = (tmp_path / "fig1.svg").read_bytes()
+    write(tmp_path, [page("fig1")])
+    assert (tmp_path / "fig1.svg").read_bytes() == first
+
+
+def test_nothing_half_written(tmp_path):
+    class Broken(Figure):
+        def savefig(self, target, **options):
+            target.write_text("half")
+            raise OSError("disk full")
+
+    (tmp_path / "fig1.svg").write_text("old")
+    with pytest.raises(OSError, match="disk full"):
+        write(tmp_path, [page("fig1", figure=Broken())])
+    assert [path.name for path in tmp_path.iterdir()] == ["fig1.svg"]
+    assert (tmp_path / "fig1.svg").read_text() == "old"
+    matplotlib.pyplot.close("all")
+
+
+@pytest.mark.parametrize(("ours", "agrees"), [(1.23449, True), (1.2346, False), (np.nan, False)])
+def test_check_close_compares_the_printed_digits(ours, agrees):
+    assert Check.close("x", 1.2345, ours).agrees is agrees
