@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike
 
 from fairness.certificates import SATURATION, bottleneck_certificate, job_shares, relative_usage
 from fairness.errors import ModelError, NotConvergedError
-from fairness.policies.cap_path import ATTEMPTS, CERTIFIED, bmf_problems, bmf_states
+from fairness.policies.cap_path import ATTEMPTS, CERTIFIED, bmf_states
 from fairness.policies.protocol import Solution, evaluate
 from fairness.problem import FloatArray, Problem
 
@@ -62,7 +62,7 @@ class BottleneckMax:
         """
         x = problem.check_counts(counts)
         residuals = np.zeros(x.shape[:-1]).reshape(-1)
-        tasks = evaluate(problem, x, bmf_states, problem.weights, residuals)
+        tasks = evaluate(problem, x, _one_problem, problem.weights, residuals)
         _require_certified(residuals, tasks, "state")
         return tasks
 
@@ -104,7 +104,7 @@ def bottleneck_batch(demand_shares: ArrayLike, weights: ArrayLike) -> FloatArray
            [0.16666667, 0.25      ]])
     """
     shares = np.ascontiguousarray(demand_shares, dtype=np.float64)
-    mass = np.ascontiguousarray(weights, dtype=np.float64)
+    mass = np.array(weights, dtype=np.float64, order="C")
     if shares.ndim != 3 or mass.shape != shares.shape[:2]:
         raise ModelError(
             "demand_shares must have shape (n_problems, n_classes, n_resources) and weights "
@@ -116,9 +116,24 @@ def bottleneck_batch(demand_shares: ArrayLike, weights: ArrayLike) -> FloatArray
         raise ModelError("weights must be finite and > 0")
     tasks = np.empty_like(mass)
     residuals = np.zeros(len(mass))
-    bmf_problems(shares, mass, tasks, residuals)
+    ones = np.ones(mass.shape[1])
+    limits = np.full_like(ones, np.inf)
+    # Read-only, like the arrays of a Problem: the kernel is compiled once for both.
+    shares, limits, ones = (np.broadcast_to(array, array.shape) for array in (shares, limits, ones))
+    bmf_states(shares, limits, mass, tasks, ones, residuals, True)
     _require_certified(residuals, tasks, "problem")
     return tasks
+
+
+def _one_problem(
+    task_shares: FloatArray,
+    limits: FloatArray,
+    counts: FloatArray,
+    tasks: FloatArray,
+    weights: FloatArray,
+    residuals: FloatArray,
+) -> None:
+    bmf_states(task_shares[None], limits, counts, tasks, weights, residuals, True)
 
 
 def _require_certified(residuals: FloatArray, tasks: FloatArray, what: str) -> None:

@@ -1,7 +1,7 @@
 r"""All bottleneck-max fair allocations of a small problem, exactly where the data are rational.
 
-An allocation is BMF when every class has a bottleneck: a saturated resource on which its weighted share is the
-largest, or its limit (see :mod:`fairness.policies.bottleneck`). For a given assignment of a bottleneck
+An allocation is BMF when every class has a bottleneck: a saturated resource on which its weighted share is
+the largest, or its limit (see :mod:`fairness.policies.bottleneck`). For a given assignment of a bottleneck
 :math:`\beta(i)` to every class the conditions are linear. With :math:`b_{ij}` the demand shares over the
 dominant one, :math:`u_i` the dominant weighted shares, :math:`S` the resources that :math:`\beta` names and
 :math:`f_j` the common share of all classes assigned to :math:`j`:
@@ -11,48 +11,55 @@ dominant one, :math:`u_i` the dominant weighted shares, :math:`S` the resources 
    u_i = f_{\beta(i)}/b_{i\beta(i)}, \qquad \sum_i x_i w_i u_i b_{ij} = 1 \quad (j \in S), \qquad
    \sum_i x_i w_i u_i b_{ij} \le 1 \quad (j \notin S), \qquad b_{ij} u_i \le f_j \quad (j \in S),
 
-and :math:`u_i` at most its limit (equal to it for classes assigned to their limit). So the BMF allocations are a
-finite union of polytopes, one per assignment; almost always each is empty or a point. Their vertices are
-enumerated, over the rationals when demands and capacities are integers or fractions. (Counts, weights and
+and :math:`u_i` at most its limit (equal to it for classes assigned to their limit). So the BMF allocations
+are a finite union of polytopes, one per assignment; almost always each is empty or a point. Their vertices
+are enumerated, over the rationals when demands and capacities are integers or fractions. (Counts, weights and
 limits are taken as the binary numbers that they are.)
 
 Most assignments are discarded early: two classes :math:`i, k` on two resources :math:`j, l` need
 :math:`b_{kj} f_l/b_{kl} \le f_j` and :math:`b_{il} f_j/b_{ij} \le f_l`, hence
-:math:`b_{kj} b_{il} \le b_{ij} b_{kl}`, whatever the levels.
+:math:`b_{kj} b_{il} \le b_{ij} b_{kl}`, whatever the levels; equality fixes the ratio of the levels.
 
-Bonald and Roberts (arXiv:1410.0782) introduce BMF; that a continuum of BMF allocations exists is seen on three
-jobs and three resources, see :func:`all_bottleneck_max`.
+Bonald and Roberts (arXiv:1410.0782) introduce BMF; :func:`all_bottleneck_max` shows a continuum of BMF
+allocations of three jobs on three resources.
 """
 
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.optimize import nnls
 
-from fairness.certificates import bottleneck_certificate, relative_usage
+from fairness.certificates import bottleneck_certificate
 from fairness.errors import ModelError, NotConvergedError
+from fairness.policies.vertices import (
+    Number,
+    Point,
+    affine_solutions,
+    distinct,
+    enumerate_vertices,
+    hull_distance,
+    joined_segments,
+)
 from fairness.problem import FloatArray, Problem
 
 __all__ = ["AT_LIMIT", "NO_JOB", "BottleneckPiece", "BottleneckSet", "all_bottleneck_max"]
-
-Number = Any
-"""Fraction in exact results, float otherwise."""
-Point = tuple[Number, ...]
 
 AT_LIMIT = "(limit)"
 """Stands for the bottleneck of a class at its limit."""
 NO_JOB = "(no job)"
 """Stands for the bottleneck of a class without jobs."""
+
+_Assignment = tuple[int, ...]
+_Polytopes = dict[tuple[Point, ...], list[_Assignment]]
 
 TOLERANCE = 1e-9
 """Relative tolerance of all comparisons when the data are floats; 0 for rationals."""
@@ -67,8 +74,8 @@ class BottleneckPiece:
     vertices : tuple of points
         Tasks per class at each vertex: Fractions if the problem is rational, else floats.
     assignments : tuple of tuples of str
-        Maps class -> bottleneck (resource names, :data:`AT_LIMIT`, :data:`NO_JOB`) that work somewhere on the
-        piece and nowhere else.
+        Maps class -> bottleneck (resource names, :data:`AT_LIMIT`, :data:`NO_JOB`) that work on the piece or
+        on a part of it.
     """
 
     vertices: tuple[Point, ...]
@@ -121,19 +128,22 @@ class BottleneckSet:
         return len(self.pieces) == 1 and self.pieces[0].dimension == 0
 
     def contains(self, tasks: ArrayLike, *, tolerance: float = 1e-9) -> bool:
-        """Whether the allocation lies in the convex hull of the vertices of a piece, to a relative tolerance."""
+        """Whether the allocation lies on a piece (in the hull of its vertices), to a relative tolerance."""
         target = np.asarray(tasks, dtype=float)
         if target.shape != self.counts.shape:
             raise ModelError(f"tasks must have shape {self.counts.shape}; got {target.shape}")
-        return any(_distance(piece.vertices, target) <= tolerance for piece in self.pieces)
+        return any(hull_distance(piece.vertices, target) <= tolerance for piece in self.pieces)
 
     def assignments_at(self, tasks: ArrayLike) -> tuple[tuple[str, ...], ...]:
-        """All maps class -> bottleneck that work at the allocation; empty if it is not BMF."""
-        instance = _Instance(self.problem, self.counts, self.exact)
-        point = tuple(np.asarray(tasks).tolist()) if self.exact else tuple(np.asarray(tasks, float).tolist())
-        if len(point) != len(self.counts):
-            raise ModelError(f"tasks must have shape {self.counts.shape}; got ({len(point)},)")
-        return instance.assignments_at(point)
+        """All maps class -> bottleneck that work at the allocation; empty if it is not BMF.
+
+        Exact where both the set and the tasks are rational, else to a tolerance of 1e-9.
+        """
+        point = np.asarray(tasks)
+        if point.shape != self.counts.shape:
+            raise ModelError(f"tasks must have shape {self.counts.shape}; got {point.shape}")
+        exact = self.exact and all(isinstance(v, numbers.Rational) for v in point.tolist())
+        return _Instance(self.problem, self.counts, exact).assignments_at(tuple(point.tolist()))
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per vertex, indexed by piece and vertex: dimension of the piece, tasks of each class."""
@@ -148,15 +158,11 @@ class BottleneckSet:
     def summary(self) -> str:
         """Number and kind of the pieces, with their vertices."""
         how = "exact" if self.exact else f"to {TOLERANCE:g}"
-        lines = [
-            f"{'The' if self.is_unique else 'All'} BMF allocation{'' if self.is_unique else 's'} ({how})"
-        ]
+        number, plural = ("The", "") if self.is_unique else ("All", "s")
+        lines = [f"{number} BMF allocation{plural} ({how})"]
         for piece in self.pieces:
-            kind = (
-                ("point", "segment")[piece.dimension]
-                if piece.dimension < 2
-                else f"{piece.dimension}-polytope"
-            )
+            size = piece.dimension
+            kind = ("point", "segment")[size] if size < 2 else f"{size}-polytope"
             ends = " -- ".join("(" + ", ".join(_text(v) for v in p) + ")" for p in piece.vertices)
             lines.append(f"  {kind:<10}{ends}")
         return "\n".join(lines)
@@ -170,34 +176,36 @@ def all_bottleneck_max(
 ) -> BottleneckSet:
     """Every BMF allocation of a small problem.
 
-        Parameters
-        ----------
-        problem : Problem
-            With integers or Fractions as demands and capacities the result is exact.
-        counts : array_like of shape (n_classes,), jobs, optional
-            Default: one job per class.
-        max_assignments : int
-            Refuse a problem with more assignments class -> bottleneck than this.
+    Parameters
+    ----------
+    problem : Problem
+        With integers or Fractions as demands and capacities the result is exact.
+    counts : array_like of shape (n_classes,), jobs, optional
+        Default: one job per class.
+    max_assignments : int
+        Refuse a problem with more assignments class -> bottleneck than this.
 
-        Returns
-        -------
-        BottleneckSet
+    Returns
+    -------
+    BottleneckSet
 
-        Raises
-        ------
-        ModelError
-            If counts is not one vector, or there are too many assignments.
-        NotConvergedError
-            If the data are floats and no allocation was found to the tolerance (one exists always).
+    Raises
+    ------
+    ModelError
+        If counts is not one vector, or there are too many assignments.
+    NotConvergedError
+        If the data are floats and no allocation was found to the tolerance (one exists always).
 
-        Examples
-        --------
-        >>> from fractions import Fraction
-    from functools import cache
-        >>> from fairness import Problem
-        >>> all_bottleneck_max(Problem([[1, 1, 1], [2, 1, Fraction(3, 2)], [1, 2, Fraction(3, 2)]], [1, 1, 1]))
-        All BMF allocations (exact)
-          segment   (1/3, 2/9, 2/9) -- (2/5, 1/5, 1/5)
+    Examples
+    --------
+    Jobs 2 and 3 can trade against job 1, because the third resource is the mean of the others.
+
+    >>> from fractions import Fraction
+    >>> from fairness import Problem
+    >>> demands = [[1, 1, 1], [2, 1, Fraction(3, 2)], [1, 2, Fraction(3, 2)]]
+    >>> all_bottleneck_max(Problem(demands, [1, 1, 1]))
+    All BMF allocations (exact)
+      segment   (1/3, 2/9, 2/9) -- (2/5, 1/5, 1/5)
     """
     x = problem.check_counts(counts)
     if x.ndim != 1:
@@ -206,11 +214,11 @@ def all_bottleneck_max(
     needed = math.prod(len(options) for options in instance.options)
     if needed > max_assignments:
         raise ModelError(
-            f"enumerating all BMF allocations needs up to {needed} assignments of bottlenecks to classes, more "
-            f"than max_assignments = {max_assignments}; take fewer classes or resources, raise "
+            f"enumerating all BMF allocations needs up to {needed} assignments of bottlenecks to classes, "
+            f"more than max_assignments = {max_assignments}; take fewer classes or resources, raise "
             "max_assignments, or use BottleneckMax() for one allocation"
         )
-    found: dict[tuple[Point, ...], list[tuple[int, ...]]] = {}
+    found: _Polytopes = {}
     for assignment in instance.candidates():
         vertices = instance.polytope(assignment)
         if vertices:
@@ -265,6 +273,11 @@ class _Instance:
             self.b.append([*(v / dominant for v in shares[i]), bound])
             self.mass.append(x[i] * w[i])
             self.scale.append(x[i] * w[i] / dominant)
+        # Masses that sum to 1 keep the levels, and so the tolerances, on one scale.
+        total = sum(self.mass)
+        self.mass = [q / total for q in self.mass]
+        self.scale = [s / total for s in self.scale]
+        self.b = [[*row[:-1], row[-1] / total] for row in self.b]
         self.options = [[j for j in range(m + 1) if row[j] > 0] for row in self.b]
         # ratio[i][j][k]: share of k per level of j, for a class i that follows j.
         self.ratio = [{j: [v / row[j] for v in row] for j in range(m + 1) if row[j] > 0} for row in self.b]
@@ -284,7 +297,7 @@ class _Instance:
                 result.append(AT_LIMIT if self.counts[i] > 0 else NO_JOB)
         return tuple(result)
 
-    def candidates(self) -> Iterator[tuple[int, ...]]:
+    def candidates(self) -> Iterator[_Assignment]:
         """Assignments in which every two classes are compatible (see the module docstring)."""
         m, slack, ratio = self.m, 1 + self.tol, self.ratio
 
@@ -292,7 +305,7 @@ class _Instance:
         def compatible(i: int, j: int, k: int, other: int) -> bool:
             return j == other or m in (j, other) or ratio[k][other][j] * ratio[i][j][other] <= slack
 
-        def extend(chosen: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        def extend(chosen: _Assignment) -> Iterator[_Assignment]:
             k = len(chosen)
             if k == len(self.live):
                 yield chosen
@@ -303,13 +316,13 @@ class _Instance:
 
         return extend(())
 
-    def polytope(self, assignment: tuple[int, ...]) -> tuple[Point, ...]:
+    def polytope(self, assignment: _Assignment) -> tuple[Point, ...]:
         """Vertices, sorted, of the allocations for which the assignment works; empty if there is none."""
         m, zero, one = self.m, self.zero, self.zero + 1
         used = sorted(set(assignment) - {m})
         position = {j: r for r, j in enumerate(used)} | {m: len(used)}
         size = len(used)
-        # Usage of each resource: coefficients of the levels f, then the constant part of classes at their limit.
+        # Usage of each resource: coefficients of the levels f, then what classes at their limit use.
         usage = [[zero] * (size + 1) for _ in range(m)]
         for i, j in enumerate(assignment):
             column, ratios, mass = position[j], self.ratio[i][j], self.mass[i]
@@ -324,10 +337,10 @@ class _Instance:
             row = [zero] * (size + 1)
             row[position[j]], row[position[other]] = unit[position[j]], -ratio * unit[position[other]]
             equations.append(row)
-        solved = _affine_solutions(equations, size, self.tol)
+        solved = affine_solutions(equations, size, self.tol)
         if solved is None:
             return ()
-        # Now everything as an affine function (slopes, then the constant) of the free parameters y; rows g y <= h.
+        # Levels as affine functions (slopes, then the constant) of the free parameters y; rows g y <= h.
         origin, directions = solved
         level = [
             [*(direction[r] * unit[r] for direction in directions), origin[r] * unit[r]] for r in range(size)
@@ -353,13 +366,13 @@ class _Instance:
                         + [other_level[-1] - ratio * mine[-1]]
                     )
         points = set()
-        for y in _vertices(rows, len(directions), self.tol):
+        for y in enumerate_vertices(rows, len(directions), self.tol):
             f = [row[-1] + sum((v * t for v, t in zip(row, y, strict=False)), zero) for row in level]
             if all(v > 0 for v in f):
                 points.add(self._tasks([f[position[j]] / self.b[i][j] for i, j in enumerate(assignment)]))
-        return tuple(_distinct(sorted(points), self.tol))
+        return tuple(distinct(sorted(points), self.tol))
 
-    def _ties(self, assignment: tuple[int, ...]) -> list[tuple[int, int, Number]]:
+    def _ties(self, assignment: _Assignment) -> list[tuple[int, int, Number]]:
         """Ratios f_j/f_l that two classes fix: b_kj b_il = b_ij b_kl in the module docstring."""
         found: dict[tuple[int, int], Number] = {}
         for (i, j), (k, other) in combinations(enumerate(assignment), 2):
@@ -399,11 +412,9 @@ class _Instance:
             for row in held
         ]
 
-    def merge(
-        self, found: dict[tuple[Point, ...], list[tuple[int, ...]]]
-    ) -> list[tuple[tuple[Point, ...], list[tuple[int, ...]]]]:
+    def merge(self, found: _Polytopes) -> list[tuple[tuple[Point, ...], list[_Assignment]]]:
         """Drop polytopes inside others and join segments on a line, keeping all assignments."""
-        pieces: list[tuple[tuple[Point, ...], list[tuple[int, ...]]]] = []
+        pieces: list[tuple[tuple[Point, ...], list[_Assignment]]] = []
         # What is inside another polytope comes after it.
         for vertices, assignments in sorted(found.items(), key=lambda item: -len(item[0])):
             bottlenecks = [self._bottlenecks(p) for p in vertices]
@@ -419,120 +430,13 @@ class _Instance:
         k = 0
         while k < len(pieces):
             for other in range(k + 1, len(pieces)):
-                union = _joined(pieces[k][0], pieces[other][0], self.tol)
+                union = joined_segments(pieces[k][0], pieces[other][0], self.tol)
                 if union:
                     pieces[k] = (union, pieces[k][1] + pieces.pop(other)[1])
                     k = -1
                     break
             k += 1
         return sorted(pieces, key=lambda piece: piece[0])
-
-
-def _affine_solutions(
-    equations: list[list[Number]], size: int, tol: Number
-) -> tuple[list[Number], list[list[Number]]] | None:
-    """A solution of the equations (coefficients, then right side) and a basis of the kernel; None if none."""
-    rows = [list(row) for row in equations]
-    pivots: list[int] = []
-    for rank in range(len(rows)):
-        columns = [c for c in range(size) if c not in pivots]
-        places = [(abs(rows[r][c]), r, c) for r in range(rank, len(rows)) for c in columns]
-        largest, r, c = max(places, default=(0, 0, 0))
-        if largest <= tol:
-            break
-        rows[rank], rows[r] = rows[r], rows[rank]
-        rows[rank] = [v / rows[rank][c] for v in rows[rank]]
-        for k, row in enumerate(rows):
-            if k != rank and row[c] != 0:
-                rows[k] = [v - row[c] * p for v, p in zip(row, rows[rank], strict=True)]
-        pivots.append(c)
-    if any(abs(row[-1]) > tol for row in rows[len(pivots) :]):
-        return None
-    zero = 0 * equations[0][0] if equations else 0
-    origin = [zero] * size
-    for row, c in zip(rows, pivots, strict=False):
-        origin[c] = row[-1]
-    kernel = []
-    for free in (c for c in range(size) if c not in pivots):
-        direction = [zero] * size
-        direction[free] = zero + 1
-        for row, c in zip(rows, pivots, strict=False):
-            direction[c] = -row[free]
-        kernel.append(direction)
-    return origin, kernel
-
-
-def _vertices(rows: list[list[Number]], dimension: int, tol: Number) -> Iterator[list[Number]]:
-    """Vertices of the bounded polytope g y <= h, rows (g, h)."""
-
-    def inside(y: Sequence[Number]) -> bool:
-        return all(sum(g * t for g, t in zip(row, y, strict=False)) <= row[-1] + tol for row in rows)
-
-    if dimension == 0:
-        if inside(()):
-            yield []
-        return
-    sloping = [list(row) for row in {tuple(row): None for row in rows if any(abs(g) > tol for g in row[:-1])}]
-    for tight in combinations(sloping, dimension):
-        solved = _affine_solutions(list(tight), dimension, tol)
-        if solved is not None and not solved[1] and inside(solved[0]):
-            yield solved[0]
-
-
-def _distinct(points: Sequence[Point], tol: Number) -> list[Point]:
-    kept: list[Point] = []
-    for p in points:
-        if not any(_same(p, q, tol) for q in kept):
-            kept.append(p)
-    return kept
-
-
-def _same(p: Point, q: Point, tol: Number) -> bool:
-    return all(abs(v - w) <= tol * 10 * max(abs(v), abs(w)) for v, w in zip(p, q, strict=True))
-
-
-def _joined(one: tuple[Point, ...], other: tuple[Point, ...], tol: Number) -> tuple[Point, ...]:
-    """Union of two segments of one line (or points, or equal pieces) that meet; empty if they do not."""
-    if len(one) == len(other) and all(_same(p, q, tol) for p, q in zip(one, other, strict=True)):
-        return one
-    if len(one) > 2 or len(other) > 2:
-        return ()
-    longest = one if len(one) == 2 else other
-    if len(longest) < 2:
-        return ()
-    start, end = longest
-    lead = max(
-        range(len(start)), key=lambda i: abs(end[i] - start[i]) / max(abs(end[i]), abs(start[i]), 1e-300)
-    )
-    spans = []
-    for p in (*one, *other):
-        t = (p[lead] - start[lead]) / (end[lead] - start[lead])
-        foot = tuple(s + t * (e - s) for s, e in zip(start, end, strict=True))
-        if not _same(p, foot, tol):
-            return ()
-        spans.append((t, p))
-    first, second = sorted(spans[: len(one)], key=_time), sorted(spans[len(one) :], key=_time)
-    if max(first[0][0], second[0][0]) > min(first[-1][0], second[-1][0]) + tol:
-        return ()
-    everything = sorted(spans, key=_time)
-    return everything[0][1], everything[-1][1]
-
-
-def _time(item: tuple[Number, Point]) -> Number:
-    return item[0]
-
-
-def _distance(vertices: tuple[Point, ...], target: FloatArray) -> float:
-    """Largest relative distance of the target from the nearest convex combination of the vertices."""
-    points = np.array([[float(v) for v in p] for p in vertices]).T
-    scale = np.maximum(np.abs(points).max(axis=1), np.abs(target))
-    scale[scale == 0] = 1.0
-    matrix = np.vstack([points / scale[:, None], np.ones(points.shape[1])])
-    goal = np.append(target / scale, 1.0)
-    if points.shape[1] == 1:
-        return float(np.max(np.abs(matrix[:, 0] - goal)))
-    weights = nnls(matrix, goal)[0]
-    return float(np.max(np.abs(matrix @ weights - goal)))
 
 
 def _text(value: Number) -> str:

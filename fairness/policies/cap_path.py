@@ -18,21 +18,21 @@ this is linear in :math:`f`, so that moving :math:`f_0` moves :math:`f` along a 
 
 Then the path goes on in the direction that enters the new piece; :math:`f_0` may fall for a while. The path
 cannot return to its start and shares are bounded, so it ends when nobody follows the cap: at a BMF
-allocation (which so is seen to exist). Because the cap is on dominant shares, the allocation found does not
+allocation, which therefore exists. Because the cap is on dominant shares, the allocation found does not
 depend on units, nor on how work is cut into tasks, nor, but for ties, on the order of classes and resources.
 
 **Ties.** Jobs that change between the same two bottlenecks at the same time move together; other ties are
 crossed one by one. Should this fail (about 1 in 10,000 problems of small integers), the demands are perturbed
 by at most 1e-6 with a fixed deterministic noise, the perturbed path is followed, and the linear system of its
-final assignment is solved with the true demands. The residual that a kernel reports is always that of the
-definition with the true demands.
+final assignment is solved with the true demands. The reported residual is always that of the definition with
+the true demands.
 
 **Cost.** About one event per job, each O(n m) for the search along the line and O(m^3) for the next line.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -40,12 +40,12 @@ from numpy.typing import NDArray
 
 from fairness.problem import FloatArray
 
-__all__ = ["ATTEMPTS", "CERTIFIED", "bmf_problems", "bmf_states"]
+__all__ = ["ATTEMPTS", "CERTIFIED", "bmf_states"]
 
 IntArray = NDArray[np.int64]
 
 CERTIFIED = 1e-10
-"""Residual that a kernel accepts: a tenth of what the public certificate allows."""
+"""Residual that a caller should accept: a tenth of what the public certificate allows."""
 
 ATTEMPTS = 24
 """Perturbed paths tried before giving up."""
@@ -53,8 +53,11 @@ ATTEMPTS = 24
 TINY = 1e-307
 """Tasks below this have lost their digits to underflow."""
 
+# All compiled functions are in this file: the cache of a function does not see edits of others elsewhere.
 # Without error_model="numpy" a division by zero would raise instead of failing the certificate.
 _compiled = numba.njit(cache=True, nogil=True, error_model="numpy")
+# Inlined, the hot functions need not count references to their arguments.
+_inlined = numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 
 
 class _Work(NamedTuple):
@@ -77,6 +80,7 @@ class _Work(NamedTuple):
 
 @_compiled
 def _workspace(n: int, m: int) -> _Work:
+    """Scratch for n classes and m resources."""
     return _Work(
         np.empty(n, dtype=np.int64),
         np.empty(n),
@@ -102,59 +106,57 @@ def bmf_states(
     tasks: FloatArray,
     weights: FloatArray,
     residuals: FloatArray,
+    direct: bool,
 ) -> None:
-    """Fill ``tasks`` (n_states, n_classes) and the residual of each state, for one problem."""
-    n, m = task_shares.shape
+    """Fill ``tasks`` (n_states, n_classes) and the residual of each state.
+
+    ``task_shares`` has shape (1, n_classes, n_resources), or (n_states, ...) with a problem for each state.
+    Without ``direct`` perturbed paths are taken at once (this is how they are tested).
+    """
+    n_states, n = counts.shape
+    m = task_shares.shape[2]
     dominant = np.empty(n)
     shared = np.empty((n, m + 2))
-    _normalize(task_shares, limits, weights, dominant, shared)
     packed = np.empty((n, m + 2))
     live = np.empty(n, dtype=np.int64)
     mass = np.empty(n)
     work = _workspace(n, m)
-    share = work.share
-    for state in range(counts.shape[0]):
-        x = counts[state]
-        n_live = 0
+    # Fields are taken out once: each access of a field counts references, which costs as much as an event.
+    owner, unit, share, active, members = work.owner, work.unit, work.share, work.active, work.members
+    level, slope, load, heaviest, matrix = work.level, work.slope, work.load, work.heaviest, work.matrix
+    for state in range(n_states):
+        if state < task_shares.shape[0]:
+            _normalize(task_shares[state], limits, weights, dominant, shared)
+        n_live: Any = np.int64(0)  # A literal 0 would compile everything below twice.
         for i in range(n):
             tasks[state, i] = 0.0
-            if x[i] > 0:
+            if counts[state, i] > 0:
                 if dominant[i] > 0:
                     live[n_live] = i
-                    mass[n_live] = x[i] * weights[i]
+                    mass[n_live] = counts[state, i] * weights[i]
                     n_live += 1
                 else:  # A class without demand is bounded by its limit alone.
-                    tasks[state, i] = x[i] * limits[i]
+                    tasks[state, i] = counts[state, i] * limits[i]
         b = shared
         if n_live < n:
             b = packed
             for r in range(n_live):
-                b[r] = shared[live[r]]
-        residuals[state] = _bottleneck_max(b, mass, n_live, work)
+                for j in range(m + 2):
+                    packed[r, j] = shared[live[r], j]
+        residual = 0.0
+        if n_live > 0:
+            finished = direct and _follow_cap(
+                b, mass, n_live, owner, unit, share, active, members, level, slope, load, heaviest, matrix
+            )
+            residual = _residual(b, mass, n_live, share, slope, heaviest) if finished else np.inf
+            if not residual <= 1e-13:
+                residual = _rescue(b, mass, n_live, residual, work)
+        residuals[state] = residual
         for r in range(n_live):
             i = live[r]
-            tasks[state, i] = min(mass[r] * share[r] / dominant[i], x[i] * limits[i])
+            tasks[state, i] = min(mass[r] * share[r] / dominant[i], counts[state, i] * limits[i])
             if not tasks[state, i] > TINY:
                 residuals[state] = np.inf
-
-
-@_compiled
-def bmf_problems(shares: FloatArray, mass: FloatArray, tasks: FloatArray, residuals: FloatArray) -> None:
-    """Fill ``tasks`` (n_problems, n_classes) and the residual of each problem."""
-    n, m = shares.shape[1:]
-    dominant = np.empty(n)
-    b = np.empty((n, m + 2))
-    ones = np.ones(n)
-    no_limits = np.full(n, np.inf)
-    work = _workspace(n, m)
-    share = work.share
-    for p in range(shares.shape[0]):
-        _normalize(shares[p], no_limits, ones, dominant, b)
-        residuals[p] = _bottleneck_max(b, mass[p], n, work)
-        for i in range(n):
-            tasks[p, i] = mass[p, i] * share[i] / dominant[i]
-            if not tasks[p, i] > TINY:
-                residuals[p] = np.inf
 
 
 @_compiled
@@ -176,74 +178,36 @@ def _normalize(
 
 
 @_compiled
-def _bottleneck_max(b: FloatArray, mass: FloatArray, n: int, work: _Work) -> float:
-    """Leave dominant shares of a BMF in ``share`` and return the residual of their certificate."""
-    share, best = work.share, work.best
-    if n == 0:
-        return 0.0
-    residual = np.inf
-    if _follow_cap(b, mass, n, work):
-        residual = _residual(b, mass, n, work)
-        if residual > 1e-13:
-            # Rounding gathered along the path: solve the final system afresh.
-            best[:n] = share[:n]
-            settled = _settle(b, mass, n, 1e-13, work)
-            if settled < residual:
-                residual = settled
-            else:
-                share[:n] = best[:n]
-    if residual <= CERTIFIED:
-        return residual
-    return _perturbed_paths(b, mass, n, residual, work)
-
-
-@_compiled
-def _perturbed_paths(b: FloatArray, mass: FloatArray, n: int, residual: float, work: _Work) -> float:
-    """Follow paths with perturbed demands, settle with the true ones; improve on the present residual."""
-    share, best, noisy = work.share, work.best, work.noisy
-    m = b.shape[1] - 2
-    best[:n] = share[:n]
-    seed = np.uint64(1)
-    for attempt in range(ATTEMPTS):
-        size = 10.0 ** -(6 + attempt % 3)
-        for i in range(n):
-            for j in range(m + 2):
-                # A linear congruential generator (Knuth's MMIX): the same noise in every call.
-                seed = seed * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-                noise = np.float64(seed >> np.uint64(11)) * 2.0**-53
-                noisy[i, j] = b[i, j] * (1.0 + size * noise) if j != m else 1.0
-        if not _follow_cap(noisy, mass, n, work):
-            continue
-        # The true system of the final assignment may be singular (a continuum of allocations): the second
-        # time, directions that it hardly determines stay as the perturbed path left them.
-        for threshold in (1e-13, 1e-4):
-            settled = _settle(b, mass, n, threshold, work)
-            if settled < residual:
-                residual = settled
-                best[:n] = share[:n]
-        if residual <= CERTIFIED:
-            break
-    share[:n] = best[:n]
-    return residual
-
-
-@_compiled
-def _follow_cap(b: FloatArray, mass: FloatArray, n: int, work: _Work) -> bool:
+def _follow_cap(
+    b: FloatArray,
+    mass: FloatArray,
+    n: int,
+    owner: IntArray,
+    unit: FloatArray,
+    share: FloatArray,
+    active: IntArray,
+    members: IntArray,
+    level: FloatArray,
+    slope: FloatArray,
+    load: FloatArray,
+    heaviest: FloatArray,
+    matrix: FloatArray,
+) -> bool:
     """Follow the path from cap 0 until nobody follows the cap; False if a tie stops it."""
-    owner, unit, share, active, members = work.owner, work.unit, work.share, work.active, work.members
-    level, slope, load, heaviest, matrix = work.level, work.slope, work.load, work.heaviest, work.matrix
     m = b.shape[1] - 2
     cap, limit = m, m + 1
     n_active = 0
     active[0], active[1] = cap, limit
-    members[:] = 0
+    for j in range(m + 2):
+        members[j] = 0
+        level[j] = 0.0
+        slope[j] = 0.0
+        heaviest[j] = 0.0
+        for k in range(m):
+            load[k, j] = 0.0
     members[cap] = n
-    level[:] = 0.0
     level[limit] = 1.0
-    slope[:] = 0.0
     slope[cap] = 1.0
-    load[:] = 0.0
-    heaviest[:] = 0.0
     limited = 0
     for i in range(n):
         owner[i] = cap
@@ -258,7 +222,8 @@ def _follow_cap(b: FloatArray, mass: FloatArray, n: int, work: _Work) -> bool:
     for _ in range(200 + 20 * (n + m)):
         # The first event along the line.
         step = np.inf
-        job, target = -1, -1
+        job: Any = np.int64(-1)
+        target: Any = np.int64(-1)
         for k in range(m):
             if members[k] == 0:
                 usage = load[k, limit]
@@ -303,7 +268,7 @@ def _follow_cap(b: FloatArray, mass: FloatArray, n: int, work: _Work) -> bool:
         edge = level[target] * (1.0 - 1e-12)
         for i in range(n):
             if i == job or (owner[i] == source and b[i, target] > 0.0 and share[i] * b[i, target] >= edge):
-                _reassign(b, mass, n, i, target, work)
+                _reassign(b, mass, n, i, target, owner, unit, members, load, heaviest)
         if members[cap] == 0:
             return True
         idle = source < m and members[source] == 0
@@ -334,10 +299,20 @@ def _follow_cap(b: FloatArray, mass: FloatArray, n: int, work: _Work) -> bool:
     return False
 
 
-@_compiled
-def _reassign(b: FloatArray, mass: FloatArray, n: int, i: int, target: int, work: _Work) -> None:
+@_inlined
+def _reassign(
+    b: FloatArray,
+    mass: FloatArray,
+    n: int,
+    i: int,
+    target: int,
+    owner: IntArray,
+    unit: FloatArray,
+    members: IntArray,
+    load: FloatArray,
+    heaviest: FloatArray,
+) -> None:
     """Let job i follow column ``target``."""
-    owner, unit, members, load, heaviest = work.owner, work.unit, work.members, work.load, work.heaviest
     m = b.shape[1] - 2
     source = owner[i]
     old = mass[i] * unit[i]
@@ -356,13 +331,21 @@ def _reassign(b: FloatArray, mass: FloatArray, n: int, i: int, target: int, work
     heaviest[target] = max(heaviest[target], total)
     # Where most of a column has been subtracted its digits are lost.
     if members[source] == 0 or left < 1e-3 * heaviest[source]:
-        _sum_column(b, mass, n, source, work)
+        _sum_column(b, mass, n, source, owner, unit, load, heaviest)
 
 
 @_compiled
-def _sum_column(b: FloatArray, mass: FloatArray, n: int, j: int, work: _Work) -> None:
+def _sum_column(
+    b: FloatArray,
+    mass: FloatArray,
+    n: int,
+    j: int,
+    owner: IntArray,
+    unit: FloatArray,
+    load: FloatArray,
+    heaviest: FloatArray,
+) -> None:
     """Compute load[:, j] afresh."""
-    owner, unit, load, heaviest = work.owner, work.unit, work.load, work.heaviest
     m = b.shape[1] - 2
     for k in range(m):
         load[k, j] = 0.0
@@ -375,7 +358,7 @@ def _sum_column(b: FloatArray, mass: FloatArray, n: int, j: int, work: _Work) ->
         heaviest[j] += load[k, j]
 
 
-@_compiled
+@_inlined
 def _line(
     load: FloatArray, active: IntArray, size: int, cap: int, matrix: FloatArray, slope: FloatArray
 ) -> bool:
@@ -411,19 +394,76 @@ def _line(
 
 
 @_compiled
-def _settle(b: FloatArray, mass: FloatArray, n: int, threshold: float, work: _Work) -> float:
+def _copy(source: FloatArray, target: FloatArray, n: int) -> None:
+    for i in range(n):
+        target[i] = source[i]
+
+
+@_compiled
+def _rescue(b: FloatArray, mass: FloatArray, n: int, residual: float, work: _Work) -> float:
+    """Improve on the present shares, whose residual is given, by all means; return the new residual."""
+    share, best = work.share, work.best
+    if residual < np.inf:
+        # Rounding gathered along the path: solve the final system afresh.
+        _copy(share, best, n)
+        settled = _settle(b, mass, n, work)
+        if settled < residual:
+            residual = settled
+        else:
+            _copy(best, share, n)
+    if residual > CERTIFIED:
+        residual = _perturbed_paths(b, mass, n, residual, work)
+    return residual
+
+
+@_compiled
+def _perturbed_paths(b: FloatArray, mass: FloatArray, n: int, residual: float, work: _Work) -> float:
+    """Follow paths with perturbed demands, settle with the true ones; improve on the present residual."""
+    share, best, noisy = work.share, work.best, work.noisy
+    owner, unit, active, members, level = work.owner, work.unit, work.active, work.members, work.level
+    slope, load, heaviest, matrix = work.slope, work.load, work.heaviest, work.matrix
+    m = b.shape[1] - 2
+    _copy(share, best, n)
+    seed = np.uint64(1)
+    for attempt in range(ATTEMPTS):
+        size = (1e-6, 1e-7, 1e-8)[attempt % 3]
+        for i in range(n):
+            for j in range(m + 2):
+                # A linear congruential generator (Knuth's MMIX): the same noise in every call.
+                seed = seed * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+                noise = np.float64(seed >> np.uint64(11)) * 2.0**-53
+                noisy[i, j] = b[i, j] * (1.0 + size * noise) if j != m else 1.0
+        if not _follow_cap(
+            noisy, mass, n, owner, unit, share, active, members, level, slope, load, heaviest, matrix
+        ):
+            continue
+        # Where the true system is singular (a continuum of allocations), directions that it does not
+        # determine stay as the perturbed path left them.
+        settled = _settle(b, mass, n, work)
+        if settled < residual:
+            residual = settled
+            _copy(share, best, n)
+        if residual <= CERTIFIED:
+            break
+    _copy(best, share, n)
+    return residual
+
+
+@_compiled
+def _settle(b: FloatArray, mass: FloatArray, n: int, work: _Work) -> float:
     """Solve the system of the present assignment with demands b, from the present levels; the residual.
 
-    Newton's step with complete pivoting, in units of the present levels; directions with pivots below
-    ``threshold`` are left alone.
+    Newton's step with complete pivoting, in units of the present levels; undetermined directions are left
+    alone.
     """
     owner, unit, share, members, level = work.owner, work.unit, work.share, work.members, work.level
-    slope, load, matrix, order = work.slope, work.load, work.matrix, work.order
+    slope, load, heaviest = work.slope, work.load, work.heaviest
+    matrix, order = work.matrix, work.order
     m = b.shape[1] - 2
     for i in range(n):
         unit[i] = 1.0 / b[i, owner[i]]
     for j in range(m + 2):
-        _sum_column(b, mass, n, j, work)
+        _sum_column(b, mass, n, j, owner, unit, load, heaviest)
     for _ in range(2):  # The second step is iterative refinement.
         size = 0
         for k in range(m):
@@ -444,7 +484,7 @@ def _settle(b: FloatArray, mass: FloatArray, n: int, threshold: float, work: _Wo
                 for c in range(rank, size):
                     if abs(matrix[r, c]) > abs(matrix[p, q]):
                         p, q = r, c
-            if not abs(matrix[p, q]) > threshold:
+            if not abs(matrix[p, q]) > 1e-13:
                 break
             for k in range(size + 1):
                 matrix[rank, k], matrix[p, k] = matrix[p, k], matrix[rank, k]
@@ -465,13 +505,14 @@ def _settle(b: FloatArray, mass: FloatArray, n: int, threshold: float, work: _Wo
             level[order[c]] *= 1.0 + slope[c]
     for i in range(n):
         share[i] = level[owner[i]] * unit[i]
-    return _residual(b, mass, n, work)
+    return _residual(b, mass, n, share, slope, heaviest)
 
 
-@_compiled
-def _residual(b: FloatArray, mass: FloatArray, n: int, work: _Work) -> float:
+@_inlined
+def _residual(
+    b: FloatArray, mass: FloatArray, n: int, share: FloatArray, free: FloatArray, largest: FloatArray
+) -> float:
     """Largest violation of BMF by the dominant shares: that of ``bottleneck_certificate``."""
-    share, free, largest = work.share, work.slope, work.heaviest
     m = b.shape[1] - 2
     worst = 0.0
     for k in range(m):
