@@ -29,21 +29,22 @@ PNG_DPI = 130
 
 @dataclass(frozen=True)
 class Check:
-    """One number or statement of the source beside ours.
+    """One number or statement beside what is expected of it.
 
-    ``agrees`` is None where the source gives nothing to compare with.
+    ``expected`` is what the source prints or its definitions determine (a closed form, exact fractions, or a
+    value computed independently of this library); ``agrees`` is None where nothing is expected.
     """
 
     statement: str
-    source: str
+    expected: str
     ours: str
     agrees: bool | None
 
     @classmethod
-    def close(cls, statement: str, source: float, ours: float, *, digits: int = 4) -> Check:
-        """Compare two numbers to ``digits`` decimals of the source."""
-        agrees = bool(abs(source - ours) <= 0.5001 * 10.0**-digits)
-        return cls(statement, f"{source:.{digits}f}", f"{ours:.{digits + 2}f}", agrees)
+    def close(cls, statement: str, expected: float, ours: float, *, digits: int = 4) -> Check:
+        """Compare with a number that is known to ``digits`` decimals."""
+        agrees = bool(abs(expected - ours) <= 0.5001 * 10.0**-digits)
+        return cls(statement, f"{expected:.{digits}f}", f"{ours:.{digits + 2}f}", agrees)
 
     @property
     def verdict(self) -> str:
@@ -85,6 +86,7 @@ def write_gallery(
     *,
     stem: str,
     command: str,
+    compile_seconds: float = 0.0,
 ) -> Path:
     """Write figures, ``<stem>.json`` and ``index.html`` into ``out``; return the path of the index page."""
     out.mkdir(parents=True, exist_ok=True)
@@ -104,15 +106,23 @@ def write_gallery(
             "seconds": round(seconds[page.key], 2),
             "numbers": _plain(page.numbers),
             "checks": [
-                {"statement": c.statement, "source": c.source, "ours": c.ours, "verdict": c.verdict}
+                {"statement": c.statement, "expected": c.expected, "ours": c.ours, "verdict": c.verdict}
                 for c in page.checks
             ],
         }
         for page in pages
     }
-    text = json.dumps({"command": command, "versions": _versions(), "figures": record}, indent=1)
+    text = json.dumps(
+        {
+            "command": command,
+            "versions": _versions(),
+            "compile_seconds": round(compile_seconds, 1),
+            "figures": record,
+        },
+        indent=1,
+    )
     _whole(out / f"{stem}.json", lambda path: path.write_text(text, encoding="utf-8"))
-    index = _index(title, introduction, pages, seconds, stem, command)
+    index = _index(title, introduction, pages, seconds, stem, command, compile_seconds)
     _whole(out / "index.html", lambda path: path.write_text(index, encoding="utf-8"))
     return out / "index.html"
 
@@ -155,6 +165,7 @@ def _index(
     seconds: Mapping[str, float],
     stem: str,
     command: str,
+    compile_seconds: float,
 ) -> str:
     text = html.escape
     checks = [check for page in pages for check in page.checks]
@@ -171,28 +182,28 @@ def _index(
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{text(title)}</title><style>
 body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff; }}
-h1, h2 {{ line-height: 1.2; }} section {{ border-top: 1px solid #ccc; margin-top: 2.5rem; }}
+h1, h2 {{ line-height: 1.2; }} ul {{ list-style: none; padding: 0; }} section {{ border-top: 1px solid #ccc; margin-top: 2.5rem; }}
 img {{ max-width: 100%; height: auto; }} table {{ border-collapse: collapse; font-size: .9rem; }}
 td, th {{ border-bottom: 1px solid #ddd; padding: .2rem .7rem; text-align: left; vertical-align: top; }}
 .agrees {{ color: #00694e; }} .DIFFERS {{ color: #b00020; font-weight: bold; }} .new {{ color: #666; }}
 small, .slide {{ color: #555; }} code {{ background: #f2f2f2; padding: 0 .2em; }}
 </style></head><body>
 <h1>{text(title)}</h1><p>{text(introduction)}</p>
-<p>{len(pages)} figures; {agreed} of {len(checks)} comparisons with the source agree, {differing} differ, the others are new numbers.
-All plotted numbers: <a href="{stem}.json">{stem}.json</a>. Drawn in {total:.0f} s (seconds of each figure below) by <code>{text(command)}</code>
-with {text(versions)}.</p><ol>{contents}</ol>{body}</body></html>
+<p>{len(pages)} figures; {agreed} of {len(checks)} comparisons agree, {differing} differ, the others are new numbers.
+All plotted numbers: <a href="{stem}.json">{stem}.json</a>. Drawn in {total:.0f} s (seconds of each figure below), after {compile_seconds:.0f} s for compiling the kernels, by <code>{text(command)}</code>
+with {text(versions)}.</p><ul>{contents}</ul>{body}</body></html>
 """
 
 
 def _section(page: Page, seconds: float) -> str:
     text = html.escape
     rows = "".join(
-        f"<tr><td>{text(c.statement)}</td><td>{text(c.source)}</td><td>{text(c.ours)}</td>"
+        f"<tr><td>{text(c.statement)}</td><td>{text(c.expected)}</td><td>{text(c.ours)}</td>"
         f'<td class="{c.verdict}">{c.verdict}</td></tr>'
         for c in page.checks
     )
     table = (
-        f"<table><thead><tr><th>statement</th><th>source</th><th>here</th><th></th></tr></thead><tbody>{rows}</tbody></table>"
+        f"<table><thead><tr><th>statement</th><th>expected</th><th>here</th><th></th></tr></thead><tbody>{rows}</tbody></table>"
         if rows
         else ""
     )

@@ -18,6 +18,8 @@ import matplotlib
 
 from examples.gallery import write_gallery
 from examples.workshop_figures import allocations, dynamics, performance, tasks
+from fairness import CATALOGUE, DRF, Problem
+from queueing import DRFScheduler, System, balanced_fairness, simulate, simulate_tasks, stationary
 
 FIGURES = (
     allocations.sharing_polygons,
@@ -36,18 +38,37 @@ FIGURES = (
 
 INTRODUCTION = (
     "The figures of T. Bonald and J. Roberts' workshop talk, recomputed. The slides survive without their plots, "
-    "so each page names the slide, redraws it from the model, and compares numbers where the talk or "
-    "its theory determines them."
+    "so each page names the slide and redraws it from the model. The tables compare with what is expected: fractions and closed "
+    "forms that follow from the talk's definitions, or values computed independently of this library."
 )
 
 
+def compile_kernels() -> None:
+    """Call everything that is compiled once, so that the seconds of a figure are its own."""
+    system = System.with_load(Problem([[1, 2], [2, 1]], [2, 2]), (1, 1), 0.3)
+    for entry in CATALOGUE:
+        entry.policy(system.problem, [1, 1])
+    balanced_fairness(system)
+    stationary(system, DRF(), shape=8, method="multilevel")
+    simulate(system, DRF(), events=1_000, replications=2, rng=0)
+    simulate_tasks(system, DRFScheduler(), tasks_per_job=2, events=1_000, replications=2, rng=0)
+
+
 def main(arguments: list[str] | None = None) -> int:
-    """Draw all figures and write the gallery; exit code 1 if a number differs from the source."""
+    """Draw all figures and write the gallery; exit code 1 if a number differs from what is expected."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder to write to (default: out)")
     parser.add_argument("--quick", action="store_true", help="shorter simulations and coarser curves")
     options = parser.parse_args(arguments)
     matplotlib.use("Agg")
+    start = time.perf_counter()
+    compile_kernels()
+    compile_seconds = time.perf_counter() - start
+    print(
+        f"       {compile_seconds:6.1f} s  compiling the kernels (kept for the next run)",
+        file=sys.stderr,
+        flush=True,
+    )
     pages, seconds = [], {}
     for number, draw in enumerate(FIGURES, start=1):
         start = time.perf_counter()
@@ -68,10 +89,11 @@ def main(arguments: list[str] | None = None) -> int:
         seconds,
         stem="workshop",
         command=command,
+        compile_seconds=compile_seconds,
     )
     differing = [f"{page.title}: {c.statement}" for page in pages for c in page.checks if c.agrees is False]
     for line in differing:
-        print(f"differs from the source: {line}", file=sys.stderr)
+        print(f"differs from what is expected: {line}", file=sys.stderr)
     print(f"{index} ({sum(seconds.values()):.0f} s)")
     return 1 if differing else 0
 

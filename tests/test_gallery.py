@@ -36,7 +36,7 @@ def test_files_and_index(tmp_path):
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == ["fig1.png", "fig1.svg", "fig2.png", "fig2.svg", "index.html", "talk.json"]
     text = index.read_text()
-    assert "1 of 3 comparisons with the source agree, 1 differ" in text
+    assert "1 of 3 comparisons agree, 1 differ" in text
     assert "Title &lt;fig1&gt;" in text
     assert "DIFFERS" in text
     record = json.loads((tmp_path / "talk.json").read_text())

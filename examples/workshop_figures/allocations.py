@@ -142,6 +142,7 @@ def other_models(*, quick: bool) -> Page:
     links.add_edge("B", "A", capacity=2.0)
     tcp = tcp_acknowledgements(links, {"download": ["A", "B"], "upload": ["B", "A"]}, ack_ratio=0.05)
     plot_sharing(tcp, (MaxMin(), DRF(), ProportionalFair(), BottleneckMax()), axes[1, 1])
+    axes[1, 1].set(xlabel="rate of the download, Mb/s", ylabel="rate of the upload, Mb/s")
     axes[1, 1].set_title(
         "TCP on an asymmetric line (A-B 10, B-A 2 Mb/s):\nacknowledgements, 5 % of the data, go the other way"
     )
