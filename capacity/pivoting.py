@@ -82,7 +82,7 @@ def _leaving(table: IntArray, n: int, s: int) -> int | None:
 
 def _pivot(table: IntArray, det: int, r: int, s: int) -> IntArray:
     """Tableau after column s enters in row r; the new determinant is table[r, s]."""
-    # [2]: the division leaves no remainder, because all entries are minors of the first tableau.
+    # [1]: the division leaves no remainder, because all entries are minors of the first tableau.
     new: IntArray = (table * table[r, s] - np.outer(table[:, s], table[r])) // det
     new[r] = table[r]
     return new
@@ -140,8 +140,9 @@ def _walk_with(rows: list[list[int]], objective: list[int], max_vertices: int) -
                 stack.append((table, det, basis, r, s))
         if len(seen) > max_vertices:
             raise ModelError(
-                f"the stability region has more than {max_vertices} vertices; merge classes, or raise "
-                "max_vertices (facets, contains, slack and max_scale work without vertices)"
+                f"the stability region has more than {max_vertices} vertices (one where more facets meet "
+                "than there are classes counts as several); merge classes, or raise max_vertices (facets, "
+                "contains, slack and max_scale work without vertices)"
             )
         if not stack:
             return corners

@@ -32,6 +32,7 @@ References
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -44,7 +45,7 @@ from scipy.spatial import cKDTree
 
 from capacity.pivoting import Corner, integer_rows, maximum, walk
 from fairness.errors import ModelError
-from fairness.problem import FloatArray, Problem
+from fairness.problem import FloatArray, Problem, float_array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,7 +74,7 @@ class StabilityRegion:
         Classes that must have load 0, because they demand a resource of capacity 0 / may have any load,
         because they demand nothing.
     max_vertices : int
-        The enumeration of vertices is given up beyond this number.
+        The enumeration of vertices is given up beyond this number (degenerate ones count as several).
     """
 
     problem: Problem
@@ -143,8 +144,19 @@ class StabilityRegion:
 
     @cached_property
     def volume(self) -> float:
-        """Volume, tasks to the power n_classes; 0 if a class is pinned, infinite if unbounded."""
-        return float(self._volume)
+        """Volume, tasks to the power n_classes; 0 if a class is pinned, infinite if unbounded.
+
+        Raises
+        ------
+        ModelError
+            If it is beyond the range of floats.
+        """
+        try:
+            return float(self._volume)
+        except OverflowError:
+            raise ModelError(
+                "the volume is beyond the range of floats; give demands in a larger unit"
+            ) from None
 
     def contains(self, loads: ArrayLike) -> Any:
         """Whether loads of shape (..., n_classes) fit strictly; bool or bool array of shape (...).
@@ -228,7 +240,7 @@ class StabilityRegion:
         return plot_region(self, ax)
 
     def _check(self, loads: ArrayLike) -> FloatArray:
-        rho = np.asarray(loads, dtype=float)
+        rho = float_array("loads", loads)
         if rho.ndim == 0 or rho.shape[-1] != self.problem.n_classes:
             raise ModelError(
                 f"loads has shape {rho.shape}; its last axis must list the {self.problem.n_classes} classes"
@@ -289,8 +301,9 @@ def stability_region(problem: Problem, *, max_vertices: int = 20_000) -> Stabili
     problem : Problem
         Give demands and capacities as integers or fractions to get exact vertices and volume.
     max_vertices : int
-        Give up the enumeration of vertices, with an error, beyond this number. Facets, ``contains``,
-        ``slack`` and ``max_scale`` never need it.
+        Give up the enumeration of vertices, with an error, beyond this number; a degenerate vertex, where
+        more facets meet than there are classes, counts as several. Facets, ``contains``, ``slack`` and
+        ``max_scale`` never need it.
 
     Returns
     -------
@@ -314,8 +327,8 @@ def stability_region(problem: Problem, *, max_vertices: int = 20_000) -> Stabili
     >>> region.exact_volume, region.contains([0.05, 0.05])
     (Fraction(1, 110), True)
     """
-    if max_vertices < 1:
-        raise ModelError(f"max_vertices must be a positive integer; got {max_vertices}")
+    if not isinstance(max_vertices, numbers.Integral) or max_vertices < 1:
+        raise ModelError(f"max_vertices must be a positive integer; got {max_vertices!r}")
     pinned = tuple(int(i) for i in np.flatnonzero(problem.blocked))
     free = tuple(int(i) for i in np.flatnonzero(~problem.demands.any(axis=1)))
     live = [i for i in range(problem.n_classes) if i not in pinned + free]

@@ -88,6 +88,12 @@ class Allocation:
         stops = self.saturated & (self.problem.demands > 0)
         return tuple(tuple(names[j] for j in np.flatnonzero(row)) for row in stops)
 
+    @cached_property
+    def _at_limit(self) -> NDArray[np.bool_]:
+        # A count of 0 times an infinite limit must not be formed.
+        most = np.where(self.counts > 0, self.counts, 1.0) * self.problem.limits
+        return self.tasks >= most * (1.0 - SATURATION)
+
     @property
     def duality_gap(self) -> float | None:
         """Relative duality gap, for policies that solve an optimisation problem."""
@@ -113,7 +119,9 @@ class Allocation:
             f"  {'class':<12}{'jobs':>8}{'tasks':>12}{'dom. share':>12}  stopped by",
         ]
         for i, name in enumerate(problem.job_classes):
-            stop = ", ".join(self.bottlenecks[i]) or ("limit" if self.tasks[i] > 0 else "no job")
+            stop = ", ".join(self.bottlenecks[i]) or ("limit" if self._at_limit[i] else "nothing")
+            if self.counts[i] == 0:
+                stop = "no job"
             row = f"{self.counts[i]:>8g}{self.tasks[i]:>12.6g}{self.dominant_shares[i]:>12.6g}"
             lines.append(f"  {name:<12}{row}  {stop}")
         used = (

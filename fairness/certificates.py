@@ -28,8 +28,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from fairness.problem import FloatArray, Problem
+from fairness.errors import ModelError
+from fairness.problem import FloatArray, Problem, float_array
 
 __all__ = [
     "SATURATION",
@@ -94,8 +96,9 @@ def feasibility_residual(problem: Problem, counts: FloatArray, tasks: FloatArray
     return max(0.0, over_capacity, float(np.max(excess, initial=0.0)))
 
 
-def feasibility_certificate(problem: Problem, counts: FloatArray, tasks: FloatArray) -> Certificate:
+def feasibility_certificate(problem: Problem, counts: ArrayLike, tasks: ArrayLike) -> Certificate:
     """Certify that no capacity and no limit is exceeded."""
+    counts, tasks = _vectors(problem, counts, tasks)
     return Certificate("within all capacities and limits", feasibility_residual(problem, counts, tasks))
 
 
@@ -105,8 +108,16 @@ def job_shares(problem: Problem, counts: FloatArray, tasks: FloatArray) -> Float
     return scale[..., None] * problem.task_shares
 
 
-def bottleneck_certificate(problem: Problem, counts: FloatArray, tasks: FloatArray) -> Certificate:
+def job_levels(counts: FloatArray, tasks: FloatArray, growth: FloatArray) -> FloatArray:
+    """Levels tasks/(counts * growth), shape (n_classes,); 0 where no job is present or growth is infinite."""
+    rising = (counts > 0) & np.isfinite(growth)
+    pace = np.multiply(counts, growth, out=np.ones_like(tasks), where=rising)
+    return np.divide(tasks, pace, out=np.zeros_like(tasks), where=rising)
+
+
+def bottleneck_certificate(problem: Problem, counts: ArrayLike, tasks: ArrayLike) -> Certificate:
     """Certify that the allocation is bottleneck-max fair."""
+    counts, tasks = _vectors(problem, counts, tasks)
     shares = job_shares(problem, counts, tasks)
     rank = np.where(problem.task_shares > 0, shares, np.nan)
     residual = _largest_on_saturated(problem, counts, tasks, rank)
@@ -115,10 +126,11 @@ def bottleneck_certificate(problem: Problem, counts: FloatArray, tasks: FloatArr
 
 
 def level_certificate(
-    problem: Problem, counts: FloatArray, tasks: FloatArray, growth: FloatArray
+    problem: Problem, counts: ArrayLike, tasks: ArrayLike, growth: FloatArray
 ) -> Certificate:
     """Certify that the allocation is max-min fair in the levels tasks/(counts * growth)."""
-    level = np.divide(tasks, counts * growth, out=np.zeros_like(tasks), where=counts > 0)
+    counts, tasks = _vectors(problem, counts, tasks)
+    level = job_levels(counts, tasks, growth)
     rank = np.where(problem.task_shares > 0, level[:, None], np.nan)
     residual = _largest_on_saturated(problem, counts, tasks, rank)
     claim = "every class has a saturated resource on which its level is the largest, or is at its limit"
@@ -127,8 +139,8 @@ def level_certificate(
 
 def price_certificate(
     problem: Problem,
-    counts: FloatArray,
-    tasks: FloatArray,
+    counts: ArrayLike,
+    tasks: ArrayLike,
     prices: FloatArray,
     *,
     limit_prices: FloatArray | None = None,
@@ -144,6 +156,7 @@ def price_certificate(
     limit_prices : ndarray of shape (n_classes,), utility per task, optional
         Dual prices q of the limits.
     """
+    counts, tasks = _vectors(problem, counts, tasks)
     live = (counts > 0) & ~problem.blocked
     q = np.zeros(problem.n_classes) if limit_prices is None else limit_prices
     dual = -min(0.0, float(np.min(prices, initial=0.0)), float(np.min(q, initial=0.0)))
@@ -171,6 +184,16 @@ def price_certificate(
     return Certificate(
         "tasks = weight / price, prices only on saturated resources", residual, 1e-8, duality_gap
     )
+
+
+def _vectors(problem: Problem, counts: ArrayLike, tasks: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Counts and tasks as vectors with one entry per class; tasks may have any value, and then fail."""
+    x, phi = problem.check_counts(counts), float_array("tasks", tasks)
+    if not x.shape == phi.shape == (problem.n_classes,):
+        raise ModelError(
+            f"counts and tasks must have shape ({problem.n_classes},); got {x.shape} and {phi.shape}"
+        )
+    return x, phi
 
 
 def _largest_on_saturated(problem: Problem, counts: FloatArray, tasks: FloatArray, rank: FloatArray) -> float:

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairness.errors import ModelError
 
-__all__ = ["Problem"]
+__all__ = ["Problem", "float_array"]
 
 FloatArray = NDArray[np.float64]
 
@@ -51,8 +51,8 @@ class Problem:
     Raises
     ------
     ModelError
-        If a shape, sign or name is wrong, or if a class demands nothing and has no limit (its
-        allocation would be unbounded).
+        If a shape, sign or name is wrong, if a class demands nothing and has no limit (its
+        allocation would be unbounded), or if the quotient of a demand and a capacity is not a float.
 
     Examples
     --------
@@ -83,20 +83,20 @@ class Problem:
         job_classes: Sequence[str] | None = None,
         resources: Sequence[str] | None = None,
     ) -> None:
-        a = _floats("demands", demands, ndim=2)
+        a = float_array("demands", demands, ndim=2)
         n, m = a.shape
         if n == 0 or m == 0:
             raise ModelError(f"demands has shape {a.shape}; give at least one class and one resource")
         names = _names("job_classes", job_classes, n, "class")
         columns = _names("resources", resources, m, "resource")
         _require("demands", a, np.isfinite(a) & (a >= 0), "finite and >= 0", names, columns)
-        c = _floats("capacities", capacities, ndim=1)
+        c = float_array("capacities", capacities, ndim=1)
         _same_shape("capacities", c, (m,), "demands", a)
         _require("capacities", c, np.isfinite(c) & (c >= 0), "finite and >= 0", columns)
-        w = np.ones(n) if weights is None else _floats("weights", weights, ndim=1)
+        w = np.ones(n) if weights is None else float_array("weights", weights, ndim=1)
         _same_shape("weights", w, (n,), "demands", a)
         _require("weights", w, np.isfinite(w) & (w > 0), "finite and > 0", names)
-        cap = np.full(n, np.inf) if limits is None else _floats("limits", limits, ndim=1)
+        cap = np.full(n, np.inf) if limits is None else float_array("limits", limits, ndim=1)
         _same_shape("limits", cap, (n,), "demands", a)
         _require("limits", cap, cap > 0, "> 0 (inf for no limit)", names)
         for i in np.flatnonzero(~a.any(axis=1) & np.isinf(cap)):
@@ -114,6 +114,15 @@ class Problem:
             ("_source", (_rationals(demands), _rationals(capacities))),
         ):
             object.__setattr__(self, name, value)
+        share = self.task_shares
+        lost = ~np.isfinite(share) | ((share == 0) & (a > 0) & (c > 0))
+        if lost.any():
+            row, column = (int(k) for k in np.argwhere(lost)[0])
+            raise ModelError(
+                f"demands[{row}, {column}] = {a[row, column]:g} over capacities[{column}] = {c[column]:g} "
+                f"({names[row]!r}, {columns[column]!r}) is beyond the range of floats; give this resource "
+                "another unit"
+            )
 
     @property
     def n_classes(self) -> int:
@@ -136,8 +145,10 @@ class Problem:
 
         Columns of capacity 0 are 0: no class that is not :attr:`blocked` demands them.
         """
-        scale = np.divide(1.0, self.capacities, out=np.zeros(self.n_resources), where=self.capacities > 0)
-        return _frozen(self.demands * scale)
+        # What overflows is refused by the constructor.
+        with np.errstate(over="ignore", invalid="ignore"):
+            scale = np.divide(1.0, self.capacities, out=np.zeros(self.n_resources), where=self.capacities > 0)
+            return _frozen(self.demands * scale)
 
     @property
     def is_rational(self) -> bool:
@@ -175,7 +186,7 @@ class Problem:
         """
         if counts is None:
             return np.ones(self.n_classes)
-        x = _floats("counts", counts)
+        x = float_array("counts", counts)
         if x.ndim == 0 or x.shape[-1] != self.n_classes:
             raise ModelError(
                 f"counts has shape {x.shape}; its last axis must list the {self.n_classes} job classes"
@@ -205,10 +216,14 @@ class Problem:
         return "\n".join(lines)
 
 
-def _floats(name: str, values: ArrayLike, ndim: int | None = None) -> FloatArray:
+def float_array(name: str, values: ArrayLike, ndim: int | None = None) -> FloatArray:
+    """Copy of the values as floats in C order; ModelError, naming the argument, unless all are numbers."""
     try:
-        array = np.array(values, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
+        given = np.asarray(values)
+        if given.dtype.kind not in "biufO":
+            raise TypeError(f"got entries of type {given.dtype}")
+        array = np.array(given, dtype=np.float64, order="C")
+    except (TypeError, ValueError, OverflowError) as error:
         raise ModelError(f"{name} must be an array of numbers with rows of equal length: {error}") from None
     if ndim is not None and array.ndim != ndim:
         raise ModelError(f"{name} must have {ndim} dimension{'s'[: ndim - 1]}; got shape {array.shape}")

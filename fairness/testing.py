@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fairness.certificates import SATURATION, feasibility_residual, relative_usage
 from fairness.errors import ModelError
@@ -95,10 +96,21 @@ def check_policy(
             continue
         kinds = KINDS if check in _ON_ALL_KINDS else ("dense",)
         for problem, counts in _instances(rng, kinds, instances):
-            complaint = check(policy, problem, counts, rng)
+            complaint = check(_well_shaped(policy), problem, counts, rng)
             assert complaint is None, (
                 f"{policy_name(policy)} fails the check {name!r}: {complaint}\n{problem!r}\ncounts = {counts}"
             )
+
+
+def _well_shaped(policy: Policy) -> Policy:
+    def checked(problem: Problem, counts: ArrayLike) -> FloatArray:
+        tasks = np.asarray(policy(problem, counts), dtype=float)
+        assert tasks.shape == np.shape(counts), (
+            f"{policy_name(policy)} returned shape {tasks.shape} for counts of shape {np.shape(counts)}"
+        )
+        return tasks
+
+    return checked
 
 
 def _instances(
@@ -146,8 +158,6 @@ def _pareto(policy: Policy, problem: Problem, counts: FloatArray, rng: np.random
 def _batch(policy: Policy, problem: Problem, counts: FloatArray, rng: np.random.Generator) -> str | None:
     states = np.stack([counts, counts[::-1], 2 * counts, np.zeros_like(counts)]).reshape(2, 2, -1)
     batch = policy(problem, states)
-    if batch.shape != states.shape:
-        return f"counts of shape {states.shape} gave tasks of shape {batch.shape}"
     loop = np.stack([policy(problem, state) for state in states.reshape(4, -1)]).reshape(states.shape)
     return _differ(batch, loop)
 

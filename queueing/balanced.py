@@ -1,8 +1,9 @@
 r"""Balanced fairness, exactly.
 
-Balanced fairness is the only allocation that makes the stationary law of the job counts insensitive to the
-law of job sizes and is not dominated. Its tasks are :math:`\varphi_i(x) = \Phi(x - e_i)/\Phi(x)` with the
-balance function
+Every allocation that makes the stationary law of the job counts insensitive to the law of job sizes has a
+balance function :math:`\Phi`: its tasks are :math:`\varphi_i(x) = \Phi(x - e_i)/\Phi(x)`. Balanced fairness
+is the one with the smallest balance function that fits, so that the system is empty with the largest
+probability:
 
 .. math:: \Phi(0) = 1, \qquad \Phi(x) = \max\Big(\max_j \sum_i \frac{a_{ij}}{C_j}\Phi(x - e_i),\
           \max_{i:\,x_i>0} \frac{\Phi(x - e_i)}{x_i \ell_i}\Big),
@@ -39,7 +40,7 @@ from numpy.typing import NDArray
 
 from fairness.errors import ModelError
 from fairness.problem import FloatArray
-from queueing.grid import SMALLEST, check_shape, require_memory
+from queueing.grid import SMALLEST, box_name, check_box, count_states, require_memory
 from queueing.results import class_lines, class_table
 from queueing.system import System
 from queueing.tails import StoreAndForward, binding_resources
@@ -123,12 +124,11 @@ class BalancedFairness:
 
     def summary(self) -> str:
         """What a person wants to read: the means per class and what the box leaves out."""
-        box = " x ".join(map(str, self.shape))
         return "\n".join(
             [
                 "balanced fairness",
                 *class_lines(self.to_dataframe()),
-                f"  box {box}; probability outside <= {self.tail_mass:.1e}; "
+                f"  box {box_name(self.shape)}; probability outside <= {self.tail_mass:.1e}; "
                 f"empty with probability {self.empty_probability:.6g}",
             ]
         )
@@ -142,6 +142,7 @@ def balanced_fairness(
     *,
     shape: Sequence[int] | int | None = None,
     tail: float = 1e-12,
+    max_states: int = 100_000_000_000,
     distribution: bool = False,
 ) -> BalancedFairness:
     """Stationary law and means under balanced fairness.
@@ -151,9 +152,12 @@ def balanced_fairness(
     system : System
         Any number of classes, as long as the box fits in memory. Weights play no role.
     shape : sequence of int or int, optional
-        States per class. Default: the smallest box whose tail bound is at most ``tail``.
+        States per class, at least 2 for a class with arrivals. Default: a box whose tail bound is at most
+        ``tail``.
     tail : float
         Largest probability that the automatic box may leave out.
+    max_states : int
+        Largest automatic box; about 10^9 states are computed per second.
     distribution : bool
         Keep the law on the whole box. Without it the memory needed is that of the box over its longest axis.
 
@@ -166,7 +170,8 @@ def balanced_fairness(
     UnstableError
         If a resource has relative load >= 1.
     ModelError
-        If the shape is wrong or the box does not fit in the memory of this machine.
+        If the shape is wrong, the automatic box exceeds ``max_states``, or the box does not fit in the memory
+        of this machine.
 
     Examples
     --------
@@ -180,9 +185,13 @@ def balanced_fairness(
     if not 0 < tail < 1:
         raise ModelError(f"tail must be a probability between 0 and 1; got {tail}")
     bound = StoreAndForward(system)
-    sizes = bound.box(tail) if shape is None else check_shape(shape, system.n_classes)
-    sizes = tuple(size if live else 1 for size, live in zip(sizes, bound.active, strict=True))
+    sizes = bound.box(tail) if shape is None else check_box(shape, system)
     _require_box(sizes, distribution)
+    if shape is None and count_states(sizes) > max_states:
+        raise ModelError(
+            f"a box of {box_name(sizes)} states exceeds max_states={max_states:,}; raise tail or "
+            "max_states, give a smaller shape, or take duration_bound"
+        )
     # The longest axis is the one that levels do not store, the second longest is the inner loop; when the
     # whole array is kept, the classes stay in their order.
     n = system.n_classes
@@ -223,12 +232,13 @@ def balanced_fairness(
 
 
 def _require_box(sizes: Sequence[int], distribution: bool) -> None:
-    states = math.prod(sizes)
+    states = count_states(sizes)
     slab = states / max(sizes)
     n_bytes = 8.0 * (states + 3 * states / sizes[0] if distribution else 3 * slab + 4 * max(sizes))
-    box = " x ".join(map(str, sizes))
-    remedy = "raise tail, give a smaller shape" + (", or leave the distribution out" if distribution else "")
-    require_memory(n_bytes, f"balanced fairness on a box of {box} states", remedy)
+    remedy = "raise tail, give a smaller shape" + (
+        ", or leave the distribution out" if distribution else ", or take duration_bound"
+    )
+    require_memory(n_bytes, f"balanced fairness on a box of {box_name(sizes)} states", remedy)
 
 
 @numba.njit(cache=True, nogil=True)

@@ -20,7 +20,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,7 +29,7 @@ from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray
 from queueing.balanced import balanced_fairness
 from queueing.direct import EPSILON, balance_residual, birth_death, factorised
-from queueing.grid import check_shape, marginal_laws, require_memory
+from queueing.grid import box_name, check_box, count_states, marginal_laws, require_memory
 from queueing.multilevel import MEMORY, multilevel
 from queueing.results import class_lines, class_table
 from queueing.system import System
@@ -109,6 +108,8 @@ class Stationary:
             if job_class not in names:
                 raise ModelError(f"no job class is named {job_class!r}; the classes are {', '.join(names)}")
             job_class = names.index(job_class)
+        if not -len(names) <= job_class < len(names):
+            raise ModelError(f"job_class must be a name or an index below {len(names)}; got {job_class}")
         return self.marginals[job_class]
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -159,16 +160,17 @@ def stationary(
     policy : callable
         ``policy(problem, counts) -> tasks``. It must serve some class in every state with jobs.
     shape : sequence of int or int, optional
-        States per class; the tail mass is then reported, whatever it is. Default: enlarge the box until
-        the tail mass is at most ``tail``.
+        States per class, at least 2 for a class with arrivals; the tail mass is then reported, whatever it
+        is. Default: enlarge the box until the tail mass is at most ``tail``.
     tail : float
         Largest tail mass of the automatic box.
     method : {"auto", "product", "direct", "multilevel"}
         "auto" takes the product formula for one class, LU factorisation for small chains of two classes,
-        and multilevel otherwise.
+        and multilevel otherwise, also where LU factorisation misses the tolerance: its rounding errors grow
+        with the ratio of the mean sizes.
     tolerance : float
-        Of the multilevel method, for the relative change of the law in one sweep and for the estimated
-        relative error of the means.
+        For the estimated relative error of the means and, in the multilevel method, for the relative change
+        of the law in one sweep.
     max_cycles : int
         Most cycles of the multilevel method on one box.
     max_states : int
@@ -191,7 +193,8 @@ def stationary(
         with jobs.
     NotConvergedError
         If the box would exceed ``max_states`` (the policy may be unstable although no resource is
-        overloaded), or the multilevel method stops short. ``best`` is the last Stationary.
+        overloaded), or a method misses the tolerance. ``best`` is the last Stationary, None if even the first
+        box is too large.
 
     Examples
     --------
@@ -214,9 +217,16 @@ def stationary(
     for name, value in (("tail", tail), ("tolerance", tolerance)):
         if not 0 < value < 1:
             raise ModelError(f"{name} must be between 0 and 1; got {value}")
+    for name, value in (("max_cycles", max_cycles), ("max_states", max_states)):
+        if value < 1:
+            raise ModelError(f"{name} must be positive; got {value}")
     fixed = shape is not None
-    sizes = StoreAndForward(system).box(FIRST_TAIL) if shape is None else check_shape(shape, system.n_classes)
-    sizes = tuple(size if live else 1 for size, live in zip(sizes, active, strict=True))
+    sizes = StoreAndForward(system).box(FIRST_TAIL) if shape is None else check_box(shape, system)
+    if not fixed and count_states(sizes) > max_states:
+        raise NotConvergedError(
+            f"already the first box, {box_name(sizes)} states, exceeds max_states={max_states}; raise "
+            "max_states, give the shape, or use balanced_fairness, simulate or the fluid limit"
+        )
     start: FloatArray | None = None
     while True:
         law, tabled = _on_box(system, policy, sizes, method, tolerance, max_cycles, table, start)
@@ -227,8 +237,8 @@ def stationary(
         larger = _larger_box(law, tail)
         if math.prod(larger) > max_states:
             raise NotConvergedError(
-                f"a box of {_times(sizes)} states leaves about {law.tail_mass:.1e} outside, and the next, "
-                f"{_times(larger)}, exceeds max_states={max_states}; raise tail or max_states or give the "
+                f"a box of {box_name(sizes)} states leaves about {law.tail_mass:.1e} outside, and the next, "
+                f"{box_name(larger)}, exceeds max_states={max_states}; raise tail or max_states or give the "
                 f"shape. At its end the law of each count changes per job by the factors "
                 f"{', '.join(f'{r:.4g}' for _, r in _decays(law.marginals))}: if one is near or above 1, "
                 f"{law.policy} is probably unstable at this load",
@@ -237,10 +247,6 @@ def stationary(
             )
         start = _extended(law, larger)
         sizes = larger
-
-
-def _times(values: Any) -> str:
-    return " x ".join(map(str, values))
 
 
 def _on_box(
@@ -256,7 +262,8 @@ def _on_box(
     """Solve on one box; also return the table, to be reused on the next."""
     n, states = system.n_classes, math.prod(sizes)
     axes = [i for i in range(n) if sizes[i] > 1]
-    if method == "auto":
+    automatic = method == "auto"
+    if automatic:
         small = len(axes) == 2 and states <= DIRECT_STATES
         method = "product" if len(axes) <= 1 else "direct" if small else "multilevel"
     if method == "product" and len(axes) > 1:
@@ -264,8 +271,8 @@ def _on_box(
     if method == "multilevel" and len(axes) == 1:
         raise ModelError("method='multilevel' is for two classes or more; take 'product' or 'direct'")
     require_memory(
-        _bytes_per_state(method, len(axes), states) * states,
-        f"the chain on {_times(sizes)} states (method {method!r})",
+        _bytes_per_state(method, len(axes), states) * count_states(sizes),
+        f"the chain on {box_name(sizes)} states (method {method!r})",
         "give a smaller shape, or raise tail" + (", or take 'multilevel'" if method == "direct" else ""),
     )
     table = tabulate(system.problem, policy, sizes, known=known)
@@ -294,7 +301,15 @@ def _on_box(
         first = start.reshape([size for size in sizes if size > 1]).transpose(turn)
         if method == "direct":
             law, mean_error = factorised(up, down, int(np.argmax(first)))
-        else:
+            if mean_error > tolerance and automatic:
+                method = "multilevel"
+            elif mean_error > tolerance:
+                complaint = (
+                    f"after LU factorisation on {box_name(sizes)} states the means are uncertain by about "
+                    f"{mean_error:.1e} (tolerance {tolerance:g}) because of rounding; take "
+                    "method='multilevel', or raise tolerance"
+                )
+        if method == "multilevel":
             law, convergence = multilevel(
                 up[:, None],
                 down.reshape(len(axes), states),
@@ -306,7 +321,7 @@ def _on_box(
             mean_error = convergence.mean_error
             if not convergence.reached:
                 complaint = (
-                    f"after {convergence.cycles} cycles on {_times(sizes)} states the law still changes by "
+                    f"after {convergence.cycles} cycles on {box_name(sizes)} states the law still changes by "
                     f"{convergence.change:.1e} and the means by about {mean_error:.1e} (tolerance "
                     f"{tolerance:g}); raise max_cycles or tolerance, or take method='direct'"
                 )

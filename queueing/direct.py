@@ -32,7 +32,8 @@ def factorised(up: FloatArray, down: FloatArray, pin: int) -> tuple[FloatArray, 
     """Law by sparse LU factorisation, with the probability of one likely state (flat index) pinned.
 
     The pinned system is that of an M-matrix, for which elimination without pivoting is stable. Also returns
-    the relative change of the mean counts by one step of iterative refinement, an estimate of their error.
+    the relative change of the mean counts by one step of iterative refinement, an estimate of their error;
+    infinite where that is beyond its reach.
     """
     shape = down.shape[1:]
     states = math.prod(shape)
@@ -63,7 +64,11 @@ def factorised(up: FloatArray, down: FloatArray, pin: int) -> tuple[FloatArray, 
     refined = law + factors.solve(right - matrix @ law)
     refined = np.maximum(refined, 0.0)
     before, after = (mean_counts((v / v.sum()).reshape(shape)) for v in (law, refined))
-    change = float(np.max(np.abs(after - before) / np.maximum(after, 1e-300)))
+    # Beside rates larger by 1/EPSILON those of a slow class are lost in the sums, and refinement cannot see
+    # it. Every class has arrivals, so a mean of 0 is an underflow.
+    pace = np.maximum(up, down.reshape(len(up), -1).max(axis=1))
+    lost = pace.min() < EPSILON * pace.max() or not after.all()
+    change = math.inf if lost else float(np.max(np.abs(after - before) / after))
     return (refined / refined.sum()).reshape(shape), max(change, EPSILON)
 
 

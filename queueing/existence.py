@@ -44,7 +44,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairness.certificates import Certificate, bottleneck_certificate
 from fairness.errors import ModelError, NotConvergedError
-from fairness.problem import FloatArray, Problem
+from fairness.problem import FloatArray, Problem, float_array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,10 +92,21 @@ class Circulation:
         return bottleneck_certificate(self.problem, np.ones(self.problem.n_classes), self.tasks)
 
     def at(self, times: ArrayLike) -> FloatArray:
-        """Queues at given times >= 0, shape (n, n_classes, n_resources); at rest after an equilibrium."""
-        t = np.atleast_1d(np.asarray(times, dtype=float))
+        """Queues at given times >= 0, shape (n, n_classes, n_resources); at rest after an equilibrium.
+
+        Raises
+        ------
+        ModelError
+            If a time is negative, or after the end of a trajectory that has not come to rest.
+        """
+        t = np.atleast_1d(float_array("times", times))
         if not (t >= 0).all():
             raise ModelError(f"times must be >= 0; got {t.min()}")
+        if self.status != "equilibrium" and (t > self.times[-1]).any():
+            raise ModelError(
+                f"the trajectory ends at time {self.times[-1]:g} away from equilibrium, before {t.max():g}: "
+                "raise horizon or max_events"
+            )
         k = np.searchsorted(self.times, t, side="right") - 1
         speed = _inflow(self.problem, self.rates) - self.rates
         at_rest = (k == len(self.times) - 1) & (self.status == "equilibrium")
@@ -182,7 +193,10 @@ def circulate(
     demanded = problem.demands > 0
     if (problem.capacities == 0).any():
         name = problem.resources[int(np.argmin(problem.capacities))]
-        raise ModelError(f"capacities must be positive; resource {name!r} has capacity 0, so drop its jobs")
+        raise ModelError(
+            f"capacities must be positive, but resource {name!r} has capacity 0; leave it and the jobs that "
+            "demand it out"
+        )
     if np.isfinite(problem.limits).any():
         name = problem.job_classes[int(np.argmax(np.isfinite(problem.limits)))]
         raise ModelError(
@@ -223,7 +237,7 @@ def _start(problem: Problem, start: ArrayLike | None, rng: np.random.Generator |
     if start is None:
         spread = np.random.default_rng(rng).exponential(size=demanded.shape) * demanded
         return spread / spread.sum(axis=1, keepdims=True)
-    queues = np.array(start, dtype=float)
+    queues = float_array("start", start)
     if queues.shape != demanded.shape:
         raise ModelError(f"start must have shape {demanded.shape}, jobs x resources; got {queues.shape}")
     wrong = ~(np.isfinite(queues) & (queues >= 0)) | ((queues > 0) & ~demanded)

@@ -27,11 +27,15 @@ from numpy.typing import ArrayLike
 from fairness.errors import ModelError, UnstableError
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray
-from queueing.piecewise import Integrator, policy_tasks
+from queueing.piecewise import Integrator
 from queueing.system import System
+from queueing.tabulate import policy_tasks
 from queueing.trajectory import FluidEvent, Trajectory
 
 __all__ = ["FluidEvent", "Trajectory", "drift", "trajectory"]
+
+METHODS = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
+"""Of :func:`scipy.integrate.solve_ivp`."""
 
 
 def drift(system: System, policy: Policy, counts: ArrayLike) -> FloatArray:
@@ -52,7 +56,8 @@ def drift(system: System, policy: Policy, counts: ArrayLike) -> FloatArray:
     Raises
     ------
     ModelError
-        If counts has a wrong shape or sign.
+        If counts has a wrong shape or sign, or the policy answers with another shape or with tasks that are
+        negative, not finite, or positive where no job is present.
 
     Examples
     --------
@@ -62,7 +67,7 @@ def drift(system: System, policy: Policy, counts: ArrayLike) -> FloatArray:
     array([-0.1719,  0.7192])
     """
     x = system.problem.check_counts(counts)
-    return system.arrival_rates - policy_tasks(system, policy, x) / system.mean_sizes
+    return system.arrival_rates - policy_tasks(system.problem, policy, x) / system.mean_sizes
 
 
 def trajectory(
@@ -90,8 +95,8 @@ def trajectory(
         Stop at this time. Required when the load exceeds a capacity.
     rtol : float
         Relative tolerance of the integrator.
-    method : str
-        Any method of :func:`scipy.integrate.solve_ivp`.
+    method : {"RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA"}
+        Of :func:`scipy.integrate.solve_ivp`.
     refine : int
         Points reported per step of the integrator.
     max_evaluations : int
@@ -106,7 +111,7 @@ def trajectory(
     ModelError
         If an argument is malformed, or the policy depends on more than the proportions of the counts.
     UnstableError
-        If a resource is overloaded and there is no horizon.
+        If a resource is overloaded, or jobs are present that can never run, and there is no horizon.
     NotConvergedError
         If max_evaluations do not suffice, for instance at a jump of the policy inside the orthant;
         ``best`` is the trajectory so far.
@@ -128,6 +133,14 @@ def trajectory(
         raise ModelError(f"rtol must lie between 1e-13 and 1e-2; got {rtol}")
     if refine < 1 or max_evaluations < 1:
         raise ModelError(f"refine and max_evaluations must be >= 1; got {refine}, {max_evaluations}")
+    if method not in METHODS:
+        raise ModelError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
+    stuck = system.problem.blocked & (x > 0)
+    if horizon is None and stuck.any():
+        raise UnstableError(
+            f"the jobs of class {system.problem.job_classes[int(np.argmax(stuck))]!r} demand a resource of "
+            "capacity 0 and never leave; give a horizon, or start without them"
+        )
     if horizon is None and (system.relative_loads >= 1).any():
         over = system.problem.resources[int(np.argmax(system.relative_loads))]
         raise UnstableError(
@@ -146,7 +159,7 @@ def _check_homogeneous(system: System, policy: Policy, x: FloatArray) -> None:
             "limits never bind: remove them from the problem"
         )
     states = np.stack([x, np.where(x > 0, x, x.sum() / problem.n_classes)])
-    one, other = policy_tasks(system, policy, states), policy_tasks(system, policy, 1024.0 * states)
+    one, other = policy_tasks(problem, policy, states), policy_tasks(problem, policy, 1024.0 * states)
     # 1e-6: the accuracy of a policy that iterates, as in fairness.testing.
     same = np.isclose(one, other, rtol=1e-6, atol=1e-9 * max(1e-300, float(np.abs(one).max()))).all(axis=1)
     if not same.all():

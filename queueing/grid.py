@@ -10,19 +10,72 @@ import psutil
 
 from fairness.errors import ModelError
 from fairness.problem import FloatArray
+from queueing.system import System
 
-__all__ = ["SMALLEST", "check_shape", "grid_counts", "marginal_laws", "mean_counts", "require_memory"]
+__all__ = [
+    "SMALLEST",
+    "box_name",
+    "check_box",
+    "check_shape",
+    "count_states",
+    "grid_counts",
+    "marginal_laws",
+    "mean_counts",
+    "require_memory",
+]
 
 SMALLEST = 1e-290
 """Probabilities below this are set to 0: subnormal numbers are slow, and they add nothing to any sum."""
 
 
+MOST = 2**53
+"""Most states of one class: beyond any memory, and beyond what floats count."""
+
+
 def check_shape(shape: Sequence[int] | int, n_classes: int) -> tuple[int, ...]:
     """Validated grid shape: number of states per class, each >= 1; one integer serves for all classes."""
-    sizes = (shape,) * n_classes if isinstance(shape, int | np.integer) else tuple(shape)
-    if len(sizes) != n_classes or any(int(k) != k or k < 1 for k in sizes):
+    sizes = np.asarray(shape)
+    sizes = np.full(n_classes, sizes) if sizes.ndim == 0 else sizes
+    if sizes.shape != (n_classes,) or not all(_is_size(k) for k in sizes.tolist()):
         raise ModelError(f"shape must give {n_classes} positive integers, states per class; got {shape!r}")
-    return tuple(int(k) for k in sizes)
+    return tuple(int(k) for k in sizes.tolist())
+
+
+def _is_size(value: object) -> bool:
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and 1 <= value <= MOST
+        and value == int(value)
+    )
+
+
+def check_box(shape: Sequence[int] | int, system: System) -> tuple[int, ...]:
+    """Validated box of a chain: as :func:`check_shape`, with room for a job of every class with arrivals.
+
+    Classes without arrivals are always empty, and get one state.
+    """
+    sizes = check_shape(shape, system.n_classes)
+    live = system.arrival_rates > 0
+    for name, size, here in zip(system.problem.job_classes, sizes, live, strict=True):
+        if here and size < 2:
+            raise ModelError(
+                f"shape gives 1 state to class {name!r}, which has arrivals: there is no room for a job; "
+                "give it at least 2"
+            )
+    return tuple(size if here else 1 for size, here in zip(sizes, live, strict=True))
+
+
+def box_name(shape: Sequence[int]) -> str:
+    """Shape of a grid in words: "3 x 4", shortened for many classes."""
+    if len(shape) > 6:
+        return f"{shape[0]} x {shape[1]} x ... x {shape[-1]} ({len(shape)} classes)"
+    return " x ".join(map(str, shape))
+
+
+def count_states(shape: Sequence[int]) -> float:
+    """Number of states as a float, infinite rather than out of range."""
+    return math.prod(map(float, shape))
 
 
 def grid_counts(shape: Sequence[int]) -> FloatArray:

@@ -47,9 +47,10 @@ from fairness.errors import ModelError, NotConvergedError
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray
 from queueing.system import System
+from queueing.tabulate import policy_tasks
 from queueing.trajectory import FluidEvent, Trajectory
 
-__all__ = ["Integrator", "policy_tasks"]
+__all__ = ["Integrator"]
 
 BoolArray = NDArray[np.bool_]
 
@@ -64,16 +65,6 @@ MANY = 12
 
 GROWN = 1e6
 """Multiple of the initial jobs at which a trajectory without horizon is called diverging."""
-
-
-def policy_tasks(system: System, policy: Policy, counts: FloatArray) -> FloatArray:
-    """Tasks under a policy, (..., n_classes), with the shape of its answer checked."""
-    tasks = np.asarray(policy(system.problem, counts), dtype=float)
-    if tasks.shape != counts.shape:
-        raise ModelError(
-            f"policy {policy_name(policy)} returned shape {tasks.shape} for counts of shape {counts.shape}"
-        )
-    return tasks
 
 
 class _Exhausted(Exception):
@@ -262,7 +253,7 @@ class Integrator:
         if arriving.sum() > MANY:
             # All leave if even so none is served as fast as it arrives: theta = 1 solves the equations.
             state = np.where(arriving, BARELY, np.where(candidates, 0.0, self.u))
-            tasks = policy_tasks(system, self.policy, state)
+            tasks = policy_tasks(system.problem, self.policy, state)
             if (tasks[arriving] < system.loads[arriving]).all():
                 return candidates & ~arriving
             raise ModelError(
@@ -289,7 +280,7 @@ class Integrator:
         subsets = bits.astype(float)
         states = np.repeat(base[None, :], len(subsets), axis=0)
         states[:, members] = subsets * BARELY
-        tasks = policy_tasks(system, self.policy, states)
+        tasks = policy_tasks(system.problem, self.policy, states)
         excess = np.where(idle, -1.0, 0.0)
         f: FloatArray
         if len(members) == 0:

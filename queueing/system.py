@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fairness.errors import ModelError, UnstableError
-from fairness.problem import FloatArray, Problem
+from fairness.problem import FloatArray, Problem, float_array
 
 __all__ = ["System"]
 
@@ -60,16 +60,8 @@ class System:
     mean_sizes: FloatArray
 
     def __init__(self, problem: Problem, arrival_rates: ArrayLike, mean_sizes: ArrayLike = 1.0) -> None:
-        n = problem.n_classes
-        rates = np.array(arrival_rates, dtype=float)
-        sizes = np.array(mean_sizes, dtype=float)
-        if sizes.ndim == 0:
-            sizes = np.full(n, float(sizes))
-        for name, value in (("arrival_rates", rates), ("mean_sizes", sizes)):
-            if value.shape != (n,):
-                raise ModelError(f"{name} must have shape ({n},), one entry per job class; got {value.shape}")
-        _check_sign("arrival_rates", rates, rates >= 0, ">= 0", problem)
-        _check_sign("mean_sizes", sizes, sizes > 0, "> 0", problem)
+        rates = _per_class("arrival_rates", arrival_rates, problem)
+        sizes = _sizes(mean_sizes, problem)
         rates.flags.writeable = sizes.flags.writeable = False
         object.__setattr__(self, "problem", problem)
         object.__setattr__(self, "arrival_rates", rates)
@@ -84,7 +76,8 @@ class System:
         >>> System.with_load(Problem([[10, 1], [1, 10]], [10, 10]), mix=[3, 1], load=0.93).loads
         array([0.9, 0.3])
         """
-        shape = cls(problem, mix, mean_sizes=1.0)
+        sizes = _sizes(mean_sizes, problem)
+        shape = cls(problem, _per_class("mix", mix, problem))
         busiest = float(shape.relative_loads.max())
         if not 0 < busiest < np.inf:
             raise ModelError(
@@ -93,8 +86,7 @@ class System:
             )
         if not (np.isfinite(load) and load > 0):
             raise ModelError(f"load must be a positive number; got {load}")
-        sizes = np.asarray(mean_sizes, dtype=float)
-        return cls(problem, shape.loads * (load / busiest) / sizes, mean_sizes)
+        return cls(problem, shape.loads * (load / busiest) / sizes, sizes)
 
     @property
     def n_classes(self) -> int:
@@ -153,10 +145,24 @@ class System:
         return f"System({self.n_classes} classes; relative load: {loads})"
 
 
-def _check_sign(name: str, values: FloatArray, good: NDArray[np.bool_], rule: str, problem: Problem) -> None:
-    good = good & np.isfinite(values)
+def _sizes(mean_sizes: ArrayLike, problem: Problem) -> FloatArray:
+    sizes = float_array("mean_sizes", mean_sizes)
+    sizes = np.full(problem.n_classes, sizes) if sizes.ndim == 0 else sizes
+    return _per_class("mean_sizes", sizes, problem, positive=True)
+
+
+def _per_class(name: str, given: ArrayLike, problem: Problem, *, positive: bool = False) -> FloatArray:
+    """Validated vector with one entry per class, >= 0 or > 0."""
+    values = float_array(name, given)
+    if values.shape != (problem.n_classes,):
+        raise ModelError(
+            f"{name} must have shape ({problem.n_classes},), one entry per job class; got {values.shape}"
+        )
+    good, rule = (values > 0, "> 0") if positive else (values >= 0, ">= 0")
+    good &= np.isfinite(values)
     if not good.all():
         k = int(np.argmin(good))
         raise ModelError(
             f"{name} must be finite and {rule}; got {values[k]} at index {k} ({problem.job_classes[k]!r})"
         )
+    return values

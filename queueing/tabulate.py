@@ -15,9 +15,9 @@ import numpy as np
 from fairness.errors import ModelError
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray, Problem
-from queueing.grid import check_shape, require_memory
+from queueing.grid import box_name, check_shape, count_states, require_memory
 
-__all__ = ["Table", "tabulate"]
+__all__ = ["Table", "policy_tasks", "tabulate"]
 
 CHUNK = 1 << 16
 """States per call of the policy: enough to hide the cost of a call, few enough to stay in the cache."""
@@ -34,11 +34,14 @@ class Table:
         Name of the policy.
     tasks : ndarray of shape (*shape, n_classes), tasks
         C-contiguous and read-only.
+    function : callable
+        The policy itself.
     """
 
     problem: Problem
     policy: str
     tasks: FloatArray
+    function: Policy
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -46,7 +49,14 @@ class Table:
         return self.tasks.shape[:-1]
 
     def __repr__(self) -> str:
-        return f"Table({self.policy} on {' x '.join(map(str, self.shape))} states)"
+        return f"Table({self.policy} on {box_name(self.shape)} states)"
+
+    def is_of(self, problem: Problem, policy: Policy) -> bool:
+        """Whether the table is of this very problem and an equal policy."""
+        same = self.function is policy or (
+            type(self.function) is type(policy) and bool(self.function == policy)
+        )
+        return self.problem is problem and same
 
 
 def tabulate(
@@ -85,14 +95,14 @@ def tabulate(
     n, states = problem.n_classes, math.prod(sizes)
     name = policy_name(policy)
     require_memory(
-        8.0 * n * states,
-        f"the table of {name} on {' x '.join(map(str, sizes))} states",
+        8.0 * n * count_states(sizes),
+        f"the table of {name} on {box_name(sizes)} states",
         "give a smaller shape",
     )
     tasks = np.empty((states, n))
     inner: tuple[int, ...] = (0,) * n
     if known is not None:
-        if known.problem is not problem or known.policy != name:
+        if not known.is_of(problem, policy):
             raise ModelError(f"known must be a table of the same problem and policy; got {known!r}")
         inner = tuple(min(old, new) for old, new in zip(known.shape, sizes, strict=True))
         corner = tuple(slice(k) for k in inner)
@@ -105,24 +115,32 @@ def tabulate(
             place, axes = place[new], tuple(axis[new] for axis in axes)
         if len(place):
             counts = np.stack(axes, axis=-1).astype(float)
-            tasks[place] = _checked(name, problem, counts, policy(problem, counts))
+            tasks[place] = policy_tasks(problem, policy, counts)
     tasks = tasks.reshape(*sizes, n)
     tasks.flags.writeable = False
-    return Table(problem, name, tasks)
+    return Table(problem, name, tasks, policy)
 
 
-def _checked(name: str, problem: Problem, counts: FloatArray, tasks: FloatArray) -> FloatArray:
-    if np.shape(tasks) != counts.shape:
+def policy_tasks(problem: Problem, policy: Policy, counts: FloatArray) -> FloatArray:
+    """Tasks under a policy for counts of shape (..., n_classes), with its answer checked.
+
+    Raises
+    ------
+    ModelError
+        If the answer has another shape, or a value is negative, not finite, or positive where no job is.
+    """
+    name = policy_name(policy)
+    tasks: FloatArray = np.asarray(policy(problem, counts), dtype=float)
+    if tasks.shape != counts.shape:
         raise ModelError(
-            f"policy {name} returned shape {np.shape(tasks)} for counts of shape {counts.shape}; "
+            f"policy {name} returned shape {tasks.shape} for counts of shape {counts.shape}; "
             "a policy answers with one number of tasks per state and class"
         )
     wrong = ~(np.isfinite(tasks) & (tasks >= 0)) | ((counts == 0) & (tasks != 0))
     if wrong.any():
-        k, i = (int(v) for v in np.argwhere(wrong)[0])
+        place = tuple(int(v) for v in np.argwhere(wrong)[0])
         raise ModelError(
-            f"policy {name} gave {tasks[k, i]} tasks to class {problem.job_classes[i]!r} in state "
-            f"{counts[k]}; "
-            "tasks must be finite, >= 0, and 0 where no job is present"
+            f"policy {name} gave {tasks[place]} tasks to class {problem.job_classes[place[-1]]!r} in state "
+            f"{counts[place[:-1]]}; tasks must be finite, >= 0, and 0 where no job is present"
         )
     return tasks

@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import pdtrc
 
-from fairness.errors import ModelError
+from fairness.errors import ModelError, UnstableError
 from fairness.problem import FloatArray
 from queueing.grid import SMALLEST, require_memory
 from queueing.system import System
@@ -60,6 +60,12 @@ class StoreAndForward:
         used = binding_resources(loads[:, None] * system.problem.task_shares)
         self._gain = loads[:, None] * system.problem.task_shares[:, used]
         self._free = 1.0 - self._gain.sum(axis=0)
+        # A load below 1 by an ulp or two may be 1 when summed in this order.
+        if (self._free <= 0).any():
+            name = system.problem.resources[used[int(np.argmin(self._free))]]
+            raise UnstableError(
+                f"the load of resource {name!r} is 1 up to rounding; reduce arrival_rates or mean_sizes"
+            )
         self._ratios = self._gain / (self._free + self._gain)
         self._poisson = loads / system.problem.limits
         self.log_mass = float(self._poisson.sum() - np.log(self._free).sum())

@@ -61,7 +61,7 @@ def data_network(
     capacity : str
         Edge attribute with the capacity, >= 0.
     length : str, optional
-        Edge attribute for shortest paths. Default: every link has length 1.
+        Edge attribute for shortest paths, >= 0, needed on every link. Default: every link has length 1.
     weights, limits : array_like of shape (n_classes,), optional
         As for :class:`~fairness.Problem`, in the order of ``routes``.
 
@@ -72,8 +72,8 @@ def data_network(
     Raises
     ------
     ModelError
-        If there is no link or no route, a node or link is unknown, a capacity is missing or wrong, no
-        path exists, or the graph has parallel links.
+        If there is no link or no route, a node or link is unknown, a capacity or length is missing or wrong,
+        no path exists, two routes have the same name, or the graph has parallel links.
 
     Examples
     --------
@@ -148,8 +148,8 @@ def abilene() -> nx.Graph:
     """Backbone of the Abilene research network in 2005: 11 nodes, 14 links of 10 Gb/s.
 
     Nodes are cities with ``longitude`` and ``latitude`` in degrees; links [2]_ carry ``capacity`` in Gb/s.
-    (SNDlib [3]_ lists the same links, plus a second node in Atlanta, and gives Atlanta-Indianapolis a quarter of
-    the capacity of the others.)
+    (SNDlib [3]_ lists the same links, plus a second node in Atlanta, and gives Atlanta-Indianapolis a quarter
+    of the capacity of the others.)
 
     Examples
     --------
@@ -319,19 +319,27 @@ def _links(graph: nx.Graph, capacity: str) -> dict[Link, Any]:
         raise ModelError("graph has parallel links; add up their capacities in a Graph or DiGraph")
     links = {}
     for u, v, value in graph.edges(data=capacity):
-        if value is None:
-            raise ModelError(
-                f"link {u}-{v} has no attribute {capacity!r}; set graph.edges[u, v][{capacity!r}]"
-            )
-        if not (_finite(value) and value >= 0):
-            raise ModelError(f"capacity must be a finite number >= 0; got {value!r} on link {u}-{v}")
+        _require_number(u, v, capacity, value, "capacity")
         links[u, v] = value
     if not links:
         raise ModelError("graph has no links; add edges with a capacity")
     return links
 
 
+def _require_number(u: Hashable, v: Hashable, attribute: str, value: Any, role: str) -> None:
+    if value is None:
+        raise ModelError(f"link {u}-{v} has no attribute {attribute!r}; set graph.edges[u, v][{attribute!r}]")
+    if not (_finite(value) and value >= 0):
+        raise ModelError(f"{role} must be a finite number >= 0; got {value!r} on link {u}-{v}")
+
+
 def _paths(graph: nx.Graph, routes: Mapping[str, Route], length: str | None) -> dict[str, Route]:
+    if not isinstance(routes, Mapping):
+        raise ModelError(f"routes must map names of classes to routes; got {type(routes).__name__}")
+    if length is not None:
+        # networkx would take a missing length for 1.
+        for u, v, value in graph.edges(data=length):
+            _require_number(u, v, length, value, "length")
     if not routes:
         raise ModelError("routes is empty; give at least one class with a path or a (source, target) pair")
     paths = {}
@@ -352,6 +360,8 @@ def _paths(graph: nx.Graph, routes: Mapping[str, Route], length: str | None) -> 
                 route = nx.shortest_path(graph, source, target, weight=length)
             except nx.NetworkXNoPath:
                 raise ModelError(f"no path from {source!r} to {target!r} for {name!r}") from None
+        if str(name) in paths:
+            raise ModelError(f"two routes have the name {str(name)!r}; names must be distinct as text")
         paths[str(name)] = route
     return paths
 

@@ -162,7 +162,7 @@ def results(*, quick: bool) -> Page:
     grains = {1: "as on the slide: tasks (4,1) and (1,4)", FINER: f"tasks {FINER} times finer, the same jobs"}
     loads = np.array([0.3, 0.6, 0.8]) if quick else np.array([0.2, 0.4, 0.6, 0.7, 0.8, 0.9])
     fine = np.linspace(0.02, 0.97, 50)
-    events = 50_000 if quick else 1_200_000
+    events = 50_000 if quick else 2_500_000
     rules = (
         DRFScheduler(ties="random"),
         BMFScheduler(ties="random"),

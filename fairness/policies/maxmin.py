@@ -8,8 +8,9 @@ job, :math:`\max_j \varphi_i a_{ij}/C_j` [1]_. Both are progressive filling, wit
    \qquad r_i = w_i \min_{j:\,a_{ij}>0} \frac{v_{ij} C_j}{a_{ij}} \quad\text{(DRF)},
 
 with weights :math:`v_{ij} = 1` per resource unless given. With :math:`\sum_i v_{ij} = 1` for every
-resource, DRF is the extended mechanism EDRF of [2]_ (Algorithm 1 of [3]_): filling goes on to the end
-when some demands are zero, and every job gets at least what its entitlements alone would give.
+resource and one job of weight 1 per class, DRF is the extended mechanism EDRF of [2]_ (Algorithm 1 of
+[3]_): filling goes on to the end when some demands are zero, and every job gets at least what its
+entitlements alone would give.
 
 References
 ----------
@@ -17,7 +18,8 @@ References
    NSDI 2011.
 .. [2] D. C. Parkes, A. D. Procaccia and N. Shah, "Beyond dominant resource fairness: extensions,
    limitations, and indivisibilities", ACM TEAC 3(1), 2015. DOI 10.1145/2739040.
-.. [3] "DC-DRF: adaptive multi-resource sharing at public cloud scale", SoCC 2018.
+.. [3] I. A. Kash, G. O'Shea and S. Volos, "DC-DRF: adaptive multi-resource sharing at public cloud
+   scale", SoCC 2018.
 """
 
 from __future__ import annotations

@@ -259,7 +259,7 @@ def test_a_backbone_with_all_pairs():
     region = stability_region(problem, max_vertices=200)
     assert len(region.facets) == 14
     assert region.contains(np.full(110, 1e-3))
-    with pytest.raises(ModelError, match=r"more than 200 vertices; merge classes, or raise max_vertices"):
+    with pytest.raises(ModelError, match=r"more than 200 vertices .*merge classes, or raise max_vertices"):
         _ = region.vertices
 
 
@@ -273,6 +273,12 @@ def test_errors():
         region.max_scale([0, 0])
     with pytest.raises(ModelError, match=r"max_vertices must be a positive integer"):
         stability_region(region.problem, max_vertices=0)
+    with pytest.raises(ModelError, match=r"max_vertices must be a positive integer; got 'many'"):
+        stability_region(region.problem, max_vertices="many")
+    with pytest.raises(ModelError, match=r"loads must be an array of numbers"):
+        region.contains(["a", "b"])
+    with pytest.raises(ModelError, match=r"volume is beyond the range of floats"):
+        _ = stability_region(Problem([[1e-200], [1e-200]], [1.0])).volume
     with pytest.raises(ModelError, match=r"a plot needs 2 or 3 classes"):
         stability_region(Problem([[1]], [1])).plot()
 

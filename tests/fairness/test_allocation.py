@@ -58,6 +58,17 @@ def test_bad_calls():
         allocate(POOL, lambda problem, counts: np.zeros(3))
 
 
+def test_summary_says_what_stops_a_class():
+    lines = allocate(POOL, DRF(), [1, 0]).summary().splitlines()
+    assert lines[2].split()[-1] == "ram"
+    assert lines[3].endswith("no job")
+    wasteful = allocate(POOL, lambda problem, counts: np.array([1.0, 0.0])).summary().splitlines()
+    assert wasteful[2].endswith("nothing")
+    assert wasteful[3].endswith("nothing")
+    limited = allocate(Problem([[1], [1]], [9], limits=[2, 3]), DRF()).summary().splitlines()
+    assert limited[2].endswith("limit")
+
+
 def test_plot_says_what_it_shows():
     with matplotlib.rc_context({"backend": "Agg"}):
         ax = allocate(POOL, DRF()).plot()

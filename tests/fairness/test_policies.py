@@ -81,6 +81,14 @@ def test_every_check_can_fail(policy, check):
         check_policy(policy, skip=set(CHECKS) - {check})
 
 
+def test_a_policy_of_the_wrong_shape_is_named():
+    def scalar(problem, counts):
+        return 1.0
+
+    with pytest.raises(AssertionError, match=r"scalar returned shape \(\) for counts of shape"):
+        check_policy(scalar)
+
+
 def test_unknown_check_is_refused():
     with pytest.raises(ModelError, match="unknown check 'speed'"):
         check_policy(DRF(), skip={"speed"})

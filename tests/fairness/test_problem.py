@@ -20,6 +20,13 @@ GOOD = {"demands": [[1, 4], [3, 1]], "capacities": [9, 18]}
         ({"demands": [1, 2]}, "demands must have 2 dimensions; got shape"),
         ({"demands": [[1, 2], [3]]}, "rows of equal length"),
         ({"demands": [["x", 2]]}, "demands must be an array of numbers"),
+        ({"demands": [[1 + 2j, 1], [1, 1]]}, "demands must be an array of numbers.*complex"),
+        ({"demands": [[10**400, 1], [1, 1]]}, "demands must be an array of numbers.*too large"),
+        (
+            {"demands": [[1, 1e-200], [1, 1]], "capacities": [1, 1e200]},
+            r"demands\[0, 1\] = 1e-200 over capacities\[1\] = 1e\+200 .* beyond the range of floats",
+        ),
+        ({"capacities": [1, 1e-310]}, r"demands\[0, 1\] = 4 over capacities\[1\] = 1e-310"),
         ({"demands": np.empty((0, 2))}, "at least one class and one resource"),
         ({"demands": np.empty((2, 0)), "capacities": []}, "at least one class and one resource"),
         ({"demands": [[1, np.nan], [1, 1]]}, r"demands must be finite and >= 0; got nan at index \(0, 1\)"),

@@ -166,7 +166,7 @@ def test_kernel_uncompiled(monkeypatch):
     )
 
 
-def test_long_rows_are_cut_into_chunks(monkeypatch):
+def test_long_rows_are_cut_into_chunks():
     system = System.with_load(Problem([[1, 0.1], [0.1, 1]], [1, 1], limits=[0.5, np.inf]), [1, 2], 0.9)
     law = balanced_fairness(system, shape=(1200, 1300))
     small = balanced_fairness(system)
@@ -217,6 +217,14 @@ def test_class_without_arrivals():
     assert nobody.tail_mass == 0
 
 
+def test_a_load_of_1_up_to_rounding():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        problem = Problem(rng.uniform(0.1, 1, (3, 2)), rng.uniform(0.1, 3, 2))
+        with pytest.raises((UnstableError, ModelError), match="load"):
+            balanced_fairness(System.with_load(problem, rng.uniform(0, 1, 3), 1 - 1.2e-16))
+
+
 def test_result_is_readable():
     pool = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"])
     law = balanced_fairness(System(pool, [0.4, 0.5]))
@@ -244,5 +252,15 @@ def test_errors():
         balanced_fairness(System(Problem(np.eye(3), np.ones(3)), [0.1] * 3), shape=10**7)
     with pytest.raises(ModelError, match="tail of a job count"):
         balanced_fairness(System(Problem([[1]], [1]), [1 - 1e-15]))
+    with pytest.raises(ModelError, match=r"exceeds max_states=1,000; raise tail or max_states"):
+        balanced_fairness(system, max_states=1000)
+    with pytest.raises(ModelError, match=r"shape gives 1 state to class 'class 2', which has arrivals"):
+        balanced_fairness(system, shape=(5, 1))
+    for shape in ("ab", 2.5, np.nan, (np.inf, 3), True, (10**400, 3), 0):
+        with pytest.raises(ModelError, match="shape must give 2 positive integers"):
+            balanced_fairness(system, shape=shape)
+    crowd = System(Problem(np.ones((400, 1)), [1]), np.full(400, 1e-3))
+    with pytest.raises(ModelError, match=r"10000 x 10000 x ... x 10000 \(400 classes\) states needs inf GiB"):
+        balanced_fairness(crowd, shape=10**4)
     with pytest.raises(ModelError, match="distribution=True"):
         balanced_fairness(system).tasks()

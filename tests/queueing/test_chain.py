@@ -14,6 +14,7 @@ from fairness.testing import KINDS, random_problem
 from queueing import multilevel as module
 from queueing.balanced import balanced_fairness
 from queueing.chain import stationary
+from queueing.direct import balance_residual
 from queueing.system import System
 from queueing.tabulate import tabulate
 
@@ -289,6 +290,47 @@ def test_result_is_readable():
         law.marginal("C")
 
 
+def test_residual_by_the_definition():
+    rng = np.random.default_rng(6)
+    up, law = rng.uniform(0.5, 2, 2), rng.dirichlet(np.ones(12)).reshape(3, 4)
+    down = rng.uniform(0.5, 2, (2, 3, 4))
+    surplus, flows = np.zeros((3, 4)), 0.0
+    for x in itertools.product(range(3), range(4)):
+        for i in range(2):
+            for step, rate in ((1, up[i]), (-1, down[(i, *x)])):
+                y = tuple(v + step * (a == i) for a, v in enumerate(x))
+                if 0 <= y[0] < 3 and 0 <= y[1] < 4:
+                    surplus[x] -= rate * law[x]
+                    surplus[y] += rate * law[x]
+                    flows += rate * law[x]
+    residual = balance_residual(up, down, law)
+    assert residual > 0.1  # a random law is far from the stationary one
+    assert residual == pytest.approx(np.abs(surplus).sum() / flows, rel=1e-13)
+
+
+@pytest.mark.parametrize("decades", [4, 9, 12, 50])
+def test_time_scales_far_apart(decades):
+    # The means of the fast class given the slow one are those of a chain of one class; the slow one sees
+    # averaged rates. The error of that limit is about the ratio of the sizes.
+    system = System.with_load(EXAMPLE, [1, 2], 0.7, [10.0**-decades, 10.0**decades])
+    shape = (60, 80)
+    tasks = tabulate(EXAMPLE, DRF(), shape).tasks
+    fast = np.ones(shape)
+    fast[1:] = np.cumprod(system.loads[0] / tasks[1:, :, 0], axis=0)
+    fast /= fast.sum(axis=0)
+    rate = (fast * tasks[..., 1]).sum(axis=0)
+    slow = np.concatenate([[1.0], np.cumprod(system.loads[1] / rate[1:])])
+    slow /= slow.sum()
+    law = stationary(system, DRF(), shape=shape)
+    # LU factorisation loses too many digits here, and says so.
+    assert law.method == "multilevel"
+    expected = [np.arange(60) @ fast @ slow, np.arange(80) @ slow]
+    assert law.mean_jobs == pytest.approx(expected, rel=1e-9 + 10.0 ** (1 - 2 * decades))
+    with pytest.raises(NotConvergedError, match=r"because of rounding; take method='multilevel'") as caught:
+        stationary(system, DRF(), shape=shape, method="direct")
+    assert caught.value.residual > 1e-11
+
+
 def test_unstable_policy_is_reported():
     # Priority to the short classes of a linear network leaves the long one (1 - 0.4)(1 - 0.4) = 0.36 tasks.
     pool = Problem([[1, 1], [1, 0], [0, 1]], [1, 1])
@@ -325,6 +367,14 @@ def test_errors():
     system = System.with_load(EXAMPLE, [1, 1], 0.5)
     with pytest.raises(UnstableError, match="cpu"):
         stationary(System(EXAMPLE, [1, 0]), DRF())
+    with pytest.raises(ModelError, match=r"shape gives 1 state to class 'A', which has arrivals"):
+        stationary(system, DRF(), shape=(1, 5))
+    with pytest.raises(ModelError, match="max_cycles must be positive; got 0"):
+        stationary(system, DRF(), max_cycles=0)
+    with pytest.raises(NotConvergedError, match=r"already the first box, .* exceeds max_states=10;"):
+        stationary(system, DRF(), max_states=10)
+    with pytest.raises(ModelError, match="job_class must be a name or an index below 2; got 5"):
+        stationary(system, DRF()).marginal(5)
     with pytest.raises(ModelError, match="5 classes have arrivals"):
         stationary(System(one_resource(5), [0.1] * 5), DRF())
     with pytest.raises(ModelError, match="method must be one of auto, product, direct, multilevel"):

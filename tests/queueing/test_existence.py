@@ -128,6 +128,8 @@ def test_horizon_and_number_of_events():
     assert cut.status == "horizon"
     assert cut.times[-1] == pytest.approx(0.5 * full.times[1])
     assert not cut.certificate.holds
+    with pytest.raises(ModelError, match=r"the trajectory ends at time .* raise horizon or max_events"):
+        cut.at(full.times[-1])
     few = circulate(problem, start=[[1, 0], [0, 1]], max_events=1)
     assert few.status == ("events" if len(full.times) > 2 else "equilibrium")
 

@@ -298,6 +298,12 @@ def test_errors_say_what_to_do():
         trajectory(system, DRF(), [1, 1], horizon=-1)
     with pytest.raises(ModelError, match=r"rtol must lie between"):
         trajectory(system, DRF(), [1, 1], rtol=1.0)
+    with pytest.raises(ModelError, match=r"method must be one of RK23, .*got 'Euler'"):
+        trajectory(system, DRF(), [1, 1], method="Euler")
+    with pytest.raises(ModelError, match=r"gave nan tasks to class 'class 1' in state \[1. 1.\]"):
+        drift(system, lambda problem, counts: counts * np.nan, [1, 1])
+    with pytest.raises(ModelError, match=r"gave 1.0 tasks to class 'class 2' in state \[1. 0.\]"):
+        trajectory(system, lambda problem, counts: np.ones(np.shape(counts)), [1, 0])
     with pytest.raises(ModelError, match=r"refine and max_evaluations must be >= 1"):
         trajectory(system, DRF(), [1, 1], refine=0)
     limited = System(Problem([[1], [1]], [1], limits=[1, np.inf]), [0.1, 0.1])
@@ -328,6 +334,8 @@ def test_blocked_classes_grow():
     problem = Problem([[1, 0], [1, 1]], [1, 0])
     system = System(problem, [0.2, 0.3])
     path = trajectory(system, DRF(), [1, 1], horizon=10.0)
+    with pytest.raises(UnstableError, match=r"jobs of class 'class 2' demand a resource of capacity 0"):
+        trajectory(System(problem, [0.2, 0.0]), DRF(), [1, 1])
     # rtol 1e-9 per step.
     assert path.counts[-1, 1] == pytest.approx(1 + 0.3 * 10, rel=1e-7)
     assert path.counts[-1, 0] == pytest.approx(0.0, abs=1e-9)

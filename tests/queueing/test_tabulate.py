@@ -71,3 +71,9 @@ def test_errors():
         tabulate(POOL, lambda problem, counts: counts + 1.0, 3)
     with pytest.raises(ModelError, match="same problem and policy"):
         tabulate(POOL, MaxMin(), 3, known=tabulate(POOL, DRF(), 2))
+    # Of the same name, but not the same.
+    with pytest.raises(ModelError, match="same problem and policy"):
+        tabulate(POOL, DRF(resource_weights=[[1, 2], [3, 4]]), 3, known=tabulate(POOL, DRF(), 2))
+    assert tabulate(POOL, DRF(), 3, known=tabulate(POOL, DRF(), 2)).shape == (3, 3)
+    with pytest.raises(ModelError, match=r"the table of DRF on .* \(400 classes\) states needs inf GiB"):
+        tabulate(Problem(np.ones((400, 1)), [1]), DRF(), 10**4)

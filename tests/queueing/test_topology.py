@@ -70,6 +70,12 @@ def test_data_network_errors():
         data_network(graph, {"x": "AB"})
     with pytest.raises(ModelError, match=r"same source and target 'A'"):
         data_network(graph, {"x": ("A", "A")})
+    with pytest.raises(ModelError, match=r"link A-B has no attribute 'miles'"):
+        data_network(graph, {"x": ("A", "B")}, length="miles")
+    with pytest.raises(ModelError, match=r"two routes have the name '1'"):
+        data_network(graph, {1: ("A", "B"), "1": ("A", "C")})
+    with pytest.raises(ModelError, match=r"routes must map names of classes to routes; got list"):
+        data_network(graph, [("A", "B")])
     with pytest.raises(ModelError, match=r"routes is empty"):
         data_network(graph, {})
     with pytest.raises(ModelError, match=r"link A-B has no attribute 'rate'"):
