@@ -181,6 +181,10 @@ def allocate(problem: Problem, policy: Policy, counts: ArrayLike | None = None) 
       in use: cpu 9/9 (full), ram 14/18
       every class has a saturated resource on which its level is the largest, or is at its limit: holds ...
     """
+    if not callable(policy):
+        raise ModelError(
+            f"policy must be callable as policy(problem, counts), for example DRF(); got {policy!r}"
+        )
     x = problem.check_counts(counts)
     if x.ndim != 1:
         raise ModelError(

@@ -33,15 +33,15 @@ class GrowingTable:
 
     def __init__(self, system: System, policy: Policy, table: Table | None = None) -> None:
         problem = system.problem
-        name = policy_name(policy)
         self.policy = policy
         if table is None:
             live = system.arrival_rates > 0
             side = max(2, int(FIRST_TABLE ** (1 / live.sum()) + 1e-9))
             table = tabulate(problem, policy, [side if on else 1 for on in live])
-        elif table.problem is not problem or table.policy != name:
+        elif not table.is_of(problem, policy):
             raise ModelError(
-                f"table must be made for the problem of the system and the policy {name}; got {table!r}"
+                f"table must be made for the problem of the system and the policy {policy_name(policy)}; "
+                f"got {table!r}"
             )
         self.table = table
 

@@ -144,7 +144,7 @@ class Integrator:
             raise NotConvergedError(
                 f"the fluid trajectory stopped at time {path.times[-1]:.6g}, counts {path.counts[-1]}: "
                 f"{reason}. The policy may jump inside the orthant, or drain very slowly; give a horizon, "
-                "a larger rtol or more max_evaluations",
+                "a larger rtol, more max_evaluations, or method='LSODA' where time scales differ much",
                 best=path,
             ) from None
 

@@ -57,25 +57,7 @@ def longest_queue_first(problem, counts):
     return longest / np.maximum(longest.sum(axis=-1, keepdims=True), 1)
 
 
-# Drift: four digits are printed in the source, hence 5e-5.
 BALANCED, UNBALANCED = (1, 1), (3, 1)
-
-
-@pytest.mark.parametrize(
-    ("mix", "policy", "counts", "expected"),
-    [
-        (BALANCED, crossed_pf, (10, 1), (-0.0909, -0.0909)),
-        (BALANCED, DRF(), (10, 1), (-0.1719, 0.7192)),
-        (BALANCED, crossed_pf, (30, 10), (-0.0909, -0.0909)),
-        (BALANCED, DRF(), (30, 10), (-0.1496, 0.4956)),
-        (UNBALANCED, crossed_pf, (30, 10), (-0.0381, -0.6188)),
-        (UNBALANCED, DRF(), (30, 10), (-0.0968, -0.0323)),
-        (UNBALANCED, DRF(), (1, 10), (0.772, -0.6998)),
-    ],
-)
-def test_drift_at_load_nine_tenths(mix, policy, counts, expected):
-    system = System.with_load(CROSSED, mix, 0.9)
-    np.testing.assert_allclose(drift(system, policy, counts), expected, atol=5.1e-5)
 
 
 def test_drift_is_batched_and_uses_mean_sizes():

@@ -256,6 +256,10 @@ def test_bad_systems_and_tables():
         ModelError, match="table must be made for the problem of the system and the policy DRF"
     ):
         simulate(system, DRF(), table=tabulate(POOL, MaxMin(), 3))
+    # The same name, but another policy.
+    favour = DRF(resource_weights=[[2, 2], [1, 1]])
+    with pytest.raises(ModelError, match="table must be made for"):
+        simulate(system, favour, table=tabulate(POOL, DRF(), 3))
     with pytest.raises(ModelError, match="returned shape"):
         simulate(system, lambda problem, counts: np.ones(3))
 
