@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import numba
 
-__all__ = ["entry", "fingerprint", "part"]
+__all__ = ["entry", "part"]
 
 # The state of a run is a named tuple of some twenty arrays. With numba's reference counting each call to a
 # helper counts every one of them up and down, atomically: measured, that is nine tenths of the run time.
@@ -24,13 +21,3 @@ entry: Callable[..., Any] = numba.njit(cache=True, **_OPTIONS)
 
 part: Callable[..., Any] = numba.njit(forceinline=True, **_OPTIONS)
 """Decorator of a helper that only kernels call: it is compiled, and cached, as a part of them."""
-
-
-def fingerprint(*modules: ModuleType) -> str:
-    """Digest of the sources of modules whose helpers or constants a cached kernel has absorbed.
-
-    numba compares a cached kernel with the file the kernel stands in, not with the files of its helpers. A
-    kernel that closes over this digest is compiled anew when one of them changes.
-    """
-    text = "".join(inspect.getsource(module) for module in modules)
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fairness.kernels import fingerprint
 from fairness.problem import FloatArray
 from queueing import dispatch, kernels, schedulers, workload
 from queueing.dispatch import (
@@ -44,7 +45,7 @@ from queueing.dispatch import (
     dequeue,
     enqueue,
 )
-from queueing.kernels import entry, fingerprint, part
+from queueing.kernels import entry, part
 from queueing.schedulers import TARGET, Rule
 from queueing.workload import draw_tasks, position, uniform
 
@@ -318,7 +319,7 @@ def _note_path(state: State, log: Log) -> None:
 
 
 def _kernel(sources: str) -> Callable[..., tuple[int, int]]:
-    """The kernel, cached for these sources (see :func:`queueing.kernels.fingerprint`)."""
+    """The kernel, stored for these sources (see :mod:`fairness.kernels`)."""
 
     @entry
     def advance(

@@ -6,86 +6,144 @@ frozen; when a class reaches its limit, it is frozen; the others go on. The resu
 leximin allocation, so it is Pareto efficient with zero demands too. Different growth rates give
 max-min fairness, dominant resource fairness, EDRF and asset fairness.
 
-The level at which a resource fills is computed afresh in each round from the frozen tasks,
-:math:`y_j = (1 - \sum_{\text{frozen}} a_{ij}\varphi_i) / \sum_{\text{growing}} a_{ij} x_i r_i`,
-so that no error accumulates from repeated subtraction.
+The common level need not rise event by event. In each round, with the classes frozen so far, let
+
+.. math:: y_j = \Bigl(1 - \sum_{\text{frozen}} a_{ij}\varphi_i\Bigr) \Big/
+   \sum_{\text{growing}} a_{ij} x_i r_i
+
+be the level at which resource :math:`j` would fill up if nobody stopped before. Whoever stops leaves room
+for the others, so these levels only rise from round to round. Therefore a class whose limit comes before
+:math:`\min_{j: a_{ij} > 0} y_j` ends at its limit, and a resource whose :math:`y_j` is this minimum for all
+its growing classes, none of them at its limit, fills up at just this level. All such classes are frozen at
+once. The lowest resource either fills up or loses a class to its limit, so each round freezes somebody; for
+one resource the rounds are Newton's steps on its concave, piecewise linear usage, which are few however
+many limits there are.
+
+Usage is only ever added up and load is summed afresh in each round, so that no error accumulates from
+repeated subtraction.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numba
 import numpy as np
 
-from fairness.certificates import level_certificate
+from fairness import kernels
+from fairness.certificates import job_levels, level_certificate
+from fairness.kernels import IntArray, Shares, entry, fingerprint, span
 from fairness.policies.protocol import Solution, evaluate
 from fairness.problem import FloatArray, Problem
 
-__all__ = ["filling_solution", "progressive_filling"]
+__all__ = ["FILLING_COLUMNS", "filling_solution", "progressive_filling", "water_fill"]
+
+FILLING_COLUMNS = 4
+"""Work space of :func:`water_fill`, in vectors over the resources."""
 
 
-@numba.njit(cache=True, nogil=True)
-def progressive_filling(
-    task_shares: FloatArray, limits: FloatArray, counts: FloatArray, tasks: FloatArray, growth: FloatArray
+@numba.njit(nogil=True, error_model="numpy")
+def water_fill(
+    shares: Shares,
+    growing: IntArray,
+    left: int,
+    rates: FloatArray,
+    caps: FloatArray,
+    tasks: FloatArray,
+    columns: FloatArray,
 ) -> None:
-    """Fill ``tasks`` (n_states, n_classes); growth (n_classes,) is infinite for classes without demand."""
-    n_states, n = counts.shape
-    m = task_shares.shape[1]
-    frozen_usage = np.empty(m)
-    growing_load = np.empty(m)
-    growing = np.empty(n, dtype=np.bool_)
-    full = np.empty(m, dtype=np.bool_)
-    for state in range(n_states):
-        x = counts[state]
-        phi = tasks[state]
-        left = 0
-        for i in range(n):
-            growing[i] = x[i] > 0 and growth[i] < np.inf
-            left += growing[i]
-            # A class without demand is bounded by its limit alone.
-            phi[i] = x[i] * limits[i] if x[i] > 0 and not growing[i] else 0.0
-        level = 0.0
-        while left > 0:
-            frozen_usage[:] = 0.0
-            growing_load[:] = 0.0
+    """Fill ``tasks`` (n_classes,) of the first ``left`` classes listed in ``growing``, a list used up here.
+
+    ``rates`` and ``caps`` (n_classes,) are x r and x l of the module docstring; ``columns``
+    (FILLING_COLUMNS, n_resources) is work space.
+    """
+    used, floor, level, open_ = columns[0], columns[1], columns[2], columns[3]
+    used[:] = 0.0
+    floor[:] = 0.0
+    while left > 0:
+        level[:] = 0.0
+        open_[:] = 0.0
+        for k in range(left):
+            i = growing[k]
+            first, last = span(shares, i)
+            for e in range(first, last):
+                j, a = entry(shares, i, e)
+                level[j] += a * rates[i]
+        for j in range(level.size):
+            # Rounding may put a resource that fills up at the level of a frozen class a hair below it.
+            level[j] = max(floor[j], (1.0 - used[j]) / level[j]) if level[j] > 0 else np.inf
+        for k in range(left):
+            i = growing[k]
+            first, last = span(shares, i)
             reach = np.inf
-            first_class = -1
-            first_resource = -1
+            for e in range(first, last):
+                j, a = entry(shares, i, e)
+                reach = min(reach, level[j] if a > 0 else np.inf)
+            tasks[i] = min(caps[i], rates[i] * reach)
+            # Equal levels are to count as equal, whether or not they round that way.
+            ceiling = -1.0 if tasks[i] == caps[i] else reach * (1.0 + 1e-15)
+            for e in range(first, last):
+                j, a = entry(shares, i, e)
+                if a > 0 and level[j] > ceiling:
+                    open_[j] = 1.0
+        remaining = 0
+        for k in range(left):
+            i = growing[k]
+            first, last = span(shares, i)
+            stop = tasks[i] == caps[i]
+            for e in range(first, last):
+                j, a = entry(shares, i, e)
+                stop = stop or (open_[j] == 0 and a > 0)
+            if stop:
+                height = tasks[i] / rates[i]
+                for e in range(first, last):
+                    j, a = entry(shares, i, e)
+                    used[j] += a * tasks[i]
+                    floor[j] = max(floor[j], height if a > 0 else 0.0)
+            else:
+                growing[remaining] = i
+                remaining += 1
+        left = remaining
+
+
+def _kernel(sources: str) -> Callable[..., None]:
+    """The kernel, stored for these sources (see :mod:`fairness.kernels`)."""
+
+    @numba.njit(cache=True, nogil=True, error_model="numpy")
+    def progressive_filling(
+        task_shares: FloatArray, limits: FloatArray, counts: FloatArray, tasks: FloatArray, growth: FloatArray
+    ) -> None:
+        """Fill ``tasks`` (n_states, n_classes); growth is infinite for classes without demand."""
+        assert sources
+        n_states, n = counts.shape
+        growing = np.empty(n, dtype=np.int64)
+        rates = np.empty(n)
+        caps = np.empty(n)
+        columns = np.empty((FILLING_COLUMNS, task_shares.shape[1]))
+        for state in range(n_states):
+            left = 0
             for i in range(n):
-                if growing[i]:
-                    rate = x[i] * growth[i]
-                    for j in range(m):
-                        growing_load[j] += task_shares[i, j] * rate
-                    if limits[i] / growth[i] < reach:
-                        reach = limits[i] / growth[i]
-                        first_class = i
-                elif phi[i] > 0:
-                    for j in range(m):
-                        frozen_usage[j] += task_shares[i, j] * phi[i]
-            for j in range(m):
-                if growing_load[j] > 0 and (1.0 - frozen_usage[j]) / growing_load[j] < reach:
-                    reach = (1.0 - frozen_usage[j]) / growing_load[j]
-                    first_class, first_resource = -1, j
-            # Rounding may put a resource that fills at this very level a hair below it.
-            level = max(level, reach)
-            # Whatever sets the level binds, whether or not the products below round that way.
-            ceiling = level * (1.0 + 1e-15)
-            for j in range(m):
-                full[j] = growing_load[j] > 0 and 1.0 - frozen_usage[j] <= ceiling * growing_load[j]
-            if first_resource >= 0:
-                full[first_resource] = True
-            for i in range(n):
-                if growing[i]:
-                    stop = i == first_class or limits[i] <= ceiling * growth[i]
-                    for j in range(m):
-                        stop = stop or (full[j] and task_shares[i, j] > 0)
-                    if stop:
-                        phi[i] = x[i] * min(growth[i] * level, limits[i])
-                        growing[i] = False
-                        left -= 1
+                x = counts[state, i]
+                tasks[state, i] = 0.0
+                if x > 0:
+                    rates[i] = x * growth[i]
+                    caps[i] = x * limits[i]
+                    if growth[i] < np.inf:
+                        growing[left] = i
+                        left += 1
+                    else:
+                        # A class without demand is bounded by its limit alone.
+                        tasks[state, i] = caps[i]
+            water_fill(task_shares, growing, left, rates, caps, tasks[state], columns)
+
+    return progressive_filling
+
+
+progressive_filling = _kernel(fingerprint(kernels))
 
 
 def filling_solution(problem: Problem, counts: FloatArray, growth: FloatArray) -> Solution:
     """Allocation, levels and certificate of progressive filling for one vector of counts."""
     tasks = evaluate(problem, counts, progressive_filling, growth)
-    levels = np.divide(tasks, counts * growth, out=np.zeros_like(tasks), where=counts > 0)
-    return Solution(tasks, level_certificate(problem, counts, tasks, growth), levels=levels)
+    certificate = level_certificate(problem, counts, tasks, growth)
+    return Solution(tasks, certificate, levels=job_levels(counts, tasks, growth))

@@ -14,8 +14,7 @@ predictor and corrector [1]_.
 Bills differ by a hundred decades when :math:`\alpha` is large. So complementarity is measured against
 :math:`\omega_j = \min_i e_i/a_{ij}`, the price at which resource :math:`j` alone makes up the bill of one of
 its users, everything else is relative, and the path starts just inside the max-min allocation, the limit
-:math:`\alpha\to\infty`, where the bills have about their final sizes. It is found by water-filling in
-parallel: a resource is settled as soon as it has the lowest level for all its classes.
+:math:`\alpha\to\infty`, where the bills have about their final sizes (:mod:`fairness.policies.filling`).
 
 References
 ----------
@@ -24,34 +23,39 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numba
 import numpy as np
-from numpy.typing import NDArray
+from numba import types
+from numba.extending import overload
 
+from fairness.kernels import IntArray, Nonzeros, Shares, entry, span
+from fairness.policies.filling import water_fill
 from fairness.problem import FloatArray
 
-__all__ = ["BLOCK", "COLUMNS", "ROWS", "IntArray", "factorise", "gram", "interior_point", "solve"]
-
-IntArray = NDArray[np.int64]
+__all__ = ["BLOCK", "COLUMNS", "ROWS", "factorise", "gram", "gram_of_many", "interior_point", "solve"]
 
 ROWS, COLUMNS = 14, 7
 """Work space of :func:`interior_point`, in vectors over the classes and over the resources."""
 
 BLOCK = 48
-"""Number of resources up to which plain loops beat BLAS; beyond, classes per matrix product."""
+"""Number of resources up to which plain loops beat products of matrices; the width of a block beyond."""
 
+_BATCH = 500  # classes per matrix product; not a power of 2, whose multiples share one place in the cache
+_PAIR = 20  # terms of a matrix product in the time of one pair of nonzeros
 _ITERATIONS = 150  # 8 to 15 are usual; up to 70 occur for alpha = 0.05
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@numba.njit(nogil=True, error_model="numpy")
 def interior_point(
-    shares: FloatArray,
+    shares: Shares,
     users: IntArray,
     alpha: float,
     rows: FloatArray,
     columns: FloatArray,
     matrix: FloatArray,
-    block: FloatArray,
 ) -> float:
     """Put prices into ``columns[0]``, 0 where slack outweighs them; return the unit of the weights.
 
@@ -59,13 +63,13 @@ def interior_point(
     The weights are divided by the unit, so that bills are centred on 1: they would overflow for large alpha.
     Whether the result is a solution is for the caller to certify.
     """
-    m = shares.shape[1]
+    m = columns.shape[1]
     weight, cap, phi, bill, room, q, aim_q = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6]
     gain, factor, error, d_phi, d_room, d_q = rows[8], rows[9], rows[10], rows[11], rows[12], rows[13]
     p, s, omega, gap, aim_p, y, d_s = (
         columns[0], columns[1], columns[2], columns[3], columns[4], columns[5], columns[6]
     )  # fmt: skip
-    _max_min(shares, users, rows, columns)
+    water_fill(shares, users.copy(), users.size, weight, cap, phi, columns)
     low, high = np.inf, 0.0
     for i in users:
         low, high = min(low, weight[i] / phi[i]), max(high, weight[i] / phi[i])
@@ -80,14 +84,16 @@ def interior_point(
         room[i] = max(1.0 - phi[i] / cap[i], 0.1)
         q[i] = 0.1 * bill[i] / (m * room[i]) if cap[i] < np.inf else 0.0
         pairs += cap[i] < np.inf
-        for j in range(m):
-            s[j] -= shares[i, j] * phi[i]
-            omega[j] = max(omega[j], shares[i, j] / bill[i])
+        first, last = span(shares, i)
+        for e in range(first, last):
+            j, a = entry(shares, i, e)
+            s[j] -= a * phi[i]
+            omega[j] = max(omega[j], a / bill[i])
     for j in range(m):
         s[j] = max(s[j], 0.1)
         p[j] = 0.1 / (m * s[j] * omega[j]) if omega[j] > 0 else 0.0
         pairs += omega[j] > 0
-    steps, last = 0, _ITERATIONS
+    steps, most = 0, _ITERATIONS
     while True:
         omega[:] = 0.0
         gap[:] = 1.0
@@ -96,12 +102,15 @@ def interior_point(
         for i in users:
             cost = q[i]
             largest = 0.0
-            for j in range(m):
-                cost += shares[i, j] * p[j]
-                gap[j] -= shares[i, j] * phi[i]
-                largest = max(largest, shares[i, j])
-            for j in range(m):
-                omega[j] = max(omega[j], shares[i, j] / cost)
+            first, last = span(shares, i)
+            for e in range(first, last):
+                j, a = entry(shares, i, e)
+                cost += a * p[j]
+                gap[j] -= a * phi[i]
+                largest = max(largest, a)
+            for e in range(first, last):
+                j, a = entry(shares, i, e)
+                omega[j] = max(omega[j], a / cost)
             bill[i] = cost
             error[i] = np.log(cost) - alpha * np.log(weight[i] / phi[i])
             # A class too small to be seen in any usage does not hold up the others.
@@ -117,12 +126,12 @@ def interior_point(
                 mu += p[j] * s[j] * omega[j]
         mu /= pairs
         # In a tie p_j = s_j = 0, and both tend to 0 like sqrt(mu) only: hence some steps more, if possible.
-        if worst <= 1e-11 and mu <= 1e-15 and last > steps + 4:
-            last = steps + 4
-        if (worst <= 1e-11 and mu <= 1e-22) or steps >= last or not worst < np.inf:
+        if worst <= 1e-11 and mu <= 1e-15 and most > steps + 4:
+            most = steps + 4
+        if (worst <= 1e-11 and mu <= 1e-22) or steps >= most or not worst < np.inf:
             break
         steps += 1
-        gram(shares, users, factor, p, matrix, block)
+        gram(shares, users, factor, p, matrix)
         for j in range(m):
             matrix[j, j] += p[j] * s[j] if omega[j] > 0 else 1.0
         factorise(matrix)
@@ -175,57 +184,12 @@ def interior_point(
     return unit
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _max_min(shares: FloatArray, users: IntArray, rows: FloatArray, columns: FloatArray) -> None:
-    """Fill the tasks ``rows[2]`` max-min fairly, or nearly so if that takes more than 100 rounds."""
-    m = shares.shape[1]
-    weight, cap, phi, reach, growing = rows[0], rows[1], rows[2], rows[3], rows[4]
-    free, load, settled = columns[0], columns[1], columns[2]
-    for i in users:
-        growing[i] = 1.0
-        phi[i] = 0.0
-    for _ in range(100):
-        free[:] = 1.0
-        load[:] = 0.0
-        for i in users:
-            for j in range(m):
-                if growing[i] > 0:
-                    load[j] += shares[i, j] * weight[i]
-                else:
-                    free[j] -= shares[i, j] * phi[i]
-        settled[:] = 1.0
-        for i in users:
-            if growing[i] > 0:
-                # Levels only rise from round to round, so a class that meets its cap first will stay there.
-                reach[i] = np.inf
-                for j in range(m):
-                    if shares[i, j] > 0:
-                        reach[i] = min(reach[i], max(free[j], 0.0) / load[j])
-                phi[i] = min(cap[i], weight[i] * reach[i])
-                for j in range(m):
-                    higher = free[j] > reach[i] * load[j] * (1.0 + 1e-12)
-                    if shares[i, j] > 0 and (higher or phi[i] == cap[i]):
-                        settled[j] = 0.0
-        left = 0
-        for i in users:
-            if growing[i] > 0:
-                stop = phi[i] == cap[i]
-                for j in range(m):
-                    stop = stop or (settled[j] > 0 and shares[i, j] > 0)
-                if stop:
-                    growing[i] = 0.0
-                else:
-                    left += 1
-        if left == 0:
-            break
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@numba.njit(nogil=True, error_model="numpy")
 def _direction(
-    shares: FloatArray, users: IntArray, rows: FloatArray, columns: FloatArray, matrix: FloatArray
+    shares: Shares, users: IntArray, rows: FloatArray, columns: FloatArray, matrix: FloatArray
 ) -> float:
     """Solve the Newton system for given changes of p s and q t; return the step that meets the boundary."""
-    m = shares.shape[1]
+    m = columns.shape[1]
     cap, phi, bill, room, q, aim_q, pull = rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], rows[7]
     gain, error, d_phi, d_room, d_q = rows[8], rows[10], rows[11], rows[12], rows[13]
     p, s, gap, aim_p, y, d_s = columns[0], columns[1], columns[3], columns[4], columns[5], columns[6]
@@ -233,8 +197,10 @@ def _direction(
     for i in users:
         missing = 1.0 - phi[i] / cap[i] - room[i]
         pull[i] = -bill[i] * error[i] - (aim_q[i] - q[i] * missing) / room[i]
-        for j in range(m):
-            y[j] += shares[i, j] * (gain[i] * pull[i])
+        first, last = span(shares, i)
+        for e in range(first, last):
+            j, a = entry(shares, i, e)
+            y[j] += a * (gain[i] * pull[i])
     for j in range(m):
         y[j] = p[j] * (y[j] - gap[j]) + aim_p[j]
         d_s[j] = gap[j]
@@ -244,11 +210,14 @@ def _direction(
         inverse = max(inverse, -y[j])
     for i in users:
         move = 0.0
-        for j in range(m):
-            move += shares[i, j] * (p[j] * y[j])
+        first, last = span(shares, i)
+        for e in range(first, last):
+            j, a = entry(shares, i, e)
+            move += a * (p[j] * y[j])
         d_phi[i] = gain[i] * (pull[i] - move)
-        for j in range(m):
-            d_s[j] -= shares[i, j] * d_phi[i]
+        for e in range(first, last):
+            j, a = entry(shares, i, e)
+            d_s[j] -= a * d_phi[i]
         d_room[i] = 1.0 - phi[i] / cap[i] - room[i] - d_phi[i] / cap[i]
         d_q[i] = (aim_q[i] - q[i] * d_room[i]) / room[i]
         inverse = max(inverse, -d_phi[i] / phi[i], -d_room[i] / room[i])
@@ -259,76 +228,113 @@ def _direction(
     return 1.0 / inverse if inverse > 0 else np.inf
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def gram(
-    shares: FloatArray,
-    users: IntArray,
-    factor: FloatArray,
-    scale: FloatArray,
-    matrix: FloatArray,
-    block: FloatArray,
-) -> None:
+def gram(shares: Shares, users: IntArray, factor: FloatArray, scale: FloatArray, matrix: FloatArray) -> None:
     """Put B'B into ``matrix`` (its lower triangle at least), where b_ij = factor_i a_ij scale_j."""
-    m = shares.shape[1]
+    if isinstance(shares, Nonzeros):
+        gram_of_many(shares, users, factor, scale, matrix)
+    else:
+        gram_of_few(shares, users, factor, scale, matrix)
+
+
+@overload(gram, strict=False)
+def _gram(shares: Any, users: Any, factor: Any, scale: Any, matrix: Any) -> Callable[..., Any]:
+    kernel = gram_of_few if isinstance(shares, types.Array) else gram_of_many
+    return lambda shares, users, factor, scale, matrix: kernel(shares, users, factor, scale, matrix)
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def gram_of_few(
+    shares: FloatArray, users: IntArray, factor: FloatArray, scale: FloatArray, matrix: FloatArray
+) -> None:
+    """:func:`gram` by plain loops."""
+    m = scale.size
     matrix[:] = 0.0
-    if m <= BLOCK:
-        row = block[0]
-        for i in users:
-            for j in range(m):
-                row[j] = factor[i] * shares[i, j] * scale[j]
-            for j in range(m):
-                if row[j] != 0.0:
-                    for k in range(j + 1):
-                        matrix[j, k] += row[j] * row[k]
-        return
-    filled = 0
-    for number in range(users.size):
-        i = users[number]
+    for i in users:
         for j in range(m):
-            block[filled, j] = factor[i] * shares[i, j] * scale[j]
-        filled += 1
-        if filled == block.shape[0] or number == users.size - 1:
-            for r in range(filled, block.shape[0]):
-                for j in range(m):
-                    block[r, j] = 0.0
-            product = np.dot(block.T, block)
-            for j in range(m):
+            left = factor[i] * shares[i, j] * scale[j]
+            if left != 0.0:
                 for k in range(j + 1):
-                    matrix[j, k] += product[j, k]
-            filled = 0
+                    matrix[j, k] += left * (factor[i] * shares[i, k] * scale[k])
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@numba.njit(nogil=True, error_model="numpy")
+def gram_of_many(
+    shares: Nonzeros, users: IntArray, factor: FloatArray, scale: FloatArray, matrix: FloatArray
+) -> None:
+    """:func:`gram` over pairs of nonzeros, or by BLAS if there are too many, without resources of scale 0."""
+    start, resource, share = shares
+    matrix[:] = 0.0
+    kept = np.flatnonzero(scale)
+    place = np.zeros(scale.size, dtype=np.int64)
+    place[kept] = np.arange(kept.size)
+    pairs = 0.0
+    for i in users:
+        number = 0
+        for e in range(start[i], start[i + 1]):
+            number += scale[resource[e]] != 0.0
+        pairs += 0.5 * number * number
+    if _PAIR * pairs < 0.5 * users.size * float(kept.size) ** 2:
+        for i in users:
+            for e in range(start[i], start[i + 1]):
+                left = factor[i] ** 2 * share[e] * scale[resource[e]]
+                if left != 0.0:
+                    line = matrix[resource[e]]
+                    for f in range(start[i], e + 1):
+                        line[resource[f]] += left * (share[f] * scale[resource[f]])
+        return
+    block = np.zeros((kept.size, _BATCH))
+    for low in range(0, users.size, _BATCH):
+        block[:] = 0.0
+        for r in range(min(_BATCH, users.size - low)):
+            i = users[low + r]
+            for e in range(start[i], start[i + 1]):
+                j = resource[e]
+                if scale[j] != 0.0:
+                    block[place[j], r] = factor[i] * share[e] * scale[j]
+        # In stripes, to spare most of the upper triangle.
+        for left_end in range(0, kept.size, 2 * BLOCK):
+            right_end = min(left_end + 2 * BLOCK, kept.size)
+            product = np.dot(block[left_end:], block[left_end:right_end].T)
+            for r in range(left_end, kept.size):
+                for c in range(left_end, min(right_end, r + 1)):
+                    matrix[kept[r], kept[c]] += product[r - left_end, c - left_end]
+
+
+@numba.njit(nogil=True, error_model="numpy")
 def factorise(matrix: FloatArray) -> None:
     """Cholesky factor in place, in the lower triangle; a dependent row (duplicated resource) is left out."""
     m = matrix.shape[0]
+    if m <= BLOCK:
+        _factorise_panel(matrix.T, np.diag(matrix).copy())
+        return
+    whole = np.diag(matrix).copy()
     for low in range(0, m, BLOCK):
         high = min(low + BLOCK, m)
+        # The transpose of a block of columns, so that the inner loops run along rows.
+        panel = np.ascontiguousarray(matrix[low:, low:high].T)
         if low > 0:
-            left = np.ascontiguousarray(matrix[low:, :low])
-            top = np.ascontiguousarray(matrix[low:high, :low].T)
-            product = np.dot(left, top)
-            for r in range(low, m):
-                for k in range(low, high):
-                    matrix[r, k] -= product[r - low, k - low]
-        for k in range(low, high):
-            whole = matrix[k, k]
-            for c in range(low):
-                whole += matrix[k, c] ** 2
-            pivot = matrix[k, k]
-            for c in range(low, k):
-                pivot -= matrix[k, c] ** 2
-            # 1e-14: what rounding leaves of a pivot that is zero.
-            root = np.sqrt(pivot) if pivot > 1e-14 * whole else np.inf
-            matrix[k, k] = root
-            for r in range(k + 1, m):
-                value = matrix[r, k]
-                for c in range(low, k):
-                    value -= matrix[r, c] * matrix[k, c]
-                matrix[r, k] = value / root
+            left = np.ascontiguousarray(matrix[low:high, :low])
+            panel -= np.dot(left, np.ascontiguousarray(matrix[low:, :low]).T)
+        _factorise_panel(panel, whole[low:high])
+        matrix[low:, low:high] = panel.T
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@numba.njit(nogil=True, error_model="numpy")
+def _factorise_panel(panel: FloatArray, whole: FloatArray) -> None:
+    """Cholesky factor of the first rows of a matrix, transposed and in place; ``whole`` is its diagonal."""
+    for k in range(panel.shape[0]):
+        for c in range(k):
+            factor = panel[c, k]
+            for r in range(k, panel.shape[1]):
+                panel[k, r] -= factor * panel[c, r]
+        # 1e-14: what rounding leaves of a pivot that is zero.
+        root = np.sqrt(panel[k, k]) if panel[k, k] > 1e-14 * whole[k] else np.inf
+        for r in range(k + 1, panel.shape[1]):
+            panel[k, r] /= root
+        panel[k, k] = root
+
+
+@numba.njit(nogil=True, error_model="numpy")
 def solve(matrix: FloatArray, vector: FloatArray) -> None:
     """Solve L L' x = vector in place."""
     m = vector.size

@@ -12,8 +12,9 @@ resource is saturated, each limit a price :math:`q_i`, and
 .. math:: \varphi_i = W_i \Bigl(\sum_j a_{ij} p_j + q_i\Bigr)^{-1/\alpha} ;
 
 under PF a job of weight :math:`w` spends :math:`w`. The tasks are unique for every :math:`\alpha > 0`, the
-prices need not be (think of a duplicated resource). From :math:`\alpha \to 0`, maximum throughput, the family
-runs to :math:`\alpha \to \infty`, weighted max-min fairness of tasks.
+prices need not be (think of a duplicated resource). From :math:`\alpha \to 0`, maximum throughput
+(:mod:`fairness.policies.throughput`), the family runs to :math:`\alpha \to \infty`, weighted max-min fairness
+of tasks.
 
 The weight :math:`w_i^\alpha` in front of a job makes a job of weight :math:`w` equal to :math:`w` jobs of
 weight 1 for every :math:`\alpha`. The weight of Mo and Walrand [3]_ is our :math:`w_i^\alpha`, and
@@ -47,6 +48,7 @@ from fairness.errors import ModelError, NotConvergedError
 from fairness.policies.maxmin import MaxMin
 from fairness.policies.prices import CERTIFIED, price_kernel
 from fairness.policies.protocol import Solution, evaluate
+from fairness.policies.throughput import throughput_solution, throughput_tasks
 from fairness.problem import FloatArray, Problem
 
 __all__ = ["AlphaFair", "ProportionalFair"]
@@ -96,8 +98,9 @@ class AlphaFair:
     Parameters
     ----------
     alpha : float
-        Aversion to inequality, > 0: 1 is proportional fairness, 2 minimises potential delay, ``inf`` is
-        max-min fairness. Between 0.05 and 50 all but extreme problems are solved; far outside,
+        Aversion to inequality, >= 0: 1 is proportional fairness, 2 minimises potential delay. 0 and ``inf``
+        are the limits, maximum throughput and max-min fairness. Between 0.05 and 50 all but extreme problems
+        are solved; elsewhere,
         :math:`(W_i/\\varphi_i)^\\alpha` leaves the range of floating-point numbers.
 
     Examples
@@ -105,8 +108,9 @@ class AlphaFair:
     >>> from fairness import Problem
     >>> from fairness.policies.proportional import AlphaFair
     >>> line = Problem([[1, 1], [1, 0], [0, 1]], [1, 1])  # one flow on two links, two on one link each
-    >>> for alpha in (0.5, 1, 2, float("inf")):
+    >>> for alpha in (0, 0.5, 1, 2, float("inf")):
     ...     AlphaFair(alpha)(line, [1, 1, 1]).round(4)
+    array([0., 1., 1.])
     array([0.2, 0.8, 0.8])
     array([0.3333, 0.6667, 0.6667])
     array([0.4142, 0.5858, 0.5858])
@@ -117,10 +121,9 @@ class AlphaFair:
 
     def __post_init__(self) -> None:
         value = self.alpha
-        if not isinstance(value, numbers.Real) or isinstance(value, bool) or not value > 0:
+        if not isinstance(value, numbers.Real) or isinstance(value, bool) or not value >= 0:
             raise ModelError(
-                f"alpha must be a number > 0 (inf for max-min fairness); got {value!r}; maximum throughput, "
-                "alpha = 0, has many solutions: use a small alpha such as 0.05"
+                f"alpha must be a number >= 0 (0 for maximum throughput, inf for max-min); got {value!r}"
             )
         object.__setattr__(self, "alpha", float(value))
 
@@ -135,10 +138,13 @@ class AlphaFair:
         Raises
         ------
         NotConvergedError
-            If a state cannot be certified to a relative accuracy of 1e-10.
+            If a state cannot be certified to a relative accuracy of 1e-10; when ``alpha`` is 0, also if
+            rounding errors leave open which allocations have the most tasks.
         """
         if math.isinf(self.alpha):
             return MaxMin()(problem, counts)
+        if self.alpha == 0:
+            return throughput_tasks(problem, counts)
         return _solve(problem, counts, self.alpha)[0]
 
     def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
@@ -148,6 +154,8 @@ class AlphaFair:
         """
         if math.isinf(self.alpha):
             return MaxMin().solve(problem, counts)
+        if self.alpha == 0:
+            return throughput_solution(problem, problem.check_counts(counts))
         return _solution(problem, problem.check_counts(counts), self.alpha)
 
 

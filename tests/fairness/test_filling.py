@@ -37,6 +37,47 @@ def test_filling_is_certified_on_large_and_extreme_instances(policy, kind):
             assert allocate(instance, policy).certificate.residual < 1e-13
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("policy", [MaxMin(), DRF(), AssetFair()], ids=lambda p: p.name)
+def test_filling_is_certified_at_extreme_counts_and_limits(policy, kind):
+    rng = np.random.default_rng(4)
+    for _ in range(40):
+        n, m = int(rng.integers(1, 40)), int(rng.integers(1, 9))
+        problem = random_problem(rng, n, m, kind=kind, weighted=True)
+        limits = np.where(rng.random(n) < 0.5, 10.0 ** rng.uniform(-8, 8, n), np.inf)
+        counts = 10.0 ** rng.uniform(-8, 8, n) * (rng.random(n) < 0.9)
+        extreme = Problem(problem.demands, problem.capacities, weights=problem.weights, limits=limits)
+        assert allocate(extreme, policy, counts).certificate.residual < 1e-13
+
+
+def test_one_resource_fills_to_the_water_level():
+    """phi = min(limit, level): sorted by limit, the level is where the rest divide what the others leave."""
+    rng = np.random.default_rng(5)
+    n = 2000
+    limits = rng.exponential(1.0 / n, n)
+    capacity = 0.7 * limits.sum()
+    order = np.sort(limits)
+    left = capacity - np.concatenate([[0.0], np.cumsum(order)[:-1]])
+    level = left / np.arange(n, 0, -1)
+    expected = np.minimum(limits, level[np.argmax(level <= order)])
+    tasks = MaxMin()(Problem(np.ones((n, 1)), [capacity], limits=limits), np.ones(n))
+    np.testing.assert_allclose(tasks, expected, rtol=1e-12)  # 2000 summands
+
+
+def test_as_many_rounds_as_resources():
+    """Class k shares a resource with class k-1 and one with class k+1; each waits for the one before."""
+    number = 300
+    expected = 1.0 + 0.01 * np.arange(number + 1)
+    demands = np.zeros((number + 1, number))
+    demands[np.arange(number), np.arange(number)] = 1.0
+    demands[np.arange(1, number + 1), np.arange(number)] = 1.0
+    limits = np.full(number + 1, np.inf)
+    limits[0] = 1.0
+    chain = Problem(demands, expected[:-1] + expected[1:], limits=limits)
+    # Each task is what the one before leaves, so rounding errors add up: 300 * 4 * 2e-16.
+    np.testing.assert_allclose(MaxMin()(chain, np.ones(number + 1)), expected, rtol=1e-12)
+
+
 def test_the_certificate_notices_a_wrong_allocation():
     problem = Problem([[1, 4], [3, 1]], [9, 18])
     good = allocate(problem, DRF())
@@ -97,6 +138,26 @@ def test_class_without_demand_runs_its_limit_and_zero_capacity_runs_nothing():
         assert result.tasks.tolist() == [6, 2, 0]
         assert result.certificate.holds
         assert "resource 2" in result.bottlenecks[2]
+
+
+@pytest.mark.parametrize("policy", [MaxMin(), DRF(), AssetFair()], ids=lambda p: p.name)
+def test_an_absent_class_without_demand_has_level_0(policy):
+    # 0 jobs times an infinite growth rate must not be formed (warnings are errors).
+    result = allocate(Problem([[0], [1]], [1], limits=[3, np.inf]), policy, [0, 1])
+    assert result.tasks.tolist() == [0, 1]
+    assert result.levels.tolist() == [0, 1]
+    assert result.certificate.holds
+
+
+def test_certificates_take_what_people_have_and_refuse_the_rest():
+    from fairness.certificates import bottleneck_certificate, feasibility_certificate
+
+    problem = Problem([[1, 4], [3, 1]], [9, 18])
+    assert bottleneck_certificate(problem, [1, 1], [3, 2]).holds is False
+    assert feasibility_certificate(problem, [1, 1], [3, 2]).holds
+    assert not feasibility_certificate(problem, [1, 1], [np.nan, 2]).holds
+    with pytest.raises(ModelError, match=r"must have shape \(2,\); got \(2,\) and \(3,\)"):
+        feasibility_certificate(problem, [1, 1], [1, 2, 3])
 
 
 def test_resource_weights_are_checked():

@@ -11,6 +11,8 @@ from scipy.optimize import brentq, linprog
 
 from fairness import MaxMin, ModelError, NotConvergedError, Problem, allocate
 from fairness.certificates import SATURATION, feasibility_residual, relative_usage
+from fairness.kernels import nonzeros
+from fairness.policies.interior import factorise, gram_of_few, gram_of_many
 from fairness.policies.proportional import AlphaFair, ProportionalFair
 from fairness.testing import KINDS, check_policy, random_problem
 
@@ -240,10 +242,101 @@ def test_small_alpha_tends_to_maximum_throughput():
     assert lost[0.05] / 60 < 0.01
 
 
+# Maximum throughput
+
+
+def clearness(problem, counts, solution):
+    """Smallest gain or relative price but 0: alpha-fair tasks approach the limit like exp(-this/alpha)."""
+    gain = np.abs(1 - problem.demands @ solution.prices)[counts > 0]
+    price = solution.prices * problem.capacities
+    price = price / max(price.sum(), 1e-300)
+    return min(gain[gain > 1e-11].min(initial=np.inf), price[price > 0].min(initial=np.inf))
+
+
+def test_maximum_throughput_is_the_limit_of_small_alpha():
+    compared = 0
+    for problem, counts in instances(20, 200):
+        solution = AlphaFair(0).solve(problem, counts)
+        assert solution.certificate.residual < ACCURATE
+        assert solution.certificate.duality_gap < ACCURATE
+        assert feasibility_residual(problem, counts, solution.tasks) < ACCURATE
+        tasks = AlphaFair(0.01)(problem, counts)
+        # The tasks of alpha > 0 are feasible, so they cannot be more; 1e-10 is their certified accuracy.
+        assert tasks.sum() <= solution.tasks.sum() * (1 + 1e-10)
+        if counts.any() and clearness(problem, counts, solution) >= 0.15:
+            # exp(-0.15/0.01) is 3e-7; the rest is of first order in alpha.
+            assert np.abs(tasks - solution.tasks).max() <= 0.01 * solution.tasks.max()
+            compared += 1
+    assert compared >= 100
+
+
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+def test_maximum_throughput_against_clarabel():
+    """Tasks plus a little entropy, by a conic solver."""
+    compared = 0
+    for problem, counts in instances(21, 120):
+        live = counts > 0
+        if not live.any():
+            continue
+        solution = AlphaFair(0).solve(problem, counts)
+        if clearness(problem, counts, solution) < 0.02:
+            continue
+        phi = cp.Variable(int(live.sum()))
+        w, caps = (counts * problem.weights)[live], (counts[live] * problem.limits[live])
+        entropy = cp.sum(cp.multiply(1 + np.log(w), phi) + cp.entr(phi))
+        rules = [problem.task_shares[live].T @ phi <= 1]
+        rules += [phi[i] <= caps[i] for i in np.flatnonzero(np.isfinite(caps))]
+        cp.Problem(cp.Maximize(cp.sum(phi) + 1e-3 * entropy), rules).solve(
+            solver=cp.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12
+        )
+        # Along the face the objective is flat: 1e-12/1e-3 in it leaves 3e-5 in the tasks.
+        difference = np.abs(phi.value - solution.tasks[live]).max()
+        assert difference <= 2e-4 * solution.tasks.max(), repr(problem)
+        compared += 1
+    assert compared >= 80
+
+
+def test_maximum_throughput_chooses_by_entropy():
+    # One resource, equal demands: every division has the most tasks; entropy follows the weights.
+    pool = Problem([[1], [1], [1]], [6], weights=[1, 2, 1], limits=[np.inf, np.inf, 0.5])
+    solution = AlphaFair(0).solve(pool, [1, 2, 1])
+    np.testing.assert_allclose(solution.tasks, [1.1, 4.4, 0.5], rtol=ACCURATE)
+    assert solution.certificate.holds
+    # Class 3 demands more of the same and gets nothing; class 4 demands nothing.
+    pool = Problem([[1], [1], [2], [0]], [6], limits=[np.inf, np.inf, np.inf, 3])
+    np.testing.assert_allclose(AlphaFair(0)(pool, [[1, 1, 1, 1], [0, 1, 3, 2]]), [[3, 3, 0, 3], [0, 6, 0, 6]])
+    # Prices (1, 0) or (0, 1), say, make class 2 or 3 look as good as class 1, but they cannot run.
+    pool = Problem([[1, 1], [1, 2], [2, 1]], [1, 1])
+    np.testing.assert_allclose(AlphaFair(0)(pool, [1, 1, 1]), [1, 0, 0], atol=1e-15)
+    line = Problem([[1, 1], [1, 0], [0, 1]], [1, 1])
+    np.testing.assert_allclose(AlphaFair(0)(line, [1, 1, 1]), [0, 1, 1])
+    assert AlphaFair(0)(line, [0, 0, 0]).tolist() == [0, 0, 0]
+    blocked = Problem([[1, 1], [1, 0]], [1, 0])
+    assert AlphaFair(0)(blocked, [1, 1]).tolist() == [0, 1]
+
+
+def test_maximum_throughput_of_many_classes():
+    for kind in KINDS:
+        problem = random_problem(np.random.default_rng(22), 300, 20, kind=kind, weighted=True, limited=True)
+        certificate = AlphaFair(0).solve(problem).certificate
+        assert certificate.residual < 1e-11  # 300 summands
+        assert certificate.duality_gap < 1e-11
+
+
+def test_doubtful_throughput_is_an_error():
+    """A demand larger by 1e-9: is the second class to share or not?"""
+    with pytest.raises(NotConvergedError, match="too near to 0 to tell which allocations are the best"):
+        AlphaFair(0)(Problem([[1], [1 + 1e-9]], [1]), [1, 1])
+    np.testing.assert_allclose(AlphaFair(0)(Problem([[1], [1 + 1e-7]], [1]), [1, 1]), [1, 0])
+    np.testing.assert_allclose(AlphaFair(0)(Problem([[1], [1 + 1e-15]], [1]), [1, 1]), [0.5, 0.5])
+
+
 # One policy, whatever the shape of the question
 
 
-@pytest.mark.parametrize("policy", [PF, AlphaFair(0.5), AlphaFair(2), AlphaFair(0.05), AlphaFair(50)])
+@pytest.mark.parametrize(
+    "policy", [PF, AlphaFair(0.5), AlphaFair(2), AlphaFair(0.05), AlphaFair(50), AlphaFair(0)]
+)
 def test_battery(policy):
     check_policy(policy, skip=() if policy is PF else {"task units"})
 
@@ -350,12 +443,54 @@ def test_large(n, m):
     assert relative_usage(problem, solution.tasks).max() <= 1 + 1e-12
 
 
+@pytest.mark.parametrize("density", [0.05, 1.0])
+def test_many_resources(density):
+    """Pairs of nonzeros, or blocks by BLAS; duplicated resources leave dependent rows in later blocks."""
+    rng = np.random.default_rng(12)
+    demands = 10.0 ** rng.uniform(-1, 1, (600, 120)) * (rng.random((600, 120)) < density)
+    demands[~demands.any(axis=1), 0] = 1.0
+    capacities = demands.sum(axis=0) + 1.0
+    single = PF.solve(Problem(demands, capacities))
+    assert single.certificate.residual <= ACCURATE
+    assert single.certificate.duality_gap <= ACCURATE
+    double = PF.solve(Problem(np.hstack([demands, demands]), np.tile(capacities, 2)))
+    np.testing.assert_allclose(double.tasks, single.tasks, rtol=1e-11)  # conditioning of the prices
+
+
+@pytest.mark.parametrize("density", [0.05, 1.0])
+def test_gram_and_factor(density):
+    rng = np.random.default_rng(13)
+    a = rng.random((700, 130)) * (rng.random((700, 130)) < density)
+    users = np.sort(rng.permutation(700)[:650])
+    factor, scale = rng.random(700), rng.random(130) * (rng.random(130) < 0.8)
+    matrix = np.empty((130, 130))
+    gram_of_many(nonzeros(a), users, factor, scale, matrix)
+    b = (factor[:, None] * a * scale)[users]
+    # Rounding errors of 650 summands.
+    np.testing.assert_allclose(np.tril(matrix), np.tril(b.T @ b), rtol=1e-12, atol=1e-14)
+    few = np.empty((130, 130))
+    gram_of_few(a, users, factor, scale, few)
+    np.testing.assert_allclose(np.tril(few), np.tril(matrix), rtol=1e-12, atol=1e-14)
+    for size in (30, 130):
+        full = b.T @ b + np.eye(130)
+        full = full[:size, :size].copy()
+        copy = full.copy()
+        factorise(copy)
+        np.testing.assert_allclose(np.tril(copy), np.linalg.cholesky(full), rtol=1e-10, atol=1e-12)
+        full[:, -1] = full[:, 3]
+        full[-1] = full[3]  # dependent: left out
+        copy = full.copy()
+        factorise(copy)
+        assert np.isinf(copy[-1, -1])
+        assert np.isfinite(np.tril(copy)[:-1]).all()
+
+
 # Errors
 
 
-@pytest.mark.parametrize("alpha", [0, -1, math.nan, "1", None, True])
-def test_alpha_must_be_positive(alpha):
-    with pytest.raises(ModelError, match="alpha must be a number > 0"):
+@pytest.mark.parametrize("alpha", [-1, math.nan, "1", None, True])
+def test_alpha_is_checked(alpha):
+    with pytest.raises(ModelError, match="alpha must be a number >= 0"):
         AlphaFair(alpha)
 
 
