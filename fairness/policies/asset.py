@@ -15,17 +15,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from fairness.policies.filling import filling_solution, progressive_filling
-from fairness.policies.protocol import Solution, evaluate
+from fairness.policies.filling import FillingPolicy
 from fairness.problem import FloatArray, Problem
 
 __all__ = ["AssetFair"]
 
 
 @dataclass(frozen=True)
-class AssetFair:
+class AssetFair(FillingPolicy):
     """Max-min fairness of the aggregate share of a job.
 
     Examples
@@ -37,15 +35,7 @@ class AssetFair:
 
     name = "Asset"
 
-    def __call__(self, problem: Problem, counts: ArrayLike) -> FloatArray:
-        """Tasks running per class, shape (..., n_classes)."""
-        return evaluate(problem, counts, progressive_filling, self._growth(problem))
-
-    def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
-        """Allocation with levels and bottleneck certificate for one vector of counts."""
-        return filling_solution(problem, problem.check_counts(counts), self._growth(problem))
-
-    def _growth(self, problem: Problem) -> FloatArray:
+    def rates(self, problem: Problem) -> FloatArray:
+        """Tasks that hold one unit of aggregate share."""
         total = problem.task_shares.sum(axis=1)
-        rate = np.divide(1.0, total, out=np.full_like(total, np.inf), where=total > 0)
-        return problem.weights * np.where(problem.blocked & np.isinf(rate), 1.0, rate)
+        return np.divide(1.0, total, out=np.full_like(total, np.inf), where=total > 0)

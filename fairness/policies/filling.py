@@ -25,10 +25,12 @@ repeated subtraction.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import numba
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fairness import kernels
 from fairness.certificates import job_levels, level_certificate
@@ -36,7 +38,7 @@ from fairness.kernels import IntArray, Shares, entry, fingerprint, span
 from fairness.policies.protocol import Solution, evaluate
 from fairness.problem import FloatArray, Problem
 
-__all__ = ["FILLING_COLUMNS", "filling_solution", "progressive_filling", "water_fill"]
+__all__ = ["FILLING_COLUMNS", "FillingPolicy", "progressive_filling", "water_fill"]
 
 FILLING_COLUMNS = 4
 """Work space of :func:`water_fill`, in vectors over the resources."""
@@ -142,8 +144,25 @@ def _kernel(sources: str) -> Callable[..., None]:
 progressive_filling = _kernel(fingerprint(kernels))
 
 
-def filling_solution(problem: Problem, counts: FloatArray, growth: FloatArray) -> Solution:
-    """Allocation, levels and certificate of progressive filling for one vector of counts."""
-    tasks = evaluate(problem, counts, progressive_filling, growth)
-    certificate = level_certificate(problem, counts, tasks, growth)
-    return Solution(tasks, certificate, levels=job_levels(counts, tasks, growth))
+class FillingPolicy(ABC):
+    """A policy that fills progressively; a subclass says how fast a job grows."""
+
+    @abstractmethod
+    def rates(self, problem: Problem) -> FloatArray:
+        """Growth per unit of weight, shape (n_classes,), tasks per unit of level; infinite without demand."""
+
+    def growth(self, problem: Problem) -> FloatArray:
+        """Growth rates r_i of one job, shape (n_classes,)."""
+        # A blocked class never runs, so any finite rate will do.
+        return problem.weights * np.where(problem.blocked, 1.0, self.rates(problem))
+
+    def __call__(self, problem: Problem, counts: ArrayLike) -> FloatArray:
+        """Tasks running per class, shape (..., n_classes)."""
+        return evaluate(problem, counts, progressive_filling, self.growth(problem))
+
+    def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
+        """Allocation, levels and certificate for one vector of counts."""
+        x, growth = problem.check_counts(counts), self.growth(problem)
+        tasks = evaluate(problem, x, progressive_filling, growth)
+        certificate = level_certificate(problem, x, tasks, growth)
+        return Solution(tasks, certificate, levels=job_levels(x, tasks, growth))

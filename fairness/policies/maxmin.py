@@ -30,15 +30,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.errors import ModelError
-from fairness.policies.filling import filling_solution, progressive_filling
-from fairness.policies.protocol import Solution, evaluate
+from fairness.policies.filling import FillingPolicy
 from fairness.problem import FloatArray, Problem
 
 __all__ = ["DRF", "MaxMin"]
 
 
 @dataclass(frozen=True)
-class MaxMin:
+class MaxMin(FillingPolicy):
     """Weighted max-min fairness of the number of tasks per job.
 
     It depends on how work is cut into tasks (it is not scale invariant); DRF does not.
@@ -52,20 +51,13 @@ class MaxMin:
 
     name = "MMF"
 
-    def __call__(self, problem: Problem, counts: ArrayLike) -> FloatArray:
-        """Tasks running per class, shape (..., n_classes)."""
-        return evaluate(problem, counts, progressive_filling, self._growth(problem))
-
-    def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
-        """Allocation with levels and bottleneck certificate for one vector of counts."""
-        return filling_solution(problem, problem.check_counts(counts), self._growth(problem))
-
-    def _growth(self, problem: Problem) -> FloatArray:
-        return np.where(problem.task_shares.any(axis=1) | problem.blocked, problem.weights, np.inf)
+    def rates(self, problem: Problem) -> FloatArray:
+        """Every job grows by one task per unit of level and weight."""
+        return np.where(problem.task_shares.any(axis=1), 1.0, np.inf)
 
 
 @dataclass(frozen=True)
-class DRF:
+class DRF(FillingPolicy):
     """Weighted dominant resource fairness, filled to the end (Pareto efficient with zero demands).
 
     Parameters
@@ -99,19 +91,12 @@ class DRF:
             resource_weights = tuple(tuple(float(v) for v in row) for row in weights)
         object.__setattr__(self, "resource_weights", resource_weights)
 
-    def __call__(self, problem: Problem, counts: ArrayLike) -> FloatArray:
-        """Tasks running per class, shape (..., n_classes)."""
-        return evaluate(problem, counts, progressive_filling, self._growth(problem))
-
-    def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
-        """Allocation with levels and bottleneck certificate for one vector of counts."""
-        return filling_solution(problem, problem.check_counts(counts), self._growth(problem))
-
-    def _growth(self, problem: Problem) -> FloatArray:
+    def rates(self, problem: Problem) -> FloatArray:
+        """Tasks that hold one unit of dominant share, divided by the weights per resource."""
         shares = problem.task_shares
         weights = np.ones_like(shares) if self.resource_weights is None else np.array(self.resource_weights)
         if weights.shape != shares.shape:
             raise ModelError(f"resource_weights has shape {weights.shape}; the problem needs {shares.shape}")
         # [3] Table 1: rho_i = w_ir/d_ir at the resource r that minimises it.
-        rate = np.divide(weights, shares, out=np.full_like(shares, np.inf), where=shares > 0).min(axis=1)
-        return problem.weights * np.where(problem.blocked & np.isinf(rate), 1.0, rate)
+        ratio: FloatArray = np.divide(weights, shares, out=np.full_like(shares, np.inf), where=shares > 0)
+        return ratio.min(axis=1)

@@ -20,7 +20,7 @@ def test_filling_equals_the_sequence_of_linear_programs(policy, kind):
         counts = rng.integers(0, 4, n).astype(float)
         # HiGHS works to 1e-7 per constraint, and each round builds on the one before.
         np.testing.assert_allclose(
-            policy(problem, counts), leximin(problem, counts, policy._growth(problem)), rtol=2e-5, atol=1e-7
+            policy(problem, counts), leximin(problem, counts, policy.growth(problem)), rtol=2e-5, atol=1e-7
         )
 
 
