@@ -1,0 +1,1 @@
+"""The speed table: one module per topic, run by ``python -m benchmarks``."""

@@ -1,6 +1,6 @@
 """Redraw every figure of T. Bonald and J. Roberts' talk "Resource sharing in data centers" (Eindhoven, 2014).
 
-The talk is the source of the balanced-fairness and bottleneck-max results used here; the journal versions
+The talk is the source of the balanced-fairness and bottleneck-max results used here; the papers behind it
 are arXiv:1404.2266 (Performance Evaluation 79, 2014) and arXiv:1410.0782 (SIGMETRICS 2015).
 
     python -m examples.workshop --out out          # everything, a few minutes on two cores

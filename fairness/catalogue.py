@@ -19,7 +19,10 @@ __all__ = ["CATALOGUE", "Entry", "colour"]
 
 @dataclass(frozen=True)
 class Entry:
-    """A policy, its colour, and the checks of :func:`fairness.testing.check_policy` that do not apply to it."""
+    """A policy, its colour, and the checks of the battery that it fails by nature.
+
+    The battery is :func:`fairness.testing.check_policy`.
+    """
 
     policy: Policy
     colour: str

@@ -41,19 +41,38 @@ def plot_allocation(allocation: Allocation, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def plot_constraints(problem: Problem, ax: Axes | None = None) -> Axes:
-    """Draw the set of feasible allocations of two classes, with one labelled line per resource."""
+def plot_constraints(problem: Problem, ax: Axes | None = None, *, counts: ArrayLike | None = None) -> Axes:
+    """Draw the set of feasible allocations of two classes, with one labelled line per resource and limit.
+
+    Raises
+    ------
+    ModelError
+        If there are not two classes, counts is not one vector, or a class can never run.
+    """
     if problem.n_classes != 2:
         raise ModelError(f"the sharing polygon is drawn for 2 classes; the problem has {problem.n_classes}")
-    ax = ax or plt.subplots()[1]
+    jobs = problem.check_counts(counts)
+    if jobs.shape != (2,):
+        raise ModelError(f"counts must have shape (2,) to draw the sharing polygon; got {jobs.shape}")
+    for i in np.flatnonzero(problem.blocked):
+        raise ModelError(
+            f"class {problem.job_classes[i]!r} demands a resource of capacity 0 and never runs: there is no "
+            "sharing polygon to draw"
+        )
     shares = problem.task_shares
-    reach = np.array([1.0 / column.max() if column.max() > 0 else np.inf for column in shares])
+    # A class that demands nothing has a limit, so every class has an end.
+    limited = np.isfinite(problem.limits) & (jobs > 0)
+    most = np.multiply(jobs, problem.limits, out=np.full(2, np.inf), where=limited)
+    largest = shares.max(axis=1)
+    reach = np.minimum(most, np.divide(1.0, largest, out=np.full(2, np.inf), where=largest > 0))
     if not np.isfinite(reach).all():
-        raise ModelError("a class without demand makes the sharing set unbounded; it cannot be drawn")
+        raise ModelError("a class that demands nothing and has no job cannot be drawn; give it a job")
+    ax = ax or plt.subplots()[1]
     top = 1.12 * reach.max() * np.ones(2) if reach.max() < 3 * reach.min() else 1.12 * reach
     x = np.linspace(0, reach[0], 400)
     with np.errstate(divide="ignore", invalid="ignore"):
-        height = np.min([np.where(s[1] > 0, (1 - x * s[0]) / s[1], np.inf) for s in shares.T], axis=0).clip(0)
+        height = np.min([np.where(s[1] > 0, (1 - x * s[0]) / s[1], np.inf) for s in shares.T], axis=0)
+    height = height.clip(0, reach[1])
     ax.fill_between(x, 0, height, color="0.9", zorder=0)
     for j, name in enumerate(problem.resources):
         first, second = shares[:, j]
@@ -63,6 +82,10 @@ def plot_constraints(problem: Problem, ax: Axes | None = None) -> Axes:
             line = np.array([0.0, 1 / first if first > 0 else top[0]])
             ax.plot(line, (1 - line * first) / second, color=f"C{j}", linewidth=1.2, label=name)
     a, b = problem.job_classes
+    if limited[0]:
+        ax.axvline(most[0], color="0.4", linestyle=":", label=f"limit of {a}")
+    if limited[1]:
+        ax.axhline(most[1], color="0.4", linestyle=":", label=f"limit of {b}")
     ax.set(xlabel=f"tasks of {a}", ylabel=f"tasks of {b}", xlim=(0, top[0]), ylim=(0, top[1]))
     return ax
 
@@ -74,7 +97,7 @@ def plot_sharing(
 
     Policies that agree are drawn as rings within rings.
     """
-    ax = plot_constraints(problem, ax)
+    ax = plot_constraints(problem, ax, counts=counts)
     x = problem.check_counts(counts)
     for k, policy in enumerate(policies):
         tasks: FloatArray = policy(problem, x)

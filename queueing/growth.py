@@ -33,12 +33,21 @@ class GrowingTable:
 
     def __init__(self, system: System, policy: Policy, table: Table | None = None) -> None:
         problem = system.problem
+        if not callable(policy):
+            raise ModelError(
+                f"policy must be callable as policy(problem, counts), for example DRF(); got {policy!r}"
+            )
         self.policy = policy
         if table is None:
             live = system.arrival_rates > 0
             side = max(2, int(FIRST_TABLE ** (1 / live.sum()) + 1e-9))
+            require_memory(
+                8.0 * problem.n_classes * float(side) ** int(live.sum()),
+                f"a table with {side} states for each of the {int(live.sum())} classes that have arrivals",
+                "simulate fewer classes",
+            )
             table = tabulate(problem, policy, [side if on else 1 for on in live])
-        elif not table.is_of(problem, policy):
+        elif not (isinstance(table, Table) and table.is_of(problem, policy)):
             raise ModelError(
                 f"table must be made for the problem of the system and the policy {policy_name(policy)}; "
                 f"got {table!r}"
@@ -54,7 +63,8 @@ class GrowingTable:
             require_memory(
                 2 * 8.0 * len(shape) * math.prod(shape),
                 f"the simulation under {table.policy} has reached state {counts.tolist()}: its table",
-                "the policy may be unstable at this load; reduce arrival_rates or events",
+                "the policy may be unstable at this load, or there are too many classes for a table; reduce "
+                "arrival_rates, events or the number of classes",
             )
             table = self.table = tabulate(table.problem, self.policy, shape, known=table)
         return table

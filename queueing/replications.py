@@ -99,12 +99,12 @@ class RunLength:
     def __post_init__(self) -> None:
         for name, least in (("events", 1), ("replications", 2)):
             value = getattr(self, name)
-            if not isinstance(value, numbers.Integral) or value < least:
+            if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
                 reason = ": a confidence interval needs two" if name == "replications" else ""
                 raise ModelError(f"{name} must be an integer >= {least}{reason}; got {value!r}")
-        if not 0 <= self.warmup < 1:
+        if not (isinstance(self.warmup, numbers.Real) and 0 <= self.warmup < 1):
             raise ModelError(f"warmup is the part of the events left out, in [0, 1); got {self.warmup!r}")
-        if not 0 < self.confidence < 1:
+        if not (isinstance(self.confidence, numbers.Real) and 0 < self.confidence < 1):
             raise ModelError(f"confidence must lie strictly between 0 and 1; got {self.confidence!r}")
 
     @property

@@ -29,7 +29,8 @@ Resources that no class demands never count.
 
 Jobs of one class with equally many running tasks differ in age only. Hence all rules work on *groups*
 (class, number of running tasks): DRF and FIFO are static orders of the groups, BMF ranks groups by
-multiplicity, and a decision costs O(n_classes x levels), not O(jobs).
+multiplicity, and a decision costs O(n_classes x levels), not O(jobs). Only random ties cost more: a walk to
+the chosen place in the queue of its group.
 
 References
 ----------
@@ -128,7 +129,7 @@ class DRFScheduler:
     policy = None
 
     def __post_init__(self) -> None:
-        _check_ties(self.ties)
+        _check_options(self.blocking, self.ties)
 
     def rule(self, problem: Problem, group_class: IntArray, group_level: IntArray) -> Rule:
         """Groups ordered by dominant share."""
@@ -157,7 +158,7 @@ class BMFScheduler:
     policy = None
 
     def __post_init__(self) -> None:
-        _check_ties(self.ties)
+        _check_options(self.blocking, self.ties)
         if self.bottlenecks not in BOTTLENECKS:
             raise ModelError(f"bottlenecks must be one of {', '.join(BOTTLENECKS)}; got {self.bottlenecks!r}")
 
@@ -199,7 +200,7 @@ class TargetScheduler:
     def __post_init__(self) -> None:
         if not callable(self.policy):
             raise ModelError(f"policy must be callable as policy(problem, counts); got {self.policy!r}")
-        _check_ties(self.ties)
+        _check_options(self.blocking, self.ties)
 
     @property
     def name(self) -> str:
@@ -231,12 +232,17 @@ class FIFOScheduler:
     name = "FIFO"
     policy = None
 
+    def __post_init__(self) -> None:
+        _check_options(self.blocking, "oldest")
+
     def rule(self, problem: Problem, group_class: IntArray, group_level: IntArray) -> Rule:
         """All groups are equal, so age decides."""
         return _rule(problem, STATIC, self.blocking, "oldest", order=np.zeros(len(group_class), np.int64))
 
 
-def _check_ties(ties: Any) -> None:
+def _check_options(blocking: Any, ties: Any) -> None:
+    if not isinstance(blocking, bool | np.bool_):
+        raise ModelError(f"blocking must be True or False; got {blocking!r}")
     if ties not in TIES:
         raise ModelError(f"ties must be one of {', '.join(TIES)}; got {ties!r}")
 

@@ -40,6 +40,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairness.errors import ModelError
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray
+from queueing.grid import MOST
 from queueing.growth import GrowingTable, kernel_table
 from queueing.replications import (
     Estimate,
@@ -177,8 +178,9 @@ def simulate(
     Raises
     ------
     ModelError
-        If an argument is out of range, no job ever arrives, or the table outgrows the memory (the
-        policy is then probably unstable at this load: being below capacity is enough only for some policies).
+        If an argument is out of range, no job ever arrives, no job of a class is present while measured, or
+        the table outgrows the memory (the policy is then probably unstable at this load: being below capacity
+        is enough only for some policies; or there are too many classes for a table).
     UnstableError
         If a resource is offered more than it can carry.
 
@@ -207,6 +209,11 @@ def simulate(
     totals = np.stack([run for run, _ in runs])
     grid = np.max([shape for _, shape in runs], axis=0)
     area, time = totals[:, :-1], totals[:, -1:]
+    for i in np.flatnonzero((system.arrival_rates > 0) & ~area.any(axis=0)):
+        raise ModelError(
+            f"no job of class {system.problem.job_classes[i]!r} was present during the measured events; "
+            "give more events"
+        )
     live = np.where(system.arrival_rates > 0, 1.0, np.nan)
     rates, loads = system.arrival_rates * live, system.loads * live
     estimates = {
@@ -232,8 +239,8 @@ def check_start(system: System, start: ArrayLike | None) -> NDArray[np.int64]:
     if start is None:
         return np.zeros(system.n_classes, dtype=np.int64)
     counts = system.problem.check_counts(start)
-    if counts.ndim != 1 or (counts != np.floor(counts)).any():
-        raise ModelError(f"start must list {system.n_classes} whole numbers of jobs; got {start!r}")
+    if counts.ndim != 1 or (counts != np.floor(counts)).any() or (counts > MOST).any():
+        raise ModelError(f"start must list {system.n_classes} whole numbers of jobs, <= 2**53; got {start!r}")
     return counts.astype(np.int64)
 
 

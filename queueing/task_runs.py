@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from fairness.errors import ModelError, UnstableError
 from fairness.problem import FloatArray, Problem
 from queueing.dispatch import ARRIVED, PATH, TASKS_STARTED, Model
-from queueing.grid import require_memory
+from queueing.grid import MOST, require_memory
 from queueing.growth import GrowingTable, kernel_table
 from queueing.schedulers import IntArray, Rule, Scheduler
 from queueing.system import System
@@ -54,7 +54,8 @@ class TaskRuns:
     ) -> None:
         problem = system.problem
         n = system.n_classes
-        if not (hasattr(scheduler, "rule") and hasattr(scheduler, "policy")):
+        made = not isinstance(scheduler, type)  # DRFScheduler without its brackets is no scheduler
+        if not (made and hasattr(scheduler, "rule") and hasattr(scheduler, "policy")):
             raise ModelError(
                 f"scheduler must be a task-level scheduler such as DRFScheduler(); got {scheduler!r}; "
                 "follow a fluid policy with TargetScheduler(policy)"
@@ -196,7 +197,8 @@ def _most_alone(problem: Problem) -> IntArray:
                 f"capacity {problem.capacities[j]:g}, so it never fits; cut the tasks smaller"
             )
     largest = problem.task_shares.max(axis=1)
-    return np.floor((1.0 + ROUNDING) / largest).astype(np.int64)
+    # Beyond 2**53 no memory holds the groups: what is cut here is refused later.
+    return np.minimum(np.floor((1.0 + ROUNDING) / largest), MOST).astype(np.int64)
 
 
 def _whole_limits(problem: Problem, most: IntArray) -> IntArray:

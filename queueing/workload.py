@@ -32,10 +32,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.errors import ModelError
-from fairness.problem import FloatArray
+from fairness.problem import FloatArray, float_array
 from queueing.kernels import part
 
 __all__ = ["FixedTasks", "GeometricTasks", "TabulatedTasks", "TaskLaw", "uniform"]
+
+MOST_TASKS = 1e9
+"""Largest mean number of tasks per job: tasks are counted over all jobs in 64-bit integers."""
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -171,7 +174,7 @@ class TabulatedTasks:
     probabilities: tuple[tuple[float, ...], ...]
 
     def __init__(self, probabilities: ArrayLike) -> None:
-        rows = np.atleast_2d(np.asarray(probabilities, dtype=float))
+        rows = np.atleast_2d(float_array("probabilities", probabilities))
         if rows.ndim != 2 or rows.size == 0 or not (np.isfinite(rows).all() and (rows >= 0).all()):
             raise ModelError(
                 "probabilities must be a (k,) or (n_classes, k) array of finite numbers >= 0; "
@@ -213,6 +216,8 @@ class TabulatedTasks:
 def task_law(tasks_per_job: TaskLaw | ArrayLike) -> TaskLaw:
     """Return a law as it is; a number, or one per class, is the mean of a geometric law."""
     if hasattr(tasks_per_job, "numbers") and hasattr(tasks_per_job, "means"):
+        if isinstance(tasks_per_job, type):
+            raise ModelError(f"tasks_per_job must be a law such as FixedTasks(5); got {tasks_per_job!r}")
         return tasks_per_job  # type: ignore[return-value]
     return GeometricTasks(tasks_per_job)
 
@@ -222,8 +227,9 @@ def _per_class(name: str, value: ArrayLike, rule: str) -> float | tuple[float, .
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
         array = np.array(np.nan)
-    if array.ndim > 1 or array.size == 0 or not (np.isfinite(array).all() and (array >= 1).all()):
-        raise ModelError(f"{name} must be {rule}, or one per job class; got {value!r}")
+    good = array.ndim <= 1 and array.size > 0 and bool(((array >= 1) & (array <= MOST_TASKS)).all())
+    if not good:
+        raise ModelError(f"{name} must be {rule}, <= {MOST_TASKS:g}, or one per job class; got {value!r}")
     return float(array) if array.ndim == 0 else tuple(float(v) for v in array)
 
 

@@ -71,8 +71,8 @@ def existence(*, quick: bool) -> Page:
         "4. Queues that find a bottleneck-max allocation",
         'Slide "Existence": dQ_i1/dt = R_i2 a_i1/a_i2 − R_i1, R_i1 max-min fair with rate limits when Q_i1 = 0.',
         "The fluid of each job circulates between the two resources, and each resource serves its queues max-min fairly; a job whose "
-        "queue is empty can pass on no more than it receives. Above: where the fluid waits, from random starts (dots) to rest (stars). The resting points differ; "
-        "below: the rates at which the jobs are served do not: they settle at the bottleneck-max allocation (dashed). The dynamics is piecewise linear and followed exactly from event to event.",
+        "queue is empty can pass on no more than it receives. Above: where the fluid waits, from random starts (dots) to rest (the star, the same from all starts here). "
+        "Below: the rates at which the jobs are served settle at the bottleneck-max allocation (dashed or dotted). The dynamics is piecewise linear and followed exactly from event to event.",
         figure,
         numbers,
         checks,

@@ -31,7 +31,7 @@ from fairness.certificates import SATURATION, bottleneck_certificate, job_shares
 from fairness.errors import ModelError, NotConvergedError
 from fairness.policies.cap_path import ATTEMPTS, CERTIFIED, bmf_states
 from fairness.policies.protocol import Solution, evaluate
-from fairness.problem import FloatArray, Problem
+from fairness.problem import FloatArray, Problem, float_array
 
 __all__ = ["BottleneckMax", "bottleneck_batch"]
 
@@ -76,12 +76,12 @@ class BottleneckMax:
         return Solution(tasks, bottleneck_certificate(problem, x, tasks), prices=prices)
 
 
-def bottleneck_batch(demand_shares: ArrayLike, weights: ArrayLike) -> FloatArray:
+def bottleneck_batch(task_shares: ArrayLike, weights: ArrayLike) -> FloatArray:
     """BMF allocations of many problems of one shape, one job per class.
 
     Parameters
     ----------
-    demand_shares : array_like of shape (n_problems, n_classes, n_resources)
+    task_shares : array_like of shape (n_problems, n_classes, n_resources)
         Share a_ij/C_j of each resource that one task holds; every class demands something.
     weights : array_like of shape (n_problems, n_classes)
         Weights > 0 (a count is a weight).
@@ -103,15 +103,14 @@ def bottleneck_batch(demand_shares: ArrayLike, weights: ArrayLike) -> FloatArray
     array([[0.09090909, 0.09090909],
            [0.16666667, 0.25      ]])
     """
-    shares = np.ascontiguousarray(demand_shares, dtype=np.float64)
-    mass = np.array(weights, dtype=np.float64, order="C")
+    shares, mass = float_array("task_shares", task_shares), float_array("weights", weights)
     if shares.ndim != 3 or mass.shape != shares.shape[:2]:
         raise ModelError(
-            "demand_shares must have shape (n_problems, n_classes, n_resources) and weights "
+            "task_shares must have shape (n_problems, n_classes, n_resources) and weights "
             f"(n_problems, n_classes); got {shares.shape} and {mass.shape}"
         )
     if not (np.isfinite(shares).all() and (shares >= 0).all() and shares.any(axis=2).all()):
-        raise ModelError("demand_shares must be finite and >= 0, and every class must demand something")
+        raise ModelError("task_shares must be finite and >= 0, and every class must demand something")
     if not (np.isfinite(mass).all() and (mass > 0).all()):
         raise ModelError("weights must be finite and > 0")
     tasks = np.empty_like(mass)

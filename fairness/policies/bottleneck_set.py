@@ -49,7 +49,7 @@ from fairness.policies.vertices import (
     hull_distance,
     joined_segments,
 )
-from fairness.problem import FloatArray, Problem
+from fairness.problem import FloatArray, Problem, float_array
 
 __all__ = ["AT_LIMIT", "NO_JOB", "BottleneckPiece", "BottleneckSet", "all_bottleneck_max"]
 
@@ -129,7 +129,7 @@ class BottleneckSet:
 
     def contains(self, tasks: ArrayLike, *, tolerance: float = 1e-9) -> bool:
         """Whether the allocation lies on a piece (in the hull of its vertices), to a relative tolerance."""
-        target = np.asarray(tasks, dtype=float)
+        target = float_array("tasks", tasks)
         if target.shape != self.counts.shape:
             raise ModelError(f"tasks must have shape {self.counts.shape}; got {target.shape}")
         return any(hull_distance(piece.vertices, target) <= tolerance for piece in self.pieces)
@@ -140,6 +140,7 @@ class BottleneckSet:
         Exact where both the set and the tasks are rational, else to a tolerance of 1e-9.
         """
         point = np.asarray(tasks)
+        float_array("tasks", tasks)
         if point.shape != self.counts.shape:
             raise ModelError(f"tasks must have shape {self.counts.shape}; got {point.shape}")
         exact = self.exact and all(isinstance(v, numbers.Rational) for v in point.tolist())
@@ -210,6 +211,8 @@ def all_bottleneck_max(
     x = problem.check_counts(counts)
     if x.ndim != 1:
         raise ModelError(f"counts must have shape ({problem.n_classes},); got {x.shape}")
+    if not isinstance(max_assignments, numbers.Real):
+        raise ModelError(f"max_assignments must be a number; got {max_assignments!r}")
     instance = _Instance(problem, x, problem.is_rational)
     needed = math.prod(len(options) for options in instance.options)
     if needed > max_assignments:

@@ -2,9 +2,9 @@ r"""Following the cap: the path that ends at a bottleneck-max fair (BMF) allocat
 
 Let :math:`b_{ij} = (a_{ij}/C_j)/\max_k(a_{ik}/C_k)` and :math:`u_i` be the dominant weighted share of a job
 of class :math:`i`. Put a common cap :math:`f_0` on all dominant shares: a resource that never saturates, with
-:math:`b_{i0} = 1`. The limit of a class is a private resource of fixed level 1, with :math:`b_{i\ell} = 1/`
-(its dominant share at the limit). With :math:`f_0` tiny the cap is everybody's bottleneck. Every job follows
-its bottleneck,
+:math:`b_{i0} = 1`. The limit of a class is a private resource of fixed level 1, with :math:`1/b_{i\ell}` its
+dominant weighted share at the limit. With :math:`f_0` tiny the cap is everybody's bottleneck. Every job
+follows its bottleneck,
 
 .. math:: u_i = \min_j f_j/b_{ij}, \qquad \sum_i x_i w_i u_i b_{ij} = 1 \quad (j \in S),
 
@@ -16,10 +16,12 @@ this is linear in :math:`f`, so that moving :math:`f_0` moves :math:`f` along a 
    share follows it;
 3. a resource loses its last job: it turns idle.
 
-Then the path goes on in the direction that enters the new piece; :math:`f_0` may fall for a while. The path
-cannot return to its start and shares are bounded, so it ends when nobody follows the cap: at a BMF
-allocation, which therefore exists. Because the cap is on dominant shares, the allocation found does not
-depend on units, nor on how work is cut into tasks, nor, but for ties, on the order of classes and resources.
+Then the path goes on in the direction that enters the new piece; :math:`f_0` may fall for a while. For
+demands in general position (no two events at once, no singular system) the path cannot return to its start
+and shares are bounded, so it ends when nobody follows the cap: at a BMF allocation, which therefore exists;
+for other demands one exists as a limit of these. Because the cap is on dominant shares, the allocation found
+does not depend on units, nor on how work is cut into tasks, nor, but for ties, on the order of classes and
+resources.
 
 **Ties.** Jobs that change between the same two bottlenecks at the same time move together; other ties are
 crossed one by one. Should this fail (about 1 in 10,000 problems of small integers), the demands are perturbed

@@ -319,6 +319,8 @@ def test_errors():
         bottleneck_batch([[[1, 2], [0, 0]]], [[1, 1]])
     with pytest.raises(ModelError, match="weights must be finite and > 0"):
         bottleneck_batch([[[1, 2], [2, 1]]], [[1, 0]])
+    with pytest.raises(ModelError, match="task_shares must be an array of numbers"):
+        bottleneck_batch([[[1, 2], [2]]], [[1, 1]])
 
 
 def test_never_returns_what_it_cannot_certify():

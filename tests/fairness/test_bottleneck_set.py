@@ -5,12 +5,13 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from fairness import ModelError, Problem
 from fairness.certificates import bottleneck_certificate
 from fairness.policies.bottleneck_set import AT_LIMIT, NO_JOB, all_bottleneck_max
 from fairness.policies.vertices import affine_solutions, enumerate_vertices, joined_segments
-from fairness.testing import random_problem
+from fairness.testing import KINDS, random_problem
 
 CONTINUUM = [[1, 1, 1], [2, 1, F(3, 2)], [1, 2, F(3, 2)]]
 
@@ -137,6 +138,62 @@ def test_scan_of_a_grid_finds_the_same_points():
     assert all(found.assignments_at(p) for p in hits)
 
 
+def programs(problem, counts, directions):
+    """Second method: BMF points as optima of one linear program per assignment, in terms of tasks."""
+    a, x, w = problem.task_shares, counts, problem.weights
+    n, m = a.shape
+    options = [
+        [j for j in range(m) if a[i, j] > 0] + [m] * bool(np.isfinite(problem.limits[i])) for i in range(n)
+    ]
+    for assignment in product(*options):
+        full = sorted(set(assignment) - {m})
+        least = np.zeros(n)
+        orders = [a[:, j] for j in range(m) if j not in full]
+        bounds = [1.0] * len(orders)
+        for i, j in enumerate(assignment):
+            if j == m:
+                least[i] = x[i] * problem.limits[i]
+                continue
+            for k in set(range(n)) - {i}:
+                row = np.zeros(n)
+                row[k], row[i] = a[k, j] / (x[k] * w[k]), -a[i, j] / (x[i] * w[i])
+                orders.append(row)
+                bounds.append(0.0)
+        for direction in directions:
+            solved = linprog(
+                direction,
+                A_ub=np.array(orders).reshape(-1, n),
+                b_ub=bounds,
+                A_eq=a[:, full].T,
+                b_eq=np.ones(len(full)),
+                bounds=list(zip(least, x * problem.limits, strict=True)),
+            )
+            if solved.status != 0:
+                break
+            if (solved.x > 0).all():
+                yield solved.x
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_linear_programs_find_nothing_else(kind):
+    rng = np.random.default_rng(53)
+    found = 0
+    for k in range(25):
+        n, m = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+        problem = random_problem(rng, n, m, kind=kind, weighted=k % 2 == 1, limited=k % 4 > 1)
+        counts = rng.integers(1, 3, n) * rng.choice([1.0, 0.7])
+        fair = all_bottleneck_max(problem, counts)
+        for tasks in programs(problem, counts, rng.normal(size=(3, n))):
+            # 1e-6: HiGHS meets constraints to 1e-7.
+            assert fair.contains(tasks, tolerance=1e-6)
+            found += 1
+    assert found >= 25
+    problem = Problem(CONTINUUM, [1, 1, 1])
+    ends = list(programs(problem, np.ones(3), [np.array([1.0, 0, 0]), np.array([-1.0, 0, 0])]))
+    for end in all_bottleneck_max(problem).segments[0]:
+        assert any(np.allclose(tasks, [float(v) for v in end], atol=1e-6) for tasks in ends)
+
+
 def test_exact_and_float_enumerations_agree():
     rng = np.random.default_rng(29)
     for k in range(60):
@@ -180,6 +237,11 @@ def test_errors():
         all_bottleneck_max(problem).contains([1, 1])
     with pytest.raises(ModelError, match=r"tasks must have shape \(3,\)"):
         all_bottleneck_max(problem).assignments_at([1, 1])
+    for question in (all_bottleneck_max(problem).contains, all_bottleneck_max(problem).assignments_at):
+        with pytest.raises(ModelError, match="tasks must be an array of numbers"):
+            question(["a", "b", "c"])
+    with pytest.raises(ModelError, match="max_assignments must be a number; got '27'"):
+        all_bottleneck_max(problem, max_assignments="27")
 
 
 def test_vertices_of_a_square_and_joined_segments():

@@ -239,6 +239,11 @@ def test_what_a_reader_sees():
         ({"start": [1.5, 0]}, "start must list 2 whole numbers"),
         ({"start": [-1, 0]}, "finite and >= 0"),
         ({"start": [1]}, "last axis must list the 2 job classes"),
+        ({"start": [1e300, 0]}, r"whole numbers of jobs, <= 2\*\*53"),
+        ({"events": True}, "events must be an integer >= 1; got True"),
+        ({"warmup": "none"}, "warmup"),
+        ({"confidence": None}, "confidence must lie strictly between 0 and 1; got None"),
+        ({"table": "small"}, "table must be made for the problem .* got 'small'"),
     ],
 )
 def test_bad_arguments(arguments, message):
@@ -260,8 +265,22 @@ def test_bad_systems_and_tables():
     favour = DRF(resource_weights=[[2, 2], [1, 1]])
     with pytest.raises(ModelError, match="table must be made for"):
         simulate(system, favour, table=tabulate(POOL, DRF(), 3))
+    with pytest.raises(ModelError, match=r"policy must be callable .* got 'drf'"):
+        simulate(system, "drf")
     with pytest.raises(ModelError, match="returned shape"):
         simulate(system, lambda problem, counts: np.ones(3))
+
+
+def test_a_class_that_was_never_present_is_an_error():
+    # Its estimates would be 0 +- 0.
+    with pytest.raises(ModelError, match=r"no job of class 'class 2' was present .* give more events"):
+        simulate(System(POOL, [0.5, 1e-9]), DRF(), events=1000, rng=1)
+
+
+def test_too_many_classes_for_a_table():
+    system = System(Problem(np.ones((60, 1)), [1]), np.full(60, 0.01))
+    with pytest.raises(ModelError, match=r"2 states for each of the 60 classes .* simulate fewer classes"):
+        simulate(system, DRF())
 
 
 def test_a_table_that_outgrows_the_memory_is_an_error(monkeypatch):

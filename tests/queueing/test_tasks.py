@@ -564,6 +564,8 @@ def test_overload_is_found():
         ({"task_times": "uniform"}, "task_times must be one of exponential, deterministic; got 'uniform'"),
         ({"tasks_per_job": 0.5}, "mean must be a number >= 1"),
         ({"tasks_per_job": "many"}, "mean must be a number >= 1"),
+        ({"tasks_per_job": 1e300}, r"mean must be a number >= 1, <= 1e\+09"),
+        ({"tasks_per_job": GeometricTasks}, r"tasks_per_job must be a law such as FixedTasks\(5\)"),
         ({"tasks_per_job": [2.0, 3.0, 4.0]}, r"mean has 3 entries; give one, or one per job class \(2\)"),
         ({"tasks_per_job": TabulatedTasks([[1.0]] * 3)}, "probabilities has 3 rows"),
         ({"max_jobs": 0}, "max_jobs must be an integer >= 1"),
@@ -585,6 +587,10 @@ def test_bad_laws_and_schedulers():
         FixedTasks(1.5)
     with pytest.raises(ModelError, match=r"row 0 sums to 0\.9$"):
         TabulatedTasks([0.5, 0.4])
+    with pytest.raises(ModelError, match="number must be an integer >= 1"):
+        FixedTasks(1e300)
+    with pytest.raises(ModelError, match="probabilities must be an array of numbers"):
+        TabulatedTasks([[0.5, 0.5], [1.0]])
     with pytest.raises(ModelError, match="finite numbers >= 0"):
         TabulatedTasks([1.5, -0.5])
     with pytest.raises(ModelError, match="ties must be one of oldest, random; got 'newest'"):
@@ -595,6 +601,10 @@ def test_bad_laws_and_schedulers():
         TargetScheduler("pf")
     with pytest.raises(ModelError, match=r"follow a fluid policy with TargetScheduler\(policy\)"):
         simulate_tasks(System(TALK, [1, 1]), DRF())
+    with pytest.raises(ModelError, match="scheduler must be a task-level scheduler such as DRFScheduler"):
+        simulate_tasks(System(TALK, [1, 1]), DRFScheduler)
+    with pytest.raises(ModelError, match="blocking must be True or False; got 'no'"):
+        BMFScheduler(blocking="no")
     for horizon in (0, -1.0, math.inf, "long"):
         with pytest.raises(ModelError, match="horizon must be a positive"):
             trace(System(TALK, [1, 1]), DRFScheduler(), horizon)
@@ -608,6 +618,8 @@ def test_tasks_that_cannot_run():
         trace(System(Problem([[0]], [4], limits=[1]), [0.1]), DRFScheduler(), 1.0)
     with pytest.raises(ModelError, match="could never run a whole task"):
         trace(System(Problem([[1]], [4], limits=[0.5]), [0.1]), DRFScheduler(), 1.0)
+    with pytest.raises(ModelError, match=r"running tasks needs .* count demands in larger tasks"):
+        trace(System(Problem([[1e-300]], [1]), [0.1]), DRFScheduler(), 1.0)
     with pytest.raises(ModelError, match="nothing to simulate"):
         trace(System(TALK, [0, 0]), DRFScheduler(), 1.0)
 
