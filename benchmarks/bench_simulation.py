@@ -9,10 +9,10 @@ import numpy as np
 
 from benchmarks.harness import Row, best_seconds
 from fairness import DRF, Problem
-from queueing.schedulers import BMFScheduler, DRFScheduler, FIFOScheduler, PFScheduler
 from queueing.simulate import simulate
 from queueing.system import System
-from queueing.tasks import simulate_tasks
+from queueing.tasklevel.schedulers import BMFScheduler, DRFScheduler, FIFOScheduler, PFScheduler
+from queueing.tasklevel.simulation import simulate_tasks
 
 __all__ = ["rows"]
 

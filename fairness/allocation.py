@@ -181,28 +181,18 @@ def allocate(problem: Problem, policy: Policy, counts: ArrayLike | None = None) 
       in use: cpu 9/9 (full), ram 14/18
       every class has a saturated resource on which its level is the largest, or is at its limit: holds ...
     """
-    if not callable(policy):
-        raise ModelError(
-            f"policy must be callable as policy(problem, counts), for example DRF(); got {policy!r}"
-        )
-    x = problem.check_counts(counts)
-    if x.ndim != 1:
-        raise ModelError(
-            f"counts must have shape ({problem.n_classes},); got {x.shape}; "
-            "for a batch call the policy itself: policy(problem, counts)"
-        )
+    name = policy_name(policy)
+    x = problem.check_state(counts)
     if isinstance(policy, CertifyingPolicy):
         solution = policy.solve(problem, x)
     else:
         tasks: Any = np.asarray(policy(problem, x), dtype=float)
         if tasks.shape != x.shape:
-            raise ModelError(
-                f"policy {policy_name(policy)} returned shape {tasks.shape} for counts of shape {x.shape}"
-            )
+            raise ModelError(f"policy {name} returned shape {tasks.shape} for counts of shape {x.shape}")
         solution = Solution(tasks, feasibility_certificate(problem, x, tasks))
     return Allocation(
         problem,
-        policy_name(policy),
+        name,
         x,
         solution.tasks,
         solution.certificate,

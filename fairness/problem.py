@@ -196,6 +196,22 @@ class Problem:
             raise ModelError(f"counts must be finite and >= 0; got {x[place]} at index {place}")
         return x
 
+    def check_state(self, counts: ArrayLike | None) -> FloatArray:
+        """Validated counts of one state, shape (n_classes,); all 1 when None.
+
+        Raises
+        ------
+        ModelError
+            As :meth:`check_counts`; also if the counts are a batch.
+        """
+        x = self.check_counts(counts)
+        if x.ndim != 1:
+            raise ModelError(
+                f"counts must have shape ({self.n_classes},); got {x.shape}; "
+                "for a batch call the policy itself: policy(problem, counts)"
+            )
+        return x
+
     def __repr__(self) -> str:
         head = ["class", "weight", "limit", *self.resources]
         rows = [

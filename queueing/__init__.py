@@ -5,12 +5,23 @@ from queueing.bound import DurationBound, duration_bound
 from queueing.chain import Stationary, stationary
 from queueing.existence import Circulation, circulate
 from queueing.fluid import Trajectory, drift, trajectory
-from queueing.schedulers import BMFScheduler, DRFScheduler, FIFOScheduler, PFScheduler, TargetScheduler
 from queueing.simulate import Simulation, simulate
 from queueing.system import System
 from queueing.tabulate import Table, tabulate
-from queueing.tasks import TaskSimulation, TaskTrace, simulate_tasks, trace
-from queueing.workload import FixedTasks, GeometricTasks, TabulatedTasks
+from queueing.tasklevel import (
+    BMFScheduler,
+    DRFScheduler,
+    FIFOScheduler,
+    FixedTasks,
+    GeometricTasks,
+    PFScheduler,
+    TabulatedTasks,
+    TargetScheduler,
+    TaskSimulation,
+    TaskTrace,
+    simulate_tasks,
+    trace,
+)
 
 __all__ = [
     "BMFScheduler",

@@ -33,10 +33,7 @@ class GrowingTable:
 
     def __init__(self, system: System, policy: Policy, table: Table | None = None) -> None:
         problem = system.problem
-        if not callable(policy):
-            raise ModelError(
-                f"policy must be callable as policy(problem, counts), for example DRF(); got {policy!r}"
-            )
+        name = policy_name(policy)
         self.policy = policy
         if table is None:
             live = system.arrival_rates > 0
@@ -49,8 +46,7 @@ class GrowingTable:
             table = tabulate(problem, policy, [side if on else 1 for on in live])
         elif not (isinstance(table, Table) and table.is_of(problem, policy)):
             raise ModelError(
-                f"table must be made for the problem of the system and the policy {policy_name(policy)}; "
-                f"got {table!r}"
+                f"table must be made for the problem of the system and the policy {name}; got {table!r}"
             )
         self.table = table
 

@@ -56,7 +56,10 @@ def existence(*, quick: bool) -> Page:
             ylim=(-0.04, 1.04),
         )
         below.set(
-            xlabel="time", ylabel="smallest rate of the job (tasks)", xlim=(0, 1.03 * end), ylim=(0, None)
+            xlabel="time",
+            ylabel="smallest rate of the job (tasks)",
+            xlim=(0, 1.03 * end),
+            ylim=(0, 1.25 * goal.max()),
         )
         checks.append(
             Check(

@@ -44,9 +44,9 @@ def capacity_region(*, quick: bool) -> Page:
     region = stability_region(problem)
     figure, ax = plt.subplots(figsize=(6.2, 5.4), layout="constrained")
     region.plot(ax)
-    reach = np.linspace(0, 0.1, 2)
-    ax.plot(reach, reach, ":", color="black", lw=1, label="balanced, ρ₁ = ρ₂")
-    ax.plot(reach, reach / 3, "--", color="black", lw=1, label="unbalanced, ρ₁ = 3ρ₂")
+    for (name, mix), style in zip(MIXES.items(), (":", "--"), strict=True):
+        end = region.max_scale(mix) * np.array(mix)
+        ax.plot([0, end[0]], [0, end[1]], style, color="black", lw=1, label=name)
     ax.legend(fontsize="small")
     ax.set_title("Capacity region of (10,1; 1,10), unit capacities")
     expected = {

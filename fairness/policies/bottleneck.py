@@ -68,7 +68,7 @@ class BottleneckMax:
 
     def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
         """Allocation, prices 1/(f_j C_j) and bottleneck certificate for one vector of counts."""
-        x = problem.check_counts(counts)
+        x = problem.check_state(counts)
         tasks = self(problem, x)
         level = job_shares(problem, x, tasks).max(axis=0)
         priced = (relative_usage(problem, tasks) >= 1.0 - SATURATION) & (level > 0)

@@ -208,9 +208,7 @@ def all_bottleneck_max(
     All BMF allocations (exact)
       segment   (1/3, 2/9, 2/9) -- (2/5, 1/5, 1/5)
     """
-    x = problem.check_counts(counts)
-    if x.ndim != 1:
-        raise ModelError(f"counts must have shape ({problem.n_classes},); got {x.shape}")
+    x = problem.check_state(counts)
     if not isinstance(max_assignments, numbers.Real):
         raise ModelError(f"max_assignments must be a number; got {max_assignments!r}")
     instance = _Instance(problem, x, problem.is_rational)

@@ -162,7 +162,7 @@ class FillingPolicy(ABC):
 
     def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
         """Allocation, levels and certificate for one vector of counts."""
-        x, growth = problem.check_counts(counts), self.growth(problem)
+        x, growth = problem.check_state(counts), self.growth(problem)
         tasks = evaluate(problem, x, progressive_filling, growth)
         certificate = level_certificate(problem, x, tasks, growth)
         return Solution(tasks, certificate, levels=job_levels(x, tasks, growth))

@@ -86,7 +86,7 @@ class ProportionalFair:
 
     def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
         """Allocation with prices, KKT certificate and duality gap for one vector of counts."""
-        return _solution(problem, problem.check_counts(counts), 1.0)
+        return _solution(problem, problem.check_state(counts), 1.0)
 
 
 @dataclass(frozen=True)
@@ -155,8 +155,8 @@ class AlphaFair:
         if math.isinf(self.alpha):
             return MaxMin().solve(problem, counts)
         if self.alpha == 0:
-            return throughput_solution(problem, problem.check_counts(counts))
-        return _solution(problem, problem.check_counts(counts), self.alpha)
+            return throughput_solution(problem, problem.check_state(counts))
+        return _solution(problem, problem.check_state(counts), self.alpha)
 
 
 def _solve(problem: Problem, counts: ArrayLike, alpha: float) -> tuple[FloatArray, FloatArray]:

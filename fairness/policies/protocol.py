@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.certificates import Certificate
+from fairness.errors import ModelError
 from fairness.problem import FloatArray, Problem
 
 __all__ = ["CertifyingPolicy", "Policy", "Solution", "evaluate", "policy_name"]
@@ -66,7 +67,17 @@ class CertifyingPolicy(Protocol):
 
 
 def policy_name(policy: Policy) -> str:
-    """Name of a policy for tables and legends: its ``name``, else the name of the function or class."""
+    """Name of a policy for tables and legends: its ``name``, else the name of the function or class.
+
+    Raises
+    ------
+    ModelError
+        If this is no policy: a string, or a class where an object is meant (``DRF`` for ``DRF()``).
+    """
+    if isinstance(policy, type) or not callable(policy):
+        raise ModelError(
+            f"policy must be callable as policy(problem, counts), for example DRF(); got {policy!r}"
+        )
     name = getattr(policy, "name", None) or getattr(policy, "__name__", None)
     return str(name or type(policy).__name__)
 

@@ -54,6 +54,8 @@ def test_an_infeasible_policy_is_found_out():
 def test_bad_calls():
     with pytest.raises(ModelError, match=r"policy must be callable .* got 'drf'"):
         allocate(POOL, "drf")
+    with pytest.raises(ModelError, match=r"for example DRF\(\); got <class"):
+        allocate(POOL, DRF)
     with pytest.raises(ModelError, match=r"for a batch call the policy itself"):
         allocate(POOL, DRF(), np.ones((2, 2)))
     with pytest.raises(ModelError, match=r"returned shape \(3,\)"):

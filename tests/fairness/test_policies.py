@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairness import CATALOGUE, DRF, MaxMin, ModelError, Problem
-from fairness.policies.protocol import policy_name
+from fairness.policies.protocol import CertifyingPolicy, policy_name
 from fairness.testing import CHECKS, check_policy
 
 
@@ -87,6 +87,16 @@ def test_a_policy_of_the_wrong_shape_is_named():
 
     with pytest.raises(AssertionError, match=r"scalar returned shape \(\) for counts of shape"):
         check_policy(scalar)
+
+
+CERTIFYING = [entry.policy for entry in CATALOGUE if isinstance(entry.policy, CertifyingPolicy)]
+
+
+@pytest.mark.parametrize("policy", CERTIFYING, ids=policy_name)
+def test_a_batch_has_no_single_solution(policy):
+    problem = Problem([[1, 4], [3, 1]], [9, 18])
+    with pytest.raises(ModelError, match=r"counts must have shape \(2,\); got \(2, 2\)"):
+        policy.solve(problem, [[1, 1], [1, 2]])
 
 
 def test_unknown_check_is_refused():

@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike
 
 from fairness.errors import ModelError, UnstableError
 from fairness.problem import FloatArray, Problem
-from queueing.dispatch import ARRIVED, PATH, TASKS_STARTED, Model
 from queueing.grid import MOST, require_memory
 from queueing.growth import GrowingTable, kernel_table
-from queueing.schedulers import IntArray, Rule, Scheduler
 from queueing.system import System
-from queueing.task_events import DONE, TABLE_LEFT, TOO_MANY_JOBS, Log, advance, new_state
-from queueing.workload import TaskLaw, TaskNumbers, task_law
+from queueing.tasklevel.dispatch import ARRIVED, PATH, TASKS_STARTED, Model
+from queueing.tasklevel.events import DONE, TABLE_LEFT, TOO_MANY_JOBS, Log, advance, new_state
+from queueing.tasklevel.schedulers import IntArray, Rule, Scheduler
+from queueing.tasklevel.workload import TaskLaw, TaskNumbers, task_law
 
 __all__ = ["TaskRun", "TaskRuns"]
 

@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairness.errors import ModelError
 from fairness.problem import FloatArray, float_array
-from queueing.kernels import part
+from queueing.tasklevel.kernels import part
 
 __all__ = ["FixedTasks", "GeometricTasks", "TabulatedTasks", "TaskLaw", "uniform"]
 

@@ -198,8 +198,7 @@ class TargetScheduler:
     ties: str = field(default="oldest", kw_only=True)
 
     def __post_init__(self) -> None:
-        if not callable(self.policy):
-            raise ModelError(f"policy must be callable as policy(problem, counts); got {self.policy!r}")
+        policy_name(self.policy)
         _check_options(self.blocking, self.ties)
 
     @property

@@ -7,7 +7,7 @@ that comes back to a queue left it as its oldest, so with ties="oldest" it passe
 have a task running or had one in between, never the whole queue.
 
 A decision scores the groups (lower = more deprived), takes the groups of the lowest score, and among their
-jobs the oldest or a random one. :mod:`queueing.schedulers` defines the scores.
+jobs the oldest or a random one. :mod:`queueing.tasklevel.schedulers` defines the scores.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairness.problem import FloatArray
-from queueing.kernels import part
-from queueing.schedulers import BEST_RANK, SAME_RATIO, STATIC, TARGET, Rule
-from queueing.workload import TaskNumbers, uniform
+from queueing.tasklevel.kernels import part
+from queueing.tasklevel.schedulers import BEST_RANK, SAME_RATIO, STATIC, TARGET, Rule
+from queueing.tasklevel.workload import TaskNumbers, uniform
 
 __all__ = ["Model", "State", "choose"]
 

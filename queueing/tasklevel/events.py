@@ -2,8 +2,8 @@ r"""Kernel of the task-level simulation: arrivals, starts and completions, event
 
 An event is the arrival of a job or the completion of a task; a completion that falls together with an arrival
 comes first, and completions at the same time come in the order in which the tasks started. After each event
-tasks are started until the scheduler waits (see :mod:`queueing.dispatch`). Running tasks wait for their
-ends in a binary heap, so any law of durations costs the same.
+tasks are started until the scheduler waits (see :mod:`queueing.tasklevel.dispatch`). Running tasks wait
+for their ends in a binary heap, so any law of durations costs the same.
 
 The kernel stops between two steps, with a status, when it needs something from its driver: room in the log, a
 larger table of the fluid target; and goes on from there as if nothing had happened.
@@ -18,8 +18,8 @@ import numpy as np
 
 from fairness.kernels import fingerprint
 from fairness.problem import FloatArray
-from queueing import dispatch, kernels, schedulers, workload
-from queueing.dispatch import (
+from queueing.tasklevel import dispatch, kernels, schedulers, workload
+from queueing.tasklevel.dispatch import (
     AGE,
     ARRIVALS,
     ARRIVED,
@@ -45,9 +45,9 @@ from queueing.dispatch import (
     dequeue,
     enqueue,
 )
-from queueing.kernels import entry, part
-from queueing.schedulers import TARGET, Rule
-from queueing.workload import draw_tasks, position, uniform
+from queueing.tasklevel.kernels import entry, part
+from queueing.tasklevel.schedulers import TARGET, Rule
+from queueing.tasklevel.workload import draw_tasks, position, uniform
 
 __all__ = ["DONE", "LOG_FULL", "TABLE_LEFT", "TOO_MANY_JOBS", "Log", "advance", "new_state"]
 

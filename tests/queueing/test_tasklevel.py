@@ -15,17 +15,18 @@ from scipy import stats
 
 from fairness import DRF, Problem
 from fairness.errors import ModelError, UnstableError
-from queueing import growth, task_runs
-from queueing.schedulers import (
+from queueing import growth
+from queueing.system import System
+from queueing.tasklevel import runs
+from queueing.tasklevel.schedulers import (
     BMFScheduler,
     DRFScheduler,
     FIFOScheduler,
     PFScheduler,
     TargetScheduler,
 )
-from queueing.system import System
-from queueing.tasks import simulate_tasks, trace
-from queueing.workload import FixedTasks, GeometricTasks, TabulatedTasks
+from queueing.tasklevel.simulation import simulate_tasks, trace
+from queueing.tasklevel.workload import FixedTasks, GeometricTasks, TabulatedTasks
 
 # Statistical tests compare with intervals at this level; false alarms have probability 1e-6 per number.
 SURE = 1 - 1e-6
@@ -400,7 +401,7 @@ def test_small_tables_and_logs_change_nothing(monkeypatch):
     large = trace(system, PFScheduler(), 30.0, tasks_per_job=10.0, rng=6)
     assert large.jobs.max() > 3
     monkeypatch.setattr(growth, "FIRST_TABLE", 4)
-    monkeypatch.setattr(task_runs, "FIRST_LOG", 1)
+    monkeypatch.setattr(runs, "FIRST_LOG", 1)
     small = trace(system, PFScheduler(), 30.0, tasks_per_job=10.0, rng=6)
     for name in ("times", "jobs", "running", "job_departures", "task_jobs", "task_starts", "task_ends"):
         np.testing.assert_array_equal(getattr(large, name), getattr(small, name))
@@ -409,9 +410,9 @@ def test_small_tables_and_logs_change_nothing(monkeypatch):
 SCRIPT = """
 import json
 from fairness import DRF, Problem
-from queueing.schedulers import *
+from queueing.tasklevel.schedulers import *
 from queueing.system import System
-from queueing.tasks import trace
+from queueing.tasklevel.simulation import trace
 system = System.with_load(Problem([[4, 1], [1, 4]], [16, 16]), [1, 1], 1.0)
 for scheduler in (BMFScheduler(ties="random"), DRFScheduler(blocking=False), TargetScheduler(DRF())):
     record = trace(system, scheduler, 4.0, tasks_per_job=10.0, rng=6)

@@ -2,8 +2,8 @@ r"""Task-level simulation: jobs made of whole tasks, served by "serving the most
 
 A job of class :math:`i` arrives with :math:`K` tasks. They all wait at the job; a task that starts holds its
 demand :math:`a_{ij}` of every resource until it ends; the job leaves with its last task. A scheduler
-(:mod:`queueing.schedulers`) says whose task starts when capacity is free. The example of the talk [1]_ has
-16 cores and 16 GB shared by tasks of (4 cores, 1 GB) and (1 core, 4 GB).
+(:mod:`queueing.tasklevel.schedulers`) says whose task starts when capacity is free. The example of the
+talk [1]_ has 16 cores and 16 GB shared by tasks of (4 cores, 1 GB) and (1 core, 4 GB).
 
 What is measured, per class :math:`i`, after a warm-up:
 
@@ -40,7 +40,6 @@ from numpy.typing import ArrayLike
 
 from fairness.errors import ModelError
 from fairness.problem import FloatArray
-from queueing.dispatch import ARRIVED, PATH, TASKS_STARTED
 from queueing.replications import (
     Estimate,
     RunLength,
@@ -52,11 +51,12 @@ from queueing.replications import (
     spawn_streams,
 )
 from queueing.results import class_table
-from queueing.schedulers import IntArray, Scheduler
 from queueing.system import System
-from queueing.task_events import DEPARTURES, DURATION, JOB_TIME, TASK_TIME
-from queueing.task_runs import TaskRuns
-from queueing.workload import TaskLaw
+from queueing.tasklevel.dispatch import ARRIVED, PATH, TASKS_STARTED
+from queueing.tasklevel.events import DEPARTURES, DURATION, JOB_TIME, TASK_TIME
+from queueing.tasklevel.runs import TaskRuns
+from queueing.tasklevel.schedulers import IntArray, Scheduler
+from queueing.tasklevel.workload import TaskLaw
 
 __all__ = ["TaskSimulation", "TaskTrace", "simulate_tasks", "trace"]
 
@@ -265,7 +265,7 @@ def simulate_tasks(
     Examples
     --------
     >>> from fairness import Problem
-    >>> from queueing.schedulers import DRFScheduler
+    >>> from queueing.tasklevel.schedulers import DRFScheduler
     >>> pool = Problem([[4, 1], [1, 4]], [16, 16], resources=["cores", "GB"])
     >>> system = System.with_load(pool, mix=[1, 1], load=0.5)
     >>> result = simulate_tasks(system, DRFScheduler(), events=100_000, rng=1)
@@ -341,7 +341,7 @@ def trace(
     Examples
     --------
     >>> from fairness import Problem
-    >>> from queueing.schedulers import FIFOScheduler
+    >>> from queueing.tasklevel.schedulers import FIFOScheduler
     >>> system = System(Problem([[1]], [2]), arrival_rates=[1.0])
     >>> trace(system, FIFOScheduler(), 10.0, tasks_per_job=2, rng=1)
     TaskTrace(FIFO; 7 jobs, 13 tasks in 10 units of time)
