@@ -31,7 +31,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numba
 import numpy as np
@@ -41,7 +40,7 @@ from numpy.typing import NDArray
 from fairness.errors import ModelError
 from fairness.problem import FloatArray
 from queueing.grid import SMALLEST, box_name, check_box, count_states, require_memory
-from queueing.results import class_lines, class_table
+from queueing.results import LittleMeans, class_lines, class_table
 from queueing.system import System
 from queueing.tails import StoreAndForward, binding_resources
 
@@ -55,7 +54,7 @@ CHUNK = 512
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BalancedFairness:
+class BalancedFairness(LittleMeans):
     """Stationary law under balanced fairness; made by :func:`balanced_fairness`.
 
     All means are those of the law conditioned on the box.
@@ -86,16 +85,6 @@ class BalancedFairness:
     empty_probability: float
     marginals: tuple[FloatArray, ...]
     distribution: FloatArray | None = None
-
-    @cached_property
-    def mean_durations(self) -> FloatArray:
-        """Mean durations of the jobs, (n_classes,); NaN where no job arrives."""
-        return self.system.mean_durations(self.mean_jobs)
-
-    @cached_property
-    def service_rates(self) -> FloatArray:
-        """Mean tasks of an active job, (n_classes,); NaN where no job arrives."""
-        return self.system.service_rates(self.mean_jobs)
 
     def tasks(self) -> FloatArray:
         """Tasks running in each state of the box, shape (*shape, n_classes): rho_i P(x - e_i)/P(x).

@@ -31,7 +31,7 @@ from queueing.balanced import balanced_fairness
 from queueing.direct import EPSILON, balance_residual, birth_death, factorised
 from queueing.grid import box_name, check_box, count_states, marginal_laws, require_memory
 from queueing.multilevel import MEMORY, multilevel
-from queueing.results import class_lines, class_table
+from queueing.results import LittleMeans, class_lines, class_table
 from queueing.system import System
 from queueing.tabulate import Table, tabulate
 from queueing.tails import StoreAndForward
@@ -46,7 +46,7 @@ FIRST_TAIL = 1e-3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Stationary:
+class Stationary(LittleMeans):
     """Stationary law of the job counts on a box; made by :func:`stationary`.
 
     Attributes
@@ -85,16 +85,6 @@ class Stationary:
     mean_error: float
     marginals: tuple[FloatArray, ...]
     distribution: FloatArray | None = None
-
-    @cached_property
-    def mean_durations(self) -> FloatArray:
-        """Mean durations by Little's law, (n_classes,); NaN where no job arrives."""
-        return self.system.mean_durations(self.mean_jobs)
-
-    @cached_property
-    def service_rates(self) -> FloatArray:
-        """Mean tasks of an active job, (n_classes,); NaN where no job arrives."""
-        return self.system.service_rates(self.mean_jobs)
 
     @cached_property
     def variances(self) -> FloatArray:

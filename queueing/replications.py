@@ -27,17 +27,29 @@ import math
 import numbers
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 import joblib
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
 from fairness.errors import ModelError
 from fairness.problem import FloatArray
+from queueing.results import class_table
+from queueing.system import System
 
-__all__ = ["Estimate", "RunLength", "Streams", "estimate_ratio", "replicate", "spawn_streams"]
+__all__ = [
+    "Estimate",
+    "EstimatedMeans",
+    "RunLength",
+    "Streams",
+    "estimate_ratio",
+    "replicate",
+    "spawn_streams",
+]
 
 T = TypeVar("T")
 Seed = np.random.Generator | np.random.SeedSequence | np.random.BitGenerator | int | Sequence[int] | None
@@ -73,6 +85,37 @@ class Estimate:
         """Half-width of the interval of another level, (n,)."""
         quantile = float(stats.t.isf((1 - confidence) / 2, len(self.values) - 1))
         return quantile * self.standard_error
+
+
+class EstimatedMeans:
+    """Base of results made of :class:`Estimate`: their values by name, their intervals, one table."""
+
+    system: System
+    estimates: dict[str, Estimate]
+
+    @property
+    def mean_jobs(self) -> FloatArray:
+        """Mean number of jobs present, (n_classes,)."""
+        return self.estimates["mean_jobs"].value
+
+    @property
+    def mean_durations(self) -> FloatArray:
+        """Mean time between arrival and departure of a job, (n_classes,)."""
+        return self.estimates["mean_durations"].value
+
+    @property
+    def service_rates(self) -> FloatArray:
+        """Mean number of running tasks of a job present, (n_classes,)."""
+        return self.estimates["service_rates"].value
+
+    @cached_property
+    def half_widths(self) -> dict[str, FloatArray]:
+        """Half-widths of the confidence intervals by name of the estimate, each (n_classes,)."""
+        return {name: estimate.half_width for name, estimate in self.estimates.items()}
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per class: each estimate and the half-width of its interval."""
+        return class_table(self.system, **estimate_columns(self.estimates))
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairness.problem import FloatArray
 from queueing.system import System
 
-__all__ = ["class_lines", "class_table"]
+__all__ = ["LittleMeans", "class_lines", "class_table"]
+
+
+class LittleMeans:
+    """Base of results that know the mean counts: Little's law gives the durations and the service rates."""
+
+    system: System
+    mean_jobs: FloatArray
+
+    @cached_property
+    def mean_durations(self) -> FloatArray:
+        """Mean durations E[x_i]/lambda_i, (n_classes,); NaN where no job arrives."""
+        return self.system.mean_durations(self.mean_jobs)
+
+    @cached_property
+    def service_rates(self) -> FloatArray:
+        """Mean tasks of an active job, rho_i/E[x_i], (n_classes,); NaN where no job arrives."""
+        return self.system.service_rates(self.mean_jobs)
 
 
 def class_table(system: System, **columns: NDArray) -> pd.DataFrame:

@@ -29,12 +29,10 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numba
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.errors import ModelError
@@ -44,15 +42,14 @@ from queueing.grid import MOST
 from queueing.growth import GrowingTable, kernel_table
 from queueing.replications import (
     Estimate,
+    EstimatedMeans,
     RunLength,
     Seed,
-    estimate_columns,
     estimate_ratio,
     estimates_lines,
     replicate,
     spawn_streams,
 )
-from queueing.results import class_table
 from queueing.system import System
 from queueing.tabulate import Table
 
@@ -60,7 +57,7 @@ __all__ = ["Simulation", "simulate"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Simulation:
+class Simulation(EstimatedMeans):
     """Estimates from independent replications of the chain of job counts; made by :func:`simulate`.
 
     Attributes
@@ -93,30 +90,6 @@ class Simulation:
     time: float
     entropy: Any
     table_shape: tuple[int, ...]
-
-    @property
-    def mean_jobs(self) -> FloatArray:
-        """Mean number of jobs present, (n_classes,)."""
-        return self.estimates["mean_jobs"].value
-
-    @property
-    def mean_durations(self) -> FloatArray:
-        """Mean time between arrival and departure of a job, (n_classes,)."""
-        return self.estimates["mean_durations"].value
-
-    @property
-    def service_rates(self) -> FloatArray:
-        """Mean number of running tasks of an active job, (n_classes,)."""
-        return self.estimates["service_rates"].value
-
-    @cached_property
-    def half_widths(self) -> dict[str, FloatArray]:
-        """Half-widths of the confidence intervals by name of the estimate, each (n_classes,)."""
-        return {name: estimate.half_width for name, estimate in self.estimates.items()}
-
-    def to_dataframe(self) -> pd.DataFrame:
-        """One row per class: each estimate and the half-width of its interval."""
-        return class_table(self.system, **estimate_columns(self.estimates))
 
     def summary(self) -> str:
         """Estimates with their intervals, and the effort behind them."""

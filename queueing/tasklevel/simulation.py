@@ -42,15 +42,14 @@ from fairness.errors import ModelError
 from fairness.problem import FloatArray
 from queueing.replications import (
     Estimate,
+    EstimatedMeans,
     RunLength,
     Seed,
-    estimate_columns,
     estimate_ratio,
     estimates_lines,
     replicate,
     spawn_streams,
 )
-from queueing.results import class_table
 from queueing.system import System
 from queueing.tasklevel.dispatch import ARRIVED, PATH, TASKS_STARTED
 from queueing.tasklevel.events import DEPARTURES, DURATION, JOB_TIME, TASK_TIME
@@ -62,7 +61,7 @@ __all__ = ["TaskSimulation", "TaskTrace", "simulate_tasks", "trace"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TaskSimulation:
+class TaskSimulation(EstimatedMeans):
     """Estimates from independent task-level replications; made by :func:`simulate_tasks`.
 
     Attributes
@@ -100,33 +99,9 @@ class TaskSimulation:
     entropy: Any
 
     @property
-    def mean_jobs(self) -> FloatArray:
-        """Mean number of jobs present, (n_classes,)."""
-        return self.estimates["mean_jobs"].value
-
-    @property
-    def mean_durations(self) -> FloatArray:
-        """Mean time between arrival and departure of a job, averaged over jobs, (n_classes,)."""
-        return self.estimates["mean_durations"].value
-
-    @property
-    def service_rates(self) -> FloatArray:
-        """Mean number of running tasks of a job present, (n_classes,)."""
-        return self.estimates["service_rates"].value
-
-    @property
     def utilization(self) -> FloatArray:
         """Time average of usage over capacity, (n_resources,)."""
         return self.utilization_estimate.value
-
-    @cached_property
-    def half_widths(self) -> dict[str, FloatArray]:
-        """Half-widths of the confidence intervals by name of the estimate, each (n_classes,)."""
-        return {name: estimate.half_width for name, estimate in self.estimates.items()}
-
-    def to_dataframe(self) -> pd.DataFrame:
-        """One row per class: each estimate and the half-width of its interval."""
-        return class_table(self.system, **estimate_columns(self.estimates))
 
     def summary(self) -> str:
         """Estimates with their intervals, utilisation, and the effort behind them."""
