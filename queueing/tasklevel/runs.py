@@ -38,6 +38,7 @@ class TaskRuns:
     law: TaskNumbers
     task_means: FloatArray
     limits: IntArray
+    event_rate: float
     most_running: int
     first_group: IntArray
     n_groups: int
@@ -74,6 +75,9 @@ class TaskRuns:
         self.law = law.numbers(n)
         self.task_means = system.mean_sizes / law.means(n)
         alone = _most_alone(problem)
+        # At most so many tasks of a class run, however many wait.
+        running = np.minimum(system.loads, alone)
+        self.event_rate = float((system.arrival_rates + running / self.task_means).sum())
         # A job that runs as many tasks as fit is not at its limit: it still waits, and may block.
         self.limits = _whole_limits(problem, alone + 1)
         levels = np.minimum(alone, self.limits) + 1

@@ -40,6 +40,7 @@ from numpy.typing import ArrayLike
 
 from fairness.errors import ModelError
 from fairness.problem import FloatArray
+from queueing.grid import require_memory
 from queueing.replications import (
     Estimate,
     EstimatedMeans,
@@ -325,6 +326,12 @@ def trace(
         raise ModelError(f"horizon must be a positive, finite length of time; got {horizon!r}")
     runs = TaskRuns(system, scheduler, tasks_per_job, task_times, max_jobs)
     n = system.n_classes
+    # A row of 1 + 2n numbers per event and of 4 per task, before any waiting job is counted.
+    require_memory(
+        8.0 * (5 + 2 * n) * runs.event_rate * float(horizon),
+        f"a record of about {runs.event_rate * float(horizon):.3g} events",
+        "reduce horizon or arrival_rates",
+    )
     run = runs.new(spawn_streams(rng, 1).generators[0], record=True)
     run.go(np.iinfo(np.int64).max, float(horizon))
     counters, log = run.state.counters, run.log

@@ -630,3 +630,8 @@ def test_demands_that_do_not_add_up_in_floating_point():
     system = System(Problem([[0.1]], [1.0]), [30.0], [1.0])
     record = trace(system, DRFScheduler(), 2.0, tasks_per_job=1.0, rng=1)
     assert record.running.max() == 10
+
+
+def test_a_record_that_no_memory_holds_is_refused_at_once():
+    with pytest.raises(ModelError, match=r"a record of about .* events needs .* reduce horizon"):
+        trace(System.with_load(TALK, [1, 1], 0.5), DRFScheduler(), 1e300)
