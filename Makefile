@@ -5,16 +5,13 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 2
 
-.PHONY: reproduce test test-fast lint types layers bench clean
+.PHONY: reproduce test lint types layers bench clean
 
 reproduce: $(READY)  ## redraw every figure of the sources into out/ (QUICK=1: two minutes)
 	$(BIN)/python -m examples.workshop --out out $(if $(QUICK),--quick)
 
 test: $(READY)  ## the whole test suite, doctests included
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
-
-test-fast: $(READY)
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow"
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -164,16 +164,15 @@ def price_certificate(
     weighted_counts = (counts * problem.weights)[live]
     with np.errstate(divide="ignore", invalid="ignore"):
         stationary = np.abs(tasks[live] / weighted_counts * cost ** (1.0 / alpha) - 1.0)
-    # Complementarity on a common scale: a resource's part of the whole bill against its slack.
-    bill = float(np.sum(cost * tasks[live]))
+    # Complementarity without units: the largest part of a class's cost that a resource makes up, against its
+    # slack. Costs differ by many decades when alpha is large, so a sum of bills would hide the small ones.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = np.nan_to_num(problem.demands[live] * prices / cost[:, None]).max(axis=0, initial=0.0)
+        limit_parts = np.nan_to_num(q[live] / cost)
     slack = np.where(problem.capacities > 0, 1.0 - relative_usage(problem, tasks), 0.0)
-    complementary = (
-        np.minimum(prices * problem.capacities / bill, np.maximum(slack, 0.0)) if bill > 0 else 0.0
-    )
-    capped = live & np.isfinite(problem.limits)
-    room = 1.0 - tasks[capped] / (counts[capped] * problem.limits[capped])
-    limit_bill = q[capped] * tasks[capped] / bill if bill > 0 else q[capped]
-    limited = np.minimum(limit_bill, np.maximum(room, 0.0))
+    complementary = np.minimum(parts, np.maximum(slack, 0.0))
+    room = 1.0 - tasks[live] / (counts[live] * problem.limits[live])
+    limited = np.minimum(limit_parts, np.maximum(room, 0.0))
     residual = max(
         feasibility_residual(problem, counts, tasks),
         dual,

@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import brentq, linprog
 
 from fairness import MaxMin, ModelError, NotConvergedError, Problem, allocate
-from fairness.certificates import SATURATION, feasibility_residual, relative_usage
+from fairness.certificates import SATURATION, feasibility_residual, price_certificate, relative_usage
 from fairness.kernels import nonzeros
 from fairness.policies.interior import factorise, gram_of_few, gram_of_many
 from fairness.policies.proportional import AlphaFair, ProportionalFair
@@ -517,3 +517,14 @@ def test_beyond_floating_point_is_an_error():
 def test_counts_are_validated():
     with pytest.raises(ModelError, match="last axis must list the 2 job classes"):
         PF(Problem([[1, 3], [3, 2]], [1, 1]), [1, 1, 1])
+
+
+def test_certificate_sees_slack_behind_a_tiny_bill():
+    # With alpha = 20 the second class pays 1e-20 times what the first pays; its resource is half idle.
+    problem = Problem([[1, 0], [0, 1]], [0.1, 2])
+    tasks = np.array([0.1, 1.0])
+    prices = tasks**-20.0
+    verdict = price_certificate(problem, np.ones(2), tasks, prices, alpha=20)
+    assert not verdict.holds
+    assert verdict.residual == pytest.approx(0.5)
+    assert AlphaFair(20).solve(problem).certificate.holds
