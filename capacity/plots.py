@@ -32,12 +32,17 @@ def plot_region(region: StabilityRegion, ax: Axes | None) -> Axes:
         for j in region.facets:
             ends = vertices[full[:, j]]
             ax.plot(*ends.T, color="C0")
-            ax.annotate(problem.resources[j], ends.mean(axis=0), xytext=(5, 5), textcoords="offset points")
+            middle = ends.mean(axis=0)
+            ax.annotate(
+                problem.resources[j], (middle[0], middle[1]), xytext=(5, 5), textcoords="offset points"
+            )
         labels = region.exact_vertices or [tuple(f"{v:.4g}" for v in vertex) for vertex in vertices]
         for vertex, label in zip(vertices, labels, strict=True):
             text = f"({', '.join(str(v) for v in label)})"
             if vertex.any():
-                ax.annotate(text, vertex, xytext=(5, 5), textcoords="offset points", fontsize="small")
+                ax.annotate(
+                    text, (vertex[0], vertex[1]), xytext=(5, 5), textcoords="offset points", fontsize="small"
+                )
         right, top = vertices.max(axis=0)
         # Room for the labels of the vertices.
         ax.set(xlabel=names[0], ylabel=names[1], xlim=(0, 1.25 * right), ylim=(0, 1.15 * top))
