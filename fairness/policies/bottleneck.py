@@ -10,7 +10,8 @@ that is :math:`\varphi_i = x_i w_i / \max_j p_j a_{ij}` with prices :math:`p_j =
 resources and 0 elsewhere. With the sum in place of the maximum this is proportional fairness; for two classes
 on two resources both are the same allocation.
 
-A BMF allocation always exists. From three resources on it need not be unique: there may be several isolated
+A BMF allocation always exists; :mod:`fairness.policies.cap_path` argues so constructively. From three
+resources on it need not be unique: there may be several isolated
 ones or a continuum (:mod:`fairness.policies.bottleneck_set` lists them all). :class:`BottleneckMax` returns
 the one at which the path of :mod:`fairness.policies.cap_path` ends.
 

@@ -19,7 +19,7 @@ References
 .. [2] D. C. Parkes, A. D. Procaccia and N. Shah, "Beyond dominant resource fairness: extensions,
    limitations, and indivisibilities", ACM TEAC 3(1), 2015. DOI 10.1145/2739040.
 .. [3] I. A. Kash, G. O'Shea and S. Volos, "DC-DRF: adaptive multi-resource sharing at public cloud
-   scale", SoCC 2018.
+   scale", SoCC 2018. DOI 10.1145/3267809.3267848.
 """
 
 from __future__ import annotations
