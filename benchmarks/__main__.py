@@ -12,7 +12,7 @@ import sys
 
 from threadpoolctl import threadpool_limits
 
-TOPICS = ("filling", "proportional", "bottleneck", "queueing", "simulation")
+TOPICS = ("tabulate", "filling", "proportional", "bottleneck", "queueing", "simulation")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,4 +1,4 @@
-"""Bottleneck max fairness: random instances in a batch, one large instance, grids of states."""
+"""Bottleneck max fairness: random instances in a batch, and one large instance."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from benchmarks.harness import Row, best_seconds
 from fairness import Problem
 from fairness.certificates import bottleneck_certificate
 from fairness.policies.bottleneck import BottleneckMax, bottleneck_batch
-from queueing.grid import grid_counts
 
 
 def rows() -> list[Row]:
-    return [_instances(), _large(), *(_grid(n, size) for n, size in ((2, 1000), (3, 100), (4, 30)))]
+    return [_instances(), _large()]
 
 
 def _instances() -> Row:
@@ -38,17 +37,4 @@ def _large() -> Row:
     residual = bottleneck_certificate(problem, ones, BottleneckMax()(problem, ones)).residual
     return Row(
         "BMF, random dense 1000 x 20", f"{seconds:.3f} s", "< 1 s", seconds < 1.0, f"residual {residual:.1e}"
-    )
-
-
-def _grid(n: int, size: int) -> Row:
-    problem = Problem(np.ones((n, n)) + 9 * np.eye(n), np.ones(n))
-    counts = grid_counts((size,) * n)
-    rate = size**n / best_seconds(lambda: BottleneckMax()(problem, counts)) / 1e6
-    target = ">= 0.5 million states/s" if n == 2 else ""
-    return Row(
-        f"BMF, grid of {size}^{n} states, {n} classes on {n} resources",
-        f"{rate:.2f} million states/s",
-        target,
-        rate >= 0.5 if n == 2 else None,
     )

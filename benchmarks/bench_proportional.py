@@ -1,4 +1,4 @@
-"""Proportional and alpha-fairness: grids of job counts, and large instances."""
+"""Proportional fairness: large instances, beside cvxpy with Clarabel."""
 
 from __future__ import annotations
 
@@ -7,31 +7,15 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from benchmarks.harness import Row, best_seconds
-from fairness.policies.proportional import AlphaFair, ProportionalFair
+from fairness.policies.proportional import ProportionalFair
 from fairness.problem import FloatArray, Problem
 from fairness.testing import random_problem
-from queueing.grid import grid_counts
 
 __all__ = ["rows"]
 
 
 def rows() -> list[Row]:
     result = []
-    for policy in (ProportionalFair(), AlphaFair(2)):
-        for n, size in ((2, 1000), (3, 100), (4, 32)):
-            # Each class demands 10 of its own resource and 1 of the others, as in Bonald & Roberts.
-            problem = Problem(1.0 + 9.0 * np.eye(n), np.ones(n))
-            counts = grid_counts((size,) * n)
-            rate = size**n / best_seconds(lambda p=policy, q=problem, x=counts: p(q, x))
-            goal = policy.name == "PF" and n == 2
-            result.append(
-                Row(
-                    f"{policy.name} on {size}^{n} states, {n} resources",
-                    f"{rate / 1e6:.2f} M states/s",
-                    ">= 0.5 M states/s" if goal else "",
-                    rate >= 0.5e6 if goal else None,
-                )
-            )
     large = random_problem(np.random.default_rng(0), 100_000, 16)
     policy = ProportionalFair()
     solution = policy.solve(large)

@@ -1,4 +1,4 @@
-"""Queues: balanced fairness, tabulation and the stationary law, against yardsticks of the same run."""
+"""Queues: balanced fairness and the stationary law, against yardsticks of the same run."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import time
 import numpy as np
 
 from benchmarks.harness import Row, best_seconds
-from fairness import DRF, BottleneckMax, Problem, ProportionalFair
+from fairness import DRF, Problem
 from queueing import System, balanced_fairness, stationary, tabulate
 
 POOL = Problem([[1, 0.1], [0.1, 1]], [1, 1])
 
 
 def rows() -> list[Row]:
-    return [*_balanced(), *_tabulate(), *_stationary()]
+    return [*_balanced(), *_stationary()]
 
 
 def _balanced() -> list[Row]:
@@ -40,27 +40,6 @@ def _balanced() -> list[Row]:
                 f"{seconds * 1e3:.0f} ms; writing 4000 x 4000 floats once: {yardstick * 1e3:.0f} ms",
             )
         )
-    return result
-
-
-def _tabulate() -> list[Row]:
-    """Tables of 10^6 states, from 2 classes x 2 resources to 4 x 4; targets for two classes."""
-    rng = np.random.default_rng(4)
-    result = []
-    for n, size in ((2, 1000), (3, 100), (4, 32)):
-        pool = POOL if n == 2 else Problem(10.0 ** rng.uniform(-1, 0, (n, n)), np.ones(n))
-        for policy, least in ((DRF(), 2.0), (ProportionalFair(), 0.5), (BottleneckMax(), 0.5)):
-            seconds = best_seconds(lambda pool=pool, policy=policy, size=size: tabulate(pool, policy, size))
-            speed = size**n / seconds / 1e6
-            goal = n == 2
-            result.append(
-                Row(
-                    f"tabulate {policy.name}, {size}^{n} states, {n} resources",
-                    f"{speed:.2f} M states/s",
-                    f">= {least:g} M states/s" if goal else "",
-                    speed >= least if goal else None,
-                )
-            )
     return result
 
 

@@ -96,7 +96,6 @@ def is_stable(system: System) -> StabilityVerdict:
     >>> "fits" if is_stable(system) else "does not fit"
     'does not fit'
     """
-    loads = system.relative_loads
     names = system.problem.resources
-    over = tuple(name for name, load in zip(names, loads, strict=True) if load >= 1)
-    return StabilityVerdict(names, loads, over)
+    over = tuple(names[j] for j in np.flatnonzero(system.overloaded))
+    return StabilityVerdict(names, system.relative_loads, over)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -17,8 +17,7 @@ from fairness.certificates import (
     job_shares,
     relative_usage,
 )
-from fairness.errors import ModelError
-from fairness.policies.protocol import CertifyingPolicy, Policy, Solution, policy_name
+from fairness.policies.protocol import CertifyingPolicy, Policy, Solution, call_policy, policy_name
 from fairness.problem import FloatArray, Problem
 
 if TYPE_CHECKING:
@@ -186,9 +185,7 @@ def allocate(problem: Problem, policy: Policy, counts: ArrayLike | None = None) 
     if isinstance(policy, CertifyingPolicy):
         solution = policy.solve(problem, x)
     else:
-        tasks: Any = np.asarray(policy(problem, x), dtype=float)
-        if tasks.shape != x.shape:
-            raise ModelError(f"policy {name} returned shape {tasks.shape} for counts of shape {x.shape}")
+        tasks = call_policy(problem, policy, x)
         solution = Solution(tasks, feasibility_certificate(problem, x, tasks))
     return Allocation(
         problem,

@@ -141,7 +141,7 @@ def trajectory(
             f"the jobs of class {system.problem.job_classes[int(np.argmax(stuck))]!r} demand a resource of "
             "capacity 0 and never leave; give a horizon, or start without them"
         )
-    if horizon is None and (system.relative_loads >= 1).any():
+    if horizon is None and system.overloaded.any():
         over = system.problem.resources[int(np.argmax(system.relative_loads))]
         raise UnstableError(
             f"the load of resource {over!r} is not below 1, so jobs do not drain; give a horizon"

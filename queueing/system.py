@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fairness.errors import ModelError, UnstableError
 from fairness.problem import FloatArray, Problem, float_array
@@ -111,9 +111,14 @@ class System:
         empty = np.where(loads > 0, np.inf, 0.0)
         return np.divide(loads, capacities, out=empty, where=capacities > 0)
 
+    @property
+    def overloaded(self) -> NDArray[np.bool_]:
+        """Resources with relative load >= 1, (n_resources,): with any, there is no stationary law."""
+        return self.relative_loads >= 1
+
     def require_stable(self) -> None:
         """Raise UnstableError, naming the overloaded resources, unless every relative load is below 1."""
-        over = np.flatnonzero(self.relative_loads >= 1)
+        over = np.flatnonzero(self.overloaded)
         if len(over):
             names = ", ".join(
                 f"{self.problem.resources[j]!r} (load {self.relative_loads[j]:.6g})" for j in over

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairness.errors import ModelError
-from fairness.policies.protocol import Policy, policy_name
+from fairness.policies.protocol import Policy, call_policy, policy_name
 from fairness.problem import FloatArray, Problem
 from queueing.grid import box_name, check_shape, count_states, require_memory
 
@@ -129,18 +129,13 @@ def policy_tasks(problem: Problem, policy: Policy, counts: FloatArray) -> FloatA
     ModelError
         If the answer has another shape, or a value is negative, not finite, or positive where no job is.
     """
-    name = policy_name(policy)
-    tasks: FloatArray = np.asarray(policy(problem, counts), dtype=float)
-    if tasks.shape != counts.shape:
-        raise ModelError(
-            f"policy {name} returned shape {tasks.shape} for counts of shape {counts.shape}; "
-            "a policy answers with one number of tasks per state and class"
-        )
+    tasks = call_policy(problem, policy, counts)
     wrong = ~(np.isfinite(tasks) & (tasks >= 0)) | ((counts == 0) & (tasks != 0))
     if wrong.any():
         place = tuple(int(v) for v in np.argwhere(wrong)[0])
         raise ModelError(
-            f"policy {name} gave {tasks[place]} tasks to class {problem.job_classes[place[-1]]!r} in state "
-            f"{counts[place[:-1]]}; tasks must be finite, >= 0, and 0 where no job is present"
+            f"policy {policy_name(policy)} gave {tasks[place]} tasks to class "
+            f"{problem.job_classes[place[-1]]!r} in state {counts[place[:-1]]}; "
+            "tasks must be finite, >= 0, and 0 where no job is present"
         )
     return tasks

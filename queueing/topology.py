@@ -95,14 +95,7 @@ def data_network(
     for row, (name, path) in zip(demands, paths.items(), strict=True):
         for u, v in pairwise(path):
             row[_column(column, graph, name, u, v)] += 1
-    return Problem(
-        demands,
-        list(links.values()),
-        weights=weights,
-        limits=limits,
-        job_classes=list(paths),
-        resources=[f"{u}-{v}" for u, v in links],
-    )
+    return _problem_on(links, paths, demands, weights, limits)
 
 
 def linear_network(n_links: int, *, capacity: Any = 1) -> Problem:
@@ -289,6 +282,20 @@ def tcp_acknowledgements(
         for u, v in pairwise(path):
             row[_column(column, arcs, name, u, v)] += 1
             row[_column(column, arcs, f"acknowledgements of {name}", v, u)] += ratio
+    return _problem_on(links, paths, demands, weights, limits)
+
+
+def _finite(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and math.isfinite(value)
+
+
+def _problem_on(
+    links: dict[Link, Any],
+    paths: dict[str, Route],
+    demands: list[list[Any]],
+    weights: ArrayLike | None,
+    limits: ArrayLike | None,
+) -> Problem:
     return Problem(
         demands,
         list(links.values()),
@@ -297,10 +304,6 @@ def tcp_acknowledgements(
         job_classes=list(paths),
         resources=[f"{u}-{v}" for u, v in links],
     )
-
-
-def _finite(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and math.isfinite(value)
 
 
 def _ratio(ack_ratio: Any, name: str) -> Any:

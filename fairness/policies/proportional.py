@@ -47,7 +47,7 @@ from fairness.certificates import price_certificate, relative_usage
 from fairness.errors import ModelError, NotConvergedError
 from fairness.policies.maxmin import MaxMin
 from fairness.policies.prices import CERTIFIED, price_kernel
-from fairness.policies.protocol import Solution, evaluate
+from fairness.policies.protocol import Solution, evaluate, unit_prices
 from fairness.policies.throughput import throughput_solution, throughput_tasks
 from fairness.problem import FloatArray, Problem
 
@@ -162,11 +162,9 @@ class AlphaFair:
 def _solve(problem: Problem, counts: ArrayLike, alpha: float) -> tuple[FloatArray, FloatArray]:
     """Tasks, shape (..., n_classes), and the prices of the last state for capacities 1."""
     x = problem.check_counts(counts)
-    demanding = problem.task_shares.any(axis=1) | problem.blocked
-    growth = np.where(demanding, problem.weights, np.inf)
     prices = np.zeros(problem.n_resources)
     residuals = np.zeros(x.size // problem.n_classes)
-    tasks = evaluate(problem, x, price_kernel, growth, alpha, prices, residuals)
+    tasks = evaluate(problem, x, price_kernel, MaxMin().growth(problem), alpha, prices, residuals)
     if not (residuals <= CERTIFIED).all():
         worst = int(np.argmax(np.where(np.isnan(residuals), np.inf, residuals)))
         raise NotConvergedError(
@@ -179,10 +177,8 @@ def _solve(problem: Problem, counts: ArrayLike, alpha: float) -> tuple[FloatArra
 
 
 def _solution(problem: Problem, counts: FloatArray, alpha: float) -> Solution:
-    tasks, unit_prices = _solve(problem, counts, alpha)
-    prices = np.divide(
-        unit_prices, problem.capacities, out=np.zeros_like(unit_prices), where=problem.capacities > 0
-    )
+    tasks, share_prices = _solve(problem, counts, alpha)
+    prices = unit_prices(problem, share_prices)
     # A class at its limit pays the rest of its bill (W/tasks)^alpha for the limit.
     cost = problem.demands @ prices
     limit_prices = np.zeros_like(cost)

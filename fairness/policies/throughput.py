@@ -39,7 +39,7 @@ from scipy.optimize import OptimizeResult, linprog
 
 from fairness.certificates import Certificate
 from fairness.errors import NotConvergedError
-from fairness.policies.protocol import Solution, evaluate
+from fairness.policies.protocol import Solution, evaluate, unit_prices
 from fairness.problem import FloatArray, Problem
 
 __all__ = ["throughput_solution", "throughput_tasks"]
@@ -69,14 +69,11 @@ def throughput_tasks(problem: Problem, counts: ArrayLike) -> FloatArray:
 def throughput_solution(problem: Problem, counts: FloatArray) -> Solution:
     """Allocation, prices of the linear program, and evidence for one vector of counts."""
     evidence = np.zeros(2)
-    unit_prices = np.zeros(problem.n_resources)
-    tasks = evaluate(problem, counts, _states, problem.weights, unit_prices, evidence)
-    prices = np.divide(
-        unit_prices, problem.capacities, out=np.zeros_like(unit_prices), where=problem.capacities > 0
-    )
+    share_prices = np.zeros(problem.n_resources)
+    tasks = evaluate(problem, counts, _states, problem.weights, share_prices, evidence)
     claim = "the most tasks, and of these allocations the one of largest weighted entropy"
     certificate = Certificate(claim, float(evidence[0]), CERTIFIED, float(evidence[1]))
-    return Solution(tasks, certificate, prices=prices)
+    return Solution(tasks, certificate, prices=unit_prices(problem, share_prices))
 
 
 def _states(

@@ -45,7 +45,7 @@ from queueing.tasklevel.dispatch import (
     dequeue,
     enqueue,
 )
-from queueing.tasklevel.kernels import entry, part
+from queueing.tasklevel.kernels import kernel, part
 from queueing.tasklevel.schedulers import TARGET, Rule
 from queueing.tasklevel.workload import draw_tasks, position, uniform
 
@@ -321,7 +321,7 @@ def _note_path(state: State, log: Log) -> None:
 def _kernel(sources: str) -> Callable[..., tuple[int, int]]:
     """The kernel, stored for these sources (see :mod:`fairness.kernels`)."""
 
-    @entry
+    @kernel
     def advance(
         model: Model, rule: Rule, state: State, log: Log, totals: FloatArray, events: int, horizon: float
     ) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numba
 
-__all__ = ["entry", "part"]
+__all__ = ["kernel", "part"]
 
 # The state of a run is a named tuple of some twenty arrays. With numba's reference counting each call to a
 # helper counts every one of them up and down, atomically: measured, that is nine tenths of the run time.
@@ -16,7 +16,7 @@ __all__ = ["entry", "part"]
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "_nrt": False}
 
-entry: Callable[..., Any] = numba.njit(cache=True, **_OPTIONS)
+kernel: Callable[..., Any] = numba.njit(cache=True, **_OPTIONS)
 """Decorator of a kernel that Python calls."""
 
 part: Callable[..., Any] = numba.njit(forceinline=True, **_OPTIONS)
