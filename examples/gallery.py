@@ -13,6 +13,7 @@ import platform
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
-__all__ = ["Check", "Page", "write_gallery"]
+__all__ = ["EXACT", "Check", "Page", "write_gallery"]
 
 PNG_DPI = 130
+
+EXACT = 1e-12
+"""Relative error with which a computed number counts as equal to an exact one."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,13 @@ class Check:
         """Compare with a number that is known to ``digits`` decimals."""
         agrees = bool(abs(expected - ours) <= 0.5001 * 10.0**-digits)
         return cls(statement, f"{expected:.{digits}f}", f"{ours:.{digits + 2}f}", agrees)
+
+    @classmethod
+    def exact(cls, statement: str, expected: Sequence[Fraction], ours: np.ndarray) -> Check:
+        """Compare with fractions, to a relative error of 1e-12."""
+        agrees = bool(np.abs(ours / np.array([float(f) for f in expected]) - 1).max() < EXACT)
+        guesses = [Fraction(float(v)).limit_denominator(1000) for v in ours]
+        return cls(statement, _listed(expected), _listed(guesses), agrees)
 
     @property
     def verdict(self) -> str:
@@ -75,6 +86,10 @@ class Page:
     figure: Figure
     numbers: Mapping[str, Any]
     checks: Sequence[Check] = field(default=())
+
+
+def _listed(fractions: Sequence[Fraction]) -> str:
+    return "(" + ", ".join(str(f) for f in fractions) + ")"
 
 
 def write_gallery(

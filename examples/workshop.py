@@ -17,14 +17,14 @@ from pathlib import Path
 import matplotlib
 
 from examples.gallery import write_gallery
-from examples.workshop_figures import allocations, dynamics, performance, tasks
+from examples.workshop_figures import allocations, dynamics, models, performance, saturation, tasks
 from fairness import CATALOGUE, DRF, Problem
 from queueing import DRFScheduler, System, balanced_fairness, simulate, simulate_tasks, stationary
 
 FIGURES = (
     allocations.sharing_polygons,
-    allocations.other_models,
-    allocations.saturation_map,
+    models.other_models,
+    saturation.saturation_map,
     dynamics.existence,
     allocations.non_uniqueness,
     allocations.difference_with_pf,
