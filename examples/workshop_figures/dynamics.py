@@ -28,13 +28,14 @@ def existence(*, quick: bool) -> Page:
         problem = Problem(demands, [1, 1], resources=["CPU", "RAM"])
         goal = BottleneckMax()(problem, np.ones(problem.n_classes))
         worst = 0.0
-        end = 0.0
+        end = highest = 0.0
         for k, generator in enumerate(np.random.default_rng(7).spawn(starts)):
             run = circulate(problem, rng=generator)
             above.plot(run.queues[:, 0, 0], run.queues[:, -1, 0], lw=1.2, color=f"C{k}")
             above.plot(run.queues[0, 0, 0], run.queues[0, -1, 0], "o", ms=4, color=f"C{k}")
             above.plot(run.queues[-1, 0, 0], run.queues[-1, -1, 0], "*", ms=10, color=f"C{k}", zorder=4)
             rates = run.rates.min(axis=2)
+            highest = max(highest, rates.max())
             for i in range(problem.n_classes):
                 below.step(run.times, rates[:, i], where="post", lw=1, color=f"C{i}", alpha=0.7)
             worst = max(worst, float(np.abs(run.tasks / goal - 1).max()))
@@ -59,7 +60,7 @@ def existence(*, quick: bool) -> Page:
             xlabel="time",
             ylabel="smallest rate of the job (tasks)",
             xlim=(0, 1.03 * end),
-            ylim=(0, 1.25 * goal.max()),
+            ylim=(0, 1.1 * highest),
         )
         checks.append(
             Check(
