@@ -45,7 +45,8 @@ from scipy.spatial import cKDTree
 
 from capacity.pivoting import Corner, integer_rows, maximum, walk
 from fairness.errors import ModelError
-from fairness.problem import FloatArray, Problem, float_array
+from fairness.problem import FloatArray, Problem
+from fairness.validation import float_array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

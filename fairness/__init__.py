@@ -1,9 +1,11 @@
-"""Who gets how much: fair allocations of one pool of resources, each with its certificate."""
+"""Who gets how much: fair allocations of a pool or of a cluster of servers, each with its certificate."""
 
 from fairness.allocation import Allocation, allocate
 from fairness.catalogue import CATALOGUE
 from fairness.certificates import Certificate
+from fairness.cluster import Cluster
 from fairness.errors import FairqueuesError, InfeasibleError, ModelError, NotConvergedError, UnstableError
+from fairness.placement import ClusterAllocation
 from fairness.policies.asset import AssetFair
 from fairness.policies.bottleneck import BottleneckMax
 from fairness.policies.bottleneck_set import BottleneckSet, all_bottleneck_max
@@ -20,6 +22,8 @@ __all__ = [
     "BottleneckMax",
     "BottleneckSet",
     "Certificate",
+    "Cluster",
+    "ClusterAllocation",
     "FairqueuesError",
     "InfeasibleError",
     "MaxMin",

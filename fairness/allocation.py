@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,11 @@ from fairness.certificates import (
     job_shares,
     relative_usage,
 )
+from fairness.cluster import Cluster
+from fairness.errors import ModelError
+from fairness.placement import ClusterAllocation
 from fairness.policies.protocol import CertifyingPolicy, Policy, Solution, call_policy, policy_name
+from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray, Problem
 
 if TYPE_CHECKING:
@@ -143,25 +147,35 @@ class Allocation:
         return plot_allocation(self, ax)
 
 
-def allocate(problem: Problem, policy: Policy, counts: ArrayLike | None = None) -> Allocation:
-    """Share a pool among its classes by a policy, and certify the result.
+@overload
+def allocate(problem: Problem, policy: Policy, counts: ArrayLike | None = None) -> Allocation: ...
+@overload
+def allocate(
+    problem: Cluster, policy: ClusterPolicy, counts: ArrayLike | None = None
+) -> ClusterAllocation: ...
+def allocate(
+    problem: Problem | Cluster, policy: Policy | ClusterPolicy, counts: ArrayLike | None = None
+) -> Allocation | ClusterAllocation:
+    """Share a pool or a cluster among its classes by a policy, and certify the result.
 
     Parameters
     ----------
-    problem : Problem
+    problem : Problem or Cluster
     policy : callable
-        ``policy(problem, counts) -> tasks``; see :mod:`fairness.policies.protocol`.
+        For a pool ``policy(problem, counts) -> tasks``, see :mod:`fairness.policies.protocol`; for a
+        cluster a policy that places tasks, see :mod:`fairness.policies.servers.protocol`.
     counts : array_like of shape (n_classes,), jobs, optional
         Jobs present per class. Default: one of each.
 
     Returns
     -------
-    Allocation
+    Allocation or ClusterAllocation
 
     Raises
     ------
     ModelError
-        If counts is not one vector of non-negative numbers, or the policy returns another shape.
+        If the policy is for the other kind of model,
+        counts is not one vector of non-negative numbers, or the policy returns another shape.
     NotConvergedError
         If the policy's solver stops short of its tolerance.
 
@@ -180,7 +194,13 @@ def allocate(problem: Problem, policy: Policy, counts: ArrayLike | None = None) 
       in use: cpu 9/9 (full), ram 14/18
       every class has a saturated resource on which its level is the largest, or is at its limit: holds ...
     """
+    if isinstance(problem, Cluster):
+        return _place(problem, policy, counts)
+    if not isinstance(problem, Problem):
+        raise ModelError(f"allocate needs a Problem or a Cluster; got {type(problem).__name__}")
     name = policy_name(policy)
+    if isinstance(policy, ClusterPolicy):
+        raise ModelError(f"{name} places tasks on a Cluster; the model is a Problem (one pool)")
     x = problem.check_state(counts)
     if isinstance(policy, CertifyingPolicy):
         solution = policy.solve(problem, x)
@@ -195,4 +215,25 @@ def allocate(problem: Problem, policy: Policy, counts: ArrayLike | None = None) 
         solution.certificate,
         prices=solution.prices,
         levels=solution.levels,
+    )
+
+
+def _place(cluster: Cluster, policy: Policy | ClusterPolicy, counts: ArrayLike | None) -> ClusterAllocation:
+    name = policy_name(policy)
+    if not isinstance(policy, ClusterPolicy):
+        raise ModelError(
+            f"{name} is a policy for one pool; the model is a Cluster, which needs a cluster policy"
+        )
+    x = cluster.check_state(counts)
+    solution = policy.solve(cluster, x)
+    return ClusterAllocation(
+        cluster,
+        name,
+        policy.division,
+        x,
+        solution.placement,
+        solution.certificate,
+        levels=solution.levels,
+        prices=solution.prices,
+        details=solution.details,
     )

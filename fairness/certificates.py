@@ -31,7 +31,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.errors import ModelError
-from fairness.problem import FloatArray, Problem, float_array
+from fairness.problem import FloatArray, Problem
+from fairness.validation import float_array
 
 __all__ = [
     "SATURATION",

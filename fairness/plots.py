@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from fairness.allocation import Allocation
+    from fairness.placement import ClusterAllocation
 
-__all__ = ["plot_allocation", "plot_constraints", "plot_sharing"]
+__all__ = ["plot_allocation", "plot_constraints", "plot_placement", "plot_sharing"]
 
 _MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
 
@@ -33,6 +34,24 @@ def plot_allocation(allocation: Allocation, ax: Axes | None = None) -> Axes:
     for i, name in enumerate(problem.job_classes):
         part = allocation.tasks[i] * problem.task_shares[i]
         ax.barh(names, part, left=left, label=f"{name}: {allocation.tasks[i]:.4g} tasks")
+        left += part
+    ax.axvline(1.0, color="black", linewidth=0.8)
+    ax.set(xlabel="share of the resource in use", title=f"{allocation.policy} allocation", xlim=(0, 1.02))
+    ax.invert_yaxis()
+    ax.legend(fontsize="small")
+    return ax
+
+
+def plot_placement(allocation: ClusterAllocation, ax: Axes | None = None) -> Axes:
+    """Stacked bars: part of each resource of each server that every class holds."""
+    ax = ax or plt.subplots()[1]
+    cluster = allocation.cluster
+    bars = [(i, r) for i in range(cluster.n_servers) for r in np.flatnonzero(cluster.capacities[i] > 0)]
+    names = [f"{cluster.servers[i]}, {cluster.resources[r]}" for i, r in bars]
+    left = np.zeros(len(bars))
+    for n, name in enumerate(cluster.job_classes):
+        part = np.array([allocation.placement[n, i] * cluster.task_shares[n, i, r] for i, r in bars])
+        ax.barh(names, part, left=left, label=f"{name}: {allocation.tasks[n]:.4g} tasks")
         left += part
     ax.axvline(1.0, color="black", linewidth=0.8)
     ax.set(xlabel="share of the resource in use", title=f"{allocation.policy} allocation", xlim=(0, 1.02))

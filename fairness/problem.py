@@ -13,7 +13,6 @@ It is validated once, here, so that everything below may assume a well-formed mo
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,10 +23,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.errors import ModelError
+from fairness.validation import (
+    FloatArray,
+    checked_counts,
+    checked_names,
+    checked_state,
+    float_array,
+    frozen,
+    rationals,
+    replaced,
+    require,
+    require_shape,
+)
 
-__all__ = ["Problem", "float_array"]
-
-FloatArray = NDArray[np.float64]
+__all__ = ["Problem"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -87,31 +96,31 @@ class Problem:
         n, m = a.shape
         if n == 0 or m == 0:
             raise ModelError(f"demands has shape {a.shape}; give at least one class and one resource")
-        names = _names("job_classes", job_classes, n, "class")
-        columns = _names("resources", resources, m, "resource")
-        _require("demands", a, np.isfinite(a) & (a >= 0), "finite and >= 0", names, columns)
+        names = checked_names("job_classes", job_classes, n, "class")
+        columns = checked_names("resources", resources, m, "resource")
+        require("demands", a, np.isfinite(a) & (a >= 0), "finite and >= 0", names, columns)
         c = float_array("capacities", capacities, ndim=1)
-        _same_shape("capacities", c, (m,), "demands", a)
-        _require("capacities", c, np.isfinite(c) & (c >= 0), "finite and >= 0", columns)
+        require_shape("capacities", c, (m,), "demands", a)
+        require("capacities", c, np.isfinite(c) & (c >= 0), "finite and >= 0", columns)
         w = np.ones(n) if weights is None else float_array("weights", weights, ndim=1)
-        _same_shape("weights", w, (n,), "demands", a)
-        _require("weights", w, np.isfinite(w) & (w > 0), "finite and > 0", names)
+        require_shape("weights", w, (n,), "demands", a)
+        require("weights", w, np.isfinite(w) & (w > 0), "finite and > 0", names)
         cap = np.full(n, np.inf) if limits is None else float_array("limits", limits, ndim=1)
-        _same_shape("limits", cap, (n,), "demands", a)
-        _require("limits", cap, cap > 0, "> 0 (inf for no limit)", names)
+        require_shape("limits", cap, (n,), "demands", a)
+        require("limits", cap, cap > 0, "> 0 (inf for no limit)", names)
         for i in np.flatnonzero(~a.any(axis=1) & np.isinf(cap)):
             raise ModelError(
                 f"job class {names[i]!r} demands nothing and has no limit, so its allocation is "
                 f"unbounded; give it a demand or set limits[{i}]"
             )
         for name, value in (
-            ("demands", _frozen(a)),
-            ("capacities", _frozen(c)),
-            ("weights", _frozen(w)),
-            ("limits", _frozen(cap)),
+            ("demands", frozen(a)),
+            ("capacities", frozen(c)),
+            ("weights", frozen(w)),
+            ("limits", frozen(cap)),
             ("job_classes", names),
             ("resources", columns),
-            ("_source", (_rationals(demands), _rationals(capacities))),
+            ("_source", (rationals(demands), rationals(capacities))),
         ):
             object.__setattr__(self, name, value)
         share = self.task_shares
@@ -148,7 +157,7 @@ class Problem:
         # What overflows is refused by the constructor.
         with np.errstate(over="ignore", invalid="ignore"):
             scale = np.divide(1.0, self.capacities, out=np.zeros(self.n_resources), where=self.capacities > 0)
-            return _frozen(self.demands * scale)
+            return frozen(self.demands * scale)
 
     @property
     def is_rational(self) -> bool:
@@ -176,6 +185,16 @@ class Problem:
         rows, row = self._source
         return [[Fraction(v) for v in r] for r in rows], [Fraction(v) for v in row]
 
+    def replaced(self, **changes: Any) -> Problem:
+        """Problem with some arguments of the constructor changed; the names stay where they still fit.
+
+        Examples
+        --------
+        >>> Problem([[1, 4], [3, 1]], [9, 18]).replaced(capacities=[9, 9]).capacities
+        array([9., 9.])
+        """
+        return replaced(self, ("demands", "capacities"), ("weights", "limits"), changes)
+
     def check_counts(self, counts: ArrayLike | None) -> FloatArray:
         """Validated counts, shape (..., n_classes), as a float array; all 1 when None.
 
@@ -184,17 +203,7 @@ class Problem:
         ModelError
             If the last axis does not have n_classes entries, or an entry is negative or not finite.
         """
-        if counts is None:
-            return np.ones(self.n_classes)
-        x = float_array("counts", counts)
-        if x.ndim == 0 or x.shape[-1] != self.n_classes:
-            raise ModelError(
-                f"counts has shape {x.shape}; its last axis must list the {self.n_classes} job classes"
-            )
-        if not (np.isfinite(x).all() and (x >= 0).all()):
-            place = tuple(int(k) for k in np.argwhere(~(np.isfinite(x) & (x >= 0)))[0])
-            raise ModelError(f"counts must be finite and >= 0; got {x[place]} at index {place}")
-        return x
+        return checked_counts(counts, self.n_classes)
 
     def check_state(self, counts: ArrayLike | None) -> FloatArray:
         """Validated counts of one state, shape (n_classes,); all 1 when None.
@@ -204,13 +213,7 @@ class Problem:
         ModelError
             As :meth:`check_counts`; also if the counts are a batch.
         """
-        x = self.check_counts(counts)
-        if x.ndim != 1:
-            raise ModelError(
-                f"counts must have shape ({self.n_classes},); got {x.shape}; "
-                "for a batch call the policy itself: policy(problem, counts)"
-            )
-        return x
+        return checked_state(counts, self.n_classes)
 
     def __repr__(self) -> str:
         head = ["class", "weight", "limit", *self.resources]
@@ -230,65 +233,3 @@ class Problem:
             cells = [line[0].ljust(width[0]), *(c.rjust(w) for c, w in zip(line[1:], width[1:], strict=True))]
             lines.append("  " + "  ".join(cells))
         return "\n".join(lines)
-
-
-def float_array(name: str, values: ArrayLike, ndim: int | None = None) -> FloatArray:
-    """Copy of the values as floats in C order; ModelError, naming the argument, unless all are numbers."""
-    try:
-        given = np.asarray(values)
-        if given.dtype.kind not in "biufO":
-            raise TypeError(f"got entries of type {given.dtype}")
-        array = np.array(given, dtype=np.float64, order="C")
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ModelError(f"{name} must be an array of numbers with rows of equal length: {error}") from None
-    if ndim is not None and array.ndim != ndim:
-        raise ModelError(f"{name} must have {ndim} dimension{'s'[: ndim - 1]}; got shape {array.shape}")
-    return array
-
-
-def _same_shape(
-    name: str, array: FloatArray, shape: tuple[int, ...], other: str, reference: FloatArray
-) -> None:
-    if array.shape != shape:
-        raise ModelError(
-            f"{other} has shape {reference.shape}, so {name} must have shape {shape}; got {array.shape}"
-        )
-
-
-def _require(
-    name: str, array: FloatArray, good: NDArray[np.bool_], rule: str, *labels: tuple[str, ...]
-) -> None:
-    if good.all():
-        return
-    place = tuple(int(k) for k in np.argwhere(~good)[0])
-    where = ", ".join(f"{label[k]!r}" for label, k in zip(labels, place, strict=True))
-    raise ModelError(f"{name} must be {rule}; got {array[place]} at index {place} ({where})")
-
-
-def _names(argument: str, names: Sequence[str] | None, count: int, stem: str) -> tuple[str, ...]:
-    if names is None:
-        return tuple(f"{stem} {k + 1}" for k in range(count))
-    if isinstance(names, str):
-        raise ModelError(f"{argument} must be a sequence of {count} names; got the single string {names!r}")
-    result = tuple(str(name) for name in names)
-    if len(result) != count:
-        raise ModelError(f"{argument} must list {count} names, one per {stem}; got {len(result)}")
-    doubled = sorted({name for name in result if result.count(name) > 1}) if len(set(result)) < count else []
-    if doubled:
-        raise ModelError(f"{argument} must be distinct; {doubled[0]!r} occurs more than once")
-    return result
-
-
-def _frozen(array: FloatArray) -> FloatArray:
-    array.flags.writeable = False
-    return array
-
-
-def _rationals(values: Any) -> Any:
-    """Return the values as nested lists if all are integers or fractions, else None."""
-    array = np.asarray(values)
-    if array.dtype.kind in "iu":
-        return array.tolist()
-    if array.dtype.kind != "O":
-        return None
-    return array.tolist() if all(isinstance(v, numbers.Rational) for v in array.flat) else None

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.certificates import SATURATION, feasibility_residual, relative_usage
+from fairness.cluster import Cluster
 from fairness.errors import ModelError
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray, Problem
 
-__all__ = ["CHECKS", "KINDS", "check_policy", "random_problem"]
+__all__ = ["CHECKS", "KINDS", "check_policy", "random_cluster", "random_problem"]
 
 KINDS = ("dense", "sparse", "integer")
 
@@ -60,6 +61,50 @@ def random_problem(
         fair = 1.0 / (n_classes * (demands / capacities).max(axis=1))
         limits = np.where(rng.random(n_classes) < 0.5, fair * 10.0 ** rng.uniform(-1, 1, n_classes), np.inf)
     return Problem(demands, capacities, weights=weights, limits=limits)
+
+
+def random_cluster(
+    rng: np.random.Generator,
+    n_classes: int,
+    n_servers: int,
+    n_resources: int,
+    *,
+    kind: str = "dense",
+    weighted: bool = False,
+    constrained: bool = False,
+    effective: bool = False,
+) -> Cluster:
+    """Random cluster of a given kind.
+
+    Parameters
+    ----------
+    kind : {"dense", "sparse", "integer"}
+        As in :func:`random_problem`; with zeros also among the capacities of a server in the last two.
+    weighted, constrained, effective : bool
+        Draw weights from {1, 2, 3} / forbid about a third of the pairs of class and server / draw gamma
+        between half and twice of what demands and capacities say.
+    """
+    if kind not in KINDS:
+        raise ModelError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
+    while True:
+        demands = random_problem(rng, n_classes, n_resources, kind=kind).demands
+        if kind == "integer":
+            capacities = rng.integers(0, 10, (n_servers, n_resources)).astype(float)
+        else:
+            capacities = 10.0 ** rng.uniform(-0.5, 0.5, (n_servers, n_resources))
+            if kind == "sparse":
+                capacities *= rng.random(capacities.shape) < 0.8
+        weights = rng.integers(1, 4, n_classes).astype(float) if weighted else None
+        eligible = rng.random((n_classes, n_servers)) < 2 / 3 if constrained else None
+        factor = 2.0 ** rng.uniform(-1, 1, (n_classes, n_servers)) if effective else None
+        try:
+            cluster = Cluster(demands, capacities, weights=weights, eligible=eligible)
+            return (
+                cluster if factor is None else cluster.replaced(gamma=cluster.gamma * factor, eligible=None)
+            )
+        except ModelError:
+            # A class that can run nowhere, or a server of no use: draw again.
+            continue
 
 
 def check_policy(
@@ -179,13 +224,13 @@ def _resource_units(
     policy: Policy, problem: Problem, counts: FloatArray, rng: np.random.Generator
 ) -> str | None:
     unit = 10.0 ** rng.uniform(-3, 3, problem.n_resources)
-    other = _variant(problem, demands=problem.demands * unit, capacities=problem.capacities * unit)
+    other = problem.replaced(demands=problem.demands * unit, capacities=problem.capacities * unit)
     return _differ(policy(problem, counts), policy(other, counts))
 
 
 def _task_units(policy: Policy, problem: Problem, counts: FloatArray, rng: np.random.Generator) -> str | None:
     unit = 10.0 ** rng.uniform(-1, 1, problem.n_classes)
-    other = _variant(problem, demands=problem.demands * unit[:, None], limits=problem.limits / unit)
+    other = problem.replaced(demands=problem.demands * unit[:, None], limits=problem.limits / unit)
     return _differ(policy(problem, counts), policy(other, counts) * unit)
 
 
@@ -206,7 +251,7 @@ def _weights_are_counts(
     policy: Policy, problem: Problem, counts: FloatArray, rng: np.random.Generator
 ) -> str | None:
     factor = rng.integers(1, 4, problem.n_classes)
-    other = _variant(problem, weights=problem.weights * factor, limits=problem.limits * factor)
+    other = problem.replaced(weights=problem.weights * factor, limits=problem.limits * factor)
     return _differ(policy(problem, counts * factor), policy(other, counts))
 
 
@@ -214,19 +259,11 @@ def _duplicated_resource(
     policy: Policy, problem: Problem, counts: FloatArray, rng: np.random.Generator
 ) -> str | None:
     k = int(rng.integers(problem.n_resources))
-    other = _variant(
-        problem,
+    other = problem.replaced(
         demands=np.column_stack([problem.demands, problem.demands[:, k]]),
         capacities=np.append(problem.capacities, problem.capacities[k]),
     )
     return _differ(policy(problem, counts), policy(other, counts))
-
-
-def _variant(problem: Problem, **changes: FloatArray) -> Problem:
-    fields = {
-        name: getattr(problem, name) for name in ("demands", "capacities", "weights", "limits")
-    } | changes
-    return Problem(fields.pop("demands"), fields.pop("capacities"), **fields)
 
 
 Check = Callable[[Policy, Problem, FloatArray, np.random.Generator], str | None]

@@ -44,7 +44,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairness.certificates import Certificate, bottleneck_certificate
 from fairness.errors import ModelError, NotConvergedError
-from fairness.problem import FloatArray, Problem, float_array
+from fairness.problem import FloatArray, Problem
+from fairness.validation import float_array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.errors import ModelError, UnstableError
-from fairness.problem import FloatArray, Problem, float_array
+from fairness.problem import FloatArray, Problem
+from fairness.validation import float_array
 
 __all__ = ["System"]
 

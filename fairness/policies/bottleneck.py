@@ -32,7 +32,8 @@ from fairness.certificates import SATURATION, bottleneck_certificate, job_shares
 from fairness.errors import ModelError, NotConvergedError
 from fairness.policies.cap_path import ATTEMPTS, CERTIFIED, bmf_states
 from fairness.policies.protocol import Solution, evaluate
-from fairness.problem import FloatArray, Problem, float_array
+from fairness.problem import FloatArray, Problem
+from fairness.validation import float_array
 
 __all__ = ["BottleneckMax", "bottleneck_batch"]
 

@@ -49,7 +49,8 @@ from fairness.policies.vertices import (
     hull_distance,
     joined_segments,
 )
-from fairness.problem import FloatArray, Problem, float_array
+from fairness.problem import FloatArray, Problem
+from fairness.validation import float_array
 
 __all__ = ["AT_LIMIT", "NO_JOB", "BottleneckPiece", "BottleneckSet", "all_bottleneck_max"]
 

@@ -66,7 +66,7 @@ class CertifyingPolicy(Protocol):
         ...
 
 
-def policy_name(policy: Policy) -> str:
+def policy_name(policy: object) -> str:
     """Name of a policy for tables and legends: its ``name``, else the name of the function or class.
 
     Raises

@@ -32,7 +32,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.errors import ModelError
-from fairness.problem import FloatArray, float_array
+from fairness.problem import FloatArray
+from fairness.validation import float_array
 from queueing.tasklevel.kernels import part
 
 __all__ = ["FixedTasks", "GeometricTasks", "TabulatedTasks", "TaskLaw", "uniform"]

@@ -1,0 +1,136 @@
+"""A placement of tasks on the servers of a cluster, with everything a reader wants to know about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fairness.certificates import SATURATION, Certificate
+from fairness.cluster import Cluster
+from fairness.cluster_certificates import server_usage, time_shares, virtual_dominant_shares
+from fairness.validation import FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["ClusterAllocation"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClusterAllocation:
+    """What a policy gives to the classes of a cluster; made by :func:`fairness.allocate`.
+
+    Attributes
+    ----------
+    cluster : Cluster
+    policy : str
+        Name of the policy.
+    division : {"resource", "time"}
+        How servers are shared.
+    counts : ndarray of shape (n_classes,), jobs
+    placement : ndarray of shape (n_classes, n_servers), tasks
+        Often not unique even where :attr:`tasks` is.
+    certificate : Certificate
+        The claim that defines the policy, and how far the placement is from it.
+    levels : ndarray of shape (n_classes,) or None
+        What the policy levels: tasks over (jobs x weight x yardstick of the policy).
+    prices : ndarray of shape (n_servers,) or None
+        Price of a whole server, for policies that are a market.
+    details : dict
+        Other evidence, by name.
+    """
+
+    cluster: Cluster
+    policy: str
+    division: str
+    counts: FloatArray
+    placement: FloatArray
+    certificate: Certificate
+    levels: FloatArray | None = None
+    prices: FloatArray | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def tasks(self) -> FloatArray:
+        """Tasks per class on all servers together, shape (n_classes,)."""
+        return self.placement.sum(axis=1)
+
+    @cached_property
+    def usage(self) -> FloatArray:
+        """Units of each resource in use on each server, shape (n_servers, n_resources)."""
+        return np.where(self.cluster.capacities > 0, self.utilization * self.cluster.capacities, 0.0)
+
+    @cached_property
+    def utilization(self) -> FloatArray:
+        """Usage over capacity, shape (n_servers, n_resources); 1 where the capacity is 0."""
+        return server_usage(self.cluster, self.placement)
+
+    @cached_property
+    def saturated(self) -> NDArray[np.bool_]:
+        """Resources of servers, (n_servers, n_resources), with less than 1e-9 of the capacity free."""
+        return self.utilization >= 1.0 - SATURATION
+
+    @cached_property
+    def time_shares(self) -> FloatArray:
+        """Part of the time for which each server is busy if it serves one class at a time, (n_servers,)."""
+        return time_shares(self.cluster, self.placement)
+
+    @cached_property
+    def virtual_dominant_shares(self) -> FloatArray:
+        """Tasks over gamma, (n_classes, n_servers); infinite where a class cannot run."""
+        return virtual_dominant_shares(self.cluster, self.tasks)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per class: jobs, total tasks, tasks on each server."""
+        frame = pd.DataFrame(
+            {"jobs": self.counts, "tasks": self.tasks},
+            index=pd.Index(self.cluster.job_classes, name="job_class"),
+        )
+        for i, server in enumerate(self.cluster.servers):
+            frame[f"tasks on {server}"] = self.placement[:, i]
+        return frame
+
+    def summary(self) -> str:
+        """What a person wants to read: the placement, utilisation of every server, certificate."""
+        cluster = self.cluster
+        lines = [f"{self.policy} allocation ({self.division} division)"]
+        if cluster.n_servers <= 8 and cluster.n_classes <= 40:
+            lines.append(
+                "  " + f"{'class':<12}{'jobs':>8}{'tasks':>12}" + "".join(f"{s:>14}" for s in cluster.servers)
+            )
+            for n, name in enumerate(cluster.job_classes):
+                places = "".join(
+                    f"{self.placement[n, i]:>14.6g}" if cluster.eligible[n, i] else f"{'-':>14}"
+                    for i in range(cluster.n_servers)
+                )
+                lines.append(f"  {name:<12}{self.counts[n]:>8g}{self.tasks[n]:>12.6g}{places}")
+            for i, server in enumerate(cluster.servers):
+                used = ", ".join(
+                    f"{name} {self.usage[i, r]:.6g}/{cluster.capacities[i, r]:g}"
+                    + (" (full)" if self.saturated[i, r] else "")
+                    for r, name in enumerate(cluster.resources)
+                    if cluster.capacities[i, r] > 0
+                )
+                busy = f", busy {self.time_shares[i]:.6g} of the time" if self.division == "time" else ""
+                lines.append(f"  {server}: {used}{busy}")
+        else:
+            lines.append(
+                f"  {cluster.n_classes} classes on {cluster.n_servers} servers, {self.tasks.sum():.6g} tasks "
+                f"in all, {int(self.saturated.any(axis=1).sum())} servers with a full resource"
+            )
+        lines.append(f"  {self.certificate}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Stacked bars: how much of each resource of each server every class holds."""
+        from fairness.plots import plot_placement
+
+        return plot_placement(self, ax)

@@ -1,0 +1,199 @@
+r"""What a property of a policy is, and what a checker finds.
+
+A property is a statement about an allocation of a model (a pool or a cluster), such as "nobody envies
+anybody", or about two allocations: before and after a *change* of the model, such as a lie, a departure or
+a new server. Its checker is a function of numbers alone: it does not know how the allocations came about.
+The violation is relative, larger is worse, and it is also meaningful below zero (the room that is left), so
+that a search can climb.
+
+Allocations are tasks per class, shape (n_classes,), for a :class:`~fairness.Problem`, and placements, shape
+(n_classes, n_servers), for a :class:`~fairness.Cluster`. Given as floats the check is made in floats. Given
+as object arrays of :class:`fractions.Fraction` it is made in rational arithmetic, without a tolerance; the
+model must then be rational too.
+
+All classes have one job; a user is a class. Limits play no role.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairness.cluster import Cluster
+from fairness.policies.protocol import Policy, policy_name
+from fairness.policies.servers.protocol import ClusterPolicy
+from fairness.problem import Problem
+
+__all__ = ["TOLERANCE", "Change", "Finding", "Model", "Property", "Witness", "division_of"]
+
+Model = Problem | Cluster
+Numbers = NDArray[Any]
+"""Floats, or an object array of fractions."""
+
+TOLERANCE = 1e-6
+"""A violation above this counts in float arithmetic: a hundred times what the least exact policy leaves."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """Another model in which a policy is asked again.
+
+    Parameters
+    ----------
+    kind : str
+        "lie", "leave", "add capacity", "units", "join": what happened.
+    users : tuple of int
+        Who did it, in the numbering of the model before: liars, leavers; empty where nobody did.
+    model : Problem or Cluster
+        The model after the change.
+    text : str
+        In words, for a person.
+    """
+
+    kind: str
+    users: tuple[int, ...]
+    model: Model
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a checker found.
+
+    Parameters
+    ----------
+    property : str
+        Name of the property.
+    violation : float or Fraction
+        Relative size of the largest violation; negative or zero where the statement holds.
+    users : tuple of int
+        Whom the statement fails for.
+    text : str
+        The largest violation in words, with numbers.
+    tolerance : float
+        What counts as zero; 0 in rational arithmetic.
+    """
+
+    property: str
+    violation: float | Fraction
+    users: tuple[int, ...] = ()
+    text: str = ""
+    tolerance: float = TOLERANCE
+
+    @property
+    def holds(self) -> bool:
+        """Whether the statement holds."""
+        return bool(self.violation <= self.tolerance)
+
+
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """A model (and a change of it) on which a policy violates a property, small enough to check by hand.
+
+    Attributes
+    ----------
+    policy, property : str
+        Names.
+    model : Problem or Cluster
+    change : Change or None
+    finding : Finding
+    allocation, allocation_after : ndarray of floats
+        What the policy gives before and after the change (None without a change).
+    """
+
+    policy: str
+    property: str
+    model: Model
+    change: Change | None
+    finding: Finding
+    allocation: Numbers
+    allocation_after: Numbers | None = None
+
+
+class Property(ABC):
+    """A property with its checker; a subclass is one file.
+
+    Attributes
+    ----------
+    name, key : str
+        "sharing incentive", "SI".
+    statement : str
+        One sentence.
+    models : tuple of types
+        The kinds of model that it speaks about.
+    compares : bool
+        Whether it compares the allocations before and after a change.
+    """
+
+    name: str
+    key: str
+    statement: str
+    models: tuple[type, ...] = (Problem, Cluster)
+    compares: bool = False
+
+    def applies(self, model: Model) -> bool:
+        """Whether the hypothesis of the property holds for this model."""
+        return isinstance(model, self.models)
+
+    def changes(self, model: Model, rng: np.random.Generator, number: int) -> Iterator[Change]:
+        """At most ``number`` changes worth asking about; empty for properties of one allocation."""
+        return iter(())
+
+    @abstractmethod
+    def check(
+        self,
+        model: Model,
+        allocation: Numbers,
+        change: Change | None = None,
+        allocation_after: Numbers | None = None,
+        *,
+        division: str = "resource",
+    ) -> Finding:
+        """Size of the largest violation.
+
+        Parameters
+        ----------
+        model : Problem or Cluster
+        allocation : ndarray, tasks, of shape (n_classes,) for a pool, (n_classes, n_servers) for a cluster
+            Floats, or an object array of fractions.
+        change, allocation_after
+            For properties that compare: the change and the allocation of ``change.model``.
+        division : {"resource", "time"}
+            How the servers of a cluster are shared.
+        """
+
+    def of(
+        self,
+        policy: Policy | ClusterPolicy,
+        model: Model,
+        *,
+        changes: int = 100,
+        rng: np.random.Generator | int = 0,
+    ) -> Finding:
+        """Worst finding for a policy at one model, over at most so many changes."""
+        answer = _asker(policy)
+        before = answer(model)
+        if not self.compares:
+            return self.check(model, before, division=division_of(policy))
+        findings = (
+            self.check(model, before, change, answer(change.model), division=division_of(policy))
+            for change in self.changes(model, np.random.default_rng(rng), changes)
+        )
+        nothing = Finding(self.name, -np.inf, text="no change to ask about")
+        return max(findings, key=lambda finding: finding.violation, default=nothing)
+
+
+def division_of(policy: Policy | ClusterPolicy) -> str:
+    """How the policy shares a server: "resource" unless it says otherwise."""
+    return str(getattr(policy, "division", "resource"))
+
+
+def _asker(policy: Any) -> Callable[[Model], Numbers]:
+    policy_name(policy)
+    return lambda model: np.asarray(policy(model, np.ones(model.n_classes)))

@@ -1,0 +1,150 @@
+"""Checks that every constructor makes of its arguments; each message names argument, place and remedy."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fairness.errors import ModelError
+
+__all__ = [
+    "FloatArray",
+    "checked_counts",
+    "checked_names",
+    "checked_state",
+    "float_array",
+    "frozen",
+    "rationals",
+    "replaced",
+    "require",
+    "require_shape",
+]
+
+FloatArray = NDArray[np.float64]
+
+
+def float_array(name: str, values: ArrayLike, ndim: int | None = None) -> FloatArray:
+    """Copy of the values as floats in C order; ModelError, naming the argument, unless all are numbers."""
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind not in "biufO":
+            raise TypeError(f"got entries of type {given.dtype}")
+        array = np.array(given, dtype=np.float64, order="C")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelError(f"{name} must be an array of numbers with rows of equal length: {error}") from None
+    if ndim is not None and array.ndim != ndim:
+        raise ModelError(f"{name} must have {ndim} dimension{'s'[: ndim - 1]}; got shape {array.shape}")
+    return array
+
+
+def require_shape(
+    name: str, array: FloatArray, shape: tuple[int, ...], other: str, reference: FloatArray
+) -> None:
+    """Refuse an array whose shape does not follow from that of the argument called ``other``."""
+    if array.shape != shape:
+        raise ModelError(
+            f"{other} has shape {reference.shape}, so {name} must have shape {shape}; got {array.shape}"
+        )
+
+
+def require(
+    name: str, array: FloatArray, good: NDArray[np.bool_], rule: str, *labels: tuple[str, ...]
+) -> None:
+    """Refuse an array unless all entries are good; the message names the first bad one by its labels."""
+    if good.all():
+        return
+    place = tuple(int(k) for k in np.argwhere(~good)[0])
+    where = ", ".join(f"{label[k]!r}" for label, k in zip(labels, place, strict=True))
+    raise ModelError(f"{name} must be {rule}; got {array[place]} at index {place} ({where})")
+
+
+def checked_names(argument: str, names: Sequence[str] | None, count: int, stem: str) -> tuple[str, ...]:
+    """Distinct names, by default "stem 1", "stem 2", ..."""
+    if names is None:
+        return tuple(f"{stem} {k + 1}" for k in range(count))
+    if isinstance(names, str):
+        raise ModelError(f"{argument} must be a sequence of {count} names; got the single string {names!r}")
+    result = tuple(str(name) for name in names)
+    if len(result) != count:
+        raise ModelError(f"{argument} must list {count} names, one per {stem}; got {len(result)}")
+    doubled = sorted({name for name in result if result.count(name) > 1}) if len(set(result)) < count else []
+    if doubled:
+        raise ModelError(f"{argument} must be distinct; {doubled[0]!r} occurs more than once")
+    return result
+
+
+def frozen(array: FloatArray) -> FloatArray:
+    """Make an array read-only and return it."""
+    array.flags.writeable = False
+    return array
+
+
+def rationals(values: Any) -> Any:
+    """Return the values as nested lists if all are integers or fractions, else None."""
+    array = np.asarray(values)
+    if array.dtype.kind in "iu":
+        return array.tolist()
+    if array.dtype.kind != "O":
+        return None
+    return array.tolist() if all(isinstance(v, numbers.Rational) for v in array.flat) else None
+
+
+def checked_counts(counts: ArrayLike | None, n_classes: int) -> FloatArray:
+    """Validated counts, shape (..., n_classes), as a float array; all 1 when None."""
+    if counts is None:
+        return np.ones(n_classes)
+    x = float_array("counts", counts)
+    if x.ndim == 0 or x.shape[-1] != n_classes:
+        raise ModelError(f"counts has shape {x.shape}; its last axis must list the {n_classes} job classes")
+    if not (np.isfinite(x).all() and (x >= 0).all()):
+        place = tuple(int(k) for k in np.argwhere(~(np.isfinite(x) & (x >= 0)))[0])
+        raise ModelError(f"counts must be finite and >= 0; got {x[place]} at index {place}")
+    return x
+
+
+def checked_state(counts: ArrayLike | None, n_classes: int) -> FloatArray:
+    """Validated counts of one state, shape (n_classes,); all 1 when None."""
+    x = checked_counts(counts, n_classes)
+    if x.ndim != 1:
+        raise ModelError(
+            f"counts must have shape ({n_classes},); got {x.shape}; "
+            "for a batch call the policy itself: policy(problem, counts)"
+        )
+    return x
+
+
+Model = TypeVar("Model")
+
+
+def replaced(
+    model: Model,
+    first: Sequence[str],
+    others: Sequence[str],
+    changes: Mapping[str, Any],
+    optional: Sequence[str] = (),
+) -> Model:
+    """Model of the same type with some arguments changed; names whose number no longer fits are dropped.
+
+    ``first`` are the positional arguments, whose exact entries are kept; ``optional`` ones appear only in
+    ``changes``.
+    """
+    names = [name for name in ("job_classes", "servers", "resources") if hasattr(model, name)]
+    choices = [*first, *others, *optional, *names]
+    unknown = set(changes) - set(choices)
+    if unknown:
+        raise ModelError(f"unknown argument {sorted(unknown)[0]!r}; choose from {', '.join(choices)}")
+    source = dict(zip(first, model._source, strict=False))  # type: ignore[attr-defined]
+    kept: dict[str, Any] = {n: getattr(model, n) if source.get(n) is None else source[n] for n in first}
+    kept |= {n: getattr(model, n) for n in others}
+    kept |= changes
+    rows, columns = np.shape(kept["demands"])
+    sizes = {"job_classes": rows, "servers": np.shape(kept["capacities"])[0], "resources": columns}
+    for name in names:
+        if name not in changes and len(getattr(model, name)) == sizes[name]:
+            kept[name] = getattr(model, name)
+    positional = [kept.pop(n) for n in first]
+    return type(model)(*positional, **kept)
