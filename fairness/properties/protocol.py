@@ -40,26 +40,40 @@ TOLERANCE = 1e-6
 """A violation above this counts in float arithmetic: a hundred times what the least exact policy leaves."""
 
 
-@dataclass(frozen=True)
-class Change:
-    """Another model in which a policy is asked again.
+class Change(ABC):
+    """What is done to a model before a policy is asked again; a subclass is a frozen dataclass.
 
-    Parameters
+    A change is a recipe, so that a search can alter the model and make the same change again.
+    Subclasses are in :mod:`fairness.properties.changes`.
+
+    Attributes
     ----------
     kind : str
-        "lie", "leave", "add capacity", "units", "join": what happened.
+        "lie", "leave", "add capacity", ...
     users : tuple of int
-        Who did it, in the numbering of the model before: liars, leavers; empty where nobody did.
-    model : Problem or Cluster
-        The model after the change.
-    text : str
-        In words, for a person.
+        Who does it, in the numbering of the model before; empty where nobody does.
     """
 
     kind: str
-    users: tuple[int, ...]
-    model: Model
-    text: str = ""
+    users: tuple[int, ...] = ()
+
+    @abstractmethod
+    def apply(self, model: Model) -> Model:
+        """Model after the change; exact if the model and the change are.
+
+        Raises
+        ------
+        ModelError
+            If the change makes no sense for this model.
+        """
+
+    @abstractmethod
+    def text(self, model: Model) -> str:
+        """In words, for a person: "class 1 claims (16, 8) instead of (16, 1)"."""
+
+    def neighbours(self, model: Model, rng: np.random.Generator) -> Iterator[Change]:
+        """Similar changes, for a local search and for shrinking; simpler ones first."""
+        return iter(())
 
 
 @dataclass(frozen=True)
@@ -68,7 +82,7 @@ class Finding:
 
     Parameters
     ----------
-    property : str
+    name : str
         Name of the property.
     violation : float or Fraction
         Relative size of the largest violation; negative or zero where the statement holds.
@@ -80,7 +94,7 @@ class Finding:
         What counts as zero; 0 in rational arithmetic.
     """
 
-    property: str
+    name: str
     violation: float | Fraction
     users: tuple[int, ...] = ()
     text: str = ""
@@ -129,6 +143,8 @@ class Property(ABC):
         The kinds of model that it speaks about.
     compares : bool
         Whether it compares the allocations before and after a change.
+    implies : tuple of str
+        Names of the properties that follow from this one on the same models.
     """
 
     name: str
@@ -136,10 +152,15 @@ class Property(ABC):
     statement: str
     models: tuple[type, ...] = (Problem, Cluster)
     compares: bool = False
+    implies: tuple[str, ...] = ()
 
     def applies(self, model: Model) -> bool:
         """Whether the hypothesis of the property holds for this model."""
         return isinstance(model, self.models)
+
+    def suit(self, model: Model) -> Model:
+        """A model similar to the given one for which the hypothesis holds, for searches; the same if it does."""
+        return model
 
     def changes(self, model: Model, rng: np.random.Generator, number: int) -> Iterator[Change]:
         """At most ``number`` changes worth asking about; empty for properties of one allocation."""
@@ -163,7 +184,7 @@ class Property(ABC):
         allocation : ndarray, tasks, of shape (n_classes,) for a pool, (n_classes, n_servers) for a cluster
             Floats, or an object array of fractions.
         change, allocation_after
-            For properties that compare: the change and the allocation of ``change.model``.
+            For properties that compare: the change and the allocation of ``change.apply(model)``.
         division : {"resource", "time"}
             How the servers of a cluster are shared.
         """
@@ -182,7 +203,7 @@ class Property(ABC):
         if not self.compares:
             return self.check(model, before, division=division_of(policy))
         findings = (
-            self.check(model, before, change, answer(change.model), division=division_of(policy))
+            self.check(model, before, change, answer(change.apply(model)), division=division_of(policy))
             for change in self.changes(model, np.random.default_rng(rng), changes)
         )
         nothing = Finding(self.name, -np.inf, text="no change to ask about")
