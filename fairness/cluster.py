@@ -352,7 +352,9 @@ def _agree(
     clashes = [(nominal == 0, gamma > 0, "lacks a resource that the class demands; set gamma to 0 there")]
     if allowed is not None:
         clashes.append((~allowed, gamma > 0, "is not eligible; set gamma to 0 there or eligible to True"))
-        clashes.append((allowed, gamma == 0, "is eligible; set gamma > 0 there or eligible to False"))
+        clashes.append(
+            (allowed & (nominal > 0), gamma == 0, "is eligible; set gamma > 0 there or eligible to False")
+        )
     for state, value, remedy in clashes:
         for k, i in np.argwhere(state & value):
             raise ModelError(

@@ -159,7 +159,7 @@ class Property(ABC):
         return isinstance(model, self.models)
 
     def suit(self, model: Model) -> Model:
-        """A model similar to the given one for which the hypothesis holds, for searches; the same if it does."""
+        """The model, altered where needed so that the hypothesis holds; for searches."""
         return model
 
     def changes(self, model: Model, rng: np.random.Generator, number: int) -> Iterator[Change]:
