@@ -7,8 +7,8 @@ JOBS ?= 2
 
 .PHONY: reproduce test lint types layers bench clean
 
-reproduce: $(READY)  ## redraw every figure of the sources into out/ (QUICK=1: two minutes)
-	$(BIN)/python -m examples.workshop --out out $(if $(QUICK),--quick)
+reproduce: $(READY)  ## redraw the figures and tables of all sources into out/ (QUICK=1: two minutes)
+	$(BIN)/python -m examples --out out $(if $(QUICK),--quick)
 
 test: $(READY)  ## the whole test suite, doctests included
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal

@@ -1,7 +1,8 @@
-"""Pages of redrawn figures: each figure beside its source, what to see in it, and the numbers behind it.
+"""Pages of redrawn figures and tables: each beside its source, what to see in it, and the numbers behind it.
 
-A :class:`Page` holds one figure; :func:`write_gallery` writes SVG, PNG, one JSON file with every plotted
-number and an index page, each file whole or not at all.
+A :class:`Page` holds a figure, tables or both; :func:`write_gallery` writes SVG, PNG, one JSON file with every
+plotted number and an index page; :func:`write_front_page` writes the page that leads to the galleries of all
+sources. Each file is written whole or not at all.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import os
 import platform
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -23,7 +25,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
-__all__ = ["EXACT", "Check", "Page", "write_gallery"]
+__all__ = ["EXACT", "Check", "Page", "Table", "Tally", "write_front_page", "write_gallery"]
 
 PNG_DPI = 130
 
@@ -36,13 +38,21 @@ class Check:
     """One number or statement beside what is expected of it.
 
     ``expected`` is what the source prints or its definitions determine (a closed form, exact fractions, or a
-    value computed independently of this library); ``agrees`` is None where nothing is expected.
+    value computed independently of this library); ``agrees`` is None where nothing is expected. With a
+    ``remark`` the expected value is a claim of the source that does not hold, and the remark says why;
+    ``agrees`` then says whether the claim is refuted as the remark says.
     """
 
     statement: str
     expected: str
     ours: str
     agrees: bool | None
+    remark: str = ""
+
+    @classmethod
+    def refuted(cls, statement: str, claim: str, ours: str, refuted: bool, remark: str) -> Check:
+        """Record a claim of the source that does not hold, with the reason."""
+        return cls(statement, claim, ours, refuted, remark)
 
     @classmethod
     def close(cls, statement: str, expected: float, ours: float, *, digits: int = 4) -> Check:
@@ -60,32 +70,65 @@ class Check:
     @property
     def verdict(self) -> str:
         """The verdict in a word."""
+        if self.remark and self.agrees:
+            return "refuted"
         return {True: "agrees", False: "DIFFERS", None: "new"}[self.agrees]
 
 
 @dataclass(frozen=True)
+class Table:
+    """A table of texts with a caption; the first column names the rows."""
+
+    caption: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many comparisons a gallery makes and how they ended."""
+
+    title: str
+    folder: str
+    pages: int
+    seconds: float
+    verdicts: Mapping[str, int]
+
+    @property
+    def text(self) -> str:
+        """The verdicts in a sentence."""
+        count = {key: self.verdicts.get(key, 0) for key in ("agrees", "refuted", "DIFFERS", "new")}
+        return (
+            f"{sum(count.values())} comparisons: {count['agrees']} agree, {count['refuted']} claims of the source are "
+            f"refuted, {count['DIFFERS']} differ, {count['new']} numbers are new"
+        )
+
+
+@dataclass(frozen=True)
 class Page:
-    """One figure with its explanation.
+    """One figure (or table) with its explanation.
 
     Parameters
     ----------
     key : str
         File name stem.
-    title, slide, see : str
-        Title; the slide or figure of the source that it redraws; what to see in it.
-    figure : matplotlib Figure
+    title, place, see : str
+        Title; the slide, figure or table of the source that it redraws; what to see in it.
+    figure : matplotlib Figure or None
     numbers : mapping
         Every plotted number, JSON-serialisable (arrays allowed).
     checks : sequence of Check
+    tables : sequence of Table
     """
 
     key: str
     title: str
-    slide: str
+    place: str
     see: str
-    figure: Figure
+    figure: Figure | None
     numbers: Mapping[str, Any]
     checks: Sequence[Check] = field(default=())
+    tables: Sequence[Table] = field(default=())
 
 
 def _listed(fractions: Sequence[Fraction]) -> str:
@@ -102,10 +145,12 @@ def write_gallery(
     stem: str,
     command: str,
     compile_seconds: float = 0.0,
-) -> Path:
-    """Write figures, ``<stem>.json`` and ``index.html`` into ``out``; return the path of the index page."""
+) -> Tally:
+    """Write figures, ``<stem>.json`` and ``index.html`` into ``out``; return the verdicts."""
     out.mkdir(parents=True, exist_ok=True)
     for page in pages:
+        if page.figure is None:
+            continue
         for suffix, options in (("svg", {"metadata": {"Date": None}}), ("png", {"dpi": PNG_DPI})):
             # A fixed salt makes the SVG of a figure the same in every run.
             with matplotlib.rc_context({"svg.hashsalt": page.key}):
@@ -117,12 +162,22 @@ def write_gallery(
     record = {
         page.key: {
             "title": page.title,
-            "slide": page.slide,
+            "place": page.place,
             "seconds": round(seconds[page.key], 2),
             "numbers": _plain(page.numbers),
             "checks": [
-                {"statement": c.statement, "expected": c.expected, "ours": c.ours, "verdict": c.verdict}
+                {
+                    "statement": c.statement,
+                    "expected": c.expected,
+                    "ours": c.ours,
+                    "verdict": c.verdict,
+                    "remark": c.remark,
+                }
                 for c in page.checks
+            ],
+            "tables": [
+                {"caption": t.caption, "header": list(t.header), "rows": [list(row) for row in t.rows]}
+                for t in page.tables
             ],
         }
         for page in pages
@@ -137,8 +192,29 @@ def write_gallery(
         indent=1,
     )
     _whole(out / f"{stem}.json", lambda path: path.write_text(text, encoding="utf-8"))
-    index = _index(title, introduction, pages, seconds, stem, command, compile_seconds)
+    verdicts = Counter(check.verdict for page in pages for check in page.checks)
+    tally = Tally(title, out.name, len(pages), sum(seconds[page.key] for page in pages), verdicts)
+    index = _index(tally, introduction, pages, seconds, stem, command, compile_seconds)
     _whole(out / "index.html", lambda path: path.write_text(index, encoding="utf-8"))
+    return tally
+
+
+def write_front_page(out: Path, tallies: Sequence[Tally], command: str) -> Path:
+    """Write ``out/index.html``, which leads to the galleries in the folders of ``out``; return its path."""
+    text = html.escape
+    rows = "".join(
+        f'<li><a href="{t.folder}/index.html">{text(t.title)}</a><br><small>{t.pages} pages, {t.seconds:.0f} s. '
+        f"{text(t.text)}.</small></li>"
+        for t in tallies
+    )
+    versions = ", ".join(f"{name} {number}" for name, number in _versions().items())
+    page = f"""{_head("The sources, redrawn")}
+<h1>The sources, redrawn</h1><p>One gallery per source. Every page names the figure or table that it redraws; its
+comparisons say what the source prints or its definitions determine, what comes out here, and the verdict. Where a
+claim of a source does not hold, the page shows the counterexample.</p><ul class="sources">{rows}</ul>
+<p>Written by <code>{text(command)}</code> with {text(versions)}.</p></body></html>
+"""
+    _whole(out / "index.html", lambda path: path.write_text(page, encoding="utf-8"))
     return out / "index.html"
 
 
@@ -173,8 +249,22 @@ def _versions() -> dict[str, str]:
     return {"python": platform.python_version(), **packages}
 
 
+def _head(title: str) -> str:
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{html.escape(title)}</title><style>
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff; }}
+h1, h2 {{ line-height: 1.2; }} ul {{ list-style: none; padding: 0; }} section {{ border-top: 1px solid #ccc; margin-top: 2.5rem; }}
+img {{ max-width: 100%; height: auto; }} table {{ border-collapse: collapse; font-size: .9rem; margin: 1rem 0; }}
+caption {{ text-align: left; color: #555; padding-bottom: .3rem; }}
+td, th {{ border-bottom: 1px solid #ddd; padding: .2rem .7rem; text-align: left; vertical-align: top; }}
+.agrees {{ color: #00694e; }} .refuted {{ color: #8a4b00; }} .DIFFERS {{ color: #b00020; font-weight: bold; }} .new {{ color: #666; }}
+.sources li {{ margin-bottom: 1rem; }} small, .place {{ color: #555; }} code {{ background: #f2f2f2; padding: 0 .2em; }}
+</style></head><body>"""
+
+
 def _index(
-    title: str,
+    tally: Tally,
     introduction: str,
     pages: Sequence[Page],
     seconds: Mapping[str, float],
@@ -183,47 +273,42 @@ def _index(
     compile_seconds: float,
 ) -> str:
     text = html.escape
-    checks = [check for page in pages for check in page.checks]
-    agreed = sum(check.agrees is True for check in checks)
-    differing = sum(check.agrees is False for check in checks)
-    total = sum(seconds[page.key] for page in pages)
     contents = "".join(
         f'<li><a href="#{page.key}">{text(page.title)}</a> <small>{seconds[page.key]:.1f} s</small></li>'
         for page in pages
     )
     body = "".join(_section(page, seconds[page.key]) for page in pages)
     versions = ", ".join(f"{name} {number}" for name, number in _versions().items())
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{text(title)}</title><style>
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff; }}
-h1, h2 {{ line-height: 1.2; }} ul {{ list-style: none; padding: 0; }} section {{ border-top: 1px solid #ccc; margin-top: 2.5rem; }}
-img {{ max-width: 100%; height: auto; }} table {{ border-collapse: collapse; font-size: .9rem; }}
-td, th {{ border-bottom: 1px solid #ddd; padding: .2rem .7rem; text-align: left; vertical-align: top; }}
-.agrees {{ color: #00694e; }} .DIFFERS {{ color: #b00020; font-weight: bold; }} .new {{ color: #666; }}
-small, .slide {{ color: #555; }} code {{ background: #f2f2f2; padding: 0 .2em; }}
-</style></head><body>
-<h1>{text(title)}</h1><p>{text(introduction)}</p>
-<p>{len(pages)} figures; {agreed} of {len(checks)} comparisons agree, {differing} differ, the others are new numbers.
-All plotted numbers: <a href="{stem}.json">{stem}.json</a>. Drawn in {total:.0f} s (seconds of each figure below), after {compile_seconds:.0f} s for compiling the kernels, by <code>{text(command)}</code>
+    return f"""{_head(tally.title)}
+<p><a href="../index.html">All sources</a></p><h1>{text(tally.title)}</h1><p>{text(introduction)}</p>
+<p>{tally.pages} pages; {text(tally.text)}.
+All plotted numbers: <a href="{stem}.json">{stem}.json</a>. Drawn in {tally.seconds:.0f} s (seconds of each page below), after {compile_seconds:.0f} s for compiling the kernels, by <code>{text(command)}</code>
 with {text(versions)}.</p><ul>{contents}</ul>{body}</body></html>
 """
 
 
 def _section(page: Page, seconds: float) -> str:
     text = html.escape
-    rows = "".join(
+    checks = "".join(
         f"<tr><td>{text(c.statement)}</td><td>{text(c.expected)}</td><td>{text(c.ours)}</td>"
-        f'<td class="{c.verdict}">{c.verdict}</td></tr>'
+        f'<td class="{c.verdict}">{c.verdict}{": " + text(c.remark) if c.remark else ""}</td></tr>'
         for c in page.checks
     )
-    table = (
-        f"<table><thead><tr><th>statement</th><th>expected</th><th>here</th><th></th></tr></thead><tbody>{rows}</tbody></table>"
-        if rows
-        else ""
-    )
+    if checks:
+        checks = f"<table><thead><tr><th>statement</th><th>expected</th><th>here</th><th></th></tr></thead><tbody>{checks}</tbody></table>"
+    picture = links = ""
+    if page.figure is not None:
+        picture = f'<a href="{page.key}.svg"><img src="{page.key}.svg" alt="{text(page.title)}"></a>'
+        links = f'<a href="{page.key}.svg">SVG</a> · <a href="{page.key}.png">PNG</a> · '
+    tables = "".join(_table(table) for table in page.tables)
     return (
-        f'<section id="{page.key}"><h2>{text(page.title)}</h2><p class="slide">{text(page.slide)}</p>'
-        f'<a href="{page.key}.svg"><img src="{page.key}.svg" alt="{text(page.title)}"></a><p>{text(page.see)}</p>{table}'
-        f'<p><small><a href="{page.key}.svg">SVG</a> · <a href="{page.key}.png">PNG</a> · {seconds:.1f} s</small></p></section>'
+        f'<section id="{page.key}"><h2>{text(page.title)}</h2><p class="place">{text(page.place)}</p>'
+        f"{picture}<p>{text(page.see)}</p>{tables}{checks}<p><small>{links}{seconds:.1f} s</small></p></section>"
     )
+
+
+def _table(table: Table) -> str:
+    text = html.escape
+    head = "".join(f"<th>{text(cell)}</th>" for cell in table.header)
+    rows = "".join("<tr>" + "".join(f"<td>{text(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
+    return f"<table><caption>{text(table.caption)}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"

@@ -9,14 +9,9 @@ are arXiv:1404.2266 (Performance Evaluation 79, 2014) and arXiv:1410.0782 (SIGME
 
 from __future__ import annotations
 
-import argparse
 import sys
-import time
-from pathlib import Path
 
-import matplotlib
-
-from examples.gallery import write_gallery
+from examples.reproduce import Source, command
 from examples.workshop_figures import allocations, dynamics, models, performance, saturation, tasks
 from fairness import CATALOGUE, DRF, Problem
 from queueing import DRFScheduler, System, balanced_fairness, simulate, simulate_tasks, stationary
@@ -54,49 +49,9 @@ def compile_kernels() -> None:
     simulate_tasks(system, DRFScheduler(), tasks_per_job=2, events=1_000, replications=2, rng=0)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Draw all figures and write the gallery; exit code 1 if a number differs from what is expected."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--out", type=Path, default=Path("out"), help="folder to write to (default: out)")
-    parser.add_argument("--quick", action="store_true", help="shorter simulations and coarser curves")
-    options = parser.parse_args(arguments)
-    matplotlib.use("Agg")
-    start = time.perf_counter()
-    compile_kernels()
-    compile_seconds = time.perf_counter() - start
-    print(
-        f"       {compile_seconds:6.1f} s  compiling the kernels (kept for the next run)",
-        file=sys.stderr,
-        flush=True,
-    )
-    pages, seconds = [], {}
-    for number, draw in enumerate(FIGURES, start=1):
-        start = time.perf_counter()
-        page = draw(quick=options.quick)
-        seconds[page.key] = time.perf_counter() - start
-        print(
-            f"{number:2d}/{len(FIGURES)}  {seconds[page.key]:6.1f} s  {page.title}",
-            file=sys.stderr,
-            flush=True,
-        )
-        pages.append(page)
-    command = "python -m examples.workshop" + (" --quick" if options.quick else "")
-    index = write_gallery(
-        options.out,
-        "Resource sharing in data centers, redrawn",
-        INTRODUCTION,
-        pages,
-        seconds,
-        stem="workshop",
-        command=command,
-        compile_seconds=compile_seconds,
-    )
-    differing = [f"{page.title}: {c.statement}" for page in pages for c in page.checks if c.agrees is False]
-    for line in differing:
-        print(f"differs from what is expected: {line}", file=sys.stderr)
-    print(f"{index} ({sum(seconds.values()):.0f} s)")
-    return 1 if differing else 0
-
+SOURCE = Source(
+    "workshop", "Resource sharing in data centers, redrawn", INTRODUCTION, FIGURES, compile_kernels
+)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command([SOURCE], "examples.workshop"))

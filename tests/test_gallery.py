@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from examples.gallery import Check, Page, write_gallery
+from examples.gallery import Check, Page, Table, write_front_page, write_gallery
 
 
 def page(key, checks=(), figure=None):
@@ -32,17 +32,50 @@ def write(tmp_path, pages):
 
 def test_files_and_index(tmp_path):
     checks = [Check("a", "1", "1", True), Check("b", "2", "3", False), Check("c", "-", "4", None)]
-    index = write(tmp_path, [page("fig1", checks), page("fig2")])
+    tally = write(tmp_path, [page("fig1", checks), page("fig2")])
+    assert (tally.pages, tally.seconds, tally.folder) == (2, 3.0, tmp_path.name)
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == ["fig1.png", "fig1.svg", "fig2.png", "fig2.svg", "index.html", "talk.json"]
-    text = index.read_text()
-    assert "1 of 3 comparisons agree, 1 differ" in text
+    text = (tmp_path / "index.html").read_text()
+    assert "3 comparisons: 1 agree, 0 claims of the source are refuted, 1 differ, 1 numbers are new" in text
     assert "Title &lt;fig1&gt;" in text
     assert "DIFFERS" in text
     record = json.loads((tmp_path / "talk.json").read_text())
     assert record["figures"]["fig1"]["numbers"] == {"x": [1.0, None], "n": 3}
     assert [c["verdict"] for c in record["figures"]["fig1"]["checks"]] == ["agrees", "DIFFERS", "new"]
     assert record["figures"]["fig1"]["seconds"] == 1.5
+
+
+def test_a_refuted_claim_is_shown_with_its_reason(tmp_path):
+    sound = Check.refuted("DRF violates SP", "yes", "no", True, "Ghodsi et al. prove <the opposite>")
+    unsound = Check.refuted("2 + 2 = 4", "yes", "no", False, "it is 5")
+    assert (sound.verdict, unsound.verdict) == ("refuted", "DIFFERS")
+    tally = write(tmp_path, [page("fig1", [sound, unsound])])
+    assert tally.verdicts == {"refuted": 1, "DIFFERS": 1}
+    assert "refuted: Ghodsi et al. prove &lt;the opposite&gt;" in (tmp_path / "index.html").read_text()
+
+
+def test_a_page_may_hold_tables_and_no_figure(tmp_path):
+    table = Table("A <caption>", ["what", "value"], [["a", "1 < 2"]])
+    only = Page("table1", "T", "Table I", "See", None, {}, tables=[table])
+    write(tmp_path, [only])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["index.html", "talk.json"]
+    text = (tmp_path / "index.html").read_text()
+    assert "<caption>A &lt;caption&gt;</caption>" in text
+    assert "<td>a</td><td>1 &lt; 2</td>" in text
+    record = json.loads((tmp_path / "talk.json").read_text())
+    assert record["figures"]["table1"]["tables"][0]["rows"] == [["a", "1 < 2"]]
+
+
+def test_front_page_leads_to_every_source(tmp_path):
+    tallies = [
+        write(tmp_path / name, [page("fig1", [Check("a", "1", "1", True)])]) for name in ("one", "two")
+    ]
+    text = write_front_page(tmp_path, tallies, "make it").read_text()
+    for name in ("one", "two"):
+        assert f'href="{name}/index.html"' in text
+        assert (tmp_path / name / "index.html").exists()
+    assert text.count("1 agree") == 2
 
 
 def test_svg_is_the_same_in_every_run(tmp_path):

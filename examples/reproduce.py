@@ -1,0 +1,94 @@
+"""Run the pages of a source and write its gallery.
+
+A :class:`Source` lists the functions that draw its pages; :func:`run` draws them one by one, with the seconds of
+each on standard error, and :func:`command` is the command line of a single source.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib
+
+from examples.gallery import Page, Tally, write_front_page, write_gallery
+
+__all__ = ["Source", "command", "run"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source document: its pages and what to compile before the clock of a page starts.
+
+    Parameters
+    ----------
+    stem : str
+        Name of its script and of its folder.
+    title, introduction : str
+    pages : sequence of callables ``draw(quick=...) -> Page``
+    compile : callable
+        Calls every kernel that the pages use once.
+    """
+
+    stem: str
+    title: str
+    introduction: str
+    pages: Sequence[Callable[..., Page]]
+    compile: Callable[[], object]
+
+
+def run(source: Source, out: Path, *, quick: bool) -> tuple[Tally, list[str]]:
+    """Draw all pages of a source into ``out/<stem>``; the verdicts, and what differs from what is expected."""
+    start = time.perf_counter()
+    source.compile()
+    compile_seconds = time.perf_counter() - start
+    _say(f"       {compile_seconds:6.1f} s  {source.stem}: compiling the kernels (kept for the next run)")
+    pages, seconds = [], {}
+    for number, draw in enumerate(source.pages, start=1):
+        start = time.perf_counter()
+        page = draw(quick=quick)
+        seconds[page.key] = time.perf_counter() - start
+        _say(f"{number:2d}/{len(source.pages):2d}  {seconds[page.key]:6.1f} s  {page.title}")
+        pages.append(page)
+    tally = write_gallery(
+        out / source.stem,
+        source.title,
+        source.introduction,
+        pages,
+        seconds,
+        stem=source.stem,
+        command=f"python -m examples.{source.stem}" + (" --quick" if quick else ""),
+        compile_seconds=compile_seconds,
+    )
+    return tally, [f"{page.title}: {c.statement}" for page in pages for c in page.checks if c.agrees is False]
+
+
+def command(sources: Sequence[Source], program: str, arguments: list[str] | None = None) -> int:
+    """Command line: draw the sources; exit code 1 if a number differs from what is expected."""
+    parser = argparse.ArgumentParser(
+        prog=f"python -m {program}", description=f"Redraw: {'; '.join(source.title for source in sources)}"
+    )
+    parser.add_argument("--out", type=Path, default=Path("out"), help="folder to write to (default: out)")
+    parser.add_argument("--quick", action="store_true", help="shorter simulations and coarser curves")
+    options = parser.parse_args(arguments)
+    matplotlib.use("Agg")
+    tallies, differing = [], []
+    for source in sources:
+        tally, lines = run(source, options.out, quick=options.quick)
+        tallies.append(tally)
+        differing += lines
+    for line in differing:
+        print(f"differs from what is expected: {line}", file=sys.stderr)
+    index = options.out / sources[0].stem / "index.html"
+    if len(sources) > 1:
+        index = write_front_page(options.out, tallies, f"python -m {program}{' --quick' * options.quick}")
+    print(f"{index} ({sum(tally.seconds for tally in tallies):.0f} s)")
+    return 1 if differing else 0
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
