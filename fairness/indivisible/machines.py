@@ -1,0 +1,146 @@
+r"""Whole tasks against the continuous shares, on one pool and on K machines.
+
+DRF task by task is compared with continuous DRF on the pooled resources. Let :math:`\delta` be the largest
+(weighted) dominant share of one task; it is also that of the *max-task*, the component-wise largest demand.
+The statement of [1]_ for K machines, each of which can hold one max-task, can be read in three ways:
+
+1. *Between users*: any two dominant shares differ by at most :math:`\delta` (equality occurs), when tasks
+   were started for the poorest class up to the first misfit. True for any number and size of machines and
+   any choice of machines, see :mod:`fairness.indivisible.pool`.
+2. *Above*: no dominant share exceeds the continuous one by more than :math:`\delta`. True on the same
+   condition, if all continuous shares are equal (all demands positive, no limit binding).
+3. *Below*: no dominant share falls short of the continuous one by :math:`\delta` or more. True on one
+   machine, if all continuous shares are equal, but **false on several**: each machine can be left with
+   almost one max-task free. Three machines of capacity 3 and tasks of 2: three tasks run, the continuous
+   share is 4.5 tasks.
+
+:func:`deviation` measures all three.
+
+References
+----------
+.. [1] A. Ghodsi et al., "Dominant resource fairness: fair allocation of multiple resource types",
+   NSDI 2011.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fairness.errors import ModelError
+from fairness.indivisible.amounts import Numbers, array
+from fairness.indivisible.cluster import ClusterFilling
+from fairness.indivisible.ledger import Number
+from fairness.indivisible.pool import TaskFilling
+
+__all__ = ["Deviation", "deviation"]
+
+
+@dataclass(frozen=True, eq=False)
+class Deviation:
+    """How far whole tasks are from continuous DRF, in weighted dominant shares of the pooled resources.
+
+    Attributes
+    ----------
+    shares, continuous : array of shape (n_classes,)
+        Dominant shares of the whole tasks, and of continuous DRF on one pool of all resources.
+    one_task : number
+        The largest dominant share of one task, which is that of the max-task.
+    gap : number
+        Largest difference between two classes (statement 1).
+    above, below : number
+        Largest excess and shortfall against the continuous shares, at least 0 (statements 2 and 3).
+    holds_max_task : bool
+        Whether every machine can hold one max-task.
+    """
+
+    shares: Numbers
+    continuous: Numbers
+    one_task: Number
+    gap: Number
+    above: Number
+    below: Number
+    holds_max_task: bool
+
+
+def deviation(filling: TaskFilling | ClusterFilling) -> Deviation:
+    """Compare whole tasks with continuous DRF on the pooled resources.
+
+    Parameters
+    ----------
+    filling : TaskFilling or ClusterFilling
+        On a cluster, placement constraints are ignored by the continuous allocation. Exact if the model is.
+
+    Raises
+    ------
+    ModelError
+        If this is no filling, or it started from holdings.
+
+    Examples
+    --------
+    >>> from fairness import Cluster
+    >>> from fairness.indivisible import fill_cluster
+    >>> three = Cluster([[2]], [[3], [3], [3]])
+    >>> found = deviation(fill_cluster(three, server_rule="first fit", stop="first misfit"))
+    >>> found.below, found.one_task, found.holds_max_task
+    (Fraction(1, 3), Fraction(2, 9), True)
+    """
+    machines: Sequence[Sequence[Number]]
+    if isinstance(filling, TaskFilling):
+        if filling.holdings is not None:
+            raise ModelError("deviation compares with plain DRF; this filling started from holdings")
+        machines, units = [filling.amounts.capacities], filling.amounts.units
+        most = filling.amounts.most
+    elif isinstance(filling, ClusterFilling):
+        machines, units = filling.amounts.capacities, filling.amounts.dominant_units
+        most = [math.inf if x > 0 else 0 for x in filling.counts]
+    else:
+        raise ModelError(f"deviation needs a TaskFilling or a ClusterFilling; got {type(filling).__name__}")
+    demands = [[Fraction(v) for v in row] for row in filling.amounts.demands]
+    total = [sum(Fraction(v) for v in column) for column in zip(*machines, strict=True)]
+    shares = [[v / c if c > 0 else Fraction(0) for v, c in zip(row, total, strict=True)] for row in demands]
+    present = [n for n, unit in enumerate(units) if unit > 0]
+    levels = _levels(shares, [Fraction(u) for u in units], most, present)
+    continuous = array([v if filling.is_exact else float(v) for v in levels], filling.is_exact)
+    differences = filling.dominant_shares - continuous
+    zero = continuous[0] * 0
+    largest = [max((demands[n][r] for n in present), default=Fraction(0)) for r in range(len(total))]
+    return Deviation(
+        filling.dominant_shares,
+        continuous,
+        filling.gap_bound,
+        filling.largest_gap,
+        max([differences[n] for n in present] + [zero]),
+        max([-differences[n] for n in present] + [zero]),
+        all(Fraction(c) >= v for machine in machines for c, v in zip(machine, largest, strict=True)),
+    )
+
+
+def _levels(
+    shares: list[list[Fraction]], units: list[Fraction], most: list[float], present: list[int]
+) -> list[Fraction]:
+    """Weighted dominant shares of continuous DRF, by progressive filling; ``most`` are caps in tasks."""
+    level = [Fraction(0)] * len(units)
+    growing, frozen = list(present), [Fraction(0)] * len(shares[0])
+    while growing:
+        reach: dict[int, Fraction] = {}
+        for r, used in enumerate(frozen):
+            pace = sum((shares[n][r] / units[n] for n in growing), Fraction(0))
+            if pace > 0:
+                reach[r] = (1 - used) / pace
+        full = min(reach.values())
+        capped = [n for n in growing if not math.isinf(most[n]) and int(most[n]) * units[n] <= full]
+        height = min([int(most[n]) * units[n] for n in capped], default=full)
+        stops = {
+            n
+            for n in growing
+            if (n in capped and int(most[n]) * units[n] == height)
+            or any(reach.get(r) == height and shares[n][r] > 0 for r in reach)
+        }
+        for n in stops:
+            level[n] = height
+            frozen = [v + shares[n][r] * height / units[n] for r, v in enumerate(frozen)]
+        growing = [n for n in growing if n not in stops]
+    return level
