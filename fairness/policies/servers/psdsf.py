@@ -1,0 +1,97 @@
+r"""Per-server dominant-share fairness (PS-DSF) on a cluster.
+
+With effective weights :math:`\varphi_n` and virtual dominant shares :math:`s_{ni} = x_n/\gamma_{ni}` (the
+total of a class, over what it could run alone on server i), an allocation is PS-DSF if no class can gain,
+feasibly, without a loss of some class p and server i with :math:`s_{pi}/\varphi_p \le s_{ni}/\varphi_n`
+[1]_ (definition 5). Servers are divided resource by resource (RDM, eq. 9) or in time (TDM, eq. 10).
+
+* *Resource division*: theorem 1 of [1]_ is the certificate. The allocation need not be unique, nor Pareto
+  efficient; which one is found may depend on the order in which servers are swept. Two methods: water-filling
+  (:mod:`.resource_division`) and Algorithm I as printed (:mod:`.algorithm_one`).
+* *Time division*: theorem 2 is the certificate. It is the equilibrium of a linear Fisher market
+  (:mod:`.market`): totals are unique, Pareto efficient and envy-free.
+
+References
+----------
+.. [1] J. Khamse-Ashari, I. Lambadaris, G. Kesidis, B. Urgaonkar and Y. Zhao, "Per-server dominant-share
+   fairness (PS-DSF): a multi-resource fair allocation mechanism for heterogeneous servers", ICC 2017.
+   arXiv:1611.00404.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+
+from fairness.cluster import Cluster
+from fairness.cluster_certificates import resource_division_certificate, time_division_certificate
+from fairness.errors import ModelError
+from fairness.policies.servers.market import time_division
+from fairness.policies.servers.protocol import ClusterPolicy, ClusterSolution, check_division
+from fairness.policies.servers.resource_division import resource_division
+
+__all__ = ["PSDSF"]
+
+METHODS = ("filling", "algorithm-1")
+
+
+@dataclass(frozen=True)
+class PSDSF(ClusterPolicy):
+    """Per-server dominant-share fairness.
+
+    Parameters
+    ----------
+    division : {"resource", "time"}
+        Whether each resource of a server is divided by itself, or the server serves one class at a time.
+    method : {"filling", "algorithm-1"}
+        For resource division: water-filling server by server, or the paper's algorithm as printed.
+    server_order : tuple of int, optional
+        Order in which servers are swept under resource division; matters where the allocation is not unique.
+    max_sweeps : int
+        Most sweeps over all servers.
+
+    Examples
+    --------
+    >>> from fairness import Cluster
+    >>> servers = Cluster([[1, 2, 10], [1, 2, 1], [0.5, 1, 0]], [[9, 12, 100], [12, 12, 0]], weights=[1, 1,
+    2]) >>> PSDSF()(servers).sum(axis=1) array([ 3.,  3., 12.])
+    """
+
+    division: str = "resource"
+    method: str = "filling"
+    server_order: tuple[int, ...] | None = None
+    max_sweeps: int = 20_000
+
+    def __post_init__(self) -> None:
+        check_division(self.division)
+        if self.method not in METHODS:
+            raise ModelError(f"method must be one of {', '.join(map(repr, METHODS))}; got {self.method!r}")
+        if self.division == "time" and (self.method != "filling" or self.server_order is not None):
+            raise ModelError(
+                "method and server_order are for resource division; leave them out with division='time'"
+            )
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """Name with the division: PS-DSF rdm or PS-DSF tdm."""
+        return "PS-DSF rdm" if self.division == "resource" else "PS-DSF tdm"
+
+    def solve(self, cluster: Cluster, counts: ArrayLike | None = None) -> ClusterSolution:
+        """Placement and certificate for one vector of counts."""
+        x = cluster.check_state(counts)
+        weights = x * cluster.weights
+        if self.division == "time":
+            placement, prices, details = time_division(cluster, weights)
+            certificate = time_division_certificate(cluster, x, placement)
+            return ClusterSolution(placement, certificate, prices=prices, details=details)
+        order = self.server_order
+        if order is not None and sorted(order) != list(range(cluster.n_servers)):
+            raise ModelError(
+                f"server_order must list the servers 0..{cluster.n_servers - 1} once; got {order}"
+            )
+        placement, details = resource_division(
+            cluster, weights, server_order=order, max_sweeps=self.max_sweeps
+        )
+        certificate = resource_division_certificate(cluster, x, placement)
+        return ClusterSolution(placement, certificate, details=details)
