@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sys
 
+from examples.drf import SOURCE as DRF
+from examples.psdsf import SOURCE as PSDSF
 from examples.reproduce import command
+from examples.tdrf import SOURCE as TDRF
 from examples.workshop import SOURCE as WORKSHOP
 
-SOURCES = (WORKSHOP,)
+SOURCES = (WORKSHOP, PSDSF, DRF, TDRF)
 
 if __name__ == "__main__":
     sys.exit(command(SOURCES, "examples"))

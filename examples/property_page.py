@@ -1,0 +1,131 @@
+"""A page that sets a generated property table beside the one that a source prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import matplotlib.pyplot as plt
+
+from examples.gallery import Check, Page, Table
+from fairness.properties import AuditTable, describe
+
+__all__ = ["property_page"]
+
+Key = tuple[str, str]
+
+_FILL = {"✗": "#f3c9b5", "✓": "#cfe8dc", "–": "0.93"}
+
+
+def property_page(
+    key: str,
+    title: str,
+    place: str,
+    see: str,
+    table: AuditTable,
+    *,
+    printed: Mapping[Key, bool],
+    disputed: Mapping[Key, str],
+) -> Page:
+    """Page of an audit.
+
+    Parameters
+    ----------
+    printed : mapping
+        (policy, property) -> whether the source says that the policy has the property.
+    disputed : mapping
+        (policy, property) -> why the printed mark does not hold; only for printed cells.
+    """
+    checks = []
+    for cell, has in printed.items():
+        found = table.cells[cell]
+        claim = "has it" if has else "lacks it"
+        ours = _verdict(table, cell)
+        agrees = found.violated is not has and (not found.violated or bool(found.confirmation))
+        statement = f"{cell[0]}: {cell[1]}"
+        if cell in disputed:
+            checks.append(Check.refuted(statement, claim, ours, not agrees, disputed[cell]))
+        else:
+            checks.append(Check(statement, claim, ours, agrees))
+    checks += [
+        Check(f"{policy}: {prop}", "-", _verdict(table, (policy, prop)), None)
+        for policy in table.policies
+        for prop in table.properties
+        if (policy, prop) not in printed and table.cells[policy, prop].applies
+    ]
+    found = {cell: result for cell, result in table.cells.items() if result.witness is not None}
+    checks.append(
+        Check(
+            "violations confirmed in rational arithmetic by a second checker",
+            f"all {len(found)}",
+            str(sum(bool(result.confirmation) for result in found.values())),
+            all(result.confirmation for result in found.values()),
+        )
+    )
+    checks.append(
+        Check(
+            "implications between properties that the table breaks",
+            "none",
+            str(len(table.contradictions)),
+            not table.contradictions,
+        )
+    )
+    rows = [
+        [policy, prop, describe(result.witness), result.confirmation]
+        for (policy, prop), result in found.items()
+        if result.witness is not None
+    ]
+    numbers = {
+        f"{policy}: {prop}": {
+            "mark": result.mark,
+            "models": result.evaluated,
+            "largest violation": result.best,
+            "seconds": result.seconds,
+        }
+        for (policy, prop), result in table.cells.items()
+    }
+    return Page(
+        key,
+        title,
+        place,
+        see,
+        _figure(table),
+        {"settings": table.settings, "cells": numbers},
+        checks,
+        [Table("Smallest witnesses found", ["policy", "property", "witness", "confirmed"], rows)],
+    )
+
+
+def _verdict(table: AuditTable, cell: Key) -> str:
+    result = table.cells[cell]
+    if not result.applies:
+        return "not applicable"
+    if result.witness is None:
+        return f"no violation in {result.evaluated:,} models"
+    return f"violated by {100 * float(result.witness.finding.violation):.3g} %"
+
+
+def _figure(table: AuditTable) -> plt.Figure:
+    policies, properties = table.policies, table.properties
+    size = (2.6 + 1.25 * len(policies), 1.2 + 0.42 * len(properties))
+    figure, ax = plt.subplots(figsize=size, layout="constrained")
+    for x, policy in enumerate(policies):
+        for y, prop in enumerate(properties):
+            result = table.cells[policy, prop]
+            ax.add_patch(
+                plt.Rectangle((x, y), 1, 1, facecolor=_FILL[result.mark[0]], edgecolor="white", linewidth=2)
+            )
+            note = f"{result.evaluated:,}" if result.applies and not result.violated else ""
+            if result.witness is not None:
+                note = f"{100 * float(result.witness.finding.violation):.2g} %"
+            ax.text(x + 0.5, y + 0.36, result.mark, ha="center", va="center", fontsize=12)
+            ax.text(x + 0.5, y + 0.76, note, ha="center", va="center", fontsize=7, color="0.35")
+    ax.set_xticks([x + 0.5 for x in range(len(policies))], policies)
+    ax.set_yticks([y + 0.5 for y in range(len(properties))], properties)
+    ax.set(xlim=(0, len(policies)), ylim=(len(properties), 0))
+    ax.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
+    ax.spines[:].set_visible(False)
+    ax.set_xlabel(
+        "✗ violated (relative size in the smallest witness)   ✓ no violation found (models asked)   – not applicable",
+        fontsize="small",
+    )
+    return figure

@@ -1,0 +1,108 @@
+"""How a cluster and its placements are drawn on the pages."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from fairness import Cluster, ClusterAllocation
+
+__all__ = ["class_colour", "draw_cluster", "draw_placement", "listed"]
+
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+
+
+def class_colour(n: int) -> str:
+    """Colour of a user on all pages."""
+    return _COLOURS[n % len(_COLOURS)]
+
+
+def listed(values: np.ndarray) -> str:
+    """Numbers in brackets, as the paper writes vectors."""
+    return "(" + ", ".join(f"{v:.5g}" for v in values) + ")"
+
+
+def draw_cluster(cluster: Cluster, ax: Axes, *, unit: str = "tasks") -> Axes:
+    """Users on the left, servers on the right, a line where a user may run, with what it runs there alone."""
+    users = np.linspace(1, 0, cluster.n_classes + 2)[1:-1]
+    hosts = np.linspace(1, 0, cluster.n_servers + 2)[1:-1]
+    for n, y in enumerate(users):
+        text = cluster.job_classes[n]
+        if cluster.n_resources > 1:
+            text += f"\nneeds {listed(cluster.demands[n])}"
+        if (cluster.weights != 1).any():
+            text += f"\nweight {cluster.weights[n]:g}"
+        ax.text(
+            0.13,
+            y,
+            text,
+            ha="center",
+            va="center",
+            fontsize="small",
+            color="white",
+            bbox={"boxstyle": "round", "fc": class_colour(n), "ec": "none"},
+        )
+        for i, z in enumerate(hosts):
+            if cluster.eligible[n, i]:
+                ax.plot([0.27, 0.72], [y, z], color=class_colour(n), linewidth=1, zorder=0)
+                # Labels sit at different places of the lines, so that they do not cover each other.
+                part = 0.22 + 0.56 * (i + 0.5) / cluster.n_servers
+                ax.text(
+                    0.27 + 0.45 * part,
+                    y + part * (z - y),
+                    f"{cluster.gamma[n, i]:.4g}",
+                    fontsize="small",
+                    ha="center",
+                    va="center",
+                    color=class_colour(n),
+                    bbox={"fc": "white", "ec": "none", "pad": 0.8},
+                )
+    for i, z in enumerate(hosts):
+        text = cluster.servers[i] + (f"\n{listed(cluster.capacities[i])}" if cluster.n_resources > 1 else "")
+        ax.text(
+            0.86,
+            z,
+            text,
+            ha="center",
+            va="center",
+            fontsize="small",
+            bbox={"boxstyle": "square", "fc": "0.92", "ec": "0.4"},
+        )
+    ax.set(xlim=(0, 1), ylim=(0, 1))
+    ax.set_axis_off()
+    title = f"Numbers on lines: {unit} of a user alone on the server"
+    if cluster.n_resources > 1:
+        title += f"\nvectors: units of {', '.join(cluster.resources)}"
+    ax.set_title(title, fontsize="medium")
+    return ax
+
+
+def draw_placement(result: ClusterAllocation, ax: Axes, *, title: str | None = None) -> Axes:
+    """Part of each resource of each server that every user holds, stacked."""
+    cluster = result.cluster
+    bars = [
+        (i, r)
+        for i in range(cluster.n_servers)
+        for r in range(cluster.n_resources)
+        if cluster.capacities[i, r] > 0
+    ]
+    # A gap between servers.
+    place = np.array([k + 0.6 * i for k, (i, _) in enumerate(bars)])
+    left = np.zeros(len(bars))
+    for n in range(cluster.n_classes):
+        part = np.array([result.placement[n, i] * cluster.task_shares[n, i, r] for i, r in bars])
+        label = f"{cluster.job_classes[n]}: {result.tasks[n]:.5g}"
+        ax.barh(place, part, 0.8, left=left, color=class_colour(n), label=label)
+        left += part
+    ax.set_yticks(place, [f"{cluster.servers[i]}, {cluster.resources[r]}" for i, r in bars], fontsize="small")
+    ax.set(xlabel="part in use", xlim=(0, 1.01), title=title or result.policy)
+    ax.invert_yaxis()
+    ax.legend(
+        fontsize="small",
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.16),
+        ncols=2,
+        title="tasks in all",
+        title_fontsize="small",
+    )
+    return ax
