@@ -259,6 +259,7 @@ img {{ max-width: 100%; height: auto; }} table {{ border-collapse: collapse; fon
 caption {{ text-align: left; color: #555; padding-bottom: .3rem; }}
 td, th {{ border-bottom: 1px solid #ddd; padding: .2rem .7rem; text-align: left; vertical-align: top; }}
 .agrees {{ color: #00694e; }} .refuted {{ color: #8a4b00; }} .DIFFERS {{ color: #b00020; font-weight: bold; }} .new {{ color: #666; }}
+.lines {{ white-space: pre; font: .8rem/1.3 ui-monospace, monospace; }}
 .sources li {{ margin-bottom: 1rem; }} small, .place {{ color: #555; }} code {{ background: #f2f2f2; padding: 0 .2em; }}
 </style></head><body>"""
 
@@ -310,5 +311,11 @@ def _section(page: Page, seconds: float) -> str:
 def _table(table: Table) -> str:
     text = html.escape
     head = "".join(f"<th>{text(cell)}</th>" for cell in table.header)
-    rows = "".join("<tr>" + "".join(f"<td>{text(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
+    rows = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in table.rows)
     return f"<table><caption>{text(table.caption)}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _cell(cell: str) -> str:
+    # Text of several lines is laid out as it stands.
+    kind = ' class="lines"' if "\n" in cell else ""
+    return f"<td{kind}>{html.escape(cell)}</td>"

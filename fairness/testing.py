@@ -22,6 +22,8 @@ __all__ = ["CHECKS", "KINDS", "check_policy", "random_cluster", "random_problem"
 
 KINDS = ("dense", "sparse", "integer")
 
+_DRAWS = 1000
+
 
 def random_problem(
     rng: np.random.Generator,
@@ -83,10 +85,15 @@ def random_cluster(
     weighted, constrained, effective : bool
         Draw weights from {1, 2, 3} / forbid about a third of the pairs of class and server / draw gamma
         between half and twice of what demands and capacities say.
+
+    Raises
+    ------
+    ModelError
+        If in 1000 draws some class could run nowhere or some server was of no use to anybody.
     """
     if kind not in KINDS:
         raise ModelError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
-    while True:
+    for _ in range(_DRAWS):
         demands = random_problem(rng, n_classes, n_resources, kind=kind).demands
         if kind == "integer":
             capacities = rng.integers(0, 10, (n_servers, n_resources)).astype(float)
@@ -105,6 +112,10 @@ def random_cluster(
         except ModelError:
             # A class that can run nowhere, or a server of no use: draw again.
             continue
+    raise ModelError(
+        f"in {_DRAWS} draws of {n_classes} classes, {n_servers} servers and {n_resources} resources some class "
+        "could always run nowhere, or some server was of no use; take more classes per server or no constraints"
+    )
 
 
 def check_policy(

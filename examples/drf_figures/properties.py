@@ -56,7 +56,7 @@ def zero_demands(*, quick: bool) -> Page:
         "drf05_zero_demands",
         "5. The same with zero demands",
         "Not in the paper: users who do without some resources.",
-        "Zero demands change one cell of DRF's column: a user may lose when another leaves. Compare page 2 and the last panel of page 3.",
+        "Zero demands cost max-min fairness, DRF and asset fairness their population monotonicity (the last panel of page 3 shows how), and max-min fairness its resource monotonicity.",
         "any",
         quick,
     )

@@ -20,6 +20,7 @@ F = Fraction
 WASTE = Cluster([[1, 3], [3, 1]], [[4, 2], [2, 4]])
 TWO_POINTS = Cluster([[2, 6, 3], [2, 2, 5]], [[6, 6, 5], [11, 8, 2], [1, 7, 8]], weights=[2, 1])
 LIE = Cluster([[3, 1], [1, 3]], [[2, 1], [4, 3]])
+TIMED_LIE = Cluster([[2, 1], [1, 1]], [[1, 1], [2, 1]], weights=[2, 1])
 
 
 def resource_division(*, quick: bool) -> Page:
@@ -69,6 +70,33 @@ def resource_division(*, quick: bool) -> Page:
     )
     _pairs(axes[2], {"honest": honest.tasks, "user 1 lies": lying.tasks}, "Not strategy-proof")
     numbers["not strategy-proof"] = {"honest": honest.placement, "lying": lying.placement}
+
+    timed = PSDSF(division="time")
+    shares = allocate(TIMED_LIE.replaced(demands=[[1, 1], [1, 1]]), timed)
+    time = shares.placement[0] / shares.cluster.gamma[0]
+    by_time = float(time @ TIMED_LIE.gamma[0])
+    by_resources = float(shares.tasks[0] / 2)
+    before = float(allocate(TIMED_LIE, timed).tasks[0])
+    checks += [
+        Check.close(
+            "time division, c = (1,1), (2,1), d = (2,1), (1,1), weights 2, 1: tasks of user 1", 1, before
+        ),
+        Check.close(
+            "user 1 claims (1,1): tasks by the resources of the claimed tasks (eq. 1)", 2 / 3, by_resources
+        ),
+        Check.refuted(
+            "time division is strategy-proof (theorem 3)",
+            "yes",
+            f"yes by the resources of the claimed tasks; {by_time:.4f} tasks instead of {before:.4f} if the liar uses the whole server in its time",
+            by_time > before > by_resources and abs(by_time - 7 / 6) < 1e-9,
+            "it depends on what a user can do with a server during its time; as in any linear Fisher market a lie about the rates can pay",
+        ),
+    ]
+    numbers["time division"] = {
+        "honest": before,
+        "lying, by time": by_time,
+        "lying, by resources": by_resources,
+    }
 
     rates = _rates(300 if quick else 2000)
     numbers["rates"] = rates
