@@ -1,0 +1,376 @@
+"""Audit tables: policies times properties, each cell a search for a counterexample.
+
+A cell is ✗ with a witness, or ✓, which means "no violation in so many models" and never "proved". Each cell
+has its own random stream, keyed by the seed and the names of policy and property, so a table does not
+depend on the number of processes, on the order of the cells or on what else is in it.
+
+Implications tie cells together. If property P implies Q and a witness against Q is known, then P fails as
+well; its checker is asked about the same witness, and only if it agrees does P take that witness, where it
+has none or a larger one. What remains contradictory is listed, not hidden
+(:attr:`AuditTable.contradictions`): it would be a mistake in a checker or in the claimed implication. A cell
+is never filled by an implication unsearched.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+from tqdm.auto import tqdm
+
+from fairness.errors import ModelError
+from fairness.policies.protocol import Policy, policy_name
+from fairness.policies.servers.protocol import ClusterPolicy
+from fairness.properties.catalogue import PROPERTIES, property_named
+from fairness.properties.exploring import witness_size
+from fairness.properties.instances import check_domain
+from fairness.properties.protocol import Property, Witness, division_of
+from fairness.properties.result import SearchResult
+from fairness.properties.search import exact_verdict, search
+from fairness.properties.witness_io import result_from_dict, result_to_dict
+
+__all__ = ["AuditTable", "audit"]
+
+AnyPolicy = Policy | ClusterPolicy
+Key = tuple[str, str]
+
+_FORMAT = 1
+_LEGEND = "✗ violated, with a witness;  ✓ no violation found in the search;  – not applicable"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AuditTable:
+    """Which policy has which property, as far as a search can tell; made by :func:`audit`.
+
+    Attributes
+    ----------
+    policies, properties : tuple of str
+        Names, in the order of the table.
+    cells : dict
+        (policy, property) -> :class:`~fairness.properties.result.SearchResult`.
+    settings : dict
+        Budget, seed, domain and version: what the cells depend on.
+    seconds : float
+        Wall time of the audit; cells that were read from a file took none.
+    contradictions : tuple of str
+        Implications between properties that the cells break.
+    """
+
+    policies: tuple[str, ...]
+    properties: tuple[str, ...]
+    cells: dict[Key, SearchResult]
+    settings: dict[str, Any]
+    seconds: float = 0.0
+    contradictions: tuple[str, ...] = ()
+
+    @property
+    def witnesses(self) -> dict[Key, Witness]:
+        """The counterexamples, by (policy, property)."""
+        return {key: cell.witness for key, cell in self.cells.items() if cell.witness is not None}
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Marks; properties are rows, policies columns."""
+        rows = [[self.cells[policy, prop].mark for policy in self.policies] for prop in self.properties]
+        index = pd.Index(self.properties, name="property")
+        return pd.DataFrame(rows, index=index, columns=list(self.policies))
+
+    def summary(self, *, details: bool = True) -> str:
+        """Return the tables, one for pools and one for clusters, and below them every witness in words."""
+        cells = [self.cells[policy, prop] for prop in self.properties for policy in self.policies]
+        lines = []
+        for models in ("pools", "clusters"):
+            policies = [p for p in self.policies if self.cells[p, self.properties[0]].models == models]
+            if policies:
+                lines += [*self._grid(models, policies), ""]
+        searched = [cell.evaluated for cell in cells if cell.exhausted]
+        span = f"; a ✓ stands for {min(searched):,} to {max(searched):,} models" if searched else ""
+        lines.append(_LEGEND + span)
+        if any("?" in cell.mark for cell in cells):
+            lines.append("? the violation is not confirmed in exact arithmetic")
+        if any(cell.failures for cell in cells):
+            lines.append("! the policy failed on some models, see below")
+        told = ", ".join(f"{name} {value}" for name, value in self.settings.items())
+        lines.append(f"{told}; {self.seconds:.1f} s")
+        lines += [f"contradiction: {text}" for text in self.contradictions]
+        if details:
+            lines += [
+                text for cell in cells if cell.violated or cell.failures for text in ("", cell.summary())
+            ]
+        return "\n".join(lines)
+
+    def _grid(self, models: str, policies: Sequence[str]) -> list[str]:
+        stem = max(len(models), *map(len, self.properties))
+        widths = [max(len(policy), 3) for policy in policies]
+        head = "  ".join(p.center(w) for p, w in zip(policies, widths, strict=True))
+        lines = [f"{models.ljust(stem)}  {head}".rstrip()]
+        for prop in self.properties:
+            marks = (self.cells[p, prop].mark.center(w) for p, w in zip(policies, widths, strict=True))
+            lines.append(f"{prop.ljust(stem)}  {'  '.join(marks)}".rstrip())
+        return lines
+
+    def __repr__(self) -> str:
+        return self.summary(details=False)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything as JSON."""
+        _write(Path(path), self.settings, self.cells, self.contradictions)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> AuditTable:
+        """Read what :meth:`save`, or an audit with ``resume``, wrote.
+
+        Raises
+        ------
+        ModelError
+            If the file is no audit table, or lacks cells of an audit that was interrupted.
+        """
+        settings, cells, contradictions = _load(Path(path), "path")
+        policies, properties = (tuple(dict.fromkeys(key[k] for key in cells)) for k in (0, 1))
+        missing = [(p, q) for p in policies for q in properties if (p, q) not in cells]
+        if missing or not cells:
+            what = f"{missing[0][0]} x {missing[0][1]} is missing" if missing else "it has no cells"
+            raise ModelError(
+                f"path: {path} is not a whole table: {what}; finish it by audit(..., resume=path)"
+            )
+        return cls(policies, properties, cells, settings, contradictions=contradictions)
+
+
+def audit(
+    policies: Iterable[AnyPolicy],
+    properties: Iterable[Property | str] | None = None,
+    *,
+    budget: int = 2000,
+    rng: np.random.Generator | int = 0,
+    n_jobs: int = 1,
+    domain: str = "positive",
+    progress: bool = False,
+    resume: str | os.PathLike[str] | None = None,
+) -> AuditTable:
+    """Search every policy for a violation of every property.
+
+    Parameters
+    ----------
+    policies : iterable of policies
+        Pool policies are audited on pools, cluster policies on clusters. Their names must differ.
+    properties : iterable of Property or str, optional
+        Properties, or their names or keys. Default: all.
+    budget : int
+        Policy calls per cell, shrinking not counted.
+    rng : int or numpy Generator
+        Seed; of a generator one number is taken.
+    n_jobs : int
+        Processes (joblib); -1 for all cores. The table does not depend on it.
+    domain : {"positive", "any"}
+        Whether demands may be zero. Most theorems assume that none is.
+    progress : bool
+        Show a bar on standard error, if that is a terminal.
+    resume : path, optional
+        JSON file. It is written after each finished cell, whole or not at all, and cells that it already
+        has are not searched again.
+
+    Returns
+    -------
+    AuditTable
+
+    Raises
+    ------
+    ModelError
+        If a policy or a property is none or unknown; or if the file to resume is no audit table or was made
+        with another budget, seed, domain or version.
+
+    Examples
+    --------
+    >>> from fairness import DRF, AssetFair
+    >>> audit([DRF(), AssetFair()], ["SI", "EF"], budget=200).to_dataframe()
+                       DRF Asset
+    property
+    sharing incentive    ✓     ✗
+    envy-freeness        ✓     ✓
+    """
+    asked = _named_policies(policies)
+    props = _named_properties(properties)
+    if n_jobs == 0:
+        raise ModelError("n_jobs must not be 0; give the number of processes, or -1 for all cores")
+    seed = int(rng.integers(2**63)) if isinstance(rng, np.random.Generator) else int(rng)
+    if seed < 0:
+        raise ModelError(f"rng must be a seed >= 0 or a numpy Generator; got {rng}")
+    settings = {
+        "budget": budget,
+        "seed": seed,
+        "domain": check_domain(domain),
+        "version": f"{version('fairqueues')}/{_FORMAT}",
+    }
+    start = time.perf_counter()
+    path = None if resume is None else Path(resume)
+    cells: dict[Key, SearchResult] = {}
+    if path is not None and path.exists():
+        before, cells, _ = _load(path, "resume")
+        _check_settings(path, before, settings)
+    wanted = [(p, q) for q in props for p in asked]
+    # Cells that take long come first, so that no process is left alone with one at the end.
+    missing = sorted(
+        (key for key in wanted if key not in cells),
+        key=lambda key: (not isinstance(asked[key[0]], ClusterPolicy), not props[key[1]].compares),
+    )
+    run = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
+    jobs = (joblib.delayed(_cell)(asked[p], props[q], budget, seed, domain) for p, q in missing)
+    bar = tqdm(run(jobs), total=len(missing), desc="audit", unit="cell", disable=None if progress else True)
+    for result in bar:
+        cells[result.policy, result.property] = result
+        if path is not None:
+            _write(path, settings, cells)
+    table = {key: cells[key] for key in wanted}
+    contradictions = _settle(table, asked, props)
+    return AuditTable(
+        tuple(asked), tuple(props), table, settings, time.perf_counter() - start, tuple(contradictions)
+    )
+
+
+def _cell(policy: Any, prop: Property, budget: int, seed: int, domain: str) -> SearchResult:
+    """One search, with the stream of its names."""
+    names = f"{policy_name(policy)}\n{prop.name}\n{domain}".encode()
+    key = np.frombuffer(hashlib.sha256(names).digest(), dtype=np.uint32).tolist()
+    return search(policy, prop, budget=budget, rng=np.random.default_rng([seed, *key]), domain=domain)
+
+
+def _named_policies(policies: Any) -> dict[str, Any]:
+    if isinstance(policies, str) or callable(policies) or not isinstance(policies, Iterable):
+        raise ModelError(f"policies must be a list of policies, for example [DRF()]; got {policies!r}")
+    asked: dict[str, Any] = {}
+    for policy in policies:
+        name = policy_name(policy)
+        if name in asked:
+            raise ModelError(
+                f"two policies are called {name!r}; cells are known by names, so give them different ones"
+            )
+        asked[name] = policy
+    if not asked:
+        raise ModelError("policies is empty; give at least one policy")
+    return asked
+
+
+def _named_properties(properties: Any) -> dict[str, Property]:
+    if isinstance(properties, str):
+        properties = [properties]
+    props: dict[str, Property] = {}
+    for one in PROPERTIES if properties is None else properties:
+        prop = property_named(one) if isinstance(one, str) else one
+        if not isinstance(prop, Property):
+            raise ModelError(f"properties must list Property objects or names; got {one!r}")
+        props[prop.name] = prop
+    if not props:
+        raise ModelError("properties is empty; give at least one, or None for all")
+    return props
+
+
+def _settle(
+    cells: dict[Key, SearchResult], policies: Mapping[str, Any], props: Mapping[str, Property]
+) -> list[str]:
+    """Take witnesses from implied properties where the checker agrees; tell where it does not."""
+    links = [(one, implied) for one in props.values() for implied in one.implies if implied in props]
+    contradictions: list[str] = []
+    for name, policy in policies.items():
+        # Implications may chain; each round but the last fills a cell.
+        changed = True
+        while changed:
+            changed, left = False, []
+            for one, implied in links:
+                own, other = cells[name, one.name], cells[name, implied]
+                if not own.applies or other.witness is None:
+                    continue
+                witness = _transferred(other.witness, one, policy)
+                if witness is None:
+                    if not own.violated:
+                        left.append(f"{name}: {one.name} implies {implied}, which is violated")
+                    continue
+                confirmation = exact_verdict(policy)(witness)
+                if _is_better(witness, confirmation, own):
+                    if confirmation:
+                        confirmation += f"; this is also the witness against {implied}"
+                    cells[name, one.name] = replace(own, witness=witness, confirmation=confirmation)
+                    changed = True
+        contradictions += left
+    return contradictions
+
+
+def _is_better(witness: Witness, confirmation: str, cell: SearchResult) -> bool:
+    """Whether a witness should take the place of what a cell has; confirmed ones first, then smaller ones."""
+    if cell.witness is None or bool(confirmation) > bool(cell.confirmation):
+        return True
+    same = bool(confirmation) == bool(cell.confirmation)
+    return same and witness_size(witness) < witness_size(cell.witness)
+
+
+def _transferred(witness: Witness, prop: Property, policy: Any) -> Witness | None:
+    """A witness against an implied property as one against this property; None if its checker disagrees."""
+    if prop.compares:
+        asked = [(witness.model, witness.allocation, witness.change, witness.allocation_after)]
+    else:
+        asked = [(witness.model, witness.allocation, None, None)]
+        if witness.change is not None and witness.allocation_after is not None:
+            asked.append((witness.change.apply(witness.model), witness.allocation_after, None, None))
+    for model, before, change, after in asked:
+        if not prop.applies(model) or (prop.compares and change is None):
+            continue
+        try:
+            finding = prop.check(model, before, change, after, division=division_of(policy))
+        except ModelError:
+            # Another kind of change than the one this property asks about.
+            continue
+        if not finding.holds:
+            return Witness(witness.policy, prop.name, model, change, finding, before, after)
+    return None
+
+
+# --- files ---------------------------------------------------------------------------------------------
+
+
+def _write(
+    path: Path,
+    settings: Mapping[str, Any],
+    cells: Mapping[Key, SearchResult],
+    contradictions: Sequence[str] = (),
+) -> None:
+    """Write whole or not at all."""
+    data = {
+        "settings": dict(settings),
+        "cells": [result_to_dict(cell) for cell in cells.values()],
+        "contradictions": list(contradictions),
+    }
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft.write_text(json.dumps(data, indent=1, ensure_ascii=False), encoding="utf-8")
+    os.replace(draft, path)
+
+
+def _load(path: Path, argument: str) -> tuple[dict[str, Any], dict[Key, SearchResult], tuple[str, ...]]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        results = [result_from_dict(cell) for cell in data["cells"]]
+        cells = {(cell.policy, cell.property): cell for cell in results}
+        return dict(data["settings"]), cells, tuple(data["contradictions"])
+    except OSError as error:
+        raise ModelError(f"{argument}: cannot read {path}: {error}") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(
+            f"{argument}: {path} is no audit table ({type(error).__name__}: {error}); "
+            "delete it or give another path"
+        ) from None
+
+
+def _check_settings(path: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    for name, value in now.items():
+        if before.get(name) != value:
+            raise ModelError(
+                f"resume: {path} was made with {name} {before.get(name)!r}, not {value!r}; "
+                "give the same settings or another path"
+            )

@@ -1,0 +1,56 @@
+"""All properties, in the order of the tables; a new one is a file and a line here."""
+
+from __future__ import annotations
+
+import difflib
+
+from fairness.errors import ModelError
+from fairness.properties.bottleneck_fairness import BottleneckFairness
+from fairness.properties.dynamic_incentive import DynamicSharingIncentive
+from fairness.properties.envy_freeness import EnvyFreeness
+from fairness.properties.pareto_efficiency import ParetoEfficiency
+from fairness.properties.population import PopulationMonotonicity
+from fairness.properties.protocol import Property
+from fairness.properties.resource_monotonicity import ResourceMonotonicity
+from fairness.properties.scale import ScaleInvariance
+from fairness.properties.sharing_incentive import SharingIncentive
+from fairness.properties.single_resource import SingleResourceFairness
+from fairness.properties.strategy_proofness import GroupStrategyProofness, StrategyProofness
+
+__all__ = ["PROPERTIES", "property_named"]
+
+PROPERTIES: tuple[Property, ...] = (
+    SharingIncentive(),
+    EnvyFreeness(),
+    ParetoEfficiency(),
+    StrategyProofness(),
+    GroupStrategyProofness(),
+    SingleResourceFairness(),
+    BottleneckFairness(),
+    PopulationMonotonicity(),
+    ResourceMonotonicity(),
+    ScaleInvariance(),
+    DynamicSharingIncentive(),
+)
+
+
+def property_named(name: str) -> Property:
+    """The property of this name or key; upper and lower case are alike.
+
+    Raises
+    ------
+    ModelError
+        If there is none; the message lists all, and the nearest.
+
+    Examples
+    --------
+    >>> property_named("si").name
+    'sharing incentive'
+    """
+    wanted = str(name).casefold()
+    known = {word.casefold(): one for one in PROPERTIES for word in (one.name, one.key)}
+    if wanted in known:
+        return known[wanted]
+    near = difflib.get_close_matches(wanted, known, n=1, cutoff=0)
+    choices = ", ".join(f"{one.name} ({one.key})" for one in PROPERTIES)
+    raise ModelError(f"unknown property {name!r}; do you mean {known[near[0]].name!r}? Known are: {choices}")

@@ -1,0 +1,201 @@
+r"""Exact allocations of each mechanism, or rigorous bounds on them, as fractions.
+
+Every mechanism is computed or proved from its definition alone, without the solvers of
+:mod:`fairness.policies`: see :mod:`fairness.properties.exact_pools` and
+:mod:`fairness.properties.exact_servers` for the mathematics. The float answer of the policy may serve as a
+hint, and where the definition leaves a choice (bottleneck max fairness, PS-DSF under resource division, the
+placement behind unique totals) it says which of the choices is meant.
+
+A new policy registers a function of the policy, the model and the hint:
+
+>>> from fairness.properties.exact import enclose
+>>> class Nothing:
+...     def __call__(self, problem, counts):
+...         return np.zeros(problem.n_classes)
+>>> enclose(Nothing(), Problem([[1]], [1]))
+Unproved(reason='no exact definition known for Nothing')
+>>> @enclose.register
+... def _(policy: Nothing, model, hint=None):
+...     zero = np.array([Fraction(0)] * model.n_classes)
+...     return Enclosure(zero, zero, "nobody gets anything")
+>>> enclose(Nothing(), Problem([[1]], [1])).how
+'nobody gets anything'
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairness.cluster import Cluster
+from fairness.errors import ModelError
+from fairness.policies.asset import AssetFair
+from fairness.policies.bottleneck import BottleneckMax
+from fairness.policies.bottleneck_set import all_bottleneck_max
+from fairness.policies.maxmin import DRF, MaxMin
+from fairness.policies.proportional import AlphaFair, ProportionalFair
+from fairness.policies.protocol import policy_name
+from fairness.policies.servers.per_server import PerServerDRF
+from fairness.policies.servers.psdsf import PSDSF
+from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
+from fairness.problem import Problem
+from fairness.properties import exact_pools, exact_servers
+from fairness.properties.protocol import Model
+from fairness.properties.rational import Enclosure, Row, Unproved, rational
+from fairness.validation import FloatArray, float_array
+
+__all__ = ["Enclosure", "Unproved", "enclose"]
+
+ENUMERABLE = 100
+"""Assignments of bottlenecks to classes up to which all bottleneck-max fair allocations are listed."""
+
+CONSTRAINED = "the mechanism has no placement constraints, the cluster has"
+
+
+@singledispatch
+def enclose(policy: Any, model: Model, hint: ArrayLike | None = None) -> Enclosure | Unproved:
+    """Rational bounds on what a policy gives, one job per class.
+
+    Parameters
+    ----------
+    policy : callable
+        Its type is a key to a definition; it is not called.
+    model : Problem or Cluster
+        With integers or fractions as demands and capacities.
+    hint : array_like, tasks, optional
+        What the policy answers in floats, of shape (n_classes,) for a pool and (n_classes, n_servers) for a
+        cluster. Filling policies need none.
+
+    Returns
+    -------
+    Enclosure or Unproved
+        Unproved, with the reason, if no definition is known, or if no fractions near the hint satisfy it.
+
+    Raises
+    ------
+    ModelError
+        If the model is not rational or has limits, or a hint is missing or of the wrong shape.
+
+    Examples
+    --------
+    >>> from fairness import DRF
+    >>> enclose(DRF(), Problem([[1, 4], [3, 1]], [9, 18])).lower
+    array([Fraction(3, 1), Fraction(2, 1)], dtype=object)
+    >>> fair = ProportionalFair()
+    >>> pool = Problem([[4, 1], [2, 1], [1, 4]], [1, 1])
+    >>> bounds = enclose(fair, pool, fair(pool, [1, 1, 1]))  # 4/35 + sqrt(39)/105, among others
+    >>> 0 < bounds.radius < 1e-20
+    True
+    """
+    return Unproved(f"no exact definition known for {policy_name(policy)}")
+
+
+@enclose.register
+def _(policy: MaxMin, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
+    numbers = rational(model)
+    rates = [w if row[0] > 0 else Fraction(0) for w, row in zip(numbers.weights, numbers.gamma, strict=True)]
+    return exact_pools.filling(numbers, rates)
+
+
+@enclose.register
+def _(policy: DRF, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
+    numbers = rational(model)
+    given = policy.resource_weights
+    if given is not None and np.shape(given) != model.demands.shape:
+        raise ModelError(
+            f"resource_weights has shape {np.shape(given)}; the problem needs {model.demands.shape}"
+        )
+    weights: list[Row] | None = None if given is None else [[Fraction(v) for v in row] for row in given]
+    return exact_pools.filling(numbers, exact_pools.dominant_rates(numbers, weights))
+
+
+@enclose.register
+def _(policy: AssetFair, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
+    numbers = rational(model)
+    return exact_pools.filling(numbers, exact_pools.asset_rates(numbers))
+
+
+@enclose.register
+def _(policy: BottleneckMax, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
+    found = exact_pools.bottleneck_max(rational(model), _hint(policy, model, hint))
+    if isinstance(found, Unproved):
+        return found
+    if model.n_resources**model.n_classes > ENUMERABLE:
+        return Enclosure(found.lower, found.upper, found.how + "; whether it is the only one is open")
+    everything = all_bottleneck_max(model)
+    if not everything.contains(found.lower):
+        return Unproved("the enumeration of all bottleneck-max fair allocations misses the one proved")
+    number = "the only such allocation" if everything.is_unique else "one of several such allocations"
+    return Enclosure(found.lower, found.upper, f"{found.how}; {number}")
+
+
+@enclose.register
+def _(policy: ProportionalFair, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
+    return exact_pools.alpha_fair(rational(model), 1, _hint(policy, model, hint))
+
+
+@enclose.register
+def _(policy: AlphaFair, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
+    if math.isinf(policy.alpha):
+        return enclose(MaxMin(), model)
+    if policy.alpha < 1 or policy.alpha != int(policy.alpha):
+        return Unproved(
+            f"marginal utilities are rational for integers alpha >= 1 only; alpha is {policy.alpha:g}"
+        )
+    return exact_pools.alpha_fair(rational(model), int(policy.alpha), _hint(policy, model, hint))
+
+
+@enclose.register
+def _(policy: PerServerDRF, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
+    return exact_servers.per_server_filling(rational(model))
+
+
+@enclose.register
+def _(policy: PSDSF, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
+    return exact_servers.ps_dsf(rational(model, policy.division), _hint(policy, model, hint))
+
+
+@enclose.register
+def _(policy: TSF, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
+    numbers = rational(model)
+    alone = numbers.unconstrained if policy.weighting == "equal" else numbers.gamma
+    return exact_servers.leximin(numbers, _hint(policy, model, hint), exact_servers.totals(alone))
+
+
+@enclose.register
+def _(policy: CDRF, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
+    return enclose(TSF(), model, hint) if _unconstrained(model) else Unproved(CONSTRAINED)
+
+
+@enclose.register
+def _(policy: DRFH, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
+    return enclose(CDRFH(), model, hint) if _unconstrained(model) else Unproved(CONSTRAINED)
+
+
+@enclose.register
+def _(policy: CDRFH, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
+    numbers = rational(model)
+    yardstick = exact_servers.pooled(numbers)
+    if yardstick is None:
+        return Unproved("with effective capacities a class has no share of the pooled capacities")
+    return exact_servers.leximin(numbers, _hint(policy, model, hint), yardstick)
+
+
+def _unconstrained(model: Cluster) -> bool:
+    return not exact_servers.is_constrained(rational(model))
+
+
+def _hint(policy: object, model: Model, hint: ArrayLike | None) -> FloatArray:
+    """The hint as floats, of the right shape."""
+    shape = (model.n_classes,) if isinstance(model, Problem) else (model.n_classes, model.n_servers)
+    if hint is None:
+        raise ModelError(f"hint is missing: give what {policy_name(policy)} answers, in floats")
+    result = float_array("hint", hint)
+    if result.shape != shape:
+        raise ModelError(f"hint must have shape {shape}; got {result.shape}")
+    return result

@@ -1,0 +1,397 @@
+r"""The properties once more, in fractions and for a whole box of allocations.
+
+Each function here states one property from its definition and returns the largest violation that is certain:
+it holds for *every* allocation between the lower and the upper bounds :math:`\underline x \le x \le
+\overline x` of a :class:`Situation`. With :math:`b_{nir}` as in :mod:`fairness.properties.rational`, totals
+:math:`T_n`, weights :math:`w_n` of sum W and :math:`e_n = \sum_i \gamma_{ni}` tasks alone, a property fails
+when
+
+- *sharing incentive*: :math:`\overline T_n < e_n w_n/W` for some n;
+- *envy-freeness*:
+  :math:`\overline T_n < \frac{w_n}{w_p}\sum_i\min_r \underline x_{pi} b_{pir}/b_{nir}` for some n and p;
+- *Pareto efficiency*: a feasible placement has :math:`T' \ge \overline T`, somewhere greater;
+- *(group) strategy-proofness*: the true tasks that every liar runs with what it is given are
+  :math:`\ge \overline T_n`, for one of them greater;
+- *population and resource monotonicity*: a class has :math:`\overline T'_n < \underline T_n` after others
+  left, or with more capacity;
+- *scale invariance*: a class has other tasks in other units;
+- *dynamic sharing incentive*: :math:`\overline T'_n < e_n w_n/W` among those who have joined;
+- *single-resource and bottleneck fairness*: a feasible placement gives one class more while nobody loses who
+  holds as much or less, by weight, of the only resource (or of the one that is dominant for everybody).
+
+What a liar is given are the resources of the tasks that it claimed (Khamse-Ashari et al., arXiv:1611.00404,
+eq. 1), under time division too. With the whole server in its time it could run more: with
+:math:`x'/\gamma'` of the time :math:`\gamma x'/\gamma'` tasks, and
+:math:`\gamma/\gamma' \ge \min_r d'_r/d_r` (take the r that attains :math:`\gamma`). So what is confirmed here
+is a gain in either reading.
+
+Where a better placement is needed, a float solver proposes one; it is made rational and verified here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from fairness.properties.exact_servers import totals
+from fairness.properties.protocol import Change
+from fairness.properties.rational import RationalModel, Row, Rows, vertex
+
+__all__ = ["COMPARISONS", "JUDGEMENTS", "Claim", "Situation", "legal", "shown"]
+
+
+@dataclass(frozen=True, eq=False)
+class Situation:
+    """A model with bounds on the tasks (n_classes, n_servers) that a mechanism gives.
+
+    ``lower`` and ``upper`` are nested lists, ``job_classes`` and ``servers`` names.
+    """
+
+    model: RationalModel
+    lower: Rows
+    upper: Rows
+    job_classes: tuple[str, ...]
+    servers: tuple[str, ...]
+
+    @property
+    def least(self) -> Row:
+        """Lower bounds on the tasks of each class."""
+        return totals(self.lower)
+
+    @property
+    def most(self) -> Row:
+        """Upper bounds on the tasks of each class."""
+        return totals(self.upper)
+
+    @property
+    def alone(self) -> Row:
+        """Tasks of each class with all servers to itself."""
+        return totals(self.model.gamma)
+
+    def tasks(self, n: int) -> str:
+        """Tasks of a class in words."""
+        low, high = self.least[n], self.most[n]
+        if low == high:
+            return shown(low)
+        ends = dict.fromkeys((shown(low), shown(high)))
+        return "about " + " to ".join(ends)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A violation that is certain if positive, and why, in numbers that can be checked by hand."""
+
+    violation: Fraction
+    text: str
+
+
+NONE = Claim(Fraction(0), "no violation is certain")
+
+Judgement = Callable[[Situation], Claim]
+Comparison = Callable[[Situation, Change, Situation], Claim]
+
+
+def shown(value: Fraction) -> str:
+    """A short fraction as such, a long one as a decimal number."""
+    return str(value) if value.denominator < 10**6 else f"{float(value):.10g}"
+
+
+def sharing_incentive(now: Situation) -> Claim:
+    """Nobody has less than its part of everything would give."""
+    weights = now.model.weights
+    claims = []
+    for n, alone in enumerate(now.alone):
+        part = weights[n] / sum(weights)
+        claims.append(
+            _less(
+                now.most[n],
+                alone * part,
+                f"{now.job_classes[n]} runs {now.tasks(n)} tasks; {shown(part)} of everything, alone, would "
+                f"run {shown(part)} x {shown(alone)} = {shown(part * alone)}",
+            )
+        )
+    return _worst(claims)
+
+
+def envy_freeness(now: Situation) -> Claim:
+    """Nobody would run more tasks with the scaled bundle of another."""
+    model, claims = now.model, []
+    for n, own in enumerate(now.most):
+        for p, held in enumerate(now.lower):
+            if n != p:
+                ratio = model.weights[n] / model.weights[p]
+                times = f", times {shown(ratio)}," if ratio != 1 else ""
+                swapped = sum(
+                    (
+                        ratio * held[i] * _exchange(model.shares[p][i], model.shares[n][i])
+                        for i, alone in enumerate(model.gamma[n])
+                        if alone > 0
+                    ),
+                    Fraction(0),
+                )
+                claims.append(
+                    _less(
+                        own,
+                        swapped,
+                        f"{now.job_classes[n]} runs {now.tasks(n)} tasks; with what {now.job_classes[p]} "
+                        f"holds{times} it would run {shown(swapped)}",
+                    )
+                )
+    return _worst(claims)
+
+
+def pareto_efficiency(now: Situation) -> Claim:
+    """Nobody can be given more without a loss of another."""
+    better = _placement(now.model, dict(enumerate(now.most)), [1 / v for v in now.alone])
+    if better is None:
+        return NONE
+    return _worst(
+        [
+            _less(
+                now.most[n],
+                tasks,
+                f"{now.job_classes[n]} runs {now.tasks(n)} tasks; {_in_words(now, better)} would give it "
+                f"{shown(tasks)} and nobody less",
+            )
+            for n, tasks in enumerate(totals(better))
+        ]
+    )
+
+
+def strategy_proofness(now: Situation, change: Change, after: Situation) -> Claim:
+    """A liar does not gain."""
+    if len(change.users) > 1:
+        return Claim(Fraction(0), "strategy-proofness is about one liar")
+    return group_strategy_proofness(now, change, after)
+
+
+def group_strategy_proofness(now: Situation, change: Change, after: Situation) -> Claim:
+    """No liar gains unless another liar loses."""
+    gains, texts = [], []
+    for n in change.users:
+        true = _true_tasks(now, after, n)
+        gains.append(_less(now.most[n], true, "").violation)
+        texts.append(
+            f"{now.job_classes[n]} runs {now.tasks(n)} tasks; with what the lie gives it, {shown(true)}"
+        )
+    return Claim(min(gains) if min(gains) < 0 else max(gains), "; ".join(texts))
+
+
+def population_monotonicity(now: Situation, change: Change, after: Situation) -> Claim:
+    """Nobody loses when others leave."""
+    stay = [n for n in range(len(now.job_classes)) if n not in change.users]
+    return _losses(now, after, stay)
+
+
+def resource_monotonicity(now: Situation, change: Change, after: Situation) -> Claim:
+    """Nobody loses when there is more."""
+    return _losses(now, after, list(range(len(now.job_classes))))
+
+
+def scale_invariance(now: Situation, change: Change, after: Situation) -> Claim:
+    """Other units of resources and tasks change nothing."""
+    factors: Any = getattr(change, "tasks", None)
+    claims = []
+    for n, name in enumerate(now.job_classes):
+        unit = Fraction(factors[n])
+        text = (
+            f"{name} runs {now.tasks(n)} tasks; in the other units {after.tasks(n)}, each {shown(unit)} "
+            "times as large"
+        )
+        claims.append(_less(unit * after.most[n], now.least[n], text))
+        claims.append(_less(now.most[n], unit * after.least[n], text))
+    return _worst(claims)
+
+
+def dynamic_sharing_incentive(now: Situation, change: Change, after: Situation) -> Claim:
+    """Nobody who has joined has less than what it brought would give."""
+    weights = now.model.weights
+    claims = []
+    for k, n in enumerate(change.users):
+        part, alone = weights[n] / sum(weights), now.alone[n]
+        claims.append(
+            _less(
+                after.most[k],
+                part * alone,
+                f"{now.job_classes[n]} runs {after.tasks(k)} tasks; what it brought, {shown(part)} of all, "
+                f"would run {shown(part)} x {shown(alone)} = {shown(part * alone)}",
+            )
+        )
+    return _worst(claims)
+
+
+def single_resource_fairness(now: Situation) -> Claim:
+    """With one resource, the amounts of it are max-min fair."""
+    if len(now.model.demands[0]) != 1:
+        return Claim(Fraction(0), "there is more than one resource")
+    return bottleneck_fairness(now)
+
+
+def bottleneck_fairness(now: Situation) -> Claim:
+    """If one resource bounds the tasks of everybody alone everywhere, its amounts are max-min fair."""
+    model = now.model
+    for r in range(len(model.demands[0])):
+        if all(
+            alone == 0 or model.capacities[i][r] == alone * model.demands[n][r]
+            for n, row in enumerate(model.gamma)
+            for i, alone in enumerate(row)
+        ):
+            return _unfair(now, [row[r] for row in model.demands])
+    return Claim(Fraction(0), "no resource is dominant for all")
+
+
+JUDGEMENTS: dict[str, Judgement] = {
+    "sharing incentive": sharing_incentive,
+    "envy-freeness": envy_freeness,
+    "Pareto efficiency": pareto_efficiency,
+    "single-resource fairness": single_resource_fairness,
+    "bottleneck fairness": bottleneck_fairness,
+}
+"""Properties of one allocation, by name."""
+
+COMPARISONS: dict[str, tuple[str, Comparison]] = {
+    "strategy-proofness": ("lie", strategy_proofness),
+    "group strategy-proofness": ("lie", group_strategy_proofness),
+    "population monotonicity": ("leave", population_monotonicity),
+    "resource monotonicity": ("add capacity", resource_monotonicity),
+    "scale invariance": ("units", scale_invariance),
+    "dynamic sharing incentive": ("join", dynamic_sharing_incentive),
+}
+"""Properties that compare two allocations, by name, with the kind of change between them."""
+
+
+def legal(now: Situation, change: Change, after: Situation) -> bool:
+    """Whether the model after a change differs from the one before only as a change of its kind may."""
+    a, b = now.model, after.model
+    everybody = list(range(len(now.job_classes)))
+    stay = everybody
+    if change.kind == "leave":
+        stay = [n for n in everybody if n not in change.users]
+    elif change.kind == "join":
+        stay = list(change.users)
+    if b.weights != [a.weights[n] for n in stay]:
+        return False
+    part = sum(b.weights) / sum(a.weights) if change.kind == "join" else Fraction(1)
+    units = [Fraction(v) for v in getattr(change, "tasks", ())] or [Fraction(1)] * len(stay)
+    for k, n in enumerate(stay):
+        if change.kind == "lie" and n in change.users:
+            continue
+        for i, server in enumerate(now.servers):
+            alone = a.gamma[n][i]
+            if server not in after.servers:
+                # Servers drop out when nobody can use them.
+                if alone > 0:
+                    return False
+                continue
+            j = after.servers.index(server)
+            if change.kind == "add capacity":
+                more = all(new >= c for new, c in zip(b.capacities[j], a.capacities[i], strict=True))
+                same = more and b.demands[k] == a.demands[n] and b.gamma[k][j] >= alone
+            else:
+                scaled = [v * units[k] / part for v in a.shares[n][i]]
+                same = b.gamma[k][j] == alone * part / units[k] and b.shares[k][j] == scaled
+            if not same:
+                return False
+    return True
+
+
+def _less(has: Fraction, should: Fraction, text: str) -> Claim:
+    """How much less somebody has than it should, relative to the larger of both."""
+    most = max(has, should)
+    return Claim((should - has) / most if most > 0 else Fraction(0), text)
+
+
+def _worst(claims: list[Claim]) -> Claim:
+    return max(claims, key=lambda claim: claim.violation, default=NONE)
+
+
+def _exchange(held: Row, needed: Row) -> Fraction:
+    """Tasks that can be run with the shares that one task of another class holds."""
+    return min(h / need for h, need in zip(held, needed, strict=True) if need > 0)
+
+
+def _true_tasks(now: Situation, after: Situation, n: int) -> Fraction:
+    """True tasks that a liar runs with what it is given after the lie, where it may truly run."""
+    true, claimed = (replace(one.model, division="resource").shares[n] for one in (now, after))
+    total = Fraction(0)
+    for k, server in enumerate(after.servers):
+        i = now.servers.index(server)
+        if now.model.gamma[n][i] > 0 and after.model.gamma[n][k] > 0:
+            total += after.lower[n][k] * _exchange(claimed[k], true[i])
+    return total
+
+
+def _losses(now: Situation, after: Situation, stay: list[int]) -> Claim:
+    return _worst(
+        [
+            _less(
+                after.most[k],
+                now.least[n],
+                f"{now.job_classes[n]} runs {now.tasks(n)} tasks before and {after.tasks(k)} after",
+            )
+            for k, n in enumerate(stay)
+        ]
+    )
+
+
+def _unfair(now: Situation, amounts: Row) -> Claim:
+    """Whether a class can be given more while nobody of the same or a lower level loses."""
+    scale = [a / w for a, w in zip(amounts, now.model.weights, strict=True)]
+    claims = []
+    for n, top in enumerate(now.most):
+        floors = {
+            p: value
+            for p, value in enumerate(now.most)
+            if p == n or now.least[p] * scale[p] <= top * scale[n]
+        }
+        better = _placement(now.model, floors, [Fraction(int(p == n)) for p in range(len(scale))])
+        if better is not None:
+            tasks = totals(better)[n]
+            claims.append(
+                _less(
+                    top,
+                    tasks,
+                    f"{now.job_classes[n]} runs {now.tasks(n)} tasks; {_in_words(now, better)} would give it "
+                    f"{shown(tasks)}, and no class of the same or a lower level would lose",
+                )
+            )
+    return _worst(claims)
+
+
+def _placement(model: RationalModel, floors: dict[int, Fraction], gains: Row) -> Rows | None:
+    """A feasible placement with at least so many tasks and the most gains in sight; None if none is found."""
+    n, s, m = model.sizes
+    places = [(k, i) for k in range(n) for i in range(s) if model.gamma[k][i] > 0]
+    # Variables are parts of what the class would run alone, so that all are of one size.
+    constraints = [
+        (
+            [model.gamma[k][i] * model.shares[k][i][r] if i == j else Fraction(0) for k, i in places],
+            Fraction(1),
+        )
+        for j in range(s)
+        for r in range(m)
+    ]
+    constraints += [
+        ([-model.gamma[k][i] / total if k == p else Fraction(0) for k, i in places], -floor / total)
+        for p, floor in floors.items()
+        if (total := sum(model.gamma[p])) > 0
+    ]
+    found = vertex([gains[k] * model.gamma[k][i] for k, i in places], constraints)
+    if found is None:
+        return None
+    result = [[Fraction(0) for _ in range(s)] for _ in range(n)]
+    for (k, i), value in zip(places, found, strict=True):
+        result[k][i] = value * model.gamma[k][i]
+    tasks = totals(result)
+    kept = all(tasks[p] >= floor for p, floor in floors.items())
+    return result if kept and model.misfit(result) is None else None
+
+
+def _in_words(now: Situation, placement: Rows) -> str:
+    rows = (
+        name + ": " + (shown(row[0]) if len(row) == 1 else "(" + ", ".join(map(shown, row)) + ")")
+        for name, row in zip(now.job_classes, placement, strict=True)
+    )
+    return "the allocation " + ", ".join(rows)

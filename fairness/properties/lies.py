@@ -1,0 +1,192 @@
+"""A lie: classes that claim other demands than they have, or other servers than they may use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fairness.cluster import Cluster
+from fairness.errors import ModelError
+from fairness.problem import Problem
+from fairness.properties.arithmetic import as_given, given_gamma, row_text
+from fairness.properties.protocol import Change, Model
+from fairness.properties.rebuilding import (
+    Row,
+    check_users,
+    distinct_users,
+    entry,
+    length,
+    nearby,
+    plain,
+    rebuilt,
+    set_fields,
+    without,
+)
+
+__all__ = ["Lie"]
+
+
+@dataclass(frozen=True)
+class Lie(Change):
+    """Classes that claim other demands, or that they may run on other servers.
+
+    Parameters
+    ----------
+    users : tuple of int
+        The liars.
+    demands : tuple of rows, one per liar, or None
+        What they claim that a task holds.
+    eligible : tuple of rows of bool, one per liar, or None
+        Where they claim to be allowed to run (clusters).
+
+    Notes
+    -----
+    Effective capacities (given gamma) are measured, so a lie does not change them, except to 0 on servers
+    that liars hide or that lack what they claim to demand.
+
+    Examples
+    --------
+    >>> from fairness import Problem
+    >>> pool = Problem([[16, 1], [1, 2]], [100, 100])
+    >>> lie = Lie((0,), demands=((16, 8),))
+    >>> lie.apply(pool).demands
+    array([[16.,  8.],
+           [ 1.,  2.]])
+    >>> lie.text(pool)
+    'class 1 claims (16, 8) instead of (16, 1)'
+    """
+
+    users: tuple[int, ...]
+    demands: tuple[Row, ...] | None = None
+    eligible: tuple[tuple[bool, ...], ...] | None = None
+    kind = "lie"
+
+    def __post_init__(self) -> None:
+        users = distinct_users(self.users)
+        set_fields(self, users=users, demands=_rows(self.demands), eligible=_rows(self.eligible, bool))
+        for name in ("demands", "eligible"):
+            rows = getattr(self, name)
+            if rows is not None and len(rows) != len(users):
+                raise ModelError(f"{name} must have one row per liar, {len(users)}; got {len(rows)}")
+
+    def apply(self, model: Model) -> Model:
+        """Model with the claims in place of the truth."""
+        check_users(self.users, model)
+        claims: dict[str, Any] = {}
+        if self.demands is not None:
+            claims["demands"] = list(as_given(model)[0])
+            for n, row in zip(self.users, self.demands, strict=True):
+                claims["demands"][n] = list(row)
+        if self.eligible is not None:
+            if isinstance(model, Problem):
+                raise ModelError("eligible must be None on a pool: it has no servers to choose from")
+            claims["eligible"] = model.eligible.copy()
+            for n, allowed in zip(self.users, self.eligible, strict=True):
+                if len(allowed) != model.n_servers:
+                    raise ModelError(
+                        f"eligible must have {model.n_servers} entries per liar; got {len(allowed)}"
+                    )
+                claims["eligible"][n] = allowed
+        gamma = given_gamma(model)
+        if gamma is not None:
+            claims["gamma"] = self._measured(model, gamma, claims)
+        return rebuilt(model, claims)
+
+    def _measured(self, model: Model, gamma: Any, claims: dict[str, Any]) -> list[list[Any]]:
+        """Given gamma, with 0 where liars hide a server or claim what it does not have."""
+        demands, capacities = as_given(model)
+        demands = claims.get("demands", demands)
+        rows = [list(row) for row in gamma]
+        for k, n in enumerate(self.users):
+            for i, server in enumerate(capacities):
+                hidden = self.eligible is not None and not self.eligible[k][i]
+                if hidden or any(v > 0 and c == 0 for v, c in zip(demands[n], server, strict=True)):
+                    rows[n][i] = 0
+        return rows
+
+    def text(self, model: Model) -> str:
+        """Who claims what."""
+        told = []
+        truth = as_given(model)[0]
+        for k, n in enumerate(self.users):
+            parts = []
+            if self.demands is not None and not _same(self.demands[k], truth[n]):
+                parts.append(f"claims {row_text(self.demands[k])} instead of {row_text(truth[n])}")
+            if self.eligible is not None and isinstance(model, Cluster):
+                pairs = list(zip(model.servers, self.eligible[k], model.eligible[n], strict=True))
+                hidden = [server for server, claim, may in pairs if may and not claim]
+                added = [server for server, claim, may in pairs if claim and not may]
+                if hidden:
+                    parts.append(f"hides that it may use {', '.join(hidden)}")
+                if added:
+                    parts.append(f"claims that it may use {', '.join(added)}")
+            told.append(f"{model.job_classes[n]} {' and '.join(parts) or 'tells the truth'}")
+        return "; ".join(told)
+
+    def neighbours(self, model: Model, rng: np.random.Generator) -> Iterator[Lie]:
+        """Fewer liars, then lies with one entry changed: smaller numbers and fewer differences first."""
+        if len(self.users) > 1:
+            for k in range(len(self.users)):
+                yield Lie(
+                    without(self.users, k),
+                    None if self.demands is None else without(self.demands, k),
+                    None if self.eligible is None else without(self.eligible, k),
+                )
+        if self.demands is not None and self.eligible is not None:
+            yield replace(self, eligible=None)
+            yield replace(self, demands=None)
+        found: list[tuple[Any, Lie]] = []
+        truth = as_given(model)[0]
+        zeros = bool((model.demands == 0).any())
+        for k, n in enumerate(self.users):
+            for r, value in enumerate(() if self.demands is None else self.demands[k]):
+                true = entry(truth[n][r])
+                for other in nearby(value, true, rng):
+                    if other > 0 or (other == 0 and zeros):
+                        rows = _with(self.demands, k, r, other)
+                        if any(rows[k]):
+                            found.append((_size(rows, truth, self.users), replace(self, demands=rows)))
+            for i, may in enumerate(() if self.eligible is None else self.eligible[k]):
+                lists = _with(self.eligible, k, i, not may)
+                if any(lists[k]) and isinstance(model, Cluster):
+                    apart = sum(
+                        int(np.sum(np.not_equal(row, model.eligible[u])))
+                        for u, row in zip(self.users, lists, strict=True)
+                    )
+                    found.append(((apart, 0), replace(self, eligible=lists)))
+        yield from (lie for _, lie in sorted(found, key=lambda pair: pair[0]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON."""
+        return {
+            "kind": self.kind,
+            "users": list(self.users),
+            "demands": None if self.demands is None else [plain(row) for row in self.demands],
+            "eligible": None if self.eligible is None else [list(row) for row in self.eligible],
+        }
+
+
+def _rows(rows: Any, convert: Callable[[Any], Any] | None = None) -> Any:
+    if rows is None:
+        return None
+    return tuple(tuple((convert or entry)(v) for v in row) for row in rows)
+
+
+def _size(rows: Any, truth: Any, users: tuple[int, ...]) -> tuple[int, float]:
+    """How far claims are from the truth and how long they are."""
+    apart = sum(
+        a != b for row, n in zip(rows, users, strict=True) for a, b in zip(row, truth[n], strict=True)
+    )
+    return apart, sum(length(row) for row in rows)
+
+
+def _with(rows: Any, k: int, place: int, value: Any) -> Any:
+    row = rows[k]
+    return (*rows[:k], (*row[:place], value, *row[place + 1 :]), *rows[k + 1 :])
+
+
+def _same(first: Sequence[Any], second: Sequence[Any]) -> bool:
+    return all(a == b for a, b in zip(first, second, strict=True))

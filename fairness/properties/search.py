@@ -1,0 +1,198 @@
+r"""The search for a counterexample: a small model on which a policy violates a property.
+
+Three phases share a budget of policy calls; a fourth follows when one of them succeeds.
+
+1. *exhaustive*: all models of the smallest sizes up to symmetry (:func:`.instances.all_sketches`);
+2. *random*: seeded random integers, more classes and resources, weights, constraints;
+3. *local*: climbs from the models that came nearest to a violation (:mod:`.exploring`);
+4. *shrinking* (:mod:`.shrinking`) of the first violations that are clear (above
+   :data:`~fairness.properties.shrinking.CLEAR`, so that exact arithmetic can confirm them) and confirmed.
+
+For properties that compare, each model comes with some changes (lies, departures, new capacity).
+
+No violation found proves nothing. The result says how far the search came.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fairness.cluster import Cluster
+from fairness.errors import ModelError
+from fairness.policies.protocol import Policy, policy_name
+from fairness.policies.servers.protocol import ClusterPolicy
+from fairness.problem import Problem
+from fairness.properties.confirm import confirm
+from fairness.properties.exploring import Case, Explorer
+from fairness.properties.instances import Sizes, check_domain
+from fairness.properties.protocol import TOLERANCE, Property, Witness
+from fairness.properties.result import SearchResult
+from fairness.properties.shrinking import CLEAR, Verdict, smallest
+
+__all__ = ["exact_verdict", "search"]
+
+_UNTIL = {"exhaustive": 0.2, "random": 0.6, "local": 1.0}
+"""Part of the budget that is spent at the end of each phase."""
+
+_DESCENTS = 3
+"""Violations to shrink."""
+_FURTHER = 0.2
+"""Part of the budget that may be spent on another violation after the first."""
+_EXTRA = 0.5
+"""Part of the budget, on top of it, for each of the two searches below the smallest witness so far."""
+_DOUBTS = 20
+"""Violations that the exact check does not confirm, after which a phase is given up."""
+
+
+def search(
+    policy: Policy | ClusterPolicy,
+    prop: Property,
+    *,
+    budget: int = 2000,
+    rng: np.random.Generator | int | None = 0,
+    domain: str = "positive",
+    models: type | None = None,
+    sizes: Sizes | None = None,
+    seconds: float | None = None,
+    accept: Callable[[Witness], bool] | None = None,
+) -> SearchResult:
+    """Search for a model on which a policy violates a property.
+
+    Parameters
+    ----------
+    policy : callable
+        A pool policy or a cluster policy.
+    prop : Property
+    budget : int
+        Policy calls before shrinking; a property that compares needs two for one comparison.
+    rng : numpy Generator or seed
+    domain : {"positive", "any"}
+        Whether demands may be zero. Most theorems assume that none is.
+    models : type, optional
+        Problem or Cluster; default: what the policy is for.
+    sizes : Sizes, optional
+        Sizes of the random models.
+    seconds : float, optional
+        Stop after this time too; the result then depends on the machine.
+    accept : callable, optional
+        ``accept(witness) -> bool`` says which witnesses count, in the search and in shrinking. Default:
+        those that :func:`~fairness.properties.confirm.confirm` confirms in exact arithmetic.
+
+    Returns
+    -------
+    SearchResult
+
+    Raises
+    ------
+    ModelError
+        If the policy or the property is none, or the domain, the budget or the models are not known.
+
+    Notes
+    -----
+    Errors that the policy raises on a model (:class:`~fairness.NotConvergedError` and other numerical
+    ones) are counted, and the first is kept with its model.
+
+    Examples
+    --------
+    >>> from fairness import AssetFair
+    >>> from fairness.properties.catalogue import property_named
+    >>> result = search(AssetFair(), property_named("sharing incentive"))
+    >>> result.mark, result.witness.model.n_classes
+    ('✗', 2)
+    """
+    name = policy_name(policy)
+    if not isinstance(prop, Property):
+        raise ModelError(f"search needs a Property, for example SharingIncentive(); got {prop!r}")
+    for_clusters = isinstance(policy, ClusterPolicy)
+    kind = (Cluster if for_clusters else Problem) if models is None else models
+    if kind not in (Problem, Cluster):
+        raise ModelError(f"models must be Problem or Cluster; got {models!r}")
+    if (kind is Cluster) != for_clusters:
+        raise ModelError(
+            f"{name} is a policy for a {'Cluster' if for_clusters else 'Problem'}; got {kind.__name__}"
+        )
+    if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 1:
+        raise ModelError(f"budget must be a whole number of policy calls >= 1; got {budget!r}")
+    start = time.perf_counter()
+    explorer = Explorer(
+        policy=policy,
+        prop=prop,
+        rng=np.random.default_rng(rng),
+        domain=check_domain(domain),
+        kind=kind,
+        sizes=Sizes() if sizes is None else sizes,
+        deadline=np.inf if seconds is None else start + seconds,
+    )
+    verdict = exact_verdict(policy) if accept is None else _own_verdict(accept)
+    cases, doubtful = _found(explorer, int(budget), verdict, _DOUBTS if accept is None else np.inf)
+    best = -np.inf if explorer.best is None else explorer.best.violation
+    if not cases and explorer.best is not None and best > TOLERANCE:
+        # Not clear, or doubtful: shown as a violation that waits for its confirmation.
+        cases = [min(doubtful, key=lambda doubt: doubt.size, default=explorer.best)]
+    explorer.phase = "shrinking"
+    case, how = smallest(explorer, cases, verdict, _EXTRA * budget) if cases else (None, "")
+    return SearchResult(
+        policy=name,
+        property=prop.name,
+        models="pools" if kind is Problem else "clusters",
+        domain=domain,
+        budget=int(budget),
+        searched=explorer.calls,
+        seconds=time.perf_counter() - start,
+        reached=explorer.reached,
+        best=best,
+        witness=None if case is None else case.witness,
+        confirmation=how,
+        failures=explorer.failures,
+        failure=explorer.failure,
+    )
+
+
+def exact_verdict(policy: Any) -> Verdict:
+    """Function that tells how a witness is confirmed in exact arithmetic; empty where it is not."""
+
+    def verdict(witness: Witness) -> str:
+        confirmation = confirm(witness, policy)
+        if not confirmation.confirmed:
+            return ""
+        return f"confirmed in fractions: {confirmation.text} ({confirmation.how})"
+
+    return verdict
+
+
+def _own_verdict(accept: Callable[[Witness], bool]) -> Verdict:
+    return lambda witness: "accepted by the caller" if accept(witness) else ""
+
+
+def _found(
+    explorer: Explorer, budget: int, verdict: Verdict, patience: float
+) -> tuple[list[Case], list[Case]]:
+    """The first clear violations that are confirmed, and those that are not."""
+    found: list[Case] = []
+    doubtful: list[Case] = []
+    if not issubclass(explorer.kind, explorer.prop.models):
+        return found, doubtful
+    end = float(budget)
+    sources = {"exhaustive": explorer.exhaustive, "random": explorer.random, "local": explorer.local}
+    for explorer.phase, source in sources.items():
+        explorer.limit, doubts = min(_UNTIL[explorer.phase] * budget, end), 0
+        for case in source():
+            explorer.remember(case)
+            if case.violation <= CLEAR or any(case.sketch == other.sketch for other in found):
+                continue
+            if not verdict(case.witness):
+                doubtful.append(case)
+                doubts += 1
+                if doubts >= patience:
+                    break
+                continue
+            found.append(case)
+            if len(found) == _DESCENTS:
+                return found, doubtful
+            end = min(end, explorer.total + _FURTHER * budget)
+            explorer.limit = min(explorer.limit, end)
+    return found, doubtful

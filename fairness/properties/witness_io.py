@@ -1,0 +1,187 @@
+"""Models, witnesses and results of searches as JSON: exact numbers are strings like "2/3", floats numbers.
+
+What is written can be read back without loss: a rational model stays rational, a float keeps all its digits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fairness.cluster import Cluster
+from fairness.errors import ModelError
+from fairness.problem import Problem
+from fairness.properties.arithmetic import as_given
+from fairness.properties.changes import change_from_dict
+from fairness.properties.protocol import Finding, Model, Numbers, Witness
+from fairness.properties.result import Failure, SearchResult
+
+__all__ = [
+    "model_from_dict",
+    "model_to_dict",
+    "result_from_dict",
+    "result_to_dict",
+    "witness_from_dict",
+    "witness_to_dict",
+]
+
+_PLAIN = (
+    "policy",
+    "property",
+    "models",
+    "domain",
+    "budget",
+    "searched",
+    "seconds",
+    "reached",
+    "confirmation",
+)
+"""Fields of a result that are JSON already."""
+
+
+def model_to_dict(model: Model) -> dict[str, Any]:
+    """Problem or Cluster as plain data.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> data = model_to_dict(Problem([[1, Fraction(1, 2)]], [3, 4]))
+    >>> data["demands"], data["capacities"]
+    ([['1', '1/2']], ['3', '4'])
+    >>> model_from_dict(data).is_rational
+    True
+    """
+    demands, capacities = as_given(model)
+    data: dict[str, Any] = {
+        "type": type(model).__name__,
+        "demands": _written(demands),
+        "capacities": _written(capacities),
+        "weights": _written(model.weights),
+        "job_classes": list(model.job_classes),
+        "resources": list(model.resources),
+    }
+    if isinstance(model, Problem):
+        data["limits"] = _written(model.limits) if np.isfinite(model.limits).any() else None
+        return data
+    gamma, eligible = model._given_gamma, model._given_eligible
+    data["gamma"] = None if gamma is None else _written(gamma[1] if gamma[0] is None else gamma[0])
+    data["eligible"] = None if eligible is None else eligible.tolist()
+    data["servers"] = list(model.servers)
+    return data
+
+
+def model_from_dict(data: Mapping[str, Any]) -> Model:
+    """Read what :func:`model_to_dict` wrote.
+
+    Raises
+    ------
+    ModelError
+        If an argument is missing or unknown, or makes no model.
+    """
+    arguments = dict(data)
+    kind = {"Problem": Problem, "Cluster": Cluster}.get(arguments.pop("type", None))
+    if kind is None:
+        raise ModelError(f"type must be 'Problem' or 'Cluster'; got {data.get('type')!r}")
+    for name in ("demands", "capacities", "weights", "limits", "gamma"):
+        if arguments.get(name) is not None:
+            arguments[name] = _read(arguments[name])
+    try:
+        model: Model = kind(**arguments)
+    except TypeError as error:
+        raise ModelError(f"wrong arguments for a {kind.__name__}: {error}") from None
+    return model
+
+
+def witness_to_dict(witness: Witness) -> dict[str, Any]:
+    """Witness as plain data; its change must know how to write itself (``to_dict``)."""
+    change, finding, after = witness.change, witness.finding, witness.allocation_after
+    if change is not None and not hasattr(change, "to_dict"):
+        raise ModelError(f"a change of type {type(change).__name__} has no to_dict, so it cannot be written")
+    return {
+        "policy": witness.policy,
+        "property": witness.property,
+        "model": model_to_dict(witness.model),
+        "change": None if change is None else change.to_dict(),
+        "finding": {
+            "name": finding.name,
+            "violation": _written(finding.violation),
+            "users": list(finding.users),
+            "text": finding.text,
+            "tolerance": finding.tolerance,
+        },
+        "allocation": _written(witness.allocation),
+        "allocation_after": None if after is None else _written(after),
+    }
+
+
+def witness_from_dict(data: Mapping[str, Any]) -> Witness:
+    """Read what :func:`witness_to_dict` wrote."""
+    found, after = data["finding"], data["allocation_after"]
+    return Witness(
+        data["policy"],
+        data["property"],
+        model_from_dict(data["model"]),
+        None if data["change"] is None else change_from_dict(data["change"]),
+        Finding(
+            found["name"], _read(found["violation"]), tuple(found["users"]), found["text"], found["tolerance"]
+        ),
+        _numbers(data["allocation"]),
+        None if after is None else _numbers(after),
+    )
+
+
+def result_to_dict(result: SearchResult) -> dict[str, Any]:
+    """Result of a search as plain data."""
+    failure, witness = result.failure, result.witness
+    return {
+        **{name: getattr(result, name) for name in _PLAIN},
+        "best": _written(result.best),
+        "witness": None if witness is None else witness_to_dict(witness),
+        "failures": result.failures,
+        "failure": failure and {"model": model_to_dict(failure.model), "message": failure.message},
+    }
+
+
+def result_from_dict(data: Mapping[str, Any]) -> SearchResult:
+    """Read what :func:`result_to_dict` wrote."""
+    failure, witness = data["failure"], data["witness"]
+    return SearchResult(
+        **{name: data[name] for name in _PLAIN},
+        best=_read(data["best"]),
+        witness=None if witness is None else witness_from_dict(witness),
+        failures=data["failures"],
+        failure=failure and Failure(model_from_dict(failure["model"]), failure["message"]),
+    )
+
+
+def _written(value: Any) -> Any:
+    """Nested lists of strings (exact, or not finite) and floats."""
+    if isinstance(value, np.ndarray | list | tuple):
+        return [_written(v) for v in value]
+    if isinstance(value, float | np.floating):
+        return float(value) if math.isfinite(value) else str(float(value))
+    return str(Fraction(int(value) if isinstance(value, np.integer) else value))
+
+
+def _read(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_read(v) for v in value]
+    if not isinstance(value, str):
+        return float(value)
+    if value in ("inf", "-inf", "nan"):
+        return float(value)
+    exact = Fraction(value)
+    return exact.numerator if exact.denominator == 1 else exact
+
+
+def _numbers(values: Any) -> Numbers:
+    """Array of floats, or of fractions where one is exact."""
+    read = np.array(_read(values), dtype=object)
+    if all(isinstance(v, float) for v in read.flat):
+        return read.astype(float)
+    read.ravel()[:] = [Fraction(v) for v in read.flat]
+    return read

@@ -1,0 +1,404 @@
+"""Audit tables: what the sources say about pools, streams keyed by names, files that resume, implications."""
+
+import json
+import pickle
+from dataclasses import replace
+from fractions import Fraction
+from importlib import import_module
+
+import joblib
+import numpy as np
+import pytest
+
+from fairness import DRF, AssetFair, Cluster, MaxMin, ModelError, Problem, ProportionalFair
+from fairness.properties.__main__ import main
+from fairness.properties.audit import AuditTable, audit
+from fairness.properties.catalogue import PROPERTIES, property_named
+from fairness.properties.changes import Grow, Leave, Lie
+from fairness.properties.confirm import confirm
+from fairness.properties.protocol import Finding, Property, Witness
+from fairness.properties.result import Failure, SearchResult, describe
+from fairness.properties.witness_io import (
+    model_from_dict,
+    model_to_dict,
+    result_from_dict,
+    result_to_dict,
+    witness_from_dict,
+    witness_to_dict,
+)
+
+# The package may export the function under the name of its module.
+module = import_module("fairness.properties.audit")
+
+GHODSI = {
+    # A. Ghodsi et al., "Dominant resource fairness", NSDI 2011, Table 2: asset fairness, CEEI, DRF.
+    "sharing incentive": "✗✓✓",
+    "strategy-proofness": "✓✗✓",
+    "envy-freeness": "✓✓✓",
+    "Pareto efficiency": "✓✓✓",
+    "single-resource fairness": "✓✓✓",
+    "bottleneck fairness": "✗✓✓",
+    "population monotonicity": "✓✗✓",
+    "resource monotonicity": "✗✗✗",
+}
+
+
+@pytest.fixture(scope="module")
+def ghodsi():
+    """600 policy calls per cell find every violation with each of the seeds 0 to 19."""
+    return audit([AssetFair(), ProportionalFair(), DRF()], list(GHODSI), budget=600)
+
+
+def test_the_table_of_ghodsi_2011(ghodsi):
+    assert {
+        prop: "".join(row) for prop, row in zip(GHODSI, ghodsi.to_dataframe().values, strict=True)
+    } == GHODSI
+
+
+def test_every_witness_is_small_and_confirmed_in_fractions(ghodsi):
+    policies = {"Asset": AssetFair(), "PF": ProportionalFair(), "DRF": DRF()}
+    assert len(ghodsi.witnesses) == 7
+    for (policy, prop), witness in ghodsi.witnesses.items():
+        assert (witness.policy, witness.property) == (policy, prop)
+        assert witness.model.is_rational
+        assert witness.model.n_classes <= 3
+        assert witness.model.n_resources == 2
+        assert confirm(witness, policies[policy]).confirmed
+        assert ghodsi.cells[policy, prop].confirmation
+
+
+def test_what_a_person_reads(ghodsi):
+    text = ghodsi.summary()
+    assert text.splitlines()[0].split() == ["pools", "Asset", "PF", "DRF"]
+    assert "✓ no violation found in the search" in text
+    assert "a ✓ stands for 600 to" in text
+    assert "proved" not in text.split("\n\n")[0]
+    for witness in ghodsi.witnesses.values():
+        assert witness.finding.text in text
+    assert len(repr(ghodsi).splitlines()) < 14
+
+
+def test_with_zero_demands_drf_is_not_population_monotone():
+    table = audit([DRF()], ["population monotonicity"], budget=2000, domain="any")
+    witness = table.witnesses["DRF", "population monotonicity"]
+    assert (witness.model.demands == 0).any()
+    assert witness.change.kind == "leave"
+
+
+def test_cells_depend_on_names_and_seed_only(ghodsi):
+    """Neither on the processes, nor on the order, nor on the rest of the table."""
+    props = ["resource monotonicity", "strategy-proofness"]
+    # Threads, because processes take seconds to start; that cells can travel is tested below.
+    with joblib.parallel_config(backend="threading"):
+        table = audit([DRF(), ProportionalFair()], props, budget=600, n_jobs=2)
+    for key, cell in table.cells.items():
+        assert _without_seconds(cell) == _without_seconds(ghodsi.cells[key])
+    key = "PF", "population monotonicity"
+    other = audit([ProportionalFair()], [key[1]], budget=600, rng=1)
+    assert _without_seconds(other.cells[key]) != _without_seconds(ghodsi.cells[key])
+    drawn = audit([ProportionalFair()], [key[1]], budget=50, rng=np.random.default_rng(5))
+    again = audit([ProportionalFair()], [key[1]], budget=50, rng=drawn.settings["seed"])
+    assert _without_seconds(again.cells[key]) == _without_seconds(drawn.cells[key])
+
+
+def test_cells_travel_between_processes(ghodsi):
+    for cell in ghodsi.cells.values():
+        assert result_to_dict(pickle.loads(pickle.dumps(cell))) == result_to_dict(cell)
+
+
+def _without_seconds(cell):
+    return {**result_to_dict(cell), "seconds": 0}
+
+
+def test_resume_searches_only_what_is_missing(tmp_path, monkeypatch):
+    path = tmp_path / "audit.json"
+    settings = {"budget": 200, "resume": path}
+    first = audit([DRF(), MaxMin()], ["SI", "EF"], **settings)
+    asked = []
+    search = module.search
+
+    def watched(policy, prop, **options):
+        asked.append((policy, prop))
+        return search(policy, prop, **options)
+
+    monkeypatch.setattr(module, "search", watched)
+    again = audit([DRF(), MaxMin()], ["SI", "EF"], **settings)
+    assert not asked
+    assert [c.mark for c in again.cells.values()] == [c.mark for c in first.cells.values()]
+    more = audit([DRF()], ["SI", "Pareto efficiency"], **settings)
+    assert [(p.name, q.key) for p, q in asked] == [("DRF", "PE")]
+    assert list(more.cells) == [("DRF", "sharing incentive"), ("DRF", "Pareto efficiency")]
+    # The file keeps what this call did not ask for.
+    assert len(json.loads(path.read_text())["cells"]) == 5
+    assert [p.name for p in tmp_path.iterdir()] == ["audit.json"]
+
+
+def test_an_interrupted_audit_keeps_its_finished_cells(tmp_path):
+    path = tmp_path / "audit.json"
+
+    class Broken(Property):
+        name, key, statement = "broken", "BR", "..."
+
+        def check(self, *rest, **options):
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        audit([DRF()], ["SI", Broken()], budget=50, resume=path)
+    assert len(json.loads(path.read_text())["cells"]) == 1
+    assert audit([DRF()], ["SI"], budget=50, resume=path).cells
+
+
+@pytest.mark.parametrize(
+    ("name", "change"), [("budget", {"budget": 60}), ("seed", {"rng": 1}), ("domain", {"domain": "any"})]
+)
+def test_resume_refuses_other_settings(tmp_path, name, change):
+    path = tmp_path / "audit.json"
+    audit([DRF()], ["SI"], budget=50, resume=path)
+    with pytest.raises(ModelError, match=f"was made with {name}"):
+        audit([DRF()], ["SI"], **{"budget": 50, "resume": path, **change})
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{", '{"cells": [], "settings": 3}', '{"cells": [{}], "settings": {}, "contradictions": []}'],
+)
+def test_resume_refuses_a_corrupt_file_and_leaves_it(tmp_path, text):
+    path = tmp_path / "audit.json"
+    path.write_text(text)
+    with pytest.raises(ModelError, match="is no audit table"):
+        audit([DRF()], ["SI"], budget=50, resume=path)
+    assert path.read_text() == text
+    with pytest.raises(ModelError, match="is no audit table"):
+        AuditTable.load(path)
+
+
+def test_save_and_load(ghodsi, tmp_path):
+    path = tmp_path / "table.json"
+    ghodsi.save(path)
+    loaded = AuditTable.load(path)
+    assert {k: result_to_dict(c) for k, c in loaded.cells.items()} == {
+        k: result_to_dict(c) for k, c in ghodsi.cells.items()
+    }
+    assert loaded.to_dataframe().equals(ghodsi.to_dataframe())
+    assert loaded.summary().split("\n\n")[0] == ghodsi.summary().split("\n\n")[0]
+    with pytest.raises(ModelError, match="cannot read"):
+        AuditTable.load(tmp_path / "nothing.json")
+
+
+def test_load_refuses_half_a_table(tmp_path):
+    path = tmp_path / "table.json"
+    audit([DRF(), MaxMin()], ["SI"], budget=30, resume=path)
+    audit([DRF()], ["EF"], budget=30, resume=path)
+    with pytest.raises(ModelError, match="MMF x envy-freeness is missing"):
+        AuditTable.load(path)
+
+
+# --- implications --------------------------------------------------------------------------------------
+
+
+def test_cells_agree_with_the_implications():
+    table = audit([DRF(), AssetFair(), MaxMin()], budget=150)
+    assert not table.contradictions
+    for prop in PROPERTIES:
+        for implied in prop.implies:
+            for policy in table.policies:
+                if table.cells[policy, prop.name].mark == "✓" and implied in table.properties:
+                    assert table.cells[policy, implied].mark in "✓–"
+
+
+class Weak(Property):
+    """Nobody has less than a quarter of its equal part."""
+
+    name, key, statement, models = "weak", "WK", "...", (Problem,)
+    part = Fraction(1, 4)
+
+    def check(self, model, allocation, change=None, allocation_after=None, *, division="resource"):
+        equal = 1 / model.n_classes / model.task_shares.max(axis=1)
+        return Finding(self.name, float(np.max(1 - allocation / (float(self.part) * equal))))
+
+
+class Strong(Weak):
+    """The same with the half; blind to models of two classes unless it is asked about one."""
+
+    name, key, implies, part = "strong", "ST", ("weak",), Fraction(1, 2)
+
+    def suit(self, model):
+        raise ModelError("no search today") if self.blind else None
+
+    blind = True
+
+
+def test_a_witness_against_an_implied_property_is_asked_about_the_stronger_one(monkeypatch):
+    """The search for the strong one finds nothing; the witness of the weak one settles it, once confirmed."""
+    cells = {}
+
+    def fake(policy, prop, **rest):
+        cell = SearchResult(policy.name, prop.name, "pools", "positive", 10, {"random": 10}, 0.1, "", -0.5)
+        if prop.name == "weak":
+            model = Problem([[1], [9]], [1])
+            allocation = MaxMin()(model, [1, 1])
+            cell = replace(
+                cell, witness=Witness("MMF", "weak", model, None, prop.check(model, allocation), allocation)
+            )
+        return cells.setdefault(prop.name, cell)
+
+    monkeypatch.setattr(module, "search", fake)
+    table = audit([MaxMin()], [Strong(), Weak()])
+    witness = table.witnesses["MMF", "strong"]
+    assert witness.property == "strong"
+    assert witness.finding.violation == pytest.approx(1 - 0.1 / 0.25)
+    assert not table.contradictions
+
+    class Deaf(Strong):
+        def check(self, *rest, **options):
+            return Finding(self.name, -1.0)
+
+    table = audit([MaxMin()], [Deaf(), Weak()])
+    assert ("MMF", "strong") not in table.witnesses
+    assert table.contradictions == ("MMF: strong implies weak, which is violated",)
+    assert "contradiction: MMF: strong implies weak" in table.summary()
+
+
+# --- files ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Problem([[1, Fraction(2, 3)], [0, 1]], [4, 5], weights=[1, 2.5], job_classes=["a", "b"]),
+        Problem([[0.1, 1 / 3]], [1e-300, 7.0], limits=[np.pi]),
+        Cluster([[1, 0], [2, 1]], [[4, 5], [3, 0]], servers=["s", "t"], resources=["cpu", "ram"]),
+        Cluster([[1, 1], [2, 1]], [[4, 5], [3, 1]], eligible=[[True, False], [True, True]]),
+        Cluster([[1, 1], [2, 1]], [[4, 5], [3, 1]], gamma=[[Fraction(7, 3), 0], [1, 2]]),
+        Cluster([[1, 1], [2, 1]], [[4, 5], [3, 1]], gamma=[[0.1, 0], [1, 2]]),
+    ],
+)
+def test_models_survive_json(model):
+    copy = model_from_dict(json.loads(json.dumps(model_to_dict(model))))
+    assert repr(copy) == repr(model)
+    assert copy.is_rational == model.is_rational
+    if model.is_rational:
+        assert copy.as_fractions() == model.as_fractions()
+    for name in ("demands", "capacities", "weights", "gamma", "limits", "eligible"):
+        if hasattr(model, name):
+            np.testing.assert_array_equal(getattr(copy, name), getattr(model, name))
+
+
+@pytest.mark.parametrize("change", [None, Lie((0,), ((2, Fraction(1, 2)),)), Leave((1,)), Grow((1, 0))])
+@pytest.mark.parametrize("exact", [False, True])
+def test_witnesses_survive_json(change, exact):
+    model = Problem([[1, 2], [2, 1]], [3, 3])
+    tasks = np.array([Fraction(1, 3), Fraction(1)]) if exact else np.array([1 / 3, 1.0])
+    violation = Fraction(1, 7) if exact else np.float64(np.inf)
+    finding = Finding("p", violation, (0, 1), "in words", 0 if exact else 1e-6)
+    witness = Witness("DRF", "p", model, change, finding, tasks, None if change is None else tasks)
+    copy = witness_from_dict(json.loads(json.dumps(witness_to_dict(witness))))
+    assert copy.finding == finding
+    assert copy.change == change
+    assert copy.allocation.dtype == tasks.dtype
+    assert copy.allocation.tolist() == tasks.tolist()
+    assert (copy.allocation_after is None) == (change is None)
+    assert describe(copy) == describe(witness)
+    failure = Failure(model, "NotConvergedError: stuck")
+    result = SearchResult(
+        "DRF", "p", "pools", "any", 9, {"random": 3}, 0.5, "", -np.inf, witness, "so", 2, failure
+    )
+    again = result_from_dict(json.loads(json.dumps(result_to_dict(result))))
+    assert again.summary() == result.summary()
+    assert again.mark == "✗!"
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"type": "Pool"}, "type must be 'Problem' or 'Cluster'"),
+        ({"type": "Problem", "demands": [["1"]]}, "wrong arguments for a Problem"),
+        ({"type": "Problem", "demands": [["1"]], "capacities": ["1"], "gamma": None}, "wrong arguments"),
+    ],
+)
+def test_models_that_are_none(data, words):
+    with pytest.raises(ModelError, match=words):
+        model_from_dict(data)
+
+
+# --- refusals ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("policies", "properties", "words"),
+    [
+        ([], None, "policies is empty"),
+        (["DRF"], None, "policy must be callable"),
+        ([DRF], None, "policy must be callable"),
+        ("DRF", None, "policies must be a list"),
+        (DRF(), None, "policies must be a list"),
+        ([DRF(), DRF()], None, "two policies are called 'DRF'"),
+        ([DRF()], ["sharing incentives"], "do you mean 'sharing incentive'"),
+        ([DRF()], [3], "properties must list Property objects or names"),
+        ([DRF()], [], "properties is empty"),
+    ],
+)
+def test_wrong_arguments(policies, properties, words):
+    with pytest.raises(ModelError, match=words):
+        audit(policies, properties, budget=10)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"domain": "zeros"}, "domain must be one of"),
+        ({"budget": 0}, "budget must be a whole number"),
+        ({"n_jobs": 0}, "n_jobs must not be 0"),
+        ({"rng": -1}, "rng must be a seed >= 0"),
+    ],
+)
+def test_wrong_options(options, words):
+    with pytest.raises(ModelError, match=words):
+        audit([DRF()], [property_named("SI")], **{"budget": 10, **options})
+
+
+# --- command line --------------------------------------------------------------------------------------
+
+
+def test_one_command_prints_both_tables(tmp_path, capsys):
+    path = tmp_path / "audit.json"
+    arguments = [
+        "--policies",
+        "asset",
+        "drfh",
+        "--properties",
+        "SI",
+        "EF",
+        "--budget",
+        "150",
+        "--out",
+        str(path),
+    ]
+    assert main(arguments) == 0
+    text = capsys.readouterr().out
+    lines = text.splitlines()
+    assert [line.split()[0] for line in lines if line.split()[1:] in (["Asset"], ["DRFH"])] == [
+        "pools",
+        "clusters",
+    ]
+    assert "Asset, sharing incentive (pools, positive demands): violated" in text
+    assert "Problem(2 classes x 2 resources)" in text
+    assert len(json.loads(path.read_text())["cells"]) == 4
+    assert main([*arguments, "--brief"]) == 0
+    assert "Problem" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--policies", "CEEI"], "unknown policy 'CEEI'; choose from MMF, DRF"),
+        (["--properties", "IS"], "unknown property 'IS'"),
+        (["--budget", "0"], "budget must be a whole number"),
+        (["--domain", "zeros"], "invalid choice: 'zeros'"),
+    ],
+)
+def test_a_wrong_command_says_what_is_wrong(arguments, words, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["--policies", "DRF", "--properties", "SI", *arguments])
+    assert stop.value.code == 2
+    assert words in capsys.readouterr().err

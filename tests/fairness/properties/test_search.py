@@ -1,0 +1,440 @@
+"""The search for counterexamples, mostly against toy properties whose smallest witness is known."""
+
+from dataclasses import dataclass
+from itertools import takewhile
+
+import numpy as np
+import pytest
+
+from fairness import DRF, AssetFair, Cluster, MaxMin, ModelError, NotConvergedError, Problem, ProportionalFair
+from fairness.certificates import feasibility_certificate
+from fairness.policies.servers.protocol import ClusterPolicy, ClusterSolution
+from fairness.properties.changes import Lie
+from fairness.properties.exploring import PHASES
+from fairness.properties.instances import Sizes, all_sketches
+from fairness.properties.protocol import Change, Finding, Property
+from fairness.properties.search import search
+from fairness.properties.shrinking import CLEAR
+
+
+class EqualPart(Property):
+    """Sharing incentive of pools, in one line."""
+
+    name, key, statement = "equal part", "EP", "Nobody falls behind its equal part."
+    models = (Problem,)
+
+    def check(self, model, allocation, change=None, allocation_after=None, *, division="resource"):
+        part = model.weights / model.weights.sum() / model.task_shares.max(axis=1)
+        return Finding(self.name, float(np.max(1 - allocation / part)), text="falls behind")
+
+
+@dataclass(frozen=True)
+class Double(Change):
+    """One class claims twice its demand of one resource."""
+
+    users: tuple[int, ...] = ()
+    resource: int = 0
+    factor: int = 2
+    kind: str = "double"
+
+    def apply(self, model):
+        if self.users[0] >= model.n_classes or self.resource >= model.n_resources:
+            raise ModelError("no such class or resource")
+        demands = [[int(v) for v in row] for row in model.demands]
+        demands[self.users[0]][self.resource] *= self.factor
+        return model.replaced(demands=demands)
+
+    def text(self, model):
+        return (
+            f"class {self.users[0] + 1} multiplies its claim on resource {self.resource + 1} by {self.factor}"
+        )
+
+    def neighbours(self, model, rng):
+        for factor in (2, self.factor - 1, self.factor + 1):
+            if factor >= 2 and factor != self.factor:
+                yield Double(self.users, self.resource, factor)
+
+
+class Modesty(Property):
+    """Claiming a multiple of one demand does not pay; a property that compares."""
+
+    name, key, statement, compares = "modesty", "MO", "Nobody gains by a larger claim.", True
+
+    def changes(self, model, rng, number):
+        for n in range(model.n_classes):
+            for r in range(model.n_resources):
+                yield Double((n,), r, int(rng.integers(2, 6)))
+
+    def check(self, model, allocation, change=None, allocation_after=None, *, division="resource"):
+        (n,) = change.users
+        claimed = change.apply(model).demands[n]
+        gain = allocation_after[n] * np.min(claimed / model.demands[n]) / allocation[n] - 1
+        return Finding(self.name, float(gain), (n,), "gains")
+
+
+class Needle(Property):
+    """Broken only where a demand is 37 and the capacity of that resource 23: for climbers."""
+
+    name, key, statement, models = "needle", "NE", "...", (Problem,)
+
+    def check(self, model, allocation, change=None, allocation_after=None, *, division="resource"):
+        distance = np.abs(model.demands[0, 0] - 37) + np.abs(model.capacities[0] - 23)
+        return Finding(self.name, float(0.5 - distance))
+
+
+def always(witness):
+    return True
+
+
+def test_finds_the_smallest_witness():
+    """Asset fairness against the equal part: nothing smaller among all models of two classes."""
+    result = search(AssetFair(), EqualPart(), accept=always)
+    assert result.violated
+    assert result.mark == "✗"
+    sizes = [
+        sketch.size
+        for sketch in takewhile(lambda s: s.size[0] == 2 and s.size[2] <= 2, all_sketches(Problem))
+        if EqualPart().of(AssetFair(), sketch.build()).violation > CLEAR
+    ]
+    model = result.witness.model
+    assert model.is_rational
+    assert model.demands.sum() + model.capacities.sum() == min(sizes)[5]
+    assert (model.n_classes, model.n_resources) == (2, 2)
+    # The witness says what the policy gives, and its finding is that of the checker.
+    np.testing.assert_array_equal(result.witness.allocation, AssetFair()(model, [1, 1]))
+    assert result.witness.finding.violation == EqualPart().of(AssetFair(), model).violation
+    assert "violated" in result.summary()
+    assert "falls behind" in result.summary()
+
+
+@pytest.mark.parametrize("budget", [1, 37, 700])
+def test_spends_the_budget_and_says_how_far_it_came(budget):
+    result = search(DRF(), EqualPart(), budget=budget)
+    assert not result.violated
+    assert result.exhausted
+    assert result.mark == "✓"
+    assert result.evaluated == budget
+    assert set(result.searched) == set(PHASES)
+    assert result.searched["shrinking"] == 0
+    assert abs(result.best) < 1e-12  # the equal part is attained by DRF where one resource is there
+    text = result.summary()
+    assert f"{budget:,} models asked" in text
+    assert "no violation found" in text
+    assert "exhaustive into " in text
+
+
+def test_all_phases_have_their_part():
+    result = search(DRF(), EqualPart(), budget=1000)
+    assert [result.searched[phase] for phase in PHASES] == [200, 400, 400, 0]
+
+
+def test_repeats_with_the_seed_and_leaves_it_with_another():
+    class Recorder:
+        name = "recorder"
+
+        def __init__(self):
+            self.asked = []
+
+        def __call__(self, problem, counts):
+            self.asked.append((problem.demands.tolist(), problem.capacities.tolist()))
+            return DRF()(problem, counts)
+
+    asked = []
+    for seed in (3, 3, 4):
+        policy = Recorder()
+        search(policy, Modesty(), budget=400, rng=seed)
+        asked.append(policy.asked)
+    assert asked[0] == asked[1] != asked[2]
+
+
+def test_climbs_to_what_chance_does_not_meet():
+    """Two entries of up to 100 must be right at once: 1 chance in 20,000 for a random model."""
+    result = search(DRF(), Needle(), budget=6000, accept=always)
+    assert result.searched["local"] > 0
+    assert result.violated
+    assert result.witness.model.demands[0, 0] == 37
+    assert result.witness.model.n_classes == 1  # shrinking drops what plays no role
+
+
+def test_properties_that_compare():
+    result = search(ProportionalFair(), Modesty(), accept=always)
+    witness = result.witness
+    assert witness.change.users == witness.finding.users
+    after = ProportionalFair()(witness.change.apply(witness.model), np.ones(witness.model.n_classes))
+    np.testing.assert_array_equal(witness.allocation_after, after)
+    assert witness.change.text(witness.model) in result.summary()
+    assert (witness.model.n_classes, witness.model.n_resources) == (2, 2)
+    assert set(witness.model.weights) == {1}
+    assert witness.change.factor == 2  # the simplest neighbour that still works
+    assert not search(DRF(), Modesty(), budget=500).violated
+
+
+def test_shrinking_respects_what_the_caller_accepts():
+    def even(witness):
+        return witness.model.n_classes == 3 and witness.model.capacities[0] % 2 == 0
+
+    result = search(MaxMin(), EqualPart(), budget=1000, accept=even)
+    assert result.witness.model.n_classes == 3
+    assert result.witness.model.capacities[0] % 2 == 0
+    assert result.confirmation == "accepted by the caller"
+
+
+def test_a_doubtful_violation_is_marked_and_not_hidden():
+    result = search(MaxMin(), EqualPart(), accept=lambda witness: False)
+    assert result.violated
+    assert result.mark == "✗?"
+    assert "not confirmed" in result.summary()
+    # No exact definition of this property is known to the independent check.
+    assert search(MaxMin(), EqualPart(), budget=100).mark == "✗?"
+
+
+def test_a_violation_that_is_not_clear_is_shown_as_doubtful():
+    class Hairline(Property):
+        name, key, statement, models = "hairline", "HL", "...", (Problem,)
+
+        def check(self, model, allocation, change=None, allocation_after=None, *, division="resource"):
+            return Finding(self.name, 1e-5 * float(allocation[0] > 1))
+
+    result = search(DRF(), Hairline(), budget=300)
+    assert result.best == 1e-5
+    assert result.mark == "✗?"
+    assert result.witness.allocation[0] > 1
+
+
+def test_failures_are_counted_with_their_model():
+    class Moody:
+        name = "moody"
+
+        def __call__(self, problem, counts):
+            if problem.n_classes == 3:
+                raise NotConvergedError("stuck", residual=0.5)
+            return DRF()(problem, counts)
+
+    result = search(Moody(), EqualPart(), budget=500)
+    assert 50 < result.failures < 450
+    assert result.failure.model.n_classes == 3
+    assert "NotConvergedError: stuck" in result.failure.message
+    assert result.mark == "✓!"
+    assert f"the policy failed on {result.failures} models" in result.summary()
+    compared = search(Moody(), Modesty(), budget=500)
+    assert compared.failures > 5  # models whose class count is not 3 are asked about many changes
+
+
+def test_a_refused_answer_is_a_failure():
+    class Strict(EqualPart):
+        def check(self, model, allocation, *rest, **options):
+            raise ModelError("allocation must be >= 0")
+
+    result = search(DRF(), Strict(), budget=20)
+    assert result.failures == result.evaluated > 10
+    assert "ModelError: allocation must be >= 0" in result.failure.message
+
+
+def test_mistakes_of_a_policy_are_not_swallowed():
+    def broken(problem, counts):
+        return None + 1
+
+    with pytest.raises(TypeError):
+        search(broken, EqualPart())
+
+
+def test_a_property_without_meaning_is_not_searched():
+    class ForClusters(EqualPart):
+        models = (Cluster,)
+
+    class Never(EqualPart):
+        def applies(self, model):
+            return False
+
+    for prop in (ForClusters(), Never()):
+        result = search(DRF(), prop)
+        assert result.mark == "–"
+        assert not result.exhausted
+        assert "not applicable" in result.summary()
+
+
+def test_suit_makes_the_models_that_are_asked():
+    class Twins(EqualPart):
+        """Only about classes with equal demands."""
+
+        def applies(self, model):
+            return (model.demands == model.demands[0]).all()
+
+        def suit(self, model):
+            return model.replaced(demands=[[int(v) for v in model.demands[0]]] * model.n_classes)
+
+        def check(self, model, allocation, *rest, **options):
+            assert self.applies(model)
+            return Finding(self.name, float(allocation.max() - allocation.min()))
+
+    result = search(MaxMin(), Twins(), budget=600, accept=always)
+    # Weights are all that tells twins apart.
+    assert sorted(result.witness.model.weights) == [1, 2]
+
+
+def test_stops_in_time():
+    result = search(DRF(), EqualPart(), budget=10**7, seconds=0.3)
+    assert result.seconds < 3  # generous: one model takes a fraction of a millisecond
+    assert result.evaluated < result.budget
+    assert "stopped early" in result.summary()
+
+
+def test_domains_and_sizes():
+    class NoZero(EqualPart):
+        def check(self, model, allocation, *rest, **options):
+            return Finding(self.name, float((model.demands == 0).any()) - 0.5)
+
+    assert not search(DRF(), NoZero(), budget=500).violated
+    assert search(DRF(), NoZero(), budget=500, domain="any", accept=always).violated
+    sizes = Sizes(classes=(5,), resources=(4,))
+    assert search(DRF(), _Shape((5, 1, 4)), budget=2000, sizes=sizes, accept=always).violated
+    assert not search(DRF(), _Shape((5, 1, 4)), budget=2000, accept=always).violated
+
+
+class _Shape(Property):
+    """Broken by models of one shape."""
+
+    name, key, statement = "shape", "SH", "..."
+
+    def __init__(self, shape):
+        self.shape = shape
+
+    def check(self, model, allocation, change=None, allocation_after=None, *, division="resource"):
+        servers = model.n_servers if isinstance(model, Cluster) else 1
+        return Finding(self.name, float((model.n_classes, servers, model.n_resources) == self.shape) - 0.5)
+
+
+class FirstServer(ClusterPolicy):
+    """Each class has an equal part of the first server that it may use, and wastes the rest."""
+
+    name = "first server"
+
+    def __init__(self, handles_constraints=True):
+        self.handles_constraints = handles_constraints
+        self.constrained = 0
+
+    def solve(self, cluster, counts=None):
+        banned = (~cluster.eligible & (cluster.unconstrained_gamma > 0)).any()
+        if banned and not self.handles_constraints:
+            raise ModelError("no constraints, please")
+        self.constrained += bool(banned)
+        first = cluster.eligible.argmax(axis=1)
+        placement = np.zeros((cluster.n_classes, cluster.n_servers))
+        rows = np.arange(cluster.n_classes)
+        placement[rows, first] = cluster.gamma[rows, first] / cluster.n_classes
+        pool = Problem([[1]], [1])
+        return ClusterSolution(placement, feasibility_certificate(pool, np.ones(1), np.zeros(1)))
+
+
+class Everywhere(Property):
+    """Every class runs on every server; and no server may be hidden."""
+
+    name, key, statement, models, compares = "everywhere", "EV", "...", (Cluster,), True
+
+    def changes(self, model, rng, number):
+        for n in range(model.n_classes):
+            yield Hide((n,))
+
+    def check(self, model, allocation, change=None, allocation_after=None, *, division="resource"):
+        return Finding(self.name, -1.0)
+
+
+@dataclass(frozen=True)
+class Hide(Change):
+    users: tuple[int, ...] = ()
+    kind: str = "hide"
+
+    def apply(self, model):
+        allowed = model.eligible.copy()
+        allowed[self.users[0], 0] = False
+        return model.replaced(eligible=allowed)
+
+    def text(self, model):
+        return "hides the first server"
+
+
+def test_clusters_with_and_without_constraints():
+    """A policy that refuses constraints meets none, not even after a change."""
+    free, refusing = FirstServer(), FirstServer(handles_constraints=False)
+    for policy in (free, refusing):
+        result = search(policy, Everywhere(), budget=600)
+        assert result.failures == 0
+        assert result.models == "clusters"
+    assert free.constrained > 50
+    assert refusing.constrained == 0
+
+
+def test_no_server_drops_out_by_a_change():
+    """Else C-DRFH, which knows the capacities of all servers, would seem to lose strategy-proofness."""
+
+    class Watch(Property):
+        name, key, statement, models, compares = "watch", "WT", "...", (Cluster,), True
+
+        def changes(self, model, rng, number):
+            for n in range(model.n_classes):
+                for i in range(model.n_servers):
+                    claim = model.eligible[n].copy()
+                    claim[i] = False
+                    if claim.any():
+                        yield Lie((n,), eligible=(tuple(claim.tolist()),))
+
+        def check(self, model, allocation, change=None, allocation_after=None, *, division="resource"):
+            dropped.append(change.apply(model).n_servers < model.n_servers)
+            return Finding(self.name, -1.0)
+
+    dropped = []
+    search(FirstServer(), Watch(), budget=1000)
+    assert len(dropped) > 100
+    assert not any(dropped)
+    cluster = Cluster([[1], [1]], [[1], [1]], eligible=[[True, True], [False, True]])
+    assert Lie((0,), eligible=((False, True),)).apply(cluster).n_servers == 1
+
+
+def test_cluster_witnesses_shrink_too():
+    class Waste(Property):
+        name, key, statement, models = "waste", "WA", "...", (Cluster,)
+
+        def check(self, model, allocation, change=None, allocation_after=None, *, division="resource"):
+            return Finding(
+                self.name, float((model.eligible.any(axis=0) & (allocation.sum(axis=0) == 0)).mean())
+            )
+
+    result = search(FirstServer(), Waste(), accept=always)
+    model = result.witness.model
+    assert (model.n_classes, model.n_servers, model.n_resources) == (1, 2, 1)
+    assert model.eligible.all()
+    assert model.demands.sum() + model.capacities.sum() == 3
+    assert "2 servers" in result.summary()
+    shape = search(FirstServer(), _Shape((2, 3, 2)), budget=3000, accept=always)
+    assert shape.witness.model.n_servers == 3
+    assert shape.witness.model.capacities.sum() == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((DRF, EqualPart()), "policy must be callable"),
+        (("DRF", EqualPart()), "policy must be callable"),
+        ((DRF(), "SI"), "search needs a Property"),
+        ((DRF(), EqualPart), "search needs a Property"),
+    ],
+)
+def test_wrong_arguments(arguments, words):
+    with pytest.raises(ModelError, match=words):
+        search(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"budget": 0}, "budget must be a whole number"),
+        ({"budget": 2.5}, "budget must be a whole number"),
+        ({"budget": True}, "budget must be a whole number"),
+        ({"domain": "zeros"}, "domain must be one of"),
+        ({"models": int}, "models must be Problem or Cluster"),
+        ({"models": Cluster}, "is a policy for a Problem; got Cluster"),
+    ],
+)
+def test_wrong_options(options, words):
+    with pytest.raises(ModelError, match=words):
+        search(DRF(), EqualPart(), **options)
