@@ -1,7 +1,7 @@
 """Who gets how much: fair allocations of a pool or of a cluster of servers, each with its certificate."""
 
 from fairness.allocation import Allocation, allocate
-from fairness.catalogue import CATALOGUE
+from fairness.catalogue import CATALOGUE, CLUSTER_CATALOGUE
 from fairness.certificates import Certificate
 from fairness.cluster import Cluster
 from fairness.errors import FairqueuesError, InfeasibleError, ModelError, NotConvergedError, UnstableError
@@ -11,11 +11,24 @@ from fairness.policies.bottleneck import BottleneckMax
 from fairness.policies.bottleneck_set import BottleneckSet, all_bottleneck_max
 from fairness.policies.maxmin import DRF, MaxMin
 from fairness.policies.proportional import AlphaFair, ProportionalFair
+from fairness.policies.servers.distributed import Transient, distributed_psdsf
+from fairness.policies.servers.per_server import PerServerDRF
+from fairness.policies.servers.psdsf import PSDSF
+from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
+from fairness.policies.timed import TDRF
 from fairness.problem import Problem
+from fairness.properties.audit import audit
 
 __all__ = [
     "CATALOGUE",
+    "CDRF",
+    "CDRFH",
+    "CLUSTER_CATALOGUE",
     "DRF",
+    "DRFH",
+    "PSDSF",
+    "TDRF",
+    "TSF",
     "Allocation",
     "AlphaFair",
     "AssetFair",
@@ -29,9 +42,13 @@ __all__ = [
     "MaxMin",
     "ModelError",
     "NotConvergedError",
+    "PerServerDRF",
     "Problem",
     "ProportionalFair",
+    "Transient",
     "UnstableError",
     "all_bottleneck_max",
     "allocate",
+    "audit",
+    "distributed_psdsf",
 ]

@@ -1,7 +1,8 @@
-"""The catalogue: every pool policy with the colour it has in all figures.
+"""The catalogue: every policy with the colour it has in all figures, for pools and for clusters.
 
-A new policy is one line here; the tests take their list from it. Colours are those of Okabe and Ito,
-which colour-blind readers can tell apart.
+A new policy is one line here; the tests take their lists from it. Colours of pool policies are those of Okabe
+and Ito, which colour-blind readers can tell apart; those of cluster policies, which have their own figures,
+are Tol's muted ones, made for the same readers.
 """
 
 from __future__ import annotations
@@ -13,18 +14,23 @@ from fairness.policies.bottleneck import BottleneckMax
 from fairness.policies.maxmin import DRF, MaxMin
 from fairness.policies.proportional import AlphaFair, ProportionalFair
 from fairness.policies.protocol import Policy, policy_name
+from fairness.policies.servers.per_server import PerServerDRF
+from fairness.policies.servers.protocol import ClusterPolicy
+from fairness.policies.servers.psdsf import PSDSF
+from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
 
-__all__ = ["CATALOGUE", "Entry", "colour"]
+__all__ = ["CATALOGUE", "CLUSTER_CATALOGUE", "Entry", "colour"]
 
 
 @dataclass(frozen=True)
 class Entry:
     """A policy, its colour, and the checks of the battery that it fails by nature.
 
-    The battery is :func:`fairness.testing.check_policy`.
+    The battery is :func:`fairness.testing.check_policy` for pools and
+    :func:`fairness.cluster_testing.check_cluster_policy` for clusters.
     """
 
-    policy: Policy
+    policy: Policy | ClusterPolicy
     colour: str
     skip: frozenset[str] = frozenset()
 
@@ -38,7 +44,18 @@ CATALOGUE: tuple[Entry, ...] = (
     Entry(AssetFair(), "#E69F00", skip=frozenset({"duplicated resource"})),
 )
 
-_COLOURS = {policy_name(entry.policy): entry.colour for entry in CATALOGUE}
+CLUSTER_CATALOGUE: tuple[Entry, ...] = (
+    Entry(PSDSF(), "#332288"),
+    Entry(PSDSF(division="time"), "#88CCEE", skip=frozenset({"one server"})),
+    Entry(TSF(), "#117733"),
+    Entry(TSF("dedicated"), "#44AA99"),
+    Entry(CDRFH(), "#DDCC77"),
+    Entry(DRFH(), "#CC6677"),
+    Entry(CDRF(), "#882255"),
+    Entry(PerServerDRF(), "#999999"),
+)
+
+_COLOURS = {policy_name(entry.policy): entry.colour for entry in (*CATALOGUE, *CLUSTER_CATALOGUE)}
 _MODELS = {"balanced fairness": "#000000", "bound": "#56B4E9"}
 
 

@@ -99,16 +99,8 @@ def resource_division_certificate(
             users = np.flatnonzero(cluster.eligible[:, i] & (x > 0))
             if users.size:
                 shares = cluster.task_shares[users, i]
-                violation = np.minimum.reduce(
-                    [
-                        np.where(
-                            shares[:, r] > 0,
-                            np.maximum(slack[i, r], _outranked(levels[users, i], p[users, i] * shares[:, r])),
-                            np.inf,
-                        )
-                        for r in range(cluster.n_resources)
-                    ]
-                )
+                above = _outranked(levels[users, i], p[users, i, None] * shares)
+                violation = np.where(shares > 0, np.maximum(slack[i], above), np.inf).min(axis=1)
                 residual = max(residual, float(violation.max()))
     return Certificate("every class has a bottleneck on every eligible server (Theorem 1)", residual)
 
@@ -134,11 +126,24 @@ def time_division_certificate(
 
 
 def _outranked(levels: FloatArray, held: FloatArray) -> FloatArray:
-    """For each class of a server: how far a class that holds some of a resource stands above it."""
-    # [1] eq. (12); min(held, excess) as in the module docstring. Holders in falling order of level.
-    with np.errstate(divide="ignore", invalid="ignore"):
-        excess = np.where(levels[None, :] > levels[:, None], 1.0 - levels[:, None] / levels[None, :], 0.0)
-    return np.asarray(np.minimum(excess, held[None, :]).max(axis=1))
+    """How far a class that holds some of a resource stands above each class of a server.
+
+    ``levels`` has shape (n_classes,), ``held`` and the result (n_classes, n_resources).
+    """
+    # [1] eq. (12); the largest over p of min(1 - l_n/l_p, h_p). Let H(l) be the largest part held at level l
+    # or above: the largest over l of min(1 - l_n/l, H(l)) is the same, the first term rises with l and the
+    # second falls, and they cross where l (1 - H(l)), which rises, reaches l_n. So only the two levels next
+    # to the crossing count.
+    order = np.argsort(levels)
+    rising = levels[order]
+    top = np.maximum.accumulate(np.minimum(held[order[::-1]], 1.0), axis=0)[::-1]
+    result = np.empty_like(held)
+    for r in range(held.shape[1]):
+        beyond = np.searchsorted(np.maximum.accumulate(rising * (1.0 - top[:, r])), levels, side="right")
+        below = rising[np.maximum(beyond - 1, 0)]
+        excess = 1.0 - np.divide(levels, below, out=np.ones_like(levels), where=below > levels)
+        result[:, r] = np.maximum(excess, np.append(top[:, r], 0.0)[beyond])
+    return result
 
 
 def _levels(cluster: Cluster, counts: FloatArray, placement: FloatArray) -> FloatArray:

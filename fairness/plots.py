@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from fairness.allocation import Allocation
     from fairness.placement import ClusterAllocation
+    from fairness.policies.servers.distributed import Transient
 
-__all__ = ["plot_allocation", "plot_constraints", "plot_placement", "plot_sharing"]
+__all__ = ["plot_allocation", "plot_constraints", "plot_placement", "plot_sharing", "plot_transient"]
 
 _MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
 
@@ -56,6 +57,18 @@ def plot_placement(allocation: ClusterAllocation, ax: Axes | None = None) -> Axe
     ax.axvline(1.0, color="black", linewidth=0.8)
     ax.set(xlabel="share of the resource in use", title=f"{allocation.policy} allocation", xlim=(0, 1.02))
     ax.invert_yaxis()
+    ax.legend(fontsize="small")
+    return ax
+
+
+def plot_transient(transient: Transient, ax: Axes | None = None) -> Axes:
+    """Tasks of each class over time; see :meth:`Transient.plot`."""
+    ax = ax or plt.subplots()[1]
+    for n, name in enumerate(transient.cluster.job_classes):
+        ax.plot(transient.times, transient.tasks[:, n], label=name)
+    for time in transient.changes[1:]:
+        ax.axvline(time, color="0.7", linewidth=0.8, zorder=0)
+    ax.set(xlabel="time (lines: classes come or go)", ylabel="tasks", title="Servers that act on their own")
     ax.legend(fontsize="small")
     return ax
 

@@ -113,8 +113,8 @@ def random_cluster(
             # A class that can run nowhere, or a server of no use: draw again.
             continue
     raise ModelError(
-        f"in {_DRAWS} draws of {n_classes} classes, {n_servers} servers and {n_resources} resources some class "
-        "could always run nowhere, or some server was of no use; take more classes per server or no constraints"
+        f"in {_DRAWS} draws of {n_classes} classes, {n_servers} servers and {n_resources} resources some "
+        "class could always run nowhere, or some server was of no use; take more classes or fewer servers"
     )
 
 

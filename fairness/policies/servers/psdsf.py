@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike
 from fairness.cluster import Cluster
 from fairness.cluster_certificates import resource_division_certificate, time_division_certificate
 from fairness.errors import ModelError
+from fairness.policies.servers.algorithm_one import algorithm_one
 from fairness.policies.servers.market import time_division
 from fairness.policies.servers.protocol import ClusterPolicy, ClusterSolution, check_division
 from fairness.policies.servers.resource_division import resource_division
@@ -54,8 +55,9 @@ class PSDSF(ClusterPolicy):
     Examples
     --------
     >>> from fairness import Cluster
-    >>> servers = Cluster([[1, 2, 10], [1, 2, 1], [0.5, 1, 0]], [[9, 12, 100], [12, 12, 0]], weights=[1, 1,
-    2]) >>> PSDSF()(servers).sum(axis=1) array([ 3.,  3., 12.])
+    >>> demands, capacities = [[1, 2, 10], [1, 2, 1], [0.5, 1, 0]], [[9, 12, 100], [12, 12, 0]]
+    >>> PSDSF()(Cluster(demands, capacities, weights=[1, 1, 2]), [1, 1, 1]).sum(axis=1)
+    array([ 3.,  3., 12.])
     """
 
     division: str = "resource"
@@ -90,8 +92,7 @@ class PSDSF(ClusterPolicy):
             raise ModelError(
                 f"server_order must list the servers 0..{cluster.n_servers - 1} once; got {order}"
             )
-        placement, details = resource_division(
-            cluster, weights, server_order=order, max_sweeps=self.max_sweeps
-        )
+        solve = algorithm_one if self.method == "algorithm-1" else resource_division
+        placement, details = solve(cluster, weights, server_order=order, max_sweeps=self.max_sweeps)
         certificate = resource_division_certificate(cluster, x, placement)
         return ClusterSolution(placement, certificate, details=details)

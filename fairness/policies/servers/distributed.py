@@ -1,0 +1,293 @@
+r"""PS-DSF by servers that act on their own (section III-D of [1]_).
+
+Every server repeats its *server procedure* with a period, at its own phase, knowing its own resources and, of
+the classes, only their totals on the other servers, as they were a random delay ago. Whatever the servers
+know, every one of them divides just what it has, so the placement is feasible at all times. While nothing
+changes the placement approaches a PS-DSF allocation (resource division); the residual of Theorem 1 shows
+how far it is.
+
+Classes come and go: the tasks of a class that leaves end at once, and a class that returns starts from
+nothing.
+
+References
+----------
+.. [1] J. Khamse-Ashari, I. Lambadaris, G. Kesidis, B. Urgaonkar and Y. Zhao, "Per-server dominant-share
+   fairness (PS-DSF): a multi-resource fair allocation mechanism for heterogeneous servers", ICC 2017.
+   arXiv:1611.00404.
+"""
+
+from __future__ import annotations
+
+import heapq
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fairness.cluster import Cluster
+from fairness.cluster_certificates import resource_division_certificate, server_usage
+from fairness.errors import ModelError
+from fairness.policies.servers.algorithm_one import server_procedure
+from fairness.policies.servers.resource_division import fill
+from fairness.validation import FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["PROCEDURES", "Transient", "distributed_psdsf"]
+
+PROCEDURES = ("filling", "algorithm-1")
+"""How a server works out its part: by water-filling, or by the server procedure as printed."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Transient:
+    """Placements over time; made by :func:`distributed_psdsf`.
+
+    Attributes
+    ----------
+    cluster : Cluster
+    times : ndarray of shape (n_times,), time units
+    placement : ndarray of shape (n_times, n_classes, n_servers), tasks
+        Just after the events at that time.
+    active : ndarray of bool, shape (n_times, n_classes)
+    changes : tuple of float
+        When the set of active classes changed, and 0.
+    residuals : ndarray of shape (n_times,)
+        How far the placement is from a PS-DSF allocation (Theorem 1).
+    settled : float
+        Residual that counts as settled.
+    """
+
+    cluster: Cluster
+    times: FloatArray
+    placement: FloatArray
+    active: NDArray[np.bool_]
+    changes: tuple[float, ...]
+    residuals: FloatArray
+    settled: float
+
+    @cached_property
+    def tasks(self) -> FloatArray:
+        """Tasks per class, shape (n_times, n_classes)."""
+        return self.placement.sum(axis=2)
+
+    @cached_property
+    def utilization(self) -> FloatArray:
+        """Usage over capacity, shape (n_times, n_servers, n_resources); 1 where the capacity is 0."""
+        return np.array([server_usage(self.cluster, placement) for placement in self.placement])
+
+    @cached_property
+    def settle_times(self) -> tuple[float, ...]:
+        """Per change: time until the residual stays settled up to the next change; nan if it does not."""
+        result = []
+        for start, end in zip(self.changes, [*self.changes[1:], np.inf], strict=True):
+            window = np.flatnonzero((self.times >= start) & (self.times < end))
+            restless = np.flatnonzero(self.residuals[window] > self.settled)
+            first = 0 if restless.size == 0 else int(restless[-1]) + 1
+            result.append(float(self.times[window[first]] - start) if first < window.size else np.nan)
+        return tuple(result)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per time: tasks of each class, residual."""
+        frame = pd.DataFrame(self.tasks, columns=list(self.cluster.job_classes))
+        frame.insert(0, "residual", self.residuals)
+        frame.index = pd.Index(self.times, name="time")
+        return frame
+
+    def summary(self) -> str:
+        """What a person wants to read: changes, how soon the servers settled, tasks at the end."""
+        lines = [f"distributed PS-DSF, {self.cluster.n_servers} servers, {self.times[-1]:g} time units"]
+        for start, took in zip(self.changes, self.settle_times, strict=True):
+            now = self.active[int(np.searchsorted(self.times, start))]
+            present = ", ".join(name for name, on in zip(self.cluster.job_classes, now, strict=True) if on)
+            verdict = "not settled" if np.isnan(took) else f"settled after {took:g}"
+            lines.append(f"  from {start:g}: {present or 'nobody'}; {verdict}")
+        tasks = ", ".join(f"{v:.6g}" for v in self.tasks[-1])
+        lines.append(f"  at the end: tasks ({tasks}), residual {self.residuals[-1]:.1e}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Tasks of each class over time."""
+        from fairness.plots import plot_transient
+
+        return plot_transient(self, ax)
+
+
+def distributed_psdsf(
+    cluster: Cluster,
+    horizon: float,
+    *,
+    period: float = 1.0,
+    delay: float | tuple[float, float] = 0.0,
+    activity: Mapping[int, Sequence[tuple[float, float]]] | None = None,
+    sample_every: float | None = None,
+    procedure: str = "filling",
+    settled: float = 1e-3,
+    rng: np.random.Generator | int | None = None,
+) -> Transient:
+    """Let every server act on its own, and record what comes of it.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    horizon : float, time units
+    period : float
+        Time between two actions of a server; the first comes after a random part of it.
+    delay : float or (low, high)
+        How old a server's knowledge of the others is, at each action; uniform between two bounds.
+    activity : mapping of class number to intervals (start, end), optional
+        When a class is active; classes that are not listed always are.
+    sample_every : float, optional
+        Time between two records; the end is recorded too. Default: the period.
+    procedure : {"filling", "algorithm-1"}
+        How a server works out its part.
+    settled : float
+        Residual of Theorem 1 that counts as settled.
+    rng : numpy Generator or seed, optional
+
+    Returns
+    -------
+    Transient
+
+    Raises
+    ------
+    ModelError
+        If a time is not positive or an interval is empty, or class, procedure or delay is unknown.
+
+    Examples
+    --------
+    >>> from fairness import Cluster
+    >>> servers = Cluster([[1, 2], [1, 1]], [[9, 12], [12, 6]])
+    >>> distributed_psdsf(servers, 40, activity={1: [(0, 20)]}, settled=1e-6, rng=0)
+    distributed PS-DSF, 2 servers, 40 time units
+      from 0: class 1, class 2; settled after ...
+      from 20: class 1; settled after ...
+      at the end: tasks (9, 0), residual ...
+    """
+    low, high = _checked(horizon, period, delay, sample_every, procedure)
+    generator = np.random.default_rng(rng)
+    intervals = _intervals(cluster, activity)
+    spacing = period if sample_every is None else sample_every
+    samples: FloatArray = np.arange(int(horizon / spacing * (1 + 1e-12)) + 1, dtype=float) * spacing
+    if samples[-1] < horizon * (1 - 1e-12):  # So that every change is followed by a record.
+        samples = np.append(samples, horizon)
+    switches = sorted({t for spans in intervals.values() for span in spans for t in span if 0 < t < horizon})
+    # At equal times classes change first, then servers act, then the record is made.
+    events: list[tuple[float, int, int]] = [(t, 0, -1) for t in switches]
+    events += [(float(t), 1, int(i)) for i, t in enumerate(generator.uniform(0, period, cluster.n_servers))]
+    events += [(float(t), 2, k) for k, t in enumerate(samples)]
+    heapq.heapify(events)
+
+    active = _active(intervals, cluster.n_classes, 0.0)
+    placement = np.zeros(cluster.gamma.shape)
+    history = [(0.0, placement.copy())]
+    records, present = [], []
+    while events:
+        time, kind, which = heapq.heappop(events)
+        if kind == 0:
+            active = _active(intervals, cluster.n_classes, time)
+            placement[~active] = 0.0
+            # What ended is known to be gone, however old the knowledge of the rest.
+            history = [(t, np.where(active[:, None], old, 0.0)) for t, old in history]
+        elif kind == 1:
+            seen = _known(history, time - generator.uniform(low, high))
+            others = seen.sum(axis=1) - seen[:, which]
+            weights = np.where(active, cluster.weights, 0.0)
+            placement[:, which] = _act(cluster, weights, which, placement, others, procedure)
+            if time + period <= horizon:
+                heapq.heappush(events, (time + period, 1, which))
+        else:
+            records.append(placement.copy())
+            present.append(active.copy())
+            continue
+        history.append((time, placement.copy()))
+        history = history[max(0, bisect_right([t for t, _ in history], time - high) - 1) :]
+    residuals = [
+        resource_division_certificate(cluster, on.astype(float), p).residual
+        for p, on in zip(records, present, strict=True)
+    ]
+    return Transient(
+        cluster,
+        samples,
+        np.array(records),
+        np.array(present),
+        (0.0, *switches),
+        np.array(residuals),
+        settled,
+    )
+
+
+def _act(
+    cluster: Cluster,
+    weights: FloatArray,
+    server: int,
+    placement: FloatArray,
+    others: FloatArray,
+    procedure: str,
+) -> FloatArray:
+    """New tasks of one server."""
+    if procedure == "algorithm-1":
+        return server_procedure(cluster, weights, server, placement[:, server], others)[0]
+    here = np.flatnonzero((weights > 0) & cluster.eligible[:, server])
+    tasks = np.zeros(cluster.n_classes)
+    if here.size:
+        held, stop = np.zeros(here.size), np.empty(here.size, dtype=np.int64)
+        pace = weights[here] * cluster.gamma[here, server]
+        fill(pace, np.ascontiguousarray(cluster.task_shares[here, server]), others[here], held, stop)
+        tasks[here] = held
+    return tasks
+
+
+def _known(history: list[tuple[float, FloatArray]], time: float) -> FloatArray:
+    """Placement at a past time."""
+    return history[max(0, bisect_right([t for t, _ in history], time) - 1)][1]
+
+
+def _active(
+    intervals: Mapping[int, Sequence[tuple[float, float]]], n_classes: int, time: float
+) -> NDArray[np.bool_]:
+    on = np.ones(n_classes, dtype=bool)
+    for k, spans in intervals.items():
+        on[k] = any(start <= time < end for start, end in spans)
+    return on
+
+
+def _intervals(
+    cluster: Cluster, activity: Mapping[int, Sequence[tuple[float, float]]] | None
+) -> dict[int, list[tuple[float, float]]]:
+    result = {}
+    for k, spans in (activity or {}).items():
+        if not 0 <= k < cluster.n_classes:
+            raise ModelError(f"activity names class {k}; classes are numbered 0..{cluster.n_classes - 1}")
+        result[int(k)] = [(float(start), float(end)) for start, end in spans]
+        for start, end in result[int(k)]:
+            if not start < end:
+                raise ModelError(f"activity[{k}] holds the empty interval ({start:g}, {end:g})")
+    return result
+
+
+def _checked(
+    horizon: float,
+    period: float,
+    delay: float | tuple[float, float],
+    sample_every: float | None,
+    procedure: str,
+) -> tuple[float, float]:
+    for name, value in (("horizon", horizon), ("period", period), ("sample_every", sample_every)):
+        if value is not None and not (np.isfinite(value) and value > 0):
+            raise ModelError(f"{name} must be finite and > 0; got {value}")
+    if procedure not in PROCEDURES:
+        raise ModelError(f"procedure must be one of {', '.join(map(repr, PROCEDURES))}; got {procedure!r}")
+    low, high = (delay, delay) if isinstance(delay, (int, float)) else delay
+    if not 0 <= low <= high < np.inf:
+        raise ModelError(f"delay must be >= 0, or (low, high) with 0 <= low <= high; got {delay!r}")
+    return float(low), float(high)

@@ -1,0 +1,84 @@
+"""Certificates of placements: against the definition read aloud, and against placements that are wrong."""
+
+import numpy as np
+import pytest
+
+from fairness import Cluster, ModelError
+from fairness.cluster_certificates import (
+    placement_certificate,
+    resource_division_certificate,
+    server_usage,
+    time_division_certificate,
+)
+from fairness.policies.servers.psdsf import PSDSF
+from fairness.testing import KINDS, random_cluster
+
+
+def theorem_1_by_loops(cluster, counts, placement):
+    """Residual of Theorem 1 by its definition in the docstring of the module: four nested loops."""
+    tasks, weights = placement.sum(axis=1), counts * cluster.weights
+    usage = server_usage(cluster, placement)
+    residual = max(0.0, float((np.einsum("ni,nir->ir", placement, cluster.task_shares) - 1).max()))
+    present = np.flatnonzero(counts > 0)
+    for i in range(cluster.n_servers):
+        for n in present[cluster.eligible[present, i]]:
+            level = tasks[n] / cluster.gamma[n, i] / weights[n]
+            best = np.inf
+            for r in np.flatnonzero(cluster.task_shares[n, i] > 0):
+                worst = max(0.0, 1.0 - usage[i, r])
+                for p in present[cluster.eligible[present, i]]:
+                    other = tasks[p] / cluster.gamma[p, i] / weights[p]
+                    if other > level:
+                        held = placement[p, i] * cluster.task_shares[p, i, r]
+                        worst = max(worst, min(held, 1.0 - level / other))
+                best = min(best, worst)
+            residual = max(residual, best)
+    return residual
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_theorem_1_by_its_definition(kind):
+    rng = np.random.default_rng(0)
+    for k in range(60):
+        sizes = (int(rng.integers(1, high)) for high in (6, 4, 4))
+        cluster = random_cluster(rng, *sizes, kind=kind, weighted=True, constrained=k % 2 == 0)
+        counts = rng.integers(0, 3, cluster.n_classes).astype(float)
+        exact = PSDSF()(cluster, counts)
+        # Some placements near, some far from the answer, with equal levels and with nothing held.
+        noise = rng.choice([0.0, 1.0, 2.0], exact.shape) * 10.0 ** rng.uniform(-6, 0)
+        placement = exact * np.maximum(0.0, 1.0 - noise * rng.random(exact.shape))
+        found = resource_division_certificate(cluster, counts, placement).residual
+        # Rounding of sums in another order, relative to numbers of order 1.
+        assert found == pytest.approx(theorem_1_by_loops(cluster, counts, placement), rel=0, abs=1e-14)
+
+
+@pytest.mark.parametrize("division", ["resource", "time"])
+def test_wrong_placements_fail(division):
+    certify = resource_division_certificate if division == "resource" else time_division_certificate
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        cluster = random_cluster(rng, 4, 3, 2, weighted=True, constrained=True)
+        placement = PSDSF(division)(cluster, np.ones(4))
+        assert certify(cluster, None, placement).holds
+        n, i = rng.choice(np.argwhere(placement / np.maximum(cluster.gamma, 1e-300) > 1e-6))
+        for change in (-1e-6, 1e-6):
+            other = placement.copy()
+            other[n, i] += change * cluster.gamma[n, i]
+            # A millionth of a server more overfills it; less leaves free what stopped the class.
+            assert certify(cluster, None, other).residual > 1e-9
+    idle = np.zeros_like(placement)
+    assert not certify(cluster, None, idle).holds
+    assert certify(cluster, np.zeros(4), idle).holds
+
+
+def test_tasks_where_none_may_run():
+    cluster = Cluster([[1], [1]], [[2], [2]], eligible=[[True, False], [True, True]])
+    assert placement_certificate(cluster, None, [[1, 0], [1, 2]]).residual == 0
+    assert placement_certificate(cluster, None, [[1, 0.1], [1, 1]]).residual == np.inf
+    assert placement_certificate(cluster, [0, 1], [[1, 0], [1, 1]]).residual == np.inf
+    assert placement_certificate(cluster, None, [[-1, 0], [1, 1]]).residual == np.inf
+    assert placement_certificate(cluster, None, [[np.nan, 0], [1, 1]]).residual == np.inf
+    assert placement_certificate(cluster, None, [[2, 0], [1, 1]]).residual == pytest.approx(0.5)
+    assert placement_certificate(cluster, None, [[2, 0], [1, 1]], "time").residual == pytest.approx(0.5)
+    with pytest.raises(ModelError, match=r"placement must have shape \(n_classes, n_servers\)"):
+        placement_certificate(cluster, None, [1, 2])

@@ -1,0 +1,275 @@
+"""The battery: every cluster policy of the catalogue passes the same checks, and every check can fail."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fairness import DRF, Cluster, ModelError, Problem, allocate
+from fairness.catalogue import CLUSTER_CATALOGUE, colour
+from fairness.certificates import Certificate
+from fairness.cluster_certificates import server_usage
+from fairness.cluster_testing import CLUSTER_CHECKS, check_cluster_policy
+from fairness.policies.protocol import policy_name
+from fairness.policies.servers.per_server import PerServerDRF
+from fairness.policies.servers.protocol import ClusterPolicy, ClusterSolution
+from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
+from fairness.testing import KINDS, random_cluster
+
+LEXIMIN = [TSF(), TSF("dedicated"), CDRF(), DRFH(), CDRFH()]
+
+
+@pytest.mark.parametrize("entry", CLUSTER_CATALOGUE, ids=lambda entry: policy_name(entry.policy))
+def test_policy_passes_the_battery(entry):
+    check_cluster_policy(entry.policy, skip=entry.skip, instances=6)
+
+
+@pytest.mark.parametrize("entry", CLUSTER_CATALOGUE, ids=lambda entry: policy_name(entry.policy))
+def test_skipped_checks_are_real_failures(entry):
+    for name in entry.skip:
+        with pytest.raises(AssertionError, match=f"fails the check '{name}'"):
+            check_cluster_policy(entry.policy, skip=set(CLUSTER_CHECKS) - {name})
+
+
+def test_every_policy_has_a_colour_of_its_own():
+    names = [policy_name(entry.policy) for entry in CLUSTER_CATALOGUE]
+    expected = {
+        "PS-DSF rdm",
+        "PS-DSF tdm",
+        "TSF",
+        "TSF dedicated",
+        "CDRF",
+        "DRFH",
+        "C-DRFH",
+        "DRF per server",
+    }
+    assert expected == set(names)
+    assert len({colour(name) for name in names}) == len(names)
+    assert colour("DRF") == "#D55E00"
+
+
+# Every check can fail.
+
+
+@dataclass(frozen=True)
+class Spoilt(ClusterPolicy):
+    """TSF of a changed question, or with a changed answer."""
+
+    spoil: Any
+
+    def __call__(self, cluster, counts=None):
+        return self.spoil(cluster, np.asarray(counts, dtype=float))
+
+    def solve(self, cluster, counts=None):
+        return ClusterSolution(self(cluster, counts), Certificate("none", np.inf))
+
+
+def too_much(cluster, counts):
+    return TSF()(cluster, counts) * 1.01
+
+
+def wasteful(cluster, counts):
+    return TSF()(cluster, counts) * 0.99
+
+
+def serves_the_dead(cluster, counts):
+    return TSF()(cluster, np.maximum(counts, 1e-3))
+
+
+def last_state_only(cluster, counts):
+    placement = TSF()(cluster, counts)
+    return np.broadcast_to(placement[(0,) * (placement.ndim - 2)], placement.shape).copy()
+
+
+def by_label(cluster, counts):
+    return TSF()(cluster.replaced(weights=cluster.weights * np.arange(1, cluster.n_classes + 1)), counts)
+
+
+def by_server(cluster, counts):
+    yardsticks = cluster.gamma @ np.arange(1, cluster.n_servers + 1)
+    return TSF()(cluster.replaced(weights=cluster.weights * yardsticks / cluster.gamma.sum(axis=1)), counts)
+
+
+def absolute_units(cluster, counts):
+    return TSF()(cluster.replaced(weights=cluster.weights * cluster.demands.sum(axis=1)), counts)
+
+
+def by_tasks(cluster, counts):
+    return TSF()(cluster.replaced(weights=cluster.weights / cluster.unconstrained_gamma.sum(axis=1)), counts)
+
+
+def one_job_per_class(cluster, counts):
+    return TSF()(cluster, np.sign(counts))
+
+
+def forgets_weights(cluster, counts):
+    return TSF()(cluster.replaced(weights=np.ones(cluster.n_classes)), counts)
+
+
+def adds_up_resources(cluster, counts):
+    shares = (cluster.demands / cluster.total_capacities).sum(axis=1)
+    return TSF()(
+        cluster.replaced(weights=cluster.weights / shares / cluster.unconstrained_gamma.sum(axis=1)), counts
+    )
+
+
+@pytest.mark.parametrize(
+    ("spoil", "check"),
+    [
+        (too_much, "feasible"),
+        (serves_the_dead, "empty classes"),
+        (wasteful, "pareto"),
+        (last_state_only, "batch"),
+        (by_label, "relabelling"),
+        (by_server, "relabelling"),
+        (absolute_units, "resource units"),
+        (by_tasks, "task units"),
+        (one_job_per_class, "splitting"),
+        (forgets_weights, "weights are counts"),
+        (adds_up_resources, "duplicated resource"),
+        (by_tasks, "one server"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value.__name__,
+)
+def test_every_check_can_fail(spoil, check):
+    with pytest.raises(AssertionError, match=f"fails the check '{check}'"):
+        check_cluster_policy(Spoilt(spoil), skip=set(CLUSTER_CHECKS) - {check})
+
+
+def test_idle_time_is_a_failure_under_time_division():
+    policy = Spoilt(lambda cluster, counts: PerServerDRF()(cluster, counts) * 0.0)
+    object.__setattr__(policy, "division", "time")
+    with pytest.raises(AssertionError, match="fails the check 'pareto'"):
+        check_cluster_policy(policy, skip=set(CLUSTER_CHECKS) - {"pareto"})
+
+
+def test_a_wrong_shape_and_an_unknown_check_are_named():
+    with pytest.raises(AssertionError, match=r"returned shape \(\) for counts of shape"):
+        check_cluster_policy(Spoilt(lambda cluster, counts: 1.0))
+    with pytest.raises(ModelError, match="unknown check 'speed'"):
+        check_cluster_policy(TSF(), skip={"speed"})
+
+
+# The mechanisms.
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_constraints_the_constrained_mechanisms_are_the_plain_ones(kind):
+    rng = np.random.default_rng(2)
+    for _ in range(8):
+        cluster = random_cluster(rng, 5, 3, 3, kind=kind, weighted=True)
+        counts = rng.integers(0, 4, 5).astype(float)
+        for plain, constrained in ((DRFH(), CDRFH()), (CDRF(), TSF())):
+            one, other = plain(cluster, counts), constrained(cluster, counts)
+            np.testing.assert_allclose(one.sum(axis=1), other.sum(axis=1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("policy", [*LEXIMIN, PerServerDRF()], ids=policy_name)
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_server_is_drf(policy, kind):
+    rng = np.random.default_rng(8)
+    for _ in range(8):
+        cluster = random_cluster(rng, 6, 1, 3, kind=kind, weighted=True)
+        counts = rng.integers(0, 4, 6).astype(float)
+        pool = Problem(cluster.demands, cluster.capacities[0], weights=cluster.weights)
+        solution = policy.solve(cluster, counts)
+        assert solution.certificate.holds
+        # Both are exact but for rounding.
+        np.testing.assert_allclose(
+            solution.placement.sum(axis=1), DRF()(pool, counts), rtol=1e-10, atol=1e-13
+        )
+
+
+def test_levels_are_tasks_over_yardsticks_and_weights():
+    cluster = Cluster([[1, 1], [2, 1]], [[8, 4], [4, 4]], weights=[1, 3])
+    counts = np.array([2.0, 1.0])
+    gamma = cluster.gamma.sum(axis=1)
+    dominant = (cluster.demands / cluster.total_capacities).max(axis=1)
+    for policy, yardsticks in (
+        (TSF(), gamma),
+        (CDRF(), gamma),
+        (TSF("dedicated"), gamma / 5),
+        (DRFH(), 1 / dominant),
+        (CDRFH(), 1 / dominant),
+    ):
+        solution = policy.solve(cluster, counts)
+        tasks = solution.placement.sum(axis=1)
+        expected = tasks / (counts * cluster.weights * yardsticks)
+        np.testing.assert_allclose(solution.levels, expected, rtol=1e-14)
+        assert [record.level for record in solution.details["rounds"]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_dedicated_tsf_gives_everybody_the_dedicated_pool(kind):
+    rng = np.random.default_rng(6)
+    for effective in (False, True):
+        for _ in range(10):
+            cluster = random_cluster(
+                rng, 5, 4, 3, kind=kind, weighted=True, constrained=True, effective=effective
+            )
+            counts = rng.integers(0, 4, 5).astype(float)
+            solution = TSF("dedicated").solve(cluster, counts)
+            part = counts * cluster.weights / max(1.0, counts @ cluster.weights)
+            # Rounding.
+            assert (solution.placement.sum(axis=1) >= part * cluster.gamma.sum(axis=1) * (1 - 1e-12)).all()
+            np.testing.assert_array_less(1 - 1e-12, solution.levels[counts > 0])
+
+
+@pytest.mark.parametrize(
+    ("policy", "other"), [(CDRF(), "use TSF"), (DRFH(), "use C-DRFH")], ids=lambda value: str(value)
+)
+def test_constraints_are_refused_where_there_should_be_none(policy, other):
+    demands, capacities = [[1, 0], [1, 1]], [[4, 4], [4, 0]]
+    assert allocate(Cluster(demands, capacities), policy).certificate.holds
+    # Class 2 finds no resource 2 on server 2: that is no placement constraint.
+    lacking = Cluster(demands, capacities, eligible=[[True, True], [True, False]])
+    assert allocate(lacking, policy).certificate.holds
+    constrained = Cluster(demands, capacities, eligible=[[False, True], [True, False]])
+    match = f"no placement constraints, but 'class 1' is not eligible on 'server 1'.*{other}"
+    with pytest.raises(ModelError, match=match):
+        allocate(constrained, policy)
+
+
+@pytest.mark.parametrize("policy", [DRFH(), CDRFH()], ids=policy_name)
+def test_given_gamma_is_refused_by_pooled_shares(policy):
+    cluster = Cluster([[1, 0], [1, 1]], [[4, 4], [4, 4]], gamma=[[8, 2], [4, 4]])
+    with pytest.raises(ModelError, match="gamma is given, so a class has no share of the pooled capacities"):
+        allocate(cluster, policy)
+    for fine in (TSF(), TSF("dedicated"), CDRF(), PerServerDRF()):
+        assert allocate(cluster, fine).certificate.holds
+
+
+def test_unknown_weighting_is_refused():
+    with pytest.raises(ModelError, match="weighting must be one of"):
+        TSF("fair")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_per_server_drf_by_its_definition(kind):
+    rng = np.random.default_rng(9)
+    for effective in (False, True):
+        cluster = random_cluster(
+            rng, 6, 4, 3, kind=kind, weighted=True, constrained=True, effective=effective
+        )
+        counts = np.array([1.0, 2.0, 0.0, 1.0, 0.5, 3.0])
+        solution = PerServerDRF().solve(cluster, counts)
+        assert solution.certificate.holds
+        full = server_usage(cluster, solution.placement) >= 1 - 1e-12
+        for n, i in np.argwhere(cluster.eligible & (counts > 0)[:, None]):
+            # Level = weighted dominant share of one job on this server.
+            level = solution.placement[:, i] * cluster.task_shares[:, i].max(axis=1)
+            level = np.divide(level, counts * cluster.weights, out=np.zeros(6), where=counts > 0)
+            np.testing.assert_allclose(solution.details["levels"][:, i], level, rtol=1e-12, atol=1e-15)
+            stops = [
+                full[i, r] and level[n] >= level[(cluster.task_shares[:, i, r] > 0)].max() * (1 - 1e-9)
+                for r in np.flatnonzero(cluster.task_shares[n, i] > 0)
+            ]
+            assert any(stops)
+        assert not solution.placement[2].any()
+
+
+@pytest.mark.parametrize("policy", LEXIMIN, ids=policy_name)
+def test_a_batch_has_no_single_solution(policy):
+    with pytest.raises(ModelError, match=r"counts must have shape \(2,\); got \(2, 2\)"):
+        policy.solve(Cluster([[1, 4], [3, 1]], [[9, 18]]), [[1, 1], [1, 2]])

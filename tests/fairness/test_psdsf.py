@@ -1,0 +1,214 @@
+"""PS-DSF under resource division: Theorem 1 on random clusters, by two methods; what filling is made of."""
+
+import numpy as np
+import pytest
+
+from fairness import DRF, Cluster, ModelError, NotConvergedError, Problem, allocate
+from fairness.cluster_certificates import resource_division_certificate
+from fairness.policies.servers import resource_division as filling
+from fairness.policies.servers.algorithm_one import algorithm_one, server_procedure
+from fairness.policies.servers.psdsf import PSDSF
+from fairness.testing import KINDS, random_cluster
+
+
+def small_clusters(seed, number):
+    rng = np.random.default_rng(seed)
+    for k in range(number):
+        sizes = (int(rng.integers(1, high)) for high in (7, 5, 4))
+        flags = {name: bool(rng.random() < 0.5) for name in ("weighted", "constrained")}
+        yield random_cluster(rng, *sizes, kind=KINDS[k % 3], effective=k % 5 == 0, **flags)
+
+
+def test_theorem_1_on_two_thousand_clusters():
+    rng = np.random.default_rng(0)
+    for k, cluster in enumerate(small_clusters(0, 2000)):
+        counts = rng.integers(0, 3, cluster.n_classes) * 1.0 if k % 4 == 0 else np.ones(cluster.n_classes)
+        solution = PSDSF().solve(cluster, counts)
+        # Rounding of a sum of some ten tasks, over the smallest level: 1e-13; the public tolerance is 1e-9.
+        assert solution.certificate.residual < 1e-12
+        assert len(solution.details["attempts"]) == 1
+
+
+def test_algorithm_1_and_filling_agree():
+    # Where they disagree both are certified, so the allocation is not unique; that is rare (1 in 2,000 here).
+    different = 0
+    for cluster in small_clusters(1, 500):
+        placement, _ = algorithm_one(cluster, cluster.weights)
+        filled, _ = filling.resource_division(cluster, cluster.weights)
+        assert resource_division_certificate(cluster, None, placement).holds
+        a, b = placement.sum(axis=1), filled.sum(axis=1)
+        # Sweeps of Algorithm I end at steps of 1e-12, a thousandth or less of the way that is left.
+        different += not np.allclose(a, b, rtol=1e-7)
+    assert different <= 5
+
+
+def test_medium_clusters():
+    rng = np.random.default_rng(2)
+    for kind in KINDS:
+        for constrained in (False, True):
+            cluster = random_cluster(rng, 60, 15, 3, kind=kind, weighted=True, constrained=constrained)
+            assert allocate(cluster, PSDSF()).certificate.residual < 1e-12
+
+
+def test_one_server_is_weighted_drf():
+    rng = np.random.default_rng(3)
+    for k in range(90):
+        cluster = random_cluster(rng, int(rng.integers(1, 7)), 1, 3, kind=KINDS[k % 3], weighted=True)
+        pool = Problem(cluster.demands, cluster.capacities[0], weights=cluster.weights)
+        counts = rng.integers(0, 4, cluster.n_classes).astype(float)
+        expected = DRF()(pool, counts)
+        np.testing.assert_allclose(PSDSF()(cluster, counts)[:, 0], expected, rtol=1e-12, atol=1e-15)
+
+
+def test_a_filled_server_by_bisection():
+    # A second method: the level at which the first resource is full by bisection, its users out, and again.
+    rng = np.random.default_rng(4)
+    for k in range(60):
+        n, m = int(rng.integers(1, 7)), int(rng.integers(1, 4))
+        shares = rng.random((n, m)) * (rng.random((n, m)) < (1.0 if k % 2 else 0.6))
+        shares[~shares.any(axis=1), 0] = 0.5
+        pace, elsewhere = rng.random(n) + 0.1, 3 * rng.random(n) * (rng.random(n) < 0.7)
+        expected, open_classes = np.zeros(n), np.ones(n, dtype=bool)
+
+        def held(level, frozen, left, pace=pace, elsewhere=elsewhere):
+            return np.where(left, np.maximum(0.0, pace * level - elsewhere), frozen)
+
+        while open_classes.any():
+            low, high = 0.0, 1e4
+            for _ in range(200):
+                middle = (low + high) / 2
+                usage = held(middle, expected, open_classes) @ shares
+                wanted = (shares[open_classes] > 0).any(axis=0)
+                low, high = (low, middle) if (usage[wanted] > 1).any() else (middle, high)
+            expected = held(low, expected, open_classes)
+            full = wanted & (expected @ shares > 1 - 1e-9)
+            open_classes &= ~(shares[:, full] > 0).any(axis=1)
+        tasks, stop = np.empty(n), np.empty(n, dtype=np.int64)
+        filling.fill(pace, shares, elsewhere, tasks, stop)
+        # Bisection fixes the level up to an ulp; levels are at most 1e3 here.
+        np.testing.assert_allclose(tasks, expected, rtol=0, atol=1e-11)
+        assert all(shares[c, stop[c]] > 0 for c in range(n))
+        plain, plain_stop = np.empty(n), np.empty(n, dtype=np.int64)
+        filling.fill.py_func(pace, shares, elsewhere, plain, plain_stop)
+        np.testing.assert_allclose(plain, tasks, rtol=1e-14, atol=1e-15)
+
+
+def test_filling_and_the_server_procedure_agree_on_one_server():
+    rng = np.random.default_rng(5)
+    for k in range(60):
+        cluster = random_cluster(rng, 4, 2, 3, kind=KINDS[k % 3], weighted=True)
+        weights, elsewhere = cluster.weights, rng.random(4) * cluster.gamma.max(axis=1)
+        start = filling.separate_filling(cluster, weights)[:, 0]
+        column, _ = server_procedure(cluster, weights, 0, start, elsewhere)
+        here = np.flatnonzero(cluster.eligible[:, 0])
+        tasks, stop = np.empty(here.size), np.empty(here.size, dtype=np.int64)
+        shares = np.ascontiguousarray(cluster.task_shares[here, 0])
+        filling.fill(weights[here] * cluster.gamma[here, 0], shares, elsewhere[here], tasks, stop)
+        np.testing.assert_allclose(
+            column[here] / cluster.gamma[here, 0], tasks / cluster.gamma[here, 0], atol=1e-10
+        )
+
+
+def test_counts_are_weights():
+    rng = np.random.default_rng(6)
+    for _ in range(20):
+        cluster = random_cluster(rng, 4, 3, 2, weighted=True, constrained=True)
+        counts = rng.integers(1, 4, 4).astype(float)
+        other = cluster.replaced(weights=cluster.weights * counts)
+        one, two = PSDSF()(cluster, counts), PSDSF()(other, np.ones(4))
+        np.testing.assert_allclose(one.sum(axis=1), two.sum(axis=1), rtol=1e-10)
+
+
+def test_units_do_not_matter():
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        cluster = random_cluster(rng, 5, 3, 3, weighted=True, constrained=True)
+        resource, task = 10.0 ** rng.uniform(-9, 9, 3), 10.0 ** rng.uniform(-9, 9, 5)
+        other = cluster.replaced(
+            demands=cluster.demands * resource * task[:, None], capacities=cluster.capacities * resource
+        )
+        tasks = PSDSF()(other, np.ones(5)).sum(axis=1) * task
+        np.testing.assert_allclose(tasks, PSDSF()(cluster, np.ones(5)).sum(axis=1), rtol=1e-10)
+
+
+def test_weights_over_many_decades():
+    rng = np.random.default_rng(8)
+    cluster = random_cluster(rng, 20, 6, 3, kind="sparse", constrained=True)
+    extreme = cluster.replaced(weights=10.0 ** rng.uniform(-12, 12, 20))
+    assert allocate(extreme, PSDSF()).certificate.residual < 1e-12
+
+
+def test_continuous_version_of_the_example_of_kesidis_et_al():
+    # arXiv:1803.00922: two servers, two classes that mirror each other.
+    cluster = Cluster([[5, 1], [1, 5]], [[100, 30], [30, 100]])
+    np.testing.assert_allclose(allocate(cluster, PSDSF()).tasks, [20, 20], rtol=1e-12)
+    # (65/3, 65/3) is feasible, so this is another allocation that is not Pareto efficient.
+    placement = np.array([[235 / 12, 25 / 12], [25 / 12, 235 / 12]])
+    assert resource_division_certificate(cluster, None, placement).residual > 1e-3
+    assert (np.einsum("ni,nir->ir", placement, cluster.task_shares) <= 1 + 1e-12).all()
+
+
+def test_a_batch_of_counts_and_absent_classes():
+    cluster = Cluster([[1, 2], [1, 1], [2, 1]], [[9, 12], [12, 6]])
+    counts = np.array([[[1, 1, 1], [0, 1, 2]], [[0, 0, 0], [0.5, 0, 0]]], dtype=float)
+    batch = PSDSF()(cluster, counts)
+    assert batch.shape == (2, 2, 3, 2)
+    assert not batch[counts == 0].any()
+    np.testing.assert_array_equal(batch[0, 1], PSDSF()(cluster, counts[0, 1]))
+    np.testing.assert_allclose(batch[1, 1, 0], cluster.gamma[0])  # alone: everything
+
+
+def test_slow_moves_are_jumped_over():
+    # Exchange rates that agree up to 1e-4 make plain sweeps move tasks in steps of about 1e-4.
+    rng = np.random.default_rng(5)
+    cluster = random_cluster(rng, 20, 6, 2, kind="integer")
+    cluster = cluster.replaced(gamma=cluster.gamma * (1 + 1e-4 * rng.random(cluster.gamma.shape)))
+    placement, details = filling.resource_division(cluster, cluster.weights)
+    assert details["sweeps"] < 10_000
+    # The same without jumps: still on the way where jumps are done, and in the end at the same point.
+    start = filling.separate_filling(cluster, cluster.weights)
+    pairs = filling.Pairs.of(cluster, cluster.weights, start)
+    _, moved = filling._sweep(pairs, np.arange(6), 1.0, False, 10_000, 10_000)
+    assert moved > 1e-6
+    filling._sweep(pairs, np.arange(6), 1.0, False, 200_000, 200_000)
+    np.testing.assert_allclose(pairs.totals, placement.sum(axis=1), rtol=1e-9)
+
+
+def test_equations_of_the_structure_finish_the_sweeps():
+    # From a point near the answer, with its structure. Totals may differ: with dense demands, classes whose
+    # dominant resource is the same on two servers exchange them freely, and the allocation is not unique.
+    rng = np.random.default_rng(9)
+    for kind in KINDS:
+        cluster = random_cluster(rng, 25, 6, 3, kind=kind, weighted=True)
+        placement, _ = filling.resource_division(cluster, cluster.weights)
+        pairs = filling.Pairs.of(cluster, cluster.weights, placement)
+        filling._sweep(pairs, np.arange(6), 1.0, False, 2, 2)  # for the stops
+        pairs.hold(pairs.tasks * (1 + 1e-4 * rng.random(len(pairs.tasks))))
+        assert resource_division_certificate(cluster, None, pairs.placement).residual > 1e-6
+        pairs.hold(filling._solve_structure(pairs))
+        assert resource_division_certificate(cluster, None, pairs.placement).residual < 1e-13
+
+
+@pytest.mark.parametrize("method", ["filling", "algorithm-1"])
+def test_failure_is_an_error_with_the_best_point(method):
+    rng = np.random.default_rng(10)
+    cluster = random_cluster(rng, 30, 8, 3, weighted=True)
+    with pytest.raises(NotConvergedError, match="max_sweeps") as caught:
+        allocate(cluster, PSDSF(method=method, max_sweeps=2))
+    certificate = resource_division_certificate(cluster, None, caught.value.best)
+    assert caught.value.residual == certificate.residual > 1e-9
+    assert (np.einsum("ni,nir->ir", caught.value.best, cluster.task_shares) <= 1 + 1e-9).all()
+
+
+def test_names_and_bad_arguments():
+    assert PSDSF().name == "PS-DSF rdm"
+    assert PSDSF("time").name == "PS-DSF tdm"
+    with pytest.raises(ModelError, match="division must be one of"):
+        PSDSF("space")
+    with pytest.raises(ModelError, match="method must be one of"):
+        PSDSF(method="newton")
+    with pytest.raises(ModelError, match="resource division"):
+        PSDSF("time", method="algorithm-1")
+    cluster = Cluster([[1]], [[1], [1]])
+    with pytest.raises(ModelError, match=r"server_order must list the servers 0\.\.1 once"):
+        allocate(cluster, PSDSF(server_order=(0, 0)))

@@ -1,0 +1,128 @@
+"""Khamse-Ashari et al., "Per-server dominant-share fairness (PS-DSF)", ICC 2017, arXiv:1611.00404: rivals.
+
+The figures print few numbers. The others follow from the demands and capacities by exact linear programming;
+totals are compared with fractions and proved leximin in rational arithmetic.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from fairness import Cluster
+from fairness.cluster_certificates import server_usage
+from fairness.policies.protocol import policy_name
+from fairness.policies.servers.per_server import PerServerDRF
+from fairness.policies.servers.task_share import CDRFH, TSF
+from tests.fairness.cluster_leximin import prove_leximin
+
+F = Fraction
+
+SERVERS = [[9, 12, 100], [12, 12, 0]]
+FIGURE_1 = Cluster([[1, 2, 10], [1, 2, 1], [F(1, 2), 1, 0]], SERVERS, weights=[1, 1, 2])
+FIGURE_2 = Cluster([[F(3, 2), 1, 10], [1, 2, 10], [F(1, 2), 1, 0], [1, F(1, 2), 0]], SERVERS)
+# Google's four classes of servers, pooled: CPU and RAM of 8 x (1, 1), 68 x (1/2, 1/2), 33 x (1/2, 1/4) and
+# 11 x (1/2, 3/4). Users 3 and 4 may run on classes C and D only.
+GOOGLE = Cluster(
+    [[F(1, 10), F(1, 10)], [F(1, 10), F(1, 5)], [F(1, 5), F(1, 10)], [F(1, 5), F(3, 10)]],
+    [[8, 8], [34, 34], [F(33, 2), F(33, 4)], [F(11, 2), F(33, 4)]],
+    eligible=[[1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 1, 1], [0, 0, 1, 1]],
+    servers=["A", "B", "C", "D"],
+)
+
+CASES = {
+    "figure 1, TSF": (FIGURE_1, TSF(), [2, 2, 16]),
+    "figure 1, C-DRFH": (FIGURE_1, CDRFH(), [F(60, 23), F(72, 23), F(288, 23)]),
+    "figure 2, TSF": (FIGURE_2, TSF(), [F(21, 8), F(21, 8), F(21, 2), F(147, 16)]),
+    "figure 2, C-DRFH": (FIGURE_2, CDRFH(), [F(600, 169), F(600, 169), F(1440, 169), F(1260, 169)]),
+    "figure 5, TSF": (GOOGLE, TSF(), [F(93660, 457), F(49140, 457), F(10560, 181), F(6435, 181)]),
+    "figure 5, C-DRFH": (GOOGLE, CDRFH(), [210, 105, F(10560, 181), F(6435, 181)]),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_totals(case):
+    cluster, policy, totals = case
+    solution = policy.solve(cluster)
+    np.testing.assert_allclose(solution.placement.sum(axis=1), [float(v) for v in totals], rtol=1e-12)
+    assert solution.certificate.residual < 1e-12
+    prove_leximin(cluster, [F(v) for v in totals], solution.placement, solution.details["rounds"])
+
+
+def test_figure_1_tasks_of_each_user_alone():
+    assert FIGURE_1.gamma.tolist() == [[6, 0], [6, 0], [12, 12]]
+    np.testing.assert_allclose(TSF().yardsticks(FIGURE_1, np.ones(3)), [6, 6, 24])
+    # Dominant share of one task of the pooled capacities: bandwidth for user 1, memory for 2 and 3.
+    np.testing.assert_allclose(CDRFH().yardsticks(FIGURE_1, np.ones(3)), [10, 12, 24])
+
+
+def test_figure_2_tasks_of_each_user_alone():
+    assert FIGURE_2.gamma.tolist() == [[6, 0], [6, 0], [12, 12], [9, 12]]
+    np.testing.assert_allclose(TSF().yardsticks(FIGURE_2, np.ones(4)), [6, 6, 24, 21])
+
+
+def test_table_4_of_task_share_fairness():
+    gamma = [[80, 340, 82.5, 55], [40, 170, 41.25, 41.25], [0, 0, 82.5, 27.5], [0, 0, 27.5, 27.5]]
+    np.testing.assert_allclose(GOOGLE.gamma, gamma, rtol=1e-14)
+    np.testing.assert_allclose(TSF().yardsticks(GOOGLE, np.ones(4)), [557.5, 292.5, 320, 195], rtol=1e-14)
+    placement = TSF()(GOOGLE, np.ones(4))
+    # The split of users 1 and 2 between A and B is not unique; the table rounds 58.3425 to 58.33.
+    printed = [35 + 170, 22.5 + 85, 58.33, 8.05 + 27.5]
+    np.testing.assert_allclose(placement.sum(axis=1), printed, atol=0.06)
+    np.testing.assert_allclose(placement[2:, 2:], [[58.33, 0], [8.05, 27.5]], atol=0.015)
+
+
+def test_c_drfh_and_tsf_give_users_3_and_4_the_same():
+    shares = 1 / CDRFH().yardsticks(GOOGLE, np.ones(4))
+    tasks = TSF().yardsticks(GOOGLE, np.ones(4))
+    # (0.3/58.5)/(0.2/64) = 320/195, so the two mechanisms level them in the same ratio.
+    assert shares[3] / shares[2] == pytest.approx(tasks[2] / tasks[3], rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("policy", "cpu_of_a_and_b"), [(TSF(), 0.744), (CDRFH(), 0.75)], ids=lambda value: str(value)
+)
+def test_figure_6_utilisation(policy, cpu_of_a_and_b):
+    """All users active, and without user 4; A and B pooled, since the split between them is not unique."""
+    everybody = policy(GOOGLE, np.ones(4))
+    cpu, ram = server_usage(GOOGLE, everybody).T
+    assert cpu[:2] @ [8, 34] / 42 == pytest.approx(cpu_of_a_and_b, abs=5e-4)
+    np.testing.assert_allclose(cpu[2:], [0.8048, 1], atol=5e-5)
+    np.testing.assert_allclose(ram, 1, rtol=1e-12)
+    without_4 = policy(GOOGLE, [1, 1, 1, 0])
+    cpu, ram = server_usage(GOOGLE, without_4).T
+    assert cpu[:2] @ [8, 34] / 42 == pytest.approx(cpu_of_a_and_b, abs=5e-4)
+    np.testing.assert_allclose(cpu[2:], 1, rtol=1e-12)
+    # "Memory is fully utilised under any mechanism" is false here: two thirds of that of class D are idle.
+    np.testing.assert_allclose(ram, [1, 1, 1, 1 / 3], rtol=1e-12)
+    assert without_4.sum(axis=1)[2] == pytest.approx(82.5 + 27.5, rel=1e-12)
+
+
+# Table I says that TSF gives everybody what an equal part of every server would. With equal weights it fails.
+
+SMALL = Cluster([[F(1, 10), 1], [1, F(1, 10)]], [[10, 1], [1, 10]], eligible=[[True, True], [False, True]])
+
+
+@pytest.mark.parametrize("policy", [TSF(), CDRFH()], ids=policy_name)
+def test_table_1_sharing_incentive_fails_with_equal_weights(policy):
+    solution = policy.solve(SMALL)
+    np.testing.assert_allclose(solution.placement.sum(axis=1), [1, 1], rtol=1e-14)
+    prove_leximin(SMALL, [F(1), F(1)], solution.placement, solution.details["rounds"])
+    np.testing.assert_allclose(SMALL.unconstrained_gamma.sum(axis=1), [11, 11])
+    half = SMALL.gamma.sum(axis=1) / 2
+    np.testing.assert_allclose(half, [5.5, 0.5])
+    assert solution.placement[0].sum() < half[0] / 5
+
+
+def test_table_1_sharing_incentive_holds_with_the_weights_of_the_tsf_paper():
+    solution = TSF("dedicated").solve(SMALL)
+    totals = [F(121, 21), F(11, 21)]
+    np.testing.assert_allclose(solution.placement.sum(axis=1), [float(v) for v in totals], rtol=1e-14)
+    prove_leximin(SMALL, totals, solution.placement, solution.details["rounds"])
+    np.testing.assert_allclose(solution.levels, 22 / 21, rtol=1e-14)
+
+
+def test_drf_on_every_server_by_itself_gives_figure_1_less():
+    # Server 1 is memory-bound for all three, so its 12 GB are divided 1 : 1 : 2; user 3 has server 2 alone.
+    tasks = PerServerDRF()(FIGURE_1, np.ones(3))
+    np.testing.assert_allclose(tasks, [[1.5, 0], [1.5, 0], [6, 12]], rtol=1e-14)
