@@ -12,7 +12,18 @@ import sys
 
 from threadpoolctl import threadpool_limits
 
-TOPICS = ("tabulate", "filling", "proportional", "bottleneck", "queueing", "simulation")
+TOPICS = (
+    "tabulate",
+    "filling",
+    "proportional",
+    "bottleneck",
+    "leximin",
+    "market",
+    "psdsf",
+    "audit",
+    "queueing",
+    "simulation",
+)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -7,6 +7,7 @@ from fairness import Cluster, ModelError, allocate
 from fairness.cluster_certificates import placement_residual, resource_division_certificate
 from fairness.policies.servers.distributed import PROCEDURES, distributed_psdsf
 from fairness.policies.servers.psdsf import PSDSF
+from fairness.policies.servers.resource_division import separate_filling
 from fairness.testing import random_cluster
 
 CLUSTER = Cluster([[1.5, 1, 10], [1, 2, 10], [0.5, 1, 0], [1, 0.5, 0]], [[9, 12, 100], [12, 12, 0]])
@@ -47,6 +48,15 @@ def test_records():
     for k in (0, 9, 20):
         counts = run.active[k].astype(float)
         assert run.residuals[k] == resource_division_certificate(CLUSTER, counts, run.placement[k]).residual
+
+
+def test_knowledge_is_as_old_as_the_delay():
+    # What is known is 4 time units old, and nothing ran before time 0: every server fills itself as if alone.
+    run = distributed_psdsf(CLUSTER, 12, delay=4, sample_every=0.25, rng=5)
+    alone = separate_filling(CLUSTER, CLUSTER.weights)
+    for placement in run.placement[(run.times >= 1) & (run.times < 4)]:
+        np.testing.assert_allclose(placement, alone, rtol=1e-14)
+    assert not np.allclose(run.placement[-1], alone)
 
 
 def test_settle_times_by_hand():

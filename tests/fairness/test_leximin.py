@@ -9,6 +9,7 @@ import pytest
 from fairness import Cluster, ModelError, NotConvergedError
 from fairness.cluster_certificates import placement_residual
 from fairness.policies.servers import leximin as module
+from fairness.policies.servers.level_evidence import Pairs
 from fairness.policies.servers.level_program import LevelProgram
 from fairness.policies.servers.leximin import Level, leximin, leximin_certificate
 from fairness.testing import KINDS, random_cluster
@@ -318,6 +319,12 @@ def test_a_failed_program_is_reported(solved, monkeypatch):
 
     monkeypatch.setattr(LevelProgram, "_model", impatient)
     with pytest.raises(NotConvergedError, match="HiGHS stopped with status 'Iteration limit reached'"):
+        leximin(*solved[:3])
+
+
+def test_dual_values_lost_in_rounding_are_reported(solved, monkeypatch):
+    monkeypatch.setattr(Pairs, "counted", lambda pairs, m, w, prices, *_: (m < 0, prices > 0))
+    with pytest.raises(NotConvergedError, match="rounding hides all dual values, with 5 classes to go"):
         leximin(*solved[:3])
 
 

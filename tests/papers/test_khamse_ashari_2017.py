@@ -1,11 +1,12 @@
 """Khamse-Ashari et al., "Per-server dominant-share fairness", ICC 2017 (arXiv:1611.00404), by statement."""
 
 from fractions import Fraction as F
+from itertools import permutations
 
 import numpy as np
 import pytest
 
-from fairness import Cluster, allocate
+from fairness import Cluster, NotConvergedError, allocate
 from fairness.cluster_certificates import resource_division_certificate, time_division_certificate
 from fairness.policies.servers.algorithm_one import algorithm_one
 from fairness.policies.servers.distributed import distributed_psdsf
@@ -219,6 +220,71 @@ def test_the_resource_division_allocation_is_not_unique():
     # One PS-DSF allocation can dominate another: user 1 always runs twice the tasks of user 2.
     assert all(first == 2 * second for first, second in totals)
     assert totals[2] > totals[0] > totals[3] > totals[1]
+
+
+def exact_sweep(demands, capacities, eligible, weights, placement):
+    """Fill server after server over the rationals, as resource_division does."""
+    placement = [list(row) for row in placement]
+    users, resources = range(len(demands)), range(len(capacities[0]))
+    for i, capacity in enumerate(capacities):
+        away = [sum(row) - row[i] for row in placement]
+        pace = [
+            eligible[n][i]
+            * weights[n]
+            * min(F(capacity[r], demands[n][r]) for r in resources if demands[n][r])
+            for n in users
+        ]
+        held, left = [F(0)] * len(demands), {n for n in users if pace[n]}
+        while left:
+
+            def usage(level, r, i=i, away=away, pace=pace, held=held, left=left):
+                rising = {n: max(F(0), pace[n] * level - away[n]) for n in left}
+                return sum(demands[n][r] * rising.get(n, held[n]) for n in users)
+
+            found = []
+            for r in resources:
+                wanted = [n for n in left if demands[n][r]]
+                if wanted:
+                    # The usage of r is convex, piecewise linear: from the last kink below, by its slope.
+                    kinks = [away[n] / pace[n] for n in left if usage(away[n] / pace[n], r) <= capacity[r]]
+                    base = max(kinks)
+                    slope = sum(demands[n][r] * pace[n] for n in wanted if away[n] / pace[n] <= base)
+                    if slope:
+                        found.append((base + (capacity[r] - usage(base, r)) / slope, r))
+            level, full = min(found)
+            for n in [n for n in left if demands[n][full]]:
+                held[n] = max(F(0), pace[n] * level - away[n])
+                left.remove(n)
+        for n in users:
+            placement[n][i] = held[n]
+    return placement
+
+
+def test_the_sweeps_of_algorithm_1_need_not_end():
+    # The paper leaves the convergence open. Here sweeps of water-filling alternate between two placements,
+    # and Algorithm I does too. Theorem 1 holds at neither; there is a PS-DSF allocation.
+    demands = [[4, 0, 2], [3, 4, 1], [1, 3, 4], [0, 2, 3], [0, 4, 2]]
+    capacities, weights = [[2, 9, 7], [2, 7, 2], [7, 9, 9]], [1, 2, 1, 1, 1]
+    eligible = [[1, 1, 1], [1, 1, 1], [0, 1, 1], [1, 0, 1], [1, 0, 1]]
+    even = [
+        [F(11050523, 99239572), F(768740, 74429679), F(180086911, 297718716)],
+        [F(0), F(145784398, 223289037), F(271391522, 223289037)],
+        [F(0), F(0), F(23176440, 24809893)],
+        [F(56499471, 49619786), F(0), F(298271365, 446578074)],
+        [F(83394783, 49619786), F(0), F(0)],
+    ]
+    odd = exact_sweep(demands, capacities, eligible, weights, even)
+    assert odd != even
+    assert [sum(row) for row in odd[:2]] == [F(18345992, 24809893), F(47175408, 24809893)]
+    assert exact_sweep(demands, capacities, eligible, weights, odd) == even
+    cluster = Cluster(demands, capacities, eligible=eligible, weights=weights)
+    for point in (even, odd):
+        assert not resource_division_certificate(cluster, None, np.array(point, dtype=float)).holds
+    with pytest.raises(NotConvergedError) as caught:
+        allocate(cluster, PSDSF(method="algorithm-1", max_sweeps=400))
+    np.testing.assert_allclose(caught.value.best, np.array(even, dtype=float), rtol=0, atol=1e-9)
+    for order in permutations(range(3)):
+        assert allocate(cluster, PSDSF(server_order=order, max_sweeps=2000)).certificate.residual < EXACT
 
 
 @BOTH_METHODS

@@ -14,8 +14,9 @@ nothing [1]_ (section III-C). The *server procedure* of server i, with levels :m
    what is then free; they rise by :math:`\beta z`, with the largest :math:`\beta \le 1` such that they do
    not overtake any :math:`n_r`.
 
-The paper leaves open whether the sweeps end; no cluster is known on which they do not. Comparisons of
-levels and of full resources allow for a relative rounding error of :data:`ROUNDING`; without it two equal
+The paper leaves open whether the sweeps end. They need not: on a cluster of five classes, three servers and
+three resources they run into a cycle (see the tests), and NotConvergedError is raised. Comparisons of levels
+and of full resources allow for a relative rounding error of :data:`ROUNDING`; without it two equal
 levels that round differently would exchange ever smaller amounts. A sweep that moves no more than that, or
 many sweeps that move hardly more and not less and less, end the algorithm; what it found is certified.
 

@@ -168,6 +168,12 @@ class LevelProgram:
         worth = multipliers * self.goals
         counted, visible = self.pairs.counted(multipliers, worth, prices, self.opened, self.free)
         group = self.free & counted
+        if not group.any():
+            raise NotConvergedError(
+                f"rounding hides all dual values, with {int(self.free.sum())} classes to go; "
+                "are demands, counts or yardsticks many decades apart?",
+                best=self.levels,
+            )
         weight = math.fsum(worth[group])
         prices = np.where(visible, prices, 0.0) / weight
         multipliers = np.where(counted, multipliers, 0.0) / weight

@@ -10,7 +10,7 @@ so that its virtual dominant share [1]_ (eq. 8) over its weight is L, or more wh
 resource is full, the classes that demand it stop, and the others go on. Then every class has a bottleneck
 on this server (eq. 12): the resource that stopped it. Placements that all servers leave as they are satisfy
 Theorem 1; they exist, because filling is continuous and placements form a compact convex set, but totals need
-not be unique, and which ones are found may depend on the order in which servers are swept.
+not be unique, and which ones are found depends on the order in which servers are swept, and where from.
 
 **Sweeps.** Fill one server after the other until nothing changes (Gauss-Seidel), from every server filled as
 if it were alone. Two things shorten this, and neither changes what counts as an answer:
@@ -27,11 +27,13 @@ if it were alone. Two things shorten this, and neither changes what counts as an
   (with ties, as with equal servers, it is not unique); pairs where it is negative are dropped and the rest is
   solved anew. The result is kept only if sweeps then move less than half as much as before.
 
-Should the sweeps not settle, they start anew in the reverse order, then in a random one that moves each
-server only half of the way and does not jump; ``details["attempts"]`` says so. No cluster is known where
-plain sweeps do not converge, but they can be slow without end: exchange rates that agree up to 1e-7 between a
-hundred classes and twenty servers are beyond the default number of sweeps. Servers that differ in size by
-more than seven decades are beyond double precision where a class uses both. Then NotConvergedError is raised.
+Plain sweeps need not converge: on a cluster of five classes, three servers and three resources with integer
+data they end in a cycle of period two (exactly; see the tests). Therefore, if they have not settled after
+``max_sweeps``, they start anew and move each server only half of the way, then in the reverse order a quarter
+of the way; ``details["attempts"]`` says so. All of this can also be too slow: exchange rates that agree up to
+1e-7 between a hundred classes and twenty servers are beyond the default number of sweeps. Servers that differ
+in size by more than seven decades are beyond double precision where a class uses both. Then
+NotConvergedError is raised.
 
 References
 ----------
@@ -176,8 +178,8 @@ def resource_division(
     given = np.arange(cluster.n_servers) if server_order is None else np.array(server_order, dtype=np.int64)
     plans = [
         ("as asked", given, True, 1.0),
-        ("reversed", given[::-1].copy(), True, 1.0),
-        ("in random order, half of the way", np.random.default_rng(0).permutation(given), False, 0.5),
+        ("as asked, half of the way", given, True, 0.5),
+        ("reversed, a quarter of the way", given[::-1].copy(), False, 0.25),
     ]
     counts = weights / cluster.weights
     best, residual, sweeps, settled, attempts = np.zeros(cluster.gamma.shape), np.inf, 0, 0, []
@@ -330,7 +332,6 @@ def fill(
         level += step
         for r in range(m):
             free[r] = max(0.0, free[r] - load[r] * step)
-        free[full] = 0.0
         for k in range(n):
             if stop[k] < 0 and shares[k, full] > 0:
                 stop[k] = full
