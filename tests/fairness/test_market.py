@@ -151,8 +151,9 @@ def test_random_clusters_satisfy_theorem_2(kind, effective):
     rng = np.random.default_rng(1)
     for _ in range(60):
         n, m = rng.integers(1, 9, 2)
+        # A single class that may not run on a third of many servers is hardly ever drawn.
         cluster = random_cluster(
-            rng, n, m, 3, kind=kind, weighted=True, constrained=n * m > 4, effective=effective
+            rng, n, m, 3, kind=kind, weighted=True, constrained=n > 2, effective=effective
         )
         weights = rng.integers(1, 4, n) * cluster.weights
         placement, prices, details = time_division(cluster, weights)
