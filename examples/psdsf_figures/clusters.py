@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from fairness import Cluster
 
-__all__ = ["CHANNELS", "DATA_CENTER", "EXAMPLE_1", "EXAMPLE_2"]
+__all__ = ["ALTERNATING", "CHANNELS", "DATA_CENTER", "EXAMPLE_1", "EXAMPLE_2"]
 
 F = Fraction
 
@@ -33,6 +33,15 @@ EXAMPLE_2 = Cluster(
     resources=RESOURCES,
 )
 """Figures 2 and 3: the same servers, four users."""
+
+ALTERNATING = Cluster(
+    [[4, 0, 2], [3, 4, 1], [1, 3, 4], [0, 2, 3], [0, 4, 2]],
+    [[2, 9, 7], [2, 7, 2], [7, 9, 9]],
+    weights=[1, 2, 1, 1, 1],
+    eligible=[[True] * 3, [True] * 3, [False, True, True], [True, False, True], [True, False, True]],
+    job_classes=["user 1", "user 2", "user 3", "user 4", "user 5"],
+)
+"""Not in the paper: the sweeps of Algorithm I alternate between two placements."""
 
 CHANNELS = Cluster(
     [[1], [1]],

@@ -9,7 +9,7 @@ import numpy as np
 
 from examples.gallery import Check, Page, Table
 from examples.psdsf_figures.drawing import class_colour
-from fairness import DRFH, PSDSF, Cluster, NotConvergedError, allocate
+from fairness import DRFH, PSDSF, Cluster, ClusterAllocation, NotConvergedError, allocate
 from fairness.properties import property_named
 from fairness.testing import random_cluster
 
@@ -98,13 +98,24 @@ def resource_division(*, quick: bool) -> Page:
         "lying, by resources": by_resources,
     }
 
-    rates = _rates(300 if quick else 2000)
-    numbers["rates"] = rates
+    instances, large = (300, 40) if quick else (2000, 200)
+    rates, apart = _rates(instances), _larger(large)
+    numbers["rates"] = {
+        "clusters": instances,
+        **rates,
+        "25 users: order decides": apart,
+        "25 users: clusters": large,
+    }
     rows = [
-        [what, f"{count} of {rates['instances']}", f"{100 * count / rates['instances']:.2f} %"]
-        for what, count in rates.items()
-        if what != "instances"
+        [what, f"{count} of {instances}", f"{100 * count / instances:.2f} %"] for what, count in rates.items()
     ]
+    rows.append(
+        [
+            "25 users, 6 servers: the opposite sweep order ends in other totals",
+            f"{apart} of {large}",
+            f"{100 * apart / large:.1f} %",
+        ]
+    )
     checks.append(
         Check(
             "random clusters on which no sweep found a certified allocation",
@@ -118,7 +129,7 @@ def resource_division(*, quick: bool) -> Page:
         "7. The price of resource division",
         "Theorem 3 and lemma 1: Pareto efficiency and strategy-proofness are claimed for time division only.",
         "With resource division an allocation that satisfies the definition may waste resources, may not be the only one, and may reward a lie (the liar's gain is nobody's loss, as "
-        "lemma 1 says for positive demands). The table counts on random clusters with up to four users, three servers and three resources, half of them with placement constraints.",
+        "lemma 1 says for positive demands). The table counts on random clusters with up to four users, three servers and three resources, half of them with placement constraints; the last row has more of everything.",
         figure,
         numbers,
         checks,
@@ -127,31 +138,48 @@ def resource_division(*, quick: bool) -> Page:
 
 
 def _rates(instances: int) -> dict[str, int]:
+    """Counts over random small clusters."""
     rng = np.random.default_rng(2017)
     efficiency = property_named("Pareto efficiency")
     count = {
-        "instances": instances,
         "not Pareto efficient": 0,
-        "two sweep orders end in different totals": 0,
-        "Algorithm I ends in other totals": 0,
+        "the opposite sweep order ends in other totals": 0,
+        "Algorithm I ends in other totals than water-filling": 0,
+        "Algorithm I does not end": 0,
         "not solved": 0,
     }
     for k in range(instances):
         sizes = (int(rng.integers(2, 5)), int(rng.integers(1, 4)), int(rng.integers(1, 4)))
         cluster = random_cluster(rng, *sizes, kind="integer", weighted=True, constrained=k % 2 == 1)
-        back = tuple(range(cluster.n_servers))[::-1]
         try:
-            one, two, printed = (
-                allocate(cluster, policy)
-                for policy in (PSDSF(), PSDSF(server_order=back), PSDSF(method="algorithm-1"))
-            )
+            one, two = _both_ways(cluster)
         except NotConvergedError:
             count["not solved"] += 1
             continue
         count["not Pareto efficient"] += not efficiency.check(cluster, one.placement).holds
-        count["two sweep orders end in different totals"] += not np.allclose(one.tasks, two.tasks, rtol=1e-6)
-        count["Algorithm I ends in other totals"] += not np.allclose(one.tasks, printed.tasks, rtol=1e-6)
+        count["the opposite sweep order ends in other totals"] += _apart(one, two)
+        try:
+            printed = allocate(cluster, PSDSF(method="algorithm-1", max_sweeps=2000))
+        except NotConvergedError:
+            count["Algorithm I does not end"] += 1
+            continue
+        count["Algorithm I ends in other totals than water-filling"] += _apart(one, printed)
     return count
+
+
+def _larger(instances: int) -> int:
+    """Random clusters of 25 users and 6 servers on which the sweep order decides about the totals."""
+    rng = np.random.default_rng(2018)
+    return sum(_apart(*_both_ways(random_cluster(rng, 25, 6, 3, constrained=True))) for _ in range(instances))
+
+
+def _both_ways(cluster: Cluster) -> tuple[ClusterAllocation, ClusterAllocation]:
+    back = tuple(range(cluster.n_servers))[::-1]
+    return allocate(cluster, PSDSF()), allocate(cluster, PSDSF(server_order=back))
+
+
+def _apart(one: ClusterAllocation, other: ClusterAllocation) -> bool:
+    return not np.allclose(one.tasks, other.tasks, rtol=1e-6)
 
 
 def _pairs(ax: plt.Axes, tasks: dict[str, np.ndarray], title: str) -> None:
