@@ -25,6 +25,7 @@ def property_page(
     *,
     printed: Mapping[Key, bool],
     disputed: Mapping[Key, str],
+    decisive: bool = True,
 ) -> Page:
     """Page of an audit.
 
@@ -34,6 +35,9 @@ def property_page(
         (policy, property) -> whether the source says that the policy has the property.
     disputed : mapping
         (policy, property) -> why the printed mark does not hold; only for printed cells.
+    decisive : bool
+        Whether the budget is large enough to find every printed violation; else a violation that was not found
+        counts neither way.
     """
     checks = []
     for cell, has in printed.items():
@@ -42,7 +46,9 @@ def property_page(
         ours = _verdict(table, cell)
         agrees = found.violated is not has and (not found.violated or bool(found.confirmation))
         statement = f"{cell[0]}: {cell[1]}"
-        if cell in disputed:
+        if not (has or found.violated or decisive):
+            checks.append(Check(statement, claim, f"{ours} (short run)", None))
+        elif cell in disputed:
             checks.append(Check.refuted(statement, claim, ours, not agrees, disputed[cell]))
         else:
             checks.append(Check(statement, claim, ours, agrees))

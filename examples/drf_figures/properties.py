@@ -34,7 +34,7 @@ PRINTED = {
 }
 """The summary's table; PF is CEEI. It prints how many policies have a property; the paper says which."""
 
-BUDGET, QUICK = 4000, 800
+BUDGET, QUICK = 2000, 300
 
 
 def positive_demands(*, quick: bool) -> Page:
@@ -79,4 +79,6 @@ def _page(key: str, title: str, place: str, see: str, domain: str, quick: bool) 
     if domain == "any":
         disputed["DRF", "population monotonicity"] = "true with positive demands only"
         disputed["Asset", "population monotonicity"] = "true with positive demands only"
-    return property_page(key, title, place, see, table, printed=printed, disputed=disputed)
+    return property_page(
+        key, title, place, see, table, printed=printed, disputed=disputed, decisive=not quick
+    )

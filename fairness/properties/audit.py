@@ -1,12 +1,14 @@
 """Audit tables: policies times properties, each cell a search for a counterexample.
 
-A cell is ✗ with a witness, or ✓, which means "no violation in so many models" and never "proved". Each cell
-has its own random stream, keyed by the seed and the names of policy and property, so a table does not
-depend on the number of processes, on the order of the cells or on what else is in it.
+A cell is ✗ with a witness, or ✓, which means "no violation in so many models" and never "proved". Each search
+has its own random stream, keyed by the seed and the names of policy and property, so it does not depend on
+the number of processes, on the order of the cells or on what else is in the table.
 
-Implications tie cells together. If property P implies Q and a witness against Q is known, then P fails as
-well; its checker is asked about the same witness, and only if it agrees does P take that witness, where it
-has none or a larger one. What remains contradictory is listed, not hidden
+Implications tie cells together afterwards. If property P implies Q and a witness against Q is known, then P
+fails as well; its checker is asked about the same witness, and only if it agrees does P take that witness,
+where it has none or a larger one. A witness against P is shown to the checker of Q in the same way, and
+counts if exact arithmetic confirms it: it need not be one, but a lie of a single class against group
+strategy-proofness is one against strategy-proofness. What remains contradictory is listed, not hidden
 (:attr:`AuditTable.contradictions`): it would be a mistake in a checker or in the claimed implication. A cell
 is never filled by an implication unsearched.
 """
@@ -276,31 +278,37 @@ def _named_properties(properties: Any) -> dict[str, Property]:
 def _settle(
     cells: dict[Key, SearchResult], policies: Mapping[str, Any], props: Mapping[str, Property]
 ) -> list[str]:
-    """Take witnesses from implied properties where the checker agrees; tell where it does not."""
-    links = [(one, implied) for one in props.values() for implied in one.implies if implied in props]
+    """Share witnesses between a property and what it implies where the checker agrees; tell what is left."""
+    links = [(one, props[implied]) for one in props.values() for implied in one.implies if implied in props]
     contradictions: list[str] = []
     for name, policy in policies.items():
-        # Implications may chain; each round but the last fills a cell.
-        changed = True
-        while changed:
-            changed, left = False, []
-            for one, implied in links:
-                own, other = cells[name, one.name], cells[name, implied]
-                if not own.applies or other.witness is None:
-                    continue
-                witness = _transferred(other.witness, one, policy)
-                if witness is None:
-                    if not own.violated:
-                        left.append(f"{name}: {one.name} implies {implied}, which is violated")
-                    continue
-                confirmation = exact_verdict(policy)(witness)
-                if _is_better(witness, confirmation, own):
-                    if confirmation:
-                        confirmation += f"; this is also the witness against {implied}"
-                    cells[name, one.name] = replace(own, witness=witness, confirmation=confirmation)
-                    changed = True
-        contradictions += left
+        # Implications may chain; each round but the last betters a cell.
+        pairs = [pair for one, implied in links for pair in ((one, implied), (implied, one))]
+        while any(_share(cells, name, policy, *pair) for pair in pairs):
+            pass
+        contradictions += [
+            f"{name}: {one.name} implies {implied.name}, which is violated"
+            for one, implied in links
+            if cells[name, one.name].mark.startswith("✓") and cells[name, implied.name].violated
+        ]
     return contradictions
+
+
+def _share(cells: dict[Key, SearchResult], name: str, policy: Any, taker: Property, giver: Property) -> bool:
+    """Let a cell take the witness of another one, if its checker agrees and it has none or a worse one."""
+    own, other = cells[name, taker.name], cells[name, giver.name]
+    witness = None if other.witness is None or not own.applies else _transferred(other.witness, taker, policy)
+    if witness is None:
+        return False
+    confirmation = exact_verdict(policy)(witness)
+    # That P fails says nothing about Q, so only a confirmed violation counts there. The lie of two classes
+    # against group strategy-proofness that pays for one of them is none against strategy-proofness.
+    if not _is_better(witness, confirmation, own) or not (confirmation or giver.name in taker.implies):
+        return False
+    if confirmation:
+        confirmation += f"; this is also the witness against {giver.name}"
+    cells[name, taker.name] = replace(own, witness=witness, confirmation=confirmation)
+    return True
 
 
 def _is_better(witness: Witness, confirmation: str, cell: SearchResult) -> bool:
@@ -312,7 +320,7 @@ def _is_better(witness: Witness, confirmation: str, cell: SearchResult) -> bool:
 
 
 def _transferred(witness: Witness, prop: Property, policy: Any) -> Witness | None:
-    """A witness against an implied property as one against this property; None if its checker disagrees."""
+    """A witness against another property as one against this property; None if its checker disagrees."""
     if prop.compares:
         asked = [(witness.model, witness.allocation, witness.change, witness.allocation_after)]
     else:

@@ -259,6 +259,32 @@ def test_a_witness_against_an_implied_property_is_asked_about_the_stronger_one(m
     assert "contradiction: MMF: strong implies weak" in table.summary()
 
 
+def test_a_witness_against_a_stronger_property_serves_where_it_can(monkeypatch):
+    """Less than a quarter of its part is less than a half; the checker decides, not the implication."""
+
+    def fake(policy, prop, **rest):
+        cell = SearchResult(policy.name, prop.name, "pools", "positive", 10, {"random": 10}, 0.1, "", -0.5)
+        if prop.name == "strong":
+            model = Problem([[1], [share]], [1])
+            tasks = MaxMin()(model, [1, 1])
+            cell = replace(
+                cell, witness=Witness("MMF", "strong", model, None, prop.check(model, tasks), tasks)
+            )
+        return cell
+
+    monkeypatch.setattr(module, "search", fake)
+    share = 9
+    assert list(audit([MaxMin()], [Strong(), Weak()]).witnesses) == [("MMF", "strong")]  # not confirmed
+    monkeypatch.setattr(module, "exact_verdict", lambda policy: lambda witness: "confirmed")
+    table = audit([MaxMin()], [Strong(), Weak()])
+    assert table.witnesses["MMF", "weak"].property == "weak"
+    # Here class 1 has less than a half of its part, but more than a quarter.
+    share = 4
+    table = audit([MaxMin()], [Strong(), Weak()])
+    assert list(table.witnesses) == [("MMF", "strong")]
+    assert not table.contradictions
+
+
 # --- files ---------------------------------------------------------------------------------------------
 
 
