@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from fairness.policies.servers.psdsf import PSDSF
-from fairness.policies.servers.task_share import TSF
 
 from benchmarks.harness import Row, best_seconds
 from fairness import DRF, BottleneckMax, Problem, ProportionalFair
+from fairness.policies.servers.psdsf import PSDSF
+from fairness.policies.servers.task_share import TSF
 from fairness.properties.catalogue import property_named
-from fairness.properties.instances import random_sketch
-from fairness.properties.search import search
+from fairness.properties.counterexamples.instances import random_sketch
+from fairness.properties.counterexamples.search import search
 
 __all__ = ["rows"]
 

@@ -10,8 +10,8 @@ from typing import Any
 from fairness.catalogue import CATALOGUE, CLUSTER_CATALOGUE
 from fairness.errors import ModelError
 from fairness.policies.protocol import policy_name
-from fairness.properties.audit import audit
-from fairness.properties.instances import DOMAINS
+from fairness.properties.counterexamples.audit import audit
+from fairness.properties.counterexamples.instances import DOMAINS
 
 __all__ = ["POLICIES", "main"]
 

@@ -12,13 +12,11 @@ import pytest
 
 from fairness import DRF, AssetFair, Cluster, MaxMin, ModelError, Problem, ProportionalFair
 from fairness.properties.__main__ import main
-from fairness.properties.audit import AuditTable, audit
 from fairness.properties.catalogue import PROPERTIES, property_named
 from fairness.properties.changes import Grow, Leave, Lie
-from fairness.properties.confirm import confirm
-from fairness.properties.protocol import Finding, Property, Witness
-from fairness.properties.result import Failure, SearchResult, describe
-from fairness.properties.witness_io import (
+from fairness.properties.counterexamples.audit import AuditTable, audit
+from fairness.properties.counterexamples.result import Failure, SearchResult, describe
+from fairness.properties.counterexamples.witness_io import (
     model_from_dict,
     model_to_dict,
     result_from_dict,
@@ -26,9 +24,11 @@ from fairness.properties.witness_io import (
     witness_from_dict,
     witness_to_dict,
 )
+from fairness.properties.exact.confirm import confirm
+from fairness.properties.protocol import Finding, Property, Witness
 
 # The package may export the function under the name of its module.
-module = import_module("fairness.properties.audit")
+module = import_module("fairness.properties.counterexamples.audit")
 
 GHODSI = {
     # A. Ghodsi et al., "Dominant resource fairness", NSDI 2011, Table 2: asset fairness, CEEI, DRF.

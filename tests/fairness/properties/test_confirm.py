@@ -19,14 +19,14 @@ from fairness import (
 from fairness.policies.servers.per_server import PerServerDRF
 from fairness.policies.servers.psdsf import PSDSF
 from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
-from fairness.properties import exact_statements
+from fairness.properties.exact import statements
 from fairness.properties.catalogue import PROPERTIES, property_named
 from fairness.properties.changes import Grow, Join, Leave, Lie, Units
-from fairness.properties.confirm import confirm
-from fairness.properties.exact import enclose
-from fairness.properties.exact_statements import COMPARISONS, JUDGEMENTS, Situation, legal
+from fairness.properties.exact.confirm import confirm
+from fairness.properties.exact.enclosure import enclose
+from fairness.properties.exact.rational import rational
+from fairness.properties.exact.statements import COMPARISONS, JUDGEMENTS, Situation, legal
 from fairness.properties.protocol import Finding, Witness, division_of
-from fairness.properties.rational import rational
 from fairness.testing import random_cluster, random_problem
 
 F = Fraction
@@ -403,7 +403,7 @@ def test_a_better_allocation_must_be_verified(monkeypatch):
     pool = Problem([[2, 1], [1, 2]], [1, 1])
     best = verdict(DRF(), "PE", pool)
     for proposal in ([F(1), F(1)], [F(1), F(0)], None):
-        monkeypatch.setattr(exact_statements, "vertex", lambda *_, proposal=proposal: proposal)
+        monkeypatch.setattr(statements, "vertex", lambda *_, proposal=proposal: proposal)
         assert not verdict(DRF(), "PE", pool).confirmed
         assert not verdict(DRF(), "SRF", Problem([[2], [1]], [1])).confirmed
     assert not best.confirmed

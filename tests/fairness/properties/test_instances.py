@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fairness import Cluster, ModelError, Problem
-from fairness.properties.instances import (
+from fairness.properties.counterexamples.instances import (
     DOMAINS,
     Sizes,
     Sketch,

@@ -10,11 +10,11 @@ from fairness import DRF, AssetFair, Cluster, MaxMin, ModelError, NotConvergedEr
 from fairness.certificates import feasibility_certificate
 from fairness.policies.servers.protocol import ClusterPolicy, ClusterSolution
 from fairness.properties.changes import Lie
-from fairness.properties.exploring import PHASES
-from fairness.properties.instances import Sizes, all_sketches
+from fairness.properties.counterexamples.exploring import PHASES
+from fairness.properties.counterexamples.instances import Sizes, all_sketches
+from fairness.properties.counterexamples.search import search
+from fairness.properties.counterexamples.shrinking import CLEAR
 from fairness.properties.protocol import Change, Finding, Property
-from fairness.properties.search import search
-from fairness.properties.shrinking import CLEAR
 
 
 class EqualPart(Property):

@@ -34,12 +34,12 @@ from fairness.errors import ModelError
 from fairness.policies.protocol import Policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.properties.catalogue import PROPERTIES, property_named
-from fairness.properties.exploring import witness_size
-from fairness.properties.instances import check_domain
+from fairness.properties.counterexamples.exploring import witness_size
+from fairness.properties.counterexamples.instances import check_domain
+from fairness.properties.counterexamples.result import SearchResult
+from fairness.properties.counterexamples.search import exact_verdict, search
+from fairness.properties.counterexamples.witness_io import result_from_dict, result_to_dict
 from fairness.properties.protocol import Property, Witness, division_of
-from fairness.properties.result import SearchResult
-from fairness.properties.search import exact_verdict, search
-from fairness.properties.witness_io import result_from_dict, result_to_dict
 
 __all__ = ["AuditTable", "audit"]
 
@@ -59,7 +59,7 @@ class AuditTable:
     policies, properties : tuple of str
         Names, in the order of the table.
     cells : dict
-        (policy, property) -> :class:`~fairness.properties.result.SearchResult`.
+        (policy, property) -> :class:`~fairness.properties.counterexamples.result.SearchResult`.
     settings : dict
         Budget, seed, domain and version: what the cells depend on.
     seconds : float

@@ -1,14 +1,14 @@
 r"""Exact allocations of each mechanism, or rigorous bounds on them, as fractions.
 
 Every mechanism is computed or proved from its definition alone, without the solvers of
-:mod:`fairness.policies`: see :mod:`fairness.properties.exact_pools` and
-:mod:`fairness.properties.exact_servers` for the mathematics. The float answer of the policy may serve as a
+:mod:`fairness.policies`: see :mod:`fairness.properties.exact.pools` and
+:mod:`fairness.properties.exact.servers` for the mathematics. The float answer of the policy may serve as a
 hint, and where the definition leaves a choice (bottleneck max fairness, PS-DSF under resource division, the
 placement behind unique totals) it says which of the choices is meant.
 
 A new policy registers a function of the policy, the model and the hint:
 
->>> from fairness.properties.exact import enclose
+>>> from fairness.properties.exact.enclosure import enclose
 >>> class Nothing:
 ...     def __call__(self, problem, counts):
 ...         return np.zeros(problem.n_classes)
@@ -44,9 +44,9 @@ from fairness.policies.servers.per_server import PerServerDRF
 from fairness.policies.servers.psdsf import PSDSF
 from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
 from fairness.problem import Problem
-from fairness.properties import exact_pools, exact_servers
+from fairness.properties.exact import pools, servers
+from fairness.properties.exact.rational import Enclosure, Row, Unproved, rational
 from fairness.properties.protocol import Model
-from fairness.properties.rational import Enclosure, Row, Unproved, rational
 from fairness.validation import FloatArray, float_array
 
 __all__ = ["Enclosure", "Unproved", "enclose"]
@@ -99,7 +99,7 @@ def enclose(policy: Any, model: Model, hint: ArrayLike | None = None) -> Enclosu
 def _(policy: MaxMin, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
     numbers = rational(model)
     rates = [w if row[0] > 0 else Fraction(0) for w, row in zip(numbers.weights, numbers.gamma, strict=True)]
-    return exact_pools.filling(numbers, rates)
+    return pools.filling(numbers, rates)
 
 
 @enclose.register
@@ -111,18 +111,18 @@ def _(policy: DRF, model: Problem, hint: ArrayLike | None = None) -> Enclosure |
             f"resource_weights has shape {np.shape(given)}; the problem needs {model.demands.shape}"
         )
     weights: list[Row] | None = None if given is None else [[Fraction(v) for v in row] for row in given]
-    return exact_pools.filling(numbers, exact_pools.dominant_rates(numbers, weights))
+    return pools.filling(numbers, pools.dominant_rates(numbers, weights))
 
 
 @enclose.register
 def _(policy: AssetFair, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
     numbers = rational(model)
-    return exact_pools.filling(numbers, exact_pools.asset_rates(numbers))
+    return pools.filling(numbers, pools.asset_rates(numbers))
 
 
 @enclose.register
 def _(policy: BottleneckMax, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
-    found = exact_pools.bottleneck_max(rational(model), _hint(policy, model, hint))
+    found = pools.bottleneck_max(rational(model), _hint(policy, model, hint))
     if isinstance(found, Unproved):
         return found
     if model.n_resources**model.n_classes > ENUMERABLE:
@@ -136,7 +136,7 @@ def _(policy: BottleneckMax, model: Problem, hint: ArrayLike | None = None) -> E
 
 @enclose.register
 def _(policy: ProportionalFair, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
-    return exact_pools.alpha_fair(rational(model), 1, _hint(policy, model, hint))
+    return pools.alpha_fair(rational(model), 1, _hint(policy, model, hint))
 
 
 @enclose.register
@@ -147,24 +147,24 @@ def _(policy: AlphaFair, model: Problem, hint: ArrayLike | None = None) -> Enclo
         return Unproved(
             f"marginal utilities are rational for integers alpha >= 1 only; alpha is {policy.alpha:g}"
         )
-    return exact_pools.alpha_fair(rational(model), int(policy.alpha), _hint(policy, model, hint))
+    return pools.alpha_fair(rational(model), int(policy.alpha), _hint(policy, model, hint))
 
 
 @enclose.register
 def _(policy: PerServerDRF, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
-    return exact_servers.per_server_filling(rational(model))
+    return servers.per_server_filling(rational(model))
 
 
 @enclose.register
 def _(policy: PSDSF, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
-    return exact_servers.ps_dsf(rational(model, policy.division), _hint(policy, model, hint))
+    return servers.ps_dsf(rational(model, policy.division), _hint(policy, model, hint))
 
 
 @enclose.register
 def _(policy: TSF, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
     numbers = rational(model)
     alone = numbers.unconstrained if policy.weighting == "equal" else numbers.gamma
-    return exact_servers.leximin(numbers, _hint(policy, model, hint), exact_servers.totals(alone))
+    return servers.leximin(numbers, _hint(policy, model, hint), servers.totals(alone))
 
 
 @enclose.register
@@ -180,14 +180,14 @@ def _(policy: DRFH, model: Cluster, hint: ArrayLike | None = None) -> Enclosure 
 @enclose.register
 def _(policy: CDRFH, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
     numbers = rational(model)
-    yardstick = exact_servers.pooled(numbers)
+    yardstick = servers.pooled(numbers)
     if yardstick is None:
         return Unproved("with effective capacities a class has no share of the pooled capacities")
-    return exact_servers.leximin(numbers, _hint(policy, model, hint), yardstick)
+    return servers.leximin(numbers, _hint(policy, model, hint), yardstick)
 
 
 def _unconstrained(model: Cluster) -> bool:
-    return not exact_servers.is_constrained(rational(model))
+    return not servers.is_constrained(rational(model))
 
 
 def _hint(policy: object, model: Model, hint: ArrayLike | None) -> FloatArray:

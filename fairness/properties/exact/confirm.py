@@ -2,9 +2,9 @@ r"""An independent check of a witness, in fractions.
 
 A witness says: on this model (and after this change of it) that policy violates that property. Here the
 allocations are computed or proved once more, from the definition of the mechanism and without its solver
-(:mod:`fairness.properties.exact`), and the property is evaluated from its definition, without the float
-checker (:mod:`fairness.properties.exact_statements`). Where an allocation is irrational it is known between
-two fractions, and the violation counts only if it is there for every allocation between them.
+(:mod:`fairness.properties.exact.enclosure`), and the property is evaluated from its definition, without the
+float checker (:mod:`fairness.properties.exact.statements`). Where an allocation is irrational it is known
+between two fractions, and the violation counts only if it is there for every allocation between them.
 
 Where a mechanism leaves a choice (placements behind unique totals; PS-DSF under resource division; bottleneck
 max fairness) the allocation is the one that the policy chose, next to the floats of the witness; that it
@@ -22,10 +22,10 @@ from numpy.typing import ArrayLike
 
 from fairness.cluster import Cluster
 from fairness.errors import ModelError
-from fairness.properties.exact import Enclosure, Unproved, enclose
-from fairness.properties.exact_statements import COMPARISONS, JUDGEMENTS, Situation, legal
+from fairness.properties.exact.enclosure import Enclosure, Unproved, enclose
+from fairness.properties.exact.rational import Rows, rational
+from fairness.properties.exact.statements import COMPARISONS, JUDGEMENTS, Situation, legal
 from fairness.properties.protocol import Model, Witness, division_of
-from fairness.properties.rational import Rows, rational
 
 __all__ = ["Confirmation", "confirm"]
 

@@ -6,7 +6,8 @@ Three phases share a budget of policy calls; a fourth follows when one of them s
 2. *random*: seeded random integers, more classes and resources, weights, constraints;
 3. *local*: climbs from the models that came nearest to a violation (:mod:`.exploring`);
 4. *shrinking* (:mod:`.shrinking`) of the first violations that are clear (above
-   :data:`~fairness.properties.shrinking.CLEAR`, so that exact arithmetic can confirm them) and confirmed.
+   :data:`~fairness.properties.counterexamples.shrinking.CLEAR`, so that exact arithmetic can confirm them)
+   and confirmed.
 
 For properties that compare, each model comes with some changes (lies, departures, new capacity).
 
@@ -26,12 +27,12 @@ from fairness.errors import ModelError
 from fairness.policies.protocol import Policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import Problem
-from fairness.properties.confirm import confirm
-from fairness.properties.exploring import Case, Explorer
-from fairness.properties.instances import Sizes, check_domain
+from fairness.properties.counterexamples.exploring import Case, Explorer
+from fairness.properties.counterexamples.instances import Sizes, check_domain
+from fairness.properties.counterexamples.result import SearchResult
+from fairness.properties.counterexamples.shrinking import CLEAR, Verdict, smallest
+from fairness.properties.exact.confirm import confirm
 from fairness.properties.protocol import TOLERANCE, Property, Witness
-from fairness.properties.result import SearchResult
-from fairness.properties.shrinking import CLEAR, Verdict, smallest
 
 __all__ = ["exact_verdict", "search"]
 
@@ -80,7 +81,7 @@ def search(
         Stop after this time too; the result then depends on the machine.
     accept : callable, optional
         ``accept(witness) -> bool`` says which witnesses count, in the search and in shrinking. Default:
-        those that :func:`~fairness.properties.confirm.confirm` confirms in exact arithmetic.
+        those that :func:`~fairness.properties.exact.confirm.confirm` confirms in exact arithmetic.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 r"""Exact placements on servers: fractions next to a hint, with a proof that they are what is meant.
 
 With :math:`T_n = \sum_i x_{ni}` tasks of class n, weights :math:`w_n` and :math:`b_{nir}` as in
-:mod:`fairness.properties.rational`:
+:mod:`fairness.properties.exact.rational`:
 
 *PS-DSF, resource division* ([1]_, Theorem 1): every class has on every server i that it may use a bottleneck,
 a full resource r with :math:`b_{nir} > 0` such that
@@ -40,8 +40,17 @@ from itertools import pairwise
 
 import numpy as np
 
-from fairness.properties.exact_pools import fill
-from fairness.properties.rational import NEAR, Enclosure, RationalModel, Row, Rows, Unproved, solve, vertex
+from fairness.properties.exact.pools import fill
+from fairness.properties.exact.rational import (
+    NEAR,
+    Enclosure,
+    RationalModel,
+    Row,
+    Rows,
+    Unproved,
+    solve,
+    vertex,
+)
 from fairness.validation import FloatArray
 
 __all__ = ["is_constrained", "leximin", "per_server_filling", "pooled", "ps_dsf", "stops", "totals"]

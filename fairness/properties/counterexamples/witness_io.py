@@ -17,8 +17,8 @@ from fairness.errors import ModelError
 from fairness.problem import Problem
 from fairness.properties.arithmetic import as_given
 from fairness.properties.changes import change_from_dict
+from fairness.properties.counterexamples.result import Failure, SearchResult
 from fairness.properties.protocol import Finding, Model, Numbers, Witness
-from fairness.properties.result import Failure, SearchResult
 
 __all__ = [
     "model_from_dict",

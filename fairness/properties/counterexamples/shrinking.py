@@ -14,8 +14,8 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from fairness.properties.exploring import CHANGES, Case, Explorer, magnitude
-from fairness.properties.instances import STAGES, Sizes, Sketch, all_sketches
+from fairness.properties.counterexamples.exploring import CHANGES, Case, Explorer, magnitude
+from fairness.properties.counterexamples.instances import STAGES, Sizes, Sketch, all_sketches
 from fairness.properties.protocol import TOLERANCE, Change, Model, Witness
 
 __all__ = ["CLEAR", "smallest"]

@@ -2,9 +2,9 @@ r"""The properties once more, in fractions and for a whole box of allocations.
 
 Each function here states one property from its definition and returns the largest violation that is certain:
 it holds for *every* allocation between the lower and the upper bounds :math:`\underline x \le x \le
-\overline x` of a :class:`Situation`. With :math:`b_{nir}` as in :mod:`fairness.properties.rational`, totals
-:math:`T_n`, weights :math:`w_n` of sum W and :math:`e_n = \sum_i \gamma_{ni}` tasks alone, a property fails
-when
+\overline x` of a :class:`Situation`. With :math:`b_{nir}` as in :mod:`fairness.properties.exact.rational`,
+totals :math:`T_n`, weights :math:`w_n` of sum W and :math:`e_n = \sum_i \gamma_{ni}` tasks alone, a
+property fails when
 
 - *sharing incentive*: :math:`\overline T_n < e_n w_n/W` for some n;
 - *envy-freeness*:
@@ -35,9 +35,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from fairness.properties.exact_servers import totals
+from fairness.properties.exact.rational import RationalModel, Row, Rows, vertex
+from fairness.properties.exact.servers import totals
 from fairness.properties.protocol import Change
-from fairness.properties.rational import RationalModel, Row, Rows, vertex
 
 __all__ = ["COMPARISONS", "JUDGEMENTS", "Claim", "Situation", "legal", "shown"]
 

@@ -24,9 +24,9 @@ import numpy as np
 from fairness.cluster import Cluster
 from fairness.errors import FairqueuesError, ModelError
 from fairness.policies.protocol import policy_name
-from fairness.properties.instances import Sizes, Sketch, all_sketches, moved, random_sketch
+from fairness.properties.counterexamples.instances import Sizes, Sketch, all_sketches, moved, random_sketch
+from fairness.properties.counterexamples.result import Failure
 from fairness.properties.protocol import Change, Finding, Model, Numbers, Property, Witness, division_of
-from fairness.properties.result import Failure
 
 __all__ = ["CHANGES", "PHASES", "Case", "Explorer", "magnitude", "witness_size"]
 

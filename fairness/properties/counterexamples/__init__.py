@@ -1,0 +1,1 @@
+"""The search for counterexamples: instances, search, shrinking, and audit tables."""

@@ -1,0 +1,1 @@
+"""Exact allocations and statements in fractions: the second opinion on a witness."""
