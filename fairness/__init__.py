@@ -17,7 +17,7 @@ from fairness.policies.servers.psdsf import PSDSF
 from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
 from fairness.policies.timed import TDRF
 from fairness.problem import Problem
-from fairness.properties.audit import audit
+from fairness.properties.counterexamples.audit import audit
 
 __all__ = [
     "CATALOGUE",
