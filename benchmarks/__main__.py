@@ -36,14 +36,14 @@ def main(arguments: list[str] | None = None) -> int:
     if unknown:
         parser.error(f"unknown topic {sorted(unknown)[0]!r}; choose from {', '.join(TOPICS)}")
     print(f"Python {platform.python_version()}, one thread, {platform.machine()}\n")
-    print(f"{'what':<58}{'figure':>26}  {'target':<38}")
+    print(f"{'what':<62}{'figure':>34}  {'target':<38}")
     missed = 0
     with threadpool_limits(limits=1):
         for topic in chosen:
             for row in importlib.import_module(f"benchmarks.bench_{topic}").rows():
                 mark = {True: "met", False: "MISSED", None: ""}[row.met]
                 missed += row.met is False
-                print(f"{row.name:<58}{row.figure:>26}  {row.target:<38}{mark}", flush=True)
+                print(f"{row.name:<62}{row.figure:>34}  {row.target:<38}{mark}", flush=True)
                 if row.note:
                     print(f"    {row.note}")
     return 1 if missed else 0

@@ -259,7 +259,7 @@ img {{ max-width: 100%; height: auto; }} table {{ border-collapse: collapse; fon
 caption {{ text-align: left; color: #555; padding-bottom: .3rem; }}
 td, th {{ border-bottom: 1px solid #ddd; padding: .2rem .7rem; text-align: left; vertical-align: top; }}
 .agrees {{ color: #00694e; }} .refuted {{ color: #8a4b00; }} .DIFFERS {{ color: #b00020; font-weight: bold; }} .new {{ color: #666; }}
-.lines {{ white-space: pre; font: .8rem/1.3 ui-monospace, monospace; }}
+.lines {{ white-space: pre-wrap; min-width: 26rem; font: .8rem/1.3 ui-monospace, monospace; }}
 .sources li {{ margin-bottom: 1rem; }} small, .place {{ color: #555; }} code {{ background: #f2f2f2; padding: 0 .2em; }}
 </style></head><body>"""
 
