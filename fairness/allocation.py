@@ -219,13 +219,19 @@ def allocate(
 
 
 def _place(cluster: Cluster, policy: Policy | ClusterPolicy, counts: ArrayLike | None) -> ClusterAllocation:
-    name = policy_name(policy)
     if not isinstance(policy, ClusterPolicy):
         raise ModelError(
-            f"{name} is a policy for one pool; the model is a Cluster, which needs a cluster policy"
+            f"{policy!r} does not place tasks; the model is a Cluster, which needs a cluster policy, for "
+            "example PSDSF()"
         )
+    name = policy_name(policy)
     x = cluster.check_state(counts)
     solution = policy.solve(cluster, x)
+    if np.shape(solution.placement) != cluster.gamma.shape:
+        raise ModelError(
+            f"policy {name} returned a placement of shape {np.shape(solution.placement)}; it must list the "
+            f"tasks of {cluster.n_classes} classes on {cluster.n_servers} servers"
+        )
     return ClusterAllocation(
         cluster,
         name,

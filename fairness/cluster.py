@@ -85,7 +85,8 @@ class Cluster:
     ------
     ModelError
         If a shape, sign or name is wrong; if a class demands nothing or can run nowhere; if no class can use
-        a server; or if gamma contradicts the eligibility or the capacities.
+        a server; if gamma contradicts the eligibility or the capacities; or if a quotient of demands,
+        capacities and gamma is not a float.
 
     Examples
     --------
@@ -148,6 +149,7 @@ class Cluster:
             )
         allowed = _eligibility(eligible, (n, s))
         nominal = _alone(d, c)
+        _in_range(d, c, nominal, classes, hosts, columns)
         tasks = nominal if gamma is None else float_array("gamma", gamma, ndim=2)
         if gamma is not None:
             if tasks.shape != (n, s):
@@ -159,6 +161,8 @@ class Cluster:
         if allowed is not None:
             tasks = np.where(allowed, tasks, 0.0)
         usable = tasks > 0
+        if gamma is not None:
+            _speeds_in_range(tasks, nominal, usable, classes, hosts)
         for k in np.flatnonzero(~usable.any(axis=1)):
             raise ModelError(
                 f"job class {classes[k]!r} can run nowhere: {_why(int(k), hosts, columns, d, c, allowed)}"
@@ -181,11 +185,6 @@ class Cluster:
             ("_given_eligible", allowed),
         ):
             object.__setattr__(self, name, value)
-        # Computed by a quotient of quotients where gamma is given, so checked here.
-        if not np.isfinite(tasks).all():
-            raise ModelError(
-                "a quotient of capacities and demands is beyond the range of floats; change the units"
-            )
 
     @property
     def n_classes(self) -> int:
@@ -228,7 +227,10 @@ class Cluster:
 
     @cached_property
     def unconstrained_gamma(self) -> FloatArray:
-        """Tasks of a class alone on a server if placement constraints were lifted, (n_classes, n_servers)."""
+        """Tasks of a class alone on a server if placement constraints were lifted, (n_classes, n_servers).
+
+        As given, if gamma was: it must be 0 where a class is not eligible, so it cannot say more.
+        """
         if self._given_gamma is not None:
             given: FloatArray = self._given_gamma[1]
             return given
@@ -322,16 +324,64 @@ class Cluster:
 def _alone(demands: FloatArray, capacities: FloatArray) -> FloatArray:
     """Tasks of each class alone on each server, (n_classes, n_servers)."""
     alone = np.full((demands.shape[0], capacities.shape[0]), np.inf)
-    for r in range(demands.shape[1]):
-        wants = demands[:, r] > 0
-        alone[wants] = np.minimum(alone[wants], capacities[:, r] / demands[wants, r][:, None])
+    with np.errstate(over="ignore"):  # refused by _in_range
+        for r in range(demands.shape[1]):
+            wants = demands[:, r] > 0
+            alone[wants] = np.minimum(alone[wants], capacities[:, r] / demands[wants, r][:, None])
     return alone
+
+
+def _in_range(
+    demands: FloatArray,
+    capacities: FloatArray,
+    nominal: FloatArray,
+    classes: tuple[str, ...],
+    hosts: tuple[str, ...],
+    columns: tuple[str, ...],
+) -> None:
+    """Refuse a demand that over a capacity, or a capacity that over all demands, is not a float."""
+    some, there = demands[demands > 0], capacities[capacities > 0]
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        # If this holds, as it nearly always does, it holds for every quotient.
+        if not there.size or (some.max() / there.min() < 1e300 and some.min() / there.max() > 1e-300):
+            return
+        for r in range(demands.shape[1]):
+            share = demands[:, r, None] / capacities[:, r]
+            lost = ~np.isfinite(share) | (share == 0) | np.isinf(nominal)
+            for k, i in np.argwhere(lost & (demands[:, r, None] > 0) & (capacities[:, r] > 0)):
+                raise ModelError(
+                    f"demands[{k}, {r}] = {demands[k, r]:g} over capacities[{i}, {r}] = {capacities[i, r]:g} "
+                    f"({classes[k]!r}, {hosts[i]!r}, {columns[r]!r}) is beyond the range of floats; "
+                    "give this resource another unit"
+                )
+
+
+def _speeds_in_range(
+    gamma: FloatArray,
+    nominal: FloatArray,
+    usable: NDArray[np.bool_],
+    classes: tuple[str, ...],
+    hosts: tuple[str, ...],
+) -> None:
+    """Refuse a gamma whose inverse, or that over the nominal one, is not a float."""
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        speed = nominal / gamma
+        lost = usable & ~(np.isfinite(1.0 / gamma) & np.isfinite(speed) & (speed > 0))
+    for k, i in np.argwhere(lost):
+        raise ModelError(
+            f"gamma[{k}, {i}] = {gamma[k, i]:g} for {classes[k]!r} on {hosts[i]!r}, where demands and "
+            f"capacities give {nominal[k, i]:g}: a quotient is beyond the range of floats; "
+            "give the tasks another unit"
+        )
 
 
 def _eligibility(eligible: ArrayLike | None, shape: tuple[int, int]) -> NDArray[np.bool_] | None:
     if eligible is None:
         return None
-    given = np.asarray(eligible)
+    try:
+        given = np.asarray(eligible)
+    except ValueError as error:
+        raise ModelError(f"eligible must have rows of equal length: {error}") from None
     if given.shape != shape:
         raise ModelError(f"eligible must have shape (n_classes, n_servers) = {shape}; got {given.shape}")
     if given.dtype != bool and not np.isin(given, (0, 1)).all():

@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike
 from fairness.certificates import Certificate
 from fairness.cluster import Cluster
 from fairness.errors import ModelError
+from fairness.policies.servers.protocol import check_division
 from fairness.validation import FloatArray, float_array
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "resource_division_certificate",
     "server_usage",
     "time_division_certificate",
+    "time_shares",
     "virtual_dominant_shares",
 ]
 
@@ -47,10 +49,7 @@ def server_usage(cluster: Cluster, placement: FloatArray) -> FloatArray:
 
 def virtual_dominant_shares(cluster: Cluster, tasks: FloatArray) -> FloatArray:
     """Virtual dominant shares s_ni = tasks/gamma, (n_classes, n_servers); infinite where not eligible."""
-    with np.errstate(divide="ignore"):
-        return np.where(
-            cluster.eligible, tasks[:, None] / np.where(cluster.eligible, cluster.gamma, 1.0), np.inf
-        )
+    return np.where(cluster.eligible, tasks[:, None] / np.where(cluster.eligible, cluster.gamma, 1.0), np.inf)
 
 
 def placement_residual(
@@ -81,6 +80,7 @@ def placement_certificate(
     cluster: Cluster, counts: ArrayLike | None, placement: ArrayLike, division: str = "resource"
 ) -> Certificate:
     """Certify that tasks run only where they may and no server is overfull."""
+    check_division(division)
     x, p = _checked(cluster, counts, placement)
     claim = "tasks only on eligible servers, within all capacities"
     return Certificate(claim, placement_residual(cluster, x, p, division))

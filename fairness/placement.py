@@ -87,28 +87,27 @@ class ClusterAllocation:
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per class: jobs, total tasks, tasks on each server."""
-        frame = pd.DataFrame(
-            {"jobs": self.counts, "tasks": self.tasks},
-            index=pd.Index(self.cluster.job_classes, name="job_class"),
-        )
-        for i, server in enumerate(self.cluster.servers):
-            frame[f"tasks on {server}"] = self.placement[:, i]
-        return frame
+        columns = {"jobs": self.counts, "tasks": self.tasks}
+        columns |= {
+            f"tasks on {server}": self.placement[:, i] for i, server in enumerate(self.cluster.servers)
+        }
+        return pd.DataFrame(columns, index=pd.Index(self.cluster.job_classes, name="job_class"))
 
     def summary(self) -> str:
         """What a person wants to read: the placement, utilisation of every server, certificate."""
         cluster = self.cluster
         lines = [f"{self.policy} allocation ({self.division} division)"]
         if cluster.n_servers <= 8 and cluster.n_classes <= 40:
-            lines.append(
-                "  " + f"{'class':<12}{'jobs':>8}{'tasks':>12}" + "".join(f"{s:>14}" for s in cluster.servers)
-            )
+            first = max(12, *(len(name) for name in cluster.job_classes))
+            widths = [max(14, len(server) + 2) for server in cluster.servers]
+            heads = "".join(f"{server:>{w}}" for server, w in zip(cluster.servers, widths, strict=True))
+            lines.append(f"  {'class':<{first}}{'jobs':>8}{'tasks':>12}{heads}")
             for n, name in enumerate(cluster.job_classes):
                 places = "".join(
-                    f"{self.placement[n, i]:>14.6g}" if cluster.eligible[n, i] else f"{'-':>14}"
-                    for i in range(cluster.n_servers)
+                    f"{self.placement[n, i]:>{w}.6g}" if cluster.eligible[n, i] else f"{'-':>{w}}"
+                    for i, w in enumerate(widths)
                 )
-                lines.append(f"  {name:<12}{self.counts[n]:>8g}{self.tasks[n]:>12.6g}{places}")
+                lines.append(f"  {name:<{first}}{self.counts[n]:>8g}{self.tasks[n]:>12.6g}{places}")
             for i, server in enumerate(cluster.servers):
                 used = ", ".join(
                     f"{name} {self.usage[i, r]:.6g}/{cluster.capacities[i, r]:g}"
@@ -119,9 +118,10 @@ class ClusterAllocation:
                 busy = f", busy {self.time_shares[i]:.6g} of the time" if self.division == "time" else ""
                 lines.append(f"  {server}: {used}{busy}")
         else:
+            full = (self.saturated & (cluster.capacities > 0)).any(axis=1)
             lines.append(
                 f"  {cluster.n_classes} classes on {cluster.n_servers} servers, {self.tasks.sum():.6g} tasks "
-                f"in all, {int(self.saturated.any(axis=1).sum())} servers with a full resource"
+                f"in all, {int(full.sum())} servers with a full resource"
             )
         lines.append(f"  {self.certificate}")
         return "\n".join(lines)

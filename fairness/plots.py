@@ -47,11 +47,11 @@ def plot_placement(allocation: ClusterAllocation, ax: Axes | None = None) -> Axe
     """Stacked bars: part of each resource of each server that every class holds."""
     ax = ax or plt.subplots()[1]
     cluster = allocation.cluster
-    bars = [(i, r) for i in range(cluster.n_servers) for r in np.flatnonzero(cluster.capacities[i] > 0)]
-    names = [f"{cluster.servers[i]}, {cluster.resources[r]}" for i, r in bars]
-    left = np.zeros(len(bars))
+    server, resource = np.nonzero(cluster.capacities)
+    names = [f"{cluster.servers[i]}, {cluster.resources[r]}" for i, r in zip(server, resource, strict=True)]
+    left = np.zeros(len(names))
     for n, name in enumerate(cluster.job_classes):
-        part = np.array([allocation.placement[n, i] * cluster.task_shares[n, i, r] for i, r in bars])
+        part = allocation.placement[n, server] * cluster.task_shares[n, server, resource]
         ax.barh(names, part, left=left, label=f"{name}: {allocation.tasks[n]:.4g} tasks")
         left += part
     ax.axvline(1.0, color="black", linewidth=0.8)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, TypeVar
 
 import numpy as np
@@ -33,6 +33,8 @@ def float_array(name: str, values: ArrayLike, ndim: int | None = None) -> FloatA
         given = np.asarray(values)
         if given.dtype.kind not in "biufO":
             raise TypeError(f"got entries of type {given.dtype}")
+        if given.dtype.kind == "O" and any(isinstance(v, (str, bytes)) for v in given.flat):
+            raise TypeError("got a string among them")
         array = np.array(given, dtype=np.float64, order="C")
     except (TypeError, ValueError, OverflowError) as error:
         raise ModelError(f"{name} must be an array of numbers with rows of equal length: {error}") from None
@@ -68,6 +70,8 @@ def checked_names(argument: str, names: Sequence[str] | None, count: int, stem: 
         return tuple(f"{stem} {k + 1}" for k in range(count))
     if isinstance(names, str):
         raise ModelError(f"{argument} must be a sequence of {count} names; got the single string {names!r}")
+    if isinstance(names, Set) or not isinstance(names, Iterable):
+        raise ModelError(f"{argument} must be a sequence of {count} names; got {names!r}")
     result = tuple(str(name) for name in names)
     if len(result) != count:
         raise ModelError(f"{argument} must list {count} names, one per {stem}; got {len(result)}")
@@ -141,8 +145,10 @@ def replaced(
     kept: dict[str, Any] = {n: getattr(model, n) if source.get(n) is None else source[n] for n in first}
     kept |= {n: getattr(model, n) for n in others}
     kept |= changes
-    rows, columns = np.shape(kept["demands"])
-    sizes = {"job_classes": rows, "servers": np.shape(kept["capacities"])[0], "resources": columns}
+    shapes = {n: float_array(n, kept[n]).shape for n in first}
+    # What has too few dimensions is for the constructor to refuse.
+    rows, columns = (*shapes["demands"], 0, 0)[:2]
+    sizes = {"job_classes": rows, "servers": (*shapes["capacities"], 0)[0], "resources": columns}
     for name in names:
         if name not in changes and len(getattr(model, name)) == sizes[name]:
             kept[name] = getattr(model, name)

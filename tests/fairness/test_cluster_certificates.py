@@ -52,6 +52,17 @@ def test_theorem_1_by_its_definition(kind):
         assert found == pytest.approx(theorem_1_by_loops(cluster, counts, placement), rel=0, abs=1e-14)
 
 
+def test_theorem_1_by_hand():
+    # Levels 0.8 and 0.2: class 2 is too low by 3/4, class 1 holds 4/5 of what stops it, and the least counts.
+    cluster = Cluster([[1], [1]], [[100]])
+    assert resource_division_certificate(cluster, None, [[80], [20]]).residual == pytest.approx(0.75)
+    # 0.04 and 0.01, if as much again is free: that counts more.
+    assert resource_division_certificate(cluster, None, [[4], [1]]).residual == pytest.approx(0.95)
+    # A class of weight 1/1000 with 2/1000 of the server holds next to nothing: 0.002, not a half.
+    light = cluster.replaced(weights=[1e-3, 1])
+    assert resource_division_certificate(light, None, [[0.2], [99.8]]).residual == pytest.approx(0.002)
+
+
 @pytest.mark.parametrize("division", ["resource", "time"])
 def test_wrong_placements_fail(division):
     certify = resource_division_certificate if division == "resource" else time_division_certificate
@@ -82,3 +93,5 @@ def test_tasks_where_none_may_run():
     assert placement_certificate(cluster, None, [[2, 0], [1, 1]], "time").residual == pytest.approx(0.5)
     with pytest.raises(ModelError, match=r"placement must have shape \(n_classes, n_servers\)"):
         placement_certificate(cluster, None, [1, 2])
+    with pytest.raises(ModelError, match="division must be one of 'resource', 'time'; got 'tim'"):
+        placement_certificate(cluster, None, [[1, 0], [1, 2]], "tim")

@@ -59,6 +59,17 @@ def test_knowledge_is_as_old_as_the_delay():
     assert not np.allclose(run.placement[-1], alone)
 
 
+def test_who_returns_is_not_taken_for_what_it_once_held():
+    # Class 1 keeps to server 1, while server 2 knows of it. It comes back within the delay, and for as long
+    # as nothing newer is known, server 2 halves itself.
+    cluster = Cluster([[1], [1]], [[10], [10]], eligible=[[True, True], [False, True]])
+    run = distributed_psdsf(cluster, 20, delay=4, activity={0: [(0, 10), (10.5, 20)]}, rng=6)
+    np.testing.assert_allclose(run.placement[9, :, 1], [0, 10])
+    for placement in run.placement[12:14]:
+        np.testing.assert_allclose(placement, [[10, 5], [0, 5]])
+    np.testing.assert_allclose(run.placement[-1], [[10, 0], [0, 10]])
+
+
 def test_settle_times_by_hand():
     run = distributed_psdsf(CLUSTER, 60, activity={3: [(0, 30)]}, settled=1e-6, rng=3)
     for start, end, took in zip(run.changes, (30, 61), run.settle_times, strict=True):
@@ -74,6 +85,15 @@ def test_a_change_after_the_last_regular_record():
     run = distributed_psdsf(CLUSTER, 10, activity={3: [(0, 9.5)]}, sample_every=3, rng=4)
     assert run.times.tolist() == [0, 3, 6, 9, 10]
     assert "from 9.5: class 1, class 2, class 3" in run.summary()
+
+
+def test_intervals_that_touch_are_one():
+    split, whole = (
+        distributed_psdsf(CLUSTER, 12, activity={0: spans}, delay=np.int64(1), rng=5)
+        for spans in ([(0, 5), (5, 9)], [(0, 9)])
+    )
+    assert split.changes == whole.changes == (0.0, 9.0)
+    np.testing.assert_array_equal(split.placement, whole.placement)
 
 
 def test_the_seed_decides():
@@ -101,9 +121,22 @@ def test_table_and_plot():
         ({"delay": (2, 1)}, "delay must be"),
         ({"procedure": "guess"}, "procedure must be one of"),
         ({"activity": {4: [(0, 1)]}}, "activity names class 4"),
+        ({"activity": {"class 1": [(0, 1)]}}, "activity names class 'class 1'; classes are numbered 0..3"),
+        ({"activity": {0.5: [(0, 1)]}}, "activity names class 0.5"),
         ({"activity": {0: [(1, 1)]}}, "empty interval"),
+        ({"activity": {0: [(np.nan, 1)]}}, "empty interval"),
+        ({"activity": {0: (0, 1)}}, r"activity\[0\] must be a list of intervals, for example \[\(0, 10\)\]"),
+        ({"activity": [(0, 1)]}, "activity must map class numbers to intervals"),
+        ({"horizon": "long"}, "horizon must be finite and > 0; got 'long'"),
+        ({"period": None}, "period must be finite and > 0; got None"),
+        ({"horizon": np.inf}, "horizon must be finite"),
+        ({"delay": None}, "delay must be"),
+        ({"delay": (1, 2, 3)}, "delay must be"),
+        ({"delay": "ab"}, "delay must be"),
+        ({"settled": np.nan}, "settled must be finite and > 0"),
+        ({"cluster": "cluster"}, "distributed_psdsf needs a Cluster; got str"),
     ],
 )
 def test_bad_arguments(arguments, message):
     with pytest.raises(ModelError, match=message):
-        distributed_psdsf(CLUSTER, **{"horizon": 1, **arguments})
+        distributed_psdsf(**{"cluster": CLUSTER, "horizon": 1, **arguments})

@@ -209,6 +209,14 @@ def test_names_and_bad_arguments():
         PSDSF(method="newton")
     with pytest.raises(ModelError, match="resource division"):
         PSDSF("time", method="algorithm-1")
+    for sweeps in (0, -1, 2.5, "many", None):
+        with pytest.raises(ModelError, match="max_sweeps must be an integer >= 1; got"):
+            PSDSF(max_sweeps=sweeps)
+    for order in (1, "01", (1.0, 0.0)):
+        with pytest.raises(ModelError, match="server_order must be a tuple of server numbers; got"):
+            PSDSF(server_order=order)
+    assert PSDSF(server_order=np.array([1, 0])) == PSDSF(server_order=[1, 0]) == PSDSF(server_order=(1, 0))
+    assert hash(PSDSF(server_order=[1, 0])) == hash(PSDSF(server_order=(1, 0)))
     cluster = Cluster([[1]], [[1], [1]])
     with pytest.raises(ModelError, match=r"server_order must list the servers 0\.\.1 once"):
         allocate(cluster, PSDSF(server_order=(0, 0)))

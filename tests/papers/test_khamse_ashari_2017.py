@@ -148,6 +148,9 @@ def test_memory_not_cpu_is_full_on_the_first_two_classes_of_servers():
     result = allocate(cluster, PSDSF())
     np.testing.assert_allclose(result.tasks, [210, 105, 82.5, 27.5], rtol=EXACT)
     assert result.usage[:2, 0].sum() / cluster.capacities[:2, 0].sum() == pytest.approx(5 / 6)
+    # With these demands and without user 4, the CPU of class D is full, its memory is not.
+    without = allocate(cluster, PSDSF(), USER_4_OFF)
+    np.testing.assert_allclose(without.utilization[3], [1, 97 / 99], rtol=EXACT)
 
 
 def test_figure_6_as_a_simulation():

@@ -23,6 +23,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -162,6 +163,8 @@ def distributed_psdsf(
     ------
     ModelError
         If a time is not positive or an interval is empty, or class, procedure or delay is unknown.
+    NotConvergedError
+        If the server procedure as printed makes too many updates.
 
     Examples
     --------
@@ -173,14 +176,19 @@ def distributed_psdsf(
       from 20: class 1; settled after ...
       at the end: tasks (9, 0), residual ...
     """
-    low, high = _checked(horizon, period, delay, sample_every, procedure)
+    if not isinstance(cluster, Cluster):
+        raise ModelError(f"distributed_psdsf needs a Cluster; got {type(cluster).__name__}")
+    low, high = _checked(horizon, period, delay, sample_every, procedure, settled)
     generator = np.random.default_rng(rng)
     intervals = _intervals(cluster, activity)
     spacing = period if sample_every is None else sample_every
     samples: FloatArray = np.arange(int(horizon / spacing * (1 + 1e-12)) + 1, dtype=float) * spacing
     if samples[-1] < horizon * (1 - 1e-12):  # So that every change is followed by a record.
         samples = np.append(samples, horizon)
-    switches = sorted({t for spans in intervals.values() for span in spans for t in span if 0 < t < horizon})
+    ends = sorted({t for spans in intervals.values() for span in spans for t in span if 0 < t < horizon})
+    # An interval that begins where another ends changes nothing.
+    on = [_active(intervals, cluster.n_classes, t) for t in (0.0, *ends)]
+    switches = [t for t, old, new in zip(ends, on, on[1:], strict=False) if (old != new).any()]
     # At equal times classes change first, then servers act, then the record is made.
     events: list[tuple[float, int, int]] = [(t, 0, -1) for t in switches]
     events += [(float(t), 1, int(i)) for i, t in enumerate(generator.uniform(0, period, cluster.n_servers))]
@@ -264,11 +272,18 @@ def _active(
 def _intervals(
     cluster: Cluster, activity: Mapping[int, Sequence[tuple[float, float]]] | None
 ) -> dict[int, list[tuple[float, float]]]:
-    result = {}
+    result: dict[int, list[tuple[float, float]]] = {}
+    if not isinstance(activity, Mapping | None):
+        raise ModelError(f"activity must map class numbers to intervals; got {activity!r}")
     for k, spans in (activity or {}).items():
-        if not 0 <= k < cluster.n_classes:
-            raise ModelError(f"activity names class {k}; classes are numbered 0..{cluster.n_classes - 1}")
-        result[int(k)] = [(float(start), float(end)) for start, end in spans]
+        if not (isinstance(k, Integral) and 0 <= k < cluster.n_classes):
+            raise ModelError(f"activity names class {k!r}; classes are numbered 0..{cluster.n_classes - 1}")
+        try:
+            result[int(k)] = [(float(start), float(end)) for start, end in spans]
+        except (TypeError, ValueError):
+            raise ModelError(
+                f"activity[{k}] must be a list of intervals, for example [(0, 10)]; got {spans!r}"
+            ) from None
         for start, end in result[int(k)]:
             if not start < end:
                 raise ModelError(f"activity[{k}] holds the empty interval ({start:g}, {end:g})")
@@ -281,13 +296,21 @@ def _checked(
     delay: float | tuple[float, float],
     sample_every: float | None,
     procedure: str,
+    settled: float,
 ) -> tuple[float, float]:
-    for name, value in (("horizon", horizon), ("period", period), ("sample_every", sample_every)):
-        if value is not None and not (np.isfinite(value) and value > 0):
-            raise ModelError(f"{name} must be finite and > 0; got {value}")
+    times = {"horizon": horizon, "period": period, "settled": settled}
+    if sample_every is not None:
+        times["sample_every"] = sample_every
+    for name, value in times.items():
+        if not (isinstance(value, Real) and 0 < value < np.inf):
+            raise ModelError(f"{name} must be finite and > 0; got {value!r}")
     if procedure not in PROCEDURES:
         raise ModelError(f"procedure must be one of {', '.join(map(repr, PROCEDURES))}; got {procedure!r}")
-    low, high = (delay, delay) if isinstance(delay, (int, float)) else delay
+    bounds = (delay, delay) if isinstance(delay, (int, float, np.number)) else delay
+    try:
+        low, high = (float(bound) for bound in bounds)
+    except (TypeError, ValueError):
+        low = high = np.nan
     if not 0 <= low <= high < np.inf:
         raise ModelError(f"delay must be >= 0, or (low, high) with 0 <= low <= high; got {delay!r}")
-    return float(low), float(high)
+    return low, high

@@ -71,6 +71,8 @@ class ClusterPolicy(ABC):
 
     def __call__(self, cluster: Cluster, counts: ArrayLike | None = None) -> FloatArray:
         """Tasks per class and server, shape (..., n_classes, n_servers)."""
+        if not isinstance(cluster, Cluster):
+            raise ModelError(f"{self.name} places tasks on a Cluster; got {type(cluster).__name__}")
         x = cluster.check_counts(counts)
         states = x.reshape(-1, cluster.n_classes)
         placements = np.empty((len(states), cluster.n_classes, cluster.n_servers))

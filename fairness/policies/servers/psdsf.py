@@ -23,11 +23,13 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
+from operator import index
 
 from numpy.typing import ArrayLike
 
 from fairness.cluster import Cluster
-from fairness.cluster_certificates import resource_division_certificate, time_division_certificate
+from fairness.cluster_certificates import resource_division_certificate
 from fairness.errors import ModelError
 from fairness.policies.servers.algorithm_one import algorithm_one
 from fairness.policies.servers.market import time_division
@@ -52,7 +54,7 @@ class PSDSF(ClusterPolicy):
     server_order : tuple of int, optional
         Order in which servers are swept under resource division; matters where the allocation is not unique.
     max_sweeps : int
-        Most sweeps over all servers.
+        Most sweeps over all servers; water-filling makes up to three attempts of so many.
 
     Examples
     --------
@@ -75,11 +77,23 @@ class PSDSF(ClusterPolicy):
             raise ModelError(
                 "method and server_order are for resource division; leave them out with division='time'"
             )
+        if not (isinstance(self.max_sweeps, Integral) and self.max_sweeps >= 1):
+            raise ModelError(f"max_sweeps must be an integer >= 1; got {self.max_sweeps!r}")
+        if self.server_order is not None:
+            try:
+                order = tuple(index(i) for i in self.server_order)
+            except TypeError:
+                raise ModelError(
+                    f"server_order must be a tuple of server numbers; got {self.server_order!r}"
+                ) from None
+            object.__setattr__(self, "server_order", order)
 
     @property
     def name(self) -> str:  # type: ignore[override]
         """Name with the division: PS-DSF rdm or PS-DSF tdm."""
-        return "PS-DSF rdm" if self.division == "resource" else "PS-DSF tdm"
+        if self.division == "time":
+            return "PS-DSF tdm"
+        return "PS-DSF rdm" if self.method == "filling" else "PS-DSF rdm, Algorithm I"
 
     def solve(self, cluster: Cluster, counts: ArrayLike | None = None) -> ClusterSolution:
         """Placement and certificate for one vector of counts."""
@@ -87,8 +101,7 @@ class PSDSF(ClusterPolicy):
         weights = x * cluster.weights
         if self.division == "time":
             placement, prices, details = time_division(cluster, weights)
-            certificate = time_division_certificate(cluster, x, placement)
-            return ClusterSolution(placement, certificate, prices=prices, details=details)
+            return ClusterSolution(placement, details["certificate"], prices=prices, details=details)
         order = self.server_order
         if order is not None and sorted(order) != list(range(cluster.n_servers)):
             raise ModelError(
