@@ -43,25 +43,10 @@ from fairness.indivisible.ledger import Ledger, Number
 from fairness.indivisible.lowest import make_ties
 from fairness.indivisible.placing import Placing
 from fairness.indivisible.rules import check_stop
-from fairness.indivisible.server_shares import (
-    ClusterAmounts,
-    ClusterRule,
-    DominantShare,
-    ResidualShare,
-    TaskShare,
-    VirtualShare,
-)
+from fairness.indivisible.server_shares import ClusterAmounts, ClusterRule, DominantShare
 from fairness.problem import FloatArray
 
-__all__ = [
-    "SERVER_RULES",
-    "ClusterFilling",
-    "DominantShare",
-    "ResidualShare",
-    "TaskShare",
-    "VirtualShare",
-    "fill_cluster",
-]
+__all__ = ["SERVER_RULES", "ClusterFilling", "fill_cluster"]
 
 SERVER_RULES = ("rrr", "joint", "first fit", "best fit", "random fit")
 
@@ -183,15 +168,16 @@ class ClusterFilling:
         cluster = self.cluster
         lines = [f"{self.rule.name}, task by task, servers by {self.server_rule}: {self.total} tasks"]
         if cluster.n_servers <= 8 and cluster.n_classes <= 40:
-            lines.append(
-                f"  {'class':<12}{'jobs':>8}{'tasks':>8}" + "".join(f"{s:>12}" for s in cluster.servers)
-            )
+            first = max(12, *(len(name) + 2 for name in cluster.job_classes))
+            widths = [max(12, len(server) + 2) for server in cluster.servers]
+            heads = "".join(f"{server:>{w}}" for server, w in zip(cluster.servers, widths, strict=True))
+            lines.append(f"  {'class':<{first}}{'jobs':>8}{'tasks':>8}{heads}")
             for n, name in enumerate(cluster.job_classes):
                 places = "".join(
-                    f"{self.placement[n, i]:>12d}" if cluster.eligible[n, i] else f"{'-':>12}"
-                    for i in range(cluster.n_servers)
+                    f"{self.placement[n, i]:>{w}d}" if cluster.eligible[n, i] else f"{'-':>{w}}"
+                    for i, w in enumerate(widths)
                 )
-                lines.append(f"  {name:<12}{self.counts[n]:>8g}{self.tasks[n]:>8d}{places}")
+                lines.append(f"  {name:<{first}}{self.counts[n]:>8g}{self.tasks[n]:>8d}{places}")
             for i, server in enumerate(cluster.servers):
                 used = zip(cluster.resources, self.usage[i], cluster.capacities[i], strict=True)
                 text = ", ".join(f"{name} {float(u):.6g}/{c:g}" for name, u, c in used if c > 0)
@@ -247,6 +233,7 @@ def fill_cluster(
     Examples
     --------
     >>> from fairness import Cluster
+    >>> from fairness.indivisible import VirtualShare
     >>> cluster = Cluster([[5, 1], [1, 5]], [[100, 30], [30, 100]])
     >>> fill_cluster(cluster, VirtualShare(), server_rule="joint")
     PS-DSF, task by task, servers by joint: 41 tasks

@@ -12,6 +12,7 @@ drawn at random. In a rational model equal means equal; in a float model keys wi
 from __future__ import annotations
 
 import heapq
+import numbers
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -20,7 +21,7 @@ import numpy as np
 from fairness.errors import ModelError
 from fairness.indivisible.ledger import ROUNDING, Number
 
-__all__ = ["LowestFirst", "Ties", "make_ties"]
+__all__ = ["LowestFirst", "Ties", "check_order", "make_ties"]
 
 Candidate = TypeVar("Candidate", bound=Hashable)
 
@@ -61,10 +62,18 @@ def make_ties(
             )
         order = list(range(n_classes))
     else:
-        order = [int(n) for n in ties]
-        if sorted(order) != list(range(n_classes)):
-            raise ModelError(f"ties must list each class number 0..{n_classes - 1} once; got {list(ties)}")
-    return Ties(order, np.random.default_rng(rng) if ties == "random" else None, exact=exact)
+        order = check_order("ties", ties, n_classes, "class")
+    drawn = isinstance(ties, str) and ties == "random"
+    return Ties(order, np.random.default_rng(rng) if drawn else None, exact=exact)
+
+
+def check_order(name: str, order: Sequence[int], size: int, what: str) -> list[int]:
+    """Return the numbers as a list, or refuse them unless they are a permutation."""
+    given = list(order) if isinstance(order, Iterable) else [order]
+    whole = all(isinstance(k, numbers.Integral) for k in given)
+    if not whole or sorted(given) != list(range(size)):
+        raise ModelError(f"{name} must list each {what} number 0..{size - 1} once; got {order!r}")
+    return [int(k) for k in given]
 
 
 class LowestFirst(Generic[Candidate]):

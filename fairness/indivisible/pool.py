@@ -196,13 +196,14 @@ class TaskFilling:
     def summary(self) -> str:
         """What a person wants to read: tasks, shares and what stopped them, order, usage, gap."""
         problem = self.problem
+        first = max(12, *(len(name) + 2 for name in problem.job_classes))
         lines = [
             f"{self.rule.name}, task by task",
-            f"  {'class':<12}{'jobs':>8}{'tasks':>8}{'dom. share':>14}  stopped by",
+            f"  {'class':<{first}}{'jobs':>8}{'tasks':>8}{'dom. share':>14}  stopped by",
         ]
         for n, name in enumerate(problem.job_classes):
             row = f"{self.counts[n]:>8g}{self.tasks[n]:>8d}{_text(self.dominant_shares[n]):>14}"
-            lines.append(f"  {name:<12}{row}  {self._stop(n)}")
+            lines.append(f"  {name:<{first}}{row}  {self._stop(n)}")
         if 0 < len(self.order) <= 40:
             lines.append("  order: " + ", ".join(problem.job_classes[n] for n in self.order))
         used = zip(problem.resources, self.usage, problem.capacities, strict=True)

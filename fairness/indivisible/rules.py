@@ -28,7 +28,7 @@ References
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -66,9 +66,12 @@ class LowestShare:
     ) -> None:
         object.__setattr__(self, "stop", check_stop(stop))
         if factors is not None:
+            if not isinstance(factors, Iterable):
+                raise ModelError(f"factors must list one number per class; got {factors!r}")
+            factors = tuple(factors)
             for k, value in enumerate(factors):
-                if not (np.isfinite(float(value)) and value >= 0):
-                    raise ModelError(f"factors must be finite and >= 0; got {value} at index {k}")
+                if not (isinstance(value, numbers.Real) and np.isfinite(float(value)) and value >= 0):
+                    raise ModelError(f"factors must be finite and >= 0; got {value!r} at index {k}")
             factors = tuple(Fraction(v) if isinstance(v, numbers.Rational) else float(v) for v in factors)
         object.__setattr__(self, "factors", factors)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -60,14 +61,18 @@ class FillingRuns:
 
     def summary(self) -> str:
         """Mean and standard deviation of the placement."""
+        first = max(12, *(len(name) + 2 for name in self.cluster.job_classes))
+        widths = [max(18, len(server) + 2) for server in self.cluster.servers]
+        heads = "".join(f"{server:>{w}}" for server, w in zip(self.cluster.servers, widths, strict=True))
         lines = [
             f"{self.rule.name}, servers by {self.server_rule}, {len(self.placements)} runs: "
             f"{self.totals.mean():.2f} tasks (std {self.totals.std(ddof=1):.2f})",
-            f"  {'class':<12}" + "".join(f"{s:>18}" for s in self.cluster.servers),
+            f"  {'class':<{first}}{heads}",
         ]
         for name, mean, std in zip(self.cluster.job_classes, self.mean, self.std, strict=True):
             cells = (f"{m:.2f} (std {s:.2f})" for m, s in zip(mean, std, strict=True))
-            lines.append(f"  {name:<12}" + "".join(f"{cell:>18}" for cell in cells))
+            row = "".join(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True))
+            lines.append(f"  {name:<{first}}{row}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -107,8 +112,8 @@ def repeat_filling(
     >>> repeat_filling(cluster, VirtualShare(), runs=20, rng=1).mean.shape
     (2, 2)
     """
-    if runs < 2:
-        raise ModelError(f"runs must be at least 2 for a standard deviation; got {runs}")
+    if not isinstance(runs, numbers.Integral) or runs < 2:
+        raise ModelError(f"runs must be an integer >= 2, for a standard deviation; got {runs!r}")
     rule = DominantShare() if rule is None else rule
     placements = [
         fill_cluster(

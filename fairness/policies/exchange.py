@@ -26,18 +26,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairness.errors import ModelError
+from fairness.indivisible.amounts import Numbers
+from fairness.indivisible.lowest import check_order
 from fairness.validation import float_array, rationals, require, require_shape
 
 __all__ = ["Exchange", "Swap", "exchange"]
-
-Numbers = NDArray[Any]
-"""Floats, or an object array of fractions."""
 
 
 @dataclass(frozen=True)
@@ -144,9 +141,7 @@ def exchange(contributions: ArrayLike, needs: ArrayLike, *, order: Sequence[int]
     )
     require_shape("needs", wanted, amounts.shape, "contributions", amounts)
     require("needs", wanted, np.isfinite(wanted) & (wanted >= 0), "finite and >= 0", users, resources)
-    sequence = tuple(range(len(users))) if order is None else tuple(int(i) for i in order)
-    if sorted(sequence) != list(range(len(users))):
-        raise ModelError(f"order must list each user number 0..{len(users) - 1} once; got {sequence}")
+    sequence = tuple(range(len(users)) if order is None else check_order("order", order, len(users), "user"))
     usable = wanted > 0
     exact = rationals(contributions)
     given = (

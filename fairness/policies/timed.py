@@ -31,7 +31,7 @@ References
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -52,7 +52,7 @@ from fairness.policies.maxmin import DRF, MaxMin
 from fairness.policies.protocol import Solution
 from fairness.problem import FloatArray, Problem
 
-__all__ = ["TDRF", "Time", "as_time", "integer_tdrf"]
+__all__ = ["TDRF", "Time", "as_time", "as_times", "integer_tdrf"]
 
 Time = Fraction | float
 """Exact where it was given as an integer or a fraction."""
@@ -99,7 +99,7 @@ class TDRF:
         initial_time: Time | int = 0,
         final_time: Time | int | None = None,
     ) -> None:
-        joins = tuple(as_time("join_times", t) for t in join_times)
+        joins = as_times("join_times", join_times)
         start = as_time("initial_time", initial_time)
         end = None if final_time is None else as_time("final_time", final_time)
         if not joins:
@@ -156,11 +156,14 @@ class TDRF:
         return Solution(tasks, Certificate(claim, residual), levels=levels)
 
     def _weights(self, problem: Problem) -> FloatArray:
+        self._check(problem)
+        return np.array([float(w) for w in self.time_weights])
+
+    def _check(self, problem: Problem) -> None:
         if len(self.join_times) != problem.n_classes:
             raise ModelError(
                 f"join_times has {len(self.join_times)} entries; the problem has {problem.n_classes} classes"
             )
-        return np.array([float(w) for w in self.time_weights])
 
 
 def integer_tdrf(
@@ -207,6 +210,7 @@ def integer_tdrf(
     array([4, 1])
     """
     policy = TDRF(join_times, initial_time, final_time)
+    policy._check(problem)
     rule = LowestShare(stop, factors=policy.time_weights)
     return fill_tasks(problem, rule, counts, holdings=holdings, ties=ties, rng=rng)
 
@@ -215,6 +219,13 @@ def _prioritised(problem: Problem, time_weights: FloatArray) -> Problem:
     """The problem with weights over time weights; those of time weight 0 keep theirs."""
     divisor = np.where(time_weights > 0, time_weights, 1.0)
     return problem.replaced(weights=problem.weights / divisor)
+
+
+def as_times(name: str, values: Iterable[Time | int]) -> tuple[Time, ...]:
+    """Times given by the user."""
+    if not isinstance(values, Iterable):
+        raise ModelError(f"{name} must list one time each; got {values!r}")
+    return tuple(as_time(name, t) for t in values)
 
 
 def as_time(name: str, value: Time | int) -> Time:

@@ -26,9 +26,9 @@ from fairness.indivisible.amounts import Numbers, array
 from fairness.indivisible.ledger import ROUNDING
 from fairness.indivisible.pool import TaskFilling, fill_tasks
 from fairness.policies.exchange import Exchange, exchange
-from fairness.policies.timed import TDRF, Time, as_time, integer_tdrf
+from fairness.policies.timed import TDRF, Time, as_time, as_times, integer_tdrf
 from fairness.problem import Problem
-from fairness.validation import float_array
+from fairness.validation import float_array, require_shape
 
 __all__ = ["Interval", "Timeline", "timeline"]
 
@@ -176,8 +176,11 @@ def timeline(
     """
     amounts = float_array("contributions", contributions, ndim=2)
     n_users = len(amounts)
-    joins = [as_time("join_times", t) for t in join_times]
-    leaves = [None if t is None else as_time("leave_times", t) for t in leave_times or [None] * n_users]
+    if n_users == 0:
+        raise ModelError(f"contributions has shape {amounts.shape}; give at least one user")
+    joins = as_times("join_times", join_times)
+    leaving = [None] * n_users if leave_times is None else leave_times
+    leaves = [None if t is None else as_time("leave_times", t) for t in leaving]
     for name, size in (("join_times", len(joins)), ("leave_times", len(leaves))):
         if size != n_users:
             raise ModelError(f"{name} has {size} entries; contributions has {n_users} users")
@@ -186,10 +189,11 @@ def timeline(
             raise ModelError(f"leave_times[{k}] = {leave} must be later than join_times[{k}] = {join}")
     start = min(joins) if initial_time is None else as_time("initial_time", initial_time)
     whole = Problem(demands, capacities)
-    priority = list(range(n_users)) if isinstance(ties, str) else [int(k) for k in ties]
+    require_shape("demands", whole.demands, amounts.shape, "contributions", amounts)
     # Both are checked on all users, so that a mistake shows whoever is present when.
     exchange(contributions, whole.demands, order=order)
     fill_tasks(whole, ties=ties)
+    priority = [] if isinstance(ties, str) else list(ties)
     TDRF(joins, start, final_time)
 
     generator = np.random.default_rng(rng)
@@ -203,7 +207,7 @@ def timeline(
         ]
         if not present:
             continue
-        sequence = [present.index(k) for k in (order or range(n_users)) if k in present]
+        sequence = [present.index(k) for k in (range(n_users) if order is None else order) if k in present]
         swapped = exchange(_given(rows[present]), _given(needs[present]), order=sequence)
         pool = Problem(_given(needs[present]), capacities, job_classes=[f"user {k + 1}" for k in present])
         filling = integer_tdrf(

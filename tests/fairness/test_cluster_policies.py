@@ -1,6 +1,6 @@
 """The battery: every cluster policy of the catalogue passes the same checks, and every check can fail."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from fairness.certificates import Certificate
 from fairness.cluster_certificates import server_usage
 from fairness.cluster_testing import CLUSTER_CHECKS, check_cluster_policy
 from fairness.policies.protocol import policy_name
+from fairness.policies.servers import per_server
 from fairness.policies.servers.per_server import PerServerDRF
 from fairness.policies.servers.protocol import ClusterPolicy, ClusterSolution
 from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
@@ -267,6 +268,22 @@ def test_per_server_drf_by_its_definition(kind):
             ]
             assert any(stops)
         assert not solution.placement[2].any()
+
+
+def test_per_server_drf_certifies_the_worst_server(monkeypatch):
+    class Doubtful:
+        """DRF that doubts its answer on pools of one class."""
+
+        def solve(self, pool, counts):
+            solution = DRF().solve(pool, counts)
+            doubt = 0.25 if pool.n_classes == 1 else 0.0
+            return replace(solution, certificate=Certificate("doubtful", doubt))
+
+    monkeypatch.setattr(per_server, "DRF", Doubtful)
+    cluster = Cluster([[1], [1]], [[1], [2]], eligible=[[True, False], [True, True]])
+    assert PerServerDRF().solve(cluster).certificate.residual == 0.25
+    assert PerServerDRF().solve(cluster, [1, 0]).certificate.residual == 0.25
+    assert PerServerDRF().solve(cluster.replaced(eligible=None)).certificate.residual == 0
 
 
 @pytest.mark.parametrize("policy", LEXIMIN, ids=policy_name)

@@ -8,6 +8,7 @@ import pytest
 
 from fairness import Cluster, ModelError, NotConvergedError
 from fairness.cluster_certificates import placement_residual
+from fairness.policies.servers import level_program
 from fairness.policies.servers import leximin as module
 from fairness.policies.servers.level_evidence import Pairs
 from fairness.policies.servers.level_program import LevelProgram
@@ -161,6 +162,17 @@ def test_many_levels_on_a_large_cluster():
     assert result.certificate.residual < 1e-11
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_interior_point_method_finds_the_same(kind, monkeypatch):
+    rng = np.random.default_rng(13)
+    instances = [instance(rng, kind, n=30, s=8) for _ in range(4)]
+    simplex = [leximin(*one) for one in instances]
+    monkeypatch.setattr(level_program, "LARGE_PROGRAM", 0)
+    for one, other in zip(instances, simplex, strict=True):
+        # Two bases of the same program: rounding.
+        np.testing.assert_allclose(leximin(*one).levels, other.levels, rtol=1e-11)
+
+
 # The certificate.
 
 
@@ -221,6 +233,12 @@ def test_certificate_refuses_false_evidence(solved):
     assert not certify(solved, rounds=[listed, *others]).holds
     assert not certify(solved, rounds=[replace(first, multipliers=np.full(6, np.nan)), *others]).holds
     assert not certify(solved, rounds=[*result.rounds, replace(first, classes=())]).holds
+    assert not certify(solved, rounds=[replace(first, bound=first.bound * 1.001), *others]).holds
+    for level in (0.0, -first.level, np.inf, np.nan):
+        assert not certify(solved, rounds=[replace(first, level=level), *others]).holds
+    wrong = replace(first, multipliers=first.multipliers[:-1])
+    with pytest.raises(ModelError, match=r"levels\[1\] must have the shapes \(3, 3\) and \(6,\); got"):
+        certify(solved, rounds=[first, wrong])
 
 
 def test_a_max_min_level_is_not_enough():
@@ -233,8 +251,9 @@ def test_a_max_min_level_is_not_enough():
 # Each hypothesis of the theorem, violated alone. Yardsticks are 1, so that levels are tasks.
 
 
-def record(level, classes, prices, multipliers):
-    return Level(level, classes, np.array(prices, dtype=float), np.array(multipliers, dtype=float), level)
+def record(level, classes, prices, multipliers, bound=None):
+    arrays = (np.array(values, dtype=float) for values in (prices, multipliers))
+    return Level(level, classes, *arrays, level if bound is None else bound)
 
 
 def holds(cluster, placement, *rounds):
@@ -244,13 +263,13 @@ def holds(cluster, placement, *rounds):
 def test_priced_resources_must_be_full():
     cluster = Cluster([[1]], [[2]])
     assert holds(cluster, [[2.0]], record(2, (0,), [[2]], [1]))
-    assert not holds(cluster, [[1.0]], record(1, (0,), [[2]], [1]))
+    assert not holds(cluster, [[1.0]], record(1, (0,), [[2]], [1], bound=2))
 
 
 def test_tasks_must_not_run_where_they_cost_more():
     cluster = Cluster([[1]], [[1], [1]])
     assert holds(cluster, [[1.0, 1.0]], record(2, (0,), [[1], [1]], [1]))
-    assert not holds(cluster, [[1.0, 1.0]], record(2, (0,), [[2], [1]], [1]))
+    assert not holds(cluster, [[1.0, 1.0]], record(2, (0,), [[2], [1]], [1], bound=3))
 
 
 def test_a_class_must_not_cost_less_than_its_multiplier_elsewhere():
@@ -268,15 +287,26 @@ def test_levels_must_not_fall():
 def test_later_classes_must_have_no_multiplier():
     # Class 1 has the first server only, so (1, 10) is leximin; these prices speak for any sum of 11.
     cluster = Cluster([[1], [1]], [[1], [10]], eligible=[[True, False], [True, True]])
-    low, high = record(0.5, (0,), [[1], [10]], [1, 1]), record(10.5, (1,), [[1], [10]], [1, 1])
+    low = record(0.5, (0,), [[1], [10]], [1, 1], bound=11)
+    high = record(10.5, (1,), [[1], [10]], [1, 1])
     assert not holds(cluster, [[0.5, 0], [0.5, 10.0]], low, high)
 
 
 def test_a_negative_price_needs_a_resource_that_had_a_positive_one():
     # (1/2, 1/2) is leximin. Resource 2 is not full.
     cluster = Cluster([[1, 0], [1, 1]], [[1, 4]])
-    low, high = record(0.2, (0,), [[1, -4]], [1, 0]), record(0.8, (1,), [[1, 0]], [1, 1])
+    low = record(0.2, (0,), [[1, -4]], [1, 0], bound=-3)
+    high = record(0.8, (1,), [[1, 0]], [1, 1])
     assert not holds(cluster, [[0.2], [0.8]], low, high)
+
+
+def test_the_bound_must_be_what_the_prices_prove():
+    cluster = Cluster([[1], [1]], [[1], [2]], eligible=[[True, False], [False, True]])
+    low = record(1, (0,), [[1], [0]], [1, 0])
+    # The price of the first server and the multiplier of class 1 cancel in the second round.
+    for bound in (2, 1.9, 3):
+        high = record(2, (1,), [[1], [2]], [1, 1], bound=bound)
+        assert holds(cluster, [[1.0, 0], [0, 2.0]], low, high) == (bound == 2)
 
 
 def test_a_multiplier_that_rounding_may_have_made_does_not_count():
@@ -320,6 +350,15 @@ def test_a_failed_program_is_reported(solved, monkeypatch):
     monkeypatch.setattr(LevelProgram, "_model", impatient)
     with pytest.raises(NotConvergedError, match="HiGHS stopped with status 'Iteration limit reached'"):
         leximin(*solved[:3])
+
+
+def test_what_no_float_program_resolves_is_an_error_with_a_hint():
+    cluster = Cluster([[1, 2], [2, 1]], [[4, 4], [1, 9]])
+    with pytest.raises(NotConvergedError, match=r"2 classes to go; .* many decades apart\?"):
+        leximin(cluster, [1e-150, 1], [1, 1])
+    # The same scale for all is no difficulty.
+    tasks = leximin(cluster, [1e-150, 1e-150], [1, 1]).placement.sum(axis=1)
+    np.testing.assert_allclose(tasks, leximin(cluster, None, [1, 1]).placement.sum(axis=1), rtol=1e-12)
 
 
 def test_dual_values_lost_in_rounding_are_reported(solved, monkeypatch):

@@ -1,6 +1,7 @@
 """Whole tasks on one pool and on clusters, against direct readings of the rules and against the proofs."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction as F
 
 import numpy as np
@@ -295,12 +296,57 @@ def test_huge_and_tiny_units():
         assert fill_tasks(pool, ties=[1, 0]).order == (1, 0, 0, 1, 0)
 
 
+def test_exact_models_have_no_margin_and_float_models_do():
+    assert fill_tasks(Problem([[10**13 + 1]], [10**13])).tasks.tolist() == [0]
+    assert fill_tasks(Problem([[1e13 + 1]], [1e13])).tasks.tolist() == [1]
+
+
+def test_a_tiny_task_within_the_margin_of_a_full_server():
+    # Nothing is free when the large task runs; the small ones fit within 1e-12 of the capacity.
+    cluster = Cluster([[1.0], [1e-12]], [[1.0]], weights=[2, 1])
+    filling = fill_cluster(cluster, ResidualShare(), server_rule="joint")
+    assert filling.tasks.tolist() == [1, 1]
+    assert filling.certificate.residual <= 2e-12
+
+
+def test_best_fit_takes_the_first_of_equally_good_servers():
+    # Both servers offer resources as 5 to 7, but in floats the second seems to fit better.
+    cluster = Cluster([[0.7000000000000001, 0.1]], [[13.5, 18.900000000000002], [1.5, 2.1]])
+    assert fill_cluster(cluster, server_rule="best fit").order[0] == (0, 0)
+
+
+def test_certificates_refuse_a_filling_that_stopped_too_early():
+    pool = fill_tasks(Problem([[1]], [2]), LowestShare("skip"))
+    assert pool.certificate.residual == 0
+    idle = replace(pool, tasks=np.array([1]), stopped_by=((),))
+    assert idle.certificate.residual == math.inf
+    placed = fill_cluster(Cluster([[1]], [[2]]))
+    assert placed.certificate.residual == 0
+    idle = replace(placed, placement=np.array([[1]]), stopped_by={(0, 0): ()})
+    assert idle.certificate.residual == math.inf
+    stopped = fill_cluster(Cluster([[1], [1]], [[4]]), server_rule="first fit", stop="first misfit")
+    assert stopped.certificate.residual == 0
+    # A gap of four tasks, three too many.
+    assert replace(stopped, placement=np.array([[4], [0]])).certificate.residual == 3
+
+
+def test_ranks_count_jobs_and_not_classes():
+    # After three tasks class 4 is behind the five jobs of class 3, class 2 behind fewer.
+    pool = Problem([[3, 0, 0], [1, 0, 2], [2, 3, 0], [1, 1, 3]], [8, 4, 5])
+    filling = fill_tasks(pool, BestRank("skip", "fullest"), counts=[1, 1, 5, 1])
+    assert filling.tasks.tolist() == [1, 1, 1, 1]
+    assert fill_tasks(pool, BestRank("skip", "fullest")).tasks.tolist() == [1, 2, 1, 0]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"rule": "drf"}, "rule must be LowestShare"),
         ({"ties": "last"}, "ties must be 'first', 'random'"),
         ({"ties": [0, 0]}, "ties must list each class number 0..1 once"),
+        ({"ties": [0.5, 1.5]}, "ties must list each class number 0..1 once"),
+        ({"ties": ["A", "B"]}, "ties must list each class number 0..1 once"),
+        ({"ties": None}, "ties must list each class number 0..1 once; got None"),
         ({"rule": LowestShare(factors=[1])}, "factors has 1 entries"),
         ({"holdings": [[1, 2]]}, "holdings must have shape"),
         ({"holdings": [[1, 2], [-1, 0]]}, "holdings must be finite and >= 0"),
@@ -317,6 +363,10 @@ def test_bad_rules_and_models():
         LowestShare("never")
     with pytest.raises(ModelError, match="factors must be finite"):
         LowestShare(factors=[-1])
+    with pytest.raises(ModelError, match="factors must be finite and >= 0; got 'high' at index 1"):
+        LowestShare(factors=[1, "high"])
+    with pytest.raises(ModelError, match="factors must list one number per class; got 3"):
+        LowestShare(factors=3)
     with pytest.raises(ModelError, match="bottlenecks must be one of"):
         BestRank(bottlenecks="some")
     with pytest.raises(ModelError, match="needs a Problem"):
@@ -334,8 +384,9 @@ def test_bad_rules_and_models():
     ):
         with pytest.raises(ModelError, match=message):
             fill_cluster(cluster, **arguments)
-    with pytest.raises(ModelError, match="runs must be at least 2"):
-        repeat_filling(cluster, runs=1)
+    for runs in (1, 2.5, "3"):
+        with pytest.raises(ModelError, match=f"runs must be an integer >= 2, .* got {runs!r}"):
+            repeat_filling(cluster, runs=runs)
 
 
 def random_servers(rng):
@@ -504,6 +555,21 @@ def test_random_ties_and_random_fit_on_clusters():
     assert {order[0] for order in orders} == {(0, 0), (0, 1)}
     again = [fill_cluster(cluster, rng=5, ties="random").order for _ in range(2)]
     assert again[0] == again[1]
+
+
+def test_long_names_do_not_run_together():
+    classes, servers = ["a batch of long jobs", "web"], ["the machine in the cellar", "attic"]
+    cluster = Cluster([[5, 1], [1, 5]], [[100, 30], [30, 100]], job_classes=classes, servers=servers)
+    pool = Problem([[1, 4], [3, 1]], [9, 18], job_classes=classes)
+    runs = repeat_filling(cluster, runs=2, rng=1)
+    for result in (fill_tasks(pool), fill_cluster(cluster, rng=1), runs):
+        head, *rows = repr(result).splitlines()[1:4]
+        assert [row.startswith(f"  {name}  ") for row, name in zip(rows, classes, strict=True)] == [True] * 2
+        assert "  class  " in head
+    for result in (fill_cluster(cluster, rng=1), runs):
+        head, *rows = repr(result).splitlines()[1:4]
+        assert "  the machine in the cellar  " in head
+        assert {len(row) for row in rows} == {len(head)}
 
 
 def test_runs_report_mean_and_deviation():

@@ -90,8 +90,9 @@ def test_bad_arguments_of_exchange(arguments, message):
 
 
 def test_bad_order_of_exchange():
-    with pytest.raises(ModelError, match="order must list each user number"):
-        exchange([[1], [1]], [[1], [1]], order=[0, 0])
+    for order in ([0, 0], [0.5, 1.5], ["first", "second"], 1):
+        with pytest.raises(ModelError, match="order must list each user number"):
+            exchange([[1], [1]], [[1], [1]], order=order)
 
 
 def random_tdrf(rng, problem, *, starters=0.0):
@@ -208,6 +209,9 @@ def test_timeline_intervals():
     assert together.intervals[0].exchange.holdings.tolist() == [[1, 0], [0, 1]]
     assert together.intervals[0].filling.tasks.tolist() == [0, 0]
     assert not together.intervals[0].excess.any()
+    # 0.1 + 0.2 exceeds 0.3 by a rounding error only.
+    summed = timeline([[0.1], [0.2]], [[1], [1]], [1, 1], capacities=[0.3])
+    assert not summed.intervals[0].excess.any()
 
 
 def test_timeline_order_and_ties_follow_the_users():
@@ -236,18 +240,24 @@ def test_timeline_order_and_ties_follow_the_users():
         (lambda: TDRF([]), "join_times is empty"),
         (lambda: TDRF([1, float("nan")]), "join_times must hold finite numbers"),
         (lambda: TDRF(["soon"]), "join_times must hold finite numbers"),
+        (lambda: TDRF(3), "join_times must list one time each; got 3"),
         (lambda: TDRF([1, 2], initial_time=2), "initial_time = 2 is later than"),
         (lambda: TDRF([1, 2], final_time=1), "final_time = 1 must be later"),
         (lambda: TDRF([0, 0], final_time=0), "final_time = 0 must be later"),
         (lambda: TDRF([1])(Problem([[1], [1]], [1]), [1, 1]), "join_times has 1 entries"),
-        (lambda: integer_tdrf(Problem([[1], [1]], [1]), [1]), "factors has 1 entries"),
+        (lambda: integer_tdrf(Problem([[1], [1]], [1]), [1]), "join_times has 1 entries"),
         (lambda: integer_tdrf(Problem([[1]], [1]), [1], stop="now"), "stop must be one of"),
         (lambda: timeline([[1]], [[1]], [1, 2], capacities=[1]), "join_times has 2 entries"),
         (lambda: timeline([[1]], [[1]], [1], [1, 2], capacities=[1]), "leave_times has 2 entries"),
+        (lambda: timeline([[1]], [[1]], [1], [], capacities=[1]), "leave_times has 0 entries"),
+        (lambda: timeline(np.ones((0, 1)), np.ones((0, 1)), [], capacities=[1]), "give at least one user"),
         (lambda: timeline([[1]], [[1]], [1], [1], capacities=[1]), r"leave_times\[0\] = 1 must be later"),
         (lambda: timeline([[1]], [[1]], [1], capacities=[1], ties="last"), "ties must be"),
+        (lambda: timeline([[1]], [[1]], [1], capacities=[1], ties=["first"]), "ties must list"),
         (lambda: timeline([[1]], [[1]], [1], capacities=[1], order=[1]), "order must list"),
+        (lambda: timeline([[1]], [[1]], [1], capacities=[1], order=[]), "order must list"),
         (lambda: timeline([[1]], [[1, 1]], [1], capacities=[1]), "capacities must have shape"),
+        (lambda: timeline([[1, 1]], [[1]], [1], capacities=[1]), "demands must have shape"),
     ],
 )
 def test_bad_arguments(call, message):

@@ -28,6 +28,8 @@ def test_asset_fairness_counterexamples(demands, capacity, tasks):
 
 def test_asset_fairness_violates_the_sharing_incentive():
     result = allocate(Problem([[1, 3], [1, 1]], [30, 30]), AssetFair())
+    # User 1 holds (6, 18), less than half of each resource but one.
+    np.testing.assert_allclose(result.tasks[0] * np.array([1, 3]), [6, 18], rtol=1e-14)
     assert result.dominant_shares[0] == pytest.approx(18 / 30)
     result = allocate(Problem([[2, 2], [1, 2]], [70, 70]), AssetFair())
     assert result.dominant_shares[0] == pytest.approx(3 / 7)
@@ -52,6 +54,7 @@ def test_ceei_is_not_population_monotone():
 
 def test_drf_is_not_resource_monotone():
     before = allocate(Problem([[2, 1], [1, 2]], [1, 1]), DRF())
+    np.testing.assert_allclose(before.tasks, [1 / 3, 1 / 3], rtol=1e-14)
     np.testing.assert_allclose(before.dominant_shares, [2 / 3, 2 / 3])
     after = allocate(Problem([[2, 1], [1, 2]], [2, 1]), DRF())
     assert after.dominant_shares[1] == pytest.approx(1 / 2)

@@ -5,6 +5,7 @@ totals are compared with fractions and proved leximin in rational arithmetic.
 """
 
 from fractions import Fraction
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ from fairness import Cluster
 from fairness.cluster_certificates import server_usage
 from fairness.policies.protocol import policy_name
 from fairness.policies.servers.per_server import PerServerDRF
+from fairness.policies.servers.psdsf import PSDSF
 from fairness.policies.servers.task_share import CDRFH, TSF
+from fairness.testing import KINDS, random_cluster
 from tests.fairness.cluster_leximin import prove_leximin
 
 F = Fraction
@@ -56,6 +59,19 @@ def test_figure_1_tasks_of_each_user_alone():
     np.testing.assert_allclose(CDRFH().yardsticks(FIGURE_1, np.ones(3)), [10, 12, 24])
 
 
+def test_figure_1_dominant_resources():
+    # Memory for everybody on every server that it may use; pooled, user 1 turns to bandwidth.
+    shares = np.where(FIGURE_1.eligible[:, :, None], FIGURE_1.task_shares, 0)
+    assert shares.argmax(axis=2)[FIGURE_1.eligible].tolist() == [1, 1, 1, 1]
+    demands, capacities, _ = FIGURE_1.as_fractions()
+    total = [sum(column) for column in zip(*capacities, strict=True)]
+    pooled = [[d / c for d, c in zip(row, total, strict=True)] for row in demands]
+    assert [row.index(max(row)) for row in pooled] == [2, 1, 1]
+    assert [max(row) for row in pooled] == [F(1, 10), F(1, 12), F(1, 24)]
+    # Per unit of weight a task of user 3 holds 1/48.
+    np.testing.assert_allclose(CDRFH().solve(FIGURE_1).levels, float(F(288, 23) / 48), rtol=1e-14)
+
+
 def test_figure_2_tasks_of_each_user_alone():
     assert FIGURE_2.gamma.tolist() == [[6, 0], [6, 0], [12, 12], [9, 12]]
     np.testing.assert_allclose(TSF().yardsticks(FIGURE_2, np.ones(4)), [6, 6, 24, 21])
@@ -72,11 +88,43 @@ def test_table_4_of_task_share_fairness():
     np.testing.assert_allclose(placement[2:, 2:], [[58.33, 0], [8.05, 27.5]], atol=0.015)
 
 
+def test_table_4_servers():
+    number, cpu, ram = [8, 68, 33, 11], [F(1), F(1, 2), F(1, 2), F(1, 2)], [F(1), F(1, 2), F(1, 4), F(3, 4)]
+    assert sum(number) == 120
+    pooled = [[k * c, k * r] for k, c, r in zip(number, cpu, ram, strict=True)]
+    assert GOOGLE.as_fractions()[1] == pooled
+
+
+def test_table_4_demands_that_are_not_printed():
+    """The tasks alone force the demands of user 1; for the others they leave some room."""
+    gamma = GOOGLE.as_fractions()[2]
+
+    def alone(user, demand):
+        demands = [row if n != user else demand for n, row in enumerate(GOOGLE.as_fractions()[0])]
+        return GOOGLE.replaced(demands=demands).as_fractions()[2][user]
+
+    tenth, more = F(1, 10), F(1, 1000)
+    for other in ([tenth + more, tenth], [tenth - more, tenth], [tenth, tenth + more], [tenth, tenth - more]):
+        assert alone(0, other) != gamma[0]
+    for user, most, ram in ((1, F(2, 15), F(1, 5)), (3, F(1, 5), F(3, 10))):
+        assert alone(user, [0, ram]) == alone(user, [most, ram]) == gamma[user]
+        assert alone(user, [most + more, ram]) != gamma[user]
+    assert alone(2, [F(1, 5), 0]) == alone(2, [F(1, 5), tenth]) == gamma[2]
+    assert alone(2, [F(1, 5), tenth + more]) != gamma[2]
+    # The memory of class C is full under TSF, which forces that of user 3 but for the rounding of the table.
+    memory = (8.25 - 8.05 * 0.3) / 58.33
+    assert memory == pytest.approx(0.1, abs=1e-4)
+
+
 def test_c_drfh_and_tsf_give_users_3_and_4_the_same():
-    shares = 1 / CDRFH().yardsticks(GOOGLE, np.ones(4))
+    demands, capacities, _ = GOOGLE.as_fractions()
+    cpu, ram = (sum(column) for column in zip(*capacities, strict=True))
+    shares = [max(c / cpu, r / ram) for c, r in demands]
+    assert shares[2:] == [demands[2][0] / cpu, demands[3][1] / ram] == [F(2, 10) / 64, F(3, 10) / F(117, 2)]
+    # The two mechanisms level them in the same ratio.
+    assert shares[3] / shares[2] == F(320, 195)
     tasks = TSF().yardsticks(GOOGLE, np.ones(4))
-    # (0.3/58.5)/(0.2/64) = 320/195, so the two mechanisms level them in the same ratio.
-    assert shares[3] / shares[2] == pytest.approx(tasks[2] / tasks[3], rel=1e-14)
+    assert tasks[2:].tolist() == pytest.approx([320, 195], rel=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -112,6 +160,30 @@ def test_table_1_sharing_incentive_fails_with_equal_weights(policy):
     half = SMALL.gamma.sum(axis=1) / 2
     np.testing.assert_allclose(half, [5.5, 0.5])
     assert solution.placement[0].sum() < half[0] / 5
+
+
+@pytest.mark.parametrize("division", ["resource", "time"])
+def test_table_1_sharing_incentive_of_ps_dsf_on_the_same_servers(division):
+    np.testing.assert_allclose(PSDSF(division)(SMALL, [1, 1]), [[1, 4.5], [0, 0.55]], rtol=1e-12)
+
+
+@pytest.mark.parametrize("policy", [TSF(), CDRFH()], ids=policy_name)
+def test_table_1_sharing_incentive_and_envy_on_random_clusters(policy):
+    """With equal weights the one fails now and then, the other never does."""
+    rng = np.random.default_rng(12)
+    deprived = 0
+    for k in range(200):
+        cluster = random_cluster(rng, 4, 3, 3, kind=KINDS[k % 3], constrained=True)
+        placement = policy(cluster, np.ones(4))
+        tasks = placement.sum(axis=1)
+        deprived += bool((tasks < cluster.gamma.sum(axis=1) / 4 * (1 - 1e-9)).any())
+        for n, p in permutations(range(4), 2):
+            wanted = cluster.demands[n] > 0
+            bundles = placement[p][:, None] * cluster.demands[p][wanted]
+            worth = (bundles / cluster.demands[n][wanted]).min(axis=1)[cluster.eligible[n]].sum()
+            # Rounding.
+            assert worth <= tasks[n] * (1 + 1e-12)
+    assert 0 < deprived < 100
 
 
 def test_table_1_sharing_incentive_holds_with_the_weights_of_the_tsf_paper():

@@ -68,6 +68,30 @@ def test_edrf_of_one_round_without_zero_demands():
         np.testing.assert_allclose(DRF(weights)(problem, np.ones(problem.n_classes)), expected, rtol=1e-12)
 
 
+def test_edrf_is_strategyproof_against_random_lies():
+    rng = np.random.default_rng(7)
+    for _ in range(300):
+        problem, weights = random_edrf(rng)
+        counts = np.ones(problem.n_classes)
+        claimed = problem.demands.copy()
+        claimed[0] *= np.exp(rng.normal(0, rng.choice([0.05, 1]), problem.n_resources))
+        held = DRF(weights)(problem.replaced(demands=claimed), counts)[0] * claimed[0]
+        assert utility(held, problem.demands[0]) <= DRF(weights)(problem, counts)[0] * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_fairness_can_cost_a_factor_of_the_number_of_resources(m):
+    """One agent for each resource alone and many that want all: their shares alone would add up to m."""
+    many = 1000
+    demands = np.vstack([np.eye(m), np.ones((many, m))])
+    shares = allocate(Problem(demands, np.ones(m)), DRF()).dominant_shares
+    np.testing.assert_allclose(shares, 1 / (many + 1), rtol=1e-12)
+    assert shares.sum() == pytest.approx((many + m) / (many + 1), rel=1e-12)
+    # The best welfare serves the first m only; the sharing incentive alone forces nearly the same loss.
+    part = 1 / (many + m)
+    assert m * (1 - many * part) + many * part <= 1 + m**2 * part
+
+
 def random_bundles(rng):
     """Whole bundles: fractions of the pool as small integers over the capacities."""
     n, m = int(rng.integers(2, 5)), int(rng.integers(1, 4))
@@ -127,6 +151,14 @@ def test_sequential_minmax_envy_of_at_most_one_own_bundle():
             envy += seen > tasks[i]
     # The statement is not empty: there is envy.
     assert envy > 0
+
+
+def test_sequential_minmax_rewards_a_lie():
+    """Pareto optimality and the sharing incentive exclude strategy-proofness; the smallest lie that pays."""
+    assert fill_tasks(Problem([[3], [2]], [3]), SequentialMinMax()).tasks.tolist() == [0, 1]
+    lie = fill_tasks(Problem([[1], [2]], [3]), SequentialMinMax()).tasks
+    assert lie.tolist() == [3, 0]
+    assert whole(Problem([[3], [2]], [3]), 0, [F(3)]) == 1
 
 
 def test_envy_up_to_one_bundle_of_the_other_fails():

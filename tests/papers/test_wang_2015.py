@@ -15,6 +15,7 @@ import pytest
 from fairness import Cluster
 from fairness.policies.protocol import policy_name
 from fairness.policies.servers.per_server import PerServerDRF
+from fairness.policies.servers.psdsf import PSDSF
 from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
 from fairness.testing import random_cluster
 from tests.fairness.cluster_leximin import prove_leximin
@@ -32,6 +33,11 @@ def test_drfh_example_two_servers(policy):
     # Each on the server that suits it, and nowhere else.
     np.testing.assert_allclose(solution.placement, [[10, 0], [0, 10]], atol=1e-13)
     prove_leximin(TWO, [F(10), F(10)], solution.placement, solution.details["rounds"])
+
+
+@pytest.mark.parametrize("division", ["resource", "time"])
+def test_drfh_example_under_ps_dsf(division):
+    np.testing.assert_allclose(PSDSF(division)(TWO, [1, 1]), [[10, 0], [0, 10]], rtol=1e-12, atol=1e-12)
 
 
 def test_drfh_example_global_dominant_shares():

@@ -54,6 +54,12 @@ def test_experiment_exchange_at_t3_is_not_as_printed():
     # The printed amounts of resource 3 are twice what the two brought, and more than there is.
     assert printed.sum(axis=0)[2] == F(14, 10) > 1
     assert result.contributions.sum(axis=0)[2] == F(7, 10)
+    # With what user 1 brought before it left it would still be too little.
+    assert sum(row[2] for row in CONTRIBUTIONS[:3]) == F(11, 10)
+    # If exchanges were for good, user 3 could have .5 from what user 2 got at t_1, but then user 2 has less.
+    given = np.array(tenths(0, 3, -3))
+    assert (np.array(CONTRIBUTIONS[2]) - given)[2] == printed[1, 2]
+    assert (swapped(1, 2).holdings[1] + given).tolist() == tenths(0, 6, 6) != printed[0].tolist()
 
 
 def test_experiment_exchange_at_t4_is_not_as_printed():
@@ -74,6 +80,28 @@ def test_no_order_gives_the_printed_holdings_of_user_4():
     gains = [swapped(2, 3, 4, order=order).holdings[2].tolist() for order in permutations(range(3))]
     assert tenths(7, 2, 0) not in gains
     assert max(row[0] for row in gains) == F(6, 10)
+
+
+def test_no_single_rule_gives_all_printed_holdings():
+    """All that is unusable turned into one usable resource, without a partner: t_1 and user 4 fit."""
+
+    def converted(brought, usable, into):
+        held = [v if r in usable else F(0) for r, v in enumerate(brought)]
+        held[into] += sum(v for r, v in enumerate(brought) if r not in usable)
+        return held
+
+    uses = [[r for r, v in enumerate(row) if v > 0] for row in DEMANDS]
+    first, second, third, fourth = (
+        [converted(brought, usable, into) for into in usable]
+        for brought, usable in zip(CONTRIBUTIONS, uses, strict=True)
+    )
+    assert tenths(9, 2, 0) in first
+    assert tenths(0, 3, 9) in second
+    assert tenths(7, 2, 0) in fourth
+    assert third == [tenths(7, 0, 2), tenths(1, 0, 8)]
+    assert tenths(1, 0, 5) not in third
+    # Section 2.2 prints (.6, 0, .3) for the second user.
+    assert tenths(9, 0, 3) == converted(tenths(1, 8, 3), [0, 2], 0)
 
 
 # Sections 2.3 and 2.4: DRF and TDRF.

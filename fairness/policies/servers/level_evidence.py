@@ -15,16 +15,17 @@ class. With reduced costs :math:`c_{ni} = \sum_r \lambda_{ir} b_{nir} - \mu_n` i
 All pairs are open and no resource is pinned at first; then pairs with :math:`c_{ni} > 0` are closed, and
 resources with :math:`\lambda_{ir} > 0` are pinned, for the rounds that follow.
 
-*Theorem: if every class belongs to one* :math:`S_k`, *levels do not fall from round to round, and nobody runs
-on a closed pair, the placement is leximin.* Proof: let another placement :math:`x'` give no class of
-:math:`S_1, \dots, S_k` less. Suppose that it gives those of the earlier rounds just the same, uses no closed
-pair and fills the pinned resources. Then
+*Theorem: if every class belongs to one* :math:`S_k` *and levels do not fall from round to round, the
+placement is leximin.* Proof: by 1 nobody runs on a pair that is closed, and by 2 the pinned resources are
+full. Let another placement :math:`x'` give no class of :math:`S_1, \dots, S_k` less. Suppose that it gives
+those of the earlier rounds just the same, uses no closed pair and fills the pinned resources. Then
 
 .. math:: \sum_n \mu_n x'_n \le \sum_{n,i} x'_{ni} \sum_r \lambda_{ir} b_{nir} \le \sum_{i,r} \lambda_{ir}
    = \sum_n \mu_n x_n,
 
-the equality by 1 and 2 for x. The classes of earlier rounds add the same to both ends, so :math:`x'_n = x_n`
-on :math:`S_k`, and there is equality throughout: :math:`x'` uses no pair that round k closes, fills the
+the first inequality by 1, the second by 2 and the capacities, the equality by both for x. The classes of
+earlier rounds add the same to both ends and those of later rounds nothing, so by 3 :math:`x'_n = x_n` on
+:math:`S_k`, and there is equality throughout: :math:`x'` uses no pair that round k closes, fills the
 resources that it pins, and the induction goes on. In words: raising a class lowers another whose level is
 not higher. That is max-min fairness, and a max-min fair vector is the leximin one [1]_. Given the rounds
 before, the inequality also bounds the level, by
@@ -104,9 +105,10 @@ def leximin_certificate(
 ) -> Certificate:
     """Certify a leximin placement from the evidence of its levels, without solving anything.
 
-    Checks the hypotheses of the theorem of the module docstring for all rounds, in time proportional to their
-    number times that of the eligible pairs. The residual is the largest relative violation. Tasks on a wrong
-    pair count by the smaller of their part of the server and of the relative reduced cost.
+    Checks the hypotheses of the theorem of the module docstring and the bounds for all rounds, in time
+    proportional to their number times that of the eligible pairs. The residual is the largest relative
+    violation. Tasks on a wrong pair count by the smaller of their part of the server and of the relative
+    reduced cost.
 
     Parameters
     ----------
@@ -115,6 +117,11 @@ def leximin_certificate(
     placement : array_like of shape (n_classes, n_servers), tasks
     levels : sequence of Level
         Evidence in the order in which the classes were frozen.
+
+    Raises
+    ------
+    ModelError
+        If counts, yardsticks, placement or the arrays of a level have the wrong shape or sign.
     """
     x, goals = tasks_at_level_1(cluster, counts, yardsticks)
     held = float_array("placement", placement)
@@ -123,6 +130,13 @@ def leximin_certificate(
             f"placement must have shape (n_classes, n_servers) = {(cluster.n_classes, cluster.n_servers)}; "
             f"got {held.shape}"
         )
+    shapes = ((cluster.n_servers, cluster.n_resources), (cluster.n_classes,))
+    for k, record in enumerate(levels):
+        if (record.prices.shape, record.multipliers.shape) != shapes:
+            raise ModelError(
+                f"prices and multipliers of levels[{k}] must have the shapes {shapes[0]} and {shapes[1]}; "
+                f"got {record.prices.shape} and {record.multipliers.shape}"
+            )
     residual = placement_residual(cluster, x, held)
     listed = [n for record in levels for n in record.classes]
     if sorted(listed) != np.flatnonzero(x > 0).tolist() or not all(record.classes for record in levels):
@@ -137,8 +151,13 @@ def leximin_certificate(
         for record in levels:
             wrong, dear = _round_residual(record, pairs, goals, on_pair, slack, opened, full, before)
             group = list(record.classes)
-            here = max(float(np.abs(at[group] - record.level).max()), last - record.level) / record.level
-            residual = max(residual, wrong, here)
+            residual = max(residual, wrong)
+            if not np.isfinite(residual):
+                break
+            proved = record.prices.sum() - (record.multipliers * tasks)[before].sum()
+            proved /= (record.multipliers * goals)[group].sum()
+            off = max(np.abs(at[group] - record.level).max(), last - record.level, abs(record.bound - proved))
+            residual = max(residual, float(off / record.level))
             opened &= ~dear
             full |= record.prices > 0
             before[group], last = True, record.level

@@ -39,7 +39,10 @@ from fairness.errors import NotConvergedError
 from fairness.policies.servers.level_evidence import Level, Pairs
 from fairness.validation import FloatArray, frozen
 
-__all__ = ["LevelProgram"]
+__all__ = ["FAR_APART", "LevelProgram"]
+
+FAR_APART = "are demands, counts or yardsticks many decades apart?"
+"""What to ask when rounding spoils a program."""
 
 SAME_LEVEL = 1e-12
 """Levels that differ by less than this, relatively, are reported as equal."""
@@ -148,7 +151,7 @@ class LevelProgram:
         if status != highspy.HighsModelStatus.kOptimal:
             raise NotConvergedError(
                 f"HiGHS stopped with status {self.solver.modelStatusToString(status)!r} "
-                f"with {int(self.free.sum())} classes to go",
+                f"with {int(self.free.sum())} classes to go; {FAR_APART}",
                 best=self.levels,
             )
         self.basic = np.asarray(self.solver.getBasicVariables()[1])
@@ -170,8 +173,7 @@ class LevelProgram:
         group = self.free & counted
         if not group.any():
             raise NotConvergedError(
-                f"rounding hides all dual values, with {int(self.free.sum())} classes to go; "
-                "are demands, counts or yardsticks many decades apart?",
+                f"rounding hides all dual values, with {int(self.free.sum())} classes to go; {FAR_APART}",
                 best=self.levels,
             )
         weight = math.fsum(worth[group])

@@ -24,7 +24,7 @@ from fairness.certificates import Certificate
 from fairness.cluster import Cluster
 from fairness.errors import NotConvergedError
 from fairness.policies.servers.level_evidence import Level, Pairs, leximin_certificate, tasks_at_level_1
-from fairness.policies.servers.level_program import LevelProgram
+from fairness.policies.servers.level_program import FAR_APART, LevelProgram
 from fairness.validation import FloatArray
 
 __all__ = ["Level", "Leximin", "leximin", "leximin_certificate"]
@@ -100,8 +100,7 @@ def leximin(cluster: Cluster, counts: ArrayLike | None, yardsticks: ArrayLike) -
     result = Leximin(placement, levels, tuple(rounds), certificate)
     if not certificate.holds:
         raise NotConvergedError(
-            f"the leximin placement is off by {certificate.residual:.1e}; "
-            "are demands, counts or yardsticks many decades apart?",
+            f"the leximin placement is off by {certificate.residual:.1e}; {FAR_APART}",
             best=result,
             residual=certificate.residual,
         )

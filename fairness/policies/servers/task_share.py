@@ -171,7 +171,7 @@ class DRFH(LeximinPolicy):
 
 
 def _pooled(cluster: Cluster, policy: str) -> FloatArray:
-    if cluster._given_gamma is not None:
+    if cluster.given_gamma is not None:
         raise ModelError(
             f"gamma is given, so a class has no share of the pooled capacities that {policy} could level; "
             "use TSF or PSDSF, or drop gamma"
