@@ -16,12 +16,11 @@ from numpy.typing import ArrayLike
 from fairness.certificates import SATURATION
 from fairness.cluster import Cluster
 from fairness.cluster_certificates import placement_residual, server_usage, time_shares
-from fairness.errors import ModelError
 from fairness.policies.maxmin import DRF
 from fairness.policies.protocol import policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import Problem
-from fairness.testing import KINDS, random_cluster
+from fairness.testing import KINDS, check_battery, random_cluster
 from fairness.validation import FloatArray
 
 __all__ = ["CLUSTER_CHECKS", "check_cluster_policy"]
@@ -63,9 +62,7 @@ def check_cluster_policy(
     server`` (DRF). The last seven compare totals, since placements are not unique, on dense instances,
     where ties do not make a valid policy choose among several totals.
     """
-    unknown = set(skip) - set(CLUSTER_CHECKS)
-    if unknown:
-        raise ModelError(f"unknown check {sorted(unknown)[0]!r}; the checks are {', '.join(CLUSTER_CHECKS)}")
+    check_battery(skip, CLUSTER_CHECKS, instances)
     rng = np.random.default_rng(rng)
     for name, check in CLUSTER_CHECKS.items():
         if name in skip:
@@ -249,7 +246,7 @@ def _changed(
         "capacities": cluster.capacities,
         "weights": cluster.weights,
     }
-    if cluster._given_gamma is None:
+    if cluster.given_gamma is None:
         given["eligible"] = cluster.eligible[rows][:, hosts]
     else:
         given["gamma"] = cluster.gamma[rows][:, hosts] * (1.0 if speed is None else speed[:, None])

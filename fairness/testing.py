@@ -18,7 +18,7 @@ from fairness.errors import ModelError
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray, Problem
 
-__all__ = ["CHECKS", "KINDS", "check_policy", "random_cluster", "random_problem"]
+__all__ = ["CHECKS", "KINDS", "check_battery", "check_policy", "random_cluster", "random_problem"]
 
 KINDS = ("dense", "sparse", "integer")
 
@@ -143,9 +143,7 @@ def check_policy(
     ``duplicated resource``. Where ties could make a valid policy choose among several allocations,
     the instances of the last six are dense.
     """
-    unknown = set(skip) - set(CHECKS)
-    if unknown:
-        raise ModelError(f"unknown check {sorted(unknown)[0]!r}; the checks are {', '.join(CHECKS)}")
+    check_battery(skip, CHECKS, instances)
     rng = np.random.default_rng(rng)
     for name, check in CHECKS.items():
         if name in skip:
@@ -156,6 +154,19 @@ def check_policy(
             assert complaint is None, (
                 f"{policy_name(policy)} fails the check {name!r}: {complaint}\n{problem!r}\ncounts = {counts}"
             )
+
+
+def check_battery(skip: Collection[str], checks: Collection[str], instances: int) -> None:
+    """Refuse unknown checks, and a battery that would check nothing."""
+    if isinstance(skip, str):
+        raise ModelError(
+            f"skip must be a collection of names, for example {{{skip!r}}}; got the string {skip!r}"
+        )
+    unknown = set(skip) - set(checks)
+    if unknown:
+        raise ModelError(f"unknown check {sorted(unknown)[0]!r}; the checks are {', '.join(checks)}")
+    if instances < 1:
+        raise ModelError(f"instances must be at least 1; got {instances}")
 
 
 def _well_shaped(policy: Policy) -> Policy:
