@@ -44,14 +44,16 @@ def property_page(
         found = table.cells[cell]
         claim = "has it" if has else "lacks it"
         ours = _verdict(table, cell)
-        agrees = found.violated is not has and (not found.violated or bool(found.confirmation))
+        # A violation counts if it is confirmed, whether it agrees with the source or refutes it.
+        certain = not found.violated or bool(found.confirmation)
         statement = f"{cell[0]}: {cell[1]}"
-        if not (has or found.violated or decisive):
+        if not (found.violated or decisive) and (cell in disputed or not has):
             checks.append(Check(statement, claim, f"{ours} (short run)", None))
         elif cell in disputed:
-            checks.append(Check.refuted(statement, claim, ours, not agrees, disputed[cell]))
+            refuted = found.violated is has and certain
+            checks.append(Check.refuted(statement, claim, ours, refuted, disputed[cell]))
         else:
-            checks.append(Check(statement, claim, ours, agrees))
+            checks.append(Check(statement, claim, ours, found.violated is not has and certain))
     checks += [
         Check(f"{policy}: {prop}", "-", _verdict(table, (policy, prop)), None)
         for policy in table.policies

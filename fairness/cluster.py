@@ -201,6 +201,19 @@ class Cluster:
         """Number of resources."""
         return self.demands.shape[1]
 
+    @property
+    def given_gamma(self) -> Any:
+        """Gamma as it was given: nested lists of exact entries, or an array of floats; None if it was not."""
+        if self._given_gamma is None:
+            return None
+        exact, floats = self._given_gamma
+        return floats if exact is None else [list(row) for row in exact]
+
+    @property
+    def given_eligible(self) -> NDArray[np.bool_] | None:
+        """Placement constraints as they were given, a boolean array; None if they were not."""
+        return self._given_eligible
+
     @cached_property
     def eligible(self) -> NDArray[np.bool_]:
         """Where a class can run, shape (n_classes, n_servers)."""
@@ -274,9 +287,7 @@ class Cluster:
         """Cluster with some arguments of the constructor changed; the names stay where they still fit."""
         kept = dict(changes)
         if self._given_gamma is not None:
-            kept.setdefault(
-                "gamma", self._given_gamma[1] if self._given_gamma[0] is None else self._given_gamma[0]
-            )
+            kept.setdefault("gamma", self.given_gamma)
         if self._given_eligible is not None:
             kept.setdefault("eligible", self._given_eligible)
         return replaced(self, ("demands", "capacities"), ("weights",), kept, optional=("gamma", "eligible"))

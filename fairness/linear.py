@@ -20,7 +20,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -86,7 +86,7 @@ def maximise(
     (Fraction(63, 11), (Fraction(45, 11), Fraction(18, 11)), (Fraction(3, 11), Fraction(2, 11)))
     """
     c, b = _row("objective", objective), _row("bounds", bounds)
-    a = [_row("matrix", row) for row in matrix]
+    a = [_row("matrix", row) for row in _listed("matrix", matrix)]
     if len(a) != len(b) or any(len(row) != len(c) for row in a):
         raise ModelError(
             f"matrix must have {len(b)} rows (as bounds) of {len(c)} entries (as objective); "
@@ -213,8 +213,14 @@ def _dot(first: Sequence[Fraction], second: Sequence[Fraction]) -> Fraction:
     return sum((u * v for u, v in zip(first, second, strict=True) if u and v), Fraction(0))
 
 
+def _listed(name: str, values: Any) -> list[Any]:
+    if not isinstance(values, Iterable):
+        raise ModelError(f"{name} must be a sequence; got {values!r}")
+    return list(values)
+
+
 def _row(name: str, values: Sequence[Any]) -> Row:
-    exact = rationals(np.array([*values, 0], dtype=object)[:-1])
+    exact = rationals(np.array([*_listed(name, values), 0], dtype=object)[:-1])
     if exact is None:
         raise ModelError(f"{name} must consist of ints and fractions.Fraction; got {list(values)!r}")
     return [Fraction(v) for v in exact]

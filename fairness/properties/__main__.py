@@ -11,7 +11,7 @@ from fairness.catalogue import CATALOGUE, CLUSTER_CATALOGUE
 from fairness.errors import ModelError
 from fairness.policies.protocol import policy_name
 from fairness.properties.counterexamples.audit import audit
-from fairness.properties.counterexamples.instances import DOMAINS
+from fairness.properties.counterexamples.sketches import DOMAINS
 
 __all__ = ["POLICIES", "main"]
 
@@ -20,7 +20,7 @@ POLICIES: dict[str, Any] = {policy_name(e.policy): e.policy for e in (*CATALOGUE
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the audit that the command line describes; 2 if it describes none."""
+    """Run the audit that the command line describes; 2 if it describes none, 130 if interrupted."""
     parser = argparse.ArgumentParser(prog="python -m fairness.properties", description=__doc__)
     parser.add_argument("--budget", type=int, default=2000, help="policy calls per cell (default 2000)")
     parser.add_argument("--seed", type=int, default=0)
@@ -44,6 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     except ModelError as error:
         parser.error(str(error))
+    except KeyboardInterrupt:
+        kept = f"; the same command goes on from {given.out}" if given.out else ", nothing kept; see --out"
+        print(f"interrupted{kept}", file=sys.stderr)
+        return 130
     print(table.summary(details=not given.brief))
     return 0
 

@@ -26,6 +26,7 @@ import numpy as np
 from fairness.cluster import Cluster
 from fairness.errors import ModelError
 from fairness.policies.servers.protocol import check_division
+from fairness.problem import Problem
 from fairness.properties.protocol import TOLERANCE, Change, Model, Numbers
 from fairness.validation import float_array, rationals
 
@@ -95,9 +96,11 @@ def read(model: Model, allocation: Numbers, division: str = "resource") -> Readi
     Raises
     ------
     ModelError
-        If the allocation has the wrong shape or a negative entry, or is of fractions while the model is not
-        rational.
+        If the model has limits; if the allocation has the wrong shape, has an entry that is negative,
+        infinite or no number, or is of fractions while the model is not rational.
     """
+    if isinstance(model, Problem) and model.limits.min() < np.inf:
+        raise ModelError("limits play no part in properties; remove them from the problem")
     given = np.asarray(allocation)
     exact = given.dtype == object
     shape = model.gamma.shape if isinstance(model, Cluster) else (model.n_classes,)
@@ -106,9 +109,11 @@ def read(model: Model, allocation: Numbers, division: str = "resource") -> Readi
         raise ModelError(f"allocation must have shape {axes} = {shape}; got {given.shape}")
     if exact and rationals(given) is None:
         raise ModelError("an allocation in an object array must consist of ints and fractions.Fraction")
-    placement = _fractions(given) if exact else np.asarray(given, dtype=float)
-    if not (placement >= 0).all():
-        raise ModelError(f"allocation must be >= 0; the least entry is {placement.min()}")
+    placement = _fractions(given) if exact else float_array("allocation", given)
+    if not ((placement >= 0) & (placement < np.inf)).all():
+        raise ModelError(
+            f"allocation must be finite and >= 0; got entries from {placement.min()} to {placement.max()}"
+        )
     shares = task_shares(model, exact)
     if not isinstance(model, Cluster):
         placement = placement[:, None]
@@ -196,19 +201,22 @@ def fall(before: Numbers, after: Numbers) -> Numbers:
     return quotient(before - after, np.maximum(before, after), 0)
 
 
-def expected(name: str, change: Change | None, kind: type, allocation_after: Numbers | None) -> Any:
+def expected(
+    name: str, model: Model, change: Change | None, kind: type[Change], allocation_after: Numbers | None
+) -> Any:
     """The change, of the kind that the property asks about, and the allocation after it.
 
     Raises
     ------
     ModelError
-        If it is of another kind, or one of both is missing.
+        If it is of another kind or does not fit the model, or one of both is missing.
     """
     if not isinstance(change, kind) or allocation_after is None:
         raise ModelError(
             f"{name} compares two allocations: give a change of type {kind.__name__} and allocation_after; "
             f"got change={change!r}"
         )
+    change.validate(model)
     return change, allocation_after
 
 
@@ -251,10 +259,7 @@ def task_shares(model: Model, exact: bool = False) -> Numbers:
 
 def given_gamma(model: Model) -> Any:
     """Gamma as it was given, with its exact entries if it has; None if it was not given."""
-    given = model._given_gamma if isinstance(model, Cluster) else None
-    if given is None:
-        return None
-    return given[1] if given[0] is None else given[0]
+    return model.given_gamma if isinstance(model, Cluster) else None
 
 
 def unit_of(row: Any) -> Any:

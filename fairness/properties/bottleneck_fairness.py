@@ -171,14 +171,14 @@ def _with_bottleneck(model: Model) -> Model:
         raised.append(row)
     if cluster is None:
         return model.replaced(demands=raised, capacities=servers[0])
-    eligible = cluster._given_eligible if cluster._given_gamma is None else cluster.eligible
+    eligible = cluster.given_eligible if cluster.given_gamma is None else cluster.eligible
     return cluster.replaced(demands=raised, capacities=servers, gamma=None, eligible=eligible)
 
 
 def _may_run(cluster: Cluster) -> Any:
-    if cluster._given_gamma is not None:
+    if cluster.given_gamma is not None:
         return cluster.eligible
-    given = cluster._given_eligible
+    given = cluster.given_eligible
     return np.ones(cluster.eligible.shape, dtype=bool) if given is None else given
 
 

@@ -26,10 +26,11 @@ from fairness.properties.protocol import Change, Model
 from fairness.properties.rebuilding import (
     Number,
     Row,
-    check_users,
     distinct_users,
     divisible,
+    entries,
     entry,
+    is_index,
     length,
     mapped,
     nearby,
@@ -61,12 +62,20 @@ class Leave(Change):
 
     def apply(self, model: Model) -> Model:
         """Model of those who stay."""
-        check_users(self.users, model)
+        self.validate(model)
         return only(model, [n for n in range(model.n_classes) if n not in self.users], {})
+
+    def validate(self, model: Model) -> None:
+        """Refuse a departure of classes that are not there, or of everybody."""
+        super().validate(model)
+        if len(self.users) == model.n_classes:
+            raise ModelError("nobody would be left; let at least one class stay")
 
     def text(self, model: Model) -> str:
         """Who leaves."""
-        return " and ".join(model.job_classes[n] for n in self.users) + " leaves"
+        self.validate(model)
+        names = " and ".join(model.job_classes[n] for n in self.users)
+        return f"{names} {'leaves' if len(self.users) == 1 else 'leave'}"
 
     def neighbours(self, model: Model, rng: np.random.Generator) -> Iterator[Leave]:
         """The departure of another class."""
@@ -103,7 +112,7 @@ class Join(Change):
 
     def apply(self, model: Model) -> Model:
         """Those who have joined, with what they brought."""
-        check_users(self.users, model)
+        self.validate(model)
         part = self.part(model)
         scaled: dict[str, Any] = {"capacities": mapped(lambda c: c * part, as_given(model)[1])}
         if isinstance(model, Cluster) and (gamma := given_gamma(model)) is not None:
@@ -117,6 +126,7 @@ class Join(Change):
 
     def text(self, model: Model) -> str:
         """Who has joined."""
+        self.validate(model)
         names = ", ".join(model.job_classes[n] for n in self.users)
         return f"only {names} joined so far, with {self.part(model)} of every resource"
 
@@ -159,13 +169,13 @@ class Grow(Change):
     kind = "add capacity"
 
     def __post_init__(self) -> None:
-        set_fields(self, amounts=tuple(entry(v) for v in self.amounts))
-        if any(v < 0 for v in self.amounts):
-            raise ModelError(f"amounts must be >= 0; got {row_text(self.amounts)}")
+        set_fields(self, amounts=entries("amounts", self.amounts))
+        if self.server is not None and not is_index(self.server):
+            raise ModelError(f"server must be the index of a server, or None on a pool; got {self.server!r}")
 
     def apply(self, model: Model) -> Model:
         """Model with the larger capacities."""
-        self._check(model)
+        self.validate(model)
         capacities = as_given(model)[1]
         if isinstance(model, Problem) or self.server is None:
             return model.replaced(capacities=self._grown(capacities))
@@ -187,7 +197,7 @@ class Grow(Change):
 
     def text(self, model: Model) -> str:
         """What grows."""
-        self._check(model)
+        self.validate(model)
         capacities = as_given(model)[1]
         old = capacities if self.server is None else capacities[self.server]
         name = "the pool" if isinstance(model, Problem) else model.servers[self.server or 0]
@@ -213,12 +223,13 @@ class Grow(Change):
     def _grown(self, row: Sequence[Number]) -> list[Number]:
         return [entry(c) + v for c, v in zip(row, self.amounts, strict=True)]
 
-    def _check(self, model: Model) -> None:
+    def validate(self, model: Model) -> None:
+        """Refuse other resources, and a server that is not there."""
         if len(self.amounts) != model.n_resources:
             raise ModelError(f"amounts must have {model.n_resources} entries; got {len(self.amounts)}")
         if isinstance(model, Problem) != (self.server is None):
             raise ModelError("server must be None on a pool and an index on a cluster")
-        if isinstance(model, Cluster) and not 0 <= (self.server or 0) < model.n_servers:
+        if isinstance(model, Cluster) and (self.server or 0) >= model.n_servers:
             raise ModelError(f"server must be below {model.n_servers}; got {self.server}")
 
 
@@ -247,13 +258,13 @@ class Units(Change):
 
     def __post_init__(self) -> None:
         for name in ("resources", "tasks"):
-            set_fields(self, **{name: tuple(entry(v) for v in getattr(self, name))})
+            set_fields(self, **{name: entries(name, getattr(self, name))})
             if not all(v > 0 for v in getattr(self, name)):
                 raise ModelError(f"{name} must be factors > 0; got {row_text(getattr(self, name))}")
 
     def apply(self, model: Model) -> Model:
         """The same model in the other units."""
-        self._check(model)
+        self.validate(model)
         demands, capacities = as_given(model)
         scaled: dict[str, Any] = {
             "demands": [
@@ -277,7 +288,7 @@ class Units(Change):
 
     def text(self, model: Model) -> str:
         """Which units change."""
-        self._check(model)
+        self.validate(model)
         parts = [
             f"{name} is measured in units 1/{shown(u)} as large"
             for name, u in zip(model.resources, self.resources, strict=True)
@@ -311,7 +322,8 @@ class Units(Change):
         """As plain data for JSON."""
         return {"kind": self.kind, "resources": plain(self.resources), "tasks": plain(self.tasks)}
 
-    def _check(self, model: Model) -> None:
+    def validate(self, model: Model) -> None:
+        """Refuse another number of resources or of classes."""
         for name, size in (("resources", model.n_resources), ("tasks", model.n_classes)):
             if len(getattr(self, name)) != size:
                 raise ModelError(f"{name} must have {size} factors; got {len(getattr(self, name))}")

@@ -139,7 +139,7 @@ class _Claims:
         if not claim.any():
             claim = model.eligible[n]
         # What is measured (given gamma) cannot be claimed where it is 0.
-        if model._given_gamma is not None:
+        if model.given_gamma is not None:
             claim = claim & (model.unconstrained_gamma[n] > 0)
         return tuple(claim.tolist())
 
@@ -151,14 +151,14 @@ class _Claims:
             all(c > 0 for v, c in zip(row, capacities, strict=True) if v > 0) for capacities in self.servers
         ]
         allowed = _allowed(model, n) if eligible is None else eligible
-        measured = model.unconstrained_gamma[n] > 0 if model._given_gamma is not None else allowed
+        measured = model.unconstrained_gamma[n] > 0 if model.given_gamma is not None else allowed
         return any(may and here and g for may, here, g in zip(allowed, present, measured, strict=True))
 
 
 def _allowed(cluster: Cluster, n: int) -> tuple[bool, ...]:
-    if cluster._given_eligible is None:
+    if cluster.given_eligible is None:
         return (True,) * cluster.n_servers
-    return tuple(cluster._given_eligible[n].tolist())
+    return tuple(cluster.given_eligible[n].tolist())
 
 
 def _busiest(model: Model) -> int:

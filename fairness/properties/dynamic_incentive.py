@@ -2,8 +2,9 @@ r"""Dynamic sharing incentive: whoever has joined can use at least what it broug
 
 Classes join one after the other. Class n brings the contribution :math:`k_n` of every resource to the pool,
 which at any moment consists of the contributions of those present. From then on it must be able to use at
-least the equivalent of its own contribution [1]_: it runs :math:`x_n \ge \min_r k_{nr}/d_{nr}` tasks,
-whoever else joins.
+least the equivalent of its own contribution: it runs :math:`x_n \ge \min_r k_{nr}/d_{nr}` tasks, whoever
+else joins. (The paper [1]_ says "at least the resources :math:`k'_n` (:math:`k'_n \le k_n`)" and leaves open
+which; with :math:`k'_n = 0` everything would do, so we take :math:`k'_n = k_n`.)
 
 Searches take contributions in proportion to the weights, :math:`k_n = C\,\varphi_n/\sum_p\varphi_p` (of
 every server of a cluster), so that the model is what all classes bring together. When only the classes of P
@@ -85,7 +86,7 @@ class DynamicSharingIncentive(Property):
         division: str = "resource",
     ) -> Finding:
         """Largest relative shortfall of those who have joined, below what their contributions could run."""
-        join, answer = expected(self.name, change, Join, allocation_after)
+        join, answer = expected(self.name, model, change, Join, allocation_after)
         reading = read(model, allocation, division)
         tasks = totals_after(reading, model, len(join.users), answer)
         return _finding(

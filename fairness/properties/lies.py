@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,13 +10,12 @@ import numpy as np
 
 from fairness.cluster import Cluster
 from fairness.errors import ModelError
-from fairness.problem import Problem
 from fairness.properties.arithmetic import as_given, given_gamma, row_text
 from fairness.properties.protocol import Change, Model
 from fairness.properties.rebuilding import (
     Row,
-    check_users,
     distinct_users,
+    entries,
     entry,
     length,
     nearby,
@@ -66,29 +65,37 @@ class Lie(Change):
 
     def __post_init__(self) -> None:
         users = distinct_users(self.users)
-        set_fields(self, users=users, demands=_rows(self.demands), eligible=_rows(self.eligible, bool))
-        for name in ("demands", "eligible"):
-            rows = getattr(self, name)
-            if rows is not None and len(rows) != len(users):
-                raise ModelError(f"{name} must have one row per liar, {len(users)}; got {len(rows)}")
+        demands, eligible = (_rows(name, getattr(self, name), len(users)) for name in ("demands", "eligible"))
+        set_fields(
+            self,
+            users=users,
+            demands=None if demands is None else tuple(entries("demands", row) for row in demands),
+            eligible=None if eligible is None else tuple(tuple(bool(v) for v in row) for row in eligible),
+        )
+
+    def validate(self, model: Model) -> None:
+        """Refuse liars that are not there, and rows that do not fit."""
+        super().validate(model)
+        for row in self.demands or ():
+            if len(row) != model.n_resources:
+                raise ModelError(f"demands must have {model.n_resources} entries per liar; got {len(row)}")
+        if self.eligible is not None and not isinstance(model, Cluster):
+            raise ModelError("eligible must be None on a pool: it has no servers to choose from")
+        for allowed in self.eligible or ():
+            if isinstance(model, Cluster) and len(allowed) != model.n_servers:
+                raise ModelError(f"eligible must have {model.n_servers} entries per liar; got {len(allowed)}")
 
     def apply(self, model: Model) -> Model:
         """Model with the claims in place of the truth."""
-        check_users(self.users, model)
+        self.validate(model)
         claims: dict[str, Any] = {}
         if self.demands is not None:
             claims["demands"] = list(as_given(model)[0])
             for n, row in zip(self.users, self.demands, strict=True):
                 claims["demands"][n] = list(row)
-        if self.eligible is not None:
-            if isinstance(model, Problem):
-                raise ModelError("eligible must be None on a pool: it has no servers to choose from")
+        if self.eligible is not None and isinstance(model, Cluster):
             claims["eligible"] = model.eligible.copy()
             for n, allowed in zip(self.users, self.eligible, strict=True):
-                if len(allowed) != model.n_servers:
-                    raise ModelError(
-                        f"eligible must have {model.n_servers} entries per liar; got {len(allowed)}"
-                    )
                 claims["eligible"][n] = allowed
         gamma = given_gamma(model)
         if gamma is not None:
@@ -109,6 +116,7 @@ class Lie(Change):
 
     def text(self, model: Model) -> str:
         """Who claims what."""
+        self.validate(model)
         told = []
         truth = as_given(model)[0]
         for k, n in enumerate(self.users):
@@ -169,10 +177,14 @@ class Lie(Change):
         }
 
 
-def _rows(rows: Any, convert: Callable[[Any], Any] | None = None) -> Any:
+def _rows(name: str, rows: Any, liars: int) -> tuple[Any, ...] | None:
+    """The rows of all liars, none if nothing is claimed."""
     if rows is None:
         return None
-    return tuple(tuple((convert or entry)(v) for v in row) for row in rows)
+    rows = tuple(rows) if isinstance(rows, Iterable) and not isinstance(rows, str) else (rows,)
+    if len(rows) != liars or not all(isinstance(row, Iterable) for row in rows):
+        raise ModelError(f"{name} must have one row per liar, {liars}; got {rows!r}")
+    return rows
 
 
 def _size(rows: Any, truth: Any, users: tuple[int, ...]) -> tuple[int, float]:

@@ -57,7 +57,7 @@ class PopulationMonotonicity(Property):
         division: str = "resource",
     ) -> Finding:
         """Largest relative loss of those who stay."""
-        leave, answer = expected(self.name, change, Leave, allocation_after)
+        leave, answer = expected(self.name, model, change, Leave, allocation_after)
         stay = np.array([n for n in range(model.n_classes) if n not in leave.users])
         before = read(model, allocation, division)
         had, has = before.tasks[stay], totals_after(before, model, len(stay), answer)

@@ -11,7 +11,8 @@ Allocations are tasks per class, shape (n_classes,), for a :class:`~fairness.Pro
 as object arrays of :class:`fractions.Fraction` it is made in rational arithmetic, without a tolerance; the
 model must then be rational too.
 
-All classes have one job; a user is a class. Limits play no role.
+All classes have one job; a user is a class. Weights are those of the model. Limits play no part in these
+definitions, so a pool with limits is refused.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairness.cluster import Cluster
+from fairness.errors import ModelError
 from fairness.policies.protocol import Policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import Problem
@@ -37,7 +39,10 @@ Numbers = NDArray[Any]
 """Floats, or an object array of fractions."""
 
 TOLERANCE = 1e-6
-"""A violation above this counts in float arithmetic: a hundred times what the least exact policy leaves."""
+"""A violation above this counts in float arithmetic: a hundred times what the least exact policy leaves.
+
+A smaller one cannot be told from rounding. It shows in :attr:`Finding.violation`, and fractions decide.
+"""
 
 
 class Change(ABC):
@@ -57,6 +62,18 @@ class Change(ABC):
     kind: str
     users: tuple[int, ...] = ()
 
+    def validate(self, model: Model) -> None:
+        """Refuse a model that the change does not fit: users, resources or servers that it does not have.
+
+        Raises
+        ------
+        ModelError
+        """
+        if self.users and max(self.users) >= model.n_classes:
+            raise ModelError(
+                f"users must be below {model.n_classes}, the number of classes; got {self.users}"
+            )
+
     @abstractmethod
     def apply(self, model: Model) -> Model:
         """Model after the change; exact if the model and the change are.
@@ -70,6 +87,10 @@ class Change(ABC):
     @abstractmethod
     def text(self, model: Model) -> str:
         """In words, for a person: "class 1 claims (16, 8) instead of (16, 1)"."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON; :func:`~fairness.properties.changes.change_from_dict` reads it back."""
 
     def neighbours(self, model: Model, rng: np.random.Generator) -> Iterator[Change]:
         """Similar changes, for a local search and for shrinking; simpler ones first."""

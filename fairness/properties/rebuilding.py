@@ -12,16 +12,17 @@ import numpy as np
 
 from fairness.errors import ModelError
 from fairness.problem import Problem
-from fairness.properties.arithmetic import as_given, given_gamma
+from fairness.properties.arithmetic import as_given, given_gamma, row_text
 from fairness.properties.protocol import Change, Model
 
 __all__ = [
     "Number",
     "Row",
-    "check_users",
     "distinct_users",
     "divisible",
+    "entries",
     "entry",
+    "is_index",
     "length",
     "mapped",
     "nearby",
@@ -45,26 +46,50 @@ def set_fields(change: Change, **values: Any) -> None:
 
 def distinct_users(users: Iterable[int]) -> tuple[int, ...]:
     """Users as a tuple of ints, at least one, none twice."""
-    result = tuple(int(n) for n in users)
-    if not result or len(set(result)) < len(result) or min(result) < 0:
-        raise ModelError(f"users must be distinct indices of classes, at least one; got {result}")
-    return result
+    result = tuple(users) if isinstance(users, Iterable) else ()
+    whole = all(is_index(n) for n in result)
+    if not result or not whole or len(set(result)) < len(result):
+        raise ModelError(f"users must be distinct indices of classes, at least one; got {users!r}")
+    return tuple(int(n) for n in result)
 
 
-def check_users(users: tuple[int, ...], model: Model) -> None:
-    """Refuse users that the model does not have."""
-    if max(users) >= model.n_classes:
-        raise ModelError(f"users must be below {model.n_classes}, the number of classes; got {users}")
+def is_index(value: Any) -> bool:
+    """Whether this is a whole number from 0 on, and no bool."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 0)
 
 
 def entry(value: Any) -> Number:
-    """Python int, Fraction (int where it is one) or float."""
+    """Python int, Fraction (int where it is one) or float.
+
+    Raises
+    ------
+    ModelError
+        If this is no number.
+    """
     if isinstance(value, numbers.Integral):
         return int(value)
     if isinstance(value, numbers.Rational):
         fraction = Fraction(value)
         return fraction.numerator if fraction.denominator == 1 else fraction
+    if not isinstance(value, numbers.Real):
+        raise ModelError(f"demands, amounts and factors must be numbers; got {value!r}")
     return float(value)
+
+
+def entries(name: str, values: Iterable[Any]) -> Row:
+    """A row of finite numbers >= 0.
+
+    Raises
+    ------
+    ModelError
+        If it is no row or one of them is not.
+    """
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ModelError(f"{name} must be a row of numbers; got {values!r}")
+    row = tuple(entry(v) for v in values)
+    if not all(0 <= v < math.inf for v in row):
+        raise ModelError(f"{name} must be finite and >= 0; got {row_text(row)}")
+    return row
 
 
 def divisible(value: Any) -> Number:
@@ -87,7 +112,7 @@ def rebuilt(model: Model, arguments: dict[str, Any]) -> Model:
     demands, capacities = as_given(model)
     demands, capacities = arguments.get("demands", demands), arguments.get("capacities", capacities)
     gamma = arguments.get("gamma", given_gamma(model))
-    allowed = arguments.get("eligible", model._given_eligible)
+    allowed = arguments.get("eligible", model.given_eligible)
     wants, lacks = np.array(demands, dtype=float) > 0, np.array(capacities, dtype=float) == 0
     usable = ~(wants[:, None, :] & lacks[None, :, :]).any(axis=2)
     if allowed is not None:
@@ -107,8 +132,6 @@ def rebuilt(model: Model, arguments: dict[str, Any]) -> Model:
 
 def only(model: Model, stay: list[int], arguments: dict[str, Any]) -> Model:
     """Model of some of its classes, with some arguments replaced."""
-    if not stay:
-        raise ModelError("nobody would be left; let at least one class stay")
     demands = as_given(model)[0]
     arguments |= {
         "demands": [demands[n] for n in stay],
@@ -118,8 +141,8 @@ def only(model: Model, stay: list[int], arguments: dict[str, Any]) -> Model:
     if isinstance(model, Problem):
         arguments["limits"] = model.limits[stay]
     else:
-        if model._given_eligible is not None:
-            arguments["eligible"] = model._given_eligible[stay]
+        if model.given_eligible is not None:
+            arguments["eligible"] = model.given_eligible[stay]
         gamma = arguments.get("gamma", given_gamma(model))
         if gamma is not None:
             arguments["gamma"] = [gamma[n] for n in stay]

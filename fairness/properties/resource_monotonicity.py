@@ -76,7 +76,7 @@ class ResourceMonotonicity(Property):
         division: str = "resource",
     ) -> Finding:
         """Largest relative loss."""
-        grow, answer = expected(self.name, change, Grow, allocation_after)
+        grow, answer = expected(self.name, model, change, Grow, allocation_after)
         before = read(model, allocation, division)
         had, has = before.tasks, totals_after(before, model, model.n_classes, answer)
         lost = fall(had, has)

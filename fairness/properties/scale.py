@@ -64,7 +64,7 @@ class ScaleInvariance(Property):
         division: str = "resource",
     ) -> Finding:
         """Largest relative difference of the tasks, in the old units."""
-        units, answer = expected(self.name, change, Units, allocation_after)
+        units, answer = expected(self.name, model, change, Units, allocation_after)
         before = read(model, allocation, division)
         factors = in_arithmetic_of(before, "tasks", units.tasks)
         same = totals_after(before, model, model.n_classes, answer) * factors

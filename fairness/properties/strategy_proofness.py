@@ -40,6 +40,7 @@ from typing import Any
 import numpy as np
 
 from fairness.cluster import Cluster
+from fairness.errors import ModelError
 from fairness.properties.arithmetic import (
     demands_in,
     expected,
@@ -91,10 +92,21 @@ class StrategyProofness(Property):
         *,
         division: str = "resource",
     ) -> Finding:
-        """Gain of the liar; of the luckiest one if there are several."""
-        lie, answer = expected(self.name, change, Lie, allocation_after)
+        """Gain of the liar.
+
+        Raises
+        ------
+        ModelError
+            Also if there are several liars: that one of them gains while others lose is no violation, and
+            what a group gains is for :class:`GroupStrategyProofness` to say.
+        """
+        lie, answer = expected(self.name, model, change, Lie, allocation_after)
+        if len(lie.users) > 1:
+            raise ModelError(
+                f"{self.name} is about one liar; got {len(lie.users)}; GroupStrategyProofness is for groups"
+            )
         tolerance, before, after, gains = _gains(model, allocation, lie, answer)
-        return self._finding(model, lie, tolerance, before, after, gains, max(gains))
+        return self._finding(model, lie, tolerance, before, after, gains, gains[0])
 
     def _finding(
         self,
@@ -133,7 +145,7 @@ class GroupStrategyProofness(StrategyProofness):
         division: str = "resource",
     ) -> Finding:
         """Largest gain of a liar if no liar loses."""
-        lie, answer = expected(self.name, change, Lie, allocation_after)
+        lie, answer = expected(self.name, model, change, Lie, allocation_after)
         tolerance, before, after, gains = _gains(model, allocation, lie, answer)
         least = min(gains)
         violation = max(gains) if least >= (-SLIGHT if tolerance else 0) else least

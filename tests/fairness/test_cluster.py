@@ -223,6 +223,23 @@ def test_given_gamma_in_fractions():
         floats.as_fractions()
 
 
+def test_what_was_given_can_be_read_back():
+    rates, allowed = [[F(1), 0, F(1, 2)], [F(1, 3), F(2, 3), F(2, 3)]], [[True, False, True], [True] * 3]
+    plain = Cluster([[1], [1]], [[1], [1], [1]])
+    assert plain.given_gamma is None
+    assert plain.given_eligible is None
+    channels = plain.replaced(gamma=rates, eligible=allowed)
+    assert channels.given_gamma == rates
+    assert channels.given_eligible.tolist() == allowed
+    channels.given_gamma[0][0] = F(7)  # a copy
+    assert channels.given_gamma == rates
+    floats = plain.replaced(gamma=[[1.0, 1.5, 0.5], [2, 1, 1]])
+    assert floats.given_gamma.tolist() == [[1, 1.5, 0.5], [2, 1, 1]]
+    assert not floats.given_gamma.flags.writeable
+    with pytest.raises(ValueError, match="read-only"):
+        channels.given_eligible[0, 0] = False
+
+
 def test_replaced_keeps_what_is_not_changed():
     cluster = Cluster(
         **PLACES, weights=[1, 2, 3], job_classes=["A", "B", "C"], servers=["X", "Y", "Z"],

@@ -119,6 +119,7 @@ def test_summary_of_a_large_cluster_is_short(shape):
 def test_plot_shows_who_holds_what():
     result = allocate(CLUSTER, Fixed(((2, 0), (2, 0), (1, 6))))
     given = plt.subplots()[1]
+    opened = plt.get_fignums()
     ax = result.plot(given)
     assert ax is given
     # No bar where there is no capacity.
@@ -131,7 +132,7 @@ def test_plot_shows_who_holds_what():
     assert labels == ["A: 2 tasks", "B: 2 tasks", "C: 7 tasks"]
     assert ax.get_title() == "fixed allocation"
     assert ax.get_xlabel()
-    assert len(plt.get_fignums()) == 1
+    assert plt.get_fignums() == opened
     assert result.plot() is not given
     plt.close("all")
 

@@ -35,9 +35,9 @@ from fairness.policies.protocol import Policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.properties.catalogue import PROPERTIES, property_named
 from fairness.properties.counterexamples.exploring import witness_size
-from fairness.properties.counterexamples.instances import check_domain
 from fairness.properties.counterexamples.result import SearchResult
-from fairness.properties.counterexamples.search import exact_verdict, search
+from fairness.properties.counterexamples.search import check_budget, exact_verdict, search
+from fairness.properties.counterexamples.sketches import check_domain
 from fairness.properties.counterexamples.witness_io import result_from_dict, result_to_dict
 from fairness.properties.protocol import Property, Witness, division_of
 
@@ -131,6 +131,8 @@ class AuditTable:
     def load(cls, path: str | os.PathLike[str]) -> AuditTable:
         """Read what :meth:`save`, or an audit with ``resume``, wrote.
 
+        The latter holds the searches as they were, without the witnesses that implications share.
+
         Raises
         ------
         ModelError
@@ -178,7 +180,8 @@ def audit(
         Show a bar on standard error, if that is a terminal.
     resume : path, optional
         JSON file. It is written after each finished cell, whole or not at all, and cells that it already
-        has are not searched again.
+        has are not searched again. Cells are known by the names of policy and property: after a change of a
+        policy of your own, use another file.
 
     Returns
     -------
@@ -201,19 +204,21 @@ def audit(
     """
     asked = _named_policies(policies)
     props = _named_properties(properties)
-    if n_jobs == 0:
-        raise ModelError("n_jobs must not be 0; give the number of processes, or -1 for all cores")
-    seed = int(rng.integers(2**63)) if isinstance(rng, np.random.Generator) else int(rng)
-    if seed < 0:
-        raise ModelError(f"rng must be a seed >= 0 or a numpy Generator; got {rng}")
+    if not _is_whole(n_jobs) or n_jobs == 0:
+        raise ModelError(
+            f"n_jobs must be a whole number, not 0: that of processes, or -1 for all cores; got {n_jobs!r}"
+        )
+    seed = int(rng.integers(2**63)) if isinstance(rng, np.random.Generator) else rng
+    if not _is_whole(seed) or seed < 0:
+        raise ModelError(f"rng must be a seed >= 0 or a numpy Generator; got {rng!r}")
     settings = {
-        "budget": budget,
-        "seed": seed,
+        "budget": check_budget(budget),
+        "seed": int(seed),
         "domain": check_domain(domain),
         "version": f"{version('fairqueues')}/{_FORMAT}",
     }
     start = time.perf_counter()
-    path = None if resume is None else Path(resume)
+    path = None if resume is None else _path(resume)
     cells: dict[Key, SearchResult] = {}
     if path is not None and path.exists():
         before, cells, _ = _load(path, "resume")
@@ -225,7 +230,7 @@ def audit(
         key=lambda key: (not isinstance(asked[key[0]], ClusterPolicy), not props[key[1]].compares),
     )
     run = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
-    jobs = (joblib.delayed(_cell)(asked[p], props[q], budget, seed, domain) for p, q in missing)
+    jobs = (joblib.delayed(_cell)(asked[p], props[q], settings) for p, q in missing)
     bar = tqdm(run(jobs), total=len(missing), desc="audit", unit="cell", disable=None if progress else True)
     for result in bar:
         cells[result.policy, result.property] = result
@@ -238,11 +243,17 @@ def audit(
     )
 
 
-def _cell(policy: Any, prop: Property, budget: int, seed: int, domain: str) -> SearchResult:
+def _cell(policy: Any, prop: Property, settings: Mapping[str, Any]) -> SearchResult:
     """One search, with the stream of its names."""
+    domain = settings["domain"]
     names = f"{policy_name(policy)}\n{prop.name}\n{domain}".encode()
     key = np.frombuffer(hashlib.sha256(names).digest(), dtype=np.uint32).tolist()
-    return search(policy, prop, budget=budget, rng=np.random.default_rng([seed, *key]), domain=domain)
+    rng = np.random.default_rng([settings["seed"], *key])
+    return search(policy, prop, budget=settings["budget"], rng=rng, domain=domain)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _named_policies(policies: Any) -> dict[str, Any]:
@@ -262,8 +273,10 @@ def _named_policies(policies: Any) -> dict[str, Any]:
 
 
 def _named_properties(properties: Any) -> dict[str, Property]:
-    if isinstance(properties, str):
+    if isinstance(properties, str | Property):
         properties = [properties]
+    if properties is not None and not isinstance(properties, Iterable):
+        raise ModelError(f"properties must list Property objects or names; got {properties!r}")
     props: dict[str, Property] = {}
     for one in PROPERTIES if properties is None else properties:
         prop = property_named(one) if isinstance(one, str) else one
@@ -301,8 +314,7 @@ def _share(cells: dict[Key, SearchResult], name: str, policy: Any, taker: Proper
     if witness is None:
         return False
     confirmation = exact_verdict(policy)(witness)
-    # That P fails says nothing about Q, so only a confirmed violation counts there. The lie of two classes
-    # against group strategy-proofness that pays for one of them is none against strategy-proofness.
+    # That P fails says nothing about Q, so only a confirmed violation counts there.
     if not _is_better(witness, confirmation, own) or not (confirmation or giver.name in taker.implies):
         return False
     if confirmation:
@@ -333,7 +345,7 @@ def _transferred(witness: Witness, prop: Property, policy: Any) -> Witness | Non
         try:
             finding = prop.check(model, before, change, after, division=division_of(policy))
         except ModelError:
-            # Another kind of change than the one this property asks about.
+            # Another kind of change than the one this property asks about, or a lie of several classes.
             continue
         if not finding.holds:
             return Witness(witness.policy, prop.name, model, change, finding, before, after)
@@ -356,8 +368,21 @@ def _write(
         "contradictions": list(contradictions),
     }
     draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.write_text(json.dumps(data, indent=1, ensure_ascii=False), encoding="utf-8")
-    os.replace(draft, path)
+    try:
+        draft.write_text(json.dumps(data, indent=1, ensure_ascii=False), encoding="utf-8")
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _path(resume: Any) -> Path:
+    """The path to resume from, refused before a search rather than after it."""
+    if not isinstance(resume, str | os.PathLike):
+        raise ModelError(f"resume must be a path; got {resume!r}")
+    path = Path(resume)
+    if not path.parent.is_dir():
+        raise ModelError(f"resume: there is no directory {path.parent}; make it first")
+    return path
 
 
 def _load(path: Path, argument: str) -> tuple[dict[str, Any], dict[Key, SearchResult], tuple[str, ...]]:

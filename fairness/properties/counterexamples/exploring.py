@@ -24,8 +24,10 @@ import numpy as np
 from fairness.cluster import Cluster
 from fairness.errors import FairqueuesError, ModelError
 from fairness.policies.protocol import policy_name
-from fairness.properties.counterexamples.instances import Sizes, Sketch, all_sketches, moved, random_sketch
+from fairness.properties.counterexamples.instances import Sizes, all_sketches, random_sketch
+from fairness.properties.counterexamples.neighbours import moved
 from fairness.properties.counterexamples.result import Failure
+from fairness.properties.counterexamples.sketches import Sketch
 from fairness.properties.protocol import Change, Finding, Model, Numbers, Property, Witness, division_of
 
 __all__ = ["CHANGES", "PHASES", "Case", "Explorer", "magnitude", "witness_size"]
@@ -257,8 +259,8 @@ class Explorer:
 
     @property
     def spent(self) -> bool:
-        """Whether the limit or the deadline is reached."""
-        return self.total >= self.limit or time.perf_counter() > self.deadline
+        """Whether the limit or the deadline is reached; one model at least is asked."""
+        return self.total >= self.limit or (self.total > 0 and time.perf_counter() > self.deadline)
 
     def remember(self, case: Case) -> None:
         """Note how near a case comes to a violation."""

@@ -90,7 +90,7 @@ class SearchResult:
 
     @builtins.property
     def exhausted(self) -> bool:
-        """Whether the budget was spent without a counterexample."""
+        """Whether the search ended without a counterexample."""
         return self.applies and not self.violated
 
     @builtins.property

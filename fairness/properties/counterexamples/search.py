@@ -11,7 +11,10 @@ Three phases share a budget of policy calls; a fourth follows when one of them s
 
 For properties that compare, each model comes with some changes (lies, departures, new capacity).
 
-No violation found proves nothing. The result says how far the search came.
+No violation found proves nothing. The result says how far the search came, and the largest violation seen:
+one below the checkers' tolerance is not told from rounding and counts as none. One between the tolerance and
+:data:`~fairness.properties.counterexamples.shrinking.CLEAR` is shown if no clear one turns up, confirmed or
+with a question mark.
 """
 
 from __future__ import annotations
@@ -28,13 +31,14 @@ from fairness.policies.protocol import Policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import Problem
 from fairness.properties.counterexamples.exploring import Case, Explorer
-from fairness.properties.counterexamples.instances import Sizes, check_domain
+from fairness.properties.counterexamples.instances import Sizes
 from fairness.properties.counterexamples.result import SearchResult
 from fairness.properties.counterexamples.shrinking import CLEAR, Verdict, smallest
+from fairness.properties.counterexamples.sketches import check_domain
 from fairness.properties.exact.confirm import confirm
 from fairness.properties.protocol import TOLERANCE, Property, Witness
 
-__all__ = ["exact_verdict", "search"]
+__all__ = ["check_budget", "exact_verdict", "search"]
 
 _UNTIL = {"exhaustive": 0.2, "random": 0.6, "local": 1.0}
 """Part of the budget that is spent at the end of each phase."""
@@ -90,7 +94,8 @@ def search(
     Raises
     ------
     ModelError
-        If the policy or the property is none, or the domain, the budget or the models are not known.
+        If the policy or the property is none, or the domain, the budget, the time or the models are not
+        known.
 
     Notes
     -----
@@ -116,8 +121,9 @@ def search(
         raise ModelError(
             f"{name} is a policy for a {'Cluster' if for_clusters else 'Problem'}; got {kind.__name__}"
         )
-    if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 1:
-        raise ModelError(f"budget must be a whole number of policy calls >= 1; got {budget!r}")
+    budget = check_budget(budget)
+    if seconds is not None and not (isinstance(seconds, int | float) and seconds > 0):
+        raise ModelError(f"seconds must be a number > 0, or None; got {seconds!r}")
     start = time.perf_counter()
     explorer = Explorer(
         policy=policy,
@@ -129,7 +135,7 @@ def search(
         deadline=np.inf if seconds is None else start + seconds,
     )
     verdict = exact_verdict(policy) if accept is None else _own_verdict(accept)
-    cases, doubtful = _found(explorer, int(budget), verdict, _DOUBTS if accept is None else np.inf)
+    cases, doubtful = _found(explorer, budget, verdict, _DOUBTS if accept is None else np.inf)
     best = -np.inf if explorer.best is None else explorer.best.violation
     if not cases and explorer.best is not None and best > TOLERANCE:
         # Not clear, or doubtful: shown as a violation that waits for its confirmation.
@@ -141,7 +147,7 @@ def search(
         property=prop.name,
         models="pools" if kind is Problem else "clusters",
         domain=domain,
-        budget=int(budget),
+        budget=budget,
         searched=explorer.calls,
         seconds=time.perf_counter() - start,
         reached=explorer.reached,
@@ -151,6 +157,13 @@ def search(
         failures=explorer.failures,
         failure=explorer.failure,
     )
+
+
+def check_budget(budget: Any) -> int:
+    """Return the budget as an int, or refuse it."""
+    if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 1:
+        raise ModelError(f"budget must be a whole number of policy calls >= 1; got {budget!r}")
+    return int(budget)
 
 
 def exact_verdict(policy: Any) -> Verdict:

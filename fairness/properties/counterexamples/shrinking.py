@@ -1,6 +1,6 @@
 """From a violation to a witness that a person can check: fewer classes, simple weights, small integers.
 
-1. *Descent*: smaller models, the boldest step first (:data:`.instances.STAGES`), and simpler changes, as
+1. *Descent*: smaller models, the boldest step first (:data:`.neighbours.STAGES`), and simpler changes, as
    long as the violation stays clear and confirmed.
 2. *Fewer classes*: a random and a local search among models with fewer classes than the descent ended with.
 3. *Sweep*: descents get stuck, so at last all models that are smaller still are asked, in growing size.
@@ -15,7 +15,9 @@ from itertools import islice
 from typing import Any
 
 from fairness.properties.counterexamples.exploring import CHANGES, Case, Explorer, magnitude
-from fairness.properties.counterexamples.instances import STAGES, Sizes, Sketch, all_sketches
+from fairness.properties.counterexamples.instances import Sizes, all_sketches
+from fairness.properties.counterexamples.neighbours import STAGES
+from fairness.properties.counterexamples.sketches import Sketch
 from fairness.properties.protocol import TOLERANCE, Change, Model, Witness
 
 __all__ = ["CLEAR", "smallest"]

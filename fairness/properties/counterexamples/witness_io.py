@@ -67,8 +67,8 @@ def model_to_dict(model: Model) -> dict[str, Any]:
     if isinstance(model, Problem):
         data["limits"] = _written(model.limits) if np.isfinite(model.limits).any() else None
         return data
-    gamma, eligible = model._given_gamma, model._given_eligible
-    data["gamma"] = None if gamma is None else _written(gamma[1] if gamma[0] is None else gamma[0])
+    gamma, eligible = model.given_gamma, model.given_eligible
+    data["gamma"] = None if gamma is None else _written(gamma)
     data["eligible"] = None if eligible is None else eligible.tolist()
     data["servers"] = list(model.servers)
     return data
@@ -97,10 +97,8 @@ def model_from_dict(data: Mapping[str, Any]) -> Model:
 
 
 def witness_to_dict(witness: Witness) -> dict[str, Any]:
-    """Witness as plain data; its change must know how to write itself (``to_dict``)."""
+    """Witness as plain data."""
     change, finding, after = witness.change, witness.finding, witness.allocation_after
-    if change is not None and not hasattr(change, "to_dict"):
-        raise ModelError(f"a change of type {type(change).__name__} has no to_dict, so it cannot be written")
     return {
         "policy": witness.policy,
         "property": witness.property,

@@ -361,6 +361,7 @@ def test_models_that_are_none(data, words):
         ([DRF(), DRF()], None, "two policies are called 'DRF'"),
         ([DRF()], ["sharing incentives"], "do you mean 'sharing incentive'"),
         ([DRF()], [3], "properties must list Property objects or names"),
+        ([DRF()], 3, "properties must list Property objects or names"),
         ([DRF()], [], "properties is empty"),
     ],
 )
@@ -374,13 +375,29 @@ def test_wrong_arguments(policies, properties, words):
     [
         ({"domain": "zeros"}, "domain must be one of"),
         ({"budget": 0}, "budget must be a whole number"),
-        ({"n_jobs": 0}, "n_jobs must not be 0"),
+        ({"budget": 1.5}, "budget must be a whole number"),
+        ({"n_jobs": 0}, "n_jobs must be a whole number, not 0"),
+        ({"n_jobs": 1.5}, "n_jobs must be a whole number"),
+        ({"n_jobs": "2"}, "n_jobs must be a whole number"),
         ({"rng": -1}, "rng must be a seed >= 0"),
+        ({"rng": 1.5}, "rng must be a seed >= 0"),
+        ({"rng": "a"}, "rng must be a seed >= 0"),
+        ({"rng": None}, "rng must be a seed >= 0"),
+        ({"resume": 5}, "resume must be a path"),
+        ({"resume": "/no/such/place/audit.json"}, "there is no directory /no/such/place"),
     ],
 )
 def test_wrong_options(options, words):
     with pytest.raises(ModelError, match=words):
         audit([DRF()], [property_named("SI")], **{"budget": 10, **options})
+
+
+def test_a_budget_may_come_from_numpy_and_one_property_alone(tmp_path):
+    table = audit(
+        [DRF()], property_named("SI"), budget=np.int64(20), rng=np.int64(3), resume=tmp_path / "table"
+    )
+    assert table.settings["budget"] == 20
+    assert AuditTable.load(tmp_path / "table").properties == ("sharing incentive",)
 
 
 # --- command line --------------------------------------------------------------------------------------
@@ -428,3 +445,24 @@ def test_a_wrong_command_says_what_is_wrong(arguments, words, capsys):
         main(["--policies", "DRF", "--properties", "SI", *arguments])
     assert stop.value.code == 2
     assert words in capsys.readouterr().err
+
+
+def test_an_interrupted_command_says_how_to_go_on(tmp_path, capsys, monkeypatch):
+    """Ctrl-C between two cells: status 130, a whole file, no draft beside it."""
+    path = tmp_path / "audit.json"
+    search, asked = module.search, []
+
+    def interrupted(policy, prop, **options):
+        asked.append(prop.name)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return search(policy, prop, **options)
+
+    monkeypatch.setattr(module, "search", interrupted)
+    arguments = ["--policies", "DRF", "--properties", "SI", "EF", "--budget", "30", "--out", str(path)]
+    assert main(arguments) == 130
+    assert f"goes on from {path}" in capsys.readouterr().err
+    assert len(json.loads(path.read_text())["cells"]) == 1
+    assert list(tmp_path.iterdir()) == [path]
+    assert main(arguments) == 0
+    assert len(asked) == 3

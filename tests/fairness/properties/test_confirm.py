@@ -1,7 +1,10 @@
 """The independent checker on the classical counterexamples, and on witnesses that are none."""
 
+import ast
 import math
 from fractions import Fraction
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,9 +22,9 @@ from fairness import (
 from fairness.policies.servers.per_server import PerServerDRF
 from fairness.policies.servers.psdsf import PSDSF
 from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
-from fairness.properties.exact import statements
 from fairness.properties.catalogue import PROPERTIES, property_named
 from fairness.properties.changes import Grow, Join, Leave, Lie, Units
+from fairness.properties.exact import statements
 from fairness.properties.exact.confirm import confirm
 from fairness.properties.exact.enclosure import enclose
 from fairness.properties.exact.rational import rational
@@ -54,6 +57,29 @@ def test_every_property_of_the_catalogue_has_a_statement_in_fractions():
 
 
 # --- pools ---------------------------------------------------------------------------------------------
+
+
+def test_the_confirmation_shares_no_code_with_checkers_and_solvers():
+    """Imports inside the package: the model, shared words, and in the registry the types of the policies."""
+    folder = Path(statements.__file__).parent
+    shared = {
+        "fairness.cluster",
+        "fairness.errors",
+        "fairness.problem",
+        "fairness.validation",
+        "fairness.properties.protocol",
+    }
+    for path in folder.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            assert not isinstance(node, ast.Import) or "fairness" not in node.names[0].name
+            source = node.module if isinstance(node, ast.ImportFrom) else ""
+            if source.startswith("fairness.policies"):
+                # all_bottleneck_max tells whether there are other allocations, after one was proved.
+                names = {item.name for item in node.names} - {"all_bottleneck_max", "policy_name"}
+                assert path.name == "enclosure.py"
+                assert all(isinstance(getattr(import_module(source), name), type) for name in names)
+            elif source.startswith("fairness"):
+                assert source in shared or source.startswith("fairness.properties.exact"), (path.name, source)
 
 
 def test_asset_fairness_lacks_the_sharing_incentive():

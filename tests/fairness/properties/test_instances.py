@@ -8,18 +8,17 @@ import numpy as np
 import pytest
 
 from fairness import Cluster, ModelError, Problem
-from fairness.properties.counterexamples.instances import (
-    DOMAINS,
-    Sizes,
-    Sketch,
-    all_sketches,
-    check_domain,
-    moved,
-    random_sketch,
-    smaller,
-)
+from fairness.properties.counterexamples.instances import Sizes, all_sketches, random_sketch
+from fairness.properties.counterexamples.neighbours import STAGES, moved
+from fairness.properties.counterexamples.sketches import DOMAINS, Sketch, check_domain
 
 MODELS = (Problem, Cluster)
+
+
+def smaller(sketch, domain="positive"):
+    """All smaller sketches, the boldest first."""
+    for stage in STAGES:
+        yield from stage(sketch, domain)
 
 
 def orbit(demands, capacities, eligible):

@@ -57,6 +57,10 @@ def test_errors():
         maximise([0.5], [[1]], [1])
     with pytest.raises(ModelError, match="matrix must have 2 rows"):
         maximise([1], [[1]], [1, 1])
+    with pytest.raises(ModelError, match="matrix must be a sequence; got 1"):
+        maximise([1], [1], [1])
+    with pytest.raises(ModelError, match="objective must be a sequence; got None"):
+        maximise(None, [[1]], [1])
 
 
 def test_a_wrong_answer_is_refused(monkeypatch):

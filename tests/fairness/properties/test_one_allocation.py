@@ -243,6 +243,13 @@ def test_bad_allocations_are_refused():
         SI.check(pool, np.array([-1.0]))
     with pytest.raises(ModelError, match=">= 0"):
         SI.check(pool, np.array([np.nan]))
+    for one in (SI, EF, PE, BF, SRF):
+        with pytest.raises(ModelError, match="finite and >= 0"):
+            one.check(one.suit(pool), np.array([np.inf]))
+    with pytest.raises(ModelError, match="array of numbers"):
+        SI.check(pool, np.array(["a"]))
+    with pytest.raises(ModelError, match="limits play no part"):
+        PE.check(pool.replaced(limits=[1]), np.array([1.0]))
     with pytest.raises(ModelError, match="fractions"):
         SI.check(pool, np.array([0.5], dtype=object))
     with pytest.raises(ModelError, match="floats"):

@@ -44,6 +44,9 @@ class Double(Change):
         demands[self.users[0]][self.resource] *= self.factor
         return model.replaced(demands=demands)
 
+    def to_dict(self):
+        return {"kind": self.kind, "users": list(self.users)}
+
     def text(self, model):
         return (
             f"class {self.users[0] + 1} multiplies its claim on resource {self.resource + 1} by {self.factor}"
@@ -277,6 +280,8 @@ def test_stops_in_time():
     assert result.seconds < 3  # generous: one model takes a fraction of a millisecond
     assert result.evaluated < result.budget
     assert "stopped early" in result.summary()
+    # However little time there is, a model is asked: only what has no meaning is "not applicable".
+    assert search(DRF(), EqualPart(), seconds=1e-9).evaluated == 1
 
 
 def test_domains_and_sizes():
@@ -348,6 +353,9 @@ class Hide(Change):
         allowed = model.eligible.copy()
         allowed[self.users[0], 0] = False
         return model.replaced(eligible=allowed)
+
+    def to_dict(self):
+        return {"kind": self.kind, "users": list(self.users)}
 
     def text(self, model):
         return "hides the first server"
@@ -430,6 +438,9 @@ def test_wrong_arguments(arguments, words):
         ({"budget": 0}, "budget must be a whole number"),
         ({"budget": 2.5}, "budget must be a whole number"),
         ({"budget": True}, "budget must be a whole number"),
+        ({"seconds": 0}, "seconds must be a number > 0"),
+        ({"seconds": np.nan}, "seconds must be a number > 0"),
+        ({"seconds": "1"}, "seconds must be a number > 0"),
         ({"domain": "zeros"}, "domain must be one of"),
         ({"models": int}, "models must be Problem or Cluster"),
         ({"models": Cluster}, "is a policy for a Problem; got Cluster"),

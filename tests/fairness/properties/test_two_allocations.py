@@ -96,7 +96,7 @@ def test_group_strategy_proofness_twin():
 def test_liars_hold_units_of_resources():
     # The same in units instead of shares: what is given on a server is tasks times claimed demands.
     for model, lie, after, before_x, after_x, _ in questions(3, SP):
-        if isinstance(model, Cluster) and model._given_gamma is None:
+        if isinstance(model, Cluster) and model.given_gamma is None:
             (n,) = lie.users
             demands, claimed = model.as_fractions()[0][n], after.as_fractions()[0][n]
             can = sum(
@@ -180,7 +180,8 @@ def test_group_with_a_loser_does_not_count():
     before = np.array([F(3), F(3)], dtype=object)
     gain_and_loss = np.array([F(5), F(1)], dtype=object)
     assert GSP.check(pool, before, lie, gain_and_loss).violation == F(-2, 3)
-    assert SP.check(pool, before, lie, gain_and_loss).violation == F(2, 3)
+    with pytest.raises(ModelError, match="GroupStrategyProofness"):
+        SP.check(pool, before, lie, gain_and_loss)
     weakly = np.array([F(4), F(3)], dtype=object)
     assert GSP.check(pool, before, lie, weakly).violation == F(1, 3)
     assert GSP.check(pool, before, lie, weakly).users == (0,)
@@ -231,6 +232,27 @@ def test_missing_or_wrong_changes_are_refused():
         PM.check(pool, tasks, Leave((0,)), tasks)
     with pytest.raises(ModelError, match="fractions"):
         RM.check(pool, np.array([F(3), F(3)]), Grow((1, 0)), tasks)
+
+
+@pytest.mark.parametrize(
+    ("key", "change", "words"),
+    [
+        ("SP", Lie((0,), ((1, 2, 3),)), "2 entries per liar"),
+        ("SP", Lie((0,), ((1,),)), "2 entries per liar"),
+        ("SP", Lie((7,), ((1, 2),)), "users must be below 2"),
+        ("SP", Lie((0, 1), ((1, 2), (1, 2))), "about one liar; got 2"),
+        ("SP", Lie((0,), eligible=((True,),)), "eligible must be None on a pool"),
+        ("GSP", Lie((0, 2), ((1, 2), (1, 2))), "users must be below 2"),
+        ("PM", Leave((0, 1)), "nobody would be left"),
+        ("DSI", Join((2,)), "users must be below 2"),
+        ("RM", Grow((1, 1), 0), "None on a pool"),
+        ("SC", Units((1, 1), (1,)), "2 factors"),
+    ],
+)
+def test_changes_that_do_not_fit_are_refused(key, change, words):
+    pool = Problem([[1, 2], [2, 1]], [9, 9])
+    with pytest.raises(ModelError, match=words):
+        property_named(key).check(pool, np.array([3.0, 3.0]), change, np.array([3.0, 3.0]))
 
 
 # What is known about policies on one pool (Ghodsi et al., NSDI 2011, Table 2; Parkes et al. for groups).
