@@ -259,6 +259,23 @@ def test_a_witness_against_an_implied_property_is_asked_about_the_stronger_one(m
     assert "contradiction: MMF: strong implies weak" in table.summary()
 
 
+def test_a_confirmed_witness_takes_the_place_of_a_smaller_doubtful_one():
+    def cell(size, confirmation):
+        model = Problem([[1], [size]], [1])
+        found = Witness("MMF", "weak", model, None, Finding("weak", 0.5), np.ones(2))
+        return SearchResult("MMF", "weak", "pools", "positive", 9, {}, 0.1, "", 0.5, found, confirmation)
+
+    for size, confirmation, own, better in [
+        (9, "sure", cell(3, ""), True),
+        (3, "", cell(9, "sure"), False),
+        (3, "sure", cell(9, "sure"), True),
+        (9, "sure", cell(9, "sure"), False),
+        (9, "", cell(3, ""), False),
+        (9, "", replace(cell(3, ""), witness=None), True),
+    ]:
+        assert module._is_better(cell(size, "").witness, confirmation, own) is better
+
+
 def test_a_witness_against_a_stronger_property_serves_where_it_can(monkeypatch):
     """Less than a quarter of its part is less than a half; the checker decides, not the implication."""
 
@@ -429,6 +446,22 @@ def test_one_command_prints_both_tables(tmp_path, capsys):
     assert len(json.loads(path.read_text())["cells"]) == 4
     assert main([*arguments, "--brief"]) == 0
     assert "Problem" not in capsys.readouterr().out
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    """Ctrl-C while a file is written: the old one stays, and no draft beside it."""
+    path = tmp_path / "audit.json"
+    audit([DRF()], ["SI"], budget=20, resume=path)
+    before = path.read_text()
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module.os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        audit([DRF()], ["SI", "EF"], budget=20, resume=path)
+    assert path.read_text() == before
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize(

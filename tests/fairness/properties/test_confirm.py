@@ -2,6 +2,7 @@
 
 import ast
 import math
+from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
@@ -422,6 +423,17 @@ def test_the_hint_may_be_missing_after_the_change():
         *(getattr(witness, f) for f in ("policy", "property", "model", "change", "finding", "allocation"))
     )
     assert confirm(short, DRF()).violation == F(1, 4)
+
+
+def test_what_some_allocation_between_the_bounds_satisfies_is_no_certain_violation():
+    """All of (0, 0) to (1, 1) is possible; (1, 1) is efficient, fair and free of envy."""
+    model = rational(Problem([[1], [1]], [2]))
+    box = Situation(model, [[F(0)], [F(0)]], [[F(1)], [F(1)]], ("A", "B"), ("pool",))
+    for name, judge in JUDGEMENTS.items():
+        assert judge(box).violation <= 0, name
+    half = replace(box, upper=[[F(1, 2)], [F(1)]])
+    assert JUDGEMENTS["Pareto efficiency"](half).violation > 0
+    assert JUDGEMENTS["sharing incentive"](half).violation == F(1, 2)
 
 
 def test_a_better_allocation_must_be_verified(monkeypatch):

@@ -187,6 +187,26 @@ def test_suit_keeps_what_fits_and_stays_small():
     assert SRF.applies(SRF.suit(effective))
 
 
+def test_ties_of_rational_shares_survive_rounding():
+    # (1/3)/(1/7) = (7/10)/(3/10), but not in floats.
+    tied = [F(1, 3), F(7, 10)]
+    pool = Problem([tied, [1, F(7, 10)]], [F(1, 7), F(3, 10)])
+    assert pool.task_shares[0, 0] != pool.task_shares[0, 1]
+    assert common_bottleneck(pool) == 0
+    apart = Problem([[F(1, 3) - F(1, 10**9), F(7, 10)], [1, F(7, 10)]], [F(1, 7), F(3, 10)])
+    assert common_bottleneck(apart) is None
+
+
+def test_a_slip_of_rounding_size_is_scaled_back_before_a_better_placement_is_sought():
+    cluster = Cluster([[1, 2], [2, 1]], [[3, 4], [5, 2]])
+    best = largest_gain(read(cluster, np.zeros((2, 2))))[1]
+    assert PE.check(cluster, best * (1 + 1e-7)).holds
+    # A larger one leaves a gap of its own size, never an infeasible program.
+    assert abs(PE.check(cluster, best * (1 + 1e-4)).violation) < 1e-6
+    with pytest.raises(ModelError, match="exceeds a capacity"):
+        PE.check(cluster, best * 1.01)
+
+
 def test_bottleneck_must_be_dominant_on_every_server_in_use():
     demands, capacities = [[1, 2], [1, 1]], [[1, 1], [3, 1]]
     assert common_bottleneck(Cluster(demands, capacities)) == 1
