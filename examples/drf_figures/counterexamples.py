@@ -115,7 +115,7 @@ def counterexamples(*, quick: bool) -> Page:
         )
     )
     _bars(axes[1, 2], "three classes", before.tasks[1:], "class 1 left", after.tasks, drf.name, first=2)
-    axes[1, 2].set_title("DRF, zero demands, population monotonicity:\nclass 3 loses when class 1 leaves")
+    axes[1, 2].set_title("DRF with zeros, population monotonicity:\nclass 3 loses when class 1 leaves")
     numbers["DRF, departure with zero demands"] = {"before": before.tasks, "after": after.tasks}
     return Page(
         "drf03_counterexamples",
