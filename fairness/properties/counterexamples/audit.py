@@ -95,7 +95,10 @@ class AuditTable:
             if policies:
                 lines += [*self._grid(models, policies), ""]
         searched = [cell.evaluated for cell in cells if cell.exhausted]
-        span = f"; a ✓ stands for {min(searched):,} to {max(searched):,} models" if searched else ""
+        span = ""
+        if searched:
+            ends = dict.fromkeys((min(searched), max(searched)))
+            span = f"; a ✓ stands for {' to '.join(f'{end:,}' for end in ends)} models"
         lines.append(_LEGEND + span)
         if any("?" in cell.mark for cell in cells):
             lines.append("? the violation is not confirmed in exact arithmetic")
