@@ -25,6 +25,7 @@ __all__ = [
 ]
 
 FloatArray = NDArray[np.float64]
+_Array = TypeVar("_Array", bound=NDArray[Any])
 
 
 def float_array(name: str, values: ArrayLike, ndim: int | None = None) -> FloatArray:
@@ -81,7 +82,7 @@ def checked_names(argument: str, names: Sequence[str] | None, count: int, stem: 
     return result
 
 
-def frozen(array: FloatArray) -> FloatArray:
+def frozen(array: _Array) -> _Array:
     """Make an array read-only and return it."""
     array.flags.writeable = False
     return array

@@ -1,0 +1,215 @@
+"""Event-driven EDRF against Algorithm 1 in fractions, against DRF of one pool, and against its definition."""
+
+import math
+from fractions import Fraction as F
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from fairness import DRF, ModelError, Problem
+from fairness.cloud import Pattern, SparseDemands, edrf
+from fairness.cloud.edrf import _residual
+
+
+def algorithm_1(demands, weights):
+    """Rounds of Kash et al., Algorithm 1, in fractions: allocations A_ir, and the number of rounds."""
+    n, m = len(demands), len(demands[0])
+    largest = [max(row) for row in demands]
+    d = [[v / top for v in row] for row, top in zip(demands, largest, strict=True)]
+    rho = [min(weights[i][r] / d[i][r] for r in range(m) if d[i][r] > 0) for i in range(n)]
+    left, active, given, rounds = [F(1)] * m, set(range(n)), [[F(0)] * m for _ in range(n)], 0
+    while active:
+        load = [sum((rho[i] * d[i][r] for i in active), F(0)) for r in range(m)]
+        x = min(left[r] / load[r] for r in range(m) if load[r] > 0)
+        rounds += 1
+        for i in active:
+            for r in range(m):
+                given[i][r] += x * rho[i] * d[i][r]
+        left = [left[r] - x * load[r] for r in range(m)]
+        active = {i for i in active if all(left[r] > 0 for r in range(m) if d[i][r] > 0)}
+    return given, rounds
+
+
+def sparse_of(rows):
+    return SparseDemands.from_lists(
+        [[(r, float(v)) for r, v in enumerate(row) if v] for row in rows], n_resources=len(rows[0])
+    )
+
+
+def test_worked_example():
+    result = edrf(sparse_of([[1, 0], [F(1, 2), 1], [0, 1]]))
+    np.testing.assert_array_equal(result.allocation().toarray(), [[3 / 4, 0], [1 / 4, 1 / 2], [0, 1 / 2]])
+    # Two rounds: x = 3/2 and then 3/4 more.
+    np.testing.assert_array_equal(result.levels, [9 / 4, 3 / 2, 3 / 2])
+    assert (result.events, result.stoppers.tolist()) == (2, [0, 1, 1])
+    np.testing.assert_array_equal(result.tasks, [3 / 4, 1 / 2, 1 / 2])
+    assert result.certificate.residual == 0
+
+
+@pytest.mark.parametrize("weighted", ["equal", "per tenant", "per entry"])
+def test_same_as_algorithm_1_in_fractions(weighted):
+    # Demands in quarters are full of ties; sums of weights need not be 1.
+    rng = np.random.default_rng(4)
+    for _ in range(700):
+        n, m = (int(v) for v in rng.integers(1, 7, 2))
+        rows = [
+            [F(int(v), 4) for v in row] for row in rng.integers(0, 5, (n, m)) * (rng.random((n, m)) < 0.6)
+        ]
+        for row in rows:
+            if not any(row):
+                row[int(rng.integers(m))] = F(1, 2)
+        if weighted == "equal":
+            weights, given_weights = [[F(1, n)] * m for _ in rows], None
+        elif weighted == "per tenant":
+            each = rng.integers(1, 4, n)
+            weights, given_weights = [[F(int(w))] * m for w in each], each
+        else:
+            table = rng.integers(1, 4, (n, m))
+            weights = [[F(int(w)) for w in row] for row in table]
+            given_weights = sparse.csr_array(np.where(np.array(rows) > 0, table, 0).astype(float))
+        expected, rounds = algorithm_1(rows, weights)
+        result = edrf(sparse_of(rows), given_weights)
+        ours = result.allocation().toarray()
+        # Sums of at most 6 numbers, divided once.
+        np.testing.assert_allclose(ours, np.array(expected, dtype=float), rtol=1e-13, atol=0)
+        assert result.events >= rounds
+        assert result.certificate.residual <= 1e-14
+
+
+def test_same_as_drf_of_one_pool():
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        n, m = (int(v) for v in rng.integers(1, 30, 2))
+        rows = rng.random((n, m)) * (rng.random((n, m)) < 0.3)
+        rows[np.arange(n), rng.integers(m, size=n)] = rng.random(n) * 0.9 + 0.05
+        weights = rng.integers(1, 4, n)
+        tasks = DRF()(Problem(rows, np.ones(m), weights=weights), np.ones(n))
+        np.testing.assert_allclose(edrf(sparse.csr_array(rows), weights).tasks, tasks, rtol=1e-12)
+
+
+@st.composite
+def instances(draw):
+    n, m = draw(st.integers(1, 6)), draw(st.integers(1, 5))
+    entry = st.one_of(st.just(0.0), st.sampled_from([1e-6, 0.1, 0.25, 1.0]), st.floats(1e-3, 1.0))
+    rows = [draw(st.lists(entry, min_size=m, max_size=m).filter(any)) for _ in range(n)]
+    weights = np.array([draw(st.lists(st.floats(0.01, 1.0), min_size=m, max_size=m)) for _ in range(n)])
+    return np.array(rows), weights / weights.sum(axis=0)
+
+
+@given(instances())
+@settings(max_examples=300, deadline=None)
+def test_sharing_incentive_and_weighted_envy_freeness(instance):
+    demands, weights = instance
+    result = edrf(sparse.csr_array(demands), sparse.csr_array(np.where(demands > 0, weights, 0)))
+    held = result.allocation().toarray()
+    assert result.certificate.residual <= 1e-12
+    for i, row in enumerate(demands):
+        needs = row > 0
+        own = (weights[i, needs] / row[needs]).min()
+        assert result.tasks[i] >= own * (1 - 1e-12)
+        for j in range(len(demands)):
+            scaled = held[j, needs] * weights[i, needs] / weights[j, needs]
+            assert (scaled / row[needs]).min() <= result.tasks[i] * (1 + 1e-12)
+
+
+def hard(family, n=100_000, m=10_000):
+    """Demands of a hard family at 10^5 tenants."""
+    rng = np.random.default_rng(6)
+    size = rng.integers(1, 9, n)
+    rows = np.repeat(np.arange(n), size)
+    columns = rng.integers(0, m, size.sum())
+    values = rng.random(size.sum()) * 0.999 + 0.001
+    if family == "popular":
+        columns = np.minimum(m - 1, rng.zipf(1.3, size.sum()) - 1)
+    elif family == "ties":
+        values = rng.integers(1, 4, size.sum()) / 4
+    elif family == "one hot resource":
+        columns[np.cumsum(size) - 1] = 0
+    elif family == "identical":
+        rows, columns = np.repeat(np.arange(n), 4), np.tile([1, 5, 7, 11], n)
+        values = np.tile([0.25, 1.0, 0.5, 1.0], n)
+    elif family == "single":
+        rows, columns, values = np.arange(n), rng.integers(0, m, n), rng.random(n) * 0.999 + 0.001
+    elif family == "chain":
+        # Resource r is shared by tenants r and r + 1, so that one resource after the other fills up.
+        rows = np.repeat(np.arange(m - 1), 2)
+        columns = np.column_stack([np.arange(m - 1), np.arange(1, m)]).ravel()
+        values, n = np.tile([1.0, 0.5], m - 1), m - 1
+    matrix = sparse.coo_array((values, (rows, columns)), shape=(n, m)).tocsr()
+    matrix.sum_duplicates()
+    matrix.data = np.minimum(matrix.data, 1.0)
+    return matrix
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "family", ["random", "popular", "ties", "one hot resource", "identical", "single", "chain"]
+)
+def test_hard_families_are_certified(family, dtype):
+    matrix = hard(family).astype(dtype)
+    result = edrf(matrix)
+    # Sums are compensated, so only the rounding of single products is left.
+    assert result.certificate.residual <= 1e-13
+    held = result.allocation().tocsc()
+    used = [math.fsum(held.data[a:b]) for a, b in pairwise(held.indptr)]
+    np.testing.assert_allclose(used + result.free, 1, rtol=0, atol=1e-13)
+    if family == "identical":
+        assert np.ptp(result.levels) == 0
+        assert result.events == 1
+
+
+def test_nothing_drifts():
+    # A tenant ten decades lighter is left alone on resource 1 after heavy ones stop at resource 0: what is
+    # left of the load of resource 1 after subtracting them one by one must still be right.
+    heavy = [[(0, 1.0), (1, 0.3 + 0.1 * (k % 7))] for k in range(1000)]
+    demands = SparseDemands.from_lists([*heavy, [(1, 0.7)]], n_resources=2)
+    weights = np.r_[np.full(1000, 1.0), 1e-10]
+    result = edrf(demands, weights)
+    held = [F(0.3 + 0.1 * (k % 7)) / 1000 for k in range(1000)]
+    expected = (1 - sum(held)) / F(0.7)
+    assert result.tasks[-1] == pytest.approx(float(expected), rel=1e-14)
+    # The naive way, for comparison: subtraction in plain floats loses six digits here.
+    rate = [float(v) for _, (_, v) in heavy]
+    load = sum(rate) + 1e-10
+    for v in rate:
+        load -= v
+    assert abs(load / 1e-10 - 1) > 1e-7
+
+
+def test_a_kept_pattern_serves_other_demands():
+    matrix = hard("random", n=2000, m=300)
+    demands = SparseDemands(matrix)
+    pattern = Pattern.of(demands)
+    np.testing.assert_array_equal(pattern.starts, matrix.tocsc().indptr)
+    np.testing.assert_array_equal(pattern.tenants, matrix.tocsc().indices)
+    other = matrix.copy()
+    other.data = np.sqrt(other.data)
+    kept = edrf(other, pattern=pattern)
+    np.testing.assert_array_equal(kept.levels, edrf(other).levels)
+    assert "transpose" not in kept.seconds
+    with pytest.raises(ModelError, match="does not belong to"):
+        edrf(matrix[:100], pattern=pattern)
+
+
+def test_certificate_refuses_other_levels():
+    matrix = hard("random", n=500, m=60)
+    result = edrf(matrix)
+    d = result.demands
+    for change in (0.999, 1.001):
+        levels = result.levels.copy()
+        levels[7] *= change
+        residual = _residual(d.starts, d.columns, d.values, result.growth, levels, d.n_resources)
+        assert residual > 1e-7
+    assert _residual(d.starts, d.columns, d.values, result.growth, -result.levels, d.n_resources) == np.inf
+
+
+def test_summary_says_what_happened():
+    text = repr(edrf(sparse_of([[1, 0], [F(1, 2), 1], [0, 1]])))
+    assert "EDRF of 3 tenants and 2 resources" in text
+    assert "2 resources full, 2 of them stopped somebody" in text
+    assert "dominant shares 0.5 to 0.75" in text
+    assert "holds" in text
