@@ -20,6 +20,10 @@ that were summed into it, in twice the working precision (Neumaier's compensatio
 last tenant stops: what is left of it is right to full precision even where its first value was ten decades
 larger.
 
+*Memory.* Tenants stop in an order that has nothing to do with where their rows lie, and waiting for them took
+two thirds of the time. Those that a resource stops are listed first, and rows are fetched some places ahead
+(:mod:`fairness.cloud.prefetch`). What is known of a resource lies in 40 bytes, all of them in the cache.
+
 References
 ----------
 .. [1] D. C. Parkes, A. D. Procaccia and N. Shah, "Beyond dominant resource fairness: extensions,
@@ -42,12 +46,16 @@ from scipy import sparse
 
 from fairness.certificates import SATURATION, Certificate
 from fairness.cloud.demands import IndexArray, SparseDemands
+from fairness.cloud.prefetch import LINE, prefetch
 from fairness.errors import ModelError
 from fairness.validation import FloatArray, frozen
 
 __all__ = ["Edrf", "Pattern", "edrf"]
 
 Offsets = NDArray[np.int64]
+
+AHEAD = 4
+"""Rows that are fetched ahead of the one at work; twice as many have their places looked up."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -266,7 +274,10 @@ def _fill(
 ) -> tuple[FloatArray, IndexArray, int]:
     """Levels, stoppers and events; ``sums`` of :func:`_loads` ends with F."""
     n, m = len(starts) - 1, len(sums)
-    level = np.full(n, -1.0)
+    level = np.empty(n)
+    growing = np.ones(n, dtype=np.bool_)
+    batch = np.empty(n, dtype=np.int32)
+    step = LINE // columns.itemsize
     stopper = np.full(n, -1, dtype=np.int32)
     keys, heap = np.empty(m), np.empty(m, dtype=np.int32)
     size = 0
@@ -289,17 +300,29 @@ def _fill(
             # Rounding may put a level a hair below one that was reached before.
             height = max(height, now)
             events += 1
+            found = 0
             for k in range(pattern[r], pattern[r + 1]):
-                i = tenants[k]
-                if level[i] < 0:
-                    level[i], stopper[i] = height, r
-                    for e in range(starts[i], starts[i + 1]):
-                        q = columns[e]
-                        rate = growth[i] * values[e]
-                        _add(sums, q, 0, rate * height)
-                        sums[q, 4] -= 1.0
-                        if sums[q, 4] > 0:
-                            _add(sums, q, 2, -rate)
+                if growing[tenants[k]]:
+                    batch[found] = tenants[k]
+                    found += 1
+            for k in range(found):
+                if k + 2 * AHEAD < found:
+                    prefetch(starts, batch[k + 2 * AHEAD])
+                    prefetch(growth, batch[k + 2 * AHEAD])
+                if k + AHEAD < found:
+                    later = batch[k + AHEAD]
+                    for e in range(starts[later], starts[later + 1], step):
+                        prefetch(columns, e)
+                        prefetch(values, e)
+                i = batch[k]
+                level[i], stopper[i], growing[i] = height, r, False
+                for e in range(starts[i], starts[i + 1]):
+                    q = columns[e]
+                    rate = growth[i] * values[e]
+                    _add(sums, q, 0, rate * height)
+                    sums[q, 4] -= 1.0
+                    if sums[q, 4] > 0:
+                        _add(sums, q, 2, -rate)
         size -= 1
         keys[0], heap[0] = keys[size], heap[size]
         _sink(keys, heap, 0, size)

@@ -1,6 +1,10 @@
 """Event-driven EDRF against Algorithm 1 in fractions, against DRF of one pool, and against its definition."""
 
+import ast
 import math
+import os
+import subprocess
+import sys
 from fractions import Fraction as F
 from itertools import pairwise
 
@@ -205,6 +209,24 @@ def test_certificate_refuses_other_levels():
         residual = _residual(d.starts, d.columns, d.values, result.growth, levels, d.n_resources)
         assert residual > 1e-7
     assert _residual(d.starts, d.columns, d.values, result.growth, -result.levels, d.n_resources) == np.inf
+
+
+def test_uncompiled_kernels_give_the_same_numbers():
+    matrix = hard("random", n=60, m=12)
+    code = (
+        "import sys, numpy as np; from scipy import sparse; from fairness.cloud import edrf\n"
+        "d = np.array(eval(sys.stdin.read())); print(edrf(sparse.csr_array(d)).levels.tolist())"
+    )
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "ignore"}
+    plain = subprocess.run(
+        [sys.executable, "-c", code],
+        input=repr(matrix.toarray().tolist()),
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ast.literal_eval(plain.stdout) == edrf(matrix).levels.tolist()
 
 
 def test_summary_says_what_happened():
