@@ -10,8 +10,8 @@ Bonald and Roberts [1]_ note that max-min fairness of tasks fails it: it depends
 
 References
 ----------
-.. [1] T. Bonald and J. Roberts, "Enhanced cluster computing performance through proportional fairness",
-   Performance Evaluation 79, 2014. arXiv:1404.2266.
+.. [1] T. Bonald and J. Roberts, "Resource sharing in data centers", Workshop on Performance and Control of
+   Large-Scale Networks, Eindhoven, 2014.
 """
 
 from __future__ import annotations
