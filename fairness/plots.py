@@ -28,31 +28,32 @@ _MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
 
 def plot_allocation(allocation: Allocation, ax: Axes | None = None) -> Axes:
     """Stacked bars: part of each resource that every class holds; see :meth:`Allocation.plot`."""
-    ax = ax or plt.subplots()[1]
     problem = allocation.problem
-    left = np.zeros(problem.n_resources)
-    names = list(problem.resources)
-    for i, name in enumerate(problem.job_classes):
-        part = allocation.tasks[i] * problem.task_shares[i]
-        ax.barh(names, part, left=left, label=f"{name}: {allocation.tasks[i]:.4g} tasks")
-        left += part
-    ax.axvline(1.0, color="black", linewidth=0.8)
-    ax.set(xlabel="share of the resource in use", title=f"{allocation.policy} allocation", xlim=(0, 1.02))
-    ax.invert_yaxis()
-    ax.legend(fontsize="small")
-    return ax
+    parts = allocation.tasks[:, None] * problem.task_shares
+    return _stacked_bars(allocation, problem.job_classes, list(problem.resources), parts, ax)
 
 
 def plot_placement(allocation: ClusterAllocation, ax: Axes | None = None) -> Axes:
     """Stacked bars: part of each resource of each server that every class holds."""
-    ax = ax or plt.subplots()[1]
     cluster = allocation.cluster
     server, resource = np.nonzero(cluster.capacities)
     names = [f"{cluster.servers[i]}, {cluster.resources[r]}" for i, r in zip(server, resource, strict=True)]
+    parts = allocation.placement[:, server] * cluster.task_shares[:, server, resource]
+    return _stacked_bars(allocation, cluster.job_classes, names, parts, ax)
+
+
+def _stacked_bars(
+    allocation: Allocation | ClusterAllocation,
+    classes: Sequence[str],
+    names: list[str],
+    parts: FloatArray,
+    ax: Axes | None,
+) -> Axes:
+    """One bar per name, with the parts (n_classes, n_names) of the classes side by side."""
+    ax = ax or plt.subplots()[1]
     left = np.zeros(len(names))
-    for n, name in enumerate(cluster.job_classes):
-        part = allocation.placement[n, server] * cluster.task_shares[n, server, resource]
-        ax.barh(names, part, left=left, label=f"{name}: {allocation.tasks[n]:.4g} tasks")
+    for name, tasks, part in zip(classes, allocation.tasks, parts, strict=True):
+        ax.barh(names, part, left=left, label=f"{name}: {tasks:.4g} tasks")
         left += part
     ax.axvline(1.0, color="black", linewidth=0.8)
     ax.set(xlabel="share of the resource in use", title=f"{allocation.policy} allocation", xlim=(0, 1.02))
