@@ -35,11 +35,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.errors import ModelError
+from fairness.tables import aligned
 from fairness.validation import (
     FloatArray,
-    checked_counts,
+    JobCounts,
     checked_names,
-    checked_state,
     float_array,
     frozen,
     rationals,
@@ -54,7 +54,7 @@ FractionMatrix = list[list[Fraction]]
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Cluster:
+class Cluster(JobCounts):
     """Servers with their capacities, and who may run where.
 
     Parameters
@@ -292,26 +292,6 @@ class Cluster:
             kept.setdefault("eligible", self._given_eligible)
         return replaced(self, ("demands", "capacities"), ("weights",), kept, optional=("gamma", "eligible"))
 
-    def check_counts(self, counts: ArrayLike | None) -> FloatArray:
-        """Validated counts, shape (..., n_classes), as a float array; all 1 when None.
-
-        Raises
-        ------
-        ModelError
-            If the last axis does not have n_classes entries, or an entry is negative or not finite.
-        """
-        return checked_counts(counts, self.n_classes)
-
-    def check_state(self, counts: ArrayLike | None) -> FloatArray:
-        """Validated counts of one state, shape (n_classes,); all 1 when None.
-
-        Raises
-        ------
-        ModelError
-            As :meth:`check_counts`; also if the counts are a batch.
-        """
-        return checked_state(counts, self.n_classes)
-
     def __repr__(self) -> str:
         head = f"Cluster({self.n_classes} classes x {self.n_servers} servers x {self.n_resources} resources)"
         if self.n_classes > 20 or self.n_servers > 8 or self.n_resources > 8:
@@ -322,14 +302,7 @@ class Cluster:
             table.append([name, f"{self.weights[n]:g}", *(f"{v:g}" for v in self.demands[n]), *alone])
         for i, name in enumerate(self.servers):
             table.append([name, "", *(f"{v:g}" for v in self.capacities[i]), *([""] * self.n_servers)])
-        width = [max(len(line[k]) for line in table) for k in range(len(table[0]))]
-        rows = (
-            "  ".join(
-                [line[0].ljust(width[0]), *(v.rjust(w) for v, w in zip(line[1:], width[1:], strict=True))]
-            )
-            for line in table
-        )
-        return "\n".join([head, *("  " + row.rstrip() for row in rows)])
+        return "\n".join([head, *(line.rstrip() for line in aligned(table))])
 
 
 def _alone(demands: FloatArray, capacities: FloatArray) -> FloatArray:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fairness.certificates import SATURATION, Certificate
 from fairness.cluster import Cluster
 from fairness.cluster_certificates import server_usage, time_shares, virtual_dominant_shares
+from fairness.tables import server_table
 from fairness.validation import FloatArray
 
 if TYPE_CHECKING:
@@ -98,16 +99,13 @@ class ClusterAllocation:
         cluster = self.cluster
         lines = [f"{self.policy} allocation ({self.division} division)"]
         if cluster.n_servers <= 8 and cluster.n_classes <= 40:
-            first = max(12, *(len(name) for name in cluster.job_classes))
-            widths = [max(14, len(server) + 2) for server in cluster.servers]
-            heads = "".join(f"{server:>{w}}" for server, w in zip(cluster.servers, widths, strict=True))
-            lines.append(f"  {'class':<{first}}{'jobs':>8}{'tasks':>12}{heads}")
-            for n, name in enumerate(cluster.job_classes):
-                places = "".join(
-                    f"{self.placement[n, i]:>{w}.6g}" if cluster.eligible[n, i] else f"{'-':>{w}}"
-                    for i, w in enumerate(widths)
-                )
-                lines.append(f"  {name:<{first}}{self.counts[n]:>8g}{self.tasks[n]:>12.6g}{places}")
+            lines += server_table(
+                cluster,
+                self.counts,
+                [f"{tasks:.6g}" for tasks in self.tasks],
+                lambda n, i: f"{self.placement[n, i]:.6g}",
+                widths=(12, 14),
+            )
             for i, server in enumerate(cluster.servers):
                 used = ", ".join(
                     f"{name} {self.usage[i, r]:.6g}/{cluster.capacities[i, r]:g}"

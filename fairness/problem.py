@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.errors import ModelError
+from fairness.tables import aligned
 from fairness.validation import (
     FloatArray,
-    checked_counts,
+    JobCounts,
     checked_names,
-    checked_state,
     float_array,
     frozen,
     rationals,
@@ -40,7 +40,7 @@ __all__ = ["Problem"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Problem:
+class Problem(JobCounts):
     """A pool: demands, capacities, weights and limits.
 
     Parameters
@@ -195,26 +195,6 @@ class Problem:
         """
         return replaced(self, ("demands", "capacities"), ("weights", "limits"), changes)
 
-    def check_counts(self, counts: ArrayLike | None) -> FloatArray:
-        """Validated counts, shape (..., n_classes), as a float array; all 1 when None.
-
-        Raises
-        ------
-        ModelError
-            If the last axis does not have n_classes entries, or an entry is negative or not finite.
-        """
-        return checked_counts(counts, self.n_classes)
-
-    def check_state(self, counts: ArrayLike | None) -> FloatArray:
-        """Validated counts of one state, shape (n_classes,); all 1 when None.
-
-        Raises
-        ------
-        ModelError
-            As :meth:`check_counts`; also if the counts are a batch.
-        """
-        return checked_state(counts, self.n_classes)
-
     def __repr__(self) -> str:
         head = ["class", "weight", "limit", *self.resources]
         rows = [
@@ -227,9 +207,4 @@ class Problem:
         lines = [f"Problem({self.n_classes} classes x {self.n_resources} resources)"]
         if len(rows) > 20 or self.n_resources > 12:
             return lines[0]
-        table = [head, *rows, foot]
-        width = [max(len(line[k]) for line in table) for k in range(len(head))]
-        for line in table:
-            cells = [line[0].ljust(width[0]), *(c.rjust(w) for c, w in zip(line[1:], width[1:], strict=True))]
-            lines.append("  " + "  ".join(cells))
-        return "\n".join(lines)
+        return "\n".join([*lines, *aligned([head, *rows, foot])])

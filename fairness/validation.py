@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, TypeVar
 
@@ -13,9 +14,8 @@ from fairness.errors import ModelError
 
 __all__ = [
     "FloatArray",
-    "checked_counts",
+    "JobCounts",
     "checked_names",
-    "checked_state",
     "float_array",
     "frozen",
     "rationals",
@@ -98,28 +98,49 @@ def rationals(values: Any) -> Any:
     return array.tolist() if all(isinstance(v, numbers.Rational) for v in array.flat) else None
 
 
-def checked_counts(counts: ArrayLike | None, n_classes: int) -> FloatArray:
-    """Validated counts, shape (..., n_classes), as a float array; all 1 when None."""
-    if counts is None:
-        return np.ones(n_classes)
-    x = float_array("counts", counts)
-    if x.ndim == 0 or x.shape[-1] != n_classes:
-        raise ModelError(f"counts has shape {x.shape}; its last axis must list the {n_classes} job classes")
-    if not (np.isfinite(x).all() and (x >= 0).all()):
-        place = tuple(int(k) for k in np.argwhere(~(np.isfinite(x) & (x >= 0)))[0])
-        raise ModelError(f"counts must be finite and >= 0; got {x[place]} at index {place}")
-    return x
+class JobCounts(ABC):
+    """What every model knows about counts of jobs: how many classes there are, and what a count may be."""
 
+    @property
+    @abstractmethod
+    def n_classes(self) -> int:
+        """Number of job classes."""
 
-def checked_state(counts: ArrayLike | None, n_classes: int) -> FloatArray:
-    """Validated counts of one state, shape (n_classes,); all 1 when None."""
-    x = checked_counts(counts, n_classes)
-    if x.ndim != 1:
-        raise ModelError(
-            f"counts must have shape ({n_classes},); got {x.shape}; "
-            "for a batch call the policy itself: policy(problem, counts)"
-        )
-    return x
+    def check_counts(self, counts: ArrayLike | None) -> FloatArray:
+        """Validated counts, shape (..., n_classes), as a float array; all 1 when None.
+
+        Raises
+        ------
+        ModelError
+            If the last axis does not have n_classes entries, or an entry is negative or not finite.
+        """
+        if counts is None:
+            return np.ones(self.n_classes)
+        x = float_array("counts", counts)
+        if x.ndim == 0 or x.shape[-1] != self.n_classes:
+            raise ModelError(
+                f"counts has shape {x.shape}; its last axis must list the {self.n_classes} job classes"
+            )
+        if not (np.isfinite(x).all() and (x >= 0).all()):
+            place = tuple(int(k) for k in np.argwhere(~(np.isfinite(x) & (x >= 0)))[0])
+            raise ModelError(f"counts must be finite and >= 0; got {x[place]} at index {place}")
+        return x
+
+    def check_state(self, counts: ArrayLike | None) -> FloatArray:
+        """Validated counts of one state, shape (n_classes,); all 1 when None.
+
+        Raises
+        ------
+        ModelError
+            As :meth:`check_counts`; also if the counts are a batch.
+        """
+        x = self.check_counts(counts)
+        if x.ndim != 1:
+            raise ModelError(
+                f"counts must have shape ({self.n_classes},); got {x.shape}; "
+                "for a batch call the policy itself: policy(problem, counts)"
+            )
+        return x
 
 
 Model = TypeVar("Model")

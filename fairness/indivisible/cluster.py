@@ -45,6 +45,7 @@ from fairness.indivisible.placing import Placing
 from fairness.indivisible.rules import check_stop
 from fairness.indivisible.server_shares import ClusterAmounts, ClusterRule, DominantShare
 from fairness.problem import FloatArray
+from fairness.tables import server_table
 
 __all__ = ["SERVER_RULES", "ClusterFilling", "fill_cluster"]
 
@@ -168,16 +169,13 @@ class ClusterFilling:
         cluster = self.cluster
         lines = [f"{self.rule.name}, task by task, servers by {self.server_rule}: {self.total} tasks"]
         if cluster.n_servers <= 8 and cluster.n_classes <= 40:
-            first = max(12, *(len(name) + 2 for name in cluster.job_classes))
-            widths = [max(12, len(server) + 2) for server in cluster.servers]
-            heads = "".join(f"{server:>{w}}" for server, w in zip(cluster.servers, widths, strict=True))
-            lines.append(f"  {'class':<{first}}{'jobs':>8}{'tasks':>8}{heads}")
-            for n, name in enumerate(cluster.job_classes):
-                places = "".join(
-                    f"{self.placement[n, i]:>{w}d}" if cluster.eligible[n, i] else f"{'-':>{w}}"
-                    for i, w in enumerate(widths)
-                )
-                lines.append(f"  {name:<{first}}{self.counts[n]:>8g}{self.tasks[n]:>8d}{places}")
+            lines += server_table(
+                cluster,
+                self.counts,
+                [str(tasks) for tasks in self.tasks],
+                lambda n, i: str(self.placement[n, i]),
+                widths=(8, 12),
+            )
             for i, server in enumerate(cluster.servers):
                 used = zip(cluster.resources, self.usage[i], cluster.capacities[i], strict=True)
                 text = ", ".join(f"{name} {float(u):.6g}/{c:g}" for name, u, c in used if c > 0)
