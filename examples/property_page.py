@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import matplotlib.pyplot as plt
 
 from examples.gallery import Check, Page, Table
-from fairness.properties import AuditTable, describe
+from fairness.properties import AuditTable, describe, property_named
 
 __all__ = ["property_page"]
 
@@ -23,7 +23,7 @@ def property_page(
     see: str,
     table: AuditTable,
     *,
-    printed: Mapping[Key, bool],
+    printed: Mapping[str, Mapping[str, bool]],
     disputed: Mapping[Key, str],
     decisive: bool = True,
 ) -> Page:
@@ -32,7 +32,7 @@ def property_page(
     Parameters
     ----------
     printed : mapping
-        (policy, property) -> whether the source says that the policy has the property.
+        policy -> key of a property -> whether the source says that the policy has it.
     disputed : mapping
         (policy, property) -> why the printed mark does not hold; only for printed cells.
     decisive : bool
@@ -40,7 +40,10 @@ def property_page(
         counts neither way.
     """
     checks = []
-    for cell, has in printed.items():
+    marks = {
+        (policy, property_named(key).name): has for policy, row in printed.items() for key, has in row.items()
+    }
+    for cell, has in marks.items():
         found = table.cells[cell]
         claim = "has it" if has else "lacks it"
         ours = _verdict(table, cell)
@@ -58,7 +61,7 @@ def property_page(
         Check(f"{policy}: {prop}", "-", _verdict(table, (policy, prop)), None)
         for policy in table.policies
         for prop in table.properties
-        if (policy, prop) not in printed and table.cells[policy, prop].applies
+        if (policy, prop) not in marks and table.cells[policy, prop].applies
     ]
     found = {cell: result for cell, result in table.cells.items() if result.witness is not None}
     checks.append(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from examples.gallery import Page
 from examples.property_page import property_page
 from fairness import CATALOGUE
-from fairness.properties import audit, property_named
+from fairness.properties import audit
 
 __all__ = ["positive_demands", "zero_demands"]
 
@@ -71,10 +71,5 @@ def _page(key: str, title: str, place: str, see: str, domain: str, quick: bool) 
         domain=domain,
     )
     # The source speaks of positive demands only.
-    printed = {
-        (policy, property_named(mark).name): has
-        for policy, marks in PRINTED.items()
-        for mark, has in marks.items()
-        if domain == "positive"
-    }
+    printed = PRINTED if domain == "positive" else {}
     return property_page(key, title, place, see, table, printed=printed, disputed={}, decisive=not quick)

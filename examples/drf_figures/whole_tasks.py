@@ -7,6 +7,7 @@ from fractions import Fraction
 import matplotlib.pyplot as plt
 import numpy as np
 
+from examples.colours import user_colour
 from examples.drf_figures.example import POOL
 from examples.gallery import Check, Page
 from fairness import Cluster
@@ -32,8 +33,10 @@ def whole_tasks(*, quick: bool) -> Page:
     for step, i in enumerate(filling.order, start=1):
         shares[step] = shares[step - 1]
         shares[step, i] += POOL.task_shares[i].max()
-    for n, (name, tint) in enumerate(zip(POOL.job_classes, ("#0072B2", "#D55E00"), strict=True)):
-        axes[0].step(range(len(shares)), shares[:, n], where="post", color=tint, linewidth=2, label=name)
+    for n, name in enumerate(POOL.job_classes):
+        axes[0].step(
+            range(len(shares)), shares[:, n], where="post", color=user_colour(n), linewidth=2, label=name
+        )
     axes[0].set(xlabel="tasks started", ylabel="dominant share", title=f"The poorest next: {order}")
     axes[0].legend(fontsize="small")
 

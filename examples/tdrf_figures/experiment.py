@@ -7,8 +7,9 @@ from fractions import Fraction
 import matplotlib.pyplot as plt
 import numpy as np
 
+from examples.colours import user_colour
 from examples.gallery import Check, Page, Table
-from examples.tdrf_figures.swapping import COLOURS, CONTRIBUTIONS, DEMANDS
+from examples.tdrf_figures.swapping import CONTRIBUTIONS, DEMANDS
 from fairness import DRF, Problem, allocate
 from fairness.policies.timeline import Timeline, timeline
 
@@ -110,10 +111,10 @@ def many_users(*, quick: bool) -> Page:
             curve.append(values)
     figure, ax = plt.subplots(figsize=(8, 4.6), layout="constrained")
     numbers = {}
-    for (name, values), tint in zip(curves.items(), ("#0072B2", "#D55E00"), strict=True):
+    for n, (name, values) in enumerate(curves.items()):
         mean, low, high = np.mean(values, axis=0), *np.quantile(values, [0.1, 0.9], axis=0)
-        ax.plot(range(1, users + 1), mean, color=tint, label=name)
-        ax.fill_between(range(1, users + 1), low, high, color=tint, alpha=0.15, linewidth=0)
+        ax.plot(range(1, users + 1), mean, color=user_colour(n), label=name)
+        ax.fill_between(range(1, users + 1), low, high, color=user_colour(n), alpha=0.15, linewidth=0)
         numbers[name] = {"mean": mean, "10 %": low, "90 %": high}
     ax.set(xlabel="users present", ylabel="utilisation, mean of three resources", ylim=(0, 1.02))
     ax.legend(fontsize="small")
@@ -158,7 +159,7 @@ def _steps(ax: plt.Axes, result: Timeline, value: object) -> None:
         ax.plot(
             np.array(times),
             np.array(heights) + 0.004 * user,
-            color=COLOURS[user],
+            color=user_colour(user),
             linewidth=2,
             label=f"user {user + 1}",
         )

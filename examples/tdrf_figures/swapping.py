@@ -7,6 +7,7 @@ from fractions import Fraction
 import matplotlib.pyplot as plt
 import numpy as np
 
+from examples.colours import user_colour
 from examples.gallery import Check, Page, Table
 from fairness.policies.exchange import Exchange, exchange
 
@@ -22,8 +23,6 @@ CONTRIBUTIONS = _exact([[0.5, 0.2, 0.4], [0.4, 0.3, 0.5], [0.1, 0.6, 0.2], [0.2,
 
 DEMANDS = _exact([[0.2, 0.1, 0], [0, 0.2, 0.2], [0.1, 0, 0.3], [0.2, 0.2, 0]])
 """What a task of users 1 to 4 needs."""
-
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
 def exchange_rule(*, quick: bool) -> Page:
@@ -120,7 +119,7 @@ def _bars(ax: plt.Axes, result: Exchange, names: dict[str, int]) -> None:
     for n, (name, tint) in enumerate(names.items()):
         place = np.arange(resources) + (n - (users - 1) / 2) * 0.27
         held = _floats(result.holdings)[n]
-        bars = ax.bar(place, held, 0.25, color=COLOURS[tint], label=name)
+        bars = ax.bar(place, held, 0.25, color=user_colour(tint), label=name)
         ax.bar_label(bars, [f"{v:g}" for v in np.round(held, 6)], fontsize=7, padding=1)
         ax.bar(place, _floats(result.contributions)[n], 0.25, fill=False, edgecolor="black", linewidth=1)
     ax.set(xticks=range(resources), xticklabels=[f"r{r + 1}" for r in range(resources)], ylim=(0, 1.2))

@@ -7,6 +7,7 @@ from fractions import Fraction
 import matplotlib.pyplot as plt
 import numpy as np
 
+from examples.colours import user_colour
 from examples.gallery import Check, Page
 from fairness import DRF, Problem, allocate
 from fairness.policies.timed import TDRF, integer_tdrf
@@ -23,12 +24,12 @@ def join_time_weight(*, quick: bool) -> Page:
     fluid = np.array([TDRF([1, ratio])(POOL, [1, 1]) for ratio in ratios])
     whole = np.array([integer_tdrf(POOL, [1, ratio]).tasks for ratio in ratios])
     figure, axes = plt.subplots(1, 2, figsize=(12, 4.6), layout="constrained")
-    for n, (name, tint) in enumerate((("A", "#0072B2"), ("B", "#D55E00"))):
-        axes[0].plot(ratios, fluid[:, n], color=tint, label=f"tasks of {name}")
+    for n, name in enumerate(POOL.job_classes):
+        axes[0].plot(ratios, fluid[:, n], color=user_colour(n), label=f"tasks of {name}")
         axes[0].step(
             ratios,
             whole[:, n],
-            color=tint,
+            color=user_colour(n),
             linestyle=":",
             linewidth=2,
             where="post",
@@ -55,8 +56,8 @@ def join_time_weight(*, quick: bool) -> Page:
 
     starts = np.linspace(0, 1, 61)
     starved = np.array([TDRF([1, 2], initial_time=start)(POOL, [1, 1]) for start in starts])
-    for n, (name, tint) in enumerate((("A, who joins at 1", "#0072B2"), ("B, who joins at 2", "#D55E00"))):
-        axes[1].plot(starts, starved[:, n], color=tint, label=name)
+    for n, name in enumerate(("A, who joins at 1", "B, who joins at 2")):
+        axes[1].plot(starts, starved[:, n], color=user_colour(n), label=name)
     axes[1].set(
         xlabel="start of the system",
         ylabel="tasks",
