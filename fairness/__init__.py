@@ -1,5 +1,7 @@
 """Who gets how much: fair allocations of a pool or of a cluster of servers, each with its certificate."""
 
+from typing import TYPE_CHECKING, Any
+
 from fairness.allocation import Allocation, allocate
 from fairness.catalogue import CATALOGUE, CLUSTER_CATALOGUE
 from fairness.certificates import Certificate
@@ -17,7 +19,6 @@ from fairness.policies.servers.psdsf import PSDSF
 from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
 from fairness.policies.timed import TDRF
 from fairness.problem import Problem
-from fairness.properties.counterexamples.audit import audit
 
 __all__ = [
     "CATALOGUE",
@@ -52,3 +53,15 @@ __all__ = [
     "audit",
     "distributed_psdsf",
 ]
+
+if TYPE_CHECKING:
+    from fairness.properties.counterexamples.audit import audit
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Load the audit, with its process pools and progress bars, when it is first asked for."""
+        if name == "audit":
+            from fairness.properties.counterexamples.audit import audit
+
+            return audit
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
