@@ -107,7 +107,8 @@ def algorithm_one(
     -------
     placement : ndarray of shape (n_classes, n_servers), tasks
     details : dict
-        ``sweeps`` that changed something, and ``trace``, a list of :class:`Update`.
+        ``certificate`` (of Theorem 1), ``sweeps`` that changed something, and ``trace``, a list of
+        :class:`Update`.
 
     Raises
     ------
@@ -142,7 +143,8 @@ def algorithm_one(
         changed = largest > ROUNDING and not (largest <= 100 * ROUNDING and idle >= IDLE)
         sweeps += changed
     counts = weights / cluster.weights
-    residual = resource_division_certificate(cluster, counts, placement).residual
+    certificate = resource_division_certificate(cluster, counts, placement)
+    residual = certificate.residual
     if changed or residual > SATURATION:
         raise NotConvergedError(
             f"Algorithm I stopped after {sweeps} sweeps at residual {residual:.1e}; raise max_sweeps or use "
@@ -150,7 +152,7 @@ def algorithm_one(
             best=placement,
             residual=residual,
         )
-    return placement, {"sweeps": sweeps, "trace": trace}
+    return placement, {"certificate": certificate, "sweeps": sweeps, "trace": trace}
 
 
 def server_procedure(

@@ -195,7 +195,7 @@ def distributed_psdsf(
     events += [(float(t), 2, k) for k, t in enumerate(samples)]
     heapq.heapify(events)
 
-    active = _active(intervals, cluster.n_classes, 0.0)
+    active = on[0]
     placement = np.zeros(cluster.gamma.shape)
     history = [(0.0, placement.copy())]
     records, present = [], []

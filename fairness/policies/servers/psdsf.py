@@ -29,7 +29,6 @@ from operator import index
 from numpy.typing import ArrayLike
 
 from fairness.cluster import Cluster
-from fairness.cluster_certificates import resource_division_certificate
 from fairness.errors import ModelError
 from fairness.policies.servers.algorithm_one import algorithm_one
 from fairness.policies.servers.market import time_division
@@ -90,7 +89,7 @@ class PSDSF(ClusterPolicy):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        """Name with the division: PS-DSF rdm or PS-DSF tdm."""
+        """PS-DSF with its division, rdm or tdm, and with the method if it is not the default."""
         if self.division == "time":
             return "PS-DSF tdm"
         return "PS-DSF rdm" if self.method == "filling" else "PS-DSF rdm, Algorithm I"
@@ -109,5 +108,4 @@ class PSDSF(ClusterPolicy):
             )
         solve = algorithm_one if self.method == "algorithm-1" else resource_division
         placement, details = solve(cluster, weights, server_order=order, max_sweeps=self.max_sweeps)
-        certificate = resource_division_certificate(cluster, x, placement)
-        return ClusterSolution(placement, certificate, details=details)
+        return ClusterSolution(placement, details["certificate"], details=details)

@@ -167,8 +167,8 @@ def resource_division(
     -------
     placement : ndarray of shape (n_classes, n_servers), tasks
     details : dict
-        ``sweeps``: servers visited over number of servers, jumps included; ``settled``: linear systems that
-        moved the placement; ``attempts``: one line for each start.
+        ``certificate`` (of Theorem 1); ``sweeps``: servers visited over number of servers, jumps included;
+        ``settled``: linear systems that moved the placement; ``attempts``: one line for each start.
 
     Raises
     ------
@@ -188,12 +188,14 @@ def resource_division(
         more, systems = _settle(pairs, order, damping, jumps, max_sweeps)
         sweeps, settled = sweeps + more, settled + systems
         placement = pairs.placement
-        reached = resource_division_certificate(cluster, counts, placement).residual
+        certificate = resource_division_certificate(cluster, counts, placement)
+        reached = certificate.residual
         attempts.append(f"servers {name}: residual {reached:.1e} after {more} sweeps")
         if reached < residual:
             best, residual = placement, reached
         if residual <= SATURATION:
-            return best, {"sweeps": sweeps, "settled": settled, "attempts": attempts}
+            details = {"sweeps": sweeps, "settled": settled, "attempts": attempts}
+            return best, {"certificate": certificate, **details}
     raise NotConvergedError(
         f"water-filling did not settle in {sweeps} sweeps (residual {residual:.1e}); raise max_sweeps or "
         "change server_order",
