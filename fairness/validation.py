@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, TypeVar
 
 import numpy as np
+import psutil
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.errors import ModelError
@@ -21,6 +23,7 @@ __all__ = [
     "rationals",
     "replaced",
     "require",
+    "require_memory",
     "require_shape",
 ]
 
@@ -63,6 +66,15 @@ def require(
     place = tuple(int(k) for k in np.argwhere(~good)[0])
     where = ", ".join(f"{label[k]!r}" for label, k in zip(labels, place, strict=True))
     raise ModelError(f"{name} must be {rule}; got {array[place]} at index {place} ({where})")
+
+
+def require_memory(n_bytes: float, purpose: str, remedy: str) -> None:
+    """Raise ModelError before an allocation that the free memory of this machine cannot hold."""
+    free = psutil.virtual_memory().available
+    if not math.isfinite(n_bytes) or n_bytes > 0.9 * free:
+        raise ModelError(
+            f"{purpose} needs {n_bytes / 2**30:.3g} GiB, but only {free / 2**30:.3g} GiB are free; {remedy}"
+        )
 
 
 def checked_names(argument: str, names: Sequence[str] | None, count: int, stem: str) -> tuple[str, ...]:

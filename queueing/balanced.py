@@ -39,7 +39,8 @@ from numpy.typing import NDArray
 
 from fairness.errors import ModelError
 from fairness.problem import FloatArray
-from queueing.grid import SMALLEST, box_name, check_box, count_states, require_memory
+from fairness.validation import require_memory
+from queueing.grid import SMALLEST, box_name, check_box, count_states
 from queueing.results import LittleMeans, class_lines, class_table
 from queueing.system import System
 from queueing.tails import StoreAndForward, binding_resources

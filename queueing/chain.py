@@ -27,9 +27,10 @@ import pandas as pd
 from fairness.errors import ModelError, NotConvergedError
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray
+from fairness.validation import require_memory
 from queueing.balanced import balanced_fairness
 from queueing.direct import EPSILON, balance_residual, birth_death, factorised
-from queueing.grid import box_name, check_box, count_states, marginal_laws, require_memory
+from queueing.grid import box_name, check_box, count_states, marginal_laws
 from queueing.multilevel import MEMORY, multilevel
 from queueing.results import LittleMeans, class_lines, class_table
 from queueing.system import System

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import psutil
 
 from fairness.errors import ModelError
 from fairness.problem import FloatArray
@@ -21,7 +20,6 @@ __all__ = [
     "grid_counts",
     "marginal_laws",
     "mean_counts",
-    "require_memory",
 ]
 
 SMALLEST = 1e-290
@@ -93,12 +91,3 @@ def marginal_laws(law: FloatArray) -> tuple[FloatArray, ...]:
 def mean_counts(law: FloatArray) -> FloatArray:
     """Mean of each count, shape (n_classes,)."""
     return np.array([marginal @ np.arange(len(marginal)) for marginal in marginal_laws(law)])
-
-
-def require_memory(n_bytes: float, purpose: str, remedy: str) -> None:
-    """Raise ModelError before an allocation that the free memory of this machine cannot hold."""
-    free = psutil.virtual_memory().available
-    if not math.isfinite(n_bytes) or n_bytes > 0.9 * free:
-        raise ModelError(
-            f"{purpose} needs {n_bytes / 2**30:.3g} GiB, but only {free / 2**30:.3g} GiB are free; {remedy}"
-        )

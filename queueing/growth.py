@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fairness.errors import ModelError
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray
-from queueing.grid import require_memory
+from fairness.validation import require_memory
 from queueing.system import System
 from queueing.tabulate import Table, tabulate
 

@@ -15,7 +15,8 @@ import numpy as np
 from fairness.errors import ModelError
 from fairness.policies.protocol import Policy, call_policy, policy_name
 from fairness.problem import FloatArray, Problem
-from queueing.grid import box_name, check_shape, count_states, require_memory
+from fairness.validation import require_memory
+from queueing.grid import box_name, check_shape, count_states
 
 __all__ = ["Table", "policy_tasks", "tabulate"]
 

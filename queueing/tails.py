@@ -39,7 +39,8 @@ from scipy.special import pdtrc
 
 from fairness.errors import ModelError, UnstableError
 from fairness.problem import FloatArray
-from queueing.grid import SMALLEST, require_memory
+from fairness.validation import require_memory
+from queueing.grid import SMALLEST
 from queueing.system import System
 
 __all__ = ["StoreAndForward", "binding_resources"]

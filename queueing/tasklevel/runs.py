@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from fairness.errors import ModelError, UnstableError
 from fairness.problem import FloatArray, Problem
-from queueing.grid import MOST, require_memory
+from fairness.validation import require_memory
+from queueing.grid import MOST
 from queueing.growth import GrowingTable, kernel_table
 from queueing.system import System
 from queueing.tasklevel.dispatch import ARRIVED, PATH, TASKS_STARTED, Model

@@ -40,7 +40,7 @@ from numpy.typing import ArrayLike
 
 from fairness.errors import ModelError
 from fairness.problem import FloatArray
-from queueing.grid import require_memory
+from fairness.validation import require_memory
 from queueing.replications import (
     Estimate,
     EstimatedMeans,
