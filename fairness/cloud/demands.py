@@ -18,11 +18,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from fairness.errors import ModelError
-from fairness.validation import FloatArray, frozen
+from fairness.validation import FloatArray, frozen, require_memory
 
-__all__ = ["SparseDemands"]
+__all__ = ["Flags", "IndexArray", "Offsets", "SparseDemands"]
 
 IndexArray = NDArray[np.int32]
+Offsets = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 _FAULTS = {
     1: "column {column} is outside 0..{last}",
@@ -56,7 +58,7 @@ class SparseDemands:
     SparseDemands(3 tenants x 2 resources, 4 entries, float64)
     """
 
-    starts: NDArray[np.int64]
+    starts: Offsets
     columns: IndexArray
     values: NDArray[Any]
     n_resources: int
@@ -74,6 +76,8 @@ class SparseDemands:
             raise ModelError(
                 f"demands has shape {matrix.shape}; tenants and resources are numbered up to {limit}"
             )
+        if matrix.format != "csr":
+            require_memory(12.0 * matrix.nnz, "a compressed copy of demands", "give a csr_array")
         rows = matrix if matrix.format == "csr" else sparse.csr_array(matrix)
         values = (
             rows.data if rows.data.dtype in (np.float32, np.float64) else np.asarray(rows.data, dtype=float)
@@ -89,11 +93,23 @@ class SparseDemands:
                 last=matrix.shape[1] - 1,
             )
             raise ModelError(f"demands of tenant {row}: {detail}")
+        self._set(starts, columns, values, int(matrix.shape[1]))
+
+    @classmethod
+    def of_checked(
+        cls, starts: Offsets, columns: IndexArray, values: NDArray[Any], n_resources: int
+    ) -> SparseDemands:
+        """Demands from arrays that are known to be well-formed; they are taken as they are."""
+        made = object.__new__(cls)
+        made._set(starts, columns, values, n_resources)
+        return made
+
+    def _set(self, starts: Offsets, columns: IndexArray, values: NDArray[Any], n_resources: int) -> None:
         for name, value in (
             ("starts", starts),
             ("columns", columns),
             ("values", values),
-            ("n_resources", int(matrix.shape[1])),
+            ("n_resources", n_resources),
         ):
             object.__setattr__(self, name, value)
 
@@ -135,7 +151,9 @@ class SparseDemands:
     def matrix(self) -> sparse.csr_array:
         """The demands as a scipy CSR array that shares their memory."""
         shape = (self.n_tenants, self.n_resources)
-        return sparse.csr_array((self.values, self.columns, self.starts), shape=shape)
+        # scipy copies columns to the type of the starts, so these are made as narrow if they can be.
+        starts = self.starts.astype(np.int32) if self.n_entries <= np.iinfo(np.int32).max else self.starts
+        return sparse.csr_array((self.values, self.columns, starts), shape=shape)
 
     def check_weights(self, weights: ArrayLike | None) -> FloatArray:
         """Growth of each tenant per unit of level and of its largest demand, shape (n_tenants,).
@@ -190,7 +208,7 @@ def _positive(weights: FloatArray) -> None:
 
 @numba.njit(cache=True, nogil=True)
 def _first_fault(
-    starts: NDArray[np.int64], columns: IndexArray, values: NDArray[Any], n_resources: int
+    starts: Offsets, columns: IndexArray, values: NDArray[Any], n_resources: int
 ) -> tuple[int, int, int]:
     """Row, kind (a key of _FAULTS; 0 for none) and entry of the first fault."""
     for row in range(len(starts) - 1):

@@ -57,6 +57,8 @@ def test_entries_of_a_csr_array_are_not_copied(dtype):
     assert demands.values.dtype == dtype
     assert (demands.n_tenants, demands.n_resources, demands.n_entries) == (2, 4, 2)
     assert (demands.matrix() != matrix).nnz == 0
+    assert np.shares_memory(demands.matrix().indices, demands.columns)
+    assert np.shares_memory(demands.matrix().data, matrix.data)
     assert repr(demands) == f"SparseDemands(2 tenants x 4 resources, 2 entries, {np.dtype(dtype).name})"
 
 

@@ -16,7 +16,8 @@ from scipy import sparse
 
 from fairness import DRF, ModelError, Problem
 from fairness.cloud import Pattern, SparseDemands, edrf
-from fairness.cloud.edrf import _residual
+from fairness.cloud.certificates import edrf_certificate
+from fairness.cloud.families import HARD_FAMILIES
 
 
 def algorithm_1(demands, weights):
@@ -120,50 +121,32 @@ def test_sharing_incentive_and_weighted_envy_freeness(instance):
             assert (scaled / row[needs]).min() <= result.tasks[i] * (1 + 1e-12)
 
 
-def hard(family, n=100_000, m=10_000):
-    """Demands of a hard family at 10^5 tenants."""
+def random_demands(n, m):
+    """Up to 8 resources of each tenant."""
     rng = np.random.default_rng(6)
     size = rng.integers(1, 9, n)
-    rows = np.repeat(np.arange(n), size)
-    columns = rng.integers(0, m, size.sum())
-    values = rng.random(size.sum()) * 0.999 + 0.001
-    if family == "popular":
-        columns = np.minimum(m - 1, rng.zipf(1.3, size.sum()) - 1)
-    elif family == "ties":
-        values = rng.integers(1, 4, size.sum()) / 4
-    elif family == "one hot resource":
-        columns[np.cumsum(size) - 1] = 0
-    elif family == "identical":
-        rows, columns = np.repeat(np.arange(n), 4), np.tile([1, 5, 7, 11], n)
-        values = np.tile([0.25, 1.0, 0.5, 1.0], n)
-    elif family == "single":
-        rows, columns, values = np.arange(n), rng.integers(0, m, n), rng.random(n) * 0.999 + 0.001
-    elif family == "chain":
-        # Resource r is shared by tenants r and r + 1, so that one resource after the other fills up.
-        rows = np.repeat(np.arange(m - 1), 2)
-        columns = np.column_stack([np.arange(m - 1), np.arange(1, m)]).ravel()
-        values, n = np.tile([1.0, 0.5], m - 1), m - 1
-    matrix = sparse.coo_array((values, (rows, columns)), shape=(n, m)).tocsr()
-    matrix.sum_duplicates()
+    columns, values = rng.integers(0, m, size.sum()), rng.random(size.sum()) * 0.999 + 0.001
+    matrix = sparse.coo_array((values, (np.repeat(np.arange(n), size), columns)), shape=(n, m)).tocsr()
     matrix.data = np.minimum(matrix.data, 1.0)
     return matrix
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize(
-    "family", ["random", "popular", "ties", "one hot resource", "identical", "single", "chain"]
-)
+@pytest.mark.parametrize("family", [*HARD_FAMILIES, "random"])
 def test_hard_families_are_certified(family, dtype):
-    matrix = hard(family).astype(dtype)
-    result = edrf(matrix)
+    n, m = 100_000, 10_000
+    if family == "random":
+        matrix = random_demands(n, m)
+    else:
+        matrix = HARD_FAMILIES[family](n, m, rng=6).matrix()
+    result = edrf(matrix.astype(dtype))
     # Sums are compensated, so only the rounding of single products is left.
     assert result.certificate.residual <= 1e-13
     held = result.allocation().tocsc()
     used = [math.fsum(held.data[a:b]) for a, b in pairwise(held.indptr)]
     np.testing.assert_allclose(used + result.free, 1, rtol=0, atol=1e-13)
-    if family == "identical":
-        assert np.ptp(result.levels) == 0
-        assert result.events == 1
+    if family in ("identical", "decades", "chain"):
+        assert result.events == {"identical": 1, "decades": 2, "chain": m}[family]
 
 
 def test_nothing_drifts():
@@ -185,7 +168,7 @@ def test_nothing_drifts():
 
 
 def test_a_kept_pattern_serves_other_demands():
-    matrix = hard("random", n=2000, m=300)
+    matrix = random_demands(2000, 300)
     demands = SparseDemands(matrix)
     pattern = Pattern.of(demands)
     np.testing.assert_array_equal(pattern.starts, matrix.tocsc().indptr)
@@ -194,25 +177,37 @@ def test_a_kept_pattern_serves_other_demands():
     other.data = np.sqrt(other.data)
     kept = edrf(other, pattern=pattern)
     np.testing.assert_array_equal(kept.levels, edrf(other).levels)
-    assert "transpose" not in kept.seconds
+    # The pattern that a result kept lists a part of the resources.
+    again = edrf(other, pattern=edrf(matrix).pattern)
+    np.testing.assert_array_equal(again.levels, kept.levels)
+    np.testing.assert_array_equal(again.stoppers, kept.stoppers)
     with pytest.raises(ModelError, match="does not belong to"):
         edrf(matrix[:100], pattern=pattern)
 
 
+@pytest.mark.parametrize("rows", [[[1, 2], [0]], [[0, 1], [2]], [[0, 2], [1]]])
+def test_a_pattern_of_other_entries_is_refused(rows):
+    # As many tenants, resources and entries, but others: a missing, a wrong and an exchanged tenant.
+    def demands(lists):
+        return SparseDemands.from_lists([[(r, 0.5) for r in row] for row in lists], n_resources=3)
+
+    pattern = Pattern.of(demands([[0, 1], [0]]))
+    with pytest.raises(ModelError, match=r"pattern names other tenants of resource \d than demand it"):
+        edrf(demands(rows), pattern=pattern)
+
+
 def test_certificate_refuses_other_levels():
-    matrix = hard("random", n=500, m=60)
+    matrix = random_demands(500, 60)
     result = edrf(matrix)
-    d = result.demands
     for change in (0.999, 1.001):
         levels = result.levels.copy()
         levels[7] *= change
-        residual = _residual(d.starts, d.columns, d.values, result.growth, levels, d.n_resources)
-        assert residual > 1e-7
-    assert _residual(d.starts, d.columns, d.values, result.growth, -result.levels, d.n_resources) == np.inf
+        assert edrf_certificate(result.demands, result.growth, levels).residual > 1e-7
+    assert edrf_certificate(result.demands, result.growth, -result.levels).residual == np.inf
 
 
 def test_uncompiled_kernels_give_the_same_numbers():
-    matrix = hard("random", n=60, m=12)
+    matrix = random_demands(60, 12)
     code = (
         "import sys, numpy as np; from scipy import sparse; from fairness.cloud import edrf\n"
         "d = np.array(eval(sys.stdin.read())); print(edrf(sparse.csr_array(d)).levels.tolist())"
@@ -232,6 +227,6 @@ def test_uncompiled_kernels_give_the_same_numbers():
 def test_summary_says_what_happened():
     text = repr(edrf(sparse_of([[1, 0], [F(1, 2), 1], [0, 1]])))
     assert "EDRF of 3 tenants and 2 resources" in text
-    assert "2 resources full, 2 of them stopped somebody" in text
+    assert "2 resources stopped somebody" in text
     assert "dominant shares 0.5 to 0.75" in text
     assert "holds" in text

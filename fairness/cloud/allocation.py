@@ -1,0 +1,70 @@
+"""What every allocation at cloud scale tells, whichever algorithm made it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from fairness.certificates import SATURATION
+from fairness.cloud.demands import SparseDemands
+from fairness.validation import FloatArray, frozen
+
+__all__ = ["CloudAllocation"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CloudAllocation:
+    """Tasks of many tenants and how they came about.
+
+    Attributes
+    ----------
+    demands : SparseDemands
+    levels : ndarray of shape (n_tenants,)
+        Level z_i at which the tenant stopped.
+    growth : ndarray of shape (n_tenants,)
+        Tasks per unit of level: tenant i runs ``growth[i] * levels[i]`` tasks.
+    free : ndarray of shape (n_resources,)
+        Part of each resource that is left.
+    seconds : dict
+        Wall time of each phase.
+    """
+
+    demands: SparseDemands
+    levels: FloatArray
+    growth: FloatArray
+    free: FloatArray
+    seconds: dict[str, float]
+
+    @cached_property
+    def tasks(self) -> FloatArray:
+        """Tasks of each tenant, shape (n_tenants,)."""
+        return frozen(self.growth * self.levels)
+
+    @cached_property
+    def dominant_shares(self) -> FloatArray:
+        """Largest share of a resource that each tenant holds, shape (n_tenants,)."""
+        return frozen(self.tasks * self.demands.largest)
+
+    @property
+    def utilisation(self) -> float:
+        """Allocated part of all resources together, those that nobody demands included."""
+        return float(1.0 - self.free.mean())
+
+    def allocation(self) -> sparse.csr_array:
+        """Share of each resource that each tenant holds, sparse of shape (n_tenants, n_resources)."""
+        rows = self.demands.matrix()
+        held = np.repeat(self.tasks, np.diff(self.demands.starts)) * rows.data
+        return sparse.csr_array((held, rows.indices, rows.indptr), shape=rows.shape)
+
+    def _lines(self) -> list[str]:
+        """Lines that every summary has."""
+        full = int((self.free <= SATURATION).sum())
+        shares = self.dominant_shares
+        return [
+            f"  {full:,} resources full, {self.utilisation:.2%} of all resources allocated",
+            f"  dominant shares {shares.min():.3g} to {shares.max():.3g}",
+            "  " + ", ".join(f"{name} {value:.3g} s" for name, value in self.seconds.items()),
+        ]

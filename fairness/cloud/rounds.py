@@ -1,0 +1,386 @@
+r"""Algorithm 1 of Kash et al.: extended DRF round by round, every round a pass over all demands.
+
+Tenant i of weight :math:`\rho_i` grows at the rate :math:`g_{ir} = \rho_i D_{ir}/\max_k D_{ik}` on resource
+r. With :math:`s_{rt}` the part of resource r that is free before round t and :math:`S_t` the tenants that
+still grow, round t raises all of them by
+
+.. math:: x_t = \min_r s_{rt} \Big/ \sum_{i \in S_t} g_{ir}, \qquad
+   s_{r,t+1} = s_{rt} - x_t \sum_{i \in S_t} g_{ir},
+
+and drops everybody who demands a resource of which nothing is left [1]_. The sums are taken anew in every
+round: that costs O(rounds * entries) and made the published algorithm slow. It is here to be compared with
+(:func:`fairness.cloud.edrf.edrf` finds the same allocation in a few passes) and is as printed but for
+three things: a tenant keeps its level :math:`\sum_t x_t` instead of a sum per demand; lines 10 and 5 are one
+pass over the rows that are left; and the resource that decides a round has nothing left by definition, not by
+subtraction, which would leave 1e-17 and keep its tenants.
+
+Cut short, it is the paper's pEDRF (by a deadline) and pEDRF-1 (after one round): tenants that still grow keep
+what they have.
+
+References
+----------
+.. [1] I. A. Kash, G. O'Shea and S. Volos, "DC-DRF: adaptive multi-resource sharing at public cloud scale",
+   SoCC 2018, Algorithm 1 and section 5.1. DOI 10.1145/3267809.3267848.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral, Real
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fairness.certificates import Certificate
+from fairness.cloud import sums as summing
+from fairness.cloud.allocation import CloudAllocation
+from fairness.cloud.demands import Flags, IndexArray, Offsets, SparseDemands
+from fairness.cloud.sums import add
+from fairness.cloud.threads import PARALLEL, check_threads, workers
+from fairness.errors import ModelError
+from fairness.kernels import fingerprint
+from fairness.validation import FloatArray, frozen
+
+__all__ = ["Deadline", "Rounds", "edrf_rounds"]
+
+TILES = 8
+"""Tiles of tenants in a large round, each with loads of its own; the same whatever the number of threads."""
+
+WORTHWHILE = 1000
+"""Growing tenants below which there is one tile. (So there is with less tenants than resources: adding up
+the loads of several tiles would cost more than it saves.)"""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rounds(CloudAllocation):
+    """Allocation found in rounds; made by :func:`edrf_rounds` and :func:`fairness.cloud.dcdrf.dcdrf`.
+
+    Attributes
+    ----------
+    algorithm : str
+        "EDRF" or "DC-DRF".
+    epsilon : float
+        Part of a resource that may be left when it counts as exhausted.
+    rounds : int
+    timed_out : bool
+        Whether the deadline had passed after the last round.
+    unfinished : int
+        Tenants that still grew when the run was cut short; 0 when it came to its end.
+    round_levels : ndarray of shape (rounds,)
+        Level of the growing tenants after each round.
+    """
+
+    algorithm: str
+    epsilon: float
+    rounds: int
+    timed_out: bool
+    unfinished: int
+    round_levels: FloatArray
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """Every tenant has a resource with at most epsilon left on which nobody's level is higher.
+
+        Of a run that was cut short only feasibility is claimed.
+        """
+        d = self.demands
+        rows = d.starts, d.columns, d.values
+        overfull, short = _residuals(*rows, self.growth, self.levels, self.epsilon, d.n_resources)
+        if self.unfinished:
+            return Certificate(f"no resource is overfull (cut short in round {self.rounds:,})", overfull)
+        full = f"resource with at most {self.epsilon:.3g} free" if self.epsilon else "full resource"
+        return Certificate(
+            f"every tenant has a {full} on which its level is the largest", max(overfull, short)
+        )
+
+    def summary(self) -> str:
+        """What a person wants to read: rounds, shares, time, certificate."""
+        d = self.demands
+        chosen = f" with epsilon {self.epsilon:.3g}" if self.epsilon else ""
+        late = " at the deadline" if self.timed_out else ""
+        left = f"; {self.unfinished:,} tenants still grew" if self.unfinished else ""
+        return "\n".join(
+            [
+                f"{self.algorithm}{chosen} of {d.n_tenants:,} tenants and {d.n_resources:,} resources",
+                f"  stopped{late} after {self.rounds:,} rounds{left}",
+                *self._lines(),
+                f"  {self.certificate}",
+            ]
+        )
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+
+class Deadline:
+    """Seconds on any clock, from the moment this is made; the clock is not looked at when there is none.
+
+    Raises
+    ------
+    ModelError
+        If the deadline is neither None nor a number > 0.
+    """
+
+    def __init__(self, seconds: float | None, clock: Callable[[], float]) -> None:
+        # Written so that NaN fails.
+        if seconds is not None and not (
+            isinstance(seconds, Real) and not isinstance(seconds, bool) and seconds > 0
+        ):
+            raise ModelError(f"deadline must be a number of seconds > 0, or None for none; got {seconds!r}")
+        self.seconds = seconds
+        self._clock = clock
+        self._start = 0.0 if seconds is None else clock()
+
+    def passed(self) -> bool:
+        """Whether more than the seconds have passed, on one look at the clock."""
+        return self.seconds is not None and self._clock() - self._start > self.seconds
+
+
+def edrf_rounds(
+    demands: SparseDemands | Any,
+    weights: ArrayLike | None = None,
+    *,
+    max_rounds: int | None = None,
+    deadline: float | None = None,
+    clock: Callable[[], float] = time.perf_counter,
+    threads: int | None = None,
+) -> Rounds:
+    """Extended DRF by rounds over all demands, as published: the slow baseline.
+
+    Parameters
+    ----------
+    demands : SparseDemands or scipy sparse array of shape (n_tenants, n_resources)
+        Parts of a resource per task, in (0, 1].
+    weights : array_like of shape (n_tenants,) or sparse with the pattern of the demands, optional
+        Entitlements. Default: 1/n_tenants each. Only their ratios matter for the allocation.
+    max_rounds : int, optional
+        Stop after so many rounds; 1 is the paper's pEDRF-1.
+    deadline : float, optional
+        Stop after the first round that ends more than so many seconds after the call: the paper's pEDRF.
+    clock : callable
+        What tells the time, in seconds; called at the start and after each round, and only if there is a
+        deadline.
+    threads : int, optional
+        Default: as many as there are cores. The allocation does not depend on it. (1 in a process that was
+        forked from one that had used more, because GNU OpenMP does not survive a fork.)
+
+    Returns
+    -------
+    Rounds
+        Resources that fill up together may take more than one round when they do not round that way; the
+        further rounds add about 1e-16 of what there is.
+
+    Raises
+    ------
+    ModelError
+        If demands or weights are not well-formed, or max_rounds, deadline or threads is not positive.
+
+    References
+    ----------
+    See :mod:`fairness.cloud.rounds`.
+
+    Examples
+    --------
+    >>> demands = SparseDemands.from_lists([[(0, 1.0)], [(0, 0.5), (1, 1.0)], [(1, 1.0)]], n_resources=2)
+    >>> result = edrf_rounds(demands)
+    >>> result.allocation().toarray()
+    array([[0.75, 0.  ],
+           [0.25, 0.5 ],
+           [0.  , 0.5 ]])
+    >>> result.round_levels
+    array([1.5 , 2.25])
+    >>> edrf_rounds(demands, max_rounds=1).tasks
+    array([0.5, 0.5, 0.5])
+    """
+    given = demands if isinstance(demands, SparseDemands) else SparseDemands(demands)
+    if max_rounds is not None and (
+        isinstance(max_rounds, bool) or not isinstance(max_rounds, Integral) or max_rounds < 1
+    ):
+        raise ModelError(f"max_rounds must be a whole number >= 1, or None for no limit; got {max_rounds!r}")
+    number = check_threads(threads, given.n_entries)
+    limit = Deadline(deadline, clock)
+    growth = given.check_weights(weights) / given.largest
+    begin = time.perf_counter()
+    n, m = given.n_tenants, given.n_resources
+    levels, free = np.zeros(n), np.ones(m)
+    exhausted = np.zeros(m, dtype=np.bool_)
+    growing = np.arange(n, dtype=np.int32)
+    tables = np.empty((TILES, m))
+    survey = _serial_survey if number == 1 else _parallel_survey
+    rows = given.starts, given.columns, given.values, growth
+    reached: list[float] = []
+    level, left, late = 0.0, n, False
+    with workers(number):
+        survey(*rows, level, growing, levels, exhausted, tables)
+    while left > 0 and not late and len(reached) != max_rounds:
+        level += _rise(tables[0], free, exhausted)
+        reached.append(level)
+        with workers(number):
+            left = survey(*rows, level, growing[:left], levels, exhausted, tables)
+        late = limit.passed()
+    levels[growing[:left]] = level
+    seconds = {"fill": time.perf_counter() - begin}
+    trail = frozen(np.array(reached))
+    return Rounds(
+        given,
+        frozen(levels),
+        frozen(growth),
+        frozen(free),
+        seconds,
+        "EDRF",
+        0.0,
+        len(reached),
+        late,
+        left,
+        trail,
+    )
+
+
+@numba.njit(nogil=True)
+def _survey_tile(
+    first: int,
+    last: int,
+    starts: Offsets,
+    columns: IndexArray,
+    values: NDArray[Any],
+    growth: FloatArray,
+    level: float,
+    growing: IndexArray,
+    levels: FloatArray,
+    exhausted: Flags,
+    loads: FloatArray,
+) -> int:
+    """Drop tenants of a tile ([1] line 10) and sum the rates of the others (line 5); how many are left."""
+    loads[:] = 0.0
+    kept = first
+    for k in range(first, last):
+        i = growing[k]
+        stop = False
+        for e in range(starts[i], starts[i + 1]):
+            if exhausted[columns[e]]:
+                stop = True
+                break
+        if stop:
+            levels[i] = level
+        else:
+            growing[kept] = i
+            kept += 1
+            for e in range(starts[i], starts[i + 1]):
+                loads[columns[e]] += growth[i] * values[e]
+    return kept - first
+
+
+def _survey(key: str, parallel: bool) -> Callable[..., Any]:
+    """The pass over all rows, compiled with or without threads; numba stores the two apart by their key."""
+
+    @numba.njit(cache=True, nogil=True, parallel=PARALLEL if parallel else False)
+    def survey(
+        starts: Offsets,
+        columns: IndexArray,
+        values: NDArray[Any],
+        growth: FloatArray,
+        level: float,
+        growing: IndexArray,
+        levels: FloatArray,
+        exhausted: Flags,
+        tables: FloatArray,
+    ) -> int:
+        """Drop tenants, list those that are left first in ``growing``, and sum rates in ``tables[0]``."""
+        assert key
+        n, m = len(growing), tables.shape[1]
+        tiles = TILES if n >= max(m, WORTHWHILE) else 1
+        kept = np.zeros(tiles, dtype=np.int64)
+        for k in numba.prange(tiles):
+            kept[k] = _survey_tile(
+                n * k // tiles,
+                n * (k + 1) // tiles,
+                starts,
+                columns,
+                values,
+                growth,
+                level,
+                growing,
+                levels,
+                exhausted,
+                tables[k],
+            )
+        left = kept[0]
+        for k in range(1, tiles):
+            first = n * k // tiles
+            for place in range(first, first + kept[k]):
+                growing[left] = growing[place]
+                left += 1
+            for r in range(m):
+                tables[0, r] += tables[k, r]
+        return left
+
+    return survey
+
+
+_serial_survey = _survey("one thread", parallel=False)
+_parallel_survey = _survey("threads", parallel=True)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _rise(loads: FloatArray, free: FloatArray, exhausted: Flags) -> float:
+    """Rise x_t of the level ([1] line 5); takes what it uses from ``free`` (line 8)."""
+    rise = np.inf
+    for r in range(len(loads)):
+        if loads[r] > 0:
+            rise = min(rise, free[r] / loads[r])
+    for r in range(len(loads)):
+        if loads[r] > 0:
+            if free[r] / loads[r] <= rise:
+                free[r] = 0.0
+            else:
+                free[r] = max(0.0, free[r] - rise * loads[r])
+            exhausted[r] = free[r] == 0
+    return rise
+
+
+def _checker(sources: str) -> Callable[..., Any]:
+    """The check of levels, compiled anew when ``sources`` have changed."""
+
+    @numba.njit(cache=True, nogil=True)
+    def residuals(
+        starts: Offsets,
+        columns: IndexArray,
+        values: NDArray[Any],
+        growth: FloatArray,
+        levels: FloatArray,
+        epsilon: float,
+        n_resources: int,
+    ) -> tuple[float, float]:
+        """By how much a resource is overfull, and a tenant without a resource that explains its level."""
+        assert sources
+        # Compensated: a plain sum of a million equal shares is off by 1e-11.
+        sums, highest = np.zeros((n_resources, 2)), np.zeros(n_resources)
+        for i in range(len(levels)):
+            if not 0.0 <= levels[i] < np.inf:
+                return np.inf, np.inf
+            for e in range(starts[i], starts[i + 1]):
+                r = columns[e]
+                add(sums, r, 0, growth[i] * levels[i] * values[e])
+                highest[r] = max(highest[r], levels[i])
+        left = 1.0 - (sums[:, 0] + sums[:, 1])
+        overfull, worst = 0.0, 0.0
+        for r in range(n_resources):
+            overfull = max(overfull, -left[r])
+        for i in range(len(levels)):
+            best = np.inf
+            for e in range(starts[i], starts[i + 1]):
+                r = columns[e]
+                short = 1.0 - levels[i] / highest[r] if highest[r] > 0 else 0.0
+                best = min(best, max(short, left[r] - epsilon))
+            worst = max(worst, best)
+        return overfull, worst
+
+    return residuals
+
+
+_residuals = _checker(fingerprint(summing))

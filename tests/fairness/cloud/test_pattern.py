@@ -1,0 +1,104 @@
+"""Lists of tenants per resource, work on tiles, and sums from which terms are taken out again."""
+
+import math
+import threading
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from fairness.cloud import Pattern, SparseDemands, edrf, filling, tiles
+from fairness.cloud.sums import add, table
+
+
+@pytest.fixture
+def demands():
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(0.1, 1, (400, 30)) * (rng.random((400, 30)) < 0.2)
+    rows[np.arange(400), rng.integers(30, size=400)] = 1.0
+    return SparseDemands(sparse.csr_array(rows))
+
+
+def test_lists_of_some_resources_and_tenants(demands):
+    rng = np.random.default_rng(1)
+    listed, kept = rng.random(30) < 0.4, rng.random(400) < 0.5
+    pattern = Pattern.of(demands, listed, kept)
+    dense = demands.matrix().toarray()
+    for r in range(30):
+        expected = np.flatnonzero((dense[:, r] > 0) & kept) if listed[r] else []
+        np.testing.assert_array_equal(pattern.tenants[pattern.starts[r] : pattern.starts[r + 1]], expected)
+    assert repr(pattern) == f"Pattern({listed.sum()} of 30 resources, {demands.n_entries:,} entries)"
+
+
+@pytest.mark.parametrize("cores", [1, 2, 5])
+def test_the_same_whatever_the_number_of_cores(demands, cores, monkeypatch):
+    monkeypatch.setattr(tiles, "WORTHWHILE", 1)
+    expected = edrf(demands), Pattern.of(demands)
+    monkeypatch.setattr(tiles, "available_cores", lambda: cores)
+    result, pattern = edrf(demands), Pattern.of(demands)
+    np.testing.assert_array_equal(result.levels, expected[0].levels)
+    np.testing.assert_array_equal(result.loads, expected[0].loads)
+    np.testing.assert_array_equal(pattern.tenants, expected[1].tenants)
+
+
+@pytest.mark.parametrize("number", [1, 2, 4, 1000])
+def test_tiles_cover_all_tenants_once(demands, number, monkeypatch):
+    monkeypatch.setattr(tiles, "WORTHWHILE", 1)
+    monkeypatch.setattr(tiles, "TILES", number)
+    cuts = tiles.tenant_tiles(demands)
+    np.testing.assert_array_equal(np.concatenate([np.arange(*cut) for cut in cuts]), np.arange(400))
+    if number <= 4:
+        entries = [demands.starts[last] - demands.starts[first] for first, last in cuts]
+        # Tiles are cut between tenants, who demand at most 30 resources.
+        assert len(cuts) == number
+        assert max(entries) - min(entries) <= 60
+    # Tiles change the order of a sum; compensated, its result hardly.
+    np.testing.assert_allclose(Pattern.of(demands).tenants, demands.matrix().tocsc().indices)
+    loads = filling.loads_of(demands, np.ones(400))
+    columns = demands.matrix().tocsc()
+    exact = [math.fsum(columns.data[a:b]) for a, b in zip(columns.indptr, columns.indptr[1:], strict=False)]
+    np.testing.assert_array_equal(loads[:, 0] + loads[:, 1], exact)
+    np.testing.assert_array_equal(loads[:, 2], np.diff(columns.indptr))
+
+
+def test_work_on_tiles_from_several_threads(demands, monkeypatch):
+    monkeypatch.setattr(tiles, "WORTHWHILE", 1)
+    expected, results = edrf(demands).levels, []
+    threads = [threading.Thread(target=lambda: results.append(edrf(demands).levels)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for levels in results:
+        np.testing.assert_array_equal(levels, expected)
+    assert len(results) == 4
+
+
+def test_an_error_in_a_tile_is_raised():
+    def work(number, first, last):
+        raise ZeroDivisionError(f"tile {number}")
+
+    with pytest.raises(ZeroDivisionError, match="tile 0"):
+        tiles.map_tiles(work, [(0, 1), (1, 2)])
+
+
+@pytest.mark.parametrize("width", [4, 8])
+def test_rows_of_a_table_lie_within_cache_lines(width):
+    for rows in (1, 7, 1000):
+        sums = table(rows, width)
+        assert sums.shape == (rows, width)
+        assert not sums.any()
+        assert sums.ctypes.data % 64 == 0
+
+
+def test_what_is_taken_out_of_a_sum_leaves_the_rest():
+    # Magnitudes over 24 decades; in plain floats nothing would be left of the small ones.
+    rng = np.random.default_rng(2)
+    large, small = 10.0 ** rng.uniform(0, 12, 200), 10.0 ** rng.uniform(-12, 0, 50)
+    sums = table(1, 4)
+    for value in rng.permutation(np.r_[large, small]):
+        add(sums, 0, 0, value)
+    for value in rng.permutation(large):
+        add(sums, 0, 0, -value)
+    # 250 roundings of a compensation of at most 1e12 / 2^53.
+    assert sums[0, 0] + sums[0, 1] == pytest.approx(math.fsum(small), abs=250 * 1e12 / 2.0**106, rel=1e-13)
