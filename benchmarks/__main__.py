@@ -20,6 +20,7 @@ TOPICS = (
     "leximin",
     "market",
     "psdsf",
+    "cloud",
     "audit",
     "queueing",
     "simulation",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 
+from examples.dcdrf import SOURCE as DCDRF
 from examples.drf import SOURCE as DRF
 from examples.psdsf import SOURCE as PSDSF
 from examples.reproduce import command
 from examples.tdrf import SOURCE as TDRF
 from examples.workshop import SOURCE as WORKSHOP
 
-SOURCES = (WORKSHOP, PSDSF, DRF, TDRF)
+SOURCES = (WORKSHOP, PSDSF, DRF, TDRF, DCDRF)
 
 if __name__ == "__main__":
     sys.exit(command(SOURCES, "examples"))
