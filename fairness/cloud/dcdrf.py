@@ -30,7 +30,7 @@ Nothing drifts, for the same reasons as in :mod:`fairness.cloud.filling`.
 
 *Threads* own ranges of resources (the paper's resource tiles). Demands are sorted by resource, so the part of
 a row that is a thread's own is found by bisection. Every sum is added up in the order in which one thread
-would do it, so the result is the same to the last bit. Evictions of fewer than a million entries are not
+would do it, so the result is the same to the last bit. Evictions of fewer than 300,000 entries are not
 worth sharing, nor are searches. (Who demands a resource is listed by all cores, whatever the number of
 threads; keep a pattern to leave that out.)
 
@@ -74,8 +74,8 @@ WHILE = 20_000_000
 CHUNK = 100_000
 """Evicted tenants whose rows are worked through without looking how many entries that were."""
 
-SHARED_EVICTION = 1_000_000
-"""Entries of the tenants evicted in a round that are worth sharing: some milliseconds of work."""
+SHARED_EVICTION = 300_000
+"""Entries of the tenants evicted in a round that are worth sharing: two milliseconds of work."""
 
 BLOCK = 64
 """Resources of which one lower bound is kept."""
@@ -546,8 +546,6 @@ def _kernels(key: str, parallel: bool) -> _Kernels:
                 for p in range(found):
                     growing[batch[p]] = False
                     entries += places[batch[p], tiles] - places[batch[p], 0]
-                if found == 0:
-                    return MISFIT
                 left -= found
                 touched += m // 16
             else:
