@@ -9,22 +9,22 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.certificates import Certificate
 from fairness.cloud import sums as summing
 from fairness.cloud.demands import IndexArray, Offsets, SparseDemands
 from fairness.cloud.sums import add
 from fairness.kernels import fingerprint
 from fairness.validation import FloatArray
 
-__all__ = ["edrf_certificate"]
+__all__ = ["residuals"]
 
 
-def edrf_certificate(demands: SparseDemands, growth: FloatArray, levels: FloatArray) -> Certificate:
-    """How far an allocation is from extended DRF.
+def residuals(
+    demands: SparseDemands, growth: FloatArray, levels: FloatArray, epsilon: float = 0.0
+) -> tuple[float, float]:
+    """How far an allocation is from extended DRF, or from DC-DRF with this epsilon.
 
-    Every tenant needs a full resource on which its level is the largest, and no resource may be overfull.
-    The residual of a tenant is the smallest over the resources that it demands of the larger of two: the
-    part that is free, and how far its level is below the highest.
+    No resource may be overfull, and every tenant needs a resource with at most epsilon free on which its
+    level is the largest.
 
     Parameters
     ----------
@@ -32,47 +32,59 @@ def edrf_certificate(demands: SparseDemands, growth: FloatArray, levels: FloatAr
     growth : ndarray of shape (n_tenants,)
         Tasks per unit of level.
     levels : ndarray of shape (n_tenants,)
+    epsilon : float
+
+    Returns
+    -------
+    overfull : float
+        Part by which a resource is overfull; 0 if none is.
+    unexplained : float
+        The worst tenant's smallest, over the resources that it demands, of the larger of two: what is free
+        beyond epsilon, and how far its level is below the highest. Infinite if a level is no number >= 0.
     """
     rows = demands.starts, demands.columns, demands.values
-    residual = _residual(*rows, growth, levels, demands.n_resources)
-    return Certificate("every tenant has a full resource on which its level is the largest", residual)
+    overfull, unexplained = _residuals(*rows, growth, levels, epsilon, demands.n_resources)
+    return float(overfull), float(unexplained)
 
 
-def _kernel(sources: str) -> Callable[..., float]:
+def _checker(sources: str) -> Callable[..., Any]:
+    """The check of levels, compiled anew when ``sources`` have changed."""
+
     @numba.njit(cache=True, nogil=True)
-    def residual(
+    def residuals(
         starts: Offsets,
         columns: IndexArray,
         values: NDArray[Any],
         growth: FloatArray,
         levels: FloatArray,
+        epsilon: float,
         n_resources: int,
-    ) -> float:
-        """Largest violation of the certificate, in two passes over the entries."""
+    ) -> tuple[float, float]:
+        """By how much a resource is overfull, and a tenant without a resource that explains its level."""
         assert sources
         # Compensated: a plain sum of a million equal shares is off by 1e-11.
         sums, highest = np.zeros((n_resources, 2)), np.zeros(n_resources)
         for i in range(len(levels)):
-            if not levels[i] >= 0.0:
-                return np.inf
+            if not 0.0 <= levels[i] < np.inf:
+                return np.inf, np.inf
             for e in range(starts[i], starts[i + 1]):
                 r = columns[e]
                 add(sums, r, 0, growth[i] * levels[i] * values[e])
                 highest[r] = max(highest[r], levels[i])
-        used = sums[:, 0] + sums[:, 1]
-        worst = 0.0
+        left = 1.0 - (sums[:, 0] + sums[:, 1])
+        overfull, worst = 0.0, 0.0
         for r in range(n_resources):
-            worst = max(worst, used[r] - 1.0)
+            overfull = max(overfull, -left[r])
         for i in range(len(levels)):
             best = np.inf
             for e in range(starts[i], starts[i + 1]):
                 r = columns[e]
                 short = 1.0 - levels[i] / highest[r] if highest[r] > 0 else 0.0
-                best = min(best, max(short, 1.0 - used[r]))
+                best = min(best, max(short, left[r] - epsilon))
             worst = max(worst, best)
-        return worst
+        return overfull, worst
 
-    return residual
+    return residuals
 
 
-_residual = _kernel(fingerprint(summing))
+_residuals = _checker(fingerprint(summing))

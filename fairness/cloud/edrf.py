@@ -27,7 +27,7 @@ from scipy import sparse
 
 from fairness.certificates import Certificate
 from fairness.cloud.allocation import CloudAllocation
-from fairness.cloud.certificates import edrf_certificate
+from fairness.cloud.certificates import residuals
 from fairness.cloud.demands import IndexArray, SparseDemands
 from fairness.cloud.filling import fill, loads_of, shift_loads
 from fairness.cloud.pattern import Pattern
@@ -65,7 +65,8 @@ class Edrf(CloudAllocation):
     @cached_property
     def certificate(self) -> Certificate:
         """Every tenant has a full resource on which its level is the largest, and none is overfull."""
-        return edrf_certificate(self.demands, self.growth, self.levels)
+        residual = max(residuals(self.demands, self.growth, self.levels))
+        return Certificate("every tenant has a full resource on which its level is the largest", residual)
 
     def summary(self) -> str:
         """What a person wants to read: how many stopped where, shares, time, certificate."""

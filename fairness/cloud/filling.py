@@ -18,8 +18,9 @@ was ten decades larger.
 *Memory.* Tenants stop in an order that has nothing to do with where their rows lie, and waiting for them took
 two thirds of the time. Those that a resource stops are listed first, and rows are fetched some places ahead
 (:mod:`fairness.cloud.prefetch`). What is known of a resource lies in one cache line, fetched one row ahead.
-Who demands a resource is listed for those that will fill up first; when another one is next, for all that
-are left and the tenants that still grow (:mod:`fairness.cloud.pattern`).
+Who demands a resource is listed for those that will fill up first; when another one is next, for all of them
+and the tenants that still grow (:mod:`fairness.cloud.pattern`). Whether a tenant grows is a bit, so that a
+million of these stay in the cache.
 """
 
 from __future__ import annotations
@@ -43,13 +44,13 @@ from fairness.errors import ModelError
 from fairness.kernels import fingerprint
 from fairness.validation import FloatArray, require_memory
 
-__all__ = ["Filling", "fill", "loads_of", "shift_loads"]
+__all__ = ["Filling", "fill", "loads_of", "shift_loads", "soonest"]
 
 AHEAD = 4
 """Rows that are fetched ahead of the one at work; twice as many have their places looked up."""
 
 FIRST_LISTED = 1 / 8
-"""Part of the entries that is listed by resource at first."""
+"""Part of the resources whose tenants are listed at first; then, for tenants that still grow, all."""
 
 WHILE = 50_000_000
 """Entries after which the kernel lets Python look for an interrupt: about half a second."""
@@ -59,7 +60,7 @@ class Filling(NamedTuple):
     """Where a filling stands; the kernel changes it."""
 
     sums: FloatArray  # (n_resources, 8): F and its compensation, mu and its, number of growing tenants
-    growing: Flags  # (n_tenants,)
+    growing: NDArray[np.uint8]  # a bit for each tenant
     order: IndexArray  # tenants in the order in which they stop, and a place behind the last
     ends: Offsets  # (n_resources,): tenants that have stopped after each event
     heights: FloatArray  # (n_resources,): level of each event
@@ -75,17 +76,16 @@ class Filling(NamedTuple):
         sums[:, 2:5] = loads[:, :3]
         heap = np.flatnonzero(loads[:, 2] > 0).astype(np.int32)
         keys = 1.0 / (loads[heap, 0] + loads[heap, 1])
-        # A sorted list is a heap.
-        order = np.argsort(keys, kind="stable")
+        _heapify(keys, heap)
         return cls(
             sums,
-            np.ones(n_tenants, dtype=np.bool_),
+            np.packbits(np.ones(n_tenants, dtype=np.bool_), bitorder="little"),
             np.empty(n_tenants + 1, dtype=np.int32),
             np.empty(len(heap), dtype=np.int64),
             np.empty(len(heap)),
             np.empty(len(heap), dtype=np.int32),
-            keys[order],
-            heap[order],
+            keys,
+            heap,
             np.array([len(heap), 0, -1]),
         )
 
@@ -103,18 +103,33 @@ class Filling(NamedTuple):
         """Part of each resource that stopped tenants hold, shape (n_resources,)."""
         return self.sums[:, 0] + self.sums[:, 1]
 
-    def soonest(self, part: float) -> Flags:
-        """Resources that would fill up first at the present loads and have this part of the entries."""
-        sums = self.sums
-        live = np.flatnonzero(sums[:, 4] > 0)
-        levels = (1.0 - self.used[live]) / (sums[live, 2] + sums[live, 3])
-        order = live[np.argsort(levels, kind="stable")]
-        entries = np.cumsum(sums[order, 4])
-        soonest = np.zeros(len(sums), dtype=np.bool_)
-        soonest[order[entries <= part * entries[-1]]] = True
-        # Whatever rounding says: the one that is waited for.
-        soonest[self.heap[0]] = True
-        return soonest
+    def growing_flags(self) -> Flags:
+        """Whether each tenant still grows, shape (n_tenants,)."""
+        flags = np.unpackbits(self.growing, bitorder="little", count=len(self.order) - 1)
+        return flags.view(np.bool_)
+
+
+def soonest(sums: FloatArray, part: float) -> Flags:
+    """A part of the demanded resources: those that would fill up first at the present loads.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (n_resources, 8)
+        As in :class:`Filling`.
+    part : float
+
+    Returns
+    -------
+    ndarray of bool, shape (n_resources,)
+    """
+    live = np.flatnonzero(sums[:, 4] > 0)
+    rates = sums[live, 2] + sums[live, 3]
+    room = 1.0 - (sums[live, 0] + sums[live, 1])
+    levels = np.divide(room, rates, out=np.full(len(live), np.inf), where=rates > 0)
+    last = min(int(part * len(live)), len(live) - 1)
+    flags = np.zeros(len(sums), dtype=np.bool_)
+    flags[live[levels <= np.partition(levels, last)[last]]] = True
+    return flags
 
 
 def fill(
@@ -148,7 +163,10 @@ def fill(
     while state.progress[0] > 0:
         clock = time.perf_counter()
         if known is None or not known.listed[state.heap[0]]:
-            known = Pattern.of(demands, state.soonest(part), state.growing)
+            wanted = soonest(state.sums, part)
+            # Whatever rounding says: the one that is waited for.
+            wanted[state.heap[0]] = True
+            known = Pattern.of(demands, wanted, state.growing_flags(), counts=state.sums[:, 4])
             pattern, part = pattern or known, 1.0
         seconds["list"] += time.perf_counter() - clock
         clock = time.perf_counter()
@@ -163,8 +181,10 @@ def fill(
     return state, pattern, seconds
 
 
-def loads_of(demands: SparseDemands, growth: FloatArray) -> FloatArray:
+def loads_of(demands: SparseDemands, growth: FloatArray, threads: int | None = None) -> FloatArray:
     """Rate at which each resource fills up at first, its compensation, and the number of its tenants.
+
+    The result does not depend on the number of threads; by default these are as many as there are cores.
 
     Returns
     -------
@@ -176,7 +196,7 @@ def loads_of(demands: SparseDemands, growth: FloatArray) -> FloatArray:
     require_memory(n_bytes, f"EDRF of {demands!r}", "take fewer tenants")
     tables = [table(demands.n_resources, 4) for _ in tiles]
     rows = demands.starts, demands.columns, demands.values, growth
-    map_tiles(lambda tile, first, last: _load(first, last, *rows, 1.0, tables[tile]), tiles)
+    map_tiles(lambda tile, first, last: _load(first, last, *rows, 1.0, tables[tile]), tiles, threads)
     for more in tables[1:]:
         _merge(tables[0], more)
     return tables[0]
@@ -208,6 +228,13 @@ def _sink(keys: FloatArray, heap: IndexArray, k: int, size: int) -> None:
         keys[k], heap[k] = keys[child], heap[child]
         k = child
     keys[k], heap[k] = key, item
+
+
+@numba.njit(cache=True, nogil=True)
+def _heapify(keys: FloatArray, heap: IndexArray) -> None:
+    """Make a heap of keys and what they belong to."""
+    for k in range(len(keys) // 2 - 1, -1, -1):
+        _sink(keys, heap, k, len(keys))
 
 
 def _kernels(sources: str) -> tuple[Callable[..., Any], ...]:
@@ -255,7 +282,7 @@ def _kernels(sources: str) -> tuple[Callable[..., Any], ...]:
         pattern: Offsets,
         tenants: IndexArray,
         sums: FloatArray,
-        growing: Flags,
+        growing: NDArray[np.uint8],
         order: IndexArray,
         ends: Offsets,
         heights: FloatArray,
@@ -272,6 +299,9 @@ def _kernels(sources: str) -> tuple[Callable[..., Any], ...]:
         touched = 0
         while size > 0 and touched < WHILE:
             r = heap[0]
+            if size > 2:
+                prefetch_row(sums, heap[1])
+                prefetch_row(sums, heap[2])
             demanding = sums[r, 4]
             if demanding > 0:
                 now = _level(sums, r)
@@ -286,8 +316,9 @@ def _kernels(sources: str) -> tuple[Callable[..., Any], ...]:
                 for k in range(pattern[r], pattern[r + 1]):
                     i = tenants[k]
                     order[end] = i
-                    end += growing[i]
-                    growing[i] = False
+                    bit = np.uint8(1 << (i & 7))
+                    end += (growing[i >> 3] & bit) != 0
+                    growing[i >> 3] &= ~bit
                 # Rounding may put the level now a hair below one that was reached before.
                 height = keys[0]
                 ends[events], heights[events], stoppers[events] = end, height, r

@@ -8,15 +8,14 @@ of the resources are listed, and those of others later, for the tenants that are
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numba
 import numpy as np
 
 from fairness.cloud.demands import Flags, IndexArray, Offsets, SparseDemands
-from fairness.cloud.tiles import map_tiles, tenant_tiles
+from fairness.cloud.tiles import map_tiles, resource_tiles
 from fairness.errors import ModelError
-from fairness.validation import frozen
+from fairness.validation import FloatArray, frozen
 
 __all__ = ["Pattern"]
 
@@ -47,7 +46,15 @@ class Pattern:
         return self.listed, self.starts, self.tenants
 
     @classmethod
-    def of(cls, demands: SparseDemands, listed: Flags | None = None, kept: Flags | None = None) -> Pattern:
+    def of(
+        cls,
+        demands: SparseDemands,
+        listed: Flags | None = None,
+        kept: Flags | None = None,
+        *,
+        counts: FloatArray | None = None,
+        threads: int | None = None,
+    ) -> Pattern:
         """Pattern of the demands.
 
         Parameters
@@ -57,21 +64,24 @@ class Pattern:
             Resources to list the tenants of. Default: all.
         kept : ndarray of bool, shape (n_tenants,), optional
             Tenants to list. Default: all. (A part of the tenants serves one allocation, not the next.)
+        counts : ndarray of shape (n_resources,), optional
+            How many of these tenants demand each resource, if that is known.
+        threads : int, optional
+            Default: as many as there are cores. The pattern does not depend on it.
         """
         if listed is None:
             listed = np.ones(demands.n_resources, dtype=np.bool_)
         if kept is None:
             kept = np.ones(demands.n_tenants, dtype=np.bool_)
-        tiles = tenant_tiles(demands)
-        counts = np.zeros((len(tiles), demands.n_resources), dtype=np.int32)
-        rows = demands.starts, demands.columns, listed, kept
-        map_tiles(lambda tile, first, last: _count(first, last, *rows, counts[tile]), tiles)
+        if counts is None:
+            counts = _counted(demands, kept)
         starts = np.zeros(demands.n_resources + 1, dtype=np.int64)
-        np.cumsum(counts.sum(axis=0, dtype=np.int64), out=starts[1:])
-        # Each tile writes behind what the tiles before it write.
-        places = starts[:-1] + np.cumsum(counts, axis=0, dtype=np.int64) - counts
-        tenants = np.empty(starts[-1], dtype=np.int32)
-        map_tiles(lambda tile, first, last: _scatter(first, last, *rows, places[tile], tenants), tiles)
+        np.cumsum(np.where(listed, counts, 0), out=starts[1:])
+        tenants, places = np.empty(starts[-1], dtype=np.int32), starts[:-1].copy()
+        rows = demands.starts, demands.columns, listed, kept, places, tenants
+        map_tiles(
+            lambda _, first, last: _scatter(first, last, *rows), resource_tiles(demands, threads), threads
+        )
         return cls(frozen(listed), frozen(starts), frozen(tenants), demands.n_entries)
 
     def check(self, demands: SparseDemands) -> None:
@@ -86,21 +96,16 @@ class Pattern:
         return f"Pattern({listed:,} of {len(self.listed):,} resources, {self.n_entries:,} entries)"
 
 
-@numba.njit(cache=True, nogil=True)
-def _count(
-    first: int, last: int, starts: Offsets, columns: IndexArray, listed: Flags, kept: Flags, counts: Any
-) -> None:
-    """Add up the listed entries of each resource in a tile of tenants."""
-    for i in range(first, last):
-        if kept[i]:
-            for e in range(starts[i], starts[i + 1]):
-                counts[columns[e]] += listed[columns[e]]
+def _counted(demands: SparseDemands, kept: Flags) -> FloatArray:
+    """How many of the tenants that are kept demand each resource."""
+    columns = demands.columns if kept.all() else demands.columns[np.repeat(kept, np.diff(demands.starts))]
+    return np.bincount(columns, minlength=demands.n_resources).astype(float)
 
 
 @numba.njit(cache=True, nogil=True)
 def _scatter(
-    first: int,
-    last: int,
+    low: int,
+    high: int,
     starts: Offsets,
     columns: IndexArray,
     listed: Flags,
@@ -108,11 +113,14 @@ def _scatter(
     places: Offsets,
     tenants: IndexArray,
 ) -> None:
-    """Write the tenants of a tile to the places of their resources."""
-    for i in range(first, last):
+    """Write tenants to the places of the resources from ``low`` up to ``high`` that they demand."""
+    for i in range(len(kept)):
         if kept[i]:
-            for e in range(starts[i], starts[i + 1]):
+            # Rows are sorted: from the end down, the last resources have nothing to skip.
+            for e in range(starts[i + 1] - 1, starts[i] - 1, -1):
                 r = columns[e]
-                if listed[r]:
+                if r < low:
+                    break
+                if r < high and listed[r]:
                     tenants[places[r]] = i
                     places[r] += 1

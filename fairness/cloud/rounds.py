@@ -37,13 +37,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.certificates import Certificate
-from fairness.cloud import sums as summing
 from fairness.cloud.allocation import CloudAllocation
+from fairness.cloud.certificates import residuals
 from fairness.cloud.demands import Flags, IndexArray, Offsets, SparseDemands
-from fairness.cloud.sums import add
 from fairness.cloud.threads import PARALLEL, check_threads, workers
 from fairness.errors import ModelError
-from fairness.kernels import fingerprint
 from fairness.validation import FloatArray, frozen
 
 __all__ = ["Deadline", "Rounds", "edrf_rounds"]
@@ -88,9 +86,7 @@ class Rounds(CloudAllocation):
 
         Of a run that was cut short only feasibility is claimed.
         """
-        d = self.demands
-        rows = d.starts, d.columns, d.values
-        overfull, short = _residuals(*rows, self.growth, self.levels, self.epsilon, d.n_resources)
+        overfull, short = residuals(self.demands, self.growth, self.levels, self.epsilon)
         if self.unfinished:
             return Certificate(f"no resource is overfull (cut short in round {self.rounds:,})", overfull)
         full = f"resource with at most {self.epsilon:.3g} free" if self.epsilon else "full resource"
@@ -341,46 +337,3 @@ def _rise(loads: FloatArray, free: FloatArray, exhausted: Flags) -> float:
                 free[r] = max(0.0, free[r] - rise * loads[r])
             exhausted[r] = free[r] == 0
     return rise
-
-
-def _checker(sources: str) -> Callable[..., Any]:
-    """The check of levels, compiled anew when ``sources`` have changed."""
-
-    @numba.njit(cache=True, nogil=True)
-    def residuals(
-        starts: Offsets,
-        columns: IndexArray,
-        values: NDArray[Any],
-        growth: FloatArray,
-        levels: FloatArray,
-        epsilon: float,
-        n_resources: int,
-    ) -> tuple[float, float]:
-        """By how much a resource is overfull, and a tenant without a resource that explains its level."""
-        assert sources
-        # Compensated: a plain sum of a million equal shares is off by 1e-11.
-        sums, highest = np.zeros((n_resources, 2)), np.zeros(n_resources)
-        for i in range(len(levels)):
-            if not 0.0 <= levels[i] < np.inf:
-                return np.inf, np.inf
-            for e in range(starts[i], starts[i + 1]):
-                r = columns[e]
-                add(sums, r, 0, growth[i] * levels[i] * values[e])
-                highest[r] = max(highest[r], levels[i])
-        left = 1.0 - (sums[:, 0] + sums[:, 1])
-        overfull, worst = 0.0, 0.0
-        for r in range(n_resources):
-            overfull = max(overfull, -left[r])
-        for i in range(len(levels)):
-            best = np.inf
-            for e in range(starts[i], starts[i + 1]):
-                r = columns[e]
-                short = 1.0 - levels[i] / highest[r] if highest[r] > 0 else 0.0
-                best = min(best, max(short, left[r] - epsilon))
-            worst = max(worst, best)
-        return overfull, worst
-
-    return residuals
-
-
-_residuals = _checker(fingerprint(summing))

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from fairness import ModelError, NotConvergedError
-from fairness.cloud.dcdrf import BLOCK, CHUNK, SHARED_EVICTION, dcdrf
+from fairness.cloud.dcdrf import dcdrf
 from fairness.cloud.demands import SparseDemands
 from fairness.cloud.edrf import edrf
+from fairness.cloud.eviction import BLOCK, CHUNK, SHARED_EVICTION
 from fairness.cloud.families import HARD_FAMILIES
 from fairness.cloud.pattern import Pattern
 from fairness.cloud.threads import SHARED_ENTRIES

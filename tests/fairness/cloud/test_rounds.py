@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from fairness import ModelError
+from fairness.cloud.certificates import residuals
 from fairness.cloud.dcdrf import dcdrf
 from fairness.cloud.demands import SparseDemands
 from fairness.cloud.edrf import edrf
-from fairness.cloud.rounds import TILES, Rounds, _residuals, edrf_rounds
+from fairness.cloud.rounds import TILES, Rounds, edrf_rounds
 
 
 def algorithm_1(demands, weights, most=None):
@@ -208,29 +209,28 @@ def test_a_deadline_that_passes_in_the_last_round_cuts_nothing_short():
 def test_certificate_refuses_other_levels():
     matrix = random_rows(500, 60, 4)
     result = edrf_rounds(matrix, threads=1)
-    d = result.demands
 
-    def residuals(levels, epsilon):
-        return _residuals(d.starts, d.columns, d.values, result.growth, levels, epsilon, d.n_resources)
+    def evidence(levels, epsilon):
+        return residuals(result.demands, result.growth, levels, epsilon)
 
     def moved(factor):
         levels = result.levels.copy()
         levels[7] *= factor
         return levels
 
-    assert max(residuals(result.levels, 0.0)) <= 1e-12
-    overfull, short = residuals(moved(1.001), 0.0)
+    assert max(evidence(result.levels, 0.0)) <= 1e-12
+    overfull, short = evidence(moved(1.001), 0.0)
     assert overfull > 1e-7
-    overfull, short = residuals(moved(0.999), 0.0)
+    overfull, short = evidence(moved(0.999), 0.0)
     assert overfull <= 1e-14
     assert short > 1e-7
     # A tenth more free everywhere is allowed with this epsilon, and with no smaller one.
-    assert residuals(0.9 * result.levels, 0.1 + 1e-12) == (0, 0)
-    assert residuals(0.9 * result.levels, 0.09)[1] == pytest.approx(0.01)
+    assert evidence(0.9 * result.levels, 0.1 + 1e-12) == (0, 0)
+    assert evidence(0.9 * result.levels, 0.09)[1] == pytest.approx(0.01)
     # With epsilon a resource counts only where the level is the largest.
-    assert residuals(moved(0.5), 0.5)[1] > 0.1
-    assert residuals(-result.levels, 0.0) == (np.inf, np.inf)
-    assert residuals(moved(np.nan), 0.0) == (np.inf, np.inf)
+    assert evidence(moved(0.5), 0.5)[1] > 0.1
+    assert evidence(-result.levels, 0.0) == (np.inf, np.inf)
+    assert evidence(moved(np.nan), 0.0) == (np.inf, np.inf)
 
 
 def test_uncompiled_kernels_give_the_same_numbers():
