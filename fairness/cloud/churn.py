@@ -14,6 +14,7 @@ References
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numba
@@ -68,9 +69,10 @@ def churned(
     >>> changed, new.values
     (array([0]), array([0.45, 1.  , 0.25]))
     """
-    if not 0.0 <= fraction <= 1.0:
+    # Written so that NaN fails.
+    if not (isinstance(fraction, Real) and 0.0 <= fraction <= 1.0):
         raise ModelError(f"fraction is a part of the tenants, from 0 to 1; got {fraction!r}")
-    if not 0.0 <= change < 1.0:
+    if not (isinstance(change, Real) and 0.0 <= change < 1.0):
         raise ModelError(f"change must be >= 0 and < 1, so that demands stay positive; got {change!r}")
     stream = np.random.default_rng(rng)
     size = round(fraction * demands.n_tenants)

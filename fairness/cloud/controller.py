@@ -58,6 +58,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.cloud.dcdrf import dcdrf
@@ -179,9 +180,9 @@ class DeadlineController:
                 f"precision and fast_start must satisfy 1 < precision <= fast_start; got "
                 f"{self._precision:g}, {self._fast_start:g}"
             )
-        if isinstance(rest, bool) or not isinstance(rest, int) or rest < 1:
+        if not isinstance(rest, int | np.integer) or isinstance(rest, bool) or rest < 1:
             raise ModelError(f"rest must be a whole number of intervals >= 1; got {rest!r}")
-        self._rest = rest
+        self._rest = int(rest)
         self._epsilon = float(float_array("epsilon", epsilon, 0))
         if self._epsilon != 0 and not self._floor <= self._epsilon <= self._ceiling:
             raise ModelError(
@@ -251,7 +252,14 @@ class DeadlineController:
         elapsed : float, seconds, optional
         rounds : int, optional
             Only for the records.
+
+        Raises
+        ------
+        ModelError
+            If ``timed_out`` is no bool.
         """
+        if not isinstance(timed_out, bool | np.bool_):
+            raise ModelError(f"timed_out must be True or False; got {timed_out!r}")
         used, late = self._epsilon, bool(timed_out)
         number = len(self._history) + 1
         self._history.append(ControlInterval(number, used, self._deadline, elapsed, late, rounds))

@@ -42,11 +42,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairness.certificates import SATURATION
 from fairness.cloud.demands import SparseDemands
 from fairness.cloud.eviction import (
     DONE,
     MISFIT,
     PAUSED,
+    SHARED_EVICTION,
     STUCK,
     UNLISTED,
     State,
@@ -107,7 +109,8 @@ def dcdrf(
         If demands or weights are not well-formed, the pattern has another shape, epsilon is not in [0, 1),
         or deadline or threads is not positive.
     NotConvergedError
-        If weights differ by so many decades that rates of light tenants are lost beside those of heavy ones.
+        If weights differ by so many decades that rates of light tenants are lost beside those of heavy ones,
+        or are so near the limits of a float that rates or levels are 0 or infinite.
 
     References
     ----------
@@ -131,15 +134,16 @@ def dcdrf(
     >>> result.rounds
     1
     """
-    given = demands if isinstance(demands, SparseDemands) else SparseDemands(demands)
     # Written so that NaN fails.
-    if not (isinstance(epsilon, Real) and 0 <= epsilon < 1):
+    if not (isinstance(epsilon, Real) and not isinstance(epsilon, bool) and 0 <= epsilon < 1):
         raise ModelError(f"epsilon must be a number in [0, 1); got {epsilon!r}")
+    limit = Deadline(deadline, clock)
+    given = demands if isinstance(demands, SparseDemands) else SparseDemands(demands)
     number = check_threads(threads, given.n_entries)
     if pattern is not None:
         pattern.check(given)
-    limit = Deadline(deadline, clock)
-    growth = given.check_weights(weights) / given.largest
+    with np.errstate(over="ignore"):
+        growth = given.check_weights(weights) / given.largest
     n_bytes = 130 * given.n_resources + (40 + 8 * number) * given.n_tenants + given.n_entries / 2
     require_memory(n_bytes, f"DC-DRF of {given!r}", "take fewer tenants")
     state, why, late, seconds = _run(given, growth, float(epsilon), pattern, limit, number)
@@ -149,7 +153,7 @@ def dcdrf(
         given,
         frozen(state.levels),
         frozen(growth),
-        frozen(state.free),
+        frozen(np.maximum(0.0, state.left)),
         seconds,
         "DC-DRF",
         float(epsilon),
@@ -158,12 +162,14 @@ def dcdrf(
         left,
         frozen(state.trail[:rounds].copy()),
     )
-    if why == STUCK:
+    misfit = 1.0 if why == STUCK else state.misfit(epsilon)
+    # Written so that NaN fails.
+    if not misfit <= SATURATION:
         raise NotConvergedError(
-            f"{left} tenants are so light beside others on the same resources that their rates are lost; "
-            "weights must not differ by that many decades",
+            "some tenants are so light beside others on the same resources, or weights so near the limits of "
+            "a float, that rates are lost; weights must not differ by that many decades",
             best=result,
-            residual=1.0,
+            residual=misfit,
         )
     return result
 
@@ -177,9 +183,10 @@ def _run(
     threads: int,
 ) -> tuple[State, int, bool, dict[str, float]]:
     """Where the rounds end, why, whether after the deadline, and the seconds of each phase."""
-    advance = advance_alone if threads == 1 else advance_shared
     begin = time.perf_counter()
-    rows = shared_rows(demands, threads), demands.columns, demands.values, growth
+    parts = threads if demands.n_entries >= SHARED_EVICTION else 1
+    advance = advance_alone if parts == 1 else advance_shared
+    rows = shared_rows(demands, parts), demands.columns, demands.values, growth
     state = State.start(loads_of(demands, growth, threads), demands.n_tenants, epsilon)
     seconds = {"load": time.perf_counter() - begin, "list": 0.0, "fill": 0.0}
     part, known = FIRST_LISTED, _nothing(demands) if pattern is None else pattern
@@ -195,7 +202,7 @@ def _run(
             part = 1.0
             seconds["list"] += time.perf_counter() - begin
         begin = time.perf_counter()
-        with workers(threads):
+        with workers(parts):
             why = advance(*rows, *known.arrays, epsilon, most, *state)
         seconds["fill"] += time.perf_counter() - begin
         # Neither at a resource that is not listed nor within a round.
@@ -214,4 +221,4 @@ def _nothing(demands: SparseDemands) -> Pattern:
     m = demands.n_resources
     listed, tenants = np.zeros(m, dtype=np.bool_), np.empty(0, dtype=np.int32)
     starts = np.zeros(m + 1, dtype=np.int64)
-    return Pattern(frozen(listed), frozen(starts), frozen(tenants), demands.n_entries)
+    return Pattern(frozen(listed), frozen(starts), frozen(tenants), demands.n_entries, demands.n_tenants)

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from fairness.errors import ModelError
-from fairness.validation import FloatArray, frozen, require_memory
+from fairness.validation import FloatArray, float_array, frozen, require_memory
 
 __all__ = ["Flags", "IndexArray", "Offsets", "SparseDemands"]
 
@@ -43,14 +43,14 @@ class SparseDemands:
     Parameters
     ----------
     matrix : scipy sparse array or matrix of shape (n_tenants, n_resources), parts of a resource per task
-        Entries in (0, 1]; float32 and float64 are kept as they are, anything else becomes float64. The
-        entries of a CSR array are not copied.
+        Entries in (0, 1]; float32 and float64 are kept as they are, other real numbers become float64. The
+        entries of a CSR array are not copied: do not change them afterwards, they are not checked again.
 
     Raises
     ------
     ModelError
-        If this is no sparse matrix, a row is empty, unsorted or has duplicates, an entry is not in (0, 1], or
-        there are more than 2^31 - 1 resources or tenants.
+        If this is no sparse matrix, a row is empty, unsorted or has duplicates, an entry is not in (0, 1],
+        there are more than 2^31 - 1 resources or tenants, or a copy does not fit in memory.
 
     Examples
     --------
@@ -79,11 +79,19 @@ class SparseDemands:
         if matrix.format != "csr":
             require_memory(12.0 * matrix.nnz, "a compressed copy of demands", "give a csr_array")
         rows = matrix if matrix.format == "csr" else sparse.csr_array(matrix)
-        values = (
-            rows.data if rows.data.dtype in (np.float32, np.float64) else np.asarray(rows.data, dtype=float)
-        )
+        if rows.data.dtype.kind not in "biuf":
+            raise ModelError(f"demands must be real numbers; got entries of type {rows.data.dtype}")
         starts = rows.indptr.astype(np.int64)
-        columns = rows.indices.astype(np.int32, copy=False)
+        room = min(len(rows.indices), len(rows.data))
+        if starts[0] != 0 or starts[-1] > room or (np.diff(starts) < 0).any():
+            raise ModelError(
+                f"indptr of demands must rise from 0 to at most {room}, the number of entries; it runs from "
+                f"{starts[0]} to {starts[-1]}; make the matrix anew"
+            )
+        # Behind the last row there may be room for more entries.
+        columns, values = rows.indices[: starts[-1]], rows.data[: starts[-1]]
+        if values.dtype not in (np.float32, np.float64):
+            values = values.astype(float)
         row, fault, place = _first_fault(starts, columns, values, matrix.shape[1])
         if fault:
             detail = _FAULTS[fault].format(
@@ -93,7 +101,8 @@ class SparseDemands:
                 last=matrix.shape[1] - 1,
             )
             raise ModelError(f"demands of tenant {row}: {detail}")
-        self._set(starts, columns, values, int(matrix.shape[1]))
+        # Only now: a column beyond int32 would come out as another one.
+        self._set(starts, columns.astype(np.int32, copy=False), values, int(matrix.shape[1]))
 
     @classmethod
     def of_checked(
@@ -120,17 +129,25 @@ class SparseDemands:
         Raises
         ------
         ModelError
-            As the constructor.
+            As the constructor; also if resources are not numbered from 0 to n_resources - 1.
         """
-        sizes = [len(tenant) for tenant in tenants]
+        try:
+            sizes = [len(tenant) for tenant in tenants]
+            pairs = [(column, value) for tenant in tenants for column, value in sorted(tenant)]
+        except (TypeError, ValueError) as error:
+            raise ModelError(
+                f"tenants must be lists of pairs (resource number, demand), one list per tenant: {error}"
+            ) from None
         starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-        pairs = [pair for tenant in tenants for pair in sorted(tenant)]
-        columns = np.array([column for column, _ in pairs], dtype=np.int64)
+        columns = np.array([column for column, _ in pairs] or np.empty(0, dtype=np.int64))
+        if columns.dtype.kind not in "iu" or columns.ndim != 1:
+            raise ModelError(f"resources must be whole numbers; got entries of type {columns.dtype}")
         if columns.size and not (columns.min() >= 0 and columns.max() < n_resources):
             raise ModelError(
-                f"resources must be numbered 0..{n_resources - 1}; got {columns.min()}..{columns.max()}"
+                f"resources must be numbered below n_resources = {n_resources}; "
+                f"got {columns.min()}..{columns.max()}"
             )
-        values = np.array([value for _, value in pairs], dtype=float)
+        values = float_array("demands", [value for _, value in pairs], 1)
         return cls(sparse.csr_array((values, columns, starts), shape=(len(sizes), n_resources)))
 
     @property
@@ -156,7 +173,7 @@ class SparseDemands:
         return sparse.csr_array((self.values, self.columns, starts), shape=shape)
 
     def check_weights(self, weights: ArrayLike | None) -> FloatArray:
-        """Growth of each tenant per unit of level and of its largest demand, shape (n_tenants,).
+        """Growth rho of each tenant's dominant share per unit of level, shape (n_tenants,).
 
         Parameters
         ----------
@@ -166,7 +183,8 @@ class SparseDemands:
         Raises
         ------
         ModelError
-            If the shape or the pattern differs, or a weight is not finite and > 0.
+            If the shape or the pattern differs, or a weight is not finite and > 0 or leaves the range of
+            floats when it is divided by demands.
         """
         if weights is None:
             return np.full(self.n_tenants, 1.0 / self.n_tenants)
@@ -179,17 +197,30 @@ class SparseDemands:
                 raise ModelError(
                     "weights must have an entry exactly where demands have one, in the same order"
                 )
-            entries = np.asarray(given.data, dtype=float)
-            _positive(entries)
-            largest = np.repeat(self.largest, np.diff(self.starts))
-            return np.asarray(np.minimum.reduceat(entries * largest / self.values, self.starts[:-1]))
-        per_tenant = np.asarray(weights, dtype=float)
-        if per_tenant.shape != (self.n_tenants,):
+            entries = given.data
+            if entries.dtype not in (np.float32, np.float64):
+                entries = float_array("weights", entries)
+            per_tenant = np.empty(self.n_tenants)
+            bad = _least(self.starts, self.values, entries, self.largest, per_tenant)
+            if bad >= 0:
+                raise _refused(entries, bad)
+        else:
+            per_tenant = float_array("weights", weights)
+            if per_tenant.shape != (self.n_tenants,):
+                raise ModelError(
+                    f"weights must have shape (n_tenants,) = ({self.n_tenants},) or be sparse with the "
+                    f"pattern of the demands; got shape {per_tenant.shape}"
+                )
+            _positive(per_tenant)
+        with np.errstate(over="ignore"):
+            growth = per_tenant / self.largest
+        good = np.isfinite(growth) & (growth > 0)
+        if not good.all():
+            place = int(np.argmin(good))
             raise ModelError(
-                f"weights must have shape (n_tenants,) = ({self.n_tenants},) or be sparse with the pattern "
-                f"of the demands; got shape {per_tenant.shape}"
+                f"weights are too large or too small for the demands of tenant {place}: it would run "
+                f"{growth[place]} tasks per unit of level; only ratios of weights matter, so scale them"
             )
-        _positive(per_tenant)
         return per_tenant
 
     def __repr__(self) -> str:
@@ -202,8 +233,26 @@ class SparseDemands:
 def _positive(weights: FloatArray) -> None:
     good = np.isfinite(weights) & (weights > 0)
     if not good.all():
-        place = int(np.argmin(good))
-        raise ModelError(f"weights must be finite and > 0; got {weights[place]} at entry {place}")
+        raise _refused(weights, int(np.argmin(good)))
+
+
+def _refused(weights: NDArray[Any], place: int) -> ModelError:
+    return ModelError(f"weights must be finite and > 0; got {weights[place]} at entry {place}")
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _least(
+    starts: Offsets, values: NDArray[Any], weights: NDArray[Any], largest: FloatArray, least: FloatArray
+) -> int:
+    """Set the least w_ir / d_ir of each tenant, where d_ir = D_ir / largest_i; the first bad weight or -1."""
+    for i in range(len(least)):
+        least[i] = np.inf
+        for e in range(starts[i], starts[i + 1]):
+            # Written so that NaN fails.
+            if not 0.0 < weights[e] < np.inf:
+                return e
+            least[i] = min(least[i], weights[e] * largest[i] / values[e])
+    return -1
 
 
 @numba.njit(cache=True, nogil=True)

@@ -3,8 +3,9 @@ r"""Extended DRF of millions of tenants, exactly and without rounds.
 Tenant i of weight :math:`\rho_i` grows at the rate :math:`g_{ir} = \rho_i D_{ir}/\max_k D_{ik}` on resource
 r until a resource that it demands is full; the others go on [1]_ [2]_ (Algorithm 1). The published
 algorithm finds the next full resource by a pass over all entries, once for every resource that fills up.
-Here an entry is touched four times in all: when demands are checked, when resource loads are summed, when the
-tenants of a resource are listed, and when its tenant stops (:mod:`fairness.cloud.filling`).
+Here an entry is touched five times in all: when demands are checked, when each tenant's largest is found,
+when resource loads are summed, when the tenants of a resource are listed, and when its tenant stops
+(:mod:`fairness.cloud.filling`).
 
 References
 ----------
@@ -25,14 +26,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from fairness.certificates import Certificate
+from fairness.certificates import SATURATION, Certificate
 from fairness.cloud.allocation import CloudAllocation
 from fairness.cloud.certificates import residuals
 from fairness.cloud.demands import IndexArray, SparseDemands
 from fairness.cloud.filling import fill, loads_of, shift_loads
 from fairness.cloud.pattern import Pattern
 from fairness.cloud.replacement import check_replacement, replaced_rows
-from fairness.errors import ModelError
+from fairness.errors import ModelError, NotConvergedError
 from fairness.validation import FloatArray, frozen
 
 __all__ = ["Edrf", "edrf"]
@@ -108,6 +109,8 @@ class Edrf(CloudAllocation):
         ------
         ModelError
             If tenants are unknown or named twice, or demands or weights do not fit.
+        NotConvergedError
+            As :func:`edrf`.
 
         Examples
         --------
@@ -162,7 +165,15 @@ def edrf(
     Raises
     ------
     ModelError
-        If demands or weights are not well-formed, or the pattern has another shape.
+        If demands or weights are not well-formed, or the pattern does not belong to the demands.
+    NotConvergedError
+        If weights differ by so many decades (some 20) that rates of light tenants are lost beside those of
+        heavy ones. Every other allocation is known to satisfy its certificate when it is returned.
+
+    Notes
+    -----
+    Resources are full, and none is overfull, to some 1e-16 of a resource. That is also how far off the share
+    of a tenant may be: next to nothing beside heavy tenants, but all of it if its own is not larger.
 
     References
     ----------
@@ -180,10 +191,12 @@ def edrf(
     (array([2.25, 1.5 , 1.5 ]), 2)
     """
     given = demands if isinstance(demands, SparseDemands) else SparseDemands(demands)
-    growth = given.check_weights(weights) / given.largest
     if pattern is not None:
+        if not isinstance(pattern, Pattern):
+            raise ModelError(f"pattern must be a Pattern; got {type(pattern).__name__}")
         pattern.check(given)
     clock = time.perf_counter()
+    growth = given.check_weights(weights) / given.largest
     loads = loads_of(given, growth)
     return _filled(given, growth, loads, sparse.issparse(weights), pattern, time.perf_counter() - clock)
 
@@ -199,7 +212,7 @@ def _filled(
     """The allocation, once resources' loads are known."""
     state, pattern, seconds = fill(demands, growth, loads, pattern)
     levels, stoppers = state.stops()
-    return Edrf(
+    result = Edrf(
         demands,
         frozen(levels),
         frozen(growth),
@@ -211,3 +224,12 @@ def _filled(
         by_resource,
         frozen(loads),
     )
+    # Written so that NaN fails.
+    if not state.misfit <= SATURATION:
+        raise NotConvergedError(
+            "some tenants are so light beside others on the same resources, or weights so near the limits of "
+            "a float, that rates are lost; weights must not differ by that many decades",
+            best=result,
+            residual=state.misfit,
+        )
+    return result

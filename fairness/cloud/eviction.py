@@ -3,7 +3,8 @@ r"""A round of DC-DRF: its level, the resources that are exhausted there, and th
 With :math:`F_r = \sum_{\text{evicted}} g_{ir} z_i` and :math:`\mu_r` the rate of growing tenants, resource r
 decides the round whose level is :math:`(1 - F_r)/\mu_r` and counts as exhausted from the level
 :math:`(1 - \varepsilon - F_r)/\mu_r` on. Both only rise (:mod:`fairness.cloud.filling`). So outdated ones are
-lower bounds, and one bound serves a block of resources until it is reached.
+lower bounds, and one bound serves a block of resources until it is reached. Rounding may lower a level by a
+last bit, and then the bound of its block with it: the resource that decides a round must be found exhausted.
 
 Evictions of many entries are shared by threads, each of which owns a range of resources (the paper's resource
 tiles). Demands are sorted by resource, so the part of a row that is a thread's own is found by bisection, and
@@ -34,6 +35,7 @@ __all__ = [
     "DONE",
     "MISFIT",
     "PAUSED",
+    "SHARED_EVICTION",
     "STUCK",
     "UNLISTED",
     "State",
@@ -77,6 +79,7 @@ class State(NamedTuple):
     full_floors: FloatArray  # lower bounds of these, one for each block
     reached_floors: FloatArray
     due: IndexArray  # resources exhausted in this round
+    spent: Flags  # whether a resource has been exhausted
     progress: NDArray[np.int64]  # rounds, growing tenants
     # and of this round: evicted tenants, those of them worked through, their entries, exhausted resources
 
@@ -88,8 +91,9 @@ class State(NamedTuple):
         sums[:, 2:5] = loads[:, :3]
         rates = loads[:, 0] + loads[:, 1]
         live = rates > 0
-        full = np.divide(1.0, rates, out=np.full(m, np.inf), where=live)
-        reached = np.divide(1.0 - epsilon, rates, out=np.full(m, np.inf), where=live)
+        with np.errstate(over="ignore"):
+            full = np.divide(1.0, rates, out=np.full(m, np.inf), where=live)
+            reached = np.divide(1.0 - epsilon, rates, out=np.full(m, np.inf), where=live)
         return cls(
             sums,
             full,
@@ -101,6 +105,7 @@ class State(NamedTuple):
             np.zeros(-(-m // BLOCK)),
             np.zeros(-(-m // BLOCK)),
             np.empty(m, dtype=np.int32),
+            np.zeros(m, dtype=np.bool_),
             np.array([0, n_tenants, 0, 0, 0, 0]),
         )
 
@@ -111,11 +116,21 @@ class State(NamedTuple):
         return float(self.trail[rounds - 1]) if rounds else 0.0
 
     @property
-    def free(self) -> FloatArray:
-        """Part of each resource that is left, shape (n_resources,)."""
+    def left(self) -> FloatArray:
+        """Part of each resource that is left, negative if it is overfull; shape (n_resources,)."""
         sums = self.sums
         rates = np.where(sums[:, 4] > 0, sums[:, 2] + sums[:, 3], 0.0)
-        return np.maximum(0.0, (1.0 - sums[:, 0]) - sums[:, 1] - self.level * rates)
+        return (1.0 - sums[:, 0]) - sums[:, 1] - self.level * rates
+
+    def misfit(self, epsilon: float) -> float:
+        """How much more than epsilon is left of an exhausted resource, or how overfull one is.
+
+        Zero but for rounding, unless rates have been lost (:attr:`fairness.cloud.filling.Filling.misfit`).
+        """
+        left = self.left
+        return float(
+            np.maximum(0.0, np.maximum((left[self.spent] - epsilon).max(initial=0.0), (-left).max()))
+        )
 
 
 def shared_rows(demands: SparseDemands, threads: int) -> Places:
@@ -158,8 +173,19 @@ def _split(
 
 
 @numba.njit(inline="always")
-def _refresh(sums: FloatArray, full: FloatArray, reached: FloatArray, epsilon: float, r: int) -> None:
-    """The levels at which resource r decides a round and from which on it counts as exhausted."""
+def _refresh(
+    sums: FloatArray,
+    full: FloatArray,
+    reached: FloatArray,
+    full_floors: FloatArray,
+    reached_floors: FloatArray,
+    epsilon: float,
+    r: int,
+) -> None:
+    """The levels at which resource r decides a round and from which on it counts as exhausted.
+
+    The bounds of its block stay below them.
+    """
     rate = sums[r, 2] + sums[r, 3]
     if sums[r, 4] > 0 and rate > 0:
         room = (1.0 - sums[r, 0]) - sums[r, 1]
@@ -168,22 +194,30 @@ def _refresh(sums: FloatArray, full: FloatArray, reached: FloatArray, epsilon: f
         full[r] = room / rate
     else:
         reached[r] = full[r] = np.inf
+    block = r // BLOCK
+    full_floors[block] = min(full_floors[block], full[r])
+    reached_floors[block] = min(reached_floors[block], reached[r])
 
 
 @numba.njit(nogil=True, error_model="numpy")
 def _lowest(
-    epsilon: float, sums: FloatArray, full: FloatArray, reached: FloatArray, floors: FloatArray
+    epsilon: float,
+    sums: FloatArray,
+    full: FloatArray,
+    reached: FloatArray,
+    full_floors: FloatArray,
+    reached_floors: FloatArray,
 ) -> float:
     """Lowest level at which a resource decides the round."""
     lowest, m = np.inf, len(full)
-    for block in range(len(floors)):
-        if floors[block] < lowest:
-            floors[block] = np.inf
+    for block in range(len(full_floors)):
+        if full_floors[block] < lowest:
+            full_floors[block] = np.inf
             for r in range(block * BLOCK, min((block + 1) * BLOCK, m)):
                 if full[r] < lowest:
-                    _refresh(sums, full, reached, epsilon, r)
+                    _refresh(sums, full, reached, full_floors, reached_floors, epsilon, r)
                     lowest = min(lowest, full[r])
-                floors[block] = min(floors[block], full[r])
+                full_floors[block] = min(full_floors[block], full[r])
     return lowest
 
 
@@ -194,20 +228,21 @@ def _exhausted(
     sums: FloatArray,
     full: FloatArray,
     reached: FloatArray,
-    floors: FloatArray,
+    full_floors: FloatArray,
+    reached_floors: FloatArray,
     due: IndexArray,
 ) -> int:
     """List resources that count as exhausted at this level; how many they are."""
     found, m = 0, len(full)
-    for block in range(len(floors)):
-        if floors[block] <= level:
-            floors[block] = np.inf
+    for block in range(len(reached_floors)):
+        if reached_floors[block] <= level:
+            reached_floors[block] = np.inf
             for r in range(block * BLOCK, min((block + 1) * BLOCK, m)):
                 if reached[r] <= level:
-                    _refresh(sums, full, reached, epsilon, r)
+                    _refresh(sums, full, reached, full_floors, reached_floors, epsilon, r)
                     due[found] = r
                     found += 1 if reached[r] <= level else 0
-                floors[block] = min(floors[block], reached[r])
+                reached_floors[block] = min(reached_floors[block], reached[r])
     return found
 
 
@@ -273,6 +308,7 @@ def _kernel(key: str, parallel: bool) -> Callable[..., int]:
         full_floors: FloatArray,
         reached_floors: FloatArray,
         due: IndexArray,
+        spent: Flags,
         progress: NDArray[np.int64],
     ) -> int:
         """At most so many rounds, or until a resource is exhausted that is not listed, or for a while."""
@@ -283,13 +319,13 @@ def _kernel(key: str, parallel: bool) -> Callable[..., int]:
         ended, touched, why = 0, 0, PAUSED
         while ended < most and touched < WHILE:
             if done == found:
-                low = _lowest(epsilon, sums, full, reached, full_floors)
+                low = _lowest(epsilon, sums, full, reached, full_floors, reached_floors)
                 if low == np.inf:
                     why = STUCK
                     break
                 # Rounding may put a level a hair below one that was reached before.
                 level = max(low, trail[rounds - 1]) if rounds > 0 else low
-                n_due = _exhausted(level, epsilon, sums, full, reached, reached_floors, due)
+                n_due = _exhausted(level, epsilon, sums, full, reached, full_floors, reached_floors, due)
                 missing = False
                 for k in range(n_due):
                     missing = missing or not listed[due[k]]
@@ -336,6 +372,7 @@ def _kernel(key: str, parallel: bool) -> Callable[..., int]:
                     for k in range(n_due):
                         if sums[due[k], 4] != 0:
                             return MISFIT
+                        spent[due[k]] = True
                     ended += 1
                     if left == 0:
                         why = DONE

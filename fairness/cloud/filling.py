@@ -75,7 +75,9 @@ class Filling(NamedTuple):
         sums = table(len(loads), 8)
         sums[:, 2:5] = loads[:, :3]
         heap = np.flatnonzero(loads[:, 2] > 0).astype(np.int32)
-        keys = 1.0 / (loads[heap, 0] + loads[heap, 1])
+        # Rates that are lost or too large for a float: see Filling.misfit.
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            keys = 1.0 / (loads[heap, 0] + loads[heap, 1])
         _heapify(keys, heap)
         return cls(
             sums,
@@ -103,6 +105,18 @@ class Filling(NamedTuple):
         """Part of each resource that stopped tenants hold, shape (n_resources,)."""
         return self.sums[:, 0] + self.sums[:, 1]
 
+    @property
+    def misfit(self) -> float:
+        """How far resources that stopped tenants are from full, or any is overfull; O(n_resources).
+
+        Zero but for rounding, whatever the order of events, unless rates have been lost: those of tenants
+        that are some 20 decades lighter than others, or beyond what a float holds. It is no number if one of
+        the levels is none.
+        """
+        used = self.used
+        at_events = used[self.stoppers[: self.progress[1]]]
+        return float(np.maximum(np.abs(1.0 - at_events).max(), (used - 1.0).max()))
+
     def growing_flags(self) -> Flags:
         """Whether each tenant still grows, shape (n_tenants,)."""
         flags = np.unpackbits(self.growing, bitorder="little", count=len(self.order) - 1)
@@ -125,7 +139,8 @@ def soonest(sums: FloatArray, part: float) -> Flags:
     live = np.flatnonzero(sums[:, 4] > 0)
     rates = sums[live, 2] + sums[live, 3]
     room = 1.0 - (sums[live, 0] + sums[live, 1])
-    levels = np.divide(room, rates, out=np.full(len(live), np.inf), where=rates > 0)
+    with np.errstate(over="ignore"):
+        levels = np.divide(room, rates, out=np.full(len(live), np.inf), where=rates > 0)
     last = min(int(part * len(live)), len(live) - 1)
     flags = np.zeros(len(sums), dtype=np.bool_)
     flags[live[levels <= np.partition(levels, last)[last]]] = True
@@ -160,9 +175,10 @@ def fill(
     state = Filling.start(loads, demands.n_tenants)
     known, part = pattern, FIRST_LISTED if pattern is None else 1.0
     rows = demands.starts, demands.columns, demands.values, growth
+    unlisted = False
     while state.progress[0] > 0:
         clock = time.perf_counter()
-        if known is None or not known.listed[state.heap[0]]:
+        if known is None or unlisted:
             wanted = soonest(state.sums, part)
             # Whatever rounding says: the one that is waited for.
             wanted[state.heap[0]] = True
@@ -170,7 +186,7 @@ def fill(
             pattern, part = pattern or known, 1.0
         seconds["list"] += time.perf_counter() - clock
         clock = time.perf_counter()
-        _fill(*rows, *known.arrays, *state)
+        unlisted = _fill(*rows, *known.arrays, *state)
         seconds["fill"] += time.perf_counter() - clock
         if state.progress[2] >= 0:
             raise ModelError(
@@ -191,8 +207,9 @@ def loads_of(demands: SparseDemands, growth: FloatArray, threads: int | None = N
     ndarray of shape (n_resources, 4), the last column unused
     """
     tiles = tenant_tiles(demands)
-    # Tables of the tiles, sums and heap per resource; five arrays per tenant; lists of part of the entries.
-    n_bytes = demands.n_resources * (32 * len(tiles) + 150) + 40 * demands.n_tenants + demands.n_entries / 2
+    # Tables of the tiles, sums and heap per resource; five arrays per tenant; lists of all entries, which is
+    # nearly what those that fill up first have where few resources are popular.
+    n_bytes = demands.n_resources * (32 * len(tiles) + 150) + 40 * demands.n_tenants + 4 * demands.n_entries
     require_memory(n_bytes, f"EDRF of {demands!r}", "take fewer tenants")
     tables = [table(demands.n_resources, 4) for _ in tiles]
     rows = demands.starts, demands.columns, demands.values, growth
@@ -272,7 +289,7 @@ def _kernels(sources: str) -> tuple[Callable[..., Any], ...]:
             add(loads, r, 0, more[r, 1])
             loads[r, 2] += more[r, 2]
 
-    @numba.njit(cache=True, nogil=True)
+    @numba.njit(cache=True, nogil=True, error_model="numpy")
     def fill(
         starts: Offsets,
         columns: IndexArray,
@@ -290,13 +307,13 @@ def _kernels(sources: str) -> tuple[Callable[..., Any], ...]:
         keys: FloatArray,
         heap: IndexArray,
         progress: NDArray[np.int64],
-    ) -> None:
-        """Fill until all have stopped, or a resource is next that is not listed, or for a while."""
+    ) -> bool:
+        """Fill until all have stopped, or a resource is next that is not listed (true), or for a while."""
         assert sources
         step = LINE // columns.itemsize
         size, events = progress[0], progress[1]
         end = ends[events - 1] if events else 0
-        touched = 0
+        touched, unlisted = 0, False
         while size > 0 and touched < WHILE:
             r = heap[0]
             if size > 2:
@@ -311,6 +328,7 @@ def _kernels(sources: str) -> tuple[Callable[..., Any], ...]:
                     if heap[0] != r:
                         continue
                 if not listed[r]:
+                    unlisted = True
                     break
                 first = end
                 for k in range(pattern[r], pattern[r + 1]):
@@ -352,11 +370,15 @@ def _kernels(sources: str) -> tuple[Callable[..., Any], ...]:
                 # Neither too many nor too few were listed: as many as demand it, and none of these is left.
                 if end - first != demanding or sums[r, 4] != 0:
                     progress[2] = r
-                    return
+                    return False
+                if end == len(order) - 1:
+                    size = 0
+                    break
             size -= 1
             keys[0], heap[0] = keys[size], heap[size]
             _sink(keys, heap, 0, size)
         progress[0], progress[1] = size, events
+        return unlisted
 
     return load, merge, fill
 

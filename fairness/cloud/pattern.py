@@ -31,14 +31,15 @@ class Pattern:
     starts : ndarray of shape (n_resources + 1,)
     tenants : ndarray of shape (starts[-1],)
         The tenants of a listed resource r are ``tenants[starts[r]:starts[r + 1]]``, in rising order.
-    n_entries : int
-        Entries of the demands that this is the pattern of.
+    n_entries, n_tenants : int
+        Entries and tenants of the demands that this is the pattern of.
     """
 
     listed: Flags
     starts: Offsets
     tenants: IndexArray
     n_entries: int
+    n_tenants: int
 
     @property
     def arrays(self) -> tuple[Flags, Offsets, IndexArray]:
@@ -68,13 +69,25 @@ class Pattern:
             How many of these tenants demand each resource, if that is known.
         threads : int, optional
             Default: as many as there are cores. The pattern does not depend on it.
+
+        Raises
+        ------
+        ModelError
+            If ``listed`` or ``kept`` are not flags of that shape.
         """
         if listed is None:
             listed = np.ones(demands.n_resources, dtype=np.bool_)
         if kept is None:
             kept = np.ones(demands.n_tenants, dtype=np.bool_)
+        for name, flags, size in (("listed", listed, demands.n_resources), ("kept", kept, demands.n_tenants)):
+            if getattr(flags, "dtype", None) != np.bool_ or flags.shape != (size,):
+                raise ModelError(
+                    f"{name} must be an array of bool of shape ({size},); got {type(flags).__name__} of "
+                    f"shape {np.shape(flags)}"
+                )
         if counts is None:
-            counts = _counted(demands, kept)
+            counts = np.zeros(demands.n_resources)
+            _count(demands.starts, demands.columns, kept, counts)
         starts = np.zeros(demands.n_resources + 1, dtype=np.int64)
         np.cumsum(np.where(listed, counts, 0), out=starts[1:])
         tenants, places = np.empty(starts[-1], dtype=np.int32), starts[:-1].copy()
@@ -82,24 +95,32 @@ class Pattern:
         map_tiles(
             lambda _, first, last: _scatter(first, last, *rows), resource_tiles(demands, threads), threads
         )
-        return cls(frozen(listed), frozen(starts), frozen(tenants), demands.n_entries)
+        return cls(frozen(listed), frozen(starts), frozen(tenants), demands.n_entries, demands.n_tenants)
 
     def check(self, demands: SparseDemands) -> None:
         """Raise a ModelError if the pattern has not the shape of the demands."""
-        if len(self.listed) != demands.n_resources or self.n_entries != demands.n_entries:
+        # Kernels rely on it: a tenant that is unknown here would be looked up outside of their arrays.
+        ours = self.n_tenants, len(self.listed), self.n_entries
+        if ours != (demands.n_tenants, demands.n_resources, demands.n_entries):
             raise ModelError(
                 f"{self!r} does not belong to {demands!r}; make a new one with Pattern.of(demands)"
             )
 
     def __repr__(self) -> str:
         listed = int(self.listed.sum())
-        return f"Pattern({listed:,} of {len(self.listed):,} resources, {self.n_entries:,} entries)"
+        return (
+            f"Pattern({listed:,} of {len(self.listed):,} resources, {self.n_tenants:,} tenants, "
+            f"{self.n_entries:,} entries)"
+        )
 
 
-def _counted(demands: SparseDemands, kept: Flags) -> FloatArray:
-    """How many of the tenants that are kept demand each resource."""
-    columns = demands.columns if kept.all() else demands.columns[np.repeat(kept, np.diff(demands.starts))]
-    return np.bincount(columns, minlength=demands.n_resources).astype(float)
+@numba.njit(cache=True, nogil=True)
+def _count(starts: Offsets, columns: IndexArray, kept: Flags, counts: FloatArray) -> None:
+    """Count how many of the tenants that are kept demand each resource."""
+    for i in range(len(kept)):
+        if kept[i]:
+            for e in range(starts[i], starts[i + 1]):
+                counts[columns[e]] += 1.0
 
 
 @numba.njit(cache=True, nogil=True)

@@ -99,15 +99,17 @@ class Profile:
         if self.lengths == "uniform":
             size = longest - shortest + 1
             return np.full(size, 1.0 / size)
-        centre = float(shortest if mean is None else mean)
-        spread = longest / 4 if deviation is None else float(deviation)
+        centre = float(shortest) if mean is None else float(float_array("mean", mean, 0))
+        spread = longest / 4 if deviation is None else float(float_array("deviation", deviation, 0))
         if not np.isfinite(centre):
             raise ModelError(f"mean must be finite; got {centre}")
         if not (np.isfinite(spread) and spread > 0):
             raise ModelError(f"deviation must be finite and > 0; got {spread}")
-        exponents = -(((np.arange(shortest, longest + 1) - centre) / spread) ** 2) / 2
-        # Shifted, so that a mean far outside the interval does not underflow to nothing.
-        law = np.exp(exponents - exponents.max())
+        lengths = np.arange(shortest, longest + 1)
+        top = round(min(max(centre, shortest), longest))
+        # Relative to the likeliest length, so that a mean far outside the interval leaves more than nothing.
+        with np.errstate(over="ignore"):
+            law = np.exp((lengths - top) * (centre - (lengths + top) / 2) / spread / spread)
         return np.asarray(law / law.sum())
 
 
@@ -180,7 +182,7 @@ def demand_profile(
     >>> demand_profile("G2", 1000, 5000, rng=1)
     SparseDemands(1,000 tenants x 5,000 resources, 27,479 entries, float32)
     """
-    if name not in PROFILES:
+    if not isinstance(name, str) or name not in PROFILES:
         raise ModelError(f"unknown profile {name!r}; choose from {', '.join(PROFILES)}")
     profile = PROFILES[name]
     check_whole("n_tenants", n_tenants, 1)
@@ -202,7 +204,10 @@ def demand_profile(
             f"n_resources = {n_resources}"
         )
     lowest = 1.0 / _checked_capacities(capacities, n_resources)
-    kind = np.dtype(dtype)
+    try:
+        kind = np.dtype(dtype)
+    except TypeError as error:
+        raise ModelError(f"dtype must be float32 or float64; got {dtype!r}") from error
     if kind not in (np.float32, np.float64):
         raise ModelError(f"dtype must be float32 or float64; got {kind}")
     mean_length = float(law @ np.arange(shortest, longest + 1))

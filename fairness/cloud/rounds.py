@@ -41,7 +41,7 @@ from fairness.cloud.allocation import CloudAllocation
 from fairness.cloud.certificates import residuals
 from fairness.cloud.demands import Flags, IndexArray, Offsets, SparseDemands
 from fairness.cloud.threads import PARALLEL, check_threads, workers
-from fairness.errors import ModelError
+from fairness.errors import ModelError, NotConvergedError
 from fairness.validation import FloatArray, frozen
 
 __all__ = ["Deadline", "Rounds", "edrf_rounds"]
@@ -175,6 +175,8 @@ def edrf_rounds(
     ------
     ModelError
         If demands or weights are not well-formed, or max_rounds, deadline or threads is not positive.
+    NotConvergedError
+        If weights are so near the limits of a float that levels are 0 or infinite.
 
     References
     ----------
@@ -193,14 +195,15 @@ def edrf_rounds(
     >>> edrf_rounds(demands, max_rounds=1).tasks
     array([0.5, 0.5, 0.5])
     """
-    given = demands if isinstance(demands, SparseDemands) else SparseDemands(demands)
     if max_rounds is not None and (
         isinstance(max_rounds, bool) or not isinstance(max_rounds, Integral) or max_rounds < 1
     ):
         raise ModelError(f"max_rounds must be a whole number >= 1, or None for no limit; got {max_rounds!r}")
-    number = check_threads(threads, given.n_entries)
     limit = Deadline(deadline, clock)
-    growth = given.check_weights(weights) / given.largest
+    given = demands if isinstance(demands, SparseDemands) else SparseDemands(demands)
+    number = check_threads(threads, given.n_entries)
+    with np.errstate(over="ignore"):
+        growth = given.check_weights(weights) / given.largest
     begin = time.perf_counter()
     n, m = given.n_tenants, given.n_resources
     levels, free = np.zeros(n), np.ones(m)
@@ -222,7 +225,7 @@ def edrf_rounds(
     levels[growing[:left]] = level
     seconds = {"fill": time.perf_counter() - begin}
     trail = frozen(np.array(reached))
-    return Rounds(
+    result = Rounds(
         given,
         frozen(levels),
         frozen(growth),
@@ -235,6 +238,13 @@ def edrf_rounds(
         left,
         trail,
     )
+    if not (trail[0] > 0 and level < np.inf):
+        raise NotConvergedError(
+            "levels are 0 or infinite: weights, or demands, are too near the limits of a float",
+            best=result,
+            residual=1.0,
+        )
+    return result
 
 
 @numba.njit(nogil=True)

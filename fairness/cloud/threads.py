@@ -1,8 +1,8 @@
 """Threads inside compiled kernels: how many, and when they may be used.
 
-A kernel that is compiled for threads meets its workers in a few microseconds, so that even a pass over
-100,000 resources can be shared (:mod:`fairness.cloud.tiles` is for passes over millions of entries and costs
-some 50). The price: numba's simplest threading layer ends the process when two Python threads enter such
+A kernel that is compiled for threads meets its workers in a few microseconds, so that even a round of a few
+100,000 entries can be shared (:mod:`fairness.cloud.tiles` is for passes over millions of them and costs some
+50). The price: numba's simplest threading layer ends the process when two Python threads enter such
 kernels at once, and GNU OpenMP ends it when a forked child does. So there is one lock, and a forked child
 works with one thread.
 """

@@ -91,6 +91,8 @@ def test_seeds():
         ({"change": 1.0}, "change must be >= 0 and < 1, so that demands stay positive; got 1.0"),
         ({"change": -0.05}, "change must be >= 0"),
         ({"change": np.nan}, "change must be >= 0"),
+        ({"fraction": "half"}, "from 0 to 1; got 'half'"),
+        ({"change": [0.1]}, r"change must be >= 0 and < 1.*got \[0.1\]"),
     ],
 )
 def test_errors(options, message):

@@ -386,6 +386,14 @@ def test_with_dcdrf_it_finds_an_epsilon_in_time():
     assert last.rounds > 20
 
 
+@pytest.mark.parametrize("outcome", ["no", None, 1, np.array([True])])
+def test_an_outcome_is_a_bool(outcome):
+    controller = DeadlineController(8.0, rest=np.int64(2))
+    with pytest.raises(ModelError, match="timed_out must be True or False; got"):
+        controller.observe(outcome)
+    assert controller.history == ()
+
+
 def test_summary():
     controller = DeadlineController(8.0)
     assert "searching: nothing known yet" in controller.summary()

@@ -273,13 +273,14 @@ def test_one_thread_starts_none_and_a_forked_child_uses_one():
         "import os, sys, numba, numpy as np; from scipy import sparse\n"
         "from fairness import ModelError; from fairness.cloud.dcdrf import dcdrf\n"
         "from fairness.cloud.rounds import edrf_rounds\n"
-        "d = sparse.csr_array(np.full((400, 300), 0.5, dtype=np.float32))\n"
+        "d = sparse.csr_array(np.full((1200, 300), 0.5, dtype=np.float32))\n"
         "before = dcdrf(d, 0.1, threads=1).levels\n"
         "edrf_rounds(d, max_rounds=1, threads=1)\n"
+        "dcdrf(d[:900], 0.1, threads=2)\n"
         "try:\n"
         "    sys.exit(numba.threading_layer())\n"
         "except ValueError:\n"
-        "    pass  # One thread has started no layer of threads.\n"
+        "    pass  # One thread has started no layer of threads, nor has what is too small to be shared.\n"
         "assert (dcdrf(d, 0.1, threads=2).levels == before).all()\n"
         "child = os.fork()\n"
         "if child:\n"
@@ -360,12 +361,28 @@ def test_a_deadline_that_passes_in_the_last_round_cuts_nothing_short():
     assert result.certificate.claim.startswith("every tenant has a full resource")
 
 
+def test_a_level_that_rounding_lowers_is_found():
+    # A light tenant of resource 0 stops at resource 70, in another block, and takes a last bit of the level
+    # of resource 0 with it: what its block was said to reach at the earliest came later than that.
+    heavy, light, little = 1.329830120371516, 1.5056694953044012, 6.988177663220585e-17
+    demands = SparseDemands.from_lists([[(0, 1.0)], [(0, little), (70, 1.0)]], n_resources=2 * BLOCK)
+    before, after = 1 / (heavy + light * little), (1 - little) / heavy
+    assert after < before
+    for epsilon in (0, 1e-17, 1e-3):
+        result = dcdrf(demands, epsilon, [heavy, light], threads=1)
+        assert result.rounds == 2
+        np.testing.assert_allclose(result.levels, [1 / heavy, 1 / light], rtol=1e-15)
+
+
 def test_rates_that_are_lost_beside_others_are_an_error():
     # Forty decades: what a heavy tenant leaves of the load of resource 1 is rounding.
     demands = sparse_of([[F(1), F(1, 3)], [F(1), F(1, 7)], [F(0), F(7, 10)]])
-    with pytest.raises(NotConvergedError, match="1 tenants are so light") as caught:
+    with pytest.raises(NotConvergedError, match="some tenants are so light") as caught:
         dcdrf(demands, 0, [1.0, 0.3, 1e-40], threads=1)
     assert caught.value.best.unfinished == 1
+    for weight in (1e-320, 1.7e308):
+        with pytest.raises(NotConvergedError, match="weights so near the limits of a float"):
+            dcdrf(WORKED, 0, [weight] * 3, threads=1)
     # Ten decades are none of its business.
     assert dcdrf(demands, 0, [1.0, 0.3, 1e-10], threads=1).certificate.residual <= 1e-14
 
@@ -378,6 +395,9 @@ def test_rates_that_are_lost_beside_others_are_an_error():
         ({"epsilon": float("nan")}, "epsilon must be .*; got nan"),
         ({"epsilon": "0.1"}, "epsilon must be .*; got '0.1'"),
         ({"epsilon": None}, "epsilon must be .*; got None"),
+        ({"epsilon": False}, "epsilon must be .*; got False"),
+        ({"epsilon": 2, "demands": "what takes long to check"}, "epsilon must be"),
+        ({"deadline": -1, "demands": "what takes long to check"}, "deadline must be"),
         ({"deadline": 0.0}, "deadline must be a number of seconds > 0, or None for none; got 0.0"),
         ({"deadline": True}, "deadline must be .*; got True"),
         ({"threads": 0}, "threads must be a whole number >= 1, or None for all cores; got 0"),
@@ -398,3 +418,22 @@ def test_summary_says_what_happened():
     assert (
         "every tenant has a resource with at most 0.25 free on which its level is the largest: hold" in text
     )
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.01])
+@pytest.mark.parametrize(("light", "lost"), [(1e-10, False), (1e-28, None), (1e-33, True)])
+def test_lost_rates_are_never_a_silent_answer(light, lost, epsilon):
+    # Heavy tenants leave next to nothing of mu on resource 1; what is left may be all rounding.
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(30):
+        rows = [[(0, 1.0), (1, float(v))] for v in rng.uniform(0.1, 0.9, 40)]
+        demands = SparseDemands.from_lists([*rows, [(1, 0.7)]], n_resources=2)
+        try:
+            result = dcdrf(demands, epsilon, np.r_[np.ones(40), light])
+        except NotConvergedError:
+            refused += 1
+        else:
+            assert result.certificate.holds
+    if lost is not None:
+        assert (refused > 0) == lost

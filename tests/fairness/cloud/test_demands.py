@@ -27,6 +27,7 @@ def csr(data, columns, starts, m=4):
         (csr([-0.5], [1], [0, 1]), r"tenant 0: the demand of column 1 is -0.5"),
         (csr([1.5], [1], [0, 1]), r"tenant 0: the demand of column 1 is 1.5.*divide units by capacities"),
         (csr([0.0], [1], [0, 1]), r"the demand of column 1 is 0.0.*eliminate_zeros"),
+        (csr([0.5j], [1], [0, 1]), "demands must be real numbers; got entries of type complex128"),
     ],
 )
 def test_bad_demands(matrix, message):
@@ -39,8 +40,46 @@ def test_column_out_of_range():
     matrix.indices[0] = 9
     with pytest.raises(ModelError, match=r"tenant 0: column 9 is outside 0..3"):
         SparseDemands(matrix)
-    with pytest.raises(ModelError, match=r"resources must be numbered 0..1; got 0..2"):
-        SparseDemands.from_lists([[(0, 1.0), (2, 0.5)]], n_resources=2)
+    # As an int32 it would be column 1.
+    matrix.indices = np.array([2**32 + 1])
+    with pytest.raises(ModelError, match=r"tenant 0: column 4294967297 is outside 0..3"):
+        SparseDemands(matrix)
+
+
+@pytest.mark.parametrize(
+    ("tenants", "message"),
+    [
+        ([[(0, 1.0), (2, 0.5)]], r"numbered below n_resources = 2; got 0..2"),
+        ([[(-1, 1.0)]], r"numbered below n_resources = 2; got -1..-1"),
+        ([[(0.7, 1.0)]], "resources must be whole numbers; got entries of type float64"),
+        ([[("cpu", 1.0)]], "resources must be whole numbers"),
+        ([[(0, "much")]], "demands must be an array of numbers"),
+        ([[0, 1]], "lists of pairs"),
+        ([0, 1], "lists of pairs"),
+        ([[(0, 0.5), (0, 0.5)]], "columns must rise within a row, each once"),
+        ([[]], "tenant 0: it demands nothing"),
+        ([], "at least one tenant"),
+    ],
+)
+def test_bad_lists(tenants, message):
+    with pytest.raises(ModelError, match=message):
+        SparseDemands.from_lists(tenants, n_resources=2)
+
+
+@pytest.mark.parametrize("starts", [[0, 3, 2], [0, 1, 3], [1, 1, 2]])
+def test_rows_that_lie_outside_of_the_entries(starts):
+    matrix = csr([0.5, 0.5], [1, 2], [0, 1, 2])
+    matrix.indptr = np.array(starts, dtype=np.int32)
+    with pytest.raises(ModelError, match="indptr of demands must rise from 0 to at most 2"):
+        SparseDemands(matrix)
+
+
+def test_room_for_more_entries_is_no_demand():
+    matrix = csr([0.5, 0.25], [1, 2], [0, 1, 2])
+    matrix.data, matrix.indices = np.append(matrix.data, 9.0), np.append(matrix.indices, np.int32(7))
+    demands = SparseDemands(matrix)
+    assert demands.n_entries == 2
+    np.testing.assert_array_equal(demands.largest, [0.5, 0.25])
 
 
 def test_too_many_resources_for_the_index_type():
@@ -81,6 +120,9 @@ def test_lists_may_be_in_any_order():
         ([1], r"weights must have shape \(n_tenants,\) = \(2,\) .* got shape \(1,\)"),
         ([1, 0], r"weights must be finite and > 0; got 0.0 at entry 1"),
         ([1, np.inf], "got inf at entry 1"),
+        ([1, np.nan], "got nan at entry 1"),
+        (["a", "b"], "weights must be an array of numbers"),
+        ([[1], [1, 2]], "weights must be an array of numbers"),
         (csr([1.0, 1.0], [0, 2], [0, 1, 2]), "weights must have an entry exactly where demands have one"),
         (csr([1.0, -1.0], [0, 3], [0, 1, 2]), "weights must be finite and > 0; got -1.0 at entry 1"),
     ],
@@ -89,3 +131,13 @@ def test_bad_weights(weights, message):
     demands = SparseDemands(csr([0.5, 1.0], [0, 3], [0, 1, 2]))
     with pytest.raises(ModelError, match=message):
         demands.check_weights(weights)
+
+
+def test_weights_beyond_the_range_of_floats():
+    demands = SparseDemands(csr([1e-30, 1.0, 1e-30], [0, 1, 3], [0, 2, 3]))
+    with pytest.raises(ModelError, match=r"demands of tenant 1: it would run inf tasks .* scale them"):
+        demands.check_weights([1, 1e300])
+    # A weight of 1e-300 for a 1e-30th of the largest demand counts 1e-270; one of 1e300, not at all.
+    for weight, expected in ((1e-300, 1e-270), (1e300, 1.0)):
+        table = csr([weight, 1.0, 1.0], [0, 1, 3], [0, 2, 3])
+        np.testing.assert_allclose(demands.check_weights(table), [expected, 1.0], rtol=1e-15)

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from fairness import DRF, ModelError, Problem
+from fairness import DRF, ModelError, NotConvergedError, Problem
 from fairness.cloud import Pattern, SparseDemands, edrf
 from fairness.cloud.certificates import residuals
 from fairness.cloud.families import HARD_FAMILIES
@@ -167,6 +167,49 @@ def test_nothing_drifts():
     assert abs(load / 1e-10 - 1) > 1e-7
 
 
+def certified(solve):
+    """Whether an allocation came; it holds, and one that was refused does not."""
+    try:
+        result, came = solve(), True
+    except NotConvergedError as refusal:
+        result, came = refusal.best, False
+    assert result.certificate.holds == came
+    return came
+
+
+@pytest.mark.parametrize("decades", [10, 20, 25, 28, 32, 34, 40, 300])
+def test_light_tenants_are_right_or_refused(decades):
+    # Beyond some 20 decades the light tenant's rate is rounded, or lost, in the load of resource 1.
+    heavy = [[(0, 1.0), (1, 0.3 + 0.1 * (k % 7))] for k in range(50)]
+    demands = SparseDemands.from_lists([*heavy, [(1, 0.7)]], n_resources=2)
+    weights = np.r_[np.ones(50), 10.0**-decades]
+    assert certified(lambda: edrf(demands, weights)) == (decades <= 20)
+    # Nor by an update, which takes the heavy ones out of the load of resource 1.
+    moved = SparseDemands.from_lists([[(0, 0.1 + 0.1 * (k % 3))] for k in range(50)], n_resources=2)
+    whole = SparseDemands.from_lists([*heavy, [(0, 0.5), (1, 0.7)]], n_resources=2)
+    start = edrf(whole, weights)
+    assert certified(lambda: start.update(range(50), moved)) or decades > 20
+
+
+@pytest.mark.parametrize(
+    "weights", [[1e300, 1e-300], [1e-300, 1e300], [1e-300] * 2, [1e308] * 2, [5e-324, 1]]
+)
+def test_extreme_weights(weights):
+    demands = sparse_of([[1, F(1, 2), 0], [0, F(3, 4), 0]])
+    result = edrf(demands, weights)
+    expected, _ = algorithm_1([[F(1), F(1, 2)], [F(0), F(3, 4)]], [[F(w)] * 2 for w in weights])
+    np.testing.assert_allclose(
+        result.allocation().toarray()[:, :2], np.array(expected, dtype=float), rtol=1e-14
+    )
+    # Nobody demands the last resource.
+    assert result.free[2] == 1
+
+
+def test_levels_beyond_the_range_of_floats():
+    with pytest.raises(NotConvergedError, match="near the limits of a float"):
+        edrf(sparse_of([[1]]), [1e-320])
+
+
 def test_a_kept_pattern_serves_other_demands():
     matrix = random_demands(2000, 300)
     demands = SparseDemands(matrix)
@@ -194,6 +237,27 @@ def test_a_pattern_of_other_entries_is_refused(rows):
     pattern = Pattern.of(demands([[0, 1], [0]]))
     with pytest.raises(ModelError, match=r"pattern names other tenants of resource \d than demand it"):
         edrf(demands(rows), pattern=pattern)
+    # As many for each resource: who is stopped in place of another would leave nobody to stop that one.
+    with pytest.raises(ModelError, match="pattern names other tenants"):
+        edrf(demands([[0], [1], [2]]), pattern=Pattern.of(demands([[1], [2], [0]])))
+
+
+def test_a_pattern_that_is_none_or_of_other_or_some_tenants_is_refused():
+    # As many entries and resources, but more tenants: kernels would look up tenants that do not exist.
+    many = SparseDemands.from_lists([[(r, 0.5)] for r in range(4) for _ in range(500)], n_resources=4)
+    few = SparseDemands.from_lists([[(r, 0.5) for r in range(4)]] * 500, n_resources=4)
+    with pytest.raises(ModelError, match=r"2,000 tenants, 2,000 entries.* does not belong to .*500 tenants"):
+        edrf(few, pattern=Pattern.of(many))
+    some = np.arange(500) % 2 == 0
+    with pytest.raises(ModelError, match="pattern names other tenants"):
+        edrf(few, pattern=Pattern.of(few, kept=some))
+    with pytest.raises(ModelError, match="pattern must be a Pattern; got str"):
+        edrf(few, pattern="kept")
+    for bad in (some[:-1], some.astype(int), some.tolist()):
+        with pytest.raises(ModelError, match=r"kept must be an array of bool of shape \(500,\)"):
+            Pattern.of(few, kept=bad)
+    with pytest.raises(ModelError, match=r"listed must be an array of bool of shape \(4,\)"):
+        Pattern.of(few, some)
 
 
 def test_certificate_refuses_other_levels():
@@ -206,22 +270,46 @@ def test_certificate_refuses_other_levels():
     assert max(residuals(result.demands, result.growth, -result.levels)) == np.inf
 
 
+@pytest.mark.parametrize(
+    ("levels", "epsilon", "overfull", "unexplained"),
+    [
+        ([0.5, 0.5], 0, 0, 0),
+        ([0.75, 0.25], 0, 0, 2 / 3),
+        ([1, 0], 0.5, 0, 1),
+        ([0.75, 0.75], 0, 0.5, 0),
+        ([0.25, 0.25], 0, 0, 0.5),
+        ([0.25, 0.25], 0.25, 0, 0.25),
+        ([0.25, 0.25], 0.5, 0, 0),
+        ([0.5, -0.5], 0, math.inf, math.inf),
+        ([0.5, math.nan], 0, math.inf, math.inf),
+    ],
+)
+def test_residuals_by_hand(levels, epsilon, overfull, unexplained):
+    # Two tenants on one resource: it may be left, be overfull, or stop the one before the other.
+    found = residuals(sparse_of([[1], [1]]), np.ones(2), np.array(levels, dtype=float), epsilon)
+    assert found[0] == overfull
+    assert found[1] == pytest.approx(unexplained, abs=1e-15)
+
+
 def test_uncompiled_kernels_give_the_same_numbers():
-    matrix = random_demands(60, 12)
+    # Also if they return after every event: at the end, with few resources, when nobody is left for the next.
+    matrices = [random_demands(60, 12), random_demands(60, 4), sparse.csr_array(np.ones((3, 4)))]
     code = (
-        "import sys, numpy as np; from scipy import sparse; from fairness.cloud import edrf\n"
-        "d = np.array(eval(sys.stdin.read())); print(edrf(sparse.csr_array(d)).levels.tolist())"
+        "import sys, numpy as np; from scipy import sparse; from fairness.cloud import edrf, filling\n"
+        "ds = [sparse.csr_array(np.array(d)) for d in eval(sys.stdin.read())]; out = []\n"
+        "for filling.WHILE in (filling.WHILE, 1): out.append([edrf(d).levels.tolist() for d in ds])\n"
+        "print(out)"
     )
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "ignore"}
     plain = subprocess.run(
         [sys.executable, "-c", code],
-        input=repr(matrix.toarray().tolist()),
+        input=repr([matrix.toarray().tolist() for matrix in matrices]),
         env=environment,
         capture_output=True,
         text=True,
         check=True,
     )
-    assert ast.literal_eval(plain.stdout) == edrf(matrix).levels.tolist()
+    assert ast.literal_eval(plain.stdout) == [[edrf(matrix).levels.tolist() for matrix in matrices]] * 2
 
 
 def test_summary_says_what_happened():

@@ -27,7 +27,8 @@ def test_lists_of_some_resources_and_tenants(demands):
     for r in range(30):
         expected = np.flatnonzero((dense[:, r] > 0) & kept) if listed[r] else []
         np.testing.assert_array_equal(pattern.tenants[pattern.starts[r] : pattern.starts[r + 1]], expected)
-    assert repr(pattern) == f"Pattern({listed.sum()} of 30 resources, {demands.n_entries:,} entries)"
+    expected = f"Pattern({listed.sum()} of 30 resources, 400 tenants, {demands.n_entries:,} entries)"
+    assert repr(pattern) == expected
 
 
 @pytest.mark.parametrize("cores", [1, 2, 5])

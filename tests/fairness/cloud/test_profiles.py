@@ -91,6 +91,16 @@ def test_law_of_the_lengths(name, options):
     assert_mean(size.sum(), 50_000 * mean, 50_000 * (law @ (k - mean) ** 2))
 
 
+@pytest.mark.parametrize("mean", [-1e200, 1e200, -1.7e308, 1.7e308, 2.25])
+def test_extreme_gaussians_are_laws(mean):
+    for deviation in (1e-300, 1e-3, 1e300):
+        law = PROFILES["G0"].length_law(mean=mean, deviation=deviation)
+        assert law.sum() == pytest.approx(1, rel=1e-12)
+        if deviation < 1:
+            # All at the length next to the mean.
+            assert law[-1 if mean > 128 else 0] == 1
+
+
 def test_small_tenants_prevail_in_a_gaussian():
     law = PROFILES["G0"].length_law()
     assert law @ np.arange(2, 129) == pytest.approx(27.21, abs=0.005)
@@ -268,6 +278,10 @@ def test_seeds():
         (("U0", 10, 300), {"capacities": [1] * 299 + [np.inf]}, "got inf at resource 299"),
         (("U0", 10, 300), {"capacities": [2, 3]}, r"must be a number or have shape \(300,\); got \(2,\)"),
         (("U0", 10, 300), {"dtype": np.float16}, "dtype must be float32 or float64; got float16"),
+        (("U0", 10, 300), {"dtype": "single precision"}, "dtype must be .*; got 'single precision'"),
+        (("G0", 10, 300), {"mean": "2"}, "mean must be an array of numbers"),
+        (("G0", 10, 300), {"deviation": [1.0]}, "deviation must have 0 dimension"),
+        ((["U0"], 10, 300), {}, r"unknown profile \['U0'\]"),
         (("U0", 2**31, 300), {}, "n_tenants must be a whole number from 1 to 2147483647; got 2147483648"),
         (("U0", 10, 2**31), {}, "n_resources must be a whole number from 1 to 2147483647; got"),
     ],

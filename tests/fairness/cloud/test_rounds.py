@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from fairness import ModelError
+from fairness import ModelError, NotConvergedError
 from fairness.cloud.certificates import residuals
 from fairness.cloud.dcdrf import dcdrf
 from fairness.cloud.demands import SparseDemands
@@ -273,6 +273,19 @@ def test_uncompiled_kernels_give_the_same_numbers():
 def test_bad_input(arguments, message):
     with pytest.raises(ModelError, match=message):
         edrf_rounds(WORKED, **arguments)
+
+
+def test_arguments_are_checked_before_the_demands():
+    for arguments in ({"max_rounds": 0}, {"deadline": 0}):
+        with pytest.raises(ModelError, match=next(iter(arguments))):
+            edrf_rounds("what takes long to check", **arguments)
+
+
+@pytest.mark.parametrize("weight", [1e-320, 1.7e308])
+def test_weights_at_the_limits_of_a_float_are_an_error(weight):
+    with pytest.raises(NotConvergedError, match="levels are 0 or infinite"):
+        edrf_rounds(WORKED, [weight] * 3, threads=1)
+    np.testing.assert_allclose(edrf_rounds(WORKED, [1e300] * 3, threads=1).tasks, [3 / 4, 1 / 2, 1 / 2])
 
 
 def test_summary_says_what_happened():

@@ -61,6 +61,10 @@ def test_weights_by_resource():
     expected[who] = rows
     fresh = edrf(expected.tocsr(), sparse.csr_array(np.where(expected.toarray() > 0, table, 0)))
     np.testing.assert_allclose(before.update(who, rows, new).tasks, fresh.tasks, rtol=1e-14)
+    # Entitlements per resource may come with an update, too.
+    later = edrf(demands).update(who, rows, new)
+    with pytest.raises(ModelError, match="weights of the changed tenants are needed"):
+        later.update(who, rows)
 
 
 def test_many_updates_do_not_drift():
