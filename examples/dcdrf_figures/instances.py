@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from fairness.cloud import Edrf, SparseDemands, demand_profile, edrf
+from fairness.cloud import SparseDemands, demand_profile
+from fairness.cloud.profiles import POD
 
-__all__ = ["CONFIGURATIONS", "SEED", "exact", "profile", "scale", "scale_text"]
+__all__ = [
+    "CONFIGURATIONS",
+    "GREY",
+    "OTHERS",
+    "PAPER_SECONDS",
+    "SEED",
+    "pod_size",
+    "profile",
+    "scale",
+    "scale_text",
+]
 
 SEED = 2018
+
+PAPER_SECONDS = 765
+"""Conventional single-threaded EDRF in the paper, section 5.1."""
 
 CONFIGURATIONS = {
     "EDRF by events": "#222222",
@@ -19,6 +33,12 @@ CONFIGURATIONS = {
 }
 """Colour of each configuration of the paper, and of the exact method."""
 
+OTHERS = ("#009e73", "#e69f00")
+"""Colours of what is no configuration of the paper."""
+
+GREY = "#777777"
+"""Colour of lines to compare with."""
+
 
 def scale(quick: bool) -> tuple[int, int]:
     """Tenants and resources."""
@@ -28,16 +48,16 @@ def scale(quick: bool) -> tuple[int, int]:
 def scale_text(quick: bool) -> str:
     """The scale in words."""
     n_tenants, n_resources = scale(quick)
-    return f"{n_tenants:,} tenants, {n_resources:,} resources"
+    return f"{n_tenants:,} tenants, {n_resources:,} resources" + quick * " (a hundredth of the paper's scale)"
+
+
+def pod_size(quick: bool) -> int:
+    """Resources of a pod."""
+    n_resources = scale(quick)[1]
+    return n_resources // max(2, round(n_resources / POD))
 
 
 @lru_cache(maxsize=1)
 def profile(name: str, quick: bool) -> SparseDemands:
     """Demands of a profile; only the latest is kept."""
     return demand_profile(name, *scale(quick), rng=SEED)
-
-
-@lru_cache(maxsize=1)
-def exact(name: str, quick: bool) -> Edrf:
-    """EDRF of a profile; only the latest is kept."""
-    return edrf(profile(name, quick))
