@@ -19,14 +19,9 @@ from fairness.cloud.controller import DeadlineController
 from fairness.cloud.dcdrf import dcdrf
 from fairness.cloud.profiles import PROFILES
 from fairness.cloud.rounds import edrf_rounds
+from tests.fairness.cloud.instances import sparse_of
 
 WORKED = [[F(1), F(0)], [F(1, 2), F(1)], [F(0), F(1)]]
-
-
-def sparse_of(rows):
-    return SparseDemands.from_lists(
-        [[(r, float(v)) for r, v in enumerate(row) if v] for row in rows], n_resources=len(rows[0])
-    )
 
 
 def utility(bundle, demands):

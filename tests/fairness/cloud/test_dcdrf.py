@@ -21,6 +21,7 @@ from fairness.cloud.eviction import BLOCK, CHUNK, SHARED_EVICTION
 from fairness.cloud.families import HARD_FAMILIES
 from fairness.cloud.pattern import Pattern
 from fairness.cloud.threads import SHARED_ENTRIES
+from tests.fairness.cloud.instances import WORKED, quarters, random_rows, sparse_of
 
 
 def algorithm_2(demands, weights, epsilon, most=None):
@@ -45,45 +46,6 @@ def algorithm_2(demands, weights, epsilon, most=None):
         z[i] = y[-1]  # line 21
     # Levels are in units of the largest demand.
     return z, y[1:], left
-
-
-def sparse_of(rows):
-    return SparseDemands.from_lists(
-        [[(r, float(v)) for r, v in enumerate(row) if v] for row in rows], n_resources=len(rows[0])
-    )
-
-
-WORKED = sparse_of([[1, 0], [F(1, 2), 1], [0, 1]])
-
-
-def quarters(rng):
-    """Random demands in quarters (full of ties), weights of one of three kinds, and both in fractions."""
-    n, m = (int(v) for v in rng.integers(1, 8, 2))
-    rows = [[F(int(v), 4) for v in row] for row in rng.integers(0, 5, (n, m)) * (rng.random((n, m)) < 0.6)]
-    for row in rows:
-        if not any(row):
-            row[int(rng.integers(m))] = F(1, 2)
-    kind = rng.integers(3)
-    if kind == 0:
-        return rows, [[F(1, n)] * m for _ in rows], None
-    if kind == 1:
-        each = rng.integers(1, 4, n)
-        return rows, [[F(int(w))] * m for w in each], each
-    table = rng.integers(1, 4, (n, m))
-    given = sparse.csr_array(np.where(np.array(rows) > 0, table, 0).astype(float))
-    return rows, [[F(int(w)) for w in row] for row in table], given
-
-
-def random_rows(n, m, longest, seed=3, dtype=float):
-    """Random demands of up to ``longest`` resources each."""
-    rng = np.random.default_rng(seed)
-    size = rng.integers(1, longest + 1, n)
-    columns = rng.integers(0, m, size.sum())
-    values = 1 - rng.random(size.sum())
-    matrix = sparse.coo_array((values, (np.repeat(np.arange(n), size), columns)), shape=(n, m)).tocsr()
-    matrix.sum_duplicates()
-    matrix.data = np.minimum(matrix.data, 1.0).astype(dtype)
-    return matrix
 
 
 # Enough entries for threads, evictions that are shared and ones that are not, several blocks and chunks.

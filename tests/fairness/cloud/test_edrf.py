@@ -18,35 +18,11 @@ from fairness import DRF, ModelError, NotConvergedError, Problem
 from fairness.cloud import Pattern, SparseDemands, edrf
 from fairness.cloud.certificates import residuals
 from fairness.cloud.families import HARD_FAMILIES
-
-
-def algorithm_1(demands, weights):
-    """Rounds of Kash et al., Algorithm 1, in fractions: allocations A_ir, and the number of rounds."""
-    n, m = len(demands), len(demands[0])
-    largest = [max(row) for row in demands]
-    d = [[v / top for v in row] for row, top in zip(demands, largest, strict=True)]
-    rho = [min(weights[i][r] / d[i][r] for r in range(m) if d[i][r] > 0) for i in range(n)]
-    left, active, given, rounds = [F(1)] * m, set(range(n)), [[F(0)] * m for _ in range(n)], 0
-    while active:
-        load = [sum((rho[i] * d[i][r] for i in active), F(0)) for r in range(m)]
-        x = min(left[r] / load[r] for r in range(m) if load[r] > 0)
-        rounds += 1
-        for i in active:
-            for r in range(m):
-                given[i][r] += x * rho[i] * d[i][r]
-        left = [left[r] - x * load[r] for r in range(m)]
-        active = {i for i in active if all(left[r] > 0 for r in range(m) if d[i][r] > 0)}
-    return given, rounds
-
-
-def sparse_of(rows):
-    return SparseDemands.from_lists(
-        [[(r, float(v)) for r, v in enumerate(row) if v] for row in rows], n_resources=len(rows[0])
-    )
+from tests.fairness.cloud.instances import WORKED, algorithm_1, quarters, sparse_of
 
 
 def test_worked_example():
-    result = edrf(sparse_of([[1, 0], [F(1, 2), 1], [0, 1]]))
+    result = edrf(WORKED)
     np.testing.assert_array_equal(result.allocation().toarray(), [[3 / 4, 0], [1 / 4, 1 / 2], [0, 1 / 2]])
     # Two rounds: x = 3/2 and then 3/4 more.
     np.testing.assert_array_equal(result.levels, [9 / 4, 3 / 2, 3 / 2])
@@ -55,33 +31,17 @@ def test_worked_example():
     assert result.certificate.residual == 0
 
 
-@pytest.mark.parametrize("weighted", ["equal", "per tenant", "per entry"])
-def test_same_as_algorithm_1_in_fractions(weighted):
+def test_same_as_algorithm_1_in_fractions():
     # Demands in quarters are full of ties; sums of weights need not be 1.
     rng = np.random.default_rng(4)
-    for _ in range(700):
-        n, m = (int(v) for v in rng.integers(1, 7, 2))
-        rows = [
-            [F(int(v), 4) for v in row] for row in rng.integers(0, 5, (n, m)) * (rng.random((n, m)) < 0.6)
-        ]
-        for row in rows:
-            if not any(row):
-                row[int(rng.integers(m))] = F(1, 2)
-        if weighted == "equal":
-            weights, given_weights = [[F(1, n)] * m for _ in rows], None
-        elif weighted == "per tenant":
-            each = rng.integers(1, 4, n)
-            weights, given_weights = [[F(int(w))] * m for w in each], each
-        else:
-            table = rng.integers(1, 4, (n, m))
-            weights = [[F(int(w)) for w in row] for row in table]
-            given_weights = sparse.csr_array(np.where(np.array(rows) > 0, table, 0).astype(float))
-        expected, rounds = algorithm_1(rows, weights)
+    for _ in range(2100):
+        rows, weights, given_weights = quarters(rng)
+        expected, rises = algorithm_1(rows, weights)
         result = edrf(sparse_of(rows), given_weights)
         ours = result.allocation().toarray()
         # Sums of at most 6 numbers, divided once.
         np.testing.assert_allclose(ours, np.array(expected, dtype=float), rtol=1e-13, atol=0)
-        assert result.events >= rounds
+        assert result.events >= len(rises)
         assert result.certificate.residual <= 1e-14
 
 
@@ -313,7 +273,7 @@ def test_uncompiled_kernels_give_the_same_numbers():
 
 
 def test_summary_says_what_happened():
-    text = repr(edrf(sparse_of([[1, 0], [F(1, 2), 1], [0, 1]])))
+    text = repr(edrf(WORKED))
     assert "EDRF of 3 tenants and 2 resources" in text
     assert "2 resources stopped somebody" in text
     assert "dominant shares 0.5 to 0.75" in text
