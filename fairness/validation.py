@@ -25,6 +25,7 @@ __all__ = [
     "require",
     "require_memory",
     "require_shape",
+    "require_whole",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -66,6 +67,15 @@ def require(
     place = tuple(int(k) for k in np.argwhere(~good)[0])
     where = ", ".join(f"{label[k]!r}" for label, k in zip(labels, place, strict=True))
     raise ModelError(f"{name} must be {rule}; got {array[place]} at index {place} ({where})")
+
+
+def require_whole(name: str, value: Any, least: int, most: int | None = None, hint: str = "") -> int:
+    """The value as an int; refuse what is no whole number from ``least`` (to ``most``)."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):
+        rule = f">= {least}" if most is None else f"from {least} to {most}"
+        raise ModelError(f"{name} must be a whole number {rule}{hint}; got {value!r}")
+    return int(value)
 
 
 def require_memory(n_bytes: float, purpose: str, remedy: str) -> None:

@@ -66,7 +66,7 @@ from fairness.cloud.demands import SparseDemands
 from fairness.cloud.pattern import Pattern
 from fairness.cloud.rounds import Rounds
 from fairness.errors import ModelError
-from fairness.validation import float_array
+from fairness.validation import float_array, require_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -180,9 +180,7 @@ class DeadlineController:
                 f"precision and fast_start must satisfy 1 < precision <= fast_start; got "
                 f"{self._precision:g}, {self._fast_start:g}"
             )
-        if not isinstance(rest, int | np.integer) or isinstance(rest, bool) or rest < 1:
-            raise ModelError(f"rest must be a whole number of intervals >= 1; got {rest!r}")
-        self._rest = int(rest)
+        self._rest = require_whole("rest", rest, 1, hint=" (intervals)")
         self._epsilon = float(float_array("epsilon", epsilon, 0))
         if self._epsilon != 0 and not self._floor <= self._epsilon <= self._ceiling:
             raise ModelError(

@@ -35,9 +35,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from fairness.cloud.demands import SparseDemands
-from fairness.cloud.profiles import check_whole
+from fairness.cloud.profiles import LIMIT
 from fairness.errors import ModelError
-from fairness.validation import FloatArray, require_memory
+from fairness.validation import FloatArray, require_memory, require_whole
 
 __all__ = [
     "HARD_FAMILIES",
@@ -317,8 +317,8 @@ def _chain(n_tenants: int, n_resources: int) -> tuple[FloatArray, Numbers]:
 
 
 def _check_sizes(n_tenants: int, n_resources: int) -> None:
-    check_whole("n_tenants", n_tenants, 1)
-    check_whole("n_resources", n_resources, 1)
+    require_whole("n_tenants", n_tenants, 1, LIMIT)
+    require_whole("n_resources", n_resources, 1, LIMIT)
     # As measured; most of it are the pairs of row and column before and after they are sorted.
     require_memory(
         BYTES[0] * n_tenants + BYTES[1] * n_resources,

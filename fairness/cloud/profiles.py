@@ -26,7 +26,6 @@ References
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -37,7 +36,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from fairness.cloud.demands import IndexArray, Offsets, SparseDemands
 from fairness.cloud.tiles import map_tiles
 from fairness.errors import ModelError
-from fairness.validation import FloatArray, float_array, require_memory
+from fairness.validation import FloatArray, float_array, require_memory, require_whole
 
 __all__ = ["PROFILES", "TILE", "Profile", "demand_profile"]
 
@@ -94,8 +93,8 @@ class Profile:
         U0 65.0
         G0 27.21
         """
-        check_whole("shortest", shortest, 1)
-        check_whole("longest", longest, shortest)
+        require_whole("shortest", shortest, 1, LIMIT)
+        require_whole("longest", longest, shortest, LIMIT)
         if self.lengths == "uniform":
             size = longest - shortest + 1
             return np.full(size, 1.0 / size)
@@ -185,8 +184,8 @@ def demand_profile(
     if not isinstance(name, str) or name not in PROFILES:
         raise ModelError(f"unknown profile {name!r}; choose from {', '.join(PROFILES)}")
     profile = PROFILES[name]
-    check_whole("n_tenants", n_tenants, 1)
-    check_whole("n_resources", n_resources, 1)
+    require_whole("n_tenants", n_tenants, 1, LIMIT)
+    require_whole("n_resources", n_resources, 1, LIMIT)
     law = profile.length_law(shortest, longest, mean=mean, deviation=deviation)
     if longest > n_resources:
         raise ModelError(
@@ -197,7 +196,7 @@ def demand_profile(
     if pods is None:
         pods = min(n_resources, max(2, round(n_resources / POD)))
     else:
-        check_whole("pods", pods, 1)
+        require_whole("pods", pods, 1, LIMIT)
     if not needed <= pods <= n_resources:
         raise ModelError(
             f"pods = {pods} must be between {max(needed, 1)}, the pods of a tenant of profile {name}, and "
@@ -233,12 +232,6 @@ def demand_profile(
 
     map_tiles(draw, tiles)
     return SparseDemands.of_checked(starts, columns, values, n_resources)
-
-
-def check_whole(name: str, value: int, least: int, most: int = LIMIT) -> None:
-    """Refuse what is no whole number from ``least`` to ``most``."""
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or not least <= value <= most:
-        raise ModelError(f"{name} must be a whole number from {least} to {most}; got {value!r}")
 
 
 def _checked_capacities(capacities: ArrayLike, n_resources: int) -> FloatArray:

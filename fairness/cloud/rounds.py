@@ -29,7 +29,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numba
@@ -42,7 +42,7 @@ from fairness.cloud.certificates import residuals
 from fairness.cloud.demands import Flags, IndexArray, Offsets, SparseDemands
 from fairness.cloud.threads import PARALLEL, check_threads, workers
 from fairness.errors import ModelError, NotConvergedError
-from fairness.validation import FloatArray, frozen
+from fairness.validation import FloatArray, frozen, require_whole
 
 __all__ = ["Deadline", "Rounds", "edrf_rounds"]
 
@@ -195,10 +195,8 @@ def edrf_rounds(
     >>> edrf_rounds(demands, max_rounds=1).tasks
     array([0.5, 0.5, 0.5])
     """
-    if max_rounds is not None and (
-        isinstance(max_rounds, bool) or not isinstance(max_rounds, Integral) or max_rounds < 1
-    ):
-        raise ModelError(f"max_rounds must be a whole number >= 1, or None for no limit; got {max_rounds!r}")
+    if max_rounds is not None:
+        require_whole("max_rounds", max_rounds, 1, hint=", or None for no limit")
     limit = Deadline(deadline, clock)
     given = demands if isinstance(demands, SparseDemands) else SparseDemands(demands)
     number = check_threads(threads, given.n_entries)

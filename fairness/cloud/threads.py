@@ -16,10 +16,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import numba
-import numpy as np
 
 from fairness.cloud.tiles import available_cores
 from fairness.errors import ModelError
+from fairness.validation import require_whole
 
 __all__ = ["PARALLEL", "SHARED_ENTRIES", "check_threads", "workers"]
 
@@ -68,14 +68,13 @@ def check_threads(threads: Any, entries: int) -> int:
     """
     if threads is None:
         threads = 1 if _state["forked"] else min(available_cores(), _most())
-    if not isinstance(threads, int | np.integer) or isinstance(threads, bool) or threads < 1:
-        raise ModelError(f"threads must be a whole number >= 1, or None for all cores; got {threads!r}")
+    threads = require_whole("threads", threads, 1, hint=", or None for all cores")
     if threads > 1 and _state["forked"]:
         raise ModelError(
             f"threads is {threads}, but this process was forked from one that had started threads in "
             "kernels; use threads=1 here, or start processes with the method 'spawn'"
         )
-    return int(threads) if entries >= SHARED_ENTRIES else 1
+    return threads if entries >= SHARED_ENTRIES else 1
 
 
 @contextmanager
