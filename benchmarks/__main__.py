@@ -24,6 +24,8 @@ TOPICS = (
     "audit",
     "queueing",
     "simulation",
+    "joblevel",
+    "sweep",
 )
 
 

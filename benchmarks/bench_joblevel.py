@@ -1,0 +1,82 @@
+"""Job events per second of the simulation with remaining work, against the chain of counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.harness import Row, best_seconds
+from fairness import DRF, Problem
+from queueing.distributions import Deterministic, Exponential, Law, Lognormal
+from queueing.joblevel import simulate_jobs
+from queueing.simulate import simulate
+from queueing.system import System
+from queueing.tabulate import Table, tabulate
+
+__all__ = ["rows"]
+
+JOBS = 500_000
+REPLICATIONS = 4
+EVENTS = 2 * JOBS * REPLICATIONS  # an arrival and a departure each
+TARGET = 2e6
+
+DEMANDS = [[1, 2, 0], [0, 1, 2], [2, 0, 1], [1, 1, 1]]
+# Load and table per number of classes: large enough that no time goes into tables.
+CASES = {2: (0.9, 512), 3: (0.8, 96), 4: (0.7, 40)}
+
+
+def rows() -> list[Row]:
+    out = []
+    for n, (load, side) in CASES.items():
+        pool = Problem(DEMANDS[:n], [1, 1, 1])
+        system = System.with_load(pool, [1] * n, load)
+        table = tabulate(pool, DRF(), side)
+        chain = EVENTS / best_seconds(lambda s=system, t=table: _walk(s, t), 2)
+        for law in (Exponential(), Deterministic(), Lognormal(4)):
+            rate = EVENTS / best_seconds(lambda s=system, t=table, law=law: _jobs(s, t, law), 2)
+            name = f"simulate_jobs, {n} classes, load {load}, {type(law).__name__}, one core"
+            out.append(_row(name, rate, chain))
+    system, table = System.with_load(pool, [1] * n, load), tabulate(pool, DRF(), side)
+    one = best_seconds(lambda: _jobs(system, table, Exponential()), 2)
+    two = best_seconds(lambda: _jobs(system, table, Exponential(), n_jobs=2), 2)
+    out.append(
+        Row(
+            "simulate_jobs, two threads",
+            f"{one / two:.2f} times as fast as one",
+            ">= 1.7",
+            one / two >= 1.7,
+            "needs two idle cores",
+        )
+    )
+    quick = EVENTS / best_seconds(lambda: _jobs(system, table, Exponential(), quantiles=(0.5, 0.9, 0.99)), 2)
+    out.append(_row("simulate_jobs, with six quantiles", quick, chain))
+    return out
+
+
+def _walk(system: System, table: Table) -> Any:
+    return simulate(
+        system, DRF(), events=EVENTS // REPLICATIONS, replications=REPLICATIONS, rng=0, table=table
+    )
+
+
+def _jobs(system: System, table: Table, law: Law, n_jobs: int = 1, quantiles: tuple[float, ...] = ()) -> Any:
+    return simulate_jobs(
+        system,
+        DRF(),
+        sizes=law,
+        jobs=JOBS,
+        replications=REPLICATIONS,
+        rng=0,
+        n_jobs=n_jobs,
+        quantiles=quantiles,
+        table=table,
+    )
+
+
+def _row(name: str, rate: float, chain: float) -> Row:
+    return Row(
+        name,
+        f"{rate / 1e6:.3g} million job events/s",
+        f">= {TARGET / 1e6:g} million job events/s",
+        rate >= TARGET,
+        f"simulate, without jobs, makes {chain / rate:.1f} events in the time of one",
+    )

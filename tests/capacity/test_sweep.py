@@ -1,0 +1,698 @@
+"""Sweeps: the same numbers whoever computes them, and nothing lost when somebody dies.
+
+Equal means equal bits throughout: a point has one random stream, so no tolerance has a reason here.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import pickle
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager, suppress
+from fractions import Fraction
+from functools import partial
+
+import joblib
+import numpy as np
+import pytest
+import xarray as xr
+from joblib._parallel_backends import ThreadingBackend
+
+from capacity.sweeping.sweep import SweepInterrupted, sweep
+from capacity.sweeping.points import Failure
+from fairness import (
+    DRF,
+    AlphaFair,
+    Cluster,
+    ModelError,
+    NotConvergedError,
+    Problem,
+    ProportionalFair,
+    UnstableError,
+)
+from queueing import System, stationary
+
+POOL = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["left", "right"], resources=["cpu", "ram"])
+OVER = {"load": [0.2, 0.4, 0.6, 0.8], "mix": ["even", "odd"]}
+POLICIES = {"first": 1.0, "second": 2.0}
+
+
+def system(load, mix="even"):
+    return System.with_load(POOL, [1, 1] if mix == "even" else [3, 1], load)
+
+
+def draw(instance, policy, rng):
+    """Numbers that only the stream, the parameters and the policy decide; slow where the test wants it."""
+    time.sleep(float(os.environ.get("SWEEP_TEST_SECONDS", "0")))
+    return {
+        "scalar": policy * rng.random(),
+        "per_class": ("job_class", instance.loads * rng.random(2)),
+        "matrix": (("job_class", "resource"), rng.random((2, 2))),
+        "curve": xr.DataArray(rng.random(3), dims=["time"], coords={"time": [0.0, 0.5, 2.0]}),
+    }
+
+
+def run(checkpoint=None, **options):
+    options = {"rng": 5, "outputs": draw, "model": system, "over": OVER, **options}
+    return sweep(policies=options.pop("policies", POLICIES), checkpoint=checkpoint, **options)
+
+
+@pytest.fixture(scope="module")
+def whole():
+    """The sweep, uninterrupted and in one process."""
+    return run()
+
+
+def same(result, expected):
+    """Equal values, names, labels, attributes and types."""
+    xr.testing.assert_identical(result, expected)
+    for name in (*expected.variables,):
+        assert result[name].dtype == expected[name].dtype, name
+        if result[name].dtype != object:
+            assert result[name].values.tobytes() == expected[name].values.tobytes(), name
+    return True
+
+
+# --- what comes out ------------------------------------------------------------------------------------
+
+
+def test_standard_outputs_are_those_of_the_stationary_law():
+    policies = [DRF(), ProportionalFair()]
+    names = ["mean_jobs", "mean_durations", "service_rates", "tail_mass", "residual"]
+    result = sweep(system, policies, {"load": [0.3, 0.6], "mix": ["odd", "even"]}, names)
+    assert result.mean_jobs.dims == ("load", "mix", "policy", "job_class")
+    assert result.tail_mass.dims == ("load", "mix", "policy")
+    assert list(result.policy.values) == ["DRF", "PF"]
+    assert list(result.job_class.values) == ["left", "right"]
+    assert (result.error == "").all()
+    for load in (0.3, 0.6):
+        for mix in ("odd", "even"):
+            for policy in policies:
+                law = stationary(system(load, mix), policy)
+                at = result.sel(load=load, mix=mix, policy=policy.name)
+                for name in names:
+                    np.testing.assert_array_equal(at[name], getattr(law, name))
+
+
+def test_dimensions_and_labels_come_from_the_instance_and_the_outputs(whole):
+    assert whole.sizes == {"load": 4, "mix": 2, "policy": 2, "job_class": 2, "resource": 2, "time": 3}
+    assert whole.matrix.dims == ("load", "mix", "policy", "job_class", "resource")
+    assert list(whole.resource.values) == ["cpu", "ram"]
+    assert list(whole.time.values) == [0.0, 0.5, 2.0]
+    cluster = Cluster([[1, 1], [1, 2]], [[4, 4], [9, 9]], servers=["a", "b"])
+    result = sweep(
+        lambda: cluster, {"none": None}, {}, lambda c, p: {"gamma": (("job_class", "server"), c.gamma)}
+    )
+    assert list(result.server.values) == ["a", "b"]
+    np.testing.assert_array_equal(result.gamma.sel(policy="none"), cluster.gamma)
+
+
+def test_kinds_of_values_are_kept_and_become_floats_only_beside_an_error():
+    def outputs(instance, policy):
+        if instance == 2 and policy:
+            raise UnstableError("too much")
+        big = 2**53 + 1
+        return {
+            "whole": big,
+            "flag": instance > 0,
+            "text": f"n={instance}",
+            "real": np.float32(0.1),
+            "u": np.uint8(3),
+        }
+
+    good = sweep(lambda n: n, {"p": False}, {"n": [0, 2]}, outputs)
+    assert {name: good[name].dtype.kind for name in ("whole", "flag", "text", "real", "u")} == {
+        "whole": "i",
+        "flag": "b",
+        "text": "U",
+        "real": "f",
+        "u": "u",
+    }
+    assert good.whole.values.ravel().tolist() == [2**53 + 1] * 2
+    assert good.flag.values.ravel().tolist() == [False, True]
+    bad = sweep(lambda n: n, {"p": True}, {"n": [0, 2]}, outputs)
+    assert bad.text.values.ravel().tolist() == ["n=0", ""]
+    assert bad.error.values.ravel().tolist() == ["", "UnstableError: too much"]
+    for name in ("whole", "flag", "real", "u"):
+        assert bad[name].dtype == float
+        assert np.isnan(bad[name].values.ravel()).tolist() == [False, True]
+
+
+def test_special_floats_survive_the_record(tmp_path):
+    values = np.array([-0.0, np.inf, -np.inf, np.nan, 5e-324, -np.nan])
+    for _ in range(2):
+        result = sweep(
+            lambda: 0, {"p": 0}, {}, lambda i, p: {"x": ("k", values)}, checkpoint=tmp_path / "c", rng=0
+        )
+        assert result.x.values.tobytes() == values.tobytes()
+
+
+def test_values_that_are_no_coordinates_come_by_label():
+    pools = {"small": Problem([[1]], [1]), "large": Problem([[1]], [4])}
+    result = sweep(
+        lambda pool, part: (pool, part),
+        {"p": 0},
+        {"pool": pools, "part": {"third": Fraction(1, 3)}},
+        lambda i, p: {"c": i[0].capacities[0], "exact": i[1] == Fraction(1, 3)},
+    )
+    assert result.c.sel(pool="large", part="third", policy="p") == 4
+    assert result.exact.all()
+
+
+# --- streams -------------------------------------------------------------------------------------------
+
+
+def test_a_point_draws_from_the_child_of_its_number(whole):
+    root = np.random.default_rng(5).bit_generator.seed_seq.spawn(1)[0]
+    children = root.spawn(16)
+    for k, child in enumerate(children):
+        rng = np.random.default_rng(child)
+        at = whole.isel(load=k // 4, mix=k // 2 % 2, policy=k % 2)
+        assert at.scalar == (1 + k % 2) * rng.random()
+
+
+def test_policies_share_streams_when_asked(whole):
+    shared = run(common_streams=True)
+    assert (shared.scalar.sel(policy="second") == 2 * shared.scalar.sel(policy="first")).all()
+    assert not (whole.scalar.sel(policy="second") == 2 * whole.scalar.sel(policy="first")).any()
+    assert len(np.unique(shared.scalar.sel(policy="first"))) == 8
+
+
+def test_the_entropy_repeats_a_run_without_seed():
+    first = run(rng=None)
+    same(run(rng=int(first.attrs["entropy"])), first)
+    assert not first.equals(run(rng=None))
+
+
+class WithoutGenerators(ThreadingBackend):
+    """Like ray: results come only all together."""
+
+    supports_return_generator = False
+
+
+joblib.register_parallel_backend("rounds", WithoutGenerators)
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky", "rounds"])
+def test_the_backend_does_not_matter(backend, whole):
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        same(run(), whole)
+
+
+def test_a_generator_moves_on():
+    rng = np.random.default_rng(3)
+    first, second = run(rng=rng), run(rng=rng)
+    assert not (first.scalar == second.scalar).any()
+    again = np.random.default_rng(3)
+    same(run(rng=again), first)
+
+
+# --- errors of points ----------------------------------------------------------------------------------
+
+
+def test_errors_of_the_house_are_recorded_or_raised():
+    result = sweep(system, [DRF()], {"load": [0.5, 1.0, 1.5]})
+    assert np.isnan(result.mean_jobs.sel(load=[1.0, 1.5])).all()
+    assert np.isfinite(result.mean_jobs.sel(load=0.5)).all()
+    messages = result.error.values.ravel()
+    assert messages[0] == ""
+    assert all(message.startswith("UnstableError: no stationary law") for message in messages[1:])
+    with pytest.raises(UnstableError, match="no stationary law") as caught:
+        sweep(system, [DRF()], {"load": [0.5, 1.0, 1.5]}, errors="raise")
+    assert caught.value.__notes__ == ["sweep: at the point load=1.0, policy='DRF'"]
+    nothing = sweep(system, [DRF()], {"load": [1.5]})
+    assert list(nothing.data_vars) == ["error"]
+
+
+def fail(instance, policy):
+    if policy == 2.0:
+        raise Odd("one and two")
+    return {"x": 1.0}
+
+
+class Odd(Exception):
+    """Cannot be pickled."""
+
+    def __init__(self, message):
+        super().__init__(message)
+        self.lock = threading.Lock()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_other_exceptions_propagate_and_name_the_point(n_jobs):
+    with joblib.parallel_config(backend="threading"), pytest.raises(Odd, match="one and two") as caught:
+        run(outputs=fail, n_jobs=n_jobs)
+    assert "policy='second'" in caught.value.__notes__[0]
+
+
+def test_exceptions_come_back_from_another_process():
+    def thrown(error):
+        """What the user sees after the way through pickle, and what was printed in the worker."""
+        try:
+            raise error
+        except type(error):
+            failure = pickle.loads(pickle.dumps(Failure(error)))
+        with pytest.raises((NotConvergedError, RuntimeError)) as caught:
+            failure.throw()
+        return caught.value, "".join(caught.value.__notes__)
+
+    error, told = thrown(NotConvergedError("no end", best=[1, 2], residual=0.5))
+    assert isinstance(error, NotConvergedError)
+    assert (str(error), error.best, error.residual) == ("no end", [1, 2], 0.5)
+    assert "raise error" in told
+    error, told = thrown(Odd("one and two"))
+    assert isinstance(error, RuntimeError)
+    assert str(error) == "Odd: one and two"
+    assert "raise error" in told
+
+
+# --- wrong outputs and arguments -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("outputs", "message"),
+    [
+        (lambda s, p: 3.0, "must return a mapping of names to values; got float"),
+        (lambda s, p: {1: 3.0}, "names must be strings; got 1"),
+        (lambda s, p: {"x": [1.0, 2.0]}, r"'x' has shape \(2,\), but dimensions \(\)"),
+        (
+            lambda s, p: {"x": ("job_class", [1.0, 2.0, 3.0])},
+            "'x' has 3 entries along 'job_class'.*2: left, right",
+        ),
+        (lambda s, p: {"x": ("k", [[1.0]])}, r"'x' has shape \(1, 1\), but dimensions \('k',\)"),
+        (lambda s, p: {"x": (("k", "k"), [[1.0]])}, "give each another name"),
+        (
+            lambda s, p: {"x": ("k", [1.0]), "y": ("k", [1.0, 2.0])},
+            "'y' has 2 entries along 'k', another output 1",
+        ),
+        (lambda s, p: {"x": None}, "must be a number, a boolean, a string or an array"),
+        (lambda s, p: {"x": 1j}, "dtype complex128"),
+        (lambda s, p: {"x": ("k", [[1], [1, 2]])}, "an array of them; got list"),
+        (lambda s, p: {"error": 1.0}, "'error' is already a name of the result"),
+        (lambda s, p: {"load": 1.0}, "'load' is already a name of the result"),
+        (lambda s, p: {"x": ("policy", [1.0])}, "'policy' is already a name of the result"),
+        (lambda s, p: {"k": ("k", [1.0])}, "'k' is both an output and a dimension"),
+        (
+            lambda s, p: {"x": ("k", [1.0] * (1 + (s.loads[0] > 0.4)))},
+            r"'x' has shape \(2,\) at .*load=0.6.*load=0.2",
+        ),
+        (lambda s, p: {"x": 1.0 if p == 1 else "one"}, "'x' has strings True at"),
+        (lambda s, p: {"x" if p == 1 else "y": 1.0}, "x, y differ between the points"),
+        (lambda s, p: {"x": xr.DataArray([1.0], dims="k", coords={"k": [p]})}, r"'k' is labelled \[2.\] at"),
+        (
+            lambda s, p: {
+                "x": xr.DataArray([1.0], dims="k", coords={"k": [1]}),
+                "y": xr.DataArray([1.0], dims="k", coords={"k": [2]}),
+            },
+            "'y' labels 'k' otherwise",
+        ),
+    ],
+)
+def test_outputs_that_make_no_dataset(outputs, message):
+    with pytest.raises(ModelError, match=message):
+        run(outputs=outputs)
+
+
+def test_standard_outputs_need_a_system():
+    with pytest.raises(ModelError, match=r"of a queueing\.System, but the model built Problem"):
+        sweep(lambda load: POOL, [DRF()], {"load": [1]})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"over": [1, 2]}, "over must map names"),
+        ({"over": {"load": []}}, r"over\['load'\] is empty"),
+        ({"over": {"load": 0.5}}, r"over\['load'\] must be a sequence"),
+        ({"over": {"load": "abc"}}, r"over\['load'\] must be a sequence"),
+        ({"over": {"load": [0.5, 0.6, 0.5]}}, r"over\['load'\] has 0.5 more than once"),
+        ({"over": {"load": np.array([1, 1])}}, "1 more than once"),
+        ({"over": {"load": [1, 1.0]}}, "1.0 more than once"),
+        ({"over": {"load": [0.5, "a"]}}, "mixes numbers and strings"),
+        ({"over": {"load": [0.5, np.nan]}}, "NaN"),
+        ({"over": {"load": [Fraction(1, 2)]}}, "mapping label -> value"),
+        ({"over": {"load": [(1, 2)]}}, "mapping label -> value"),
+        ({"over": {"load": [2**70]}}, "64 bits"),
+        ({"over": {"two words": [1]}}, "names; got 'two words'"),
+        ({"over": {"policy": [1]}}, "'policy' is a name of the result"),
+        ({"over": {"speed": [1]}}, r"keywords \(speed\).*"),
+        ({"policies": []}, "policies is empty"),
+        ({"policies": DRF()}, "policies must be a list"),
+        ({"policies": [DRF]}, "policy must be callable"),
+        ({"policies": {1: DRF()}}, "labels must be strings; got 1"),
+        ({"policies": [DRF(), DRF()]}, "two policies are called 'DRF'"),
+        ({"model": POOL}, "model must be a function"),
+        ({"outputs": "mean_job"}, "distinct names among mean_jobs"),
+        ({"outputs": []}, "distinct names among mean_jobs"),
+        ({"outputs": 3}, "outputs must be a function or names"),
+        ({"outputs": lambda instance: {}}, "outputs must be callable as"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+        ({"n_jobs": 1.5}, "n_jobs must be"),
+        ({"errors": "ignore"}, "errors must be"),
+        ({"rng": "five"}, "rng must be"),
+        ({"checkpoint": 3}, "checkpoint must be a path"),
+    ],
+)
+def test_wrong_arguments(options, message):
+    with pytest.raises(ModelError, match=message):
+        run(**options)
+
+
+# --- checkpoints ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory, whole):
+    """Bytes of the checkpoint of the whole sweep."""
+    path = tmp_path_factory.mktemp("sweep") / "whole"
+    same(run(path), whole)
+    return path.read_bytes()
+
+
+def test_finished_points_are_not_computed_again(tmp_path, whole, recorded):
+    path = tmp_path / "c"
+    path.write_bytes(recorded)
+    called = []
+
+    def draw(instance, policy, rng):  # the same name, so the same sweep
+        called.append(policy)
+        raise AssertionError
+
+    draw.__qualname__ = "draw"
+    same(run(path, outputs=draw), whole)
+    assert not called
+    assert path.read_bytes() == recorded
+
+
+def test_a_file_cut_anywhere_gives_the_same_sweep(tmp_path, whole, recorded):
+    path = tmp_path / "c"
+    ends = [k + 1 for k, byte in enumerate(recorded) if byte == ord("\n")]
+    header = ends[0]
+    cuts = {
+        0,
+        1,
+        10,
+        30,
+        header - 1,
+        header,
+        header + 1,
+        *ends,
+        *(e - 1 for e in ends),
+        *(e - 40 for e in ends[1:]),
+    }
+    for cut in sorted(cuts):
+        path.write_bytes(recorded[:cut])
+        same(run(path), whole)
+        # Nothing before the cut is rewritten; in one process the points come in their order.
+        assert path.read_bytes() == recorded, cut
+
+
+def test_a_torn_line_longer_than_the_next_is_cut_off(tmp_path, whole, recorded):
+    path = tmp_path / "c"
+    path.write_bytes(recorded[: recorded.index(b"\n", 2000) + 1] + b"z" * 1_000_000)
+    same(run(path), whole)
+    assert path.read_bytes() == recorded
+
+
+def test_a_damaged_record_is_left_out(tmp_path, whole, recorded, caplog):
+    path = tmp_path / "c"
+    lines = recorded.splitlines(keepends=True)
+    lines[3] = lines[3].replace(b'"point": 2', b'"point": 7')
+    lines[8] = b"\0" * 100 + b"\n"
+    path.write_bytes(b"".join(lines))
+    with caplog.at_level(logging.WARNING):
+        same(run(path), whole)
+    assert "2 damaged records left out" in caplog.text
+    assert path.read_bytes().count(b"\n") == 17 + 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"over": {**OVER, "load": [0.2, 0.4, 0.6, 0.9]}},
+            r"'load' was \[0.2, 0.4, 0.6, 0.8\] there and is.*0.9",
+        ),
+        ({"over": {"mix": OVER["mix"], "load": OVER["load"]}}, "dimensions was"),
+        ({"policies": {"first": 1.0, "third": 2.0}}, "'policy' was .*'second'.*'third'"),
+        ({"rng": 6}, "rng was"),
+        ({"rng": np.random.default_rng(7)}, "rng was"),
+        ({"outputs": lambda instance, policy, rng: {}}, "outputs was 'draw' there and is '.*lambda"),
+        ({"model": lambda load, mix: 0}, "model was 'system' there"),
+        ({"common_streams": True}, "common_streams was False there and is True here"),
+    ],
+)
+def test_the_file_of_another_sweep_is_refused(tmp_path, recorded, options, message):
+    path = tmp_path / "c"
+    path.write_bytes(recorded)
+    with pytest.raises(ModelError, match=f"belongs to another sweep: {message}"):
+        run(path, **options)
+    assert path.read_bytes() == recorded
+
+
+def test_parameters_of_policies_belong_to_the_sweep(tmp_path):
+    def sweep_with(alpha):
+        return run(tmp_path / "c", policies={"alpha": AlphaFair(alpha)}, outputs=lambda s, p: {"x": p.alpha})
+
+    sweep_with(2.0)
+    with pytest.raises(ModelError, match=r"parameters of the policies was .*2.* there and is .*3"):
+        sweep_with(3.0)
+
+
+@pytest.mark.parametrize(
+    "content", [b"my notes\n", b"my notes", b"\x89HDF\r\n\x1a\n\0\0", b"fairqueues-sweep-1 0 {}\n"]
+)
+def test_a_foreign_file_is_left_alone(tmp_path, content):
+    path = tmp_path / "c"
+    path.write_bytes(content)
+    with pytest.raises(ModelError, match="is no checkpoint of a sweep"):
+        run(path)
+    assert path.read_bytes() == content
+
+
+def test_an_unwritable_path_is_said_before_the_run(tmp_path):
+    called = []
+    (tmp_path / "folder").mkdir()
+    for path in (tmp_path / "nowhere" / "c", tmp_path / "folder", "/proc/c"):
+        with pytest.raises(ModelError, match=f"checkpoint: cannot write {path}: "):
+            run(path, model=lambda load, mix: called.append(load))
+    assert not called
+
+
+def test_a_file_in_use_is_refused(tmp_path, recorded):
+    path = tmp_path / "c"
+    path.write_bytes(recorded)
+    code = "import fcntl, sys; f = open(sys.argv[1], 'r+b'); fcntl.lockf(f, fcntl.LOCK_EX); print(); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        other.stdout.readline()
+        with pytest.raises(ModelError, match="is in use by another process"):
+            run(path)
+        other.communicate(b"\n")
+    run(path)
+
+
+def test_without_a_seed_the_file_has_it(tmp_path):
+    path = tmp_path / "c"
+    first = run(path, rng=None)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:6]))
+    same(run(path, rng=None), first)
+    with pytest.raises(ModelError, match="rng was"):
+        run(path, rng=5)
+
+
+def test_recorded_errors_stay_recorded_but_are_raised_when_asked(tmp_path):
+    calls = []
+
+    def outputs(instance, policy):
+        calls.append(instance)
+        if instance > 1:
+            raise UnstableError("too much")
+        return {"x": 1.0}
+
+    def again(**options):
+        calls.clear()
+        return sweep(lambda n: n, {"p": 0}, {"n": [1, 2]}, outputs, checkpoint=tmp_path / "c", **options)
+
+    first = again()
+    same(again(), first)
+    assert calls == []
+    with pytest.raises(UnstableError, match="too much"):
+        again(errors="raise")
+    assert calls == [2]
+
+
+def test_a_full_disk(tmp_path, whole, recorded):
+    path = tmp_path / "c"
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    limit = len(recorded) // 2
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+    try:
+        with pytest.raises(SweepInterrupted, match="can no longer be written: File too large") as caught:
+            run(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    # A part of a line was still written; the point itself is in the dataset, but not kept.
+    assert path.read_bytes() == recorded[:limit]
+    done = (caught.value.dataset.error == "").values.sum()
+    assert done == recorded[:limit].count(b"\n")
+    assert f"{done - 1} of 16 points are kept" in caught.value.__notes__[0]
+    same(run(path), whole)
+
+
+def test_the_order_of_arrival_does_not_show(tmp_path):
+    def outputs(n, policy):
+        # Equal labels of different types, and another order of the names.
+        curve = xr.DataArray([n, 2 * n], dims="k", coords={"k": [1, 2] if n else [1.0, 2.0]})
+        return {"curve": curve, "x": n} if n else {"x": float(n), "curve": curve}
+
+    path = tmp_path / "c"
+    first = sweep(lambda n: n, {"p": 0}, {"n": [0, 1, 2]}, outputs, checkpoint=path, rng=1)
+    header, *records = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(header + b"".join(reversed(records)))
+    again = sweep(lambda n: n, {"p": 0}, {"n": [0, 1, 2]}, outputs, checkpoint=path, rng=1)
+    same(again, first)
+    assert list(again.data_vars) == list(first.data_vars)
+
+
+# --- interruptions -------------------------------------------------------------------------------------
+
+
+def interrupt(instance, policy, rng, flag):
+    """``draw``, and Ctrl-C at one point while there is a flag."""
+    if instance.loads[0] > 0.5 and os.path.exists(flag):
+        raise KeyboardInterrupt
+    return draw(instance, policy, rng)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_keyboard_interrupt_keeps_what_is_finished(tmp_path, whole, n_jobs):
+    path, flag = tmp_path / "c", tmp_path / "flag"
+    flag.touch()
+    outputs = partial(interrupt, flag=flag)
+    with joblib.parallel_config(backend="threading"), pytest.raises(KeyboardInterrupt) as caught:
+        run(path, outputs=outputs, n_jobs=n_jobs)
+    kept = path.read_bytes().count(b"\n") - 1
+    assert f"sweep: {kept} of 16 points are kept in {path}" in "".join(caught.value.__notes__)
+    # In one process the points before the first heavy one, of load 0.6, are there.
+    assert kept == 8 if n_jobs == 1 else kept < 16
+    flag.unlink()
+    same(run(path, outputs=outputs), whole)
+
+
+@contextmanager
+def backend_of(name, processes=True):
+    """Two workers."""
+    if name == "loky":
+        yield
+        return
+    dask = pytest.importorskip("dask")
+    distributed = pytest.importorskip("distributed")
+    workers = {"n_workers": 2, "threads_per_worker": 1, "processes": processes, "dashboard_address": None}
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(**workers) as cluster,
+        distributed.Client(cluster),
+        joblib.parallel_config(backend="dask"),
+    ):
+        yield
+
+
+def victim(path, backend):
+    """What the process does that is killed."""
+    with backend_of(backend, processes=False):
+        run(path, n_jobs=2)
+
+
+@pytest.mark.parametrize("backend", ["loky", "dask"])
+def test_a_killed_sweep_resumed_equals_an_uninterrupted_one(tmp_path, whole, backend):
+    path = tmp_path / "c"
+    code = "import runpy, sys; runpy.run_path(sys.argv[1], run_name='victim')['victim'](*sys.argv[2:])"
+    environment = {**os.environ, "SWEEP_TEST_SECONDS": "0.2"}
+    with subprocess.Popen(
+        [sys.executable, "-c", code, __file__, str(path), backend], env=environment, start_new_session=True
+    ) as process:
+        try:
+            deadline = time.monotonic() + 60
+            while process.poll() is None and time.monotonic() < deadline:
+                if path.exists() and path.read_bytes().count(b"\n") > 4:
+                    break
+                time.sleep(0.01)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        finally:
+            # loky's workers would wait for new points for some minutes; its tracker ignores the signal and
+            # clears away what they shared.
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+    assert process.returncode == -signal.SIGKILL
+    kept = path.read_bytes().count(b"\n") - 1
+    assert 4 <= kept < 16
+    with backend_of(backend, processes=False):
+        same(run(path, n_jobs=2), whole)
+
+
+def die(instance, policy, rng, flag):
+    """``draw``, but the worker dies at the last load while there is a flag, once all else is recorded."""
+    if instance.loads[0] > 0.7 and flag.exists():
+        deadline = time.monotonic() + 20
+        while (flag.parent / "c").read_bytes().count(b"\n") < 13 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        os._exit(3)
+    return draw(instance, policy, rng)
+
+
+@pytest.mark.parametrize("backend", ["loky", "dask"])
+def test_a_worker_that_dies_loses_nothing_else(tmp_path, whole, backend):
+    path, flag = tmp_path / "c", tmp_path / "flag"
+    flag.touch()
+    outputs = partial(die, flag=flag)
+    with backend_of(backend), pytest.raises(SweepInterrupted, match="as when a worker dies") as caught:
+        run(path, outputs=outputs, n_jobs=2)
+    partly = caught.value.dataset
+    done = partly.error.values.ravel() == ""
+    # The even mix puts load 0.8/1.1 on the left class, the odd one more: four points kill their worker.
+    assert done[:12].all()
+    assert not done[12:].all()
+    assert "load=0.8" in str(caught.value)
+    assert f"{done.sum()} of 16 points are done" in str(caught.value)
+    assert path.read_bytes().count(b"\n") == 1 + done.sum()
+    np.testing.assert_array_equal(partly.scalar.values.ravel()[done], whole.scalar.values.ravel()[done])
+    assert np.isnan(partly.scalar.values.ravel()[~done]).all()
+    flag.unlink()
+    same(run(path, outputs=outputs), whole)
+
+
+# --- progress ------------------------------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_progress_goes_to_standard_error_with_the_remaining_time(tmp_path, monkeypatch, recorded):
+    path = tmp_path / "c"
+    path.write_bytes(b"".join(recorded.splitlines(keepends=True)[:13]))
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    run(path)
+    assert "12/16" in terminal.getvalue()
+    assert "16/16" in terminal.getvalue()
+    silent = Terminal()
+    monkeypatch.setattr(sys, "stderr", silent)
+    run(progress=False)
+    assert silent.getvalue() == ""
+    file = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", file)
+    run()
+    assert file.getvalue() == ""

@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from fairness.errors import ModelError
+from queueing.arrivals import OnOff, Poisson, Renewal
+from queueing.distributions import (
+    Deterministic,
+    Empirical,
+    Erlang,
+    Exponential,
+    Hyperexponential,
+    Lognormal,
+    TruncatedPareto,
+)
+
+# Statistical tests fail by chance with this probability each; seeds are fixed.
+FALSE_ALARM = 1e-6
+
+
+def mixture(law):
+    """Distribution function of a hyperexponential law."""
+    p, m = np.array(law.probabilities), np.array(law.means)
+    return lambda x: (p * -np.expm1(-np.asarray(x)[..., None] / m)).sum(axis=-1)
+
+
+def pareto(law):
+    return stats.truncpareto(law.shape, law.ratio, scale=law.smallest)
+
+
+# Each law with the same law by scipy, parametrised anew from its definition.
+LAWS = [
+    (Exponential(0.3), stats.expon(scale=0.3)),
+    (Erlang(3, 2.0), stats.gamma(3, scale=2 / 3)),
+    (Lognormal(4.0, 0.5), stats.lognorm(math.sqrt(math.log(5)), scale=0.5 / math.sqrt(5))),
+    (TruncatedPareto(1.5, 1e3, 7.0), pareto(TruncatedPareto(1.5, 1e3, 7.0))),
+    (TruncatedPareto(1.0, 50.0), pareto(TruncatedPareto(1.0, 50.0))),
+    (TruncatedPareto(2.0, 50.0), pareto(TruncatedPareto(2.0, 50.0))),
+]
+
+ALL = [law for law, _ in LAWS] + [
+    Deterministic(2.5),
+    Hyperexponential.fit(4.0, 2.0),
+    Hyperexponential([0.2, 0.5, 0.3], [1.0, 3.0, 0.1]),
+    Empirical([1, 2, 2, 9]),
+]
+
+
+@pytest.mark.parametrize(("law", "twin"), LAWS, ids=lambda law: type(law).__name__)
+def test_moments_and_samples_are_those_of_scipy(law, twin):
+    # 1e-9: scipy integrates some moments numerically.
+    assert law.mean == pytest.approx(twin.mean(), rel=1e-9)
+    assert law.scv == pytest.approx(twin.var() / twin.mean() ** 2, rel=1e-9)
+    values = law.sample(np.random.default_rng(1), 50_000)
+    assert stats.kstest(values, twin.cdf).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize("law", ALL, ids=lambda law: type(law).__name__)
+def test_what_every_law_promises(law):
+    whole = law.sample(np.random.default_rng(2), 1000)
+    stream = np.random.default_rng(2)
+    parts = np.concatenate([law.sample(stream, k) for k in (1, 499, 500)])
+    np.testing.assert_array_equal(whole, parts)
+    assert (whole > 0).all()
+    scaled = law.with_mean(10.0)
+    assert scaled.mean == pytest.approx(10, rel=1e-12)
+    # 1e-9: variances of mixtures lose some digits by cancellation.
+    assert scaled.scv == pytest.approx(law.scv, rel=1e-9)
+    # 1e-12: the same numbers times a factor.
+    np.testing.assert_allclose(
+        scaled.sample(np.random.default_rng(2), 1000), whole * (10 / law.mean), rtol=1e-12
+    )
+    values = law.sample(np.random.default_rng(3), 100_000)
+    # Normal approximation of the mean; 5 standard errors are passed with probability 6e-7.
+    assert abs(values.mean() - law.mean) <= 5 * law.mean * math.sqrt(law.scv / 1e5) + 1e-12
+
+
+@pytest.mark.parametrize("scv", [1.0, 1.0001, 3.0, 1e6])
+def test_balanced_means_meet_mean_and_scv(scv):
+    law = Hyperexponential.fit(scv, 0.7)
+    # 1e-9: the scv of 1.0001 is 1 plus a small difference.
+    assert (law.mean, law.scv) == pytest.approx((0.7, scv), rel=1e-9)
+    parts = np.multiply(law.probabilities, law.means)
+    np.testing.assert_allclose(parts, 0.35, rtol=1e-9)
+    values = law.sample(np.random.default_rng(4), 50_000)
+    assert stats.kstest(values, mixture(law)).pvalue > FALSE_ALARM
+
+
+def test_empirical_draws_every_value_equally():
+    values = Empirical([1.0, 2.0, 4.0]).sample(np.random.default_rng(5), 30_000)
+    points, counts = np.unique(values, return_counts=True)
+    assert points.tolist() == [1, 2, 4]
+    assert stats.chisquare(counts).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize(
+    ("law", "twin"), [LAWS[2], LAWS[3], LAWS[4]], ids=["lognormal", "pareto", "pareto 1"]
+)
+@pytest.mark.parametrize("jobs", [1, 10, 1e4])
+def test_unseen_work_is_the_integral_of_the_quantiles(law, twin, jobs):
+    # E[S; S > q(1 - 1/n)] = integral of the quantile function from 1 - 1/n to 1, here over e^-t = 1 - u.
+    above, _ = integrate.quad(lambda t: twin.isf(np.exp(-t)) * np.exp(-t), np.log(jobs), 700, limit=500)
+    # 1e-6: accuracy of the quadrature.
+    assert law.unseen_work(jobs) == pytest.approx(above / law.mean, rel=1e-6)
+
+
+def test_light_tails_hide_no_work():
+    assert Exponential().unseen_work(10) == Erlang(2).unseen_work(10) == 0
+
+
+# Arrivals
+
+
+def interrupted(rng, rate, mean_on, mean_off, jobs):
+    """Arrival times of the process by its definition: periods on and off, Poisson arrivals while on."""
+    burst = rate * (mean_on + mean_off) / mean_on
+    now, times = 0.0, []
+    while len(times) < jobs:
+        end = now + rng.exponential(mean_on)
+        times += (now + np.sort(rng.uniform(0, end - now, rng.poisson(burst * (end - now))))).tolist()
+        now = end + rng.exponential(mean_off)
+    return np.array(times)
+
+
+@pytest.mark.parametrize(("mean_on", "mean_off"), [(1.0, 3.0), (20.0, 5.0), (0.1, 0.1)])
+def test_on_off_is_the_interrupted_poisson_process(mean_on, mean_off):
+    law = OnOff(mean_on, mean_off).interarrival(2.0)
+    assert law.mean == pytest.approx(0.5, rel=1e-12)
+    gaps = np.diff(interrupted(np.random.default_rng(6), 2.0, mean_on, mean_off, 40_000))
+    assert stats.kstest(gaps, mixture(law)).pvalue > FALSE_ALARM
+    # Renewals: successive gaps are uncorrelated; 5 standard errors.
+    assert abs(np.corrcoef(gaps[1:], gaps[:-1])[0, 1]) < 5 / math.sqrt(len(gaps))
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
+def test_rates_of_all_processes(scale):
+    for process in (Poisson(), Renewal(Erlang(2)), Renewal(Deterministic(3)), OnOff(2, 5)):
+        # 1e-6: an on-off process much faster or slower than its periods mixes very different exponentials.
+        assert process.interarrival(scale).mean * scale == pytest.approx(1, rel=1e-6)
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Exponential(0), "mean of a law"),
+        (lambda: Exponential(math.nan), "mean of a law"),
+        (lambda: Exponential("1"), "mean of a law"),
+        (lambda: Deterministic(-1), "mean of a law"),
+        (lambda: Erlang(0), "phases"),
+        (lambda: Erlang(1.5), "phases"),
+        (lambda: Hyperexponential.fit(0.5), "take Erlang"),
+        (lambda: Hyperexponential([0.5], [1, 2]), "equal lengths"),
+        (lambda: Hyperexponential([0.5, 0.4], [1, 2]), "sum to 1"),
+        (lambda: Hyperexponential([0.5, 0.5], [1, 0]), "means must be"),
+        (lambda: TruncatedPareto(1.5, 1), "ratio of largest"),
+        (lambda: TruncatedPareto(1.5, math.inf), "ratio of a law"),
+        (lambda: TruncatedPareto(0, 10), "shape of a law"),
+        (lambda: TruncatedPareto(0.5, 1e300), "truncate lower"),
+        (lambda: Lognormal(0), "scv"),
+        (lambda: Empirical([]), "at least one"),
+        (lambda: Empirical([1, 0]), "at index 1"),
+        (lambda: Empirical([1, 2]).with_mean(-1), "mean of a law"),
+        (lambda: Renewal(3.0), "law of a renewal"),
+        (lambda: OnOff(0, 1), "mean_on"),
+        (lambda: OnOff(1, 0), "take Poisson"),
+    ],
+)
+def test_bad_laws_are_refused(make, message):
+    with pytest.raises(ModelError, match=message):
+        make()
+
+
+def test_sizes_from_a_file(tmp_path):
+    file = tmp_path / "sizes.csv"
+    file.write_text("job,size\na,1\nb,3\n")
+    assert Empirical.from_file(file).values.tolist() == [1, 3]
+    for text, message in (
+        ("size\n1\nx\n", "line 3: size must be a finite number > 0; got 'x'"),
+        ("size\n1\n\n2\n", "line 3.*nothing"),
+        ("size\n0\n", "line 2"),
+        ("size\ninf\n", "line 2"),
+        ("work\n1\n", "column 'size'; got work"),
+        ("", "cannot be read"),
+    ):
+        file.write_text(text)
+        with pytest.raises(ModelError, match=message):
+            Empirical.from_file(file)
+    with pytest.raises(ModelError, match="cannot be read"):
+        Empirical.from_file(tmp_path / "none.csv")
