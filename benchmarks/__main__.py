@@ -25,6 +25,7 @@ TOPICS = (
     "queueing",
     "simulation",
     "joblevel",
+    "regions",
     "sweep",
 )
 

@@ -1,15 +1,24 @@
-"""Which loads fit: stability regions, the verdict on one system, and sweeps over many."""
+"""Which loads fit: stability regions of pools, clusters and whole tasks, verdicts, and sweeps."""
 
 from typing import TYPE_CHECKING, Any
 
+from capacity.cluster_region import ClusterRegion, cluster_stability_region
+from capacity.evidence import LoadEvidence, Support
+from capacity.packing import PackingRegion, packing_region
 from capacity.region import StabilityRegion, stability_region
 from capacity.stability import StabilityVerdict, is_stable
 
 __all__ = [
+    "ClusterRegion",
+    "LoadEvidence",
+    "PackingRegion",
     "StabilityRegion",
     "StabilityVerdict",
+    "Support",
     "SweepInterrupted",
+    "cluster_stability_region",
     "is_stable",
+    "packing_region",
     "stability_region",
     "sweep",
 ]

@@ -25,8 +25,8 @@ import pytest
 import xarray as xr
 from joblib._parallel_backends import ThreadingBackend
 
-from capacity.sweeping.sweep import SweepInterrupted, sweep
 from capacity.sweeping.points import Failure
+from capacity.sweeping.sweep import SweepInterrupted, sweep
 from fairness import (
     DRF,
     AlphaFair,

@@ -1,0 +1,132 @@
+"""Regions of clusters and of whole tasks: exact facets against the hull of all sums, and queries."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from scipy.spatial import ConvexHull
+
+from benchmarks.harness import Row, best_seconds
+from capacity.cluster_region import cluster_stability_region
+from capacity.packing import packing_region
+from fairness import Cluster
+from fairness.testing import random_cluster
+
+__all__ = ["rows"]
+
+
+def rows() -> list[Row]:
+    return [_against_all_sums(), *_exact(), *_queries(), _whole_tasks(), _schedule()]
+
+
+def _constrained(n_classes: int, n_servers: int, seed: int) -> Cluster:
+    """Integer cluster with effective capacities, so that servers differ in the slopes of their facets."""
+    rng = np.random.default_rng(seed)
+    demands = rng.integers(1, 8, (n_classes, 3))
+    capacities = rng.integers(12, 40, (n_servers, 3))
+    nominal = Cluster(demands, capacities).as_fractions()[2]
+    gamma = [[g * int(rng.integers(1, 5)) for g in row] for row in nominal]
+    return Cluster(demands, capacities, gamma=gamma)
+
+
+def _against_all_sums() -> Row:
+    cluster = _constrained(3, 7, 0)
+    corners = []
+    for i in range(cluster.n_servers):
+        alone = Cluster(cluster.demands, cluster.capacities[[i]], gamma=cluster.gamma[:, [i]])
+        corners.append(cluster_stability_region(alone).vertices)
+
+    def sums() -> ConvexHull:
+        total = np.zeros((1, 3))
+        for points in corners:
+            total = (total[:, None] + points).reshape(-1, 3)
+        return ConvexHull(total)
+
+    yardstick = best_seconds(sums, repeat=1)
+    ours = best_seconds(lambda: cluster_stability_region(cluster).volume)
+    region = cluster_stability_region(cluster)
+    gap = abs(region.volume / sums().volume - 1)
+    return Row(
+        "exact region, 3 classes x 7 servers: against Qhull on all sums",
+        f"{ours * 1e3:.0f} ms, {yardstick / ours:.1f} times faster",
+        "faster, volume equal to 1e-9",
+        bool(ours < yardstick and gap < 1e-9),
+        f"{len(region.exact_facets)} facets, {len(region.vertices)} vertices; "
+        "the number of sums grows exponentially with the servers",
+    )
+
+
+def _exact() -> list[Row]:
+    result = []
+    for n_classes, n_servers in ((2, 50), (3, 20), (4, 5)):
+        cluster = _constrained(n_classes, n_servers, 1)
+        start = time.perf_counter()
+        region = cluster_stability_region(cluster)
+        facets, vertices, volume = len(region.exact_facets), len(region.vertices), region.volume
+        seconds = time.perf_counter() - start
+        result.append(
+            Row(
+                f"exact facets, vertices, volume: {n_classes} classes x {n_servers} different servers",
+                f"{seconds:.2f} s",
+                "< 10 s",
+                bool(seconds < 10 and volume > 0),
+                f"{facets} facets, {vertices} vertices",
+            )
+        )
+    return result
+
+
+def _queries() -> list[Row]:
+    result = []
+    for n_classes, n_servers in ((10, 10), (100, 50)):
+        cluster = random_cluster(np.random.default_rng(2), n_classes, n_servers, 4, constrained=True)
+        region = cluster_stability_region(cluster)
+        loads = np.random.default_rng(3).random(n_classes)
+        seconds = best_seconds(lambda region=region, loads=loads: region.judge(loads))
+        evidence = region.judge(loads)
+        gap = 1 - evidence.bound / evidence.relative_load
+        result.append(
+            Row(
+                f"relative load with both proofs, {n_classes} classes x {n_servers} servers x 4",
+                f"{seconds * 1e3:.0f} ms",
+                "< 1 s, gap < 1e-9",
+                bool(seconds < 1 and gap < 1e-9),
+                f"relative gap {gap:.0e}",
+            )
+        )
+    return result
+
+
+def _machines() -> Cluster:
+    return Cluster([[3, 2, 7], [5, 9, 2], [2, 3, 4]], [[64, 128, 100]] * 10 + [[32, 64, 200]] * 5)
+
+
+def _whole_tasks() -> Row:
+    start = time.perf_counter()
+    region = packing_region(_machines())
+    loss = region.loss
+    seconds = time.perf_counter() - start
+    listed = sum(len(packing.configurations) for packing in region.packings)
+    return Row(
+        "integer hull of 15 machines of 2 kinds, 3 classes",
+        f"{seconds * 1e3:.0f} ms",
+        "< 5 s",
+        bool(seconds < 5),
+        f"{listed} configurations, {len(region.exact_facets)} facets, {loss:.2%} of the volume lost",
+    )
+
+
+def _schedule() -> Row:
+    rng = np.random.default_rng(4)
+    region = packing_region(Cluster(rng.integers(2, 9, (8, 3)), rng.integers(20, 40, (6, 3))))
+    loads = rng.random(8)
+    seconds = best_seconds(lambda: region.judge(loads))
+    listed = sum(len(packing.configurations) for packing in region.packings)
+    return Row(
+        "schedule of whole tasks with both proofs, 8 classes x 6 servers",
+        f"{seconds * 1e3:.0f} ms",
+        "< 1 s",
+        bool(seconds < 1),
+        f"{listed} configurations",
+    )

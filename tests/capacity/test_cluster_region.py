@@ -1,0 +1,511 @@
+"""Regions of clusters against projections, pairwise sums, exact linear programs and one-server pools."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+from scipy.spatial import ConvexHull
+
+import capacity.evidence
+from capacity.antiblocking import Body, enclose, support_of_sum, vertices, volume
+from capacity.cluster_region import ClusterRegion, cluster_stability_region, distinct_servers
+from capacity.pivoting import walk
+from capacity.region import stability_region
+from fairness import Cluster, ModelError, NotConvergedError, Problem
+from fairness.linear import maximise
+from fairness.testing import KINDS, random_cluster
+
+mpl.use("Agg")
+
+
+def integer_cluster(rng, n, s, m, effective=False):
+    """Small integers with zeros, ties and constraints; fractions as gamma if asked for."""
+    while True:
+        demands, capacities = rng.integers(0, 4, (n, m)), rng.integers(0, 7, (s, m))
+        eligible = rng.random((n, s)) < 0.8
+        try:
+            cluster = Cluster(demands, capacities, eligible=eligible)
+        except ModelError:
+            continue
+        if not effective:
+            return cluster
+        gamma = np.array(
+            [[g * Fraction(int(rng.integers(1, 5)), 2) for g in row] for row in cluster.as_fractions()[2]]
+        )
+        return Cluster(demands, capacities, gamma=gamma)
+
+
+def exact_shares(cluster):
+    """b_nir by the definition in fractions: demand over capacity times nominal over effective gamma."""
+    demands, capacities, gamma = cluster.as_fractions()
+    shares = {}
+    for n, i in product(range(cluster.n_classes), range(cluster.n_servers)):
+        if gamma[n][i]:
+            needs = [(r, d) for r, d in enumerate(demands[n]) if d]
+            nominal = min(capacities[i][r] / d for r, d in needs)
+            held = {r: d / capacities[i][r] * nominal / gamma[n][i] for r, d in needs}
+            shares[n, i] = [held.get(r, Fraction(0)) for r in range(cluster.n_resources)]
+    return shares
+
+
+def placement_program(cluster):
+    """Pairs, and the exact matrix of all resources of all servers over the pairs; bounds are 1."""
+    shares = exact_shares(cluster)
+    pairs = sorted(shares)
+    rows = [
+        [shares[n, i][r] if i == k else Fraction(0) for n, i in pairs]
+        for k in range(cluster.n_servers)
+        for r in range(cluster.n_resources)
+    ]
+    return pairs, rows
+
+
+def exact_support(cluster, prices):
+    """Most that a placement earns, by one exact linear program over all servers."""
+    pairs, rows = placement_program(cluster)
+    return maximise([prices[n] for n, _ in pairs], rows, [1] * len(rows)).value
+
+
+def exact_relative_load(cluster, loads):
+    """Largest worth of the loads at prices of resources of total 1 (the dual program), exactly."""
+    shares = exact_shares(cluster)
+    n, s, m = cluster.n_classes, cluster.n_servers, cluster.n_resources
+    rows, bounds = [], []
+    for (k, i), held in shares.items():
+        row = [Fraction(0)] * (n + s * m)
+        row[k] = Fraction(1)
+        for r in range(m):
+            row[n + i * m + r] = -held[r]
+        rows.append(row)
+        bounds.append(0)
+    rows.append([Fraction(0)] * n + [Fraction(1)] * (s * m))
+    return maximise([*loads, *[0] * (s * m)], rows, [*bounds, 1]).value
+
+
+def check_evidence(cluster, evidence):
+    """Both proofs, term by term from the definition."""
+    n, s, m = cluster.n_classes, cluster.n_servers, cluster.n_resources
+    x, v = evidence.placement, evidence.prices
+    busiest = 0.0
+    for i in range(s):
+        for r in range(m):
+            used = 0.0
+            for k in range(n):
+                assert x[k, i] >= 0
+                if not cluster.eligible[k, i]:
+                    assert x[k, i] == 0
+                elif cluster.demands[k, r] > 0:
+                    needs = cluster.demands[k] > 0
+                    nominal = (cluster.capacities[i, needs] / cluster.demands[k, needs]).min()
+                    used += (
+                        x[k, i]
+                        * cluster.demands[k, r]
+                        / cluster.capacities[i, r]
+                        * nominal
+                        / cluster.gamma[k, i]
+                    )
+            busiest = max(busiest, used)
+    # Sums of at most a few hundred floats.
+    assert busiest <= evidence.relative_load * (1 + 1e-13)
+    np.testing.assert_allclose(x.sum(axis=1), evidence.loads, rtol=1e-13, atol=0)
+    assert (v >= 0).all()
+    assert v @ evidence.loads == pytest.approx(evidence.bound, rel=1e-13)
+    assert evidence.relative_load - evidence.bound <= 1e-9 * evidence.relative_load
+    # No server earns more than it is said to, by an independent linear program per server (HiGHS: 1e-7).
+    total = 0.0
+    for i in range(s):
+        shares = cluster.task_shares[:, i, :].T
+        gain = np.where(cluster.eligible[:, i], v, 0.0) * np.where(
+            cluster.eligible[:, i], cluster.gamma[:, i], 1
+        )
+        scaled = shares * cluster.gamma[:, i]
+        earned = -linprog(-gain, A_ub=scaled, b_ub=np.ones(m), bounds=(0, None)).fun
+        assert earned <= evidence.earnings[i] + 1e-7
+        total += evidence.earnings[i]
+    assert total == pytest.approx(1.0 if evidence.loads.any() else 0.0, abs=1e-12)
+
+
+def minkowski_vertices(cluster):
+    """All sums of vertices of the servers, as floats; the vertices from the regions of single servers."""
+    sums = np.zeros((1, cluster.n_classes))
+    demands, capacities, _ = cluster.as_fractions()
+    for i in range(cluster.n_servers):
+        users = np.flatnonzero(cluster.eligible[:, i])
+        pool = Problem([demands[n] for n in users], capacities[i])
+        mixes = stability_region(pool).vertices
+        corners = np.zeros((len(mixes), cluster.n_classes))
+        corners[:, users] = mixes
+        sums = (sums[:, None, :] + corners[None, :, :]).reshape(-1, cluster.n_classes)
+        sums = np.unique(sums.round(12), axis=0)
+    return sums
+
+
+def test_a_cluster_by_hand():
+    # Server 1: x + y <= 4 and 2x <= 4; server 2: only y <= 6.
+    region = cluster_stability_region(Cluster([[1, 2], [1, 0]], [[4, 4], [6, 0]]))
+    assert region.exact_facets == (((1, 0), 2), ((1, 1), 10))
+    assert region.exact_vertices == ((0, 0), (0, 10), (2, 0), (2, 8))
+    assert region.exact_volume == 18
+    np.testing.assert_array_equal(region.normals, [[1, 0], [1, 1]])
+    np.testing.assert_array_equal(region.offsets, [2, 10])
+    assert region.exact_relative_load([1, Fraction(9, 2)]) == Fraction(11, 20)
+    assert region.exact_relative_load([2, 8]) == 1
+    assert region.bounded
+    assert region.pinned == ()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_one_server_is_a_pool(seed):
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(1, 5)), int(rng.integers(1, 5))
+    demands, capacities = rng.integers(0, 4, (n, m)), rng.integers(1, 6, m)
+    demands[~demands.any(axis=1), 0] = 1
+    pool, cluster = Problem(demands, capacities), Cluster(demands, [capacities])
+    one, other = cluster_stability_region(cluster), stability_region(pool)
+    assert one.exact_vertices == other.exact_vertices
+    assert one.exact_volume == other.exact_volume
+    facets = {tuple(np.array(normal) / offset) for normal, offset in one.exact_facets}
+    expected = {tuple(row / offset) for row, offset in zip(other.normals, other.offsets, strict=True)}
+    assert {tuple(np.round(f, 12)) for f in facets} == {tuple(np.round(f, 12)) for f in expected}
+    loads = rng.uniform(0, 2, n)
+    # HiGHS and a quotient of sums: evidence is accepted to 1e-9 only.
+    assert one.slack(loads) == pytest.approx(other.slack(loads), abs=1e-8)
+    assert one.max_scale(loads) == pytest.approx(other.max_scale(loads), rel=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_identical_servers_are_one_scaled_server(seed):
+    rng = np.random.default_rng(40 + seed)
+    n, m, copies = int(rng.integers(1, 4)), int(rng.integers(1, 4)), int(rng.integers(2, 30))
+    demands, capacities = rng.integers(1, 6, (n, m)), rng.integers(1, 9, m)
+    one = cluster_stability_region(Cluster(demands, [capacities]))
+    many = cluster_stability_region(Cluster(demands, [capacities] * copies))
+    assert many.exact_volume == one.exact_volume * copies**n
+    assert many.exact_vertices == tuple(tuple(copies * v for v in point) for point in one.exact_vertices)
+    assert len(distinct_servers(many.cluster)) == 1
+    # So is a server of so many times the capacity.
+    assert (
+        cluster_stability_region(Cluster(demands, [capacities * copies])).exact_vertices
+        == many.exact_vertices
+    )
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_facets_vertices_and_volume_equal_the_hull_of_all_sums(seed):
+    rng = np.random.default_rng(80 + seed)
+    n, s = int(rng.integers(2, 5)), int(rng.integers(1, 4))
+    cluster = integer_cluster(rng, n, s, int(rng.integers(1, 4)))
+    region = cluster_stability_region(cluster)
+    sums = minkowski_vertices(cluster)
+    hull = ConvexHull(sums, qhull_options="Qt")
+    # Qhull's accuracy on data of unit size.
+    assert region.volume == pytest.approx(hull.volume, rel=1e-9)
+    assert region.volume == float(region.exact_volume)
+    corners = ConvexHull(region.vertices)
+    assert len(corners.vertices) == len(region.vertices)
+    distance = np.abs(region.vertices[:, None] - sums[None]).max(axis=2).min(axis=1)
+    assert distance.max() < 1e-9
+    assert (sums @ region.normals.T <= region.offsets * (1 + 1e-9)).all()
+    # Every facet bounds the region in a set of dimension n-1.
+    for normal, offset in region.exact_facets:
+        on = [
+            point
+            for point in region.exact_vertices
+            if sum(a * v for a, v in zip(normal, point, strict=True)) == offset
+        ]
+        spread = np.array([[float(v) for v in point] for point in on])
+        assert np.linalg.matrix_rank(spread - spread[0]) == n - 1
+
+
+@pytest.mark.parametrize("effective", [False, True])
+@pytest.mark.parametrize("seed", range(12))
+def test_facets_equal_the_projection_of_the_placements(seed, effective):
+    rng = np.random.default_rng(120 + seed)
+    n, s = int(rng.integers(1, 5)), int(rng.integers(1, 4))
+    cluster = integer_cluster(rng, n, s, 2, effective)
+    region = cluster_stability_region(cluster)
+    # Facets are valid and tight, vertices reach the support: exactly, by linear programs over placements.
+    for normal, offset in region.exact_facets:
+        assert exact_support(cluster, normal) == offset
+    for _ in range(6):
+        prices = [int(v) for v in rng.integers(-1, 6, n)]
+        most = max(sum(p * v for p, v in zip(prices, point, strict=True)) for point in region.exact_vertices)
+        assert exact_support(cluster, prices) == most
+        assert region.support(prices).value == pytest.approx(float(most), rel=1e-9)
+    # The region is that of the pool of its facets; there the volume is Lawrence's formula.
+    pool = stability_region(region.pool)
+    assert pool.redundant == ()
+    assert pool.exact_vertices == region.exact_vertices
+    assert pool.exact_volume == region.exact_volume
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 4), st.booleans())
+def test_relative_loads_and_both_proofs(seed, n, s, effective):
+    rng = np.random.default_rng(seed)
+    cluster = integer_cluster(rng, n, s, int(rng.integers(1, 4)), effective)
+    region = cluster_stability_region(cluster)
+    loads = [int(v) for v in rng.integers(0, 8, n)]
+    evidence = region.judge(loads)
+    check_evidence(cluster, evidence)
+    exact = exact_relative_load(cluster, loads)
+    assert region.exact_relative_load(loads) == exact
+    assert evidence.relative_load == pytest.approx(float(exact), rel=1e-9)
+    if exact != 1:
+        assert evidence.fits == (exact < 1) == region.contains(loads)
+        assert evidence.refuted == (exact > 1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_large_clusters(kind):
+    rng = np.random.default_rng(7)
+    cluster = random_cluster(rng, 30, 12, 3, kind=kind, constrained=True, effective=True)
+    region = cluster_stability_region(cluster)
+    assert repr(region) == "ClusterRegion of 30 classes on 12 servers"
+    for loads in (rng.random(30), np.r_[rng.random(15), np.zeros(15)], 10.0 ** rng.uniform(-14, 0, 30)):
+        check_evidence(cluster, region.judge(loads))
+        edge = region.boundary(loads)
+        evidence = region.judge(edge)
+        # The relative load of a boundary point is 1 up to the gap of two answers.
+        assert evidence.relative_load == pytest.approx(1.0, rel=3e-9)
+        assert region.contains(edge * (1 - 1e-8))
+        assert region.judge(edge * (1 + 1e-8)).refuted
+    prices = rng.normal(size=30)
+    best = region.support(prices)
+    assert not best.load[prices < 0].any()
+    assert best.value == pytest.approx(prices @ best.load, rel=1e-13)
+    assert np.einsum("ni,nir->ir", best.placement, cluster.task_shares).max() <= 1 + 1e-13
+    assert not best.placement[~cluster.eligible].any()
+    np.testing.assert_allclose(best.placement.sum(axis=1), best.load, rtol=1e-13)
+    # The bound is a sum in another order.
+    assert best.value * (1 - 1e-14) <= best.bound <= best.value * (1 + 1e-9)
+    # Where the relative load of the best load says that it is on the boundary.
+    assert region.judge(best.load).relative_load == pytest.approx(1.0, rel=3e-9)
+
+
+def test_scales_do_not_matter():
+    demands = np.array([[3.0, 1.0], [1.0, 2.0], [0.0, 1.0]])
+    capacities = np.array([[9.0, 12.0], [4.0, 1.0]])
+    loads = np.array([1.0, 2.0, 0.5])
+    plain = cluster_stability_region(Cluster(demands, capacities)).judge(loads)
+    for unit, task in product((1e-120, 1.0, 1e120), (1e-100, 1.0, 1e100)):
+        scaled = Cluster(demands * unit / task, capacities * unit)
+        evidence = cluster_stability_region(scaled).judge(loads * task)
+        assert evidence.relative_load == pytest.approx(plain.relative_load, rel=1e-9)
+        best = cluster_stability_region(scaled).support([1.0, 1.0, 1.0])
+        assert best.value == pytest.approx(
+            cluster_stability_region(Cluster(demands, capacities)).support([1, 1, 1]).value * task, rel=1e-9
+        )
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_data_many_decades_apart(seed):
+    # The solver neglects what is small; the evidence does not.
+    rng = np.random.default_rng(seed)
+    demands, capacities = 10.0 ** rng.uniform(-8, 8, (5, 2)), 10.0 ** rng.uniform(-8, 8, (4, 2))
+    loads = 10.0 ** rng.uniform(-8, 8, 5)
+    cluster = Cluster(demands, capacities)
+    evidence = cluster_stability_region(cluster).judge(loads)
+    exact = Cluster(
+        *([[Fraction(v) for v in row] for row in rows.tolist()] for rows in (demands, capacities))
+    )
+    relative = float(exact_relative_load(exact, [Fraction(v) for v in loads.tolist()]))
+    assert evidence.relative_load == pytest.approx(relative, rel=1e-9)
+    prices = [Fraction(v) for v in rng.random(5).tolist()]
+    best = cluster_stability_region(cluster).support([float(v) for v in prices])
+    assert best.value == pytest.approx(float(exact_support(exact, prices)), rel=1e-9)
+
+
+@pytest.mark.parametrize("top", [5e-324, 1e-310, 1e-200, 1e200, 1e300])
+def test_loads_of_any_size(top):
+    region = cluster_stability_region(Cluster([[1.0, 2.0], [2.0, 1.0]], [[3.0, 4.0], [1.0, 1.0]]))
+    one, other = region.judge([1.0, 0.0]), region.judge([top, 0.0])
+    # Subnormal numbers have few digits, of which the smallest has none.
+    assert other.relative_load == pytest.approx(one.relative_load * top, rel=1e-9, abs=5e-324)
+    np.testing.assert_allclose(other.prices, one.prices)
+
+
+def test_floats_are_fractions_and_rounding_makes_no_facets():
+    demands, capacities = np.array([[1, 2], [3, 1], [1, 1]]), np.array([[8, 16], [4, 2], [1, 8]])
+    exact = cluster_stability_region(Cluster(demands, capacities))
+    halves = cluster_stability_region(Cluster(demands / 2, capacities / 2))
+    assert halves.exact_facets == exact.exact_facets
+    np.testing.assert_array_equal(halves.vertices, exact.vertices)
+    assert halves.exact_vertices is None
+    assert halves.exact_volume is None
+    assert halves.volume == exact.volume
+    # Tenths are not floats: servers that differ by rounding must not chip the edges of the region.
+    tenths = cluster_stability_region(Cluster(demands / 10, capacities * 0.1))
+    assert len(tenths.exact_facets) == len(exact.exact_facets)
+    assert len(tenths.vertices) == len(exact.vertices)
+    np.testing.assert_allclose(tenths.vertices, exact.vertices, rtol=1e-12, atol=1e-12)
+    assert tenths.volume == pytest.approx(exact.volume, rel=1e-12)
+    thirds = [[0.1 * 3, 0.7, 0.2], [0.2, 0.3, 0.9], [0.5, 0.1 + 0.2, 0.6]]
+    rows = [[1.1, 2.2, 3.3], [1.1 * 3, 2.2 * 3, 3.3 * 3], [3.3, 6.6, 9.9]]
+    clean = np.array([[3, 7, 2], [2, 3, 9], [5, 3, 6]])
+    assert len(cluster_stability_region(Cluster(thirds, rows)).exact_facets) == len(
+        cluster_stability_region(
+            Cluster(clean, np.array([[11, 22, 33], [33, 66, 99], [33, 66, 99]]))
+        ).exact_facets
+    )
+
+
+@pytest.mark.parametrize("seed", [4, 11, 19, 21, 45, 50, 55, 59])
+def test_rounded_effective_capacities_chip_no_edges(seed):
+    # Before the redundant facets are left out, each of these instances has some that are due to rounding.
+    cluster = integer_cluster(np.random.default_rng(seed), 3, 3, 2, effective=True)
+    exact = cluster_stability_region(cluster)
+    rounded = cluster_stability_region(
+        Cluster(cluster.demands / 10, cluster.capacities / 10, gamma=cluster.gamma)
+    )
+    raw, _ = enclose(lambda prices: support_of_sum(rounded._bodies, prices), 3, 1000)
+    assert len(raw) > len(exact.exact_facets) == len(rounded.exact_facets)
+    # Rounding of the data, about 1e-16, may also change the order.
+    assert len(rounded.vertices) == len(exact.vertices)
+    distance = np.abs(rounded.vertices[:, None] - exact.vertices[None]).max(axis=2)
+    assert max(distance.min(axis=0).max(), distance.min(axis=1).max()) < 1e-12
+    assert rounded.volume == pytest.approx(exact.volume, rel=1e-12)
+
+
+def test_effective_capacities_scale_what_a_task_holds():
+    # Twice as fast on the second server: a task of class 1 holds half of its nominal share there.
+    cluster = Cluster([[1], [1]], [[4], [4]], gamma=[[4, 8], [4, 4]])
+    region = cluster_stability_region(cluster)
+    # Class 1 first on server 2, then on server 1.
+    assert region.exact_vertices == ((0, 0), (0, 8), (8, 4), (12, 0))
+    assert region.exact_facets == (((1, 1), 12), ((1, 2), 16))
+
+
+def test_batches_and_strictness():
+    cluster = integer_cluster(np.random.default_rng(3), 2, 3, 2)
+    region = cluster_stability_region(cluster)
+    top = region.vertices.max(axis=0)
+    loads = np.random.default_rng(4).uniform(-0.1, 1.0, (3, 8, 2)) * top
+    inside = region.contains(loads)
+    assert inside.shape == (3, 8)
+    expected = (loads @ region.normals.T < region.offsets).all(axis=-1) & (loads >= 0).all(axis=-1)
+    np.testing.assert_array_equal(inside, expected)
+    assert 0 < inside.mean() < 1
+    positive = np.abs(loads)
+    expected = 1 - (positive @ region.normals.T / region.offsets).max(axis=-1)
+    np.testing.assert_allclose(region.slack(positive), expected, atol=1e-8)
+    np.testing.assert_allclose(region.slack(region.boundary(positive)), 0, atol=1e-8)
+    assert region.contains([0, 0]) is True
+    # The boundary does not belong to it: 4 tasks on 4 units, without rounding.
+    assert not cluster_stability_region(Cluster([[1]], [[4]])).contains([4])
+    assert region.slack([0, 0]) == 1.0
+    assert not region.contains(region.vertices[-1] * (1 + 1e-8))
+    assert isinstance(region.max_scale([1, 1]), float)
+
+
+def test_antiblocking_hulls_of_points():
+    # A cube cut at its top corner: one more facet, and volume 27 - 1/6.
+    points = [[3, 3, 2], [3, 2, 3], [2, 3, 3]]
+    body = Body.around(points)
+    facets, found = enclose(lambda prices: support_of_sum([body], prices), 3, 100)
+    assert facets == [((0, 0, 1), 3), ((0, 1, 0), 3), ((1, 0, 0), 3), ((1, 1, 1), 8)]
+    assert sorted(found) == sorted(tuple(map(Fraction, p)) for p in points)
+    corners = vertices(facets, 3)
+    assert len(corners) == 10
+    assert volume(corners, 3) == 27 - Fraction(1, 6)
+    # Beyond 64 bits.
+    huge = Body.around([[v * 10**30 for v in point] for point in points])
+    assert enclose(lambda prices: support_of_sum([huge], prices), 3, 100)[0] == [
+        (normal, offset * 10**30) for normal, offset in facets
+    ]
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_degenerate_polytopes_equal_a_walk_over_bases(seed):
+    # Many facets meet at a vertex, and some inequalities say the same.
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(2, 6)), int(rng.integers(2, 12))
+    rows = [[*row, 2] for row in rng.integers(0, 3, (m, n)).tolist()] + [[*[1] * n, 3]]
+    rows += [[*(int(i == k) for i in range(n)), 2] for k in range(n)]
+    rows = [row for row in rows if any(row[:-1])]
+    corners = vertices([(tuple(row[:-1]), row[-1]) for row in rows], n)
+    bases = walk(rows, 100_000)
+    assert set(corners) == {point for point, *_ in bases}
+    for point, through in corners.items():
+        sides = [v == 0 for v in point]
+        sides += [sum(a * v for a, v in zip(row, point, strict=False)) == row[-1] for row in rows]
+        assert through == sum(1 << k for k, on in enumerate(sides) if on)
+    lawrence = sum(Fraction(z**n, d * math.prod(gamma)) for _, d, z, gamma in bases) / math.factorial(n)
+    assert volume(corners, n) == lawrence
+    # Back from the vertices to the facets: those that the walk's simplex method calls necessary.
+    body = Body.around(corners)
+    facets, _ = enclose(lambda prices: support_of_sum([body], prices), n, 1000)
+    pool = Problem(
+        [list(column) for column in zip(*(row[:-1] for row in rows), strict=True)], [row[-1] for row in rows]
+    )
+    region = stability_region(pool)
+    expected = {tuple(Fraction(int(a), rows[j][-1]) for a in rows[j][:-1]) for j in region.facets}
+    assert {tuple(Fraction(a, offset) for a in normal) for normal, offset in facets} == expected
+
+
+def test_table_summary_pool_and_plots():
+    cluster = Cluster([[1, 2], [1, 0]], [[4, 4], [6, 0]], job_classes=["a", "b"])
+    region = cluster_stability_region(cluster)
+    assert isinstance(region, ClusterRegion)
+    assert "[a] + [b] < 10" in repr(region)
+    assert region.to_dataframe()["full"].tolist() == ["", "facet 2", "facet 1", "facet 1, facet 2"]
+    assert region.pool.resources == ("facet 1", "facet 2")
+    assert {"facet 1", "(2, 8)"} <= {text.get_text() for text in region.plot().texts}
+    cube = cluster_stability_region(
+        Cluster([[3, 1], [1, 3], [1, 1]], [[9, 9], [3, 12]], eligible=[[1, 1], [1, 0], [1, 1]])
+    )
+    assert len(cube.plot().collections) == len(cube.exact_facets) + 1
+    mpl.pyplot.close("all")
+
+
+def test_errors(monkeypatch):
+    cluster = Cluster(
+        [[1, 2, 1], [2, 1, 1], [1, 1, 3]], [[4, 4, 9], [6, 3, 9]], eligible=[[1, 0], [1, 1], [1, 1]]
+    )
+    region = cluster_stability_region(cluster)
+    with pytest.raises(ModelError, match=r"loads has shape \(2,\); its last axis must list the 3 classes"):
+        region.contains([1, 2])
+    with pytest.raises(ModelError, match=r"loads has shape \(1, 3\); .* without a batch"):
+        region.judge([[1, 2, 3]])
+    with pytest.raises(ModelError, match=r"loads must be finite"):
+        region.slack([np.nan, 0, 0])
+    with pytest.raises(ModelError, match=r"loads must be >= 0"):
+        region.slack([-1, 0, 0])
+    with pytest.raises(ModelError, match=r"loads must be ints or fractions >= 0"):
+        region.exact_relative_load([0.5, 0, 0])
+    with pytest.raises(ModelError, match=r"mix must have entries >= 0, not all 0"):
+        region.max_scale([0, 0, 0])
+    with pytest.raises(ModelError, match=r"cluster must be a fairness.Cluster; got Problem"):
+        cluster_stability_region(Problem([[1]], [1]))
+    with pytest.raises(ModelError, match=r"max_facets must be a positive integer; got 0"):
+        cluster_stability_region(cluster, max_facets=0)
+    with pytest.raises(ModelError, match=r"more than 4 facets; .*raise max_facets"):
+        _ = cluster_stability_region(cluster, max_facets=4).vertices
+    with pytest.raises(ModelError, match=r"given as floats"):
+        cluster_stability_region(Cluster([[0.5]], [[1.0]])).exact_relative_load([1])
+    with pytest.raises(ModelError, match=r"a plot needs 2 or 3 classes"):
+        cluster_stability_region(Cluster([[1]], [[1]])).plot()
+    with pytest.raises(ModelError, match=r"volume is beyond the range of floats"):
+        _ = cluster_stability_region(Cluster([[1e-200], [1e-200]], [[1.0]])).volume
+    # A wrong solution of the linear program is noticed, whatever its status.
+    solve = capacity.evidence.linprog
+
+    def wrong(*args, **options):
+        result = solve(*args, **options)
+        result.ineqlin.marginals[:] = -1.0
+        return result
+
+    monkeypatch.setattr(capacity.evidence, "linprog", wrong)
+    with pytest.raises(NotConvergedError, match=r"leaves a relative gap") as caught:
+        region.judge([1, 2, 1])
+    assert caught.value.best.relative_load > caught.value.best.bound
+    with pytest.raises(NotConvergedError, match=r"leaves a relative gap"):
+        region.support([1, 2, 1])
