@@ -2,10 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
-from capacity.cluster_region import ClusterRegion, cluster_stability_region
+from capacity.cluster_region import ClusterRegion
 from capacity.evidence import LoadEvidence, Support
 from capacity.packing import PackingRegion, packing_region
-from capacity.region import StabilityRegion, stability_region
+from capacity.region import StabilityRegion
+from capacity.regions import stability_region
 from capacity.stability import StabilityVerdict, is_stable
 
 __all__ = [
@@ -16,7 +17,6 @@ __all__ = [
     "StabilityVerdict",
     "Support",
     "SweepInterrupted",
-    "cluster_stability_region",
     "is_stable",
     "packing_region",
     "stability_region",

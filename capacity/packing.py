@@ -48,7 +48,7 @@ from capacity.cluster_region import ServerRows, checked_limit, cluster_stability
 from capacity.configurations import Configurations, maximal_configurations
 from capacity.evidence import GAP, LoadEvidence, Support, accepted, least_part
 from capacity.monotone import MonotoneRegion
-from capacity.region import ROUNDING, stability_region
+from capacity.region import ROUNDING, pool_stability_region
 from fairness.cluster import Cluster
 from fairness.errors import ModelError
 from fairness.problem import Problem
@@ -252,7 +252,7 @@ class PackingRegion(MonotoneRegion):
     def _divisible(self) -> Any:
         if isinstance(self.model, Cluster):
             return cluster_stability_region(self.model, max_facets=self.max_facets)
-        return stability_region(self.model)
+        return pool_stability_region(self.model)
 
     def _evidence(
         self,

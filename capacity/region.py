@@ -51,7 +51,7 @@ from fairness.validation import float_array
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["StabilityRegion", "stability_region"]
+__all__ = ["StabilityRegion", "pool_stability_region"]
 
 ROUNDING = 1e-12
 """Demands given as floats are rounded: a resource exceeded by less than this part of it is redundant."""
@@ -62,7 +62,7 @@ MERGE = 1e-9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StabilityRegion:
-    """All class loads that fit; made by :func:`stability_region`.
+    """All class loads that fit; made by :func:`pool_stability_region`.
 
     Attributes
     ----------
@@ -294,7 +294,7 @@ class StabilityRegion:
         return total / math.factorial(n)
 
 
-def stability_region(problem: Problem, *, max_vertices: int = 20_000) -> StabilityRegion:
+def pool_stability_region(problem: Problem, *, max_vertices: int = 20_000) -> StabilityRegion:
     """Polytope of the class loads that a pool can carry.
 
     Parameters
@@ -318,7 +318,7 @@ def stability_region(problem: Problem, *, max_vertices: int = 20_000) -> Stabili
     Examples
     --------
     >>> from fairness import Problem
-    >>> region = stability_region(Problem([[10, 1], [1, 10]], [1, 1], resources=["cpu", "ram"]))
+    >>> region = pool_stability_region(Problem([[10, 1], [1, 10]], [1, 1], resources=["cpu", "ram"]))
     >>> region
     StabilityRegion of 2 classes: loads >= 0 (tasks) with
       10 [class 1] + [class 2] < 1  (cpu)

@@ -18,7 +18,7 @@ import capacity.evidence
 from capacity.antiblocking import Body, enclose, support_of_sum, vertices, volume
 from capacity.cluster_region import ClusterRegion, cluster_stability_region, distinct_servers
 from capacity.pivoting import walk
-from capacity.region import stability_region
+from capacity.regions import stability_region
 from fairness import Cluster, ModelError, NotConvergedError, Problem
 from fairness.linear import maximise
 from fairness.testing import KINDS, random_cluster

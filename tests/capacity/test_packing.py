@@ -15,7 +15,7 @@ from scipy.spatial import ConvexHull
 
 from capacity.cluster_region import cluster_stability_region
 from capacity.packing import packing_region
-from capacity.region import stability_region
+from capacity.regions import stability_region
 from fairness import Cluster, ModelError, Problem
 
 mpl.use("Agg")

@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 
-from capacity.region import stability_region
+from capacity.regions import stability_region
 from capacity.stability import is_stable
 from fairness import ModelError, Problem
 from queueing.system import System
@@ -316,3 +316,8 @@ def test_verdict():
         pool = random_integers(rng, 3, 3)
         loads = rng.uniform(0, 0.5, 3)
         assert bool(is_stable(System(pool, loads))) == stability_region(pool).contains(loads)
+
+
+def test_neither_pool_nor_cluster():
+    with pytest.raises(ModelError, match="model must be a Problem or a Cluster; got list"):
+        stability_region([[1, 2]])
