@@ -26,6 +26,7 @@ TOPICS = (
     "simulation",
     "joblevel",
     "regions",
+    "service",
     "sweep",
 )
 

@@ -7,18 +7,23 @@ from capacity.evidence import LoadEvidence, Support
 from capacity.packing import PackingRegion, packing_region
 from capacity.region import StabilityRegion
 from capacity.regions import stability_region
+from capacity.service import ServicePoint, ServiceRegion, service_boundary, service_region
 from capacity.stability import StabilityVerdict, is_stable
 
 __all__ = [
     "ClusterRegion",
     "LoadEvidence",
     "PackingRegion",
+    "ServicePoint",
+    "ServiceRegion",
     "StabilityRegion",
     "StabilityVerdict",
     "Support",
     "SweepInterrupted",
     "is_stable",
     "packing_region",
+    "service_boundary",
+    "service_region",
     "stability_region",
     "sweep",
 ]

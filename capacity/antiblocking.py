@@ -164,7 +164,8 @@ def enclose(
     n : int
         Dimension.
     max_facets : int
-        Give up when the polytope around the points found so far has more facets than this.
+        Give up when the polytope around the points found so far has more facets than this, counting those
+        of its intersections with coordinate subspaces: the vertices of its polar are all of these.
 
     Raises
     ------
@@ -195,9 +196,9 @@ def enclose(
         pending += [new for new in polar.zeros if new not in before]
         if len(polar.zeros) > max_facets:
             raise ModelError(
-                f"the hull of {len(polar.points)} vertices of the region has more than {max_facets} facets; "
-                "merge classes or servers, or raise max_facets (support, contains, slack, max_scale and "
-                "boundary work without facets)"
+                f"the hull of {len(polar.points)} vertices of the region has more than {max_facets} facets, "
+                "counting those of the regions of fewer classes; merge classes or servers, or raise "
+                "max_facets (support, contains, slack, max_scale and boundary work without facets)"
             )
     facets = sorted((ray[:n], ray[n]) for ray, zeros in polar.zeros.items() if _is_facet(polar, ray, zeros))
     return facets, [tuple(Fraction(v, p[-1]) for v in p[:-1]) for p in polar.points]

@@ -39,7 +39,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csc_array
 
 from capacity.antiblocking import Body
-from capacity.evidence import LoadEvidence, Support, accepted, least_part, optimum
+from capacity.evidence import LoadEvidence, Support, accepted, least_part, optimum, power_of_two
 from capacity.monotone import MonotoneRegion
 from capacity.pivoting import walk
 from fairness.cluster import Cluster
@@ -152,12 +152,15 @@ class ClusterRegion(MonotoneRegion):
         >>> best.value, best.load
         (22.0, array([2., 8.]))
         """
-        p, cluster = self._check(direction, batch=False), self.cluster
+        p, cluster = self._check(direction, batch=False, name="direction"), self.cluster
         # A class with price <= 0 runs no tasks; the region is monotone.
         job_class, server = np.nonzero(cluster.eligible & (p > 0)[:, None])
         placement = np.zeros_like(cluster.gamma)
         if not len(job_class):
             return Support(0.0, 0.0, placement.sum(axis=1), placement)
+        # Prices below 2, of which no sum overflows; a power of 2 rounds nothing.
+        scale = power_of_two(p.max())
+        p = p / scale
         gamma = cluster.gamma[job_class, server]
         gain = p[job_class] * gamma
         z, multipliers = optimum(
@@ -168,8 +171,8 @@ class ClusterRegion(MonotoneRegion):
         placement /= np.maximum(used, 1.0)
         load = placement.sum(axis=1)
         worth = self._raised(multipliers.reshape(cluster.capacities.shape) * gain.max(), p)
-        bound = float(worth.sum())
-        result: Support = accepted(Support(float(p @ load), bound, load, placement), bound, float(p @ load))
+        value, bound = float(p @ load), float(worth.sum())
+        result: Support = accepted(Support(value * scale, bound * scale, load, placement), bound, value)
         return result
 
     def _raised(self, worth: FloatArray, prices: FloatArray) -> FloatArray:
@@ -212,7 +215,8 @@ def cluster_stability_region(cluster: Cluster, *, max_facets: int = 2000) -> Clu
     cluster : Cluster
         Give demands, capacities and gamma as integers or fractions to get exact vertices and volume.
     max_facets : int
-        Give up facets, vertices and volume, with an error, beyond this number of facets. ``support``,
+        Give up facets, vertices and volume, with an error, beyond this number of facets, counting those of
+        the regions of fewer classes (2^n in all if n classes share one resource). ``support``,
         ``judge``, ``contains``, ``slack``, ``max_scale`` and ``boundary`` never need them.
 
     Returns
@@ -280,8 +284,16 @@ def _mixes(shares: ServerRows) -> list[tuple[Fraction, ...]]:
         if any(held):
             common = math.lcm(*(v.denominator for v in held))
             rows.append([*(int(v * common) for v in held), common])
+    try:
+        corners = walk(rows, MAX_SERVER_VERTICES)
+    except ModelError:
+        raise ModelError(
+            f"the mixes of one server have more than {MAX_SERVER_VERTICES} vertices (one where more resources"
+            " are full than there are classes counts as several); merge classes or resources (support, "
+            "judge, contains, slack, max_scale and boundary work without them)"
+        ) from None
     result = set()
-    for vertex, *_ in walk(rows, MAX_SERVER_VERTICES):
+    for vertex, *_ in corners:
         mix = [Fraction(0)] * len(shares)
         for n, value in zip(users, vertex, strict=True):
             mix[n] = value

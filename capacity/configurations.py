@@ -44,7 +44,8 @@ def maximal_configurations(shares: ServerRows, limit: int, slack: Fraction, name
     Raises
     ------
     ModelError
-        If there are more than ``limit`` partial configurations; said before they are listed.
+        If there are more than ``limit`` partial configurations, said before they are listed, or 2^62 tasks
+        of one class fit.
 
     Examples
     --------
@@ -68,10 +69,15 @@ def maximal_configurations(shares: ServerRows, limit: int, slack: Fraction, name
         some = needs > 0
         most = (free[:, some] // needs[some]).min(axis=1)
         if place == len(order) - 1:
+            if most.max() >= 2**62:
+                raise ModelError(
+                    f"{name} has room for {int(most.max()):.1e} tasks of one class, too many to count in 64 "
+                    "bits; give a task a larger demand, or take the region of divisible tasks"
+                )
             tasks[:, users[k]] = most
             free = free - most[:, None] * needs
             break
-        total = int(most.sum()) + len(most)
+        total = int(most.sum(dtype=object)) + len(most)  # may exceed 64 bits
         if total > limit:
             raise ModelError(
                 f"{name} has more than {limit} configurations of whole tasks (at least {total} for "

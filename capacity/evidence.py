@@ -14,6 +14,7 @@ definitions* and compared, so that no answer rests on the accuracy of the solver
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,7 @@ from scipy.sparse import csc_array, hstack, vstack
 from fairness.errors import NotConvergedError
 from fairness.validation import FloatArray
 
-__all__ = ["GAP", "LoadEvidence", "Support", "accepted", "least_part", "optimum"]
+__all__ = ["GAP", "LoadEvidence", "Support", "accepted", "least_part", "optimum", "power_of_two"]
 
 GAP = 1e-9
 """Largest relative distance between the two sides of the evidence; HiGHS reaches about 1e-12 on data of unit
@@ -118,6 +119,11 @@ def least_part(
     cost = np.r_[np.zeros(n_columns), 1.0]
     point, multipliers = optimum(cost, vstack([top, bottom], format="csc"), np.r_[-loads, np.zeros(n_rows)])
     return point[:-1], multipliers[: len(loads)], multipliers[len(loads) :]
+
+
+def power_of_two(value: float) -> float:
+    """Largest power of 2 up to a value > 0; 1 for 0."""
+    return math.ldexp(1.0, math.frexp(value)[1] - 1) if value > 0 else 1.0
 
 
 def accepted(evidence: Any, upper: float, lower: float) -> Any:

@@ -42,7 +42,8 @@ class MonotoneRegion(ABC):
     Attributes
     ----------
     max_facets : int
-        Facets, vertices and volume are given up, with an error, beyond this number of facets.
+        Facets, vertices and volume are given up, with an error, beyond this number of facets, counting those
+        of the regions of fewer classes.
     """
 
     max_facets: int
@@ -188,8 +189,11 @@ class MonotoneRegion(ABC):
         if any(rho[n] for n in self.pinned):
             raise ModelError("a class that no server can run has a load; its relative load is infinite")
         return max(
-            (sum((a * v for a, v in zip(normal, rho, strict=True) if v), Fraction(0)) / offset)
-            for normal, offset in self.exact_facets
+            (
+                (sum((a * v for a, v in zip(normal, rho, strict=True) if v), Fraction(0)) / offset)
+                for normal, offset in self.exact_facets
+            ),
+            default=Fraction(0),
         )
 
     def contains(self, loads: ArrayLike) -> Any:
@@ -213,17 +217,14 @@ class MonotoneRegion(ABC):
 
     def max_scale(self, mix: ArrayLike) -> Any:
         """Largest t such that t*mix lies in the closed region; mix >= 0 of shape (..., n_classes)."""
-        rho = self._check(mix)
-        if (rho < 0).any() or not rho.any(axis=-1).all():
-            raise ModelError("mix must have entries >= 0, not all 0: it is a direction of loads")
-        scale = 1.0 / self._each(rho)
+        rho, edge = self._edge(mix, "mix")
+        with np.errstate(over="ignore"):
+            scale = edge.max(axis=-1) / rho.max(axis=-1)
         return float(scale) if rho.ndim == 1 else scale
 
     def boundary(self, direction: ArrayLike) -> FloatArray:
         """Loads where rays in directions >= 0 of shape (..., n_classes) leave the region, same shape."""
-        mix = self._check(direction)
-        result: FloatArray = mix * np.asarray(self.max_scale(mix))[..., None]
-        return result
+        return self._edge(direction, "direction")[1]
 
     @cached_property
     def pool(self) -> Problem:
@@ -238,8 +239,14 @@ class MonotoneRegion(ABC):
             names = ", ".join(self.job_classes[n] for n in self.pinned)
             raise ModelError(f"no server can run a task of {names}; remove the class")
         names_of_facets = [f"facet {k + 1}" for k in range(len(self.exact_facets))]
-        demands: Any = [[normal[n] for normal, _ in self.exact_facets] for n in range(self.n_classes)]
-        offsets: Any = [offset for _, offset in self.exact_facets]
+        facets = self.exact_facets
+        # Integers too long for floats are divided by the offset, exactly.
+        units = [1 if max(*normal, offset) < 2**53 else offset for normal, offset in facets]
+        demands: Any = [
+            [Fraction(normal[n], unit) for (normal, _), unit in zip(facets, units, strict=True)]
+            for n in range(self.n_classes)
+        ]
+        offsets: Any = [Fraction(offset, unit) for (_, offset), unit in zip(facets, units, strict=True)]
         if not self.is_rational:
             demands, offsets = self.normals.T, self.offsets
         return Problem(demands, offsets, job_classes=self.job_classes, resources=names_of_facets)
@@ -280,16 +287,24 @@ class MonotoneRegion(ABC):
         pool = self.pool
         return StabilityRegion(pool, tuple(range(pool.n_resources)), (), (), (), 20_000).plot(ax)
 
-    def _check(self, loads: Any, batch: bool = True) -> FloatArray:
-        rho = float_array("loads", loads)
+    def _check(self, loads: Any, batch: bool = True, name: str = "loads") -> FloatArray:
+        rho = float_array(name, loads)
         if rho.ndim == 0 or rho.shape[-1] != self.n_classes or not (batch or rho.ndim == 1):
             raise ModelError(
-                f"loads has shape {rho.shape}; its last axis must list the {self.n_classes} classes"
+                f"{name} has shape {rho.shape}; its last axis must list the {self.n_classes} classes"
                 + ("" if batch else ", without a batch")
             )
         if not np.isfinite(rho).all():
-            raise ModelError("loads must be finite")
+            raise ModelError(f"{name} must be finite")
         return rho
+
+    def _edge(self, direction: ArrayLike, name: str) -> tuple[FloatArray, FloatArray]:
+        """The direction, checked, and where its ray leaves the region."""
+        rho = self._check(direction, name=name)
+        if (rho < 0).any() or not rho.any(axis=-1).all():
+            raise ModelError(f"{name} must have entries >= 0, not all 0: it is a direction of loads")
+        mix = rho / rho.max(axis=-1, keepdims=True)
+        return rho, mix / self._each(mix)[..., None]
 
     def _one(self, loads: ArrayLike) -> FloatArray:
         rho = self._check(loads, batch=False)

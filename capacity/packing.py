@@ -46,7 +46,7 @@ from scipy.sparse import csc_array
 from capacity.antiblocking import Body
 from capacity.cluster_region import ServerRows, checked_limit, cluster_stability_region, distinct_servers
 from capacity.configurations import Configurations, maximal_configurations
-from capacity.evidence import GAP, LoadEvidence, Support, accepted, least_part
+from capacity.evidence import GAP, LoadEvidence, Support, accepted, least_part, power_of_two
 from capacity.monotone import MonotoneRegion
 from capacity.region import ROUNDING, pool_stability_region
 from fairness.cluster import Cluster
@@ -121,18 +121,24 @@ class PackingRegion(MonotoneRegion):
         Raises
         ------
         ModelError
-            If the region of divisible tasks has no volume or an infinite one, or too many facets.
+            If the region of divisible tasks has no volume, or a region has too many facets.
         """
+        self._require_divisible_volume()
         whole, divisible = self.exact_volume, self._divisible.exact_volume
-        if not self.model.is_rational or whole is None or divisible is None:
-            return None
-        if divisible == 0:
-            raise ModelError("the region of divisible tasks has no volume: a class demands what is absent")
-        return 1 - whole / divisible
+        return None if whole is None or divisible is None else 1 - whole / divisible
 
     @cached_property
     def loss(self) -> float:
-        """Part of the volume of the region of divisible tasks that is lost, 1 if a class is pinned."""
+        """Part of the volume of the region of divisible tasks that is lost, 1 if a class is pinned.
+
+        Raises
+        ------
+        ModelError
+            If the region of divisible tasks has no volume, or a region has too many facets.
+        """
+        self._require_divisible_volume()
+        if self.pinned:
+            return 1.0
         exact = self.exact_loss
         return 1.0 - self.volume / self._divisible.volume if exact is None else float(exact)
 
@@ -164,7 +170,7 @@ class PackingRegion(MonotoneRegion):
             return LoadEvidence(rho, part, part, np.zeros(shape), free, np.zeros(self.n_servers), idle)
         asks = np.flatnonzero(rho)
         # Columns are parts of the time over unit: then the entries of the rows are between 0 and 1.
-        most = self._most[asks].astype(float)
+        most = self._most[asks]
         # The relative load is linear in the scale of the loads.
         top = float(rho.max())
         mix = rho / top
@@ -176,7 +182,7 @@ class PackingRegion(MonotoneRegion):
         best_prices, lower, upper, parts = free, 0.0, np.inf, np.zeros(0)
         while True:
             group = np.array([g for g, _ in columns])
-            copies = np.array([self.packings[g].copies for g in group])
+            copies = np.array([float(self.packings[g].copies) for g in group])
             held = np.array([self.packings[g].configurations[k][asks] for g, k in columns])
             runs = (held * copies[:, None] / most).T
             use = csc_array(
@@ -217,9 +223,11 @@ class PackingRegion(MonotoneRegion):
         >>> best.value, best.load
         (3.0, array([2., 1.]))
         """
-        p = self._check(direction, batch=False)
         # A class with price <= 0 runs no tasks; the hull is monotone.
-        p = np.maximum(p, 0.0)
+        p = np.maximum(self._check(direction, batch=False, name="direction"), 0.0)
+        # Prices below 2, of which no sum overflows; a power of 2 rounds nothing.
+        scale = power_of_two(p.max())
+        p = p / scale
         placement = np.zeros((self.n_classes, self.n_servers))
         value = 0.0
         for packing in self.packings:
@@ -227,14 +235,14 @@ class PackingRegion(MonotoneRegion):
             top = int(values.argmax())
             value += packing.copies * float(values[top])
             placement[:, packing.servers] = (packing.configurations[top] * (p > 0))[:, None]
-        return Support(value, value, placement.sum(axis=1), placement)
+        return Support(value * scale, value * scale, placement.sum(axis=1), placement)
 
     @cached_property
-    def _most(self) -> NDArray[np.int64]:
-        """Tasks of each class alone on all servers."""
-        total: NDArray[np.int64] = sum(
-            (packing.copies * packing.configurations.max(axis=0) for packing in self.packings),
-            start=np.zeros(self.n_classes, dtype=np.int64),
+    def _most(self) -> FloatArray:
+        """Tasks of each class alone on all servers; as floats, because they may exceed 64 bits."""
+        total: FloatArray = sum(
+            (packing.copies * packing.configurations.max(axis=0).astype(float) for packing in self.packings),
+            start=np.zeros(self.n_classes),
         )
         return total
 
@@ -253,6 +261,10 @@ class PackingRegion(MonotoneRegion):
         if isinstance(self.model, Cluster):
             return cluster_stability_region(self.model, max_facets=self.max_facets)
         return pool_stability_region(self.model)
+
+    def _require_divisible_volume(self) -> None:
+        if self._divisible.pinned:
+            raise ModelError("the region of divisible tasks has no volume: a class demands what is absent")
 
     def _evidence(
         self,
@@ -299,7 +311,8 @@ def packing_region(
     max_configurations : int
         Refuse servers that have more partial configurations, before they are listed.
     max_facets : int
-        Give up facets, vertices and volume, with an error, beyond this number of facets.
+        Give up facets, vertices and volume, with an error, beyond this number of facets, counting those of
+        the regions of fewer classes (2^n in all if n classes share one resource).
 
     Returns
     -------

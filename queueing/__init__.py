@@ -1,5 +1,6 @@
 """What happens under random traffic: queues, durations and service rates of coupled classes."""
 
+from queueing.admission import Admission, admission
 from queueing.arrivals import Arrivals, OnOff, Poisson, Renewal
 from queueing.balanced import BalancedFairness, balanced_fairness
 from queueing.bound import DurationBound, duration_bound
@@ -34,8 +35,10 @@ from queueing.tasklevel import (
     simulate_tasks,
     trace,
 )
+from queueing.transient import Transient, transient
 
 __all__ = [
+    "Admission",
     "Arrivals",
     "BMFScheduler",
     "BalancedFairness",
@@ -67,7 +70,9 @@ __all__ = [
     "TaskSimulation",
     "TaskTrace",
     "Trajectory",
+    "Transient",
     "TruncatedPareto",
+    "admission",
     "balanced_fairness",
     "circulate",
     "drift",
@@ -80,4 +85,5 @@ __all__ = [
     "tabulate",
     "trace",
     "trajectory",
+    "transient",
 ]

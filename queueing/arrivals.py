@@ -106,11 +106,21 @@ class OnOff(Arrivals):
     def interarrival(self, rate: float) -> Law:
         """Law of the time between two arrivals."""
         burst = rate * (self.mean_on + self.mean_off) / self.mean_on
-        off, on = 1.0 / self.mean_on, 1.0 / self.mean_off
-        total = burst + off + on
-        # (total^2 - 4 burst on) written as a sum of squares: no cancellation.
-        root = math.sqrt((burst - on) ** 2 + off * (2 * burst + 2 * on + off))
-        fast = (total + root) / 2
-        slow = burst * on / fast
-        p = min(max((burst - slow) / root, 0.0), 1.0)
-        return Hyperexponential([p, 1 - p], [1 / fast, 1 / slow])
+        total = burst + 1.0 / self.mean_on + 1.0 / self.mean_off
+        # In units of the sum of all rates: nothing overflows.
+        nu, omega, gamma = burst / total, 1.0 / self.mean_on / total, 1.0 / self.mean_off / total
+        # (1 - 4 nu gamma) written as a sum of squares: no cancellation.
+        root = math.sqrt((nu - gamma) ** 2 + omega * (2 * nu + 2 * gamma + omega))
+        fast = (1 + root) / 2
+        slow = nu * gamma / fast
+        # Each by itself: of two very different probabilities, 1 - p keeps no digit of the small one.
+        p = nu / fast * _above(gamma, nu, omega, root) / root
+        q = _above(nu, gamma, omega, root) / root
+        return Hyperexponential([p, q], [1 / (fast * total), 1 / (slow * total)])
+
+
+def _above(rate: float, other: float, omega: float, root: float) -> float:
+    """Faster rate (1 + root)/2 minus nu or gamma, without cancellation."""
+    gap = other + omega - rate
+    # root^2 - gap^2 = 4 rate omega.
+    return (root + gap) / 2 if gap >= 0 else 2 * rate * omega / (root - gap)

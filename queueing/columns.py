@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from os import PathLike
 
@@ -16,7 +17,19 @@ __all__ = ["positive_numbers", "read_columns"]
 def read_columns(path: str | PathLike[str], columns: Sequence[str]) -> pd.DataFrame:
     """Columns of a CSV file as text; row k stands on line k + 2, blank lines are rows of NaN."""
     try:
-        table = pd.read_csv(path, dtype=str, skip_blank_lines=False, skipinitialspace=True, index_col=False)
+        with warnings.catch_warnings():
+            # A line with more columns than the header would be cut with a warning.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            table = pd.read_csv(
+                path,
+                dtype=str,
+                skip_blank_lines=False,
+                skipinitialspace=True,
+                index_col=False,
+                # A name may be NA or null.
+                keep_default_na=False,
+                na_values=[""],
+            )
     except (OSError, ValueError, pd.errors.ParserError, pd.errors.ParserWarning) as error:
         raise ModelError(f"{path} cannot be read as CSV: {error}") from None
     missing = [name for name in columns if name not in table.columns]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,7 +112,8 @@ class Grid:
 
 def _axis(name: str, axis: Any) -> tuple[tuple[Any, ...], tuple[Label, ...]]:
     """Values and labels of one axis."""
-    if isinstance(axis, str | bytes) or not isinstance(axis, Iterable):
+    # A set has another order in the next process, and with it every point would have another number.
+    if isinstance(axis, str | bytes | Set) or not isinstance(axis, Iterable):
         raise ModelError(f"over[{name!r}] must be a sequence of values; got {axis!r}")
     given = list(axis)
     values = tuple(axis.values()) if isinstance(axis, Mapping) else tuple(given)
@@ -126,7 +127,8 @@ def _axis(name: str, axis: Any) -> tuple[tuple[Any, ...], tuple[Label, ...]]:
         raise ModelError(
             f"over[{name!r}] has integers beyond 64 bits; give floats, or a mapping label -> value"
         )
-    _require_distinct(f"over[{name!r}]", labels)
+    # As the coordinate will hold them: floats where some are.
+    _require_distinct(f"over[{name!r}]", np.asarray(labels).tolist())
     return values, labels
 
 
@@ -164,7 +166,7 @@ def _policies(policies: Any) -> dict[str, Any]:
         for label in named:
             if not isinstance(label, str):
                 raise ModelError(f"policies: labels must be strings; got {label!r}")
-    elif isinstance(policies, str) or callable(policies) or not isinstance(policies, Iterable):
+    elif isinstance(policies, str | Set) or callable(policies) or not isinstance(policies, Iterable):
         raise ModelError(f"policies must be a list of policies or map labels to them; got {policies!r}")
     else:
         asked = list(policies)

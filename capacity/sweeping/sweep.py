@@ -39,7 +39,6 @@ References
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import numbers
 import re
@@ -117,7 +116,8 @@ def sweep(
     checkpoint : path, optional
         File to which points are written as they end. If it exists, its points are not computed again; the
         other arguments must be those it was made with. The code of ``model`` and ``outputs`` is known by its
-        name only: after a change take another file.
+        name only, policies and objects labelled in ``over`` by their ``repr``: after a change that these do
+        not show take another file.
     rng : seed or numpy Generator, optional
         Source of the random streams. Default: fresh entropy; with a checkpoint that exists, its own.
     errors : {"record", "raise"}
@@ -328,16 +328,24 @@ def _signature(function: Any) -> inspect.Signature | None:
 
 def _identity(model: Any, grid: Grid, outputs: Outputs, common_streams: bool) -> dict[str, Any]:
     """What the records of a checkpoint depend on, by the names that a message calls it."""
-    parameters = [_told(p) if dataclasses.is_dataclass(p) else "" for p in grid.policies]
+    values = {name: [_plain(value) for value in axis] for name, axis in grid.values.items()}
+    parameters = [_plain(policy) for policy in grid.policies]
     return {
         "version": version("fairqueues"),
         "model": _told(model),
         "outputs": _told(outputs) if callable(outputs) else ", ".join(_outputs(outputs).names),  # type: ignore[attr-defined]
         "dimensions": list(grid.dims),
         **{f"{name!r}": list(labels) for name, labels in grid.labels.items()},
+        **{f"values of {name!r}": told for name, told in values.items() if told != list(grid.labels[name])},
         "parameters of the policies": parameters,
         "common_streams": bool(common_streams),
     }
+
+
+def _plain(value: Any) -> Any:
+    """A number or string itself, of anything else what is told of it."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    return plain if isinstance(plain, bool | int | float | str) else _told(plain)
 
 
 def _told(thing: Any) -> str:

@@ -23,7 +23,7 @@ DEFAULT_JOBS = 100_000
 """Arrivals per replication unless ``jobs`` or ``horizon`` is given."""
 
 MOST_UNSEEN = 0.1
-"""Largest part of the work of a class that may be in jobs too large to be met: above, means are biased."""
+"""Largest part of the work (time) that may be in jobs (gaps) too large to be met: above, means are biased."""
 
 UNMET = 10.0
 """A run meets a job above the quantile of level 1 - 1/(UNMET jobs) with probability 1/UNMET."""
@@ -49,7 +49,8 @@ def check_length(
     if jobs is not None and horizon is not None:
         raise ModelError("give jobs or horizon, not both")
     if horizon is not None:
-        if not (isinstance(horizon, numbers.Real) and 0 < horizon < math.inf):
+        good = isinstance(horizon, numbers.Real) and not isinstance(horizon, bool) and 0 < horizon < math.inf
+        if not good:
             raise ModelError(f"horizon must be a finite length of time > 0; got {horizon!r}")
         return None, float(horizon)
     if jobs is None:
@@ -120,15 +121,19 @@ def _per_class(name: str, given: Any, kind: type[Any], default: T, system: Syste
     return many
 
 
-def check_tails(system: System, laws: Sequence[Law], jobs: float) -> None:
-    """Refuse laws whose tails the run cannot see."""
+def check_tails(system: System, sizes: Sequence[Law], gaps: Sequence[Law | None], jobs: float) -> None:
+    """Refuse laws of sizes and of times between arrivals whose tails the run cannot see."""
     shares = system.arrival_rates / system.arrival_rates.sum()
-    for i, law in enumerate(laws):
+    for i, (size, gap) in enumerate(zip(sizes, gaps, strict=True)):
         seen = jobs * shares[i]
-        unseen = law.unseen_work(UNMET * seen)
-        if shares[i] > 0 and unseen > MOST_UNSEEN:
-            raise ModelError(
-                f"sizes of class {system.problem.job_classes[i]!r}: {unseen:.0%} of the work is in jobs so "
-                f"large that {seen:,.0f} jobs hold one with probability 1/{UNMET:g}: the means would be too "
-                "small; give more jobs, or a law with a lighter or lower tail"
-            )
+        for name, law, hidden, wrong in (
+            ("sizes", size, "work is in jobs so large", "means would be too small"),
+            ("arrivals", gap, "time is in gaps so long", "jobs would come too fast"),
+        ):
+            unseen = law.unseen_work(UNMET * seen) if gap is not None and law is not None else 0.0
+            if unseen > MOST_UNSEEN:
+                raise ModelError(
+                    f"{name} of class {system.problem.job_classes[i]!r}: {unseen:.0%} of the {hidden} that "
+                    f"{seen:,.0f} jobs hold one with probability 1/{UNMET:g}: the {wrong}; give more jobs, "
+                    "or a law with a lighter or lower tail"
+                )

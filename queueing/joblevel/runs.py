@@ -16,7 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
-from fairness.errors import UnstableError
+from fairness.errors import ModelError, UnstableError
 from fairness.kernels import IntArray
 from fairness.problem import FloatArray
 from fairness.validation import require_memory
@@ -71,11 +71,19 @@ class DrawnJobs:
         if law is None:
             times[:] = np.inf
             return
-        steps = law.sample(self.arrival_streams[i], len(times))
-        steps[0] += self.clock[i]
-        np.cumsum(steps, out=times)
-        self.clock[i] = times[-1]
-        sizes[:] = self.sizes[i].sample(self.size_streams[i], len(sizes))
+        times[:] = _positive(law.sample(self.arrival_streams[i], len(times)), law)
+        times[0] += self.clock[i]
+        np.cumsum(times, out=times)
+        self.clock[i] = float(times[-1])
+        sizes[:] = _positive(self.sizes[i].sample(self.size_streams[i], len(sizes)), self.sizes[i])
+
+
+def _positive(values: FloatArray, law: Law) -> FloatArray:
+    """Values, refused unless finite and > 0: anyone may write a law, and a NaN would pass in silence."""
+    good = np.isfinite(values) & (values > 0)
+    if not good.all():
+        raise ModelError(f"samples of a law must be finite and > 0; {law!r} gave {values[~good][0]}")
+    return values
 
 
 class TracedJobs:

@@ -260,7 +260,8 @@ def simulate_jobs(
     ------
     ModelError
         If an argument is out of range, a class has no measured job in a sample, more than a tenth of the work
-        of a class is in jobs so large that the run is unlikely to meet one, or the table outgrows the memory.
+        of a class is in jobs so large that the run is unlikely to meet one (or of its time in gaps between
+        arrivals so long), or the table outgrows the memory.
     UnstableError
         If a resource is offered more than it can carry (not of a trace), or measured jobs never leave.
     NotConvergedError
@@ -304,7 +305,8 @@ def simulate_jobs(
     else:
         size_laws, gaps = scaled_laws(system, sizes, arrivals)
         length = float(count) if count is not None else float(end or 0) * system.arrival_rates.sum()
-        check_tails(system, size_laws, (1 - warmup) * length * (1 if one_run else most))
+        # A sequential run may stop after those it starts with.
+        check_tails(system, size_laws, gaps, (1 - warmup) * length * (1 if one_run else replications))
         streams = spawn_streams(rng, 1 if one_run else most)
     if count is not None:
         require_memory(

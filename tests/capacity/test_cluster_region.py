@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull
 
+import capacity.cluster_region
 import capacity.evidence
 from capacity.antiblocking import Body, enclose, support_of_sum, vertices, volume
 from capacity.cluster_region import ClusterRegion, cluster_stability_region, distinct_servers
+from capacity.packing import packing_region
 from capacity.pivoting import walk
 from capacity.regions import stability_region
 from fairness import Cluster, ModelError, NotConvergedError, Problem
@@ -333,6 +335,60 @@ def test_loads_of_any_size(top):
     np.testing.assert_allclose(other.prices, one.prices)
 
 
+def test_a_placement_that_overfills_is_scaled_down(monkeypatch):
+    solve = capacity.evidence.linprog
+
+    def generous(*args, **options):
+        result = solve(*args, **options)
+        result.x *= 1 + 1e-10
+        return result
+
+    monkeypatch.setattr(capacity.evidence, "linprog", generous)
+    cluster = Cluster([[1, 2], [1, 0]], [[4, 4], [6, 0]])
+    best = cluster_stability_region(cluster).support([3, 2])
+    assert np.einsum("ni,nir->ir", best.placement, cluster.task_shares).max() <= 1 + 1e-15
+    assert best.value == pytest.approx(22, rel=1e-15)
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-290, 1e300])
+def test_directions_of_any_size(size):
+    cluster = Cluster([[1], [2]], [[4 * 10**10]])
+    for region in (cluster_stability_region(cluster), packing_region(Cluster([[1], [2]], [[5]]))):
+        top = region.boundary([1.0, 0.0])
+        np.testing.assert_array_equal(region.boundary([size, 0.0]), top)
+        # The smallest has a scale beyond the range of floats.
+        expected = math.inf if size < 1e-307 else top[0] / size
+        assert region.max_scale([size, 0.0]) == pytest.approx(expected, rel=1e-15)
+        one, other = region.support([1.0, 1.0]), region.support([size, size])
+        np.testing.assert_array_equal(other.load, one.load)
+        assert other.value == pytest.approx(one.value * size, rel=1e-12)
+    # Two prices whose sum is no float.
+    np.testing.assert_array_equal(region.support([1.7e308, 1.7e308]).load, one.load)
+
+
+def test_weights_do_not_matter():
+    models = [
+        Cluster([[1, 2], [2, 1]], [[4, 5], [7, 3]], weights=weights) for weights in ([1, 1], [1e-9, 5.0])
+    ]
+    plain, weighted = (cluster_stability_region(model) for model in models)
+    assert plain.exact_facets == weighted.exact_facets
+    assert plain.judge([1, 2]).relative_load == weighted.judge([1, 2]).relative_load
+    whole, heavy = (packing_region(model) for model in models)
+    assert whole.exact_facets == heavy.exact_facets
+
+
+def test_facets_too_long_for_floats():
+    # Denominators that share nothing: integers of more than 308 digits, which no float holds.
+    rng = np.random.default_rng(0)
+    draw = rng.integers(10**17, 10**18, (2, 22, 2)).tolist()
+    rows = [[Fraction(a, b) for a, b in zip(*pair, strict=True)] for pair in zip(*draw, strict=True)]
+    region = cluster_stability_region(Cluster(rows[:2], rows[2:]))
+    assert max(offset for _, offset in region.exact_facets) > 10**308
+    pool = stability_region(region.pool)
+    assert pool.exact_vertices == region.exact_vertices
+    assert np.isfinite(region.normals).all()
+
+
 def test_floats_are_fractions_and_rounding_makes_no_facets():
     demands, capacities = np.array([[1, 2], [3, 1], [1, 1]]), np.array([[8, 16], [4, 2], [1, 8]])
     exact = cluster_stability_region(Cluster(demands, capacities))
@@ -416,6 +472,8 @@ def test_antiblocking_hulls_of_points():
     corners = vertices(facets, 3)
     assert len(corners) == 10
     assert volume(corners, 3) == 27 - Fraction(1, 6)
+    # Of a tie the largest point: the sum is a maximal vertex.
+    assert support_of_sum([Body.around([[0, 2], [1, 2]], copies=3)], [0, 1]) == (6, (3, 6))
     # Beyond 64 bits.
     huge = Body.around([[v * 10**30 for v in point] for point in points])
     assert enclose(lambda prices: support_of_sum([huge], prices), 3, 100)[0] == [
@@ -487,7 +545,7 @@ def test_errors(monkeypatch):
         cluster_stability_region(Problem([[1]], [1]))
     with pytest.raises(ModelError, match=r"max_facets must be a positive integer; got 0"):
         cluster_stability_region(cluster, max_facets=0)
-    with pytest.raises(ModelError, match=r"more than 4 facets; .*raise max_facets"):
+    with pytest.raises(ModelError, match=r"more than 4 facets, .*raise max_facets"):
         _ = cluster_stability_region(cluster, max_facets=4).vertices
     with pytest.raises(ModelError, match=r"given as floats"):
         cluster_stability_region(Cluster([[0.5]], [[1.0]])).exact_relative_load([1])
@@ -495,6 +553,13 @@ def test_errors(monkeypatch):
         cluster_stability_region(Cluster([[1]], [[1]])).plot()
     with pytest.raises(ModelError, match=r"volume is beyond the range of floats"):
         _ = cluster_stability_region(Cluster([[1e-200], [1e-200]], [[1.0]])).volume
+    with pytest.raises(ModelError, match=r"direction must be finite"):
+        region.support([np.inf, 0, 0])
+    with pytest.raises(ModelError, match=r"direction must have entries >= 0, not all 0"):
+        region.boundary([-1, 0, 0])
+    monkeypatch.setattr(capacity.cluster_region, "MAX_SERVER_VERTICES", 2)
+    with pytest.raises(ModelError, match=r"mixes of one server have more than 2 vertices"):
+        _ = cluster_stability_region(cluster).exact_facets
     # A wrong solution of the linear program is noticed, whatever its status.
     solve = capacity.evidence.linprog
 

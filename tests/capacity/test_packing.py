@@ -227,7 +227,9 @@ def test_a_task_that_fits_nowhere():
     assert nothing.judge([0, 0]).relative_load == 0
     assert nothing.judge([1, 0]).relative_load == np.inf
     assert nothing.exact_facets == ()
+    assert nothing.exact_relative_load([0, 0]) == 0
     assert nothing.support([1, 1]).value == 0
+    assert packing_region(Problem([[1.0], [4.5]], [3.0])).loss == 1.0
 
 
 def test_floats_are_rounded():
@@ -248,6 +250,28 @@ def test_numbers_beyond_64_bits():
     big = 10**25
     region = packing_region(Problem([[2 * big], [3 * big]], [7 * big + 1]))
     assert region.packings[0].configurations.tolist() == [[0, 2], [2, 1], [3, 0]]
+
+
+@pytest.mark.parametrize("model", [Problem([[1]], [10**20]), Problem([[1e-30]], [1.0])])
+def test_more_tasks_than_64_bits_count_are_refused(model):
+    with pytest.raises(ModelError, match=r"the pool has room for 1.0e\+\d\d tasks of one class, too many"):
+        packing_region(model)
+
+
+@pytest.mark.parametrize("parts", range(90, 100))
+def test_the_number_of_configurations_does_not_overflow(parts):
+    # In 64 bits the sums over the parts are negative, or small.
+    top = 2**61
+    with pytest.raises(ModelError, match=r"more than 200000 configurations .* \(at least \d{20,} for 2 of 3"):
+        packing_region(Problem([[top // parts], [1], [1]], [top]))
+
+
+def test_many_tasks_on_many_servers():
+    # Together 2^64 tasks, which 64 bits would take for none.
+    region = packing_region(Cluster([[1]], [[2**61]] * 8))
+    assert region.pinned == ()
+    assert region.exact_vertices == ((0,), (2**64,))
+    assert region.judge([2.0**63]).relative_load == pytest.approx(0.5, rel=1e-9)
 
 
 def test_fast_tasks_take_less():
@@ -299,8 +323,11 @@ def test_errors_and_plot():
         packing_region([[1]])
     with pytest.raises(ModelError, match=r"max_configurations must be a positive integer; got 1.5"):
         packing_region(Problem([[1]], [1]), max_configurations=1.5)
-    with pytest.raises(ModelError, match=r"has no volume"):
-        _ = packing_region(Problem([[1, 0], [1, 1]], [3, 0])).loss
+    for lacking in (Problem([[1, 0], [1, 1]], [3, 0]), Problem([[1.0, 0.0], [1.0, 1.5]], [3.0, 0.0])):
+        with pytest.raises(ModelError, match=r"has no volume"):
+            _ = packing_region(lacking).loss
+        with pytest.raises(ModelError, match=r"has no volume"):
+            _ = packing_region(lacking).exact_loss
     region = packing_region(Problem([[3, 1, 1], [1, 3, 1], [1, 1, 3]], [9, 9, 9]))
     assert len(region.plot().collections) == len(region.exact_facets) + 1
     mpl.pyplot.close("all")

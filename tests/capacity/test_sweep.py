@@ -340,6 +340,9 @@ def test_standard_outputs_need_a_system():
         ({"over": {"load": [Fraction(1, 2)]}}, "mapping label -> value"),
         ({"over": {"load": [(1, 2)]}}, "mapping label -> value"),
         ({"over": {"load": [2**70]}}, "64 bits"),
+        ({"over": {"load": [2**53, 2**53 + 1, 0.5]}}, "more than once"),
+        ({"over": {"load": {0.5, 0.6}}}, r"over\['load'\] must be a sequence"),
+        ({"policies": {DRF()}}, "policies must be a list"),
         ({"over": {"two words": [1]}}, "names; got 'two words'"),
         ({"over": {"policy": [1]}}, "'policy' is a name of the result"),
         ({"over": {"speed": [1]}}, r"keywords \(speed\).*"),
@@ -464,6 +467,32 @@ def test_parameters_of_policies_belong_to_the_sweep(tmp_path):
     sweep_with(2.0)
     with pytest.raises(ModelError, match=r"parameters of the policies was .*2.* there and is .*3"):
         sweep_with(3.0)
+
+
+def test_values_behind_labels_belong_to_the_sweep(tmp_path):
+    def sweep_with(level, policy=1.0, where="c"):
+        over = {"level": {"low": 0.1, "high": level}}
+        return sweep(
+            lambda level: level,
+            {"one": policy},
+            over,
+            lambda value, policy: {"x": policy * np.sum(value)},
+            checkpoint=tmp_path / where,
+            rng=1,
+            progress=False,
+        )
+
+    np.testing.assert_array_equal(sweep_with(0.5).x.squeeze(), [0.1, 0.5])
+    same(sweep_with(np.float64(0.5)), sweep_with(0.5))
+    with pytest.raises(
+        ModelError, match=r"values of 'level' was \[0.1, 0.5\] there and is \[0.1, 0.9\] here"
+    ):
+        sweep_with(0.9)
+    with pytest.raises(ModelError, match="parameters of the policies was"):
+        sweep_with(0.5, 2.0)
+    sweep_with(np.array([1, 2]), where="d")
+    with pytest.raises(ModelError, match="values of 'level' was"):
+        sweep_with(np.array([1, 3]), where="d")
 
 
 @pytest.mark.parametrize(

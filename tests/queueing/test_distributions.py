@@ -79,7 +79,7 @@ def test_what_every_law_promises(law):
     assert abs(values.mean() - law.mean) <= 5 * law.mean * math.sqrt(law.scv / 1e5) + 1e-12
 
 
-@pytest.mark.parametrize("scv", [1.0, 1.0001, 3.0, 1e6])
+@pytest.mark.parametrize("scv", [1.0, 1.0001, 3.0, 1e6, 1e200])
 def test_balanced_means_meet_mean_and_scv(scv):
     law = Hyperexponential.fit(scv, 0.7)
     # 1e-9: the scv of 1.0001 is 1 plus a small difference.
@@ -106,6 +106,39 @@ def test_unseen_work_is_the_integral_of_the_quantiles(law, twin, jobs):
     above, _ = integrate.quad(lambda t: twin.isf(np.exp(-t)) * np.exp(-t), np.log(jobs), 700, limit=500)
     # 1e-6: accuracy of the quadrature.
     assert law.unseen_work(jobs) == pytest.approx(above / law.mean, rel=1e-6)
+
+
+@pytest.mark.parametrize("law", [Hyperexponential.fit(scv, 3.0) for scv in (1.0, 4.0, 1e8)])
+@pytest.mark.parametrize("jobs", [1.5, 10, 1e4, 1e9])
+def test_unseen_work_of_a_mixture_lies_above_its_quantile(law, jobs):
+    p, m = np.array(law.probabilities), np.array(law.means)
+    # Quantile in the logarithm of the size, by bisection.
+    low, high = math.log(1e-9), math.log(2 * m.max() * math.log(jobs))
+    for _ in range(200):
+        middle = (low + high) / 2
+        if p @ np.exp(-math.exp(middle) / m) > 1 / jobs:
+            low = middle
+        else:
+            high = middle
+    # E[S; S > s] = s P(S > s) + integral of P(S > .) from s on.
+    above = math.exp(low) / jobs + p @ (m * np.exp(-math.exp(low) / m))
+    # 1e-7: the quantile between two far apart exponentials has few digits.
+    assert law.unseen_work(jobs) == pytest.approx(above / law.mean, rel=1e-7)
+    assert law.unseen_work(1) == 1
+
+
+def test_unseen_work_of_a_sample():
+    law = Empirical([1.0] * 98 + [2.0, 900.0])
+    assert law.unseen_work(1) == 1
+    assert law.unseen_work(50) == pytest.approx(902 / 1000)
+    assert law.unseen_work(100) == pytest.approx(900 / 1000)
+    # Its largest value is met by more than one job in 101.
+    assert law.unseen_work(101) == 0
+    assert Empirical([3.0] * 5).unseen_work(2) == 0
+
+
+def test_unseen_work_is_never_negative():
+    assert TruncatedPareto(1.2, 1e9).unseen_work(1e300) == 0
 
 
 def test_light_tails_hide_no_work():
@@ -139,8 +172,17 @@ def test_on_off_is_the_interrupted_poisson_process(mean_on, mean_off):
 @pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
 def test_rates_of_all_processes(scale):
     for process in (Poisson(), Renewal(Erlang(2)), Renewal(Deterministic(3)), OnOff(2, 5)):
-        # 1e-6: an on-off process much faster or slower than its periods mixes very different exponentials.
-        assert process.interarrival(scale).mean * scale == pytest.approx(1, rel=1e-6)
+        assert process.interarrival(scale).mean * scale == pytest.approx(1, rel=1e-12)
+
+
+@pytest.mark.parametrize("rate", [1e-200, 1e-9, 1.0, 1e9, 1e200])
+@pytest.mark.parametrize(("mean_on", "mean_off"), [(1, 1), (1e-9, 1e9), (1e9, 1e-9), (10, 90)])
+def test_on_off_keeps_its_moments_at_every_scale(rate, mean_on, mean_off):
+    law = OnOff(mean_on, mean_off).interarrival(rate)
+    # 1e-12: no cancellation, although one of the two probabilities may be 1e-18.
+    assert law.mean * rate == pytest.approx(1, rel=1e-12)
+    # A gap holds a geometric number of silences: Var = 1/rate^2 + 2 m_off^2/(rate (m_on + m_off)).
+    assert law.scv == pytest.approx(1 + 2 * rate * mean_off**2 / (mean_on + mean_off), rel=1e-9)
 
 
 # Bad input

@@ -489,7 +489,9 @@ def test_overloaded_trace_is_served_to_its_end():
         ("0,A,1\n2,B,1\n1,A,1\n", "line 4: arrives at 1, before the job above it at 2"),
         ("0,A,1\n,B,1\n", "line 3: arrival_time is missing"),
         ("0,A,1\n1,B,\n", "line 3: size is missing"),
-        ("0,A,1\n1,nan,1\n", "line 3: job_class is missing"),
+        ("0,A,1\n1,,1\n", "line 3: job_class is missing"),
+        ("0,A,1\n1,nan,1\n", "line 3: unknown class 'nan'"),
+        ("0,A,1\n1,B,nan\n", "line 3: size must be .* got 'nan'"),
         ("0,A,1\n\n2,A,1\n", "line 3: arrival_time is missing"),
         ("0,A,1\n1,C,1\n", "line 3: unknown class 'C'; choose from 'A', 'B'"),
         ("0,A,0\n1,B,1\n", "line 2: size must be a finite number > 0; got '0'"),
@@ -565,7 +567,12 @@ def test_bad_arrays_of_a_trace():
         ({"n_jobs": 0}, "n_jobs"),
         ({"jobs": 5, "batches": True, "warmup": 0.9}, "cannot be cut"),
         ({"horizon": 1e-6}, "no job of class 'A' arrived in"),
+        ({"horizon": True}, "horizon must be"),
         ({"sizes": TruncatedPareto(1.1, 1e12)}, "of the work is in jobs so large"),
+        ({"sizes": Hyperexponential.fit(1e8)}, "sizes of class 'A': 50% of the work is in jobs so large"),
+        ({"sizes": Empirical([1.0] * 9_999_999 + [1e9]), "jobs": 10_000}, "99% of the work is in jobs"),
+        ({"arrivals": OnOff(1e6, 1e9)}, "arrivals of class 'A': 100% of the time is in gaps so long"),
+        ({"arrivals": Renewal(TruncatedPareto(1.05, 1e12))}, "jobs would come too fast"),
         ({"jobs": 10**12}, "GiB"),
         ({"table": "x"}, "table must be"),
     ],
@@ -573,6 +580,49 @@ def test_bad_arrays_of_a_trace():
 def test_bad_arguments_are_refused(arguments, message):
     with pytest.raises(ModelError, match=message):
         simulate_jobs(System(POOL, [0.3, 0.3]), DRF(), **arguments)
+
+
+def test_tails_are_judged_by_the_replications_that_a_sequential_run_may_stop_after():
+    law, system = TruncatedPareto(1.2, 1e9), System(ONE, [0.5])
+    assert law.unseen_work(10 * 900 * 2) > 0.1 > law.unseen_work(10 * 900 * 2000)
+    with pytest.raises(ModelError, match="give more jobs"):
+        simulate_jobs(
+            system, DRF(), sizes=law, jobs=1000, replications=2, precision=0.9, max_replications=2000, rng=1
+        )
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 0.0, -1.0])
+def test_laws_of_others_must_give_positive_numbers(bad):
+    class Broken(Deterministic):
+        def sample(self, generator, size):
+            values = super().sample(generator, size)
+            values[size // 2] = bad
+            return values
+
+    for wrong in ({"sizes": Broken()}, {"arrivals": Renewal(Broken())}):
+        with pytest.raises(ModelError, match="samples of a law must be finite and > 0"):
+            simulate_jobs(System(ONE, [0.5]), DRF(), jobs=5000, rng=1, **wrong)
+
+
+def test_a_class_may_be_called_na(tmp_path):
+    file = tmp_path / "jobs.csv"
+    file.write_text("arrival_time,job_class,size\n0,NA,1\n1,null,2\n")
+    pool = Problem([[1, 1], [1, 2]], [1, 1], job_classes=["NA", "null"])
+    assert read_trace(file, pool).class_indices.tolist() == [0, 1]
+
+
+def test_rates_of_a_trace_are_over_its_span_wherever_it_starts():
+    system = JobTrace(POOL, [100, 101, 104], ["A", "B", "A"], [2.0, 1.0, 4.0]).system()
+    assert system.arrival_rates.tolist() == [0.5, 0.25]
+    assert system.mean_sizes.tolist() == [3, 1]
+
+
+@pytest.mark.filterwarnings("default")
+def test_lines_that_are_too_long_are_refused_without_the_help_of_strict_warnings(tmp_path):
+    file = tmp_path / "jobs.csv"
+    file.write_text("arrival_time,job_class,size\n0,A,1,7\n1,A,2,7\n")
+    with pytest.raises(ModelError, match="cannot be read as CSV"):
+        read_trace(file, POOL)
 
 
 def test_loads_that_cannot_be_carried():

@@ -1,0 +1,337 @@
+r"""Regions of guaranteed service: the loads at which every class keeps a given mean service rate.
+
+The mean service rate of a class, the mean number of running tasks of an active job, is
+:math:`\gamma_i = \rho_i/E[x_i]` (mean size over mean duration, by Little's law) [1]_. For given
+:math:`g_i > 0` the region is
+
+.. math:: \{\rho \ge 0 :\ \gamma_i(\rho) \ge g_i \text{ for all } i \text{ with } \rho_i > 0\}.
+
+It contains a neighbourhood of 0 if and only if every :math:`g_i` is below the tasks of a job that is alone.
+Classes without arrivals count for nothing, so the boundary may jump at an axis.
+
+Three ways to the service rates: the closed-form duration bound (rates are at least that, under balanced
+fairness: an inner region), balanced fairness itself (with rigorous bounds of what a finite box leaves out),
+and the Markov chain of any policy (exponential sizes; its truncation error is an estimate).
+
+The boundary is found on rays from the origin (:mod:`capacity.service_rays`), more of them where it bends
+(:mod:`capacity.rays`). Every point has a bracket: at its inner end all classes keep their rates, at its outer
+end some class does not.
+
+References
+----------
+.. [1] T. Bonald and J. Roberts, "Resource sharing in data centers", Workshop on Performance and
+   Control of Large-Scale Networks, Eindhoven, 2014.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from capacity.rays import mesh, simplex_grid, split, volume
+from capacity.region import pool_stability_region
+from capacity.service_rays import ServicePoint, ServiceRays, service_rays
+from fairness.errors import ModelError
+from fairness.policies.protocol import Policy
+from fairness.problem import FloatArray, Problem
+from fairness.validation import float_array, frozen, require_whole
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["ServicePoint", "ServiceRegion", "service_boundary", "service_region"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ServiceRegion:
+    """Loads with guaranteed mean service rates; made by :func:`service_region`.
+
+    Attributes
+    ----------
+    problem : Problem
+    method : str
+        "bound", "balanced" or the name of the policy.
+    evidence : str
+        What the bracket of a point rests on.
+    minimum_service_rates, mean_sizes : ndarray of shape (n_classes,)
+    precision : float
+        Largest width of a bracket, in relative load.
+    points : tuple of ServicePoint
+    faces : ndarray of shape (n_faces, n_classes)
+        Neighbouring points, by index: segments for two classes, triangles for three.
+    """
+
+    problem: Problem
+    method: str
+    evidence: str
+    minimum_service_rates: FloatArray
+    mean_sizes: FloatArray
+    precision: float
+    points: tuple[ServicePoint, ...]
+    faces: NDArray[np.intp]
+    _rays: ServiceRays = field(repr=False)
+
+    @cached_property
+    def directions(self) -> FloatArray:
+        """Rays, scaled to the boundary of the stability region, shape (n_points, n_classes), tasks."""
+        return frozen(np.array([p.direction for p in self.points]))
+
+    @cached_property
+    def loads(self) -> FloatArray:
+        """Inner ends of the brackets, shape (n_points, n_classes), tasks: points of the region."""
+        return frozen(np.array([p.loads for p in self.points]))
+
+    @cached_property
+    def relative_loads(self) -> FloatArray:
+        """Load of the busiest resource at :attr:`loads`, shape (n_points,)."""
+        return frozen(np.array([p.inner for p in self.points]))
+
+    @cached_property
+    def binding(self) -> NDArray[np.intp]:
+        """Class that sets the boundary, by index; shape (n_points,)."""
+        return frozen(np.array([p.binding for p in self.points]))
+
+    @property
+    def monotone(self) -> bool:
+        """Whether no service rate was seen to rise with the load on any ray."""
+        return all(p.monotone for p in self.points)
+
+    @cached_property
+    def volume(self) -> float:
+        """Volume (area) inside the points joined by flat faces, tasks to the power n_classes."""
+        return volume(self.loads, self.faces)
+
+    @cached_property
+    def share(self) -> float:
+        """:attr:`volume` over that of the stability region."""
+        return self.volume / pool_stability_region(self.problem).volume
+
+    def contains(self, loads: ArrayLike) -> Any:
+        """Whether loads of shape (..., n_classes) are inside, by computing the service rates there.
+
+        Raises
+        ------
+        ModelError
+            If the shape is wrong or a load is not finite.
+        NotConvergedError
+            If loads are so close to the boundary that the accuracy of the rates does not decide, or a law
+            could not be computed.
+        """
+        rho = float_array("loads", loads)
+        n = self.problem.n_classes
+        if rho.ndim == 0 or rho.shape[-1] != n or not np.isfinite(rho).all():
+            raise ModelError(
+                f"loads must be finite with a last axis of the {n} classes; got shape {rho.shape}"
+            )
+        inside = np.array([self._rays.keeps(point) for point in rho.reshape(-1, n)], dtype=bool)
+        return bool(inside[0]) if rho.ndim == 1 else inside.reshape(rho.shape[:-1])
+
+    def boundary(self, direction: ArrayLike) -> ServicePoint:
+        """Where the ray through ``direction`` (class loads, any scale) leaves the region."""
+        return self._rays.point(self._rays.scaled(direction))
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per point: class loads, relative load and its outer end, binding class, evidence."""
+        names = self.problem.job_classes
+        frame = pd.DataFrame(self.loads, columns=[f"load {name}" for name in names])
+        frame.index.name = "point"
+        frame["relative_load"] = self.relative_loads
+        frame["outer"] = [p.outer for p in self.points]
+        frame["binding"] = [names[p.binding] for p in self.points]
+        for name, rates in zip(names, np.array([p.service_rates for p in self.points]).T, strict=True):
+            frame[f"service_rate {name}"] = rates
+        for name in ("tail_mass", "residual", "monotone", "evaluations"):
+            frame[name] = [getattr(p, name) for p in self.points]
+        return frame
+
+    def summary(self) -> str:
+        """What a person wants to read: the guarantee, the size of the region, the evidence."""
+        names = self.problem.job_classes
+        least = ", ".join(f"{n} >= {g:g}" for n, g in zip(names, self.minimum_service_rates, strict=True))
+        sets = ", ".join(f"{names[i]} at {int(np.sum(self.binding == i))}" for i in np.unique(self.binding))
+        rising = sum(not p.monotone for p in self.points)
+        lines = [
+            f"ServiceRegion ({self.method}): mean tasks of an active job {least}",
+            f"  volume {self.volume:.6g}, {100 * self.share:.4g} % of the stability region",
+            f"  {len(self.points)} boundary points, relative loads {self.relative_loads.min():.6g} to "
+            f"{self.relative_loads.max():.6g}; set by {sets}",
+            f"  brackets at most {max(p.outer - p.inner for p in self.points):.1e} wide; {self.evidence}, "
+            f"tail mass at most {max(p.tail_mass for p in self.points):.1e}",
+        ]
+        if rising:
+            lines.append(
+                f"  on {rising} rays a service rate rises with the load somewhere: loads below a boundary "
+                "point need not all be inside"
+            )
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the region of two or three classes inside the stability region."""
+        if self.problem.n_classes not in (2, 3):
+            raise ModelError(f"a plot needs 2 or 3 classes; here {self.problem.n_classes}")
+        import matplotlib.pyplot as plt
+
+        names = [f"load of {name} (tasks)" for name in self.problem.job_classes]
+        if self.problem.n_classes == 2:
+            ax = plt.figure().add_subplot() if ax is None else ax
+            order = np.argsort([math.atan2(y, x) for x, y in self.directions], kind="stable")
+            # The corners of the stability region belong to its outline, whatever rays were taken.
+            corners = pool_stability_region(self.problem).vertices
+            outline = np.vstack([self.directions, corners[corners.any(axis=1)]])
+            outline = outline[np.argsort([math.atan2(y, x) for x, y in outline], kind="stable")]
+            ax.plot(*outline.T, "--", color="0.5", label="stability region")
+            inside = np.vstack([[0.0, 0.0], self.loads[order]])
+            ax.fill(*inside.T, alpha=0.2, color="C0", linewidth=0)
+            ax.plot(*self.loads[order].T, color="C0", label=f"service region ({self.method})")
+            for i in np.unique(self.binding):
+                where = self.loads[self.binding == i]
+                label = f"{self.problem.job_classes[i]} at its minimum"
+                ax.plot(*where.T, ".", color=f"C{i + 1}", label=label)
+            ax.set(xlabel=names[0], ylabel=names[1], xlim=(0, None), ylim=(0, None))
+            ax.legend()
+            return ax
+        from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+        axes: Any = plt.figure().add_subplot(projection="3d") if ax is None else ax
+        for values, style in (
+            (self.directions, {"alpha": 0.08, "facecolor": "0.5", "edgecolor": "0.8"}),
+            (self.loads, {"alpha": 0.5, "facecolor": "C0", "edgecolor": "0.3"}),
+        ):
+            axes.add_collection3d(Poly3DCollection(values[self.faces], linewidths=0.5, **style))
+        top = self.directions.max(axis=0)
+        axes.set(xlabel=names[0], ylabel=names[1], zlabel=names[2])
+        axes.set(xlim=(0, top[0]), ylim=(0, top[1]), zlim=(0, top[2]))
+        return cast("Axes", axes)
+
+
+def service_boundary(
+    problem: Problem,
+    method: str | Policy,
+    minimum_service_rate: ArrayLike,
+    direction: ArrayLike,
+    *,
+    mean_sizes: ArrayLike = 1.0,
+    precision: float = 1e-6,
+    max_states: int | None = None,
+) -> ServicePoint:
+    """Where one ray leaves the region of guaranteed service; any number of classes.
+
+    Parameters
+    ----------
+    direction : array_like of shape (n_classes,)
+        Class loads, on any scale; >= 0. Classes with entry 0 have no arrivals.
+    problem, method, minimum_service_rate, mean_sizes, precision, max_states
+        As in :func:`service_region`.
+
+    Raises
+    ------
+    ModelError, NotConvergedError
+        As in :func:`service_region`.
+
+    Examples
+    --------
+    One resource of capacity 10: the rates are :math:`10 (1 - u)`.
+
+    >>> from fairness import Problem
+    >>> point = service_boundary(Problem([[1]] * 4, [10]), "bound", 2.5, [1, 2, 0, 1])
+    >>> point.loads.round(4)
+    array([1.875, 3.75 , 0.   , 1.875])
+    """
+    rays = service_rays(problem, method, minimum_service_rate, mean_sizes, precision, max_states)
+    return rays.point(rays.scaled(direction))
+
+
+def service_region(
+    problem: Problem,
+    method: str | Policy,
+    minimum_service_rate: ArrayLike,
+    *,
+    mean_sizes: ArrayLike = 1.0,
+    points: int = 60,
+    precision: float = 1e-6,
+    max_states: int | None = None,
+) -> ServiceRegion:
+    """Loads at which every class with arrivals keeps a given mean service rate.
+
+    Parameters
+    ----------
+    problem : Problem
+        One to three classes, all with demands; for more take :func:`service_boundary`.
+    method : {"bound", "balanced"} or policy
+        Closed-form bound for balanced fairness (an inner region; not for classes with limits), balanced
+        fairness itself, or a policy, whose Markov chain is solved.
+    minimum_service_rate : float or array_like of shape (n_classes,), tasks
+        Smallest mean number of running tasks of an active job, > 0.
+    mean_sizes : array_like of shape (n_classes,) or float, task-time per job
+        Matters for policies only: the other methods are insensitive.
+    points : int
+        Boundary points, at least 3 (6 for three classes). A third of them (half for three classes) is spread
+        evenly and the others where the boundary bends; fewer are returned where it is flat everywhere.
+    precision : float
+        Largest width of the bracket of a point, in relative load of the busiest resource.
+    max_states : int, optional
+        Largest box; default 10^10 states for balanced fairness, 10^6 for chains.
+
+    Returns
+    -------
+    ServiceRegion
+
+    Raises
+    ------
+    ModelError
+        If an argument is wrong, the region is empty, or a box does not fit.
+    NotConvergedError
+        If a law could not be computed at the outer end of a bracket (a chain that grows beyond
+        ``max_states``: raise it, or the minimum rate), or not accurately enough for ``precision``.
+
+    Examples
+    --------
+    >>> from fairness import Problem
+    >>> pool = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"])
+    >>> exact, inner = (service_region(pool, how, 0.2, points=20) for how in ("balanced", "bound"))
+    >>> exact.contains([0.7, 0.7]), exact.contains([0.75, 0.75])
+    (True, False)
+    >>> round(inner.share, 3) < round(exact.share, 3) < 1
+    True
+    """
+    rays = service_rays(problem, method, minimum_service_rate, mean_sizes, precision, max_states)
+    n = problem.n_classes
+    if n > 3:
+        raise ModelError(
+            f"a whole boundary needs at most 3 classes, but there are {n}; take service_boundary for one ray"
+        )
+    require_whole("points", points, {1: 1, 2: 3, 3: 6}[n])
+    for i in np.flatnonzero(problem.blocked | ~problem.demands.any(axis=1)):
+        why = "demands a resource of capacity 0" if problem.blocked[i] else "has no demands"
+        raise ModelError(
+            f"class {problem.job_classes[i]!r} {why}, so the region has no boundary in its direction; take "
+            "service_boundary for rays, or leave the class out"
+        )
+    largest = 1.0 / problem.task_shares.max(axis=1)
+    weights = simplex_grid(n, points // 3 if n == 2 else points // 2)
+    found = [rays.point(rays.scaled(w * largest)) for w in weights]
+    least = 0.25 / points ** (1.0 / max(1, n - 1))
+    while n > 1 and len(found) < points:
+        ends = np.array([p.loads for p in found]) / largest
+        new = split(weights, ends, least)
+        if new is None:
+            break
+        weights = np.vstack([weights, new])
+        found.append(rays.point(rays.scaled(new * largest)))
+    if n == 2:
+        order = np.argsort(weights[:, 1], kind="stable")
+        weights, found = weights[order], [found[k] for k in order]
+    model = rays.model
+    return ServiceRegion(
+        problem, model.name, model.evidence, rays.minimum, model.mean_sizes, float(precision),
+        tuple(found), frozen(mesh(weights)), rays,
+    )  # fmt: skip

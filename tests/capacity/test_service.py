@@ -1,0 +1,379 @@
+"""Regions of guaranteed service against closed forms, root finding by scipy and the definition."""
+
+from __future__ import annotations
+
+import math
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+from capacity.rays import crossing, mesh, simplex_grid, split, volume
+from capacity.region import pool_stability_region
+from capacity.service import service_boundary, service_region
+from capacity.service_rates import RateModel, Rates
+from capacity.service_rays import ServiceRays
+from fairness import DRF, ModelError, NotConvergedError, Problem, ProportionalFair
+from fairness.testing import KINDS, random_problem
+from queueing.balanced import balanced_fairness
+from queueing.bound import duration_bound
+from queueing.chain import stationary
+from queueing.system import System
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+
+POOL = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"])
+
+
+@pytest.mark.parametrize("method", ["bound", "balanced", DRF(), ProportionalFair()])
+def test_one_resource_is_multiclass_processor_sharing(method):
+    # A job of class i runs C (1 - u)/a_i tasks on average, so the largest g_i a_i sets u.
+    a, capacity, minimum = np.array([2.0, 1.0]), 8.0, np.array([0.9, 2.0])
+    pool = Problem(a[:, None], [capacity])
+    for direction, expected, binding in (
+        ([1, 1], 1 - 2.0 / 8, 1),
+        ([1, 0], 1 - 1.8 / 8, 0),
+        ([0, 3], 1 - 2.0 / 8, 1),
+        ([1e-3, 1], 1 - 2.0 / 8, 1),
+    ):
+        point = service_boundary(pool, method, minimum, direction, mean_sizes=[1, 3])
+        assert point.inner <= expected + 1e-12 <= point.outer + 2e-12
+        assert point.outer - point.inner <= 1e-6
+        assert point.binding == binding
+        assert point.monotone
+        live = np.array(direction) > 0
+        # The lower bounds at the inner end lag by at most the precision, times the slope C/a.
+        assert point.service_rates[live] == pytest.approx((capacity * (1 - expected) / a)[live], abs=8e-6)
+        assert np.isnan(point.service_rates[~live]).all()
+
+
+@pytest.mark.parametrize("links", [1, 2])
+def test_linear_network_closed_form(links):
+    # Bonald and Massoulie 2001: one long class over all links, one short class per link.
+    pool = Problem(np.vstack([np.ones(links), np.eye(links)]), np.ones(links))
+
+    def rates(loads):
+        long, short = loads[0], loads[1:]
+        free = 1 - long - short
+        return np.array([1 / ((1 / free).sum() - (links - 1) / (1 - long)), *free])
+
+    rng = np.random.default_rng(links)
+    minimum = np.array([0.2, *[0.25] * links])
+    for direction in rng.uniform(0.05, 1, (8, links + 1)):
+        point = service_boundary(pool, "balanced", minimum, direction)
+        u = brentq(lambda u, d=point.direction: (rates(u * d) / minimum).min() - 1, 0, 1 - 1e-9, xtol=1e-13)
+        assert point.inner <= u <= point.outer
+        assert point.binding == np.argmin(rates(u * point.direction) / minimum)
+
+
+def test_limits_give_erlang_c():
+    # M/M/4 with one task per job: below its limit at every load, and by Erlang's formula.
+    def rate(load):
+        terms = [load**k / math.factorial(k) for k in range(4)]
+        waiting = load**4 / math.factorial(4) / (1 - load / 4)
+        queue = waiting / (sum(terms) + waiting) * load / (4 - load)
+        return load / (load + queue)
+
+    pool = Problem([[1]], [4], limits=[1])
+    region = service_region(pool, "balanced", 0.9, points=1)
+    expected = brentq(lambda load: rate(load) - 0.9, 0.1, 3.99, xtol=1e-13)
+    assert region.loads[0, 0] <= expected <= 4 * region.points[0].outer
+    assert region.volume == pytest.approx(expected, abs=4e-6)  # precision times capacity
+    with pytest.raises(ModelError, match=r"limits\[0\] \('class 1'\) is finite; take method='balanced'"):
+        service_region(pool, "bound", 0.9)
+    with pytest.raises(ModelError, match="runs 1 tasks"):
+        service_region(pool, "balanced", 1.0)
+
+
+@pytest.mark.parametrize("method", ["bound", "balanced"])
+def test_random_rays_by_the_definition(method):
+    rng = np.random.default_rng(3)
+    for k in range(15):
+        n = int(rng.integers(2, 4))
+        pool = random_problem(rng, n, int(rng.integers(1, 4)), kind=KINDS[k % 3])
+        # At most 0.9 of the capacity, so that the boxes of three classes stay small.
+        minimum = rng.uniform(0.15, 0.6, n) / pool.task_shares.max(axis=1)
+        point = service_boundary(
+            pool, method, minimum, rng.uniform(0.1, 1, n), mean_sizes=rng.uniform(1, 5, n)
+        )
+
+        def margin(u, pool=pool, direction=point.direction, minimum=minimum):
+            system = System(pool, u * direction)
+            law = duration_bound(system) if method == "bound" else balanced_fairness(system, tail=1e-10)
+            return (law.service_rates / minimum).min() - 1
+
+        u = brentq(margin, 1e-6, 0.95, xtol=1e-10)
+        assert point.inner - 1e-8 <= u <= point.outer + 1e-8
+        assert margin(point.inner) >= -1e-9  # tail 1e-10 times the box
+        assert margin(point.outer) < 1e-9
+        assert point.monotone
+
+
+def test_bound_inside_balanced_inside_stability():
+    rng = np.random.default_rng(4)
+    for _ in range(6):
+        pool = random_problem(rng, 2, 3)
+        minimum = 0.2 / pool.task_shares.max(axis=1)
+        inner, exact = (service_region(pool, how, minimum, points=12) for how in ("bound", "balanced"))
+        for point in inner.points:
+            assert point.inner <= exact.boundary(point.direction).outer
+            assert 0 < point.inner < 1
+        assert pool_stability_region(pool).contains(exact.loads).all()
+        assert 0 < inner.share <= exact.share + 1e-6 < 1  # precision; polygons by other points
+        # What the bound lets in is inside, by computing.
+        assert exact.contains(0.999 * inner.loads).all()
+
+
+def test_stricter_minimum_is_a_smaller_region():
+    shares = [service_region(POOL, "balanced", g, points=15).share for g in (0.05, 0.2, 0.5, 0.9)]
+    assert shares == sorted(shares, reverse=True)
+
+
+def test_symmetric_pool_has_a_symmetric_region():
+    region = service_region(POOL, "balanced", 0.2, points=21)
+    mirrored = np.array([region.boundary(d[::-1]).inner for d in region.directions])
+    assert mirrored == pytest.approx(region.relative_loads, abs=1e-6)  # precision
+    corner = region.boundary([1, 1])
+    assert region.volume <= pool_stability_region(POOL).volume * 0.8**2
+    # Alone on its axis a class is M/M/1: 1 - 0.2. On the diagonal the bound of the talk is below.
+    assert region.relative_loads[[0, -1]] == pytest.approx(0.8, abs=1e-6)
+    assert corner.inner < 0.8
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("method", ["bound", "balanced"])
+def test_volume_of_equal_classes_on_one_resource(n, method):
+    # The region is the simplex of the loads up to 1 - g.
+    region = service_region(Problem(np.ones((n, 1)), [1]), method, 0.4, points=6)
+    assert region.volume == pytest.approx(0.6**n / math.factorial(n), rel=4e-6)
+    assert region.share == pytest.approx(0.6**n, rel=4e-6)
+    assert len(region.points) == (1 if n == 1 else 6)
+    assert np.array(region.directions).sum(axis=1) == pytest.approx(1)
+
+
+def test_the_boundary_jumps_at_an_axis_where_a_class_has_no_arrivals():
+    pool = Problem([[1], [2]], [1])
+    region = service_region(pool, "bound", 0.25, points=12)
+    assert region.relative_loads[0] == pytest.approx(0.75, abs=1e-6)  # class 1 alone
+    assert region.relative_loads[1:] == pytest.approx(0.5, abs=1e-6)  # class 2 sets the boundary
+    # Rays are not spent on the jump for ever.
+    assert np.diff(np.sort(region.directions[:, 1])).min() > 0.25 / 12 * 0.5 * 0.9
+
+
+def test_rays_gather_where_the_boundary_bends():
+    region = service_region(POOL, "bound", [0.2, 0.2], points=30)
+    spacing = np.diff(region.directions[:, 1] / region.directions.sum(axis=1))
+    middle = np.abs(region.directions[:-1, 1] / region.directions[:-1].sum(axis=1) - 0.5) < 0.1
+    assert spacing[middle].mean() < 0.6 * spacing[~middle].mean()
+    dense = service_region(POOL, "bound", [0.2, 0.2], points=150)
+    even = np.column_stack([np.linspace(1, 0, 30), np.linspace(0, 1, 30)])
+    plain = np.array([region.boundary(d).loads for d in even])
+    missed = dense.volume - np.array([region.volume, volume(plain, mesh(even))])
+    assert 0 < missed[0] < 0.6 * missed[1]
+
+
+def test_the_chain_of_proportional_fairness_is_close_to_balanced_fairness():
+    chain = service_region(POOL, ProportionalFair(), 0.25, points=5)
+    exact = service_region(POOL, "balanced", 0.25, points=5)
+    for point in chain.points:
+        assert point.inner == pytest.approx(exact.boundary(point.direction).inner, abs=0.015)
+        # By the definition, on a box that leaves far less outside.
+        for u, kept in ((point.inner, True), (point.outer, False)):
+            law = stationary(System(POOL, u * point.direction), ProportionalFair(), tail=1e-12)
+            live = point.direction > 0
+            assert (law.service_rates[live] >= 0.25).all() == kept
+    assert max(p.residual for p in chain.points) < 1e-12
+    assert chain.contains([0.6, 0.6])
+    assert not chain.contains([0.72, 0.72])
+
+
+@pytest.mark.parametrize("method", ["balanced", ProportionalFair()])
+def test_a_rare_class(method):
+    # Its rate is that of an occasional job, 1 - 0.1 u here or more; the other is M/M/1 at its minimum.
+    point = service_boundary(POOL, method, 0.2, [1e-12, 1])
+    assert point.inner <= 0.8 + 1e-9
+    assert point.outer >= 0.8 - 1e-9
+    assert point.binding == 1
+
+
+def test_sizes_matter_to_drf_only():
+    args = (POOL, "balanced", 0.3, [1, 1])
+    assert service_boundary(*args, mean_sizes=[1, 9]).inner == pytest.approx(
+        service_boundary(*args).inner, abs=1e-6
+    )
+    args = (POOL, DRF(), 0.3, [1, 1])
+    gap = service_boundary(*args, mean_sizes=[1, 9], precision=1e-4).inner - service_boundary(*args).inner
+    assert abs(gap) > 1e-3
+
+
+def half(problem, counts):
+    return DRF()(problem, counts) / 2
+
+
+def test_a_policy_that_wastes_half_of_the_pool():
+    # The first looks are beyond its stability; the boundary is (1 - 2 g)/2 all the same.
+    point = service_boundary(Problem([[1], [1]], [1]), half, 0.1, [1, 2], max_states=4000)
+    assert point.inner <= 0.4 <= point.outer
+    with pytest.raises(NotConvergedError, match="could not be computed from relative load"):
+        service_boundary(Problem([[1], [1]], [1]), half, 0.01, [1, 2], max_states=400)
+
+
+class Rising(RateModel):
+    """Rates that rise from 1 to 1.2 before they fall."""
+
+    name, evidence = "rising", "made up"
+
+    def rates(self, loads, tail):
+        u = loads.sum()
+        values = np.full(2, 1 + u if u < 0.2 else 1.5 * (1 - u))
+        return Rates(values, values, 0.0, 0.0)
+
+
+def test_a_rising_rate_is_reported():
+    pool = Problem([[1], [1]], [1])
+    rays = ServiceRays(Rising(pool, 1), np.array([0.3, 0.3]), 1e-6)
+    point = rays.point(rays.scaled([1, 1]))
+    assert not point.monotone
+    assert point.inner <= 0.8 <= point.outer
+
+
+def test_contains():
+    region = service_region(Problem([[1], [1]], [1]), "balanced", 0.5, points=3)
+    loads = [[[0.0, 0.0], [0.2, 0.2], [0.3, 0.3]], [[0.5001, 0.0], [0.4999, 0.0], [0.6, 0.6]]]
+    np.testing.assert_array_equal(region.contains(loads), [[True, True, False], [False, True, False]])
+    assert not region.contains([-0.1, 0.2])
+    assert region.contains([0.1, 0.2]) is True
+    with pytest.raises(NotConvergedError, match="lie on the boundary within the accuracy"):
+        region.contains([0.25, 0.25])
+    with pytest.raises(ModelError, match="loads must be finite with a last axis of the 2 classes"):
+        region.contains([0.1])
+
+
+def test_crossing_takes_the_first_change_of_sign_it_sees():
+    def wiggle(u):
+        value = math.cos(3 * math.pi * u)  # signs change at 1/6, 1/2, 5/6
+        return value, value
+
+    found = crossing(wiggle, 1.0, 0.95, 1e-8)
+    assert found.inner <= 1 / 6 <= found.outer
+    assert found.outer - found.inner <= 1e-8
+
+
+@pytest.mark.parametrize("root", [1e-7, 0.01, 0.3, 0.9, 1 - 1e-7])
+@pytest.mark.parametrize("power", [0.2, 1.0, 5.0])
+@pytest.mark.parametrize("guess", [0.02, 0.5, 0.99])
+def test_crossing_whatever_the_shape(root, power, guess):
+    def margin(u):
+        value = math.copysign(abs(root - u) ** power, root - u)
+        return value, value
+
+    found = crossing(margin, root**power, guess, 1e-6)
+    assert found.inner <= root <= found.outer
+    assert found.outer - found.inner <= 1e-6
+    assert found.evaluations < 70
+
+
+def test_crossing_says_when_the_margin_is_too_inaccurate():
+    with pytest.raises(NotConvergedError, match="not computed accurately enough"):
+        crossing(lambda u: (0.4 - u, 0.6 - u), 0.5, 0.5, 1e-6)
+
+
+def test_meshes():
+    for n, most, count in ((1, 5, 1), (2, 20, 20), (3, 30, 28), (3, 1, 6)):
+        grid = simplex_grid(n, most)
+        assert len(grid) == count
+        np.testing.assert_allclose(grid.sum(axis=1), 1)
+        assert volume(grid, mesh(grid)) == pytest.approx(1 / math.factorial(n))
+    # Refined meshes still cover the simplex, and no edge is cut below the least length.
+    grid = simplex_grid(3, 10)
+    for _ in range(60):
+        new = split(grid, grid * (1 + grid[:, :1] ** 3), 0.02)
+        assert new.sum() == pytest.approx(1)
+        grid = np.vstack([grid, new])
+        assert volume(grid, mesh(grid)) == pytest.approx(1 / 6)
+    assert len(np.unique(grid.round(12), axis=0)) == 70
+    assert split(simplex_grid(2, 9), simplex_grid(2, 9), 0.1) is None
+
+
+def test_three_classes_inside_and_by_relabelling():
+    a = np.array([[1, 0.1, 0.1], [0.1, 1, 0.1], [0.2, 0.3, 1]])
+    region = service_region(Problem(a, np.ones(3)), "balanced", 0.4, points=14)
+    assert len(region.points) == 14
+    inner = service_region(Problem(a, np.ones(3)), "bound", 0.4, points=14)
+    assert 0 < inner.share < region.share < 0.6**3
+    turn = [2, 0, 1]
+    turned = service_region(Problem(a[turn], np.ones(3)), "bound", 0.4, points=14)
+    for point in inner.points:
+        assert turned.boundary(point.direction[turn]).inner == pytest.approx(point.inner, abs=1e-6)
+
+
+def test_result_is_readable_and_drawn():
+    region = service_region(POOL, "balanced", [0.2, 0.3], points=7)
+    text = repr(region)
+    assert "A >= 0.2, B >= 0.3" in text
+    assert "% of the stability region" in text
+    assert "rigorous" in text
+    frame = region.to_dataframe()
+    assert len(frame) == 7
+    assert (frame["service_rate A"].dropna() >= 0.2).all()
+    assert (frame["outer"] - frame["relative_load"] <= 1e-6).all()
+    assert set(frame["binding"]) == {"A", "B"}
+    figure, ax = plt.subplots()
+    assert region.plot(ax) is ax
+    assert ax.get_xlabel() == "load of A (tasks)"
+    plt.close(figure)
+    solid = service_region(Problem(np.ones((3, 1)), [1]), "bound", 0.4, points=6)
+    plt.close(solid.plot().figure)
+    with pytest.raises(ModelError, match="2 or 3 classes"):
+        service_region(Problem([[1]], [1]), "bound", 0.5, points=1).plot()
+    with pytest.raises(ValueError, match="read-only"):
+        region.loads[0] = 1
+
+
+def test_errors():
+    with pytest.raises(
+        ModelError, match=r"minimum_service_rate\[1\] \('B'\) is 1, but a job of this class .* runs 1 tasks"
+    ):
+        service_region(POOL, "balanced", [0.5, 1.0])
+    for wrong in (0, -1, np.nan, np.inf, [0.1, 0]):
+        with pytest.raises(ModelError, match="minimum_service_rate must be finite and > 0"):
+            service_region(POOL, "bound", wrong)
+    with pytest.raises(ModelError, match=r"one per class; got shape \(3,\)"):
+        service_region(POOL, "bound", [0.1] * 3)
+    with pytest.raises(ModelError, match="must be 'bound', 'balanced' or a policy"):
+        service_region(POOL, "drf", 0.1)
+    with pytest.raises(ModelError, match="policy must be callable"):
+        service_region(POOL, DRF, 0.1)
+    with pytest.raises(ModelError, match="points must be a whole number >= 3"):
+        service_region(POOL, "bound", 0.1, points=2)
+    for wrong in (0, 1, np.nan):
+        with pytest.raises(ModelError, match="precision must be"):
+            service_region(POOL, "bound", 0.1, precision=wrong)
+    with pytest.raises(ModelError, match="max_states must be"):
+        service_region(POOL, "balanced", 0.1, max_states=0)
+    with pytest.raises(ModelError, match="mean_sizes"):
+        service_region(POOL, "bound", 0.1, mean_sizes=[1, -1])
+    four = Problem(np.eye(4), np.ones(4))
+    with pytest.raises(ModelError, match="at most 3 classes, but there are 4; take service_boundary"):
+        service_region(four, "bound", 0.1)
+    assert service_boundary(four, "bound", 0.1, [1, 1, 1, 1]).inner == pytest.approx(0.9, abs=1e-6)
+    blocked = Problem([[1, 0], [0, 1]], [1, 0])
+    with pytest.raises(ModelError, match="'class 2' demands a resource of capacity 0, so the region has no"):
+        service_region(blocked, "balanced", 0.1)
+    with pytest.raises(ModelError, match="never runs"):
+        service_boundary(blocked, "balanced", 0.1, [1, 1])
+    assert service_boundary(blocked, "balanced", 0.1, [1, 0]).inner == pytest.approx(0.9, abs=1e-6)
+    free = Problem([[1], [0]], [1], limits=[2, 2])
+    with pytest.raises(ModelError, match="'class 2' has no demands"):
+        service_region(free, "balanced", 0.1)
+    with pytest.raises(ModelError, match="classes without demands only"):
+        service_boundary(free, "balanced", 0.1, [0, 1])
+    for wrong in ([0, 0], [1, -1], [1, np.nan], [1], 1):
+        with pytest.raises(ModelError, match="direction must list 2 class loads"):
+            service_boundary(POOL, "bound", 0.1, wrong)
+    with pytest.raises(ModelError, match=r"load of class 'B' is below 1e-100 of the largest; set it to 0"):
+        service_boundary(POOL, "balanced", 0.1, [1, 1e-110])
+    with pytest.raises(ModelError, match="max_states=100"):
+        service_region(POOL, "balanced", 0.1, max_states=100)
