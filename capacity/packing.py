@@ -5,8 +5,11 @@ A *configuration* of a server is a vector of whole numbers of tasks that fit tog
 .. math:: K_i = \Big\{k \in \mathbb N^n : \sum_n k_n b_{nir} \le 1 \text{ for all } r,\
           k_n = 0 \text{ where not eligible}\Big\},
 
-with the shares :math:`b_{nir}` of resources that tasks hold. Over time a server alternates between its
-configurations, so that loads can be stabilised if they are in the interior of
+with the shares :math:`b_{nir}` of resources that tasks hold. Given effective capacities gamma scale what a
+task holds, as everywhere in this library: a task that is served at twice the speed holds half of its
+resources all the time, not all of them half the time. Over time a server alternates between its
+configurations, by preemption or at moments when it has been emptied, so that loads can be stabilised if
+they are in the interior of
 
 .. math:: \sum_i \operatorname{conv} K_i
 
