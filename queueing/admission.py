@@ -41,14 +41,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from fairness.errors import ModelError, NotConvergedError
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray
 from fairness.validation import require_memory, require_whole
-from queueing.direct import EPSILON, balance_residual, birth_death
+from queueing.direct import EPSILON, balance_residual, birth_death, factorised_part
 from queueing.grid import box_name, count_states, marginal_laws, mean_counts
 from queueing.multilevel import MEMORY, multilevel
 from queueing.results import class_lines, class_table
@@ -274,7 +272,7 @@ def admission(
         law = birth_death(1.0, np.append(0.0, down[0][1:] / up[0][:-1]))
     else:
         if method == "direct":
-            law, mean_error = _factorised(up, down, inside)
+            law, mean_error = factorised_part(up, down, inside)
             if mean_error > tolerance and automatic and n > 1:
                 method = "multilevel"
             elif mean_error > tolerance:
@@ -411,77 +409,6 @@ def _rates(
         # Refused states are never entered; a way out of them spares the solver a division by 0.
         down[row][~inside & (count > 0)] = 1.0
     return offered, up, down
-
-
-def _factorised(up: FloatArray, down: FloatArray, inside: NDArray[np.bool_]) -> tuple[FloatArray, float]:
-    """Law by sparse LU factorisation over the states inside, with the probability of a likely state pinned.
-
-    As :func:`queueing.direct.factorised`, with rates per state. Also returns the relative change of the means
-    by one step of iterative refinement; infinite where that is beyond its reach.
-    """
-    n, box, states = len(up), inside.shape, int(inside.sum())
-    number = np.full(box, -1)
-    number[inside] = np.arange(states)
-    rows, columns, values = [], [], []
-    for i in range(n):
-        low = (slice(None),) * i + (slice(None, -1),)
-        high = (slice(None),) * i + (slice(1, None),)
-        both = inside[high]
-        below, above = number[low][both], number[high][both]
-        for source, target, rate in (
-            (below, above, up[i][low][both]),
-            (above, below, down[i][high][both]),
-        ):
-            rows += [target, source]
-            columns += [source, source]
-            values += [-rate, rate]
-    row, column, value = map(np.concatenate, (rows, columns, values))
-    pin = int(number[_summit(up, down)])
-    free = row != pin
-    right = np.zeros(states)
-    right[pin] = 1.0
-    matrix = sparse.coo_array(
-        (np.append(value[free], 1.0), (np.append(row[free], pin), np.append(column[free], pin))),
-        shape=(states, states),
-    ).tocsc()
-    # The column of the pinned state is known: it goes to the right side, and the rest is an M-matrix.
-    known = matrix[:, [pin]].toarray().ravel()
-    known[pin] = 0.0
-    keep = sparse.diags_array(np.where(np.arange(states) == pin, 0.0, 1.0))
-    matrix = (matrix @ keep + sparse.coo_array(([1.0], ([pin], [pin])), shape=matrix.shape)).tocsc()
-    right -= known
-    factors = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-    law = factors.solve(right)
-    refined = np.maximum(law + factors.solve(right - matrix @ law), 0.0)
-    if not np.isfinite(refined.sum()):
-        return np.where(inside, 1.0 / states, 0.0), math.inf
-    laws = np.zeros((2, *box))
-    for full, part in zip(laws, (np.maximum(law, 0.0), refined), strict=True):
-        full[inside] = part / part.sum()
-    before, after = (mean_counts(full) for full in laws)
-    # Beside rates larger by 1/EPSILON those of a slow class are lost in the sums, as in queueing.direct.
-    pace = np.maximum(up, down).reshape(n, -1).max(axis=1)
-    lost = pace.min() < EPSILON * pace.max() or not after.all()
-    change = math.inf if lost else float(np.max(np.abs(after - before) / after))
-    return laws[1], max(change, EPSILON)
-
-
-def _summit(up: FloatArray, down: FloatArray) -> tuple[int, ...]:
-    """A likely state: from the empty one up along the largest ratio of births to deaths, while it is > 1."""
-    state = (0,) * len(up)
-    while True:
-        best, here = 1.0, state
-        for i in range(len(up)):
-            birth = up[i][state]
-            if birth > 0:
-                higher = (*state[:i], state[i] + 1, *state[i + 1 :])
-                death = down[i][higher]
-                ratio = birth / death if death > 0 else math.inf
-                if ratio > best:
-                    best, here = ratio, higher
-        if here == state:
-            return state
-        state = here
 
 
 def _ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:

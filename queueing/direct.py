@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from fairness.problem import FloatArray
 from queueing.grid import mean_counts
 
-__all__ = ["EPSILON", "balance_residual", "birth_death", "factorised"]
+__all__ = ["EPSILON", "balance_residual", "birth_death", "factorised", "factorised_part"]
 
 EPSILON = float(np.finfo(float).eps)
 
@@ -63,13 +64,82 @@ def factorised(up: FloatArray, down: FloatArray, pin: int) -> tuple[FloatArray, 
     law = factors.solve(right)
     refined = law + factors.solve(right - matrix @ law)
     refined = np.maximum(refined, 0.0)
-    before, after = (mean_counts((v / v.sum()).reshape(shape)) for v in (law, refined))
+    first, second = ((v / v.sum()).reshape(shape) for v in (law, refined))
+    return second, _change(first, second, np.maximum(up, down.reshape(len(up), -1).max(axis=1)))
+
+
+def factorised_part(up: FloatArray, down: FloatArray, inside: NDArray[np.bool_]) -> tuple[FloatArray, float]:
+    """Law by sparse LU factorisation over the states inside, with the probability of a likely state pinned.
+
+    As :func:`factorised`, with rates ``up`` per state as well, for a part of a box that need not be a box.
+    """
+    n, box, states = len(up), inside.shape, int(inside.sum())
+    number = np.full(box, -1)
+    number[inside] = np.arange(states)
+    rows, columns, values = [], [], []
+    for i in range(n):
+        low, high = _faces(n, i)
+        both = inside[high]
+        below, above = number[low][both], number[high][both]
+        for source, target, rate in (
+            (below, above, up[i][low][both]),
+            (above, below, down[i][high][both]),
+        ):
+            rows += [target, source]
+            columns += [source, source]
+            values += [-rate, rate]
+    row, column, value = map(np.concatenate, (rows, columns, values))
+    pin = int(number[_summit(up, down)])
+    free = row != pin
+    right = np.zeros(states)
+    right[pin] = 1.0
+    matrix = sparse.coo_array(
+        (np.append(value[free], 1.0), (np.append(row[free], pin), np.append(column[free], pin))),
+        shape=(states, states),
+    ).tocsc()
+    # The column of the pinned state is known: it goes to the right side, and the rest is an M-matrix.
+    known = matrix[:, [pin]].toarray().ravel()
+    known[pin] = 0.0
+    keep = sparse.diags_array(np.where(np.arange(states) == pin, 0.0, 1.0))
+    matrix = (matrix @ keep + sparse.coo_array(([1.0], ([pin], [pin])), shape=matrix.shape)).tocsc()
+    right -= known
+    factors = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    law = factors.solve(right)
+    refined = np.maximum(law + factors.solve(right - matrix @ law), 0.0)
+    if not np.isfinite(refined.sum()):
+        return np.where(inside, 1.0 / states, 0.0), math.inf
+    laws = np.zeros((2, *box))
+    for full, part in zip(laws, (np.maximum(law, 0.0), refined), strict=True):
+        full[inside] = part / part.sum()
+    return laws[1], _change(laws[0], laws[1], np.maximum(up, down).reshape(n, -1).max(axis=1))
+
+
+def _summit(up: FloatArray, down: FloatArray) -> tuple[int, ...]:
+    """A likely state: from the empty one up along the largest ratio of births to deaths, while it is > 1."""
+    state = (0,) * len(up)
+    while True:
+        best, here = 1.0, state
+        for i in range(len(up)):
+            birth = up[i][state]
+            if birth > 0:
+                higher = (*state[:i], state[i] + 1, *state[i + 1 :])
+                death = down[i][higher]
+                ratio = birth / death if death > 0 else math.inf
+                if ratio > best:
+                    best, here = ratio, higher
+        if here == state:
+            return state
+        state = here
+
+
+def _change(before: FloatArray, after: FloatArray, pace: FloatArray) -> float:
+    """Relative change of the mean counts; infinite where the largest rates hide the slowest."""
+    first, second = mean_counts(before), mean_counts(after)
     # Beside rates larger by 1/EPSILON those of a slow class are lost in the sums, and refinement cannot see
     # it. Every class has arrivals, so a mean of 0 is an underflow.
-    pace = np.maximum(up, down.reshape(len(up), -1).max(axis=1))
-    lost = pace.min() < EPSILON * pace.max() or not after.all()
-    change = math.inf if lost else float(np.max(np.abs(after - before) / after))
-    return (refined / refined.sum()).reshape(shape), max(change, EPSILON)
+    if pace.min() < EPSILON * pace.max() or not second.all():
+        return math.inf
+    return max(float(np.max(np.abs(second - first) / second)), EPSILON)
 
 
 def _faces(n_axes: int, axis: int) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
