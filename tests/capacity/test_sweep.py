@@ -627,8 +627,14 @@ def backend_of(name, processes=True):
     dask = pytest.importorskip("dask")
     distributed = pytest.importorskip("distributed")
     workers = {"n_workers": 2, "threads_per_worker": 1, "processes": processes, "dashboard_address": None}
+    settings = {
+        "distributed.scheduler.allowed-failures": 0,
+        # On a busy machine that compiles kernels beside, a worker may take long to answer.
+        "distributed.comm.timeouts.connect": "120s",
+        "distributed.comm.timeouts.tcp": "120s",
+    }
     with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        dask.config.set(settings),
         distributed.LocalCluster(**workers) as cluster,
         distributed.Client(cluster),
         joblib.parallel_config(backend="dask"),
@@ -651,7 +657,7 @@ def test_a_killed_sweep_resumed_equals_an_uninterrupted_one(tmp_path, whole, bac
         [sys.executable, "-c", code, __file__, str(path), backend], env=environment, start_new_session=True
     ) as process:
         try:
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 120
             while process.poll() is None and time.monotonic() < deadline:
                 if path.exists() and path.read_bytes().count(b"\n") > 4:
                     break
