@@ -19,12 +19,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.spatial import cKDTree
 
 from capacity.antiblocking import Body, Facet, Point, enclose, support_of_sum, vertices, volume
 from capacity.evidence import LoadEvidence, Support
 from capacity.pivoting import maximum
-from capacity.region import MERGE, ROUNDING, StabilityRegion
+from capacity.region import MERGE, ROUNDING, StabilityRegion, float_points, inequality
 from fairness.errors import ModelError
 from fairness.problem import Problem
 from fairness.validation import FloatArray, float_array
@@ -141,12 +140,7 @@ class MonotoneRegion(ABC):
         ModelError
             If there are more than ``max_facets`` facets.
         """
-        points = np.array([[float(v) for v in point] for point in self._points])
-        if self.is_rational or len(points) == 1:
-            return points
-        top = points.max(axis=0)
-        pairs = cKDTree(points / np.where(top > 0, top, 1.0)).query_pairs(MERGE, output_type="ndarray")
-        return np.delete(points, np.unique(pairs.max(axis=1)) if len(pairs) else [], axis=0)
+        return float_points(self._points, self.is_rational)
 
     @cached_property
     def exact_volume(self) -> Fraction | None:
@@ -266,12 +260,7 @@ class MonotoneRegion(ABC):
         lines = [f"{type(self).__name__} of {self.n_classes} classes: loads >= 0 (tasks) with"]
         for facet in self.exact_facets:
             normal, offset = _scaled(facet)
-            terms = (
-                f"{'' if a == 1 else f'{a:g} '}[{name}]"
-                for a, name in zip(normal, self.job_classes, strict=True)
-                if a > 0
-            )
-            lines.append(f"  {' + '.join(terms)} < {offset:g}")
+            lines.append(f"  {inequality(normal, offset, self.job_classes)}")
         if self.pinned:
             lines.append(f"  load must be 0: {', '.join(self.job_classes[n] for n in self.pinned)}")
         return "\n".join(lines)

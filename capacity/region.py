@@ -33,6 +33,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -51,7 +52,7 @@ from fairness.validation import float_array
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["StabilityRegion", "pool_stability_region"]
+__all__ = ["StabilityRegion", "float_points", "inequality", "pool_stability_region"]
 
 ROUNDING = 1e-12
 """Demands given as floats are rounded: a resource exceeded by less than this part of it is redundant."""
@@ -130,12 +131,7 @@ class StabilityRegion:
         ModelError
             If there are more than ``max_vertices``.
         """
-        points = np.array([[float(v) for v in point] for point in self._exact_points])
-        if self.problem.is_rational or len(points) == 1:
-            return points
-        scale = points.max(axis=0)
-        pairs = cKDTree(points / np.where(scale > 0, scale, 1.0)).query_pairs(MERGE, output_type="ndarray")
-        return np.delete(points, np.unique(pairs.max(axis=1)) if len(pairs) else [], axis=0)
+        return float_points(self._exact_points, self.problem.is_rational)
 
     @cached_property
     def exact_volume(self) -> Fraction | None:
@@ -204,12 +200,8 @@ class StabilityRegion:
         p = self.problem
         lines = [f"StabilityRegion of {p.n_classes} classes: loads >= 0 (tasks) with"]
         for j in self.facets:
-            terms = (
-                f"{'' if a == 1 else f'{a:g} '}[{name}]"
-                for a, name in zip(p.demands[:, j], p.job_classes, strict=True)
-                if a > 0
-            )
-            lines.append(f"  {' + '.join(terms)} < {p.capacities[j]:g}  ({p.resources[j]})")
+            bound = inequality(p.demands[:, j].tolist(), p.capacities[j], p.job_classes)
+            lines.append(f"  {bound}  ({p.resources[j]})")
         for label, names, which in (
             ("redundant resources", p.resources, self.redundant),
             ("load must be 0", p.job_classes, self.pinned),
@@ -292,6 +284,24 @@ class StabilityRegion:
             bits = max(0, 64 + len(terms).bit_length() - size)
             total = Fraction(sum((top << bits) // bottom for top, bottom in terms), 1 << bits)
         return total / math.factorial(n)
+
+
+def float_points(points: Sequence[Sequence[Fraction]], rational: bool) -> FloatArray:
+    """Points as floats, (n_points, n_classes); in a model of floats neighbours by rounding are one."""
+    array = np.array([[float(v) for v in point] for point in points])
+    if rational or len(array) == 1:
+        return array
+    top = array.max(axis=0)
+    pairs = cKDTree(array / np.where(top > 0, top, 1.0)).query_pairs(MERGE, output_type="ndarray")
+    return np.delete(array, np.unique(pairs.max(axis=1)) if len(pairs) else [], axis=0)
+
+
+def inequality(normal: Sequence[float], offset: float, job_classes: Sequence[str]) -> str:
+    """A facet as a person writes it."""
+    terms = (
+        f"{'' if a == 1 else f'{a:g} '}[{name}]" for a, name in zip(normal, job_classes, strict=True) if a > 0
+    )
+    return f"{' + '.join(terms)} < {offset:g}"
 
 
 def pool_stability_region(problem: Problem, *, max_vertices: int = 20_000) -> StabilityRegion:

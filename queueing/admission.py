@@ -31,7 +31,6 @@ References
 
 from __future__ import annotations
 
-import math
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,7 +45,7 @@ from fairness.errors import ModelError, NotConvergedError
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray
 from fairness.validation import require_memory, require_whole
-from queueing.direct import EPSILON, balance_residual, birth_death, factorised_part
+from queueing.direct import EPSILON, balance_residual, birth_death, factor_bytes, factorised_part
 from queueing.grid import box_name, count_states, marginal_laws, mean_counts
 from queueing.multilevel import MEMORY, multilevel
 from queueing.results import class_lines, class_table
@@ -258,10 +257,10 @@ def admission(
     if method == "multilevel" and n == 1:
         raise ModelError("method='multilevel' is for two classes or more; take 'product' or 'direct'")
     if method == "direct" and n > 1:
-        # Entries of the factors per state and bytes at the peak, as in queueing.chain.
-        fill = 4.0 * math.log2(states) if n == 2 else {3: 3.0, 4: 7.0}[n] * states**0.5
         require_memory(
-            16.0 * fill * states, f"the factorisation for {states} states", "take method='multilevel'"
+            factor_bytes(n, states) * states,
+            f"the factorisation for {states} states",
+            "take method='multilevel'",
         )
 
     offered, up, down = _rates(system, policy, axes, inside, users)

@@ -29,7 +29,7 @@ from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray
 from fairness.validation import require_memory
 from queueing.balanced import balanced_fairness
-from queueing.direct import EPSILON, balance_residual, birth_death, factorised
+from queueing.direct import EPSILON, balance_residual, birth_death, factor_bytes, factorised
 from queueing.grid import box_name, check_box, count_states, marginal_laws
 from queueing.multilevel import MEMORY, multilevel
 from queueing.results import LittleMeans, class_lines, class_table
@@ -330,10 +330,7 @@ def _bytes_per_state(method: str, n_axes: int, states: int) -> float:
         plain += 8.0 * (2 * MEMORY + n_axes)
     if method != "direct" or n_axes < 2:
         return plain
-    # Entries of the factors per state with minimum degree ordering, and 16 bytes for each at the peak:
-    # measured on boxes of 10^4 to 10^6 states (two classes) and 3,000 to 30,000 (three and four).
-    fill = 4.0 * math.log2(states) if n_axes == 2 else {3: 3.0, 4: 7.0}[n_axes] * states**0.5
-    return plain + 16.0 * fill
+    return plain + factor_bytes(n_axes, states)
 
 
 def _require_service(table: Table) -> None:
