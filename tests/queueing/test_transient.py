@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -13,13 +12,11 @@ from scipy.special import ive
 from fairness import DRF, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError
 from fairness.testing import KINDS, random_problem
+from queueing import uniformisation as module
 from queueing.chain import stationary
 from queueing.system import System
 from queueing.tabulate import tabulate
 from queueing.transient import transient
-
-# The package exports the function under the name of the module.
-module = import_module("queueing.transient")
 
 EXAMPLE = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"])
 
