@@ -17,7 +17,7 @@ Its support function is a sum over servers of small linear programs,
 classes: the vertices of each :math:`P_i` are walked exactly (:mod:`capacity.pivoting`), and facets, vertices
 and volume follow from exact support values (:mod:`capacity.antiblocking`); identical servers are counted, not
 repeated. Many classes or servers: queries by linear programs, each with evidence that is recomputed
-(:mod:`capacity.evidence`).
+(:mod:`queueing.cluster_load`).
 
 References
 ----------
@@ -36,15 +36,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csc_array
 
 from capacity.antiblocking import Body
-from capacity.evidence import LoadEvidence, Support, accepted, least_part, optimum, power_of_two
+from capacity.evidence import LoadEvidence, Support, accepted, optimum, power_of_two
 from capacity.monotone import MonotoneRegion
 from capacity.pivoting import walk
 from fairness.cluster import Cluster
 from fairness.errors import ModelError
-from fairness.validation import FloatArray
+from queueing.cluster_load import raised, relative_load, usage_rows
 
 __all__ = ["ClusterRegion", "cluster_stability_region", "distinct_servers"]
 
@@ -100,42 +99,7 @@ class ClusterRegion(MonotoneRegion):
         >>> evidence.prices.round(6), evidence.earnings.round(6)
         (array([0.1, 0.1]), array([0.4, 0.6]))
         """
-        rho, cluster = self._one(loads), self.cluster
-        if not rho.any():
-            nothing = np.zeros_like(cluster.gamma)
-            return LoadEvidence(rho, 0.0, 0.0, nothing, np.zeros_like(rho), np.zeros(cluster.n_servers))
-        asks = np.flatnonzero(rho)
-        alone = cluster.gamma.sum(axis=1)
-        # The relative load is linear in the scale of the loads.
-        top = float(rho.max())
-        mix = rho / top
-        unit = float((mix / alone).max())
-        # Columns x_ni / (gamma_ni unit): then all entries are between 0 and 1.
-        job_class, server = np.nonzero(cluster.eligible & (rho > 0)[:, None])
-        columns = np.arange(len(job_class))
-        gamma = cluster.gamma[job_class, server]
-        serve = csc_array(
-            (gamma / alone[job_class], (np.searchsorted(asks, job_class), columns)), (len(asks), len(columns))
-        )
-        z, worths, multipliers = least_part(serve, self._use(job_class, server), (mix / alone / unit)[asks])
-        placement = np.zeros_like(cluster.gamma)
-        placement[job_class, server] = z * gamma * unit
-        # Exactly the loads: less where there is too much, and what the solver's tolerance left out.
-        total = placement.sum(axis=1)
-        placement *= np.divide(mix, total, out=np.ones_like(rho), where=total > mix)[:, None]
-        placement[range(len(rho)), cluster.gamma.argmax(axis=1)] += np.maximum(mix - total, 0.0)
-        upper = float(np.einsum("ni,nir->ir", placement, cluster.task_shares).max())
-        wanted = np.zeros_like(rho)
-        wanted[asks] = worths / alone[asks]
-        worth = self._raised(multipliers.reshape(cluster.capacities.shape), wanted)
-        worth /= worth.sum()
-        # A task is worth what it holds where that is cheapest.
-        held = np.einsum("ir,nir->ni", worth, cluster.task_shares)
-        prices = np.where(cluster.eligible, held, np.inf).min(axis=1)
-        lower = float(prices @ mix)
-        evidence = LoadEvidence(rho, upper * top, lower * top, placement * top, prices, worth.sum(axis=1))
-        result: LoadEvidence = accepted(evidence, upper, lower)
-        return result
+        return relative_load(self.cluster, self._one(loads))
 
     def support(self, direction: ArrayLike) -> Support:
         """Most that the cluster earns at prices per task of shape (n_classes,), and where.
@@ -164,35 +128,19 @@ class ClusterRegion(MonotoneRegion):
         gamma = cluster.gamma[job_class, server]
         gain = p[job_class] * gamma
         z, multipliers = optimum(
-            -gain / gain.max(), self._use(job_class, server), np.ones(cluster.capacities.size)
+            -gain / gain.max(),
+            usage_rows(cluster, cluster.task_shares, job_class, server),
+            np.ones(cluster.capacities.size),
         )
         placement[job_class, server] = z * gamma
         used = np.einsum("ni,nir->ir", placement, cluster.task_shares).max(axis=1)
         placement /= np.maximum(used, 1.0)
         load = placement.sum(axis=1)
-        worth = self._raised(multipliers.reshape(cluster.capacities.shape) * gain.max(), p)
+        multipliers = multipliers.reshape(cluster.capacities.shape) * gain.max()
+        worth = raised(cluster, cluster.task_shares, multipliers, p)
         value, bound = float(p @ load), float(worth.sum())
         result: Support = accepted(Support(value * scale, bound * scale, load, placement), bound, value)
         return result
-
-    def _raised(self, worth: FloatArray, prices: FloatArray) -> FloatArray:
-        """Worth of the resources of each server, raised until each task holds at least its price.
-
-        Where the solver neglects a small server this costs next to nothing, and makes the proof complete.
-        """
-        cluster = self.cluster
-        held = np.einsum("ir,nir->ni", worth, cluster.task_shares)
-        short = (np.maximum(prices[:, None] - held, 0.0) * cluster.gamma).max(axis=0)
-        raised: FloatArray = worth + short[:, None]
-        return raised
-
-    def _use(self, job_class: Any, server: Any) -> csc_array:
-        """Shares of resources held by gamma tasks, rows (server, resource), one column per pair."""
-        cluster = self.cluster
-        held = cluster.task_shares[job_class, server] * cluster.gamma[job_class, server][:, None]
-        pair, resource = np.nonzero(held)
-        rows = server[pair] * cluster.n_resources + resource
-        return csc_array((held[pair, resource], (rows, pair)), (cluster.capacities.size, len(job_class)))
 
     @cached_property
     def _bodies(self) -> tuple[Body, ...]:

@@ -96,6 +96,6 @@ def is_stable(system: System) -> StabilityVerdict:
     >>> "fits" if is_stable(system) else "does not fit"
     'does not fit'
     """
-    names = system.problem.resources
+    names = system.load_names
     over = tuple(names[j] for j in np.flatnonzero(system.overloaded))
     return StabilityVerdict(names, system.relative_loads, over)

@@ -7,12 +7,15 @@ that were left, and the simulation goes on from the same state with the same ran
 from __future__ import annotations
 
 import math
+from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairness.errors import ModelError
 from fairness.policies.protocol import Policy, policy_name
+from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray
 from fairness.validation import require_memory
 from queueing.system import System
@@ -28,10 +31,10 @@ class GrowingTable:
     """Tasks of a policy on a grid of job counts that grows on demand.
 
     Threads may share it: a larger table replaces the old one as a whole, and all tables agree where they
-    overlap.
+    overlap. One thread computes it; those that need it wait.
     """
 
-    def __init__(self, system: System, policy: Policy, table: Table | None = None) -> None:
+    def __init__(self, system: System, policy: Policy | ClusterPolicy, table: Table | None = None) -> None:
         problem = system.problem
         name = policy_name(policy)
         self.policy = policy
@@ -49,9 +52,27 @@ class GrowingTable:
                 f"table must be made for the problem of the system and the policy {name}; got {table!r}"
             )
         self.table = table
+        self._growing = Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the lock: a copy in another process grows by itself."""
+        return {name: value for name, value in self.__dict__.items() if name != "_growing"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A copy with a lock of its own."""
+        self.__dict__.update(state)
+        self._growing = Lock()
 
     def covering(self, counts: NDArray[np.int64]) -> Table:
         """Table that holds the state ``counts``, each axis doubled until it does."""
+        table = self.table
+        if all(x < size for size, x in zip(table.shape, counts, strict=True)):
+            return table
+        with self._growing:
+            return self._grown(counts)
+
+    def _grown(self, counts: NDArray[np.int64]) -> Table:
+        """The table, which another thread may have enlarged meanwhile, enlarged where that is needed."""
         table = self.table
         shape = tuple(_doubled(size, int(x)) for size, x in zip(table.shape, counts, strict=True))
         if shape != table.shape:

@@ -37,6 +37,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairness.errors import ModelError
 from fairness.policies.protocol import Policy, policy_name
+from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray
 from queueing.grid import MOST
 from queueing.growth import GrowingTable, kernel_table
@@ -106,7 +107,7 @@ class Simulation(EstimatedMeans):
 
 def simulate(
     system: System,
-    policy: Policy,
+    policy: Policy | ClusterPolicy,
     *,
     events: int = 1_000_000,
     warmup: float = 0.1,
@@ -124,7 +125,7 @@ def simulate(
     system : System
         Sizes are taken as exponential with the given means.
     policy : callable
-        ``policy(problem, counts) -> tasks``.
+        ``policy(problem, counts) -> tasks``, for a cluster ``policy(cluster, counts) -> placement``.
     events : int
         Arrivals and departures per replication, warm-up included.
     warmup : float

@@ -1,4 +1,4 @@
-r"""A pool under random traffic.
+r"""A pool, or a cluster of servers, under random traffic.
 
 Jobs of class :math:`i` arrive at rate :math:`\lambda_i` with mean size :math:`\sigma_i`. The size of a
 job is the time it would take to run its tasks one after the other (task-time). With
@@ -7,6 +7,12 @@ job is the time it would take to run its tasks one after the other (task-time). 
 a resource is :math:`\varrho_j = \sum_i \rho_i a_{ij}` units. A stationary law under an optimal policy
 exists if and only if :math:`\varrho_j < C_j` for every resource [1]_.
 
+On a cluster :math:`\varphi_i(x)` counts the tasks of the class on all servers together. The one load that
+matters is the least part u of all servers on which some placement carries the mean tasks :math:`\rho`
+(:mod:`queueing.cluster_load`): below 1 some policy is stable, above 1 none is [2]_. Servers are then taken to
+divide each resource by itself; one that serves a single class at a time can do no more, so a policy of time
+division, like any policy that wastes capacity, may be unstable already at a load below 1.
+
 By Little's law the mean duration is :math:`E[x_i]/\lambda_i`, and the mean service rate, the mean number
 of running tasks of an active job, is :math:`\gamma_i = \rho_i/E[x_i]`.
 
@@ -14,21 +20,26 @@ References
 ----------
 .. [1] T. Bonald and J. Roberts, "Resource sharing in data centers", Workshop on Performance and
    Control of Large-Scale Networks, Eindhoven, 2014.
+.. [2] S. T. Maguluri, R. Srikant and L. Ying, "Stochastic models of load balancing and scheduling in cloud
+   computing clusters", INFOCOM 2012. DOI 10.1109/INFCOM.2012.6195815.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fairness.cluster import Cluster
 from fairness.errors import ModelError, UnstableError
 from fairness.problem import FloatArray, Problem
 from fairness.validation import float_array
+from queueing.cluster_load import LoadEvidence, relative_load
 
-__all__ = ["System"]
+__all__ = ["System", "same_problem"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -37,7 +48,7 @@ class System:
 
     Parameters
     ----------
-    problem : Problem
+    problem : Problem or Cluster
     arrival_rates : array_like of shape (n_classes,), jobs per unit of time
         >= 0; 0 switches a class off.
     mean_sizes : array_like of shape (n_classes,) or float, task-time per job
@@ -46,7 +57,7 @@ class System:
     Raises
     ------
     ModelError
-        If a shape or sign is wrong.
+        If a shape or sign is wrong, or problem is neither a Problem nor a Cluster.
 
     Examples
     --------
@@ -54,14 +65,23 @@ class System:
     >>> system = System(pool, arrival_rates=[0.5, 0.5])
     >>> system.loads, system.relative_loads
     (array([0.5, 0.5]), array([0.55, 0.55]))
+
+    Two servers; class 1 fits on the first only.
+
+    >>> from fairness import Cluster
+    >>> System(Cluster([[1, 2], [1, 0]], [[4, 4], [6, 0]]), arrival_rates=[1, 7])
+    System(2 classes; relative load: servers 0.8)
     """
 
-    problem: Problem
+    # Problem | Cluster; what needs one of them asks for it by require_pool or is answered here for both.
+    problem: Any
     arrival_rates: FloatArray
     mean_sizes: FloatArray
 
-    def __init__(self, problem: Problem, arrival_rates: ArrayLike, mean_sizes: ArrayLike = 1.0) -> None:
-        rates = _per_class("arrival_rates", arrival_rates, problem)
+    def __init__(
+        self, problem: Problem | Cluster, arrival_rates: ArrayLike, mean_sizes: ArrayLike = 1.0
+    ) -> None:
+        rates = _per_class("arrival_rates", arrival_rates, _checked(problem))
         sizes = _sizes(mean_sizes, problem)
         rates.flags.writeable = sizes.flags.writeable = False
         object.__setattr__(self, "problem", problem)
@@ -69,20 +89,26 @@ class System:
         object.__setattr__(self, "mean_sizes", sizes)
 
     @classmethod
-    def with_load(cls, problem: Problem, mix: ArrayLike, load: float, mean_sizes: ArrayLike = 1.0) -> System:
-        """System with class loads proportional to ``mix`` and relative load ``load`` on the busiest resource.
+    def with_load(
+        cls, problem: Problem | Cluster, mix: ArrayLike, load: float, mean_sizes: ArrayLike = 1.0
+    ) -> System:
+        """System with class loads proportional to ``mix`` and relative load ``load``.
+
+        On a pool this is the load of the busiest resource, on a cluster the least part of the servers that
+        carries the loads.
 
         Examples
         --------
         >>> System.with_load(Problem([[10, 1], [1, 10]], [10, 10]), mix=[3, 1], load=0.93).loads
         array([0.9, 0.3])
         """
-        sizes = _sizes(mean_sizes, problem)
+        sizes = _sizes(mean_sizes, _checked(problem))
         shape = cls(problem, _per_class("mix", mix, problem))
         busiest = float(shape.relative_loads.max())
         if not 0 < busiest < np.inf:
+            where = "the servers" if shape.is_cluster else "the busiest resource"
             raise ModelError(
-                f"mix {np.asarray(mix)} puts relative load {busiest:g} on the busiest resource; "
+                f"mix {np.asarray(mix)} puts relative load {busiest:g} on {where}; "
                 "it must be positive and finite"
             )
         if not (np.isfinite(load) and load > 0):
@@ -99,35 +125,104 @@ class System:
         """Class loads rho = lambda * sigma, tasks; shape (n_classes,)."""
         return self.arrival_rates * self.mean_sizes
 
+    @property
+    def is_cluster(self) -> bool:
+        """Whether the problem is a Cluster, and not one pool."""
+        return isinstance(self.problem, Cluster)
+
+    @property
+    def blocked(self) -> NDArray[np.bool_]:
+        """Classes that can never run, (n_classes,); on a cluster there are none."""
+        blocked: NDArray[np.bool_] = (
+            np.zeros(self.n_classes, bool) if self.is_cluster else self.problem.blocked
+        )
+        return blocked
+
+    @property
+    def limits(self) -> FloatArray:
+        """Most tasks of one job, (n_classes,); infinite on a cluster, whose model has no limits."""
+        limits: FloatArray = np.full(self.n_classes, np.inf) if self.is_cluster else self.problem.limits
+        return limits
+
+    def require_pool(self, what: str) -> Problem:
+        """The problem, if it is one pool; ModelError, in the name of ``what``, if it is a Cluster."""
+        if not isinstance(self.problem, Problem):
+            raise ModelError(
+                f"{what} needs one pool of resources (a Problem); this system is a Cluster: use stationary, "
+                "transient, simulate or simulate_jobs with a cluster policy, for example PSDSF()"
+            )
+        return self.problem
+
     @cached_property
     def resource_loads(self) -> FloatArray:
-        """Resource loads rho a, resource units; shape (n_resources,)."""
+        """Resource loads rho a, resource units, on a cluster of all servers together; (n_resources,).
+
+        Raises
+        ------
+        ModelError
+            On a cluster with given gamma: what a task holds then depends on its server.
+        """
+        if self.is_cluster and self.problem.given_gamma is not None:
+            raise ModelError(
+                "gamma is given, so a task holds other amounts on other servers and resources have no load "
+                "of their own; see load_evidence for a placement that carries the loads"
+            )
         loads: FloatArray = self.loads @ self.problem.demands
         return loads
 
     @cached_property
+    def load_evidence(self) -> LoadEvidence:
+        """On a cluster: a placement that carries the loads, and prices that prove that no better one exists.
+
+        Raises
+        ------
+        ModelError
+            If the system is one pool.
+        NotConvergedError
+            If placement and prices leave a relative gap of more than 1e-9.
+        """
+        if not self.is_cluster:
+            raise ModelError("load_evidence is for a Cluster; the loads of a pool are its relative_loads")
+        return relative_load(self.problem, self.loads)
+
+    @property
+    def load_names(self) -> tuple[str, ...]:
+        """What the entries of relative_loads belong to: the resources of a pool, "servers" for a cluster."""
+        names: tuple[str, ...] = ("servers",) if self.is_cluster else self.problem.resources
+        return names
+
+    @cached_property
     def relative_loads(self) -> FloatArray:
-        """Resource loads over capacities, (n_resources,); infinite where a capacity of 0 is demanded."""
+        """Resource loads over capacities, (n_resources,); infinite where a capacity of 0 is demanded.
+
+        For a cluster the least part of all servers that carries the loads, shape (1,).
+        """
+        if self.is_cluster:
+            return np.array([self.load_evidence.relative_load])
         loads, capacities = self.resource_loads, self.problem.capacities
         empty = np.where(loads > 0, np.inf, 0.0)
         return np.divide(loads, capacities, out=empty, where=capacities > 0)
 
     @property
     def overloaded(self) -> NDArray[np.bool_]:
-        """Resources with relative load >= 1, (n_resources,): with any, there is no stationary law."""
+        """Entries of relative_loads >= 1, (n_resources,) or (1,): with any, there is no stationary law."""
         return self.relative_loads >= 1
 
     def require_stable(self) -> None:
-        """Raise UnstableError, naming the overloaded resources, unless every relative load is below 1."""
+        """Raise UnstableError, naming what is overloaded, unless every relative load is below 1."""
         over = np.flatnonzero(self.overloaded)
-        if len(over):
-            names = ", ".join(
-                f"{self.problem.resources[j]!r} (load {self.relative_loads[j]:.6g})" for j in over
-            )
+        if not len(over):
+            return
+        if self.is_cluster:
             raise UnstableError(
-                f"no stationary law: the load must be below 1 on every resource, but is not on {names}; "
-                "reduce arrival_rates or mean_sizes, or raise the capacities"
+                "no stationary law: no placement carries the loads on less than all of the servers (load "
+                f"{self.relative_loads[0]:.6g}); reduce arrival_rates or mean_sizes, or add servers"
             )
+        names = ", ".join(f"{self.load_names[j]!r} (load {self.relative_loads[j]:.6g})" for j in over)
+        raise UnstableError(
+            f"no stationary law: the load must be below 1 on every resource, but is not on {names}; "
+            "reduce arrival_rates or mean_sizes, or raise the capacities"
+        )
 
     def mean_durations(self, mean_jobs: ArrayLike) -> FloatArray:
         """Mean durations E[x_i]/lambda_i by Little's law, (n_classes,); NaN where no job arrives."""
@@ -145,19 +240,48 @@ class System:
 
     def __repr__(self) -> str:
         loads = ", ".join(
-            f"{name} {load:.4g}"
-            for name, load in zip(self.problem.resources, self.relative_loads, strict=True)
+            f"{name} {load:.4g}" for name, load in zip(self.load_names, self.relative_loads, strict=True)
         )
         return f"System({self.n_classes} classes; relative load: {loads})"
 
 
-def _sizes(mean_sizes: ArrayLike, problem: Problem) -> FloatArray:
+def same_problem(one: Problem | Cluster, other: Problem | Cluster) -> bool:
+    """Whether two problems are equal in all that a policy can see: arrays, weights, limits and names.
+
+    They may be different objects: one of them read again, or back from another process.
+    """
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    names: tuple[str, ...] = ("job_classes", "resources")
+    arrays: tuple[str, ...] = ("demands", "capacities", "weights")
+    if isinstance(one, Cluster) and isinstance(other, Cluster):
+        if (one.given_gamma is None) != (other.given_gamma is None):
+            return False  # some policies refuse a given gamma, whatever it says
+        names, arrays = (*names, "servers"), (*arrays, "gamma")
+    else:
+        arrays = (*arrays, "limits")
+    return all(getattr(one, name) == getattr(other, name) for name in names) and all(
+        np.array_equal(getattr(one, name), getattr(other, name)) for name in arrays
+    )
+
+
+def _checked(problem: Any) -> Problem | Cluster:
+    if not isinstance(problem, (Problem, Cluster)):
+        raise ModelError(f"problem must be a fairness.Problem or Cluster; got {type(problem).__name__}")
+    return problem
+
+
+def _sizes(mean_sizes: ArrayLike, problem: Problem | Cluster) -> FloatArray:
     sizes = float_array("mean_sizes", mean_sizes)
     sizes = np.full(problem.n_classes, sizes) if sizes.ndim == 0 else sizes
     return _per_class("mean_sizes", sizes, problem, positive=True)
 
 
-def _per_class(name: str, given: ArrayLike, problem: Problem, *, positive: bool = False) -> FloatArray:
+def _per_class(
+    name: str, given: ArrayLike, problem: Problem | Cluster, *, positive: bool = False
+) -> FloatArray:
     """Validated vector with one entry per class, >= 0 or > 0."""
     values = float_array(name, given)
     if values.shape != (problem.n_classes,):

@@ -1,22 +1,29 @@
 """A policy on a grid of job counts, evaluated once.
 
 The Markov chain and the simulator ask for the same allocations again and again; a table answers by one
-look-up. Entry ``tasks[x_1, ..., x_n, i]`` is the number of tasks that class i runs when x jobs are present.
+look-up. Entry ``tasks[x_1, ..., x_n, i]`` is the number of tasks that class i runs when x jobs are present,
+in the whole pool or on all servers of the cluster together.
 """
 
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import joblib
 import numpy as np
+from numpy.typing import NDArray
 
+from fairness.cluster import Cluster
 from fairness.errors import ModelError
 from fairness.policies.protocol import Policy, call_policy, policy_name
+from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray, Problem
 from fairness.validation import require_memory
 from queueing.grid import box_name, check_shape, count_states
+from queueing.system import same_problem
 
 __all__ = ["Table", "policy_tasks", "tabulate"]
 
@@ -30,7 +37,7 @@ class Table:
 
     Attributes
     ----------
-    problem : Problem
+    problem : Problem or Cluster
     policy : str
         Name of the policy.
     tasks : ndarray of shape (*shape, n_classes), tasks
@@ -39,10 +46,10 @@ class Table:
         The policy itself.
     """
 
-    problem: Problem
+    problem: Problem | Cluster
     policy: str
     tasks: FloatArray
-    function: Policy
+    function: Policy | ClusterPolicy
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -52,28 +59,38 @@ class Table:
     def __repr__(self) -> str:
         return f"Table({self.policy} on {box_name(self.shape)} states)"
 
-    def is_of(self, problem: Problem, policy: Policy) -> bool:
-        """Whether the table is of this very problem and an equal policy."""
+    def is_of(self, problem: Problem | Cluster, policy: Policy | ClusterPolicy) -> bool:
+        """Whether the table is of an equal problem and an equal policy."""
         same = self.function is policy or (
             type(self.function) is type(policy) and bool(self.function == policy)
         )
-        return self.problem is problem and same
+        return same and same_problem(self.problem, problem)
 
 
 def tabulate(
-    problem: Problem, policy: Policy, shape: Sequence[int] | int, *, known: Table | None = None
+    problem: Problem | Cluster,
+    policy: Policy | ClusterPolicy,
+    shape: Sequence[int] | int,
+    *,
+    known: Table | None = None,
+    n_jobs: int = 1,
 ) -> Table:
     """Evaluate a policy in all states 0 <= x_i < shape[i].
 
     Parameters
     ----------
-    problem : Problem
+    problem : Problem or Cluster
     policy : callable
-        ``policy(problem, counts) -> tasks``; called with chunks of states, counts of shape (k, n_classes).
+        ``policy(problem, counts) -> tasks``, or ``policy(cluster, counts) -> placement``; called with chunks
+        of states, counts of shape (k, n_classes).
     shape : sequence of int or int
         States per class.
     known : Table, optional
         A smaller table of the same problem and policy; its states are copied, not computed.
+    n_jobs : int
+        Parts of the table computed at the same time (joblib; processes unless ``joblib.parallel_config`` says
+        otherwise), -1 for all cores. It pays for policies that solve a program in every state, as those for
+        clusters do (some hundreds to thousands of states per second); the table does not depend on it.
 
     Returns
     -------
@@ -82,8 +99,9 @@ def tabulate(
     Raises
     ------
     ModelError
-        If the table does not fit in memory, or the policy returns another shape, values that are negative or
-        not finite, or tasks for a class without jobs.
+        If the table does not fit in memory; if the policy is for the other kind of problem; or if it returns
+        another shape, values that are negative or not finite, tasks for a class without jobs, or tasks on a
+        server where the class cannot run.
 
     Examples
     --------
@@ -93,6 +111,8 @@ def tabulate(
     (Table(DRF on 5 x 5 states), array([3., 2.]))
     """
     sizes = check_shape(shape, problem.n_classes)
+    if not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ModelError(f"n_jobs must be a positive integer, or -1 for all cores; got {n_jobs!r}")
     n, states = problem.n_classes, math.prod(sizes)
     name = policy_name(policy)
     require_memory(
@@ -108,35 +128,102 @@ def tabulate(
         inner = tuple(min(old, new) for old, new in zip(known.shape, sizes, strict=True))
         corner = tuple(slice(k) for k in inner)
         tasks.reshape(*sizes, n)[corner] = known.tasks[corner]
-    for start in range(0, states, CHUNK):
-        place = np.arange(start, min(start + CHUNK, states))
+
+    def missing(start: int) -> NDArray[np.intp]:
+        """Places from ``start`` on, one chunk, that are not known."""
+        place = np.arange(start, min(start + chunk, states))
+        if known is None:
+            return place
         axes = np.unravel_index(place, sizes)
-        if known is not None:
-            new = np.any([axis >= k for axis, k in zip(axes, inner, strict=True)], axis=0)
-            place, axes = place[new], tuple(axis[new] for axis in axes)
-        if len(place):
-            counts = np.stack(axes, axis=-1).astype(float)
-            tasks[place] = policy_tasks(problem, policy, counts)
+        return place[np.any([axis >= k for axis, k in zip(axes, inner, strict=True)], axis=0)]
+
+    def computed(place: NDArray[np.intp]) -> FloatArray:
+        counts = np.stack(np.unravel_index(place, sizes), axis=-1).astype(float)
+        return policy_tasks(problem, policy, counts)
+
+    # A placement has an entry per server.
+    chunk = CHUNK if isinstance(problem, Problem) else max(1, CHUNK // problem.n_servers)
+    if n_jobs != 1:
+        # States with many jobs of many classes may take longer: several chunks for each worker.
+        chunk = min(chunk, math.ceil(states / (8 * joblib.effective_n_jobs(n_jobs))))
+    places = (place for place in map(missing, range(0, states, chunk)) if len(place))
+    if n_jobs == 1:
+        for place in places:
+            tasks[place] = computed(place)
+    else:
+        chosen = list(places)
+        pieces = joblib.Parallel(n_jobs=n_jobs)(joblib.delayed(computed)(place) for place in chosen)
+        for place, piece in zip(chosen, pieces, strict=True):
+            tasks[place] = piece
     tasks = tasks.reshape(*sizes, n)
     tasks.flags.writeable = False
     return Table(problem, name, tasks, policy)
 
 
-def policy_tasks(problem: Problem, policy: Policy, counts: FloatArray) -> FloatArray:
+def policy_tasks(
+    problem: Problem | Cluster, policy: Policy | ClusterPolicy, counts: FloatArray
+) -> FloatArray:
     """Tasks under a policy for counts of shape (..., n_classes), with its answer checked.
+
+    On a cluster the policy answers with placements, (..., n_classes, n_servers), which are summed over the
+    servers.
 
     Raises
     ------
     ModelError
-        If the answer has another shape, or a value is negative, not finite, or positive where no job is.
+        If the policy is for the other kind of problem; if the answer has another shape; or if a value is
+        negative, not finite, or positive where no job is or, on a cluster, where the class cannot run.
+
+    Examples
+    --------
+    >>> from fairness import PSDSF, Cluster
+    >>> cluster = Cluster([[1, 2], [1, 0]], [[4, 4], [6, 0]])
+    >>> policy_tasks(cluster, PSDSF(), np.array([[1.0, 1.0], [1.0, 0.0]]))
+    array([[2., 8.],
+           [2., 0.]])
     """
-    tasks = call_policy(problem, policy, counts)
-    wrong = ~(np.isfinite(tasks) & (tasks >= 0)) | ((counts == 0) & (tasks != 0))
+    if isinstance(problem, Cluster):
+        placement = _placement(problem, policy, counts)
+        wrong = ~(np.isfinite(placement) & (placement >= 0)) | (
+            (((counts == 0)[..., None]) | ~problem.eligible) & (placement != 0)
+        )
+        rule = "tasks must be finite, >= 0, and 0 where no job is present or the class cannot run"
+        values = placement
+    else:
+        if isinstance(policy, ClusterPolicy):
+            raise ModelError(
+                f"policy {policy_name(policy)} places tasks on the servers of a Cluster; the problem is one "
+                "pool (a Problem): take a policy for pools, for example DRF(), or give a Cluster"
+            )
+        values = call_policy(problem, policy, counts)
+        wrong = ~(np.isfinite(values) & (values >= 0)) | ((counts == 0) & (values != 0))
+        rule = "tasks must be finite, >= 0, and 0 where no job is present"
     if wrong.any():
         place = tuple(int(v) for v in np.argwhere(wrong)[0])
+        state, i = place[: counts.ndim - 1], place[counts.ndim - 1]
+        where = f" on {problem.servers[place[-1]]!r}" if isinstance(problem, Cluster) else ""
         raise ModelError(
-            f"policy {policy_name(policy)} gave {tasks[place]} tasks to class "
-            f"{problem.job_classes[place[-1]]!r} in state {counts[place[:-1]]}; "
-            "tasks must be finite, >= 0, and 0 where no job is present"
+            f"policy {policy_name(policy)} gave {values[place]} tasks to class {problem.job_classes[i]!r}"
+            f"{where} in state {counts[state]}; {rule}"
         )
+    tasks: FloatArray = values.sum(axis=-1) if isinstance(problem, Cluster) else values
     return tasks
+
+
+def _placement(cluster: Cluster, policy: Policy | ClusterPolicy, counts: FloatArray) -> FloatArray:
+    """Placements under a policy, with the shape that they must have."""
+    name = policy_name(policy)
+    remedy = "the problem is a Cluster: take a policy that places tasks on servers, for example PSDSF()"
+    try:
+        placement: FloatArray = np.asarray(policy(cluster, counts), dtype=float)  # type: ignore[arg-type]
+    except AttributeError as error:
+        if error.obj is not cluster:
+            raise
+        # A policy for pools asks a cluster for what only a pool has.
+        raise ModelError(f"policy {name} is made for one pool of resources; {remedy}") from error
+    if placement.shape != (*counts.shape, cluster.n_servers):
+        raise ModelError(
+            f"policy {name} returned shape {placement.shape} for counts of shape {counts.shape} and "
+            f"{cluster.n_servers} servers; {remedy}, with shape (..., n_classes, n_servers)"
+        )
+    return placement

@@ -15,7 +15,7 @@ from queueing.arrivals import Arrivals, Poisson
 from queueing.distributions import Exponential, Law
 from queueing.joblevel.runs import Phase
 from queueing.joblevel.traces import JobTrace
-from queueing.system import System
+from queueing.system import System, same_problem
 
 __all__ = ["check_length", "check_levels", "check_tails", "run_phases", "scaled_laws", "traced_system"]
 
@@ -83,7 +83,7 @@ def traced_system(system: System, trace: JobTrace, sizes: Any, arrivals: Any) ->
     """System of a trace, which leaves no other choice of jobs."""
     if sizes is not None or arrivals is not None:
         raise ModelError("a trace brings its own sizes and arrivals; leave out sizes and arrivals")
-    if trace.problem is not system.problem:
+    if not same_problem(trace.problem, system.problem):
         raise ModelError("trace was read for another problem than that of the system")
     return trace.system()
 

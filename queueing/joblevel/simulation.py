@@ -45,6 +45,7 @@ import pandas as pd
 from fairness.errors import ModelError, NotConvergedError
 from fairness.kernels import IntArray
 from fairness.policies.protocol import Policy, policy_name
+from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray
 from fairness.validation import require_memory
 from queueing.arrivals import Arrivals
@@ -189,7 +190,7 @@ class JobSimulation(EstimatedMeans):
 
 def simulate_jobs(
     system: System,
-    policy: Policy,
+    policy: Policy | ClusterPolicy,
     *,
     sizes: Law | Sequence[Law] | None = None,
     arrivals: Arrivals | Sequence[Arrivals] | None = None,
@@ -215,7 +216,8 @@ def simulate_jobs(
     system : System
         Gives the arrival rates and the mean sizes, whatever the laws.
     policy : callable
-        ``policy(problem, counts) -> tasks``; the tasks of a class are shared equally by its jobs.
+        ``policy(problem, counts) -> tasks``, or ``policy(cluster, counts) -> placement``; the tasks of a
+        class, wherever they run, are shared equally by its jobs.
     sizes : Law or sequence of Law, one per class, optional
         Shape of the law of the sizes, scaled to the mean sizes of the system. Default: exponential.
     arrivals : Arrivals or sequence of Arrivals, one per class, optional

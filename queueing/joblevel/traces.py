@@ -14,6 +14,7 @@ from os import PathLike
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairness.cluster import Cluster
 from fairness.errors import ModelError
 from fairness.kernels import IntArray
 from fairness.problem import FloatArray, Problem
@@ -33,7 +34,7 @@ class JobTrace:
 
     Parameters
     ----------
-    problem : Problem
+    problem : Problem or Cluster
         Gives the classes their names.
     arrival_times : array_like of shape (n_jobs,), time
         Finite, >= 0, not decreasing.
@@ -55,13 +56,17 @@ class JobTrace:
     (JobTrace(3 jobs in 4 units of time), array([3., 1.]))
     """
 
-    problem: Problem
+    problem: Problem | Cluster
     arrival_times: FloatArray
     class_indices: IntArray
     sizes: FloatArray
 
     def __init__(
-        self, problem: Problem, arrival_times: ArrayLike, job_classes: Sequence[str], sizes: ArrayLike
+        self,
+        problem: Problem | Cluster,
+        arrival_times: ArrayLike,
+        job_classes: Sequence[str],
+        sizes: ArrayLike,
     ) -> None:
         times, work = float_array("arrival_times", arrival_times, 1), float_array("sizes", sizes, 1)
         names = [str(name) for name in job_classes]
@@ -110,14 +115,16 @@ class JobTrace:
         return f"JobTrace({self.n_jobs} jobs in {self.span:g} units of time)"
 
 
-def read_trace(path: str | PathLike[str], problem: Problem, *, longest_gap: float = math.inf) -> JobTrace:
+def read_trace(
+    path: str | PathLike[str], problem: Problem | Cluster, *, longest_gap: float = math.inf
+) -> JobTrace:
     """Read a trace from a CSV file with columns arrival_time, job_class and size.
 
     Parameters
     ----------
     path : path
         File with a header line.
-    problem : Problem
+    problem : Problem or Cluster
         Names the classes.
     longest_gap : float, time
         Longest time without arrivals that is taken for silence and not for a hole in the record.
@@ -167,7 +174,7 @@ def read_trace(path: str | PathLike[str], problem: Problem, *, longest_gap: floa
 
 
 def _check(
-    problem: Problem, times: FloatArray, names: Sequence[str], where: Callable[[int], str]
+    problem: Problem | Cluster, times: FloatArray, names: Sequence[str], where: Callable[[int], str]
 ) -> IntArray:
     """Indices of the classes, (n_jobs,), once names and the order of the times have been checked."""
     if not np.diff(times).any():
@@ -187,5 +194,5 @@ def _check(
     return indices
 
 
-def _listed(problem: Problem) -> str:
+def _listed(problem: Problem | Cluster) -> str:
     return ", ".join(map(repr, problem.job_classes))

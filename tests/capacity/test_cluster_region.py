@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 from scipy.spatial import ConvexHull
 
 import capacity.cluster_region
-import capacity.evidence
+import queueing.cluster_load
 from capacity.antiblocking import Body, enclose, support_of_sum, vertices, volume
 from capacity.cluster_region import ClusterRegion, cluster_stability_region, distinct_servers
 from capacity.packing import packing_region
@@ -336,14 +336,14 @@ def test_loads_of_any_size(top):
 
 
 def test_a_placement_that_overfills_is_scaled_down(monkeypatch):
-    solve = capacity.evidence.linprog
+    solve = queueing.cluster_load.linprog
 
     def generous(*args, **options):
         result = solve(*args, **options)
         result.x *= 1 + 1e-10
         return result
 
-    monkeypatch.setattr(capacity.evidence, "linprog", generous)
+    monkeypatch.setattr(queueing.cluster_load, "linprog", generous)
     cluster = Cluster([[1, 2], [1, 0]], [[4, 4], [6, 0]])
     best = cluster_stability_region(cluster).support([3, 2])
     assert np.einsum("ni,nir->ir", best.placement, cluster.task_shares).max() <= 1 + 1e-15
@@ -561,14 +561,14 @@ def test_errors(monkeypatch):
     with pytest.raises(ModelError, match=r"mixes of one server have more than 2 vertices"):
         _ = cluster_stability_region(cluster).exact_facets
     # A wrong solution of the linear program is noticed, whatever its status.
-    solve = capacity.evidence.linprog
+    solve = queueing.cluster_load.linprog
 
     def wrong(*args, **options):
         result = solve(*args, **options)
         result.ineqlin.marginals[:] = -1.0
         return result
 
-    monkeypatch.setattr(capacity.evidence, "linprog", wrong)
+    monkeypatch.setattr(queueing.cluster_load, "linprog", wrong)
     with pytest.raises(NotConvergedError, match=r"leaves a relative gap") as caught:
         region.judge([1, 2, 1])
     assert caught.value.best.relative_load > caught.value.best.bound

@@ -1,0 +1,482 @@
+"""Clusters under random arrivals: loads, tables, chains and simulations against pools and closed forms."""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+import threading
+from dataclasses import dataclass
+
+import joblib
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from scipy.sparse import csc_array, diags_array
+from scipy.sparse.linalg import spsolve
+
+from capacity.sweeping.sweep import sweep
+from fairness import CATALOGUE, CDRFH, CLUSTER_CATALOGUE, DRF, PSDSF, TSF, Cluster, Problem
+from fairness.errors import ModelError, UnstableError
+from fairness.policies.servers.per_server import PerServerDRF
+from fairness.testing import KINDS, random_cluster
+from queueing import admission, balanced_fairness, duration_bound, stationary, transient
+from queueing.cluster_load import geometric_ratios, relative_load
+from queueing.growth import GrowingTable
+from queueing.joblevel import JobTrace, simulate_jobs
+from queueing.simulate import simulate
+from queueing.system import System, same_problem
+from queueing.tabulate import policy_tasks, tabulate
+
+module = importlib.import_module("queueing.tabulate")  # the package has a function of this name
+
+# Statistical tests compare with intervals at this level; false alarms have probability 1e-6 per number.
+SURE = 1 - 1e-6
+
+TWO = Cluster([[1, 2], [1, 0]], [[4, 4], [6, 0]], job_classes=["A", "B"], servers=["big", "small"])
+APART = Cluster([[1, 2], [3, 1]], [[4, 4], [6, 6]], eligible=[[True, False], [False, True]])
+TWINS = Cluster([[1, 0.1], [0.1, 1]], [[1, 1], [1, 1]])
+
+
+def off(estimate, exact):
+    """Deviation over the half-width of the interval at level SURE; below 1 unless by a false alarm."""
+    return np.abs(estimate.value - exact) / estimate.half_width_at(SURE)
+
+
+def law_on_box(system, table):
+    """Stationary law on the box of a table, by a sparse LU factorisation of the generator, state 0 pinned."""
+    shape = table.shape
+    states = np.arange(np.prod(shape)).reshape(shape)
+    rows, columns, rates = [], [], []
+    for i in range(len(shape)):
+        low = np.take(states, range(shape[i] - 1), axis=i).ravel()
+        high = np.take(states, range(1, shape[i]), axis=i).ravel()
+        down = table.tasks.reshape(-1, len(shape))[high, i] / system.mean_sizes[i]
+        rows += [low, high]
+        columns += [high, low]
+        rates += [np.full(low.size, system.arrival_rates[i]), down]
+    flow = csc_array(
+        (np.concatenate(rates), (np.concatenate(rows), np.concatenate(columns))), (states.size,) * 2
+    )
+    balance = (flow - diags_array(np.asarray(flow.sum(axis=1)))).T.tocsc()
+    rest = spsolve(balance[1:, 1:], -balance[1:, [0]].toarray().ravel())
+    law = np.concatenate([[1.0], rest])
+    return (law / law.sum()).reshape(shape)
+
+
+def means(law):
+    axes = range(law.ndim)
+    return np.array([law.sum(axis=tuple(set(axes) - {i})) @ np.arange(law.shape[i]) for i in axes])
+
+
+# Loads
+
+
+def least_part(cluster, loads, shares):
+    """min u over placements of the loads on servers of which the part u is used."""
+    n, s, r = shares.shape
+    use = np.zeros((s * r, n * s + 1))
+    serve = np.zeros((n, n * s + 1))
+    for k in range(n):
+        for i in range(s):
+            serve[k, k * s + i] = 1.0
+            use[i * r : (i + 1) * r, k * s + i] = shares[k, i]
+    use[:, -1] = -1.0
+    most = [(0, None if cluster.eligible[k, i] else 0) for k in range(n) for i in range(s)]
+    cost = np.r_[np.zeros(n * s), 1.0]
+    return linprog(cost, use, np.zeros(s * r), serve, loads, [*most, (0, None)]).fun
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("division", ["resource", "time"])
+def test_relative_load_is_the_least_part(kind, division):
+    rng = np.random.default_rng(1)
+    for _ in range(8):
+        size = rng.integers(1, 5, 3)
+        cluster = random_cluster(rng, *size, kind=kind, constrained=bool(rng.integers(2)))
+        loads = rng.exponential(size=size[0]) * rng.integers(0, 2, size[0])
+        by_time = np.divide(1, cluster.gamma, out=np.zeros_like(cluster.gamma), where=cluster.eligible)
+        shares = cluster.task_shares if division == "resource" else by_time[:, :, None]
+        evidence = relative_load(cluster, loads, division)
+        # 1e-7: the tolerance of the plain linear program.
+        assert evidence.relative_load == pytest.approx(least_part(cluster, loads, shares), rel=1e-7, abs=1e-9)
+        # Both proofs, from their definitions; 1e-12: rounding.
+        np.testing.assert_allclose(evidence.placement.sum(axis=1), loads, rtol=1e-12)
+        used = np.einsum("ni,nir->ir", evidence.placement, shares).max()
+        assert used <= evidence.relative_load * (1 + 1e-12)
+        assert (evidence.placement[~cluster.eligible] == 0).all()
+        for i in range(size[1]):
+            can = np.flatnonzero(cluster.eligible[:, i])
+            best = linprog(-evidence.prices[can], shares[can, i].T, np.ones(shares.shape[2]))
+            assert -best.fun <= evidence.earnings[i] * (1 + 1e-9) + 1e-12
+
+
+def test_loads_of_a_cluster():
+    system = System(TWO, [0.8, 2.4], [2, 2])
+    # A is 1.6 of 2 at most on the first server, and all tasks together are 6.4 of 10.
+    assert system.relative_loads == pytest.approx([0.8], rel=1e-12)
+    assert system.load_names == ("servers",)
+    assert system.resource_loads.tolist() == pytest.approx([6.4, 3.2])
+    assert not system.overloaded.any()
+    system.require_stable()
+    assert repr(system) == "System(2 classes; relative load: servers 0.8)"
+    scaled = System.with_load(TWO, [1, 3], 0.9, [2, 4])
+    assert scaled.relative_loads == pytest.approx([0.9], rel=1e-12)
+    assert scaled.loads[1] / scaled.loads[0] == pytest.approx(3, rel=1e-14)
+    with pytest.raises(UnstableError, match=r"on less than all of the servers \(load 1.03\); reduce"):
+        System.with_load(TWO, [1, 3], 1.03).require_stable()
+    with pytest.raises(UnstableError, match=r"all of the servers \(load 1.03\)"):
+        simulate(System.with_load(TWO, [1, 3], 1.03), PSDSF())
+    assert system.limits.tolist() == [np.inf, np.inf]
+    assert not system.blocked.any()
+    empty = System(TWO, [0, 0])
+    assert empty.relative_loads.tolist() == [0]
+    with pytest.raises(ModelError, match="puts relative load 0 on the servers"):
+        System.with_load(TWO, [0, 0], 0.5)
+
+
+def test_what_only_one_kind_of_system_has():
+    pool, cluster = System(Problem([[1]], [0]), [0.1]), System(TWO, [1, 1])
+    assert pool.require_pool("x") is pool.problem
+    assert pool.blocked.tolist() == [True]
+    assert pool.limits.tolist() == [np.inf]
+    assert pool.load_names == ("resource 1",)
+    with pytest.raises(
+        ModelError, match=r"^x needs one pool of resources \(a Problem\); this system is a Clus"
+    ):
+        cluster.require_pool("x")
+    with pytest.raises(ModelError, match="load_evidence is for a Cluster"):
+        _ = pool.load_evidence
+    fast = System(TWO.replaced(gamma=[[2, 0], [8, 12]]), [1, 1])
+    assert fast.relative_loads[0] < cluster.relative_loads[0] or fast.relative_loads[0] == 0.5
+    with pytest.raises(ModelError, match="gamma is given, so a task holds other amounts"):
+        _ = fast.resource_loads
+    for make in (System, lambda problem, rates: System.with_load(problem, rates, 0.5)):
+        with pytest.raises(ModelError, match=r"must be a fairness.Problem or Cluster; got list"):
+            make([[1, 2]], [1, 1])
+
+
+def test_geometric_ratios_are_exact_for_one_resource():
+    # M/M/1 processor sharing with two classes at load .5 + .3: ratios u_i/(1 - u + u_i).
+    system = System(Cluster([[1], [2]], [[2]]), [1.0, 0.3])
+    ratios = geometric_ratios(system.load_evidence, system.problem)
+    assert ratios == pytest.approx([0.5 / 0.7, 0.3 / 0.5], rel=1e-9)
+    # A class that fills what is free costs nothing, but has a law all the same.
+    free = System.with_load(Cluster([[1, 0], [0, 1]], [[1, 1]]), [1, 0.1], 0.5)
+    ratios = geometric_ratios(free.load_evidence, free.problem)
+    assert ((ratios > 0) & (ratios < 1)).all()
+
+
+# The same problem
+
+
+def test_problems_are_compared_by_value():
+    pool = Problem([[1, 4], [3, 1]], [9, 18], job_classes=["A", "B"])
+    for one in (pool, TWO, APART, TWO.replaced(gamma=[[2, 0], [8, 12]])):
+        other = pickle.loads(pickle.dumps(one))
+        assert other is not one
+        assert same_problem(one, other)
+    assert not same_problem(pool, Cluster([[1, 4], [3, 1]], [[9, 18]], job_classes=["A", "B"]))
+    changes = (
+        {"demands": [[1, 4], [3, 2]]},
+        {"capacities": [9, 17]},
+        {"weights": [1, 2]},
+        {"limits": [1, 2]},
+        {"job_classes": ["A", "C"]},
+        {"resources": ["cpu", "ram"]},
+    )
+    for change in changes:
+        assert not same_problem(pool, pool.replaced(**change)), change
+    cluster = Cluster([[1, 2], [1, 1]], [[4, 4], [6, 2]])
+    changes = (
+        {"capacities": [[4, 4], [6, 3]]},
+        {"weights": [1, 2]},
+        {"eligible": [[True, True], [True, False]]},
+        {"gamma": cluster.gamma},  # says nothing new, but some policies refuse it
+        {"gamma": 2 * cluster.gamma},
+        {"servers": ["x", "y"]},
+        {"job_classes": ["A", "C"]},
+    )
+    for change in changes:
+        assert not same_problem(cluster, cluster.replaced(**change)), change
+
+
+def test_a_table_from_another_process_is_known():
+    system = System.with_load(TWO, [1, 3], 0.5)
+    table = pickle.loads(pickle.dumps(tabulate(TWO, PSDSF(), (8, 8))))
+    assert table.problem is not TWO
+    assert table.is_of(TWO, PSDSF())
+    assert not table.is_of(TWO, PSDSF(division="time"))
+    assert not table.is_of(TWO.replaced(weights=[1, 2]), PSDSF())
+    options = {"events": 4000, "replications": 2, "rng": 1}
+    one, other = (simulate(system, PSDSF(), table=t, **options) for t in (table, None))
+    np.testing.assert_array_equal(one.mean_jobs, other.mean_jobs)
+    trace = JobTrace(pickle.loads(pickle.dumps(TWO)), [0, 1, 2, 5], ["A", "B", "A", "B"], [1, 2, 1, 1])
+    result = simulate_jobs(system, PSDSF(), trace=trace, replications=2, warmup=0.0)
+    assert result.jobs.tolist() == [2, 2]
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A policy that tells how often it was called, and that waits meanwhile."""
+
+    calls: list
+
+    def __call__(self, problem, counts):
+        self.calls.append(len(counts))
+        threading.Event().wait(0.05)
+        return DRF()(problem, counts)
+
+
+def test_threads_wait_for_one_table():
+    system = System(Problem([[1], [2]], [4]), [0.5, 0.5])
+    policy = Timed([])
+    growing = GrowingTable(system, policy, tabulate(system.problem, policy, (4, 4)))
+    policy.calls.clear()
+    far = np.array([9, 3])
+    threads = [threading.Thread(target=growing.covering, args=(far,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert policy.calls == [16 * 4 - 4 * 4]
+    assert growing.table.shape == (16, 4)
+    assert growing.covering(far) is growing.table
+    # A copy has a lock of its own, and grows.
+    copy = pickle.loads(pickle.dumps(GrowingTable(system, DRF())))
+    assert copy.covering(np.array([100, 0])).shape[0] > 100
+
+
+TABLE = tabulate(TWO, PSDSF(), (64, 32))
+
+
+def load_of(load):
+    return System.with_load(TWO, [1, 3], load)
+
+
+def with_a_table(instance, policy, rng):
+    result = simulate(instance, policy, events=4000, replications=2, rng=rng, table=TABLE)
+    return {"mean_jobs": ("job_class", result.mean_jobs)}
+
+
+def test_sweep_over_loads_of_a_cluster_with_a_table():
+    arguments = {"policies": [PSDSF()], "over": {"load": [0.3, 0.6]}, "outputs": with_a_table}
+    here = sweep(load_of, rng=3, progress=False, **arguments)
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        there = sweep(load_of, rng=3, progress=False, **arguments)
+    np.testing.assert_array_equal(here["mean_jobs"], there["mean_jobs"])
+    assert (here["mean_jobs"].sel(load=0.6).values > here["mean_jobs"].sel(load=0.3).values).all()
+
+
+# Tables
+
+
+@pytest.mark.parametrize("entry", CLUSTER_CATALOGUE, ids=lambda entry: entry.policy.name)
+def test_tasks_are_the_placement_summed(entry, monkeypatch):
+    monkeypatch.setattr(module, "CHUNK", 9)  # five chunks of four states
+    cluster = Cluster([[1, 2], [2, 1]], [[4, 4], [3, 6]], weights=[1, 2])
+    table = tabulate(cluster, entry.policy, (4, 5))
+    for state in np.ndindex(4, 5):
+        placement = entry.policy(cluster, np.array(state, float))
+        # A sum in another order.
+        np.testing.assert_allclose(table.tasks[state], placement.sum(axis=-1), rtol=1e-14)
+    assert policy_tasks(cluster, entry.policy, np.ones((2, 3, 2))).shape == (2, 3, 2)
+
+
+def test_tables_by_several_workers():
+    with joblib.parallel_config(backend="threading"):
+        for problem, policy in ((TWO, PSDSF()), (Problem([[1, 4], [3, 1]], [9, 18]), DRF())):
+            one, known = tabulate(problem, policy, (13, 7)), tabulate(problem, policy, (5, 6))
+            other = tabulate(problem, policy, (13, 7), known=known, n_jobs=2)
+            np.testing.assert_array_equal(one.tasks, other.tasks)
+    with pytest.raises(ModelError, match="n_jobs must be a positive integer, or -1"):
+        tabulate(TWO, PSDSF(), 3, n_jobs=0)
+
+
+def test_policies_of_the_other_kind():
+    counts = np.ones((3, 2))
+    for entry in CATALOGUE:
+        with pytest.raises(
+            ModelError, match=r"made for one pool of resources; the problem is a Cluster: take"
+        ):
+            policy_tasks(TWO, entry.policy, counts)
+    for entry in CLUSTER_CATALOGUE:
+        with pytest.raises(ModelError, match=r"places tasks on the servers of a Cluster; .* example DRF\(\)"):
+            policy_tasks(Problem([[1], [1]], [1]), entry.policy, counts)
+    system = System(TWO, [1, 1])
+    for call in (lambda: simulate(system, DRF()), lambda: simulate_jobs(system, DRF(), jobs=100)):
+        with pytest.raises(ModelError, match="DRF is made for one pool of resources"):
+            call()
+
+
+def test_bad_answers_on_a_cluster():
+    def answer(change):
+        def policy(cluster, counts):
+            placement = PSDSF()(cluster, counts)
+            change(placement)
+            return placement
+
+        return policy
+
+    counts = np.array([[1.0, 1.0], [0.0, 2.0]])
+    cases = (
+        (1, 0, 0, 0.5, r"gave 0.5 tasks to class 'A' on 'big' in state \[0. 2.\]"),
+        (0, 0, 1, 0.5, r"gave 0.5 tasks to class 'A' on 'small' in state \[1. 1.\]"),
+        (0, 1, 1, -1.0, r"gave -1.0 tasks to class 'B' on 'small'"),
+        (0, 1, 1, np.nan, r"gave nan tasks to class 'B' on 'small'"),
+    )
+    for *place, value, message in cases:
+
+        def change(placement, place=tuple(place), value=value):
+            placement[place] = value
+
+        with pytest.raises(ModelError, match=message):
+            policy_tasks(TWO, answer(change), counts)
+    with pytest.raises(
+        ModelError, match=r"returned shape \(2, 2\) for counts of shape \(2, 2\) and 2 servers"
+    ):
+        policy_tasks(TWO, lambda cluster, counts: counts, counts)
+
+    def broken(cluster, counts):
+        return counts.nothing
+
+    with pytest.raises(AttributeError, match="nothing"):  # not the cluster's fault
+        policy_tasks(TWO, broken, counts)
+    assert policy_tasks(TWO, lambda c, x: PSDSF()(c, x), counts[0]).tolist() == [2, 8]
+
+
+# One server is a pool
+
+
+ONE_SERVER = [PSDSF(), PSDSF(server_order=(0,)), CDRFH(), TSF(), PerServerDRF()]
+
+
+@pytest.mark.parametrize("policy", ONE_SERVER, ids=lambda policy: policy.name)
+def test_one_server_is_a_pool(policy):
+    demands, capacities, weights = [[1, 4], [3, 1]], [9, 18], [1, 2]
+    pool = System.with_load(Problem(demands, capacities, weights=weights), [1, 1], 0.7, [1, 2])
+    server = System(Cluster(demands, [capacities], weights=weights), pool.arrival_rates, pool.mean_sizes)
+    assert server.relative_loads == pytest.approx(pool.relative_loads.max(keepdims=True), rel=1e-9)
+    box = (64, 32) if isinstance(policy, PSDSF | PerServerDRF) else (32, 16)
+    one, other = tabulate(pool.problem, DRF(), box), tabulate(server.problem, policy, box)
+    # 1e-9: programs solved by simplex; the filling policies agree to rounding.
+    np.testing.assert_allclose(other.tasks, one.tasks, rtol=1e-9)
+    np.testing.assert_allclose(means(law_on_box(server, other)), means(law_on_box(pool, one)), rtol=1e-8)
+    if isinstance(policy, PSDSF | PerServerDRF):
+        options = {"rng": 5, "replications": 2}
+        for run, length in ((simulate, {"events": 20_000}), (simulate_jobs, {"jobs": 5_000})):
+            first = run(pool, DRF(), table=one, **options, **length)
+            second = run(server, policy, table=other, **options, **length)
+            # Rounding may turn an event in 1e-16 of all cases: the walks are the same.
+            np.testing.assert_allclose(second.mean_jobs, first.mean_jobs, rtol=1e-9)
+            np.testing.assert_allclose(second.mean_durations, first.mean_durations, rtol=1e-9)
+
+
+# Servers apart: independent queues
+
+
+@pytest.mark.parametrize("policy", [PSDSF(), PSDSF(division="time"), PerServerDRF(), TSF(), CDRFH()])
+def test_separate_servers_are_independent_queues(policy):
+    # Alone: 2 tasks of class 1, 2 of class 2; M/M/1 processor sharing at loads .4 and .5.
+    system = System(APART, [0.8, 0.5], [1, 2])
+    assert system.relative_loads == pytest.approx([0.5])
+    table = tabulate(APART, policy, (18, 18))
+    law = law_on_box(system, table)
+    powers = [r ** np.arange(18) for r in (0.4, 0.5)]
+    product = np.outer(*(p / p.sum() for p in powers))
+    # 1e-12: rounding of the factorisation. The queues are cut at 18 jobs, as in the formula.
+    np.testing.assert_allclose(law, product, atol=1e-12)
+    # Without the cut: about 18 * .5^18 in the means.
+    assert means(law) == pytest.approx([0.4 / 0.6, 1.0], abs=1e-4)
+    limited = admission(system, policy, max_jobs=(4, 6))
+    # M/M/1/K: refused with probability r^K (1 - r)/(1 - r^(K + 1)).
+    lost = [r**k * (1 - r) / (1 - r ** (k + 1)) for r, k in ((0.4, 4), (0.5, 6))]
+    np.testing.assert_allclose(limited.blocking, lost, rtol=1e-9)
+
+
+def test_transient_of_separate_servers():
+    system = System(APART, [0.8, 0.5], [1, 2])
+    alone = System(Problem([[1]], [2]), [0.8])
+    both = transient(system, PSDSF(), [0.5, 3.0], shape=(12, 12))
+    one = transient(alone, DRF(), [0.5, 3.0], shape=12)
+    np.testing.assert_allclose(both.mean_jobs[:, 0], one.mean_jobs[:, 0], atol=1e-9)
+
+
+# Two servers together
+
+
+def test_simulations_of_twins_agree_with_the_chain():
+    system = System.with_load(TWINS, [1, 1], 0.6)
+    assert system.loads.sum() == pytest.approx(2 * 0.6 * 2 / 1.1)
+    table = tabulate(TWINS, PSDSF(), (48, 48))
+    law = law_on_box(system, table)
+    assert law[-1].sum() + law[:, -1].sum() < 1e-7
+    exact = means(law)
+    assert exact[0] == pytest.approx(exact[1], rel=1e-9)
+    # Two identical servers do as one with both capacities: all tasks are divisible.
+    joined = System(Problem(TWINS.demands, [2, 2]), system.arrival_rates)
+    np.testing.assert_allclose(
+        exact, means(law_on_box(joined, tabulate(joined.problem, DRF(), (48, 48)))), rtol=1e-9
+    )
+    walked = simulate(system, PSDSF(), events=100_000, rng=1, table=table)
+    assert (off(walked.estimates["mean_jobs"], exact) < 1).all()
+    served = simulate_jobs(system, PSDSF(), jobs=20_000, rng=2, replications=6, table=table)
+    assert (off(served.estimates["mean_jobs"], exact) < 1).all()
+    assert (off(served.estimates["mean_durations"], system.mean_durations(exact)) < 1).all()
+    np.testing.assert_allclose(served.alone_rates, [2.0, 2.0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("policy", [PSDSF(), TSF(), CDRFH()])
+def test_policies_at_load_four_fifths(policy):
+    system = System.with_load(TWO, [1, 3], 0.8)
+    table = tabulate(TWO, policy, (40, 16))
+    law = law_on_box(system, table)
+    # Stable: the law decays to the end of the box.
+    assert law[-1].sum() < 1e-3
+    assert law[:, -1].sum() < 1e-3
+    if isinstance(policy, PSDSF):
+        result = simulate(system, policy, events=100_000, rng=4, table=table)
+        # 0.05: what the box cuts off.
+        reach = result.estimates["mean_jobs"].half_width_at(SURE) + 0.05
+        assert (np.abs(result.mean_jobs - means(law)) < reach).all()
+
+
+def test_ps_dsf_is_stable_in_a_part_of_the_region_only():
+    # Each class holds much of what the other needs least; PS-DSF lets both use both servers.
+    cluster = Cluster([[1, 5, 3], [3, 1, 1]], [[8, 6, 4], [8, 9, 8]])
+    system = System.with_load(cluster, [3, 7], 0.95)
+    wide = law_on_box(system, tabulate(cluster, PSDSF(), (60, 60)))
+    narrow = law_on_box(system, tabulate(cluster, PSDSF(), (30, 30)))
+    # The jobs follow the box: most states are full ones.
+    assert means(wide).sum() > 1.8 * means(narrow).sum() > 40
+    # Levelling global shares is stable wherever some policy is: the class with the most jobs per load gets
+    # more than its load, or moving towards a placement that carries all loads would raise the least level.
+    states = np.random.default_rng(1).exponential(size=(40, 2))
+    tasks = policy_tasks(cluster, CDRFH(), states)
+    yardstick = 1 / (cluster.demands / cluster.total_capacities).max(axis=1)
+    crowded = (states * yardstick / system.loads).argmax(axis=1)
+    assert (tasks[range(40), crowded] > system.loads[crowded]).all()
+
+
+def test_what_needs_a_pool_says_so():
+    system = System.with_load(TWO, [1, 1], 0.5)
+    for call in (balanced_fairness, duration_bound):
+        with pytest.raises(ModelError, match="needs one pool"):
+            call(system)
+
+
+@pytest.mark.parametrize("policy", [PSDSF(), PSDSF(division="time"), PerServerDRF()])
+@pytest.mark.parametrize("method", ["direct", "multilevel"])
+def test_stationary_of_separate_servers(policy, method):
+    system = System(APART, [0.8, 0.5], [1, 2])
+    law = stationary(system, policy, tail=1e-13, method=method)
+    # M/M/1 processor sharing at loads .4 and .5: E[x] = r/(1 - r), variance r/(1 - r)^2.
+    np.testing.assert_allclose(law.mean_jobs, [0.4 / 0.6, 1.0], rtol=1e-9)
+    np.testing.assert_allclose(law.variances, [0.4 / 0.36, 2.0], rtol=1e-9)
+
+
+def test_stationary_of_one_server_is_that_of_the_pool():
+    pool = System.with_load(Problem([[1, 4], [3, 1]], [9, 18]), [1, 1], 0.7)
+    server = System(Cluster([[1, 4], [3, 1]], [[9, 18]]), pool.arrival_rates)
+    one, other = stationary(pool, DRF()), stationary(server, PSDSF())
+    # 1e-7: the boxes differ, each leaves 1e-9 outside.
+    np.testing.assert_allclose(other.mean_jobs, one.mean_jobs, rtol=1e-7)
