@@ -23,6 +23,7 @@ TOPICS = (
     "cloud",
     "audit",
     "queueing",
+    "chain",
     "simulation",
     "joblevel",
     "regions",

@@ -12,13 +12,18 @@ memory is a few numbers per state.
 *What the tail mass means.* With :math:`F_i = P(x_i = K_i - 1)` on the outer face and :math:`r_i` the mean
 decay per job of the marginal law over the last eighth of the axis, the marginal continued geometrically has
 :math:`F_i r_i/(1 - r_i)` outside; the tail mass is the sum over the classes. It is an estimate, not a bound.
+
+*What the error of the means means.* Two estimates are added: what the solver leaves on this box (the
+change of the means by iterative refinement, or by the last cycle, extrapolated), and what the box cuts off
+(:mod:`queueing.truncation`: the effect of the refused arrivals, followed along the fluid limit, times 2.5).
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -29,13 +34,16 @@ from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray
 from fairness.validation import require_memory
 from queueing.balanced import balanced_fairness
+from queueing.cluster_load import geometric_ratios
 from queueing.direct import EPSILON, balance_residual, birth_death, factor_bytes, factorised
-from queueing.grid import box_name, check_box, count_states, marginal_laws
-from queueing.multilevel import MEMORY, multilevel
+from queueing.grid import SMALLEST, box_name, check_box, count_states, marginal_laws
+from queueing.multilevel import MEMORY
+from queueing.nested import decays, extended, larger_box, nested_multilevel
 from queueing.results import LittleMeans, class_lines, class_table
 from queueing.system import System
 from queueing.tabulate import Table, tabulate
 from queueing.tails import StoreAndForward
+from queueing.truncation import truncation_error
 
 __all__ = ["Stationary", "stationary"]
 
@@ -67,12 +75,16 @@ class Stationary(LittleMeans):
     residual : float
         Sum of the violations of all balance equations over the total flow.
     mean_error : float
-        Estimated relative error of ``mean_jobs`` on this box (solver only; truncation is ``tail_mass``). A
-        small residual alone does not make the error small.
+        Estimated relative error of ``mean_jobs`` on this box (solver only). A small residual alone does not
+        make the error small.
     marginals : tuple of ndarray
         Law of each count; entry i has shape (shape[i],).
     distribution : ndarray of shape ``shape``, or None
         The law itself, if it was kept.
+    mean_jobs_error : ndarray of shape (n_classes,), jobs
+        Estimated absolute error of ``mean_jobs``, by the solver and by the box (see the module docstring);
+        infinite where the fluid limit grows. Not a bound. NaN in a law that was not made by
+        :func:`stationary`.
     """
 
     system: System
@@ -86,6 +98,11 @@ class Stationary(LittleMeans):
     mean_error: float
     marginals: tuple[FloatArray, ...]
     distribution: FloatArray | None = None
+    mean_jobs_error: FloatArray = field(default_factory=lambda: np.array(math.nan))
+
+    def __post_init__(self) -> None:
+        error = np.broadcast_to(self.mean_jobs_error, self.mean_jobs.shape)
+        object.__setattr__(self, "mean_jobs_error", error)
 
     @cached_property
     def variances(self) -> FloatArray:
@@ -95,19 +112,19 @@ class Stationary(LittleMeans):
     def marginal(self, job_class: int | str) -> FloatArray:
         """Law of the count of one class, given by its index or name; shape (shape[i],)."""
         names = self.system.problem.job_classes
-        if isinstance(job_class, str):
-            if job_class not in names:
-                raise ModelError(f"no job class is named {job_class!r}; the classes are {', '.join(names)}")
-            job_class = names.index(job_class)
-        if not -len(names) <= job_class < len(names):
-            raise ModelError(f"job_class must be a name or an index below {len(names)}; got {job_class}")
-        return self.marginals[job_class]
+        if isinstance(job_class, str) and job_class not in names:
+            raise ModelError(f"no job class is named {job_class!r}; the classes are {', '.join(names)}")
+        index = int(names.index(job_class)) if isinstance(job_class, str) else job_class
+        if not -len(names) <= index < len(names):
+            raise ModelError(f"job_class must be a name or an index below {len(names)}; got {index}")
+        return self.marginals[index]
 
     def to_dataframe(self) -> pd.DataFrame:
-        """One row per class: load, mean and variance of the count, mean duration, service rate."""
+        """One row per class: load, mean count and its error, variance, mean duration, service rate."""
         return class_table(
             self.system,
             mean_jobs=self.mean_jobs,
+            mean_jobs_error=self.mean_jobs_error,
             variance=self.variances,
             mean_duration=self.mean_durations,
             service_rate=self.service_rates,
@@ -121,7 +138,9 @@ class Stationary(LittleMeans):
                 *class_lines(self.to_dataframe()),
                 f"  box {' x '.join(map(str, self.shape))} ({self.method}); probability outside "
                 f"about {self.tail_mass:.1e}; residual {self.residual:.1e}; "
-                f"relative error of the means on the box about {self.mean_error:.1e}",
+                "relative error of the means about "
+                f"{np.max(self.mean_jobs_error / np.maximum(self.mean_jobs, SMALLEST)):.1e}, "
+                f"of which {self.mean_error:.1e} by the solver",
             ]
         )
 
@@ -212,7 +231,7 @@ def stationary(
         if value < 1:
             raise ModelError(f"{name} must be positive; got {value}")
     fixed = shape is not None
-    sizes = StoreAndForward(system).box(FIRST_TAIL) if shape is None else check_box(shape, system)
+    sizes = _first_box(system) if shape is None else check_box(shape, system)
     if not fixed and count_states(sizes) > max_states:
         raise NotConvergedError(
             f"already the first box, {box_name(sizes)} states, exceeds max_states={max_states}; raise "
@@ -231,13 +250,35 @@ def stationary(
                 f"a box of {box_name(sizes)} states leaves about {law.tail_mass:.1e} outside, and the next, "
                 f"{box_name(larger)}, exceeds max_states={max_states}; raise tail or max_states or give the "
                 f"shape. At its end the law of each count changes per job by the factors "
-                f"{', '.join(f'{r:.4g}' for _, r in _decays(law.marginals))}: if one is near or above 1, "
+                f"{', '.join(f'{r:.4g}' for _, r in decays(law.marginals))}: if one is near or above 1, "
                 f"{law.policy} is probably unstable at this load",
                 best=law,
                 residual=law.tail_mass,
             )
-        start = _extended(law, larger)
+        assert law.distribution is not None
+        start = extended(law.distribution, larger)
         sizes = larger
+
+
+def _first_box(system: System) -> tuple[int, ...]:
+    """Box with little outside: under the bound of balanced fairness, or under geometric laws on a cluster."""
+    if not system.is_cluster:
+        return StoreAndForward(system).box(FIRST_TAIL)
+    ratios = geometric_ratios(system.load_evidence, system.problem)
+    return tuple(2 + math.ceil(math.log(FIRST_TAIL) / math.log(r)) if r > 0 else 1 for r in ratios)
+
+
+def _first_law(system: System, sizes: tuple[int, ...]) -> FloatArray:
+    """Where iterations begin: balanced fairness, or independent geometric laws on a cluster."""
+    if not system.is_cluster:
+        guess = balanced_fairness(system, shape=sizes, distribution=True).distribution
+        assert guess is not None
+        return guess
+    ratios = geometric_ratios(system.load_evidence, system.problem)
+    factors = (ratio ** np.arange(size) for ratio, size in zip(ratios, sizes, strict=True))
+    law = functools.reduce(np.multiply.outer, factors)
+    # Positive, where powers underflow.
+    return np.maximum(law / law.sum(), SMALLEST)
 
 
 def _on_box(
@@ -285,11 +326,10 @@ def _on_box(
     elif method == "product":
         law = birth_death(up[0], down[0])
     else:
-        if start is None:
-            guess = balanced_fairness(system, shape=sizes, distribution=True).distribution
-            assert guess is not None
-            start = guess
-        first = start.reshape([size for size in sizes if size > 1]).transpose(turn)
+        guess = start
+        if guess is None:
+            guess = _first_law(system, sizes)
+        first = guess.reshape([size for size in sizes if size > 1]).transpose(turn)
         if method == "direct":
             law, mean_error = factorised(up, down, int(np.argmax(first)))
             if mean_error > tolerance and automatic:
@@ -301,13 +341,8 @@ def _on_box(
                     "method='multilevel', or raise tolerance"
                 )
         if method == "multilevel":
-            law, convergence = multilevel(
-                up[:, None],
-                down.reshape(len(axes), states),
-                shape,
-                first,
-                tolerance=tolerance,
-                max_cycles=max_cycles,
+            law, convergence = nested_multilevel(
+                up, down, first, rough=start is None, tolerance=tolerance, max_cycles=max_cycles
             )
             mean_error = convergence.mean_error
             if not convergence.reached:
@@ -317,8 +352,10 @@ def _on_box(
                     f"{tolerance:g}); raise max_cycles or tolerance, or take method='direct'"
                 )
     residual = balance_residual(up, down, law)
+    cut = np.zeros(n)
+    cut[axes] = truncation_error(up, down, law)
     law = np.ascontiguousarray(law.transpose(np.argsort(turn))).reshape(sizes)
-    result = _stationary(system, table.policy, method, law, residual, mean_error)
+    result = _stationary(system, table.policy, method, law, residual, mean_error, cut)
     if complaint:
         raise NotConvergedError(complaint, best=result, residual=mean_error)
     return result, table
@@ -346,7 +383,13 @@ def _require_service(table: Table) -> None:
 
 
 def _stationary(
-    system: System, policy: str, method: str, law: FloatArray, residual: float, mean_error: float
+    system: System,
+    policy: str,
+    method: str,
+    law: FloatArray,
+    residual: float,
+    mean_error: float,
+    cut: FloatArray,
 ) -> Stationary:
     n = law.ndim
     marginals = marginal_laws(law)
@@ -358,62 +401,23 @@ def _stationary(
             pair = law.sum(axis=tuple(axis for axis in range(n) if axis not in (i, k)))
             covariance[i, k] = covariance[k, i] = centred[i] @ pair @ centred[k]
     live = system.arrival_rates > 0
-    decays = [d for d, here in zip(_decays(marginals), live, strict=True) if here]
+    outside = [mass for (mass, _), here in zip(decays(marginals), live, strict=True) if here]
+    mean_jobs = np.array([p @ np.arange(len(p)) for p in marginals])
     return Stationary(
         system,
         policy,
         method,
         law.shape,
-        np.array([p @ np.arange(len(p)) for p in marginals]),
+        mean_jobs,
         covariance,
-        min(1.0, sum(outside for outside, _ in decays)),
+        min(1.0, sum(outside)),
         residual,
         mean_error,
         marginals,
         law,
+        cut + mean_error * mean_jobs,
     )
 
 
-def _decays(marginals: Sequence[FloatArray]) -> list[tuple[float, float]]:
-    """Per class: estimated probability outside the box, and the decay of the marginal per job at its end."""
-    result = []
-    for law in marginals:
-        face, span = float(law[-1]), max(1, len(law) // 8)
-        before = float(law[-1 - span]) if len(law) > 1 else face
-        if face == 0:
-            result.append((0.0, 0.0))
-            continue
-        ratio = (face / before) ** (1.0 / span) if before > 0 else math.inf
-        result.append((face * ratio / (1.0 - ratio) if ratio < 1 else math.inf, ratio))
-    return result
-
-
 def _larger_box(law: Stationary, tail: float) -> tuple[int, ...]:
-    """Extrapolate every marginal to a share of the tail; at most twice as long, at least 8 states more."""
-    live = law.system.arrival_rates > 0
-    allowed = tail / (4 * live.sum())  # a margin, so that the next box is likely the last
-    sizes = []
-    for size, (outside, ratio), here in zip(law.shape, _decays(law.marginals), live, strict=True):
-        if not here or outside <= allowed:
-            sizes.append(size)
-        elif math.isinf(outside):
-            sizes.append(2 * size)
-        else:
-            more = math.ceil(math.log(outside / allowed) / -math.log(ratio))
-            sizes.append(min(2 * size, size + 8) if size < 8 else size + min(size, max(8, more)))
-    return tuple(sizes)
-
-
-def _extended(law: Stationary, larger: Sequence[int]) -> FloatArray:
-    """The law on a larger box, continued geometrically along every axis: a first guess."""
-    guess = law.distribution
-    assert guess is not None
-    for axis, (size, (_, ratio)) in enumerate(zip(larger, _decays(law.marginals), strict=True)):
-        more = size - guess.shape[axis]
-        if more > 0:
-            edge = np.take(guess, [-1], axis=axis)
-            powers = min(ratio, 0.999) ** np.arange(1, more + 1)
-            shape: list[int] = [1] * guess.ndim
-            shape[axis] = more
-            guess = np.concatenate([guess, edge * powers.reshape(shape)], axis=axis)
-    return guess
+    return larger_box(law.marginals, (law.system.arrival_rates > 0).tolist(), tail)

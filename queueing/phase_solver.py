@@ -1,0 +1,318 @@
+r"""The stationary law of classes with phases: LU factorisation, or iterative aggregation and disaggregation.
+
+*Aggregation.* Summed over the phases, the chain has the counts as its states. Given the law :math:`\pi` of
+the states with phases, class i leaves count x at the conditional rate :math:`d_i(x) = \varphi_i(x)\,
+E_\pi[\sum_k t_k s_{ik}/x_i \mid x]`; the chain of counts with these rates moves one job at a time and is
+solved as any other. Every :math:`\pi(s)` is multiplied by the new over the old probability of its counts
+(*disaggregation*, [1]_), and Gauss-Seidel sweeps over the states with phases correct the law given the
+counts. All terms are positive. The stationary law is a fixed point of these steps; the last few results are
+*mixed* as in [2]_, with coefficients of sum 1 for which the sum of squares of the changes, weighted by 1 over
+the law, is least. That shortens the way of the slow modes, those of the phases against each other at large
+counts.
+
+The law that aggregation starts from has the phases of all jobs independent, phase k with probability
+proportional to the mean work done in it: the exact answer for an insensitive policy.
+
+References
+----------
+.. [1] R. Koury, D. F. McAllister and W. J. Stewart, "Iterative methods for computing stationary distributions
+   of nearly completely decomposable Markov chains", SIAM J. Algebraic and Discrete Methods 5, 1984. DOI
+   10.1137/0605019.
+.. [2] D. G. Anderson, "Iterative procedures for nonlinear integral equations", Journal of the ACM 12, 1965.
+   DOI 10.1145/321296.321305.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from fairness.problem import FloatArray
+from queueing.direct import EPSILON, birth_death, factorised
+from queueing.grid import SMALLEST, mean_counts
+from queueing.multilevel import Convergence, multilevel
+from queueing.phase_states import PhaseGrid
+
+__all__ = ["MIXED", "aggregated", "flow_residual", "pinned"]
+
+MIXED = 8
+"""Results that are mixed."""
+DIRECT_COUNTS = 20_000
+"""Up to so many states two classes of counts are solved by LU factorisation."""
+SWEEPS = 2
+"""Sweeps to and fro between two aggregations."""
+SAFETY = 4.0
+"""Times the error of the slowest mode, of which 0.4 was seen for mean sizes a factor of 1000 apart."""
+
+
+def pinned(grid: PhaseGrid, start: FloatArray) -> tuple[FloatArray, float]:
+    """Law by sparse LU factorisation with the likeliest state of ``start`` pinned, and its mean error.
+
+    As :func:`queueing.direct.factorised`: an M-matrix, hence no pivoting, and one step of refinement, by
+    whose relative change of the mean counts the error is estimated.
+    """
+    matrix = grid.generator()
+    pin = int(np.argmax(start))
+    keep = np.ones(matrix.shape[0])
+    keep[pin] = 0.0
+    known = matrix[:, [pin]].toarray().ravel()
+    known[pin] = -1.0
+    free = sparse.diags_array(keep)
+    pinned_matrix = sparse.csc_array(
+        -(free @ matrix @ free) + sparse.coo_array(([1.0], ([pin], [pin])), shape=matrix.shape)
+    )
+    right = np.where(keep > 0, known, 1.0)
+    factors = splu(
+        pinned_matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+    )
+    law = factors.solve(right)
+    refined = np.maximum(law + factors.solve(right - pinned_matrix @ law), 0.0)
+    if not np.isfinite(refined.sum()):
+        return start, math.inf
+    first, second = ((v / v.sum()).reshape(grid.sizes) for v in (np.maximum(law, 0.0), refined))
+    means = [mean_counts(grid.counts_law(v)) for v in (first, second)]
+    return second, max(float(np.max(np.abs(means[1] - means[0]) / means[1])), EPSILON)
+
+
+def aggregated(
+    grid: PhaseGrid, start: FloatArray, *, tolerance: float, max_cycles: int
+) -> tuple[FloatArray, Convergence]:
+    """Law by aggregation, disaggregation and sweeps.
+
+    Parameters
+    ----------
+    grid : PhaseGrid
+    start : ndarray of shape ``grid.sizes``
+        First guess, > 0 where the law is not negligible.
+    tolerance : float
+        For the relative change of the law in one sweep and the estimated relative error of the mean counts.
+    max_cycles : int
+
+    Returns
+    -------
+    law : ndarray of shape ``grid.sizes``
+    convergence : Convergence
+    """
+    kernel = _Kernel(grid)
+    law = start / start.sum()
+    stiffness = _stiffness(grid)
+    befores, changes = np.empty((2, MIXED, law.size))
+    counts = grid.counts_law(law)
+    previous, step, change, error, rates = mean_counts(counts), np.inf, np.inf, np.inf, (0.99, 0.99)
+    for cycle in range(1, max_cycles + 1):
+        slot = (cycle - 1) % MIXED
+        befores[slot] = law.ravel()
+        law = _reweighted(grid, law, counts, tolerance)
+        for _ in range(SWEEPS):
+            kernel.sweep(law, True)
+            change = kernel.sweep(law, False)
+        law /= law.sum()
+        changes[slot] = law.ravel() - befores[slot]
+        counts = grid.counts_law(law)
+        means = mean_counts(counts)
+        moved = float(np.max(np.abs(means - previous) / np.maximum(means, SMALLEST)))
+        # The slower of the last two cycles sets the rate: progress alternates.
+        rates = rates[1], min(0.99, moved / step) if step > 0 else 0.99
+        # In a sweep a mode slower than the fastest rate by a factor moves by that part of its error only, and
+        # the less the fuller the system: without this, sizes on different scales look solved too early.
+        slow = SAFETY * change * stiffness * (1.0 + float(means.max()))
+        error = max(moved / (1.0 - max(rates)), slow)
+        if change <= tolerance and error <= tolerance:
+            return law, Convergence(cycle, change, error, True)
+        previous, step = means, moved
+        law = _mixed(law, befores, changes, slot, min(cycle, MIXED))
+        counts = grid.counts_law(law)
+    return law, Convergence(max_cycles, change, error, False)
+
+
+def _stiffness(grid: PhaseGrid) -> float:
+    """Largest rate out of a state over the slowest rate of an arrival or a phase."""
+    busy = [np.asarray(c.serve.sum(axis=1)).ravel() for c in grid.classes]
+    most = sum(b.max() * t.max() for b, t in zip(busy, grid.tasks, strict=True)) + grid.arrival_rates.sum()
+    slowest = min(float(b[b > 0].min()) for b in busy)
+    return float(most) / min(slowest, float(grid.arrival_rates.min()))
+
+
+def _reweighted(grid: PhaseGrid, law: FloatArray, counts: FloatArray, tolerance: float) -> FloatArray:
+    """Solve the chain of the counts, and carry the ratio of new to old to the states."""
+    down = grid.departures(law, counts)
+    shape = counts.shape
+    if counts.ndim == 1:
+        after = birth_death(grid.arrival_rates[0], down[0])
+    elif counts.ndim == 2 and counts.size <= DIRECT_COUNTS:
+        after, _ = factorised(grid.arrival_rates, down, int(np.argmax(counts)))
+    else:
+        # Not to the end: the next aggregation goes on from here.
+        after, _ = multilevel(
+            grid.arrival_rates[:, None],
+            down.reshape(len(shape), -1),
+            shape,
+            counts,
+            tolerance=max(0.1 * tolerance, 1e-14),
+            max_cycles=4,
+        )
+    ratio = np.divide(after, counts, out=np.ones_like(counts), where=counts > 0)
+    return grid.spread(ratio, law)
+
+
+def _mixed(law: FloatArray, befores: FloatArray, changes: FloatArray, slot: int, kept: int) -> FloatArray:
+    """The mixture of the last results whose change is least, kept positive."""
+    if kept == 1:
+        return law
+    flat = law.ravel()
+    weight = 1.0 / np.sqrt(np.maximum(flat, 1e-12 * flat.max()))
+    others = [k for k in range(kept) if k != slot]
+    here = changes[slot] * weight
+    steps = np.array([(changes[k] * weight) - here for k in others])
+    # Normal equations, on the scale of each step: their condition is bounded by the cut-off.
+    gram, right = steps @ steps.T, -(steps @ here)
+    scale = np.sqrt(np.maximum(np.diagonal(gram), 1e-300))
+    coefficients = np.linalg.lstsq(gram / np.outer(scale, scale), right / scale, rcond=1e-12)[0] / scale
+    result = (1.0 - coefficients.sum()) * flat
+    for k, c in zip(others, coefficients, strict=True):
+        result += c * (befores[k] + changes[k])
+    np.maximum(result, 0.1 * flat, out=result)
+    result /= result.sum()
+    return result.reshape(law.shape)
+
+
+def flow_residual(grid: PhaseGrid, law: FloatArray) -> float:
+    """Sum of |inflow - outflow| over the sum of all flows, including those between phases."""
+    return _Kernel(grid).residual(law)
+
+
+class _Kernel:
+    """Arguments of the compiled sweep."""
+
+    def __init__(self, grid: PhaseGrid) -> None:
+        n = len(grid.classes)
+        pointers, sources, weights = [], [], []
+        for c in grid.classes:
+            for moves in (c.arrive, c.serve):
+                incoming = sparse.csr_array(moves.T)
+                pointers.append(incoming.indptr.astype(np.int64))
+                sources.append(incoming.indices.astype(np.int64))
+                weights.append(incoming.data)
+        # Tables of all classes, one after the other; row 2 i holds arrivals of class i, 2 i + 1 services.
+        self.table = (
+            np.concatenate(pointers),
+            np.concatenate([[0], np.cumsum([len(p) for p in pointers])])[:-1].astype(np.int64),
+            np.concatenate(sources),
+            np.concatenate(weights),
+            np.concatenate([[0], np.cumsum([len(s) for s in sources])])[:-1].astype(np.int64),
+            np.concatenate([c.total for c in grid.classes]),
+            np.concatenate([np.asarray(c.serve.sum(axis=1)).ravel() for c in grid.classes]),
+            np.concatenate([[0], np.cumsum(grid.sizes)])[:-1].astype(np.int64),
+            np.array(grid.sizes, dtype=np.int64),
+            np.array(grid.tasks.shape[1:], dtype=np.int64),
+            grid.arrival_rates,
+            np.ascontiguousarray(grid.tasks.reshape(n, -1)),
+        )
+
+    def sweep(self, law: FloatArray, forward: bool) -> float:
+        """Solve for state after state, in place; the change over the law, weighted by the rates out."""
+        flat = law.reshape(-1)
+        return float(_sweep(flat, *self.table, forward, True))
+
+    def residual(self, law: FloatArray) -> float:
+        """Sum of |inflow - outflow| over the sum of all flows."""
+        return float(_sweep(np.ascontiguousarray(law).reshape(-1), *self.table, True, False))
+
+
+@numba.njit(cache=True, nogil=True)
+def _sweep(
+    law: FloatArray,
+    pointers: NDArray[np.int64],
+    pointer_starts: NDArray[np.int64],
+    sources: NDArray[np.int64],
+    weights: FloatArray,
+    source_starts: NDArray[np.int64],
+    totals: NDArray[np.int64],
+    busy: FloatArray,
+    class_starts: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    shape: NDArray[np.int64],
+    arrival_rates: FloatArray,
+    tasks: FloatArray,
+    forward: bool,
+    store: bool,
+) -> float:
+    """One Gauss-Seidel sweep, rows along the last class; without ``store`` only the imbalance."""
+    n = len(sizes)
+    last = n - 1
+    length = sizes[last]
+    rows = law.size // length
+    inflow = np.empty(length)
+    out = np.empty(length)
+    own = class_starts[last]
+    change = 0.0
+    flow = 0.0
+    for k in range(rows):
+        r = k if forward else rows - 1 - k
+        base = r * length
+        # Place of the total counts of the row where the last class has none.
+        rest = r
+        counts = 0
+        hop = shape[last]
+        for i in range(last - 1, -1, -1):
+            counts += totals[class_starts[i] + rest % sizes[i]] * hop
+            rest //= sizes[i]
+            hop *= shape[i]
+        inflow[:] = 0.0
+        out[:] = 0.0
+        rest = r
+        stride = length
+        hop = shape[last]
+        for i in range(last - 1, -1, -1):
+            s = rest % sizes[i]
+            rest //= sizes[i]
+            here = totals[class_starts[i] + s]
+            first = pointer_starts[2 * i] + s
+            for e in range(pointers[first], pointers[first + 1]):
+                place = source_starts[2 * i] + e
+                rate = arrival_rates[i] * weights[place]
+                source = base + (sources[place] - s) * stride
+                for y in range(length):
+                    inflow[y] += rate * law[source + y]
+            first = pointer_starts[2 * i + 1] + s
+            for e in range(pointers[first], pointers[first + 1]):
+                place = source_starts[2 * i + 1] + e
+                rate = weights[place]
+                source = base + (sources[place] - s) * stride
+                there = counts + (totals[class_starts[i] + sources[place]] - here) * hop
+                for y in range(length):
+                    inflow[y] += rate * tasks[i, there + totals[own + y]] * law[source + y]
+            arrivals = arrival_rates[i] if here < shape[i] - 1 else 0.0
+            rate = busy[class_starts[i] + s]
+            for y in range(length):
+                out[y] += arrivals + rate * tasks[i, counts + totals[own + y]]
+            stride *= sizes[i]
+            hop *= shape[i]
+        for step in range(length):
+            y = step if forward else length - 1 - step
+            total = inflow[y]
+            first = pointer_starts[2 * last] + y
+            for e in range(pointers[first], pointers[first + 1]):
+                place = source_starts[2 * last] + e
+                total += arrival_rates[last] * weights[place] * law[base + sources[place]]
+            first = pointer_starts[2 * last + 1] + y
+            for e in range(pointers[first], pointers[first + 1]):
+                place = source_starts[2 * last + 1] + e
+                source = sources[place]
+                total += weights[place] * tasks[last, counts + totals[own + source]] * law[base + source]
+            rate = out[y] + busy[own + y] * tasks[last, counts + totals[own + y]]
+            if totals[own + y] < shape[last] - 1:
+                rate += arrival_rates[last]
+            after = total / rate
+            if after < SMALLEST:
+                after = 0.0
+            change += abs(total - law[base + y] * rate)
+            flow += total
+            if store:
+                law[base + y] = after
+    return change / flow

@@ -1,0 +1,271 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import psutil
+import pytest
+
+from fairness import DRF, MaxMin, Problem, ProportionalFair
+from fairness.errors import ModelError, NotConvergedError, UnstableError
+from fairness.testing import KINDS, random_problem
+from queueing.balanced import balanced_fairness
+from queueing.chain import stationary
+from queueing.distributions import Deterministic, Erlang, Exponential, Hyperexponential, TruncatedPareto
+from queueing.joblevel.simulation import simulate_jobs
+from queueing.phase_chain import phase_stationary
+from queueing.phase_states import class_states, count_phase_states
+from queueing.phase_type import PhaseType, coxian, fit_phases, phases_of
+from queueing.system import System
+from queueing.tabulate import tabulate
+
+EXAMPLE = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"])
+METHODS = ("direct", "aggregation")
+CYCLE = PhaseType([0.3, 0.7, 0.0], [[-2, 1, 0.5], [0, -1, 0.2], [1.5, 0, -1.5]])
+
+
+def sharing(problem, counts):
+    """Processor sharing of one resource of capacity 1, demands 1."""
+    return counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1)
+
+
+def priority(problem, counts):
+    """Preemptive priority to the first class present."""
+    first = np.cumsum(counts > 0, axis=-1) == 1
+    return np.where(first & (counts > 0), 1.0, 0.0)
+
+
+def from_definition(system, policy, laws, shape):
+    """Law of the counts on a box, from the rate matrix written down state by state."""
+    phased = [phases_of(law).with_mean(m) for law, m in zip(laws, system.mean_sizes, strict=True)]
+    local = [
+        [s for s in itertools.product(range(k), repeat=law.n_phases) if sum(s) < k]
+        for k, law in zip(shape, phased, strict=True)
+    ]
+    states = list(itertools.product(*local))
+    number = {s: k for k, s in enumerate(states)}
+    tasks = tabulate(system.problem, policy, shape).tasks
+    rates = np.zeros((len(states), len(states)))
+
+    def move(s, i, steps, rate):
+        new = list(s[i])
+        for k, step in steps:
+            new[k] += step
+        target = (*s[:i], tuple(new), *s[i + 1 :])
+        if target in number:
+            rates[number[s], number[target]] += rate
+
+    for s in states:
+        x = tuple(map(sum, s))
+        for i, law in enumerate(phased):
+            ends = -law.rates.sum(axis=1)
+            for k in range(law.n_phases):
+                move(s, i, [(k, 1)], system.arrival_rates[i] * law.initial[k])
+                if s[i][k]:
+                    pace = tasks[x][i] * s[i][k] / x[i]
+                    move(s, i, [(k, -1)], pace * max(ends[k], 0.0))
+                    for j in range(law.n_phases):
+                        if j != k:
+                            move(s, i, [(k, -1), (j, 1)], pace * law.rates[k, j])
+    rates -= np.diag(rates.sum(axis=1))
+    equations = np.vstack([rates.T, np.ones(len(states))])
+    law = np.linalg.lstsq(equations, np.eye(len(states) + 1)[-1], rcond=None)[0]
+    counts = np.zeros(shape)
+    for s, p in zip(states, law, strict=True):
+        counts[tuple(map(sum, s))] += p
+    return counts
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_random_systems_agree_with_the_definition(method):
+    rng = np.random.default_rng(11)
+    cases = [
+        ((7,), [CYCLE]),
+        ((5, 6), [Erlang(2), Hyperexponential.fit(9.0)]),
+        ((6, 4), [Exponential(), CYCLE]),
+        ((4, 5), [coxian(1, 0.3), Exponential()]),
+        ((3, 4, 3), [Erlang(2), Exponential(), coxian(1, 20)]),
+        ((2, 3, 2, 3), [Exponential(), Hyperexponential.fit(3.0), Erlang(3), Exponential()]),
+    ]
+    for k, (shape, laws) in enumerate(cases):
+        n = len(shape)
+        problem = random_problem(rng, n, 2, kind=KINDS[k % len(KINDS)], limited=k % 2 == 0, weighted=True)
+        system = System.with_load(problem, rng.uniform(0.2, 1, n), 0.8, 10 ** rng.uniform(-0.7, 0.7, n))
+        policy = (DRF(), ProportionalFair(), MaxMin())[k % 3]
+        law = phase_stationary(system, policy, laws, shape=shape, method=method)
+        assert law.method == f"phases ({method})"
+        assert law.residual < 1e-11  # flows change by the tolerance in one sweep
+        # The tolerance 1e-11 of the means, and the rounding of a dense least-squares solution.
+        assert np.abs(law.distribution - from_definition(system, policy, laws, shape)).sum() < 1e-10
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_exponential_sizes_in_any_disguise_give_the_chain_of_counts(method):
+    system = System.with_load(EXAMPLE, [2, 1], 0.6, [0.5, 3.0])
+    plain = stationary(system, DRF(), shape=(14, 12))
+    disguised = Hyperexponential([0.3, 0.7], [2.0, 2.0])
+    for laws in (Exponential(9.0), [disguised, Exponential()], [Exponential(), coxian(5, 1)]):
+        law = phase_stationary(system, DRF(), laws, shape=(14, 12), method=method)
+        # Ten times the tolerance.
+        assert np.abs(law.distribution - plain.distribution).sum() < 1e-10
+        assert law.mean_jobs == pytest.approx(plain.mean_jobs, rel=1e-10)
+        assert law.covariance == pytest.approx(plain.covariance, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "sizes", [Erlang(3), Hyperexponential.fit(10.0), CYCLE], ids=lambda s: type(s).__name__
+)
+def test_one_resource_shared_equally_is_insensitive(sizes):
+    one = System(Problem([[1]], [1]), [0.35], [2.0])
+    law = phase_stationary(one, sharing, sizes, tail=1e-12)
+    assert law.marginal(0) == pytest.approx(0.3 * 0.7 ** np.arange(law.shape[0]), rel=1e-9)
+    two = System(Problem([[1], [1]], [1]), [0.2, 0.3], [2.0, 0.5])
+    for laws in ([sizes, Exponential()], [Exponential(), sizes]):
+        law = phase_stationary(two, sharing, laws, shape=(14, 14))
+        plain = balanced_fairness(two, shape=(14, 14), distribution=True).distribution
+        # Ten times the tolerance; losing arrivals keeps the law, conditioned on the box.
+        assert np.abs(law.distribution - plain).sum() < 1e-10
+
+
+def test_limited_jobs_on_many_machines_are_insensitive():
+    # M/G/infinity truncated to 8 jobs: Erlang's loss formula.
+    system = System(Problem([[1]], [100], limits=[1]), [2.0], [1.5])
+    law = phase_stationary(system, DRF(), fit_phases(1, 0.4), shape=9)
+    erlang = 3.0 ** np.arange(9) / np.cumprod([1, *range(1, 9)])
+    assert law.marginal(0) == pytest.approx(erlang / erlang.sum(), rel=1e-9)
+
+
+@pytest.mark.parametrize("laws", [Erlang(2), [Hyperexponential.fit(20.0), Exponential()]])
+def test_balanced_fairness_is_insensitive(laws):
+    system = System.with_load(EXAMPLE, [3, 1], 0.7, [1.0, 4.0])
+    exact = balanced_fairness(system, shape=(12, 12), distribution=True)
+    tasks = exact.tasks()
+
+    def balanced(problem, counts):
+        return tasks[tuple(np.moveaxis(counts, -1, 0).astype(int))]
+
+    law = phase_stationary(system, balanced, laws, shape=(12, 12), method="aggregation")
+    # rel: a hundred times the tolerance, for single probabilities.
+    assert law.distribution == pytest.approx(exact.distribution, rel=1e-9)
+
+
+def test_dominant_resource_fairness_is_sensitive_as_in_simulation():
+    system = System.with_load(EXAMPLE, [1, 1], 0.8)
+    plain = stationary(system, DRF(), tail=1e-6).mean_durations
+    laws = [Hyperexponential.fit(12.0), Exponential()]
+    law = phase_stationary(system, DRF(), laws, tail=1e-3, tolerance=1e-8)
+    assert plain[0] - law.mean_durations[0] > 0.04
+    result = simulate_jobs(system, DRF(), sizes=laws, jobs=100_000, replications=8, rng=3)
+    # Five half-widths of 95 %, and what the box cuts off.
+    slack = 5 * result.half_widths["mean_durations"] + law.mean_jobs_error / system.arrival_rates
+    assert (np.abs(result.mean_durations - law.mean_durations) < slack).all()
+
+
+def test_both_methods_agree_where_policies_starve_a_class():
+    system = System(Problem([[1], [1]], [1]), [0.3, 0.2], [1.0, 2.0])
+    laws = [Erlang(2), Hyperexponential.fit(5.0)]
+    one, other = (phase_stationary(system, priority, laws, shape=(7, 9), method=m) for m in METHODS)
+    assert np.abs(one.distribution - other.distribution).sum() < 1e-10  # ten times the tolerance
+    # The first class does not see the second: M/PH/1 with equal sharing, insensitive.
+    assert one.marginal(0) == pytest.approx(0.3 ** np.arange(7) * 0.7 / (1 - 0.3**7), rel=1e-10)
+
+
+def test_box_grows_and_goes_on_from_the_smaller_one():
+    # The second class waits while long jobs of the first are served: exponential sizes need a smaller box.
+    system = System(Problem([[1], [1]], [1]), [0.3, 0.3])
+    laws = [Hyperexponential.fit(8.0), Exponential()]
+    law = phase_stationary(system, priority, laws, tail=1e-5)
+    first = stationary(system, priority, tail=1e-5).shape
+    assert law.tail_mass <= 1e-5
+    assert law.shape[0] == first[0]
+    assert law.shape[1] > first[1]
+    again = phase_stationary(system, priority, laws, shape=law.shape)
+    assert np.abs(law.distribution - again.distribution).sum() < 1e-9  # a hundred times the tolerance
+    assert phase_stationary(system, priority, laws, shape=4, distribution=False).distribution is None
+
+
+def test_error_of_the_means_covers_what_a_larger_box_shows():
+    system = System.with_load(EXAMPLE, [1, 2], 0.6)
+    for laws in ([Erlang(3), Exponential()], [Hyperexponential.fit(6.0), Exponential()]):
+        small = phase_stationary(system, DRF(), laws, shape=12)
+        large = phase_stationary(system, DRF(), laws, shape=32)
+        gap = np.abs(small.mean_jobs - large.mean_jobs)
+        assert (gap < small.mean_jobs_error).all()
+        assert (small.mean_jobs_error < 20 * gap).all()  # and is no idle promise
+
+
+def test_classes_without_arrivals_have_no_states():
+    system = System(EXAMPLE, [0.5, 0.0])
+    law = phase_stationary(system, DRF(), [Erlang(2), Erlang(5)], shape=20)
+    assert law.shape == (20, 1)
+    assert law.mean_jobs == pytest.approx(stationary(system, DRF(), shape=20).mean_jobs, rel=1e-10)
+    assert phase_stationary(System(EXAMPLE, [0, 0]), DRF(), Erlang(2)).mean_jobs.tolist() == [0, 0]
+
+
+def test_states_are_counted_and_listed_by_total():
+    law = phases_of(Erlang(3))
+    small, large = class_states(law, 4), class_states(law, 7)
+    assert len(small.total) == count_phase_states([4], [3]) == 20
+    assert (np.diff(large.total) >= 0).all()
+    # What a box grows from: the first states of the larger list are those of the smaller.
+    inner = large.serve[:20, :20] - small.serve
+    assert abs(inner).max() == 0
+    assert np.bincount(small.total, small.mixing) == pytest.approx(np.ones(4), rel=1e-14)
+
+
+def test_bad_arguments_are_refused():
+    system = System.with_load(EXAMPLE, [1, 1], 0.5)
+    for sizes, message in (
+        (TruncatedPareto(1.5, 1e3), "fit_phases"),
+        ([Erlang(2), Deterministic()], "simulate_jobs"),
+        ([Erlang(2)], "2 laws"),
+        ("Erlang", "2 laws"),
+        (None, "2 laws"),
+        ([Erlang(2), 3], "a law of sizes"),
+    ):
+        with pytest.raises(ModelError, match=message):
+            phase_stationary(system, DRF(), sizes, shape=5)
+    for arguments in (
+        {"method": "lu"},
+        {"max_cycles": 0},
+        {"max_states": 0},
+        {"shape": 1},
+        {"shape": (3,)},
+        {"tail": 0.0},
+        {"tolerance": 2.0},
+    ):
+        with pytest.raises(ModelError, match=next(iter(arguments))):
+            phase_stationary(system, DRF(), Erlang(2), **({"shape": 5} | arguments))
+    with pytest.raises(UnstableError):
+        phase_stationary(System.with_load(EXAMPLE, [1, 1], 1.1), DRF(), Erlang(2))
+    with pytest.raises(ModelError, match="serves nobody"):
+        phase_stationary(system, lambda problem, counts: 0 * counts, Erlang(2), shape=4)
+
+
+def test_memory_is_refused_before_it_is_taken():
+    system = System.with_load(EXAMPLE, [1, 1], 0.5)
+    before = psutil.Process().memory_info().rss
+    for method in METHODS:
+        with pytest.raises(ModelError, match="GiB"):
+            phase_stationary(system, DRF(), Erlang(6), shape=120, method=method)
+    assert psutil.Process().memory_info().rss - before < 2**28
+
+
+def test_what_is_not_reached_is_said():
+    system = System.with_load(EXAMPLE, [1, 1], 0.7)
+    with pytest.raises(NotConvergedError, match="max_cycles") as caught:
+        phase_stationary(system, DRF(), Erlang(2), shape=12, method="aggregation", max_cycles=2)
+    assert caught.value.best.residual > 1e-12
+    with pytest.raises(NotConvergedError, match="max_states") as caught:
+        phase_stationary(system, DRF(), Erlang(2), max_states=100)
+    assert caught.value.best is None
+
+
+def test_sizes_on_different_scales_do_not_hide_the_error():
+    system = System.with_load(EXAMPLE, [1, 1], 0.8, [1, 1000])
+    arguments = {"sizes": Hyperexponential.fit(4.0), "shape": 6}
+    exact = phase_stationary(system, DRF(), method="direct", **arguments).mean_jobs
+    with pytest.raises(NotConvergedError) as caught:
+        phase_stationary(system, DRF(), method="aggregation", max_cycles=150, **arguments)
+    law = caught.value.best
+    assert np.max(np.abs(law.mean_jobs / exact - 1)) < law.mean_error

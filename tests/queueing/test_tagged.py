@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.linalg import expm
+
+from fairness import DRF, MaxMin, Problem, ProportionalFair
+from fairness.errors import ModelError, NotConvergedError, UnstableError
+from fairness.testing import KINDS, random_problem
+from queueing.chain import stationary
+from queueing.joblevel.simulation import simulate_jobs
+from queueing.system import System
+from queueing.tabulate import tabulate
+from queueing.tagged import tagged_duration
+
+EXAMPLE = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"])
+
+
+def from_definition(system, policy, index, shape):
+    """Initial law and sub-generator of the chain with a tagged job, state by state."""
+    law = stationary(system, policy, shape=shape).distribution
+    tasks = tabulate(system.problem, policy, shape).tasks
+    n = len(shape)
+    states = [x for x in itertools.product(*map(range, shape)) if x[index] < shape[index] - 1]
+    number = {x: k for k, x in enumerate(states)}
+    rates = np.zeros((len(states), len(states)))
+    for x in states:
+        k = number[x]
+        all_jobs = tuple(x[i] + (i == index) for i in range(n))
+        for i in range(n):
+            up = (*x[:i], x[i] + 1, *x[i + 1 :])
+            if up in number:
+                rates[k, number[up]] += system.arrival_rates[i]
+                rates[k, k] -= system.arrival_rates[i]
+            # Everybody who can leave, one by one; the tagged job goes nowhere.
+            each = tasks[all_jobs][i] / all_jobs[i] / system.mean_sizes[i] if all_jobs[i] else 0.0
+            rates[k, k] -= each * all_jobs[i]
+            if x[i]:
+                rates[k, number[(*x[:i], x[i] - 1, *x[i + 1 :])]] += each * x[i]
+    first = np.array([law[x] for x in states])
+    return first / first.sum(), rates
+
+
+def test_random_systems_agree_with_the_definition():
+    rng = np.random.default_rng(7)
+    times = np.array([0.1, 1.0, 4.0, 30.0])
+    for k, shape in enumerate([(9,), (6, 7), (2, 4), (4, 3, 5), (3, 2, 3, 3)]):
+        n = len(shape)
+        problem = random_problem(rng, n, 2, kind=KINDS[k % len(KINDS)], limited=k % 2 == 0, weighted=True)
+        system = System.with_load(problem, rng.uniform(0.2, 1, n), 0.8, 10 ** rng.uniform(-0.5, 0.5, n))
+        policy = (DRF(), ProportionalFair(), MaxMin())[k % 3]
+        for index in range(n):
+            law = tagged_duration(system, policy, index, shape=shape)
+            first, rates = from_definition(system, policy, index, shape)
+            once = np.linalg.solve(-rates, np.ones(len(first)))
+            twice = 2 * np.linalg.solve(-rates, once)
+            # The tolerance 1e-11 of the stationary law, whose small parts are less accurate.
+            assert law.mean == pytest.approx(first @ once, rel=1e-10)
+            assert law.variance == pytest.approx(first @ twice - (first @ once) ** 2, rel=1e-9)
+            exact = [(first @ expm(rates * t)).sum() for t in times]
+            assert law.survival(times) == pytest.approx(exact, abs=1e-11)
+            assert law.little_error < 1e-9
+
+
+def test_processor_sharing_has_the_variance_of_coffman_muntz_and_trotter():
+    for load in (0.2, 0.7, 0.9):
+        system = System(Problem([[2]], [3]), [load * 1.5 / 4], [4.0])
+        law = tagged_duration(system, DRF(), 0, tail=1e-14)
+        alone = 4 / 1.5
+        assert law.mean == pytest.approx(alone / (1 - load), rel=1e-10)
+        # 1e-9: the tail 1e-14 times the squares of the durations that begin there.
+        exact = alone**2 * (2 + load) / ((2 - load) * (1 - load) ** 2)
+        assert law.variance == pytest.approx(exact, rel=1e-9)
+        assert law.scv == pytest.approx(law.variance / law.mean**2)
+
+
+def test_jobs_that_do_not_meet_last_as_long_as_their_sizes():
+    system = System(Problem([[1], [1]], [1000], limits=[1, 2]), [3.0, 1.0], [2.0, 0.5])
+    times = np.array([0.0, 0.3, 5.0, 40.0])
+    for index, mean in ((0, 2.0), (1, 0.25)):
+        law = tagged_duration(system, DRF(), index)
+        # Truncation of uniformisation, and rounding.
+        assert law.survival(times) == pytest.approx(np.exp(-times / mean), abs=2e-12)
+        assert law.quantile([0.5, 0.999]) == pytest.approx(-mean * np.log([0.5, 0.001]), rel=1e-8)
+
+
+def test_simulated_durations_follow_the_law():
+    system = System.with_load(EXAMPLE, [3, 1], 0.7, [1.0, 2.0])
+    result = simulate_jobs(system, DRF(), jobs=60_000, replications=8, rng=5, record=True)
+    for index, name in enumerate("AB"):
+        law = tagged_duration(system, DRF(), name, tail=1e-7)
+        half = result.half_widths["mean_durations"][index]
+        assert abs(result.mean_durations[index] - law.mean) < 5 * half
+        durations = result.record.loc[result.record.job_class == name, "duration"].to_numpy()
+        # Neighbours meet the same jobs: every 150th duration is nearly independent of the last.
+        thin = durations[::150]
+        levels = np.linspace(0.05, 0.95, 10)
+        places = np.searchsorted(law.quantile(levels), thin)
+        observed, expected = np.bincount(places, minlength=11), np.diff([0, *levels, 1]) * len(thin)
+        assert stats.chisquare(observed, expected).pvalue > 1e-6
+        for level in (0.5, 0.9, 0.99):
+            estimate = result.duration_quantiles[level]
+            gap = abs(estimate.value[index] - law.quantile(level))
+            assert gap < 5 * estimate.half_width[index]
+
+
+def test_quantiles_invert_the_distribution_function():
+    law = tagged_duration(System.with_load(EXAMPLE, [1, 1], 0.8), DRF(), 1, shape=60)
+    levels = np.array([[1e-6, 0.5], [0.9, 0.999999]])
+    times = law.quantile(levels)
+    assert times.shape == (2, 2)
+    assert law.cdf(times) == pytest.approx(levels, abs=1e-12)
+    assert law.survival([-1.0, 0.0, 1e15]).tolist() == [1, 1, 0]
+    # Asked in another order, the same.
+    again = tagged_duration(law.system, DRF(), "B", shape=60)
+    assert np.array_equal(again.survival(times[::-1]), law.survival(times)[::-1])
+    table = law.to_dataframe()
+    assert table.index.tolist() == ["B"]
+    assert table["q0.5"].iloc[0] == times[0, 1]
+    assert "Little" in repr(law)
+
+
+def test_integral_of_the_survival_function_is_the_mean():
+    law = tagged_duration(System.with_load(EXAMPLE, [1, 2], 0.6), ProportionalFair(), "A", shape=40)
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+    ends = np.array([0, 1, 4, 10, 30, 90, 300.0])
+    total = sum(
+        (b - a) / 2 * weights @ law.survival((a + b) / 2 + (b - a) / 2 * nodes)
+        for a, b in itertools.pairwise(ends)
+    )
+    assert total == pytest.approx(law.mean, rel=1e-10)  # quadrature, and 300 times the tolerance
+
+
+def test_bad_arguments_are_refused():
+    system = System.with_load(EXAMPLE, [1, 1], 0.5)
+    for name in ("C", 2, -1, 0.5, None, True):
+        with pytest.raises(ModelError, match=r"job class|job_class"):
+            tagged_duration(system, DRF(), name, shape=5)
+    with pytest.raises(ModelError, match="no arrivals"):
+        tagged_duration(System(EXAMPLE, [0.5, 0]), DRF(), "B", shape=5)
+    with pytest.raises(ModelError, match="tolerance"):
+        tagged_duration(system, DRF(), "A", shape=5, tolerance=0.1)
+    with pytest.raises(ModelError, match="max_steps"):
+        tagged_duration(system, DRF(), "A", shape=5, max_steps=0)
+    with pytest.raises(ModelError, match="shape"):
+        tagged_duration(system, DRF(), "A", shape=1)
+    with pytest.raises(UnstableError):
+        tagged_duration(System.with_load(EXAMPLE, [1, 1], 1.1), DRF(), "A")
+    four = System(Problem(np.eye(4), np.ones(4)), [0.9] * 4)
+    with pytest.raises(ModelError, match="GiB"):
+        tagged_duration(four, DRF(), 0, shape=60)
+    law = tagged_duration(system, DRF(), "A", shape=5)
+    for level in (0, 1, -0.1, 1 - 1e-12, np.nan):
+        with pytest.raises(ModelError, match="levels"):
+            law.quantile(level)
+    with pytest.raises(ModelError, match="times"):
+        law.survival([1.0, np.inf])
+
+
+def test_steps_that_do_not_suffice_are_said():
+    law = tagged_duration(System.with_load(EXAMPLE, [1, 1], 0.5), DRF(), "A", shape=10, max_steps=200)
+    assert law.cdf(1.0) > 0
+    with pytest.raises(NotConvergedError, match="max_steps"):
+        law.quantile(0.99999999)
