@@ -12,11 +12,11 @@ so that in every state a resource is full or the jobs of a class run at their li
 stationary law is :math:`\pi(x) = \Phi(x)\prod_i \rho_i^{x_i} / G` [1]_, [2]_. The weights of a problem play
 no role.
 
-The recursion is run on :math:`P(x) = \Phi(x)\rho^x`, level by level: the states with :math:`|x| = t` need
-only those with :math:`|x| = t - 1` and can be computed all at once. Two levels in memory give the
-normalisation and all marginals. Every part is a sum of positive terms, so the result is accurate to
-rounding. Without limits :math:`P(x) \le (\max_j \varrho_j)^{|x|}`; with limits :math:`P` may grow first and
-is rescaled. What a finite box leaves out is bounded rigorously by :mod:`queueing.tails`.
+Classes whose demands and limits are proportional are merged, and groups that share no resource are solved one
+by one (:mod:`queueing.balanced_groups`); single groups, linear networks and trees have exact solutions on all
+states (:mod:`queueing.balanced_forms`, :mod:`queueing.balanced_tree`); what remains is solved by the
+recursion on a box (:mod:`queueing.balanced_recursion`) with rigorous bounds of what it leaves out
+(:mod:`queueing.tails`). :func:`queueing.balanced_plan.balanced_plan` says which, and what it takes.
 
 References
 ----------
@@ -28,64 +28,143 @@ References
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-import numba
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from fairness.errors import ModelError
 from fairness.problem import FloatArray
-from fairness.validation import require_memory
-from queueing.grid import SMALLEST, box_name, check_box, count_states
+from fairness.validation import require_memory, require_whole
+from queueing.balanced_groups import Component, Groups, thinned
+from queueing.balanced_plan import GroupLaw, check_tail, steps
+from queueing.balanced_recursion import BoxLaw
+from queueing.grid import box_name, check_box, count_states
 from queueing.results import LittleMeans, class_lines, class_table
 from queueing.system import System
 from queueing.tails import StoreAndForward, binding_resources
 
 __all__ = ["BalancedFairness", "balanced_fairness"]
 
-LARGEST = 1e200
-"""When P exceeds this (possible with limits only), everything is divided by it."""
-
-CHUNK = 512
-"""States handled at a time, so that what is read again is still in the first cache."""
+MOST_LINES = 40
+"""Classes that a summary lists."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BalancedFairness(LittleMeans):
     """Stationary law under balanced fairness; made by :func:`balanced_fairness`.
 
-    All means are those of the law conditioned on the box.
+    All moments are those of the law conditioned on the boxes, if there are any.
 
     Attributes
     ----------
     system : System
-    shape : tuple of int
-        States per class; the box is 0 <= x_i < shape[i].
-    mean_jobs : ndarray of shape (n_classes,), jobs
+    groups : tuple of tuple of int
+        Classes that were merged; given the total of a group, its counts are multinomial with probabilities
+        proportional to the loads times the demands. Classes without arrivals are in none.
+    methods : tuple of str
+        How each set of groups that share resources was solved: "closed form", "linear network", "tree" or
+        "box".
+    mean_jobs, variances : ndarray of shape (n_classes,), jobs and jobs squared
+        Of the counts.
     tail_mass : float
-        Rigorous upper bound of the probability outside the box.
+        Rigorous upper bound of the probability outside the boxes; 0 if there are none.
     mean_jobs_error : ndarray of shape (n_classes,), jobs
         Rigorous upper bound of the error that truncation makes in ``mean_jobs``; rounding is not included.
     empty_probability : float
         Probability that no job is present.
-    marginals : tuple of ndarray
-        Law of each count; entry i has shape (shape[i],).
     distribution : ndarray of shape ``shape``, or None
         The law itself, if asked for.
     """
 
     system: System
-    shape: tuple[int, ...]
+    groups: tuple[tuple[int, ...], ...]
+    methods: tuple[str, ...]
     mean_jobs: FloatArray
+    variances: FloatArray
     tail_mass: float
     mean_jobs_error: FloatArray
     empty_probability: float
-    marginals: tuple[FloatArray, ...]
-    distribution: FloatArray | None = None
+    distribution: FloatArray | None
+    _merged: Groups
+    _laws: tuple[GroupLaw, ...]
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """States per class that ``marginals`` lists; with a box, 0 <= x_i < shape[i] are its states."""
+        sizes = _scattered(self._merged, [law.shape for law in self._laws], 1)
+        return tuple(int(sizes[g]) if g >= 0 else 1 for g in self._merged.label)
+
+    @cached_property
+    def marginals(self) -> tuple[FloatArray, ...]:
+        """Law of each count; entry i has shape (shape[i],).
+
+        Without a box it is listed up to the tail asked for. In a tree the absolute error is about 1e-15.
+        """
+        n_bytes = 8.0 * sum(self.shape)
+        require_memory(n_bytes, f"the laws of {self.system.n_classes} counts", "raise tail")
+        totals: list[FloatArray] = [np.ones(1)] * len(self._merged.members)
+        for part, law in zip(self._merged.components, self._laws, strict=True):
+            for g, marginal in zip(part.groups, law.marginals, strict=True):
+                totals[g] = marginal
+        alone = [len(group) == 1 for group in self._merged.members]
+        pairs = zip(self._merged.label, self._merged.split, strict=True)
+        return tuple(
+            np.ones(1) if g < 0 else totals[g] if alone[g] else thinned(totals[g], p) for g, p in pairs
+        )
+
+    @cached_property
+    def covariance(self) -> FloatArray:
+        """Covariance of the counts, (n_classes, n_classes); a box takes another run of the recursion."""
+        n = self.system.n_classes
+        require_memory(24.0 * n * n, f"the covariance of {n} classes", "use the variances")
+        between = np.zeros((len(self._merged.members),) * 2)
+        for part, law in zip(self._merged.components, self._laws, strict=True):
+            between[np.ix_(part.groups, part.groups)] = law.covariance
+        return self._merged.covariance(_scattered(self._merged, [law.mean for law in self._laws]), between)
+
+    def sample(self, size: int, rng: np.random.Generator | int | None = None) -> NDArray[np.int64]:
+        """Independent states from the law.
+
+        Closed forms, linear networks and trees are sampled directly, without truncation; a box by inversion,
+        for which its law is computed once and kept. Merged classes are told apart by multinomial draws.
+
+        Parameters
+        ----------
+        size : int
+        rng : numpy.random.Generator or int, optional
+
+        Returns
+        -------
+        ndarray of shape (size, n_classes), jobs
+
+        Raises
+        ------
+        ModelError
+            If size is no whole number >= 0, or the law on a box does not fit in the memory of this machine.
+
+        Examples
+        --------
+        >>> from fairness import Problem
+        >>> from queueing import System
+        >>> law = balanced_fairness(System(Problem([[1], [2]], [1]), [0.3, 0.2]))
+        >>> law.sample(4, rng=1).shape
+        (4, 2)
+        """
+        count, generator = require_whole("size", size, 0), np.random.default_rng(rng)
+        require_memory(16.0 * count * self.system.n_classes, f"a sample of {count} states", "reduce size")
+        states = np.zeros((count, self.system.n_classes), dtype=np.int64)
+        for part, law in zip(self._merged.components, self._laws, strict=True):
+            for g, totals in zip(part.groups, law.sample(count, generator).T, strict=True):
+                classes = self._merged.members[g]
+                if len(classes) == 1:
+                    states[:, classes[0]] = totals
+                else:
+                    states[:, classes] = generator.multinomial(totals, self._merged.split[classes])
+        return states
 
     def tasks(self) -> FloatArray:
         """Tasks running in each state of the box, shape (*shape, n_classes): rho_i P(x - e_i)/P(x).
@@ -103,22 +182,31 @@ class BalancedFairness(LittleMeans):
         return tasks
 
     def to_dataframe(self) -> pd.DataFrame:
-        """One row per class: load, mean jobs and their error bound, mean duration, service rate."""
+        """One row per class: load, moments of its count, error bound, mean duration, service rate."""
         return class_table(
             self.system,
             mean_jobs=self.mean_jobs,
             mean_jobs_error=self.mean_jobs_error,
+            variance=self.variances,
             mean_duration=self.mean_durations,
             service_rate=self.service_rates,
         )
 
     def summary(self) -> str:
-        """What a person wants to read: the means per class and what the box leaves out."""
+        """What a person wants to read: the means per class and what the boxes leave out."""
+        lines = class_lines(self.to_dataframe().head(MOST_LINES))
+        if self.system.n_classes > MOST_LINES:
+            lines.append(f"  ... {self.system.n_classes - MOST_LINES} more classes")
+        boxes = [f"box {box_name(law.shape)}" for law in self._laws if law.method == "box"]
+        others = sorted(set(self.methods) - {"box"})
+        merged = len(self.groups) < sum(map(len, self.groups))
+        how = ([f"{len(self.groups)} groups"] if merged else []) + others + boxes[:3]
+        how += [f"{len(boxes) - 3} more boxes"] if len(boxes) > 3 else []
         return "\n".join(
             [
                 "balanced fairness",
-                *class_lines(self.to_dataframe()),
-                f"  box {box_name(self.shape)}; probability outside <= {self.tail_mass:.1e}; "
+                *lines,
+                f"  {', '.join(how) or 'no arrivals'}; probability outside <= {self.tail_mass:.1e}; "
                 f"empty with probability {self.empty_probability:.6g}",
             ]
         )
@@ -140,16 +228,19 @@ def balanced_fairness(
     Parameters
     ----------
     system : System
-        Any number of classes, as long as the box fits in memory. Weights play no role.
+        A pool with any number of classes, as long as the boxes fit in memory; see
+        :func:`~queueing.balanced_plan.balanced_plan`. Weights play no role.
     shape : sequence of int or int, optional
-        States per class, at least 2 for a class with arrivals. Default: a box whose tail bound is at most
-        ``tail``.
+        States per class, at least 2 for a class with arrivals: the law is then conditioned on this box of
+        counts, and no classes are merged. Default: closed forms, trees, and boxes of group totals whose tail
+        bound is at most ``tail``.
     tail : float
-        Largest probability that the automatic box may leave out.
+        Largest probability that the automatic boxes may leave out.
     max_states : int
         Largest automatic box; about 10^9 states are computed per second.
     distribution : bool
-        Keep the law on the whole box. Without it the memory needed is that of the box over its longest axis.
+        Keep the law on a whole box of counts; no classes are merged then. Without it the memory needed is
+        that of the boxes over their longest axes.
 
     Returns
     -------
@@ -160,8 +251,8 @@ def balanced_fairness(
     UnstableError
         If a resource has relative load >= 1.
     ModelError
-        If the shape is wrong, the automatic box exceeds ``max_states``, or the box does not fit in the memory
-        of this machine.
+        If the system is a cluster, the shape is wrong, an automatic box exceeds ``max_states``, or a box does
+        not fit in the memory of this machine.
 
     Examples
     --------
@@ -170,168 +261,88 @@ def balanced_fairness(
     >>> pool = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"])
     >>> balanced_fairness(System.with_load(pool, [1, 1], 0.5)).mean_durations.round(4)
     array([2.0397, 2.0397])
+
+    A thousand classes of two kinds.
+
+    >>> crowd = Problem([[1, 0.1]] * 500 + [[0.1, 1]] * 500, [1, 1])
+    >>> law = balanced_fairness(System.with_load(crowd, [1] * 1000, 0.5))
+    >>> law.mean_durations[[0, -1]].round(4), len(law.groups)
+    (array([2.0397, 2.0397]), 2)
     """
+    if shape is not None or distribution:
+        return _on_box(system, shape, tail, max_states, distribution)
+    groups, found = steps(system, tail)
+    for step in found:
+        if step.states > max_states:
+            _refuse(step.box, max_states)
+    return _result(system, groups, [step.solve() for step in found], None)
+
+
+def _on_box(
+    system: System, shape: Sequence[int] | int | None, tail: float, max_states: int, distribution: bool
+) -> BalancedFairness:
+    """The law on a box of counts, each class by itself."""
+    problem = system.require_pool("balanced fairness")
     system.require_stable()
-    if not 0 < tail < 1:
-        raise ModelError(f"tail must be a probability between 0 and 1; got {tail}")
+    check_tail(tail)
     bound = StoreAndForward(system)
     sizes = bound.box(tail) if shape is None else check_box(shape, system)
-    _require_box(sizes, distribution)
+    gain = system.loads[:, None] * problem.task_shares
+    used = binding_resources(gain)
+    ceiling = system.loads / problem.limits
     if shape is None and count_states(sizes) > max_states:
-        raise ModelError(
-            f"a box of {box_name(sizes)} states exceeds max_states={max_states:,}; raise tail or "
-            "max_states, give a smaller shape, or take duration_bound"
-        )
-    # The longest axis is the one that levels do not store, the second longest is the inner loop; when the
-    # whole array is kept, the classes stay in their order.
-    n = system.n_classes
-    order = list(range(n)) if distribution else sorted(range(n), key=lambda i: -sizes[i])
-    if not distribution and n > 2:
-        order.append(order.pop(1))
-    dims = np.array([sizes[i] for i in order] + [1] * (n == 1))
-    shares = system.problem.task_shares
-    gain = np.zeros((len(dims), len(binding := binding_resources(system.loads[:, None] * shares))))
-    gain[:n] = (system.loads[:, None] * shares[:, binding])[order]
-    ceiling = np.zeros(len(dims))
-    ceiling[:n] = (system.loads / system.problem.limits)[order]
-    rows, length = math.prod(dims[1:-1].tolist()), int(dims[-1])
-    levels = np.zeros((2, rows * (length + 1)))
-    column, first = np.zeros(levels.shape[1]), np.zeros(dims[0])
-    law = np.zeros(math.prod(sizes) if distribution else 0)
-    log_scale, empty = _recursion(gain, ceiling, dims, levels, column, first, law)
+        _refuse(sizes, max_states)
+    law = BoxLaw(gain[:, used], ceiling, bound, sizes, keep=distribution)
+    every = np.arange(system.n_classes)
+    names = tuple(problem.resources[j] for j in used)
+    part = Component(tuple(every.tolist()), gain[:, used], ceiling, names)
+    groups = Groups(tuple(every[:, None]), np.ones(len(every)), every, (part,))
+    return _result(system, groups, [law], law.distribution)
 
-    mass = float(first.sum())
-    marginals: list[FloatArray] = [np.ones(1)] * n
-    column = column.reshape(rows, length + 1)[:, 1:].reshape(dims[1:]) / mass
-    for axis, i in enumerate(order):
-        others = tuple(k for k in range(column.ndim) if k != axis - 1)
-        marginals[i] = first / mass if axis == 0 else column.sum(axis=others)
-    mean_jobs = np.array([law @ np.arange(len(law)) for law in marginals])
-    tail_mass, outside = bound.outside(sizes, log_scale + math.log(mass))
-    law /= mass
+
+def _refuse(box: tuple[int, ...], max_states: int) -> None:
+    raise ModelError(
+        f"a box of {box_name(box)} states exceeds max_states={max_states:,}; raise tail or "
+        "max_states, give a smaller shape, or take duration_bound"
+    )
+
+
+def _result(
+    system: System, groups: Groups, laws: list[GroupLaw], distribution: FloatArray | None
+) -> BalancedFairness:
+    mean, variance, error = (
+        _scattered(groups, values)
+        for values in ([w.mean for w in laws], [w.variance for w in laws], [w.error for w in laws])
+    )
+    # Without arrivals split is 0, whatever group the label -1 picks.
+    p, g = groups.split, groups.label
+    live = system.loads > 0
+    if len(mean):
+        means = p * mean[g]
+        variances = p * p * (variance[g] - mean[g]) + means
+        errors = p * error[g]
+    else:
+        means = variances = errors = np.zeros(system.n_classes)
     return BalancedFairness(
         system,
-        sizes,
-        mean_jobs,
-        tail_mass,
-        np.maximum(outside, mean_jobs * tail_mass),
-        empty / mass,
-        tuple(marginals),
-        law.reshape(sizes) if distribution else None,
+        tuple(tuple(int(i) for i in group) for group in groups.members if live[group[0]]),
+        tuple(law.method for law in laws),
+        means,
+        variances,
+        min(1.0, sum(law.tail_mass for law in laws)),
+        errors,
+        float(np.prod([law.empty for law in laws])),
+        distribution,
+        groups,
+        tuple(laws),
     )
 
 
-def _require_box(sizes: Sequence[int], distribution: bool) -> None:
-    states = count_states(sizes)
-    slab = states / max(sizes)
-    n_bytes = 8.0 * (states + 3 * states / sizes[0] if distribution else 3 * slab + 4 * max(sizes))
-    remedy = "raise tail, give a smaller shape" + (
-        ", or leave the distribution out" if distribution else ", or take duration_bound"
-    )
-    require_memory(n_bytes, f"balanced fairness on a box of {box_name(sizes)} states", remedy)
-
-
-@numba.njit(cache=True, nogil=True)
-def _recursion(
-    gain: FloatArray,
-    ceiling: FloatArray,
-    dims: NDArray[np.int64],
-    levels: FloatArray,
-    column: FloatArray,
-    first: FloatArray,
-    law: FloatArray,
-) -> tuple[float, float]:
-    """Run P level by level; return the logarithm of the scale of all values, and P(0) on that scale.
-
-    gain (n, m) holds rho_i a_ij/C_j and ceiling (n,) rho_i/l_i; dims (n,), n >= 2. The states of level t are
-    addressed by all their counts but the first, in rows along the last axis that begin with one place of
-    padding; levels (2, places) holds two successive levels and column (places,) receives the sums of P over
-    the first axis. first (dims[0],) receives the sums over the others; law, flat over the box, receives P
-    unless it is empty. All arrays come as zeros.
-    """
-    n, m = gain.shape
-    last = n - 1
-    length = dims[last]
-    rows = column.size // (length + 1)
-    limited = ceiling.max() > 0
-    reciprocal = np.zeros(dims.max())
-    for x in range(1, dims.max()):
-        reciprocal[x] = 1.0 / x
-    work = np.empty(CHUNK)
-    log_scale = 0.0
-    empty = 1.0
-    levels[0, 1] = column[1] = first[0] = 1.0
-    if law.size > 0:
-        law[0] = 1.0
-    for level in range(1, dims.sum() - n + 1):
-        old = levels[(level - 1) % 2]
-        new = levels[level % 2]
-        peak = 0.0
-        for r in range(rows):
-            # On this row x_0 = c - y, with y the count on the last axis.
-            c = level
-            rest = r
-            for i in range(last - 1, 0, -1):
-                c -= rest % dims[i]
-                rest //= dims[i]
-            base = r * (length + 1) + 1
-            low = max(0, c - dims[0] + 1)
-            high = min(length, c + 1)
-            for begin in range(low, high, CHUNK):
-                size = min(CHUNK, high - begin)
-                s = base + begin
-                # Beyond y = c - 1 the old level is still 0, so states with x_0 = 0 need no special case.
-                here = new[s : s + size]
-                less_first = old[s : s + size]
-                less_last = old[s - 1 : s - 1 + size]
-                here[:] = 0.0
-                for j in range(m):
-                    a, b = gain[0, j], gain[last, j]
-                    for y in range(size):
-                        work[y] = a * less_first[y] + b * less_last[y]
-                    rest = r
-                    stride = length + 1
-                    for i in range(last - 1, 0, -1):
-                        if rest % dims[i] > 0:
-                            a = gain[i, j]
-                            less = old[s - stride : s - stride + size]
-                            for y in range(size):
-                                work[y] += a * less[y]
-                        rest //= dims[i]
-                        stride *= dims[i]
-                    for y in range(size):
-                        here[y] = work[y] if work[y] > here[y] else here[y]
-                if limited:
-                    a, b = ceiling[0], ceiling[last]
-                    for y in range(size):
-                        here[y] = max(here[y], a * reciprocal[c - begin - y] * less_first[y])
-                        here[y] = max(here[y], b * reciprocal[begin + y] * less_last[y])
-                    rest = r
-                    stride = length + 1
-                    for i in range(last - 1, 0, -1):
-                        x = rest % dims[i]
-                        if x > 0:
-                            for y in range(size):
-                                here[y] = max(here[y], ceiling[i] * reciprocal[x] * old[s - stride + y])
-                        rest //= dims[i]
-                        stride *= dims[i]
-                    for y in range(size):
-                        peak = max(peak, here[y])
-                total = column[s : s + size]
-                across = first[c - begin - size + 1 : c - begin + 1]
-                for y in range(size):
-                    value = here[y] if here[y] > SMALLEST else 0.0
-                    here[y] = value
-                    total[y] += value
-                    across[size - 1 - y] += value
-                if law.size > 0:
-                    place = (c - begin) * rows * length + r * length + begin
-                    for y in range(size):
-                        law[place - y * (rows * length - 1)] = here[y]
-        if peak > LARGEST:
-            log_scale += math.log(LARGEST)
-            empty /= LARGEST
-            for values in (new, column, first, law):
-                for place in range(values.size):
-                    values[place] = values[place] / LARGEST if values[place] > SMALLEST * LARGEST else 0.0
-    return log_scale, empty
+def _scattered(
+    groups: Groups, values: Sequence[Sequence[float] | FloatArray], missing: float = 0.0
+) -> FloatArray:
+    """One value per group from those of each component."""
+    result = np.full(len(groups.members), missing)
+    for part, row in zip(groups.components, values, strict=True):
+        result[list(part.groups)] = row
+    return result

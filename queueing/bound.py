@@ -95,7 +95,7 @@ def duration_bound(system: System) -> DurationBound:
     UnstableError
         If a resource has relative load >= 1.
     ModelError
-        If a class has a finite limit.
+        If a class has a finite limit, or the system is a cluster.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def duration_bound(system: System) -> DurationBound:
     >>> duration_bound(System.with_load(pool, [1, 1], 0.5)).mean_durations
     array([2.1, 2.1])
     """
-    problem = system.problem
+    problem = system.require_pool("the duration bound")
     limited = np.flatnonzero(np.isfinite(problem.limits))
     if len(limited):
         name = problem.job_classes[limited[0]]

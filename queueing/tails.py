@@ -43,7 +43,7 @@ from fairness.validation import require_memory
 from queueing.grid import SMALLEST
 from queueing.system import System
 
-__all__ = ["StoreAndForward", "binding_resources"]
+__all__ = ["StoreAndForward", "binding_resources", "free_shares"]
 
 
 class StoreAndForward:
@@ -57,18 +57,35 @@ class StoreAndForward:
 
     def __init__(self, system: System) -> None:
         loads = system.loads
-        self.active: NDArray[np.bool_] = loads > 0
         used = binding_resources(loads[:, None] * system.problem.task_shares)
-        self._gain = loads[:, None] * system.problem.task_shares[:, used]
-        self._free = 1.0 - self._gain.sum(axis=0)
-        # A load below 1 by an ulp or two may be 1 when summed in this order.
-        if (self._free <= 0).any():
-            name = system.problem.resources[used[int(np.argmin(self._free))]]
-            raise UnstableError(
-                f"the load of resource {name!r} is 1 up to rounding; reduce arrival_rates or mean_sizes"
-            )
+        gain = loads[:, None] * system.problem.task_shares[:, used]
+        names = [system.problem.resources[j] for j in used]
+        self._fill(gain, loads / system.problem.limits, names, loads > 0)
+
+    @classmethod
+    def of_gains(cls, gain: FloatArray, ceiling: FloatArray, resources: Sequence[str]) -> StoreAndForward:
+        """The bound for groups of classes that are given by their loads.
+
+        Parameters
+        ----------
+        gain : ndarray of shape (n_groups, n_resources)
+            rho_i a_ij/C_j, on binding resources.
+        ceiling : ndarray of shape (n_groups,)
+            rho_i/l_i.
+        resources : sequence of str
+            Names, for messages.
+        """
+        bound = cls.__new__(cls)
+        bound._fill(gain, ceiling, resources, np.ones(len(gain), dtype=bool))
+        return bound
+
+    def _fill(
+        self, gain: FloatArray, poisson: FloatArray, resources: Sequence[str], active: NDArray[np.bool_]
+    ) -> None:
+        self.active = active
+        self._gain, self._poisson = gain, poisson
+        self._free = free_shares(gain, resources)
         self._ratios = self._gain / (self._free + self._gain)
-        self._poisson = loads / system.problem.limits
         self.log_mass = float(self._poisson.sum() - np.log(self._free).sum())
         # G >= each of: one resource alone (a multinomial law), and all classes with their limits alone.
         self._log_floor = max(float(self._poisson.sum()), float(-np.log(self._free.min(initial=1.0))))
@@ -137,6 +154,18 @@ class StoreAndForward:
             joint[k] = own
             jobs += scale * joint
         return min(1.0, probability), jobs
+
+
+def free_shares(gain: FloatArray, resources: Sequence[str], least: float = 0.0) -> FloatArray:
+    """What the loads leave free of each resource, (n_resources,); UnstableError unless above ``least``."""
+    free: FloatArray = 1.0 - gain.sum(axis=0)
+    # A load below 1 by an ulp or two may be 1 when summed in this order.
+    if (free <= least).any():
+        name = resources[int(np.argmin(free))]
+        raise UnstableError(
+            f"the load of resource {name!r} is 1 up to rounding; reduce arrival_rates or mean_sizes"
+        )
+    return free
 
 
 def binding_resources(shares: FloatArray) -> NDArray[np.intp]:

@@ -11,7 +11,7 @@ from scipy import stats
 from fairness import Problem
 from fairness.errors import ModelError, UnstableError
 from fairness.testing import KINDS, random_problem
-from queueing import balanced
+from queueing import balanced_recursion
 from queueing.balanced import balanced_fairness
 from queueing.system import System
 
@@ -159,7 +159,7 @@ def test_with_and_without_the_distribution():
 def test_kernel_uncompiled(monkeypatch):
     system = next(random_systems(8, limited=True))
     compiled = balanced_fairness(system, shape=6, distribution=True)
-    monkeypatch.setattr(balanced, "_recursion", balanced._recursion.py_func)
+    monkeypatch.setattr(balanced_recursion, "recursion", balanced_recursion.recursion.py_func)
     # Compiled code may contract a product and a sum into one operation.
     assert balanced_fairness(system, shape=6, distribution=True).distribution == pytest.approx(
         compiled.distribution, rel=1e-14
@@ -176,7 +176,7 @@ def test_long_rows_are_cut_into_chunks():
 @pytest.mark.parametrize("limited", [False, True])
 def test_tail_mass_is_an_upper_bound(limited):
     for system in random_systems(4, limited=limited):
-        box = balanced_fairness(system, tail=1e-3)
+        box = balanced_fairness(system, tail=1e-3, distribution=True)
         large = balanced_fairness(system, tail=1e-10, distribution=True)
         outside = 1 - large.distribution[tuple(slice(k) for k in box.shape)].sum()
         assert outside <= box.tail_mass + 1e-9
@@ -251,6 +251,8 @@ def test_errors():
     ):
         balanced_fairness(System(Problem(np.eye(3), np.ones(3)), [0.1] * 3), shape=10**7)
     with pytest.raises(ModelError, match="tail of a job count"):
+        balanced_fairness(System(Problem([[1, 0.1], [0.1, 1]], [1, 1]), [1 - 1e-13, 1e-14]))
+    with pytest.raises(UnstableError, match="1 up to rounding"):
         balanced_fairness(System(Problem([[1]], [1]), [1 - 1e-15]))
     with pytest.raises(ModelError, match=r"exceeds max_states=1,000; raise tail or max_states"):
         balanced_fairness(system, max_states=1000)
