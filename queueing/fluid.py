@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.errors import ModelError, UnstableError
-from fairness.policies.protocol import Policy, policy_name
+from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray
-from queueing.piecewise import Integrator
+from queueing.piecewise import Integrator, check_homogeneous
 from queueing.system import System
 from queueing.tabulate import policy_tasks
 from queueing.trajectory import FluidEvent, Trajectory
@@ -135,36 +135,15 @@ def trajectory(
         raise ModelError(f"refine and max_evaluations must be >= 1; got {refine}, {max_evaluations}")
     if method not in METHODS:
         raise ModelError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
-    stuck = system.problem.blocked & (x > 0)
+    stuck = system.blocked & (x > 0)
     if horizon is None and stuck.any():
         raise UnstableError(
             f"the jobs of class {system.problem.job_classes[int(np.argmax(stuck))]!r} demand a resource of "
             "capacity 0 and never leave; give a horizon, or start without them"
         )
     if horizon is None and system.overloaded.any():
-        over = system.problem.resources[int(np.argmax(system.relative_loads))]
-        raise UnstableError(
-            f"the load of resource {over!r} is not below 1, so jobs do not drain; give a horizon"
-        )
-    _check_homogeneous(system, policy, x)
+        over = system.load_names[int(np.argmax(system.relative_loads))]
+        what = "the servers" if system.is_cluster else f"resource {over!r}"
+        raise UnstableError(f"the load of {what} is not below 1, so jobs do not drain; give a horizon")
+    check_homogeneous(system, policy, x)
     return Integrator(system, policy, x, horizon, rtol, method, refine, max_evaluations).run()
-
-
-def _check_homogeneous(system: System, policy: Policy, x: FloatArray) -> None:
-    problem = system.problem
-    for i in np.flatnonzero(np.isfinite(problem.limits)):
-        raise ModelError(
-            f"class {problem.job_classes[i]!r} has a limit of {problem.limits[i]:g} tasks per job, so the "
-            "allocation depends on the number of jobs and not only on proportions; in the fluid limit "
-            "limits never bind: remove them from the problem"
-        )
-    states = np.stack([x, np.where(x > 0, x, x.sum() / problem.n_classes)])
-    one, other = policy_tasks(problem, policy, states), policy_tasks(problem, policy, 1024.0 * states)
-    # 1e-6: the accuracy of a policy that iterates, as in fairness.testing.
-    same = np.isclose(one, other, rtol=1e-6, atol=1e-9 * max(1e-300, float(np.abs(one).max()))).all(axis=1)
-    if not same.all():
-        k = int(np.argmin(same))
-        raise ModelError(
-            f"policy {policy_name(policy)} gives tasks {one[k]} for counts {states[k]}, but {other[k]} "
-            "for 1024 times as many; the fluid limit needs an allocation that depends on proportions only"
-        )

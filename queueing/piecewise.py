@@ -50,7 +50,7 @@ from queueing.system import System
 from queueing.tabulate import policy_tasks
 from queueing.trajectory import FluidEvent, Trajectory
 
-__all__ = ["Integrator"]
+__all__ = ["BARELY", "Exhausted", "Integrator", "check_homogeneous"]
 
 BoolArray = NDArray[np.bool_]
 
@@ -67,14 +67,15 @@ GROWN = 1e6
 """Multiple of the initial jobs at which a trajectory without horizon is called diverging."""
 
 
-class _Exhausted(Exception):
+class Exhausted(Exception):
     """The budget of evaluations is spent."""
 
 
 class Integrator:
     """Integrates piece by piece; a piece has a fixed set E of classes that stay empty.
 
-    Works in units of the initial number of jobs: |x(0)| = 1.
+    Works in units of the initial number of jobs: |x(0)| = 1. ``smallest`` and ``largest`` bound |x|; a piece
+    also ends, with cause "still", where the direction u moves more slowly than ``still``.
     """
 
     def __init__(
@@ -98,6 +99,8 @@ class Integrator:
         self.u = start / self.scale
         self.log_size = 0.0
         self.time = 0.0
+        self.smallest, self.largest, self.still = EMPTY, GROWN, 0.0
+        self.steps = 0.0
         self.theta = np.zeros(self.n)
         self.times = [0.0]
         self.counts = [self.u]
@@ -117,15 +120,7 @@ class Integrator:
                 cause = self._piece(empty)
                 if cause in ("emptied", "horizon", "diverged"):
                     return self._result(cause)
-                touched = int(cause)
-                if empty[touched]:
-                    # Its excess is 0 up to rounding, so it must not be asked again.
-                    held = self._hold(empty)
-                    held[touched] = False
-                else:
-                    self.u[touched] = 0.0
-                    self.u /= self.u.sum()
-                    held = self._hold(self.u == 0)
+                held = self._switch(int(cause), empty)
                 for i in np.flatnonzero(held != empty):
                     kind = "empties" if held[i] else "leaves zero"
                     self.events.append(FluidEvent(self.time * self.scale, kind, names[i]))
@@ -134,8 +129,8 @@ class Integrator:
                 moved = abs(self.log_size - before[0]) + (self.time - before[1]) / math.exp(self.log_size)
                 stalled = 0 if moved > 1e-12 else stalled + 1
                 if stalled > 4 * self.n:
-                    raise _Exhausted("the trajectory changes its regime again and again at one point")
-        except _Exhausted as reason:
+                    raise Exhausted("the trajectory changes its regime again and again at one point")
+        except Exhausted as reason:
             # The point that was tried last stands for the piece that was not finished.
             tried = np.maximum(self.latest[: self.n], 0.0)
             self.times.append(float(self.latest[-1]))
@@ -148,13 +143,24 @@ class Integrator:
                 best=path,
             ) from None
 
+    def _switch(self, touched: int, empty: BoolArray) -> BoolArray:
+        """Classes that stay empty after class ``touched`` has emptied, or may leave zero."""
+        if empty[touched]:
+            # Its excess is 0 up to rounding, so it must not be asked again.
+            held = self._hold(empty)
+            held[touched] = False
+            return held
+        self.u[touched] = 0.0
+        self.u /= self.u.sum()
+        return self._hold(self.u == 0)
+
     def _result(self, status: str) -> Trajectory:
         closing, emptying = 0.0, math.nan
         events = list(self.events)
         if status == "emptied":
             rate = -float(self._derivative(self.u, self.u == 0)[0].sum())
             if rate <= 0:
-                raise _Exhausted("the last jobs do not drain")
+                raise Exhausted("the last jobs do not drain")
             closing = math.exp(self.log_size) / rate * self.scale
             emptying = self.time * self.scale + closing
             self.times.append(self.time + closing / self.scale)
@@ -197,9 +203,12 @@ class Integrator:
             events.append(function)
             causes.append(cause)
 
-        watch("emptied", -1, lambda s, y: y[n] - math.log(EMPTY))
+        def motion(s: float, y: FloatArray) -> float:
+            return float(np.abs(field(s, y)[:n]).max()) - self.still
+
+        watch("emptied", -1, lambda s, y: y[n] - math.log(self.smallest))
         if self.horizon is None:
-            watch("diverged", 1, lambda s, y: y[n] - math.log(GROWN))
+            watch("diverged", 1, lambda s, y: y[n] - math.log(self.largest))
         else:
             end = self.horizon
             watch("horizon", 1, lambda s, y: y[n + 1] - end)
@@ -210,6 +219,10 @@ class Integrator:
             watch(int(i), 1, lambda s, y, i=i: self._derivative(y[:n], empty)[1][i])
 
         y = np.concatenate([self.u, [self.log_size, self.time]])
+        if self.still > 0:
+            if motion(0.0, y) <= 0:
+                return "still"
+            watch("still", -1, motion)
         # u is of order 1 and so is log|x| per unit of s; t is of the order of |x|.
         tolerance = np.concatenate([np.full(n + 1, 1e-3 * self.rtol), [1e-3 * self.rtol * EMPTY]])
         while True:
@@ -225,8 +238,9 @@ class Integrator:
                 dense_output=True,
             )
             if solution.status < 0:
-                raise _Exhausted(solution.message)
+                raise Exhausted(solution.message)
             self._record(solution)
+            self.steps += float(solution.t[-1])
             y = solution.y[:, -1]
             if solution.status == 1:
                 return causes[next(k for k, times in enumerate(solution.t_events) if len(times))]
@@ -271,7 +285,7 @@ class Integrator:
         """
         self.evaluations += 1
         if self.evaluations > self.budget:
-            raise _Exhausted(f"{self.budget} evaluations are spent")
+            raise Exhausted(f"{self.budget} evaluations are spent")
         system = self.system
         idle = empty & (system.arrival_rates == 0)
         members = np.flatnonzero(empty & ~idle)
@@ -308,7 +322,7 @@ class Integrator:
                 return new
             # The mean of old and new does not cycle, unlike new alone.
             theta = 0.5 * (theta + new)
-        raise _Exhausted(f"no part of time was found for the empty classes, last {theta}")
+        raise Exhausted(f"no part of time was found for the empty classes, last {theta}")
 
 
 def _when_present(subsets: FloatArray, tasks: FloatArray, theta: FloatArray) -> FloatArray:
@@ -319,3 +333,24 @@ def _when_present(subsets: FloatArray, tasks: FloatArray, theta: FloatArray) -> 
         others = np.delete(np.where(subsets, theta, 1.0 - theta), k, axis=1)
         result[k] = np.prod(others[with_k], axis=1) @ tasks[with_k, k]
     return result
+
+
+def check_homogeneous(system: System, policy: Policy, x: FloatArray) -> None:
+    """Refuse limits, and policies that depend on more than the proportions of the counts x and around."""
+    problem = system.problem
+    for i in np.flatnonzero(np.isfinite(system.limits)):
+        raise ModelError(
+            f"class {problem.job_classes[i]!r} has a limit of {system.limits[i]:g} tasks per job, so the "
+            "allocation depends on the number of jobs and not only on proportions; in the fluid limit "
+            "limits never bind: remove them from the problem"
+        )
+    states = np.stack([x, np.where(x > 0, x, x.sum() / problem.n_classes)])
+    one, other = policy_tasks(problem, policy, states), policy_tasks(problem, policy, 1024.0 * states)
+    # 1e-6: the accuracy of a policy that iterates, as in fairness.testing.
+    same = np.isclose(one, other, rtol=1e-6, atol=1e-9 * max(1e-300, float(np.abs(one).max()))).all(axis=1)
+    if not same.all():
+        k = int(np.argmin(same))
+        raise ModelError(
+            f"policy {policy_name(policy)} gives tasks {one[k]} for counts {states[k]}, but {other[k]} "
+            "for 1024 times as many; the fluid limit needs an allocation that depends on proportions only"
+        )

@@ -1,0 +1,230 @@
+"""Stability regions of policies against closed forms, and the tests that confirm them."""
+
+from __future__ import annotations
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from capacity.growth_tests import chain_test, simulation_test
+from capacity.policy_region import policy_stability_boundary, policy_stability_region
+from fairness import (
+    DRF,
+    AssetFair,
+    BottleneckMax,
+    Cluster,
+    ModelError,
+    NotConvergedError,
+    Problem,
+    ProportionalFair,
+)
+from fairness.policies.servers.per_server import PerServerDRF
+from queueing import DRFScheduler, FIFOScheduler
+from queueing.system import System
+
+mpl.use("Agg")
+
+CROSSED = Problem([[1, 0.1], [0.1, 1]], [1, 1])
+LINEAR = Problem([[1, 1], [1, 0], [0, 1]], [1, 1])
+SQUARE = Problem([[1, 0], [0, 1]], [1, 1])
+ONE = Problem([[1], [1]], [1])
+
+
+def owned(problem, counts):
+    """Each class owns the same part of every resource, used or not."""
+    return (np.asarray(counts) > 0) / problem.task_shares.max(axis=1) / problem.n_classes
+
+
+def handed(problem, counts):
+    """The classes that are present own the same part of every resource."""
+    here = (np.asarray(counts) > 0).astype(float)
+    return here / np.maximum(here.sum(axis=-1, keepdims=True), 1) / problem.task_shares.max(axis=1)
+
+
+def first_only(problem, counts):
+    """The first class strictly first; the second only when the first is absent."""
+    here = (np.asarray(counts) > 0).astype(float)
+    alone = 1 / problem.task_shares.max(axis=1)
+    return alone * np.stack([here[..., 0], here[..., 1] * (1 - here[..., 0])], axis=-1)
+
+
+def first_round(problem, counts):
+    """Equal dominant shares up to the first full resource, and no second round."""
+    x = np.asarray(counts, dtype=float) / problem.task_shares.max(axis=1)
+    used = (x @ problem.task_shares).max(axis=-1, keepdims=True)
+    return x / np.where(used > 0, used, 1.0)
+
+
+def short_first(problem, counts):
+    here = (np.asarray(counts) > 0).astype(float)
+    long = here[..., 0] * (1 - here[..., 1]) * (1 - here[..., 2])
+    return np.stack([long, here[..., 1], here[..., 2]], axis=-1)
+
+
+def brackets(region, exact):
+    """Every bracket holds the exact part of the load, and is narrow."""
+    for point in region.points:
+        # Both ends are computed from verdicts, so no tolerance but rounding.
+        assert point.inner - 1e-12 <= exact(point.direction) <= point.outer + 1e-12
+        assert point.outer - point.inner <= region.precision
+
+
+def test_an_equal_split_of_one_resource_is_the_box_below_one_half():
+    region = policy_stability_region(ONE, owned, points=15, confirm="chain")
+    brackets(region, lambda d: 0.5 / d.max())
+    # The corner (1/2, 1/2) of the box lies on the middle ray.
+    assert region.lost_at_least <= 0.5 <= region.lost_share
+    assert region.lost_share == pytest.approx(0.5, abs=2e-4)
+    tested = [p for p in region.points if p.tests]
+    assert len(tested) == 3
+    assert all(p.confirmed for p in tested)
+
+
+def test_an_equal_split_of_two_resources():
+    problem = Problem([[1, 0.5], [0.25, 1]], [2, 1])
+    # Alone: 2 and 1 tasks; halves: 1 and 1/2.
+    half = np.array([1.0, 0.5])
+    brackets(policy_stability_region(problem, owned, points=10), lambda d: 1 / (d / half).max())
+
+
+@pytest.mark.parametrize("policy", [handed, first_only])
+def test_all_or_nothing_reaches_the_simplex_of_the_single_loads(policy):
+    # Halves that are handed over: coupled processors, stable if and only if the sum is below 1; the same for
+    # priority. On CROSSED a class alone runs 1 task, and 1/2 + 1/2 together.
+    region = policy_stability_region(CROSSED, policy, points=12, confirm="chain", confirm_points=2)
+    brackets(region, lambda d: 1 / d.sum())
+    # 1/2 of the optimal area 10/11 = 2 (10/11) (1/2).
+    assert region.lost_share == pytest.approx(1 - 0.5 / (10 / 11), abs=3e-4)
+    assert all(p.confirmed for p in region.points if p.tests)
+
+
+def test_priority_on_one_resource_loses_nothing():
+    region = policy_stability_region(ONE, first_only, points=8)
+    assert region.lost_at_least == 0
+    assert region.lost_share <= 2e-4
+
+
+POLICIES = [DRF(), AssetFair(), ProportionalFair(), BottleneckMax(), first_round]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_nothing_is_lost_where_proportions_adapt(policy):
+    # Also by a policy that stops at the first full resource: max r_i x_i/rho_i decreases (queueing.lyapunov).
+    rng = np.random.default_rng(2)
+    for problem in (CROSSED, Problem(rng.uniform(0.1, 1, (2, 3)), [1, 1, 1], weights=[1, 3])):
+        region = policy_stability_region(problem, policy, points=10, precision=1e-4)
+        assert region.lost_at_least == 0
+        # (1 - 1e-4)^2.
+        assert region.lost_share <= 2.1e-4
+
+
+def test_the_first_round_confirmed_by_simulation():
+    region = policy_stability_region(CROSSED, first_round, points=3, confirm="simulation", confirm_points=1)
+    assert [p.confirmed for p in region.points if p.tests] == [True]
+
+
+def test_three_classes_and_one_ray_with_the_closed_form_of_short_flows_first():
+    point = policy_stability_boundary(LINEAR, short_first, [1, 1, 1], precision=1e-3, starts=0)
+    # rho = (1 - rho)^2, in units of the largest load 1/2.
+    exact = (3 - np.sqrt(5)) / 2 / 0.5
+    assert point.inner <= exact <= point.outer
+    region = policy_stability_region(LINEAR, short_first, points=11, precision=1e-2, starts=0)
+
+    def on_ray(d):
+        # d_0 u = (1 - d_1 u)(1 - d_2 u), the smaller root; at most 1.
+        roots = np.roots([d[1] * d[2], -d.sum(), 1.0])
+        real = roots[np.isreal(roots)].real
+        return min(1.0, real[real > 0].min()) if len(real) and (real > 0).any() else 1.0
+
+    brackets(region, on_ray)
+    assert 0.1 < region.lost_at_least < region.lost_share < 0.3
+    assert len(policy_stability_region(LINEAR, DRF(), points=12).faces) >= 9
+
+
+def test_drf_on_every_server_by_itself():
+    cluster = Cluster([[1, 5], [5, 1]], [[10, 60], [60, 10]])
+    # Both present: 6 and 6 tasks (5 + 1); alone: 12. So the loads must sum to less than 12, as for coupled
+    # processors; what fits has the corners (12, 0), (10, 10), (0, 12): on this ray 120/11 and 60/11.
+    point = policy_stability_boundary(cluster, PerServerDRF(), [2, 1], precision=3e-2)
+    assert point.inner <= 8 / (120 / 11) <= point.outer
+
+
+def test_mean_sizes_do_not_matter_for_priority_in_fluid():
+    one, other = (
+        policy_stability_boundary(CROSSED, first_only, [1, 2], mean_sizes=s) for s in (1.0, [3.0, 0.2])
+    )
+    assert one.inner == pytest.approx(other.inner, abs=1e-4)
+
+
+def test_schedulers_of_whole_tasks():
+    # One resource of 3 units; tasks hold 2 or 1. Head of line: with many jobs of both classes the sequence of
+    # starts is random, and units idle behind a task of 2.
+    pool = Problem([[2], [1]], [3])
+    point = policy_stability_boundary(
+        pool, FIFOScheduler(), [1, 1], precision=0.1, events=5_000, replications=8
+    )
+    again = policy_stability_boundary(
+        pool, FIFOScheduler(), [1, 1], precision=0.1, events=5_000, replications=8
+    )
+    assert 0 < point.inner < point.outer < 1
+    assert (point.inner, point.outer) == (again.inner, again.outer)
+    # Tasks of 1 unit on 3 units: every unit works, so nothing is lost beyond the bracket.
+    units = Problem([[1], [1]], [3])
+    best = policy_stability_boundary(
+        units, DRFScheduler(), [1, 1], precision=0.1, events=5_000, replications=8
+    )
+    assert best.outer == 1.0
+    assert best.inner >= 0.5
+
+
+def test_growth_tests_on_the_queue_with_one_server():
+    one = Problem([[1]], [1])
+    for load, says in ((0.6, "settles"), (0.9, "settles")):
+        assert chain_test(System(one, [load]), DRF()).says == says
+        assert simulation_test(System(one, [load]), DRF()).says == says
+    for load in (0.55, 0.6):
+        system = System(Problem([[1]], [1]), [load])
+        assert chain_test(system, lambda p, x: 0.5 * (np.asarray(x) > 0)).says == "grows"
+        assert simulation_test(system, lambda p, x: 0.5 * (np.asarray(x) > 0)).says == "grows"
+    critical = System(one, [0.5])
+    assert chain_test(critical, lambda p, x: 0.5 * (np.asarray(x) > 0)).says == "grows"
+    assert simulation_test(System(one, [1.0]), DRF()).method == "load"
+
+
+def test_reports():
+    region = policy_stability_region(CROSSED, first_only, points=6, confirm="chain", confirm_points=1)
+    frame = region.to_dataframe()
+    assert len(frame) == len(region.points) == 6
+    assert frame["confirmed"].notna().sum() == 1
+    assert "are lost" in repr(region)
+    ax = region.plot()
+    assert ax.get_xlabel() == "load of class 1 (tasks)"
+    cube = policy_stability_region(LINEAR, DRF(), points=10)
+    assert cube.plot().get_zlabel() == "load of class 3 (tasks)"
+    mpl.pyplot.close("all")
+    assert region.boundary([5, 5]).inner == pytest.approx(0.55, abs=1e-4)
+
+
+def test_errors():
+    with pytest.raises(ModelError, match=r"at most 3 classes, but there are 4.*policy_stability_boundary"):
+        policy_stability_region(Problem([[1]] * 4, [1]), DRF())
+    with pytest.raises(ModelError, match=r"limit of 1 tasks per job.*remove them"):
+        policy_stability_region(Problem([[1], [1]], [1], limits=[1, np.inf]), DRF())
+    with pytest.raises(ModelError, match=r"depends on proportions only"):
+        policy_stability_region(ONE, lambda problem, counts: np.minimum(counts, 0.25))
+    with pytest.raises(ModelError, match=r"confirm must be None, 'chain' or 'simulation'"):
+        policy_stability_region(ONE, DRF(), confirm="fluid")
+    with pytest.raises(ModelError, match=r"judged by simulation already"):
+        policy_stability_region(ONE, FIFOScheduler(), confirm="chain")
+    with pytest.raises(ModelError, match=r"precision must be"):
+        policy_stability_region(ONE, DRF(), precision=0)
+    with pytest.raises(ModelError, match=r"gap must be"):
+        policy_stability_region(ONE, DRF(), gap=1)
+    with pytest.raises(ModelError, match=r"policy must be a policy or a scheduler"):
+        policy_stability_region(ONE, "drf")
+    with pytest.raises(ModelError, match=r"capacity 0, so there is no boundary"):
+        policy_stability_region(Problem([[1, 0], [1, 1]], [1, 0]), DRF())
+    with pytest.raises(ModelError, match=r"direction must list 2 class loads"):
+        policy_stability_boundary(ONE, DRF(), [1, -1])
+    with pytest.raises(NotConvergedError, match=r"on the ray \(0.5, 0.5, 0.5\).*undecided"):
+        policy_stability_boundary(LINEAR, short_first, [1, 1, 1], max_evaluations=10)
