@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import Row, best_seconds
-from fairness import DRF, Problem
+from fairness import DRF, Cluster, Problem
 from queueing.simulate import simulate
 from queueing.system import System
+from queueing.tasklevel.placement import BestFit, OnArrival
 from queueing.tasklevel.schedulers import BMFScheduler, DRFScheduler, FIFOScheduler, PFScheduler
 from queueing.tasklevel.simulation import simulate_tasks
 
@@ -38,6 +39,16 @@ def rows() -> list[Row]:
 
         name = f"simulate_tasks, {scheduler.name}, (4,1),(1,4) on 16/16, load 0.7"
         out.append(_row(name, task_level, draws, 1e6))
+    servers = System.with_load(Cluster([[4, 1], [1, 4]], [[16, 16]] * 10), [1, 1], 0.7)
+    for placement in (BestFit(), OnArrival()):
+
+        def on_servers(placement: Any = placement) -> Any:
+            return simulate_tasks(
+                servers, DRFScheduler(), placement=placement, events=EVENTS, replications=2, rng=0
+            )
+
+        name = f"simulate_tasks, DRF, {placement.name}, the same on 10 servers, load 0.7"
+        out.append(_row(name, on_servers, draws, 0.5e6))
     return out
 
 

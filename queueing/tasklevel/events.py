@@ -118,7 +118,7 @@ def _advance(
                 for i in range(n):
                     if state.present[i] >= rule.target_shape[i]:
                         return TABLE_LEFT, made
-            if log.on and _log_full(state, log):
+            if log.on and log_full(state, log):
                 return LOG_FULL, made
             while True:
                 row = choose(model, rule, state)
@@ -127,7 +127,7 @@ def _advance(
                 _start(model, state, log, row)
             counters[DECIDE] = 0
             if log.on:
-                _note_path(state, log)
+                note_path(state, log)
         if made == events:
             return DONE, made
         completes = counters[HEAP] > 0 and state.heap_times[0] <= state.clock[1]
@@ -204,7 +204,7 @@ def _start(model: Model, state: State, log: Log, row: int) -> None:
     if model.exponential:
         duration *= -np.log1p(-uniform(model.seeds[DURATIONS], jobs[row, NEXT_TASK]))
     jobs[row, NEXT_TASK] += 1
-    _push(state, state.clock[0] + duration, row)
+    push(state, state.clock[0] + duration, row)
     if log.on:
         task = counters[TASKS_STARTED]
         log.tasks[task, TASK_JOB] = jobs[row, AGE]
@@ -218,7 +218,7 @@ def _start(model: Model, state: State, log: Log, row: int) -> None:
 def _complete(model: Model, state: State, log: Log, totals: FloatArray) -> None:
     """The running task with the earliest end completes; its job leaves if that was its last task."""
     counters, jobs, groups = state.counters, state.jobs, state.groups
-    row = _pop(state)
+    row = pop(state)
     i = jobs[row, CLASS]
     group = model.first_group[i] + jobs[row, RUNNING]
     if jobs[row, WAITING] > 0 and jobs[row, RUNNING] < model.limits[i]:
@@ -244,7 +244,7 @@ def _complete(model: Model, state: State, log: Log, totals: FloatArray) -> None:
 
 
 @part
-def _push(state: State, end: float, row: int) -> None:
+def push(state: State, end: float, row: int) -> None:
     """Put a running task on the heap, ordered by end, then by start."""
     times, tasks = state.heap_times, state.heap_tasks
     k = state.counters[HEAP]
@@ -264,7 +264,7 @@ def _push(state: State, end: float, row: int) -> None:
 
 
 @part
-def _pop(state: State) -> int:
+def pop(state: State) -> int:
     """Take the first task off the heap; the row of its job."""
     times, tasks = state.heap_times, state.heap_tasks
     state.counters[HEAP] -= 1
@@ -297,7 +297,7 @@ def _before(times: FloatArray, tasks: np.ndarray, k: int, end: float, order: int
 
 
 @part
-def _log_full(state: State, log: Log) -> bool:
+def log_full(state: State, log: Log) -> bool:
     """Whether the starts after this event, and the next event, might not fit in the log."""
     room = len(state.heap_times)
     return (
@@ -308,7 +308,7 @@ def _log_full(state: State, log: Log) -> bool:
 
 
 @part
-def _note_path(state: State, log: Log) -> None:
+def note_path(state: State, log: Log) -> None:
     n = len(state.present)
     line = log.path[state.counters[PATH]]
     line[0] = state.clock[0]

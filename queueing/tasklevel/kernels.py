@@ -7,7 +7,7 @@ from typing import Any
 
 import numba
 
-__all__ = ["kernel", "part"]
+__all__ = ["kernel", "large_part", "part"]
 
 # The state of a run is a named tuple of some twenty arrays. With numba's reference counting each call to a
 # helper counts every one of them up and down, atomically: measured, that is nine tenths of the run time.
@@ -21,3 +21,6 @@ kernel: Callable[..., Any] = numba.njit(cache=True, **_OPTIONS)
 
 part: Callable[..., Any] = numba.njit(forceinline=True, **_OPTIONS)
 """Decorator of a helper that only kernels call: it is compiled, and cached, as a part of them."""
+
+large_part: Callable[..., Any] = numba.njit(**_OPTIONS)
+"""Decorator of a large helper that stands in several places: inlined, it would take long to compile."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,12 +14,12 @@ from fairness.validation import require_memory
 from queueing.grid import MOST
 from queueing.growth import GrowingTable, kernel_table
 from queueing.system import System
-from queueing.tasklevel.dispatch import ARRIVED, PATH, TASKS_STARTED, Model
+from queueing.tasklevel.dispatch import ARRIVED, PATH, TASKS_STARTED, Model, State
 from queueing.tasklevel.events import DONE, TABLE_LEFT, TOO_MANY_JOBS, Log, advance, new_state
 from queueing.tasklevel.schedulers import IntArray, Rule, Scheduler
-from queueing.tasklevel.workload import TaskLaw, TaskNumbers, task_law
+from queueing.tasklevel.workload import TaskLaw, TaskNumbers, possibly_none, task_law
 
-__all__ = ["TaskRun", "TaskRuns"]
+__all__ = ["TaskRun", "TaskRuns", "check_run", "most_alone", "whole_limits"]
 
 TASK_TIMES = ("exponential", "deterministic")
 
@@ -43,6 +44,8 @@ class TaskRuns:
     most_running: int
     first_group: IntArray
     n_groups: int
+    n_servers = 1
+    log_columns = 4
     rule: Rule
     table: GrowingTable | None
 
@@ -54,33 +57,27 @@ class TaskRuns:
         task_times: str,
         max_jobs: int,
     ) -> None:
+        check_run(system, scheduler, task_times, max_jobs)
         problem = system.problem
         n = system.n_classes
-        made = not isinstance(scheduler, type)  # DRFScheduler without its brackets is no scheduler
-        if not (made and hasattr(scheduler, "rule") and hasattr(scheduler, "policy")):
-            raise ModelError(
-                f"scheduler must be a task-level scheduler such as DRFScheduler(); got {scheduler!r}; "
-                "follow a fluid policy with TargetScheduler(policy)"
-            )
-        if task_times not in TASK_TIMES:
-            raise ModelError(f"task_times must be one of {', '.join(TASK_TIMES)}; got {task_times!r}")
-        if not isinstance(max_jobs, numbers.Integral) or max_jobs < 1:
-            raise ModelError(f"max_jobs must be an integer >= 1; got {max_jobs!r}")
-        if not system.arrival_rates.any():
-            raise ModelError("arrival_rates are all 0: there is nothing to simulate; set one above 0")
         self.system = system
         self.scheduler = scheduler
         self.max_jobs = int(max_jobs)
         self.exponential = task_times == "exponential"
         law = task_law(tasks_per_job)
         self.law = law.numbers(n)
+        for i in np.flatnonzero(possibly_none(self.law)):
+            raise ModelError(
+                f"a job of class {problem.job_classes[i]!r} may have no task at all; give it one, or "
+                "make it a type of a job with TaskTypes"
+            )
         self.task_means = system.mean_sizes / law.means(n)
-        alone = _most_alone(problem)
+        alone = most_alone(problem)
         # At most so many tasks of a class run, however many wait.
         running = np.minimum(system.loads, alone)
         self.event_rate = float((system.arrival_rates + running / self.task_means).sum())
         # A job that runs as many tasks as fit is not at its limit: it still waits, and may block.
-        self.limits = _whole_limits(problem, alone + 1)
+        self.limits = whole_limits(problem, alone + 1)
         levels = np.minimum(alone, self.limits) + 1
         self.most_running = int(alone.sum()) + n
         require_memory(
@@ -120,24 +117,77 @@ class TaskRuns:
             generator.integers(0, 2**64, size=3, dtype=np.uint64),
         )
 
+    def new_state(self, model: Model) -> State:
+        """Empty system at time 0."""
+        return new_state(model, self.max_jobs, self.n_groups, self.most_running)
+
+    def advance(self, run: TaskRun, events: int, horizon: float) -> tuple[int, int]:
+        """Let the kernel go on; (status, events made)."""
+        status: tuple[int, int] = advance(
+            run.model, run.rule, run.state, run.log, run.totals, events, horizon
+        )
+        return status
+
+
+class Runs(Protocol):
+    """What a run needs to know of its system; :class:`TaskRuns`, or servers and jobs of several types."""
+
+    system: System
+    scheduler: Scheduler
+    max_jobs: int
+    most_running: int
+    n_servers: int
+    rule: Rule
+    table: GrowingTable | None
+
+    @property
+    def log_columns(self) -> int:
+        """Columns of the logs of tasks and of jobs."""
+        ...
+
+    def model(self, generator: np.random.Generator) -> Any:
+        """The system in the form that the kernel reads."""
+        ...
+
+    def new_state(self, model: Any) -> Any:
+        """Empty system at time 0."""
+        ...
+
+    def advance(self, run: TaskRun, events: int, horizon: float) -> tuple[int, int]:
+        """Let the kernel go on; (status, events made)."""
+        ...
+
 
 class TaskRun:
     """One run: its state, its totals and, if recorded, its log."""
 
-    def __init__(self, runs: TaskRuns, generator: np.random.Generator, record: bool) -> None:
+    def __init__(self, runs: Runs, generator: np.random.Generator, record: bool) -> None:
         n = runs.system.n_classes
         self.runs = runs
         self.rule = runs.rule
         self.model = runs.model(generator)
-        self.state = new_state(self.model, runs.max_jobs, runs.n_groups, runs.most_running)
+        self.state = runs.new_state(self.model)
         self.totals = np.zeros((4, n))
+        self.placed = np.zeros((n, runs.n_servers))
+        self.lost = np.zeros(2)
         rows = FIRST_LOG if record else 1
-        self.log = Log(record, np.empty((rows, 4)), np.empty((rows, 4)), np.empty((rows, 1 + 2 * n)))
+        columns = runs.log_columns
+        self.log = Log(
+            record,
+            np.empty((rows, columns)),
+            np.empty((rows, columns)),
+            np.empty((rows, 1 + 2 * n)),
+        )
 
     @property
     def now(self) -> float:
         """Simulated time."""
         return float(self.state.clock[0])
+
+    def forget(self) -> None:
+        """Start the totals afresh."""
+        for totals in (self.totals, self.placed, self.lost):
+            totals[:] = 0.0
 
     def go(self, events: int, horizon: float) -> None:
         """Go on for a number of events or until the horizon, whichever comes first.
@@ -148,7 +198,7 @@ class TaskRun:
             If more jobs than allowed are present.
         """
         while True:
-            status, made = advance(self.model, self.rule, self.state, self.log, self.totals, events, horizon)
+            status, made = self.runs.advance(self, events, horizon)
             events -= made
             if status == DONE:
                 return
@@ -190,7 +240,23 @@ class TaskRun:
         )
 
 
-def _most_alone(problem: Problem) -> IntArray:
+def check_run(system: System, scheduler: Scheduler, task_times: str, max_jobs: int) -> None:
+    """Refuse arguments of a run that make no sense for any system."""
+    made = not isinstance(scheduler, type)  # DRFScheduler without its brackets is no scheduler
+    if not (made and hasattr(scheduler, "rule") and hasattr(scheduler, "policy")):
+        raise ModelError(
+            f"scheduler must be a task-level scheduler such as DRFScheduler(); got {scheduler!r}; "
+            "follow a fluid policy with TargetScheduler(policy)"
+        )
+    if task_times not in TASK_TIMES:
+        raise ModelError(f"task_times must be one of {', '.join(TASK_TIMES)}; got {task_times!r}")
+    if not isinstance(max_jobs, numbers.Integral) or max_jobs < 1:
+        raise ModelError(f"max_jobs must be an integer >= 1; got {max_jobs!r}")
+    if not system.arrival_rates.any():
+        raise ModelError("arrival_rates are all 0: there is nothing to simulate; set one above 0")
+
+
+def most_alone(problem: Problem) -> IntArray:
     """Most tasks of each class that fit together when no other class runs, (n_classes,)."""
     for i, row in enumerate(problem.demands):
         name = problem.job_classes[i]
@@ -206,7 +272,7 @@ def _most_alone(problem: Problem) -> IntArray:
     return np.minimum(np.floor((1.0 + ROUNDING) / largest), MOST).astype(np.int64)
 
 
-def _whole_limits(problem: Problem, most: IntArray) -> IntArray:
+def whole_limits(problem: Problem, most: IntArray) -> IntArray:
     """Limits in whole tasks per job, (n_classes,), at most ``most``."""
     for i in np.flatnonzero(problem.limits < 1):
         raise ModelError(

@@ -46,6 +46,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fairness.cluster import Cluster
 from fairness.errors import ModelError
 from fairness.policies.proportional import ProportionalFair
 from fairness.policies.protocol import Policy, policy_name
@@ -58,6 +59,7 @@ __all__ = [
     "PFScheduler",
     "Scheduler",
     "TargetScheduler",
+    "make_rule",
 ]
 
 IntArray = NDArray[np.int64]
@@ -134,7 +136,7 @@ class DRFScheduler:
     def rule(self, problem: Problem, group_class: IntArray, group_level: IntArray) -> Rule:
         """Groups ordered by dominant share."""
         share = (problem.task_shares.max(axis=1) / problem.weights)[group_class] * group_level
-        return _rule(problem, STATIC, self.blocking, self.ties, order=_dense_ranks(share))
+        return make_rule(problem, STATIC, self.blocking, self.ties, order=_dense_ranks(share))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +169,7 @@ class BMFScheduler:
         shares = (problem.task_shares / problem.weights[:, None])[group_class] * group_level[:, None]
         ranks = np.stack([_dense_ranks(column) for column in shares.T])
         by_share = np.argsort(-ranks, axis=1, kind="stable")
-        return _rule(
+        return make_rule(
             problem,
             BEST_RANK,
             self.blocking,
@@ -208,7 +210,7 @@ class TargetScheduler:
 
     def rule(self, problem: Problem, group_class: IntArray, group_level: IntArray) -> Rule:
         """Groups are ordered by the table of the policy, which the simulator fills in."""
-        return _rule(problem, TARGET, self.blocking, self.ties)
+        return make_rule(problem, TARGET, self.blocking, self.ties)
 
 
 def PFScheduler(*, blocking: bool = True, ties: str = "oldest") -> TargetScheduler:
@@ -236,7 +238,7 @@ class FIFOScheduler:
 
     def rule(self, problem: Problem, group_class: IntArray, group_level: IntArray) -> Rule:
         """All groups are equal, so age decides."""
-        return _rule(problem, STATIC, self.blocking, "oldest", order=np.zeros(len(group_class), np.int64))
+        return make_rule(problem, STATIC, self.blocking, "oldest", order=np.zeros(len(group_class), np.int64))
 
 
 def _check_options(blocking: Any, ties: Any) -> None:
@@ -246,8 +248,8 @@ def _check_options(blocking: Any, ties: Any) -> None:
         raise ModelError(f"ties must be one of {', '.join(TIES)}; got {ties!r}")
 
 
-def _rule(
-    problem: Problem,
+def make_rule(
+    problem: Problem | Cluster,
     kind: int,
     blocking: bool,
     ties: str,
@@ -257,6 +259,7 @@ def _rule(
     share_rank: IntArray | None = None,
     by_share: IntArray | None = None,
 ) -> Rule:
+    """A rule with the entries that its kind does not need left out."""
     no_target = np.zeros((1, problem.n_classes))
     no_target.flags.writeable = False  # as the tables are: one type, one compilation
     demanded = np.asarray(problem.demands.any(axis=0))

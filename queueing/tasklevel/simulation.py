@@ -16,6 +16,9 @@ The talk leaves open the laws of the number of tasks and of their durations, and
 runs; they are parameters here, by default geometric with mean 100, exponential, and 10 replications of
 1,000,000 events (arrivals of jobs and completions of tasks).
 
+On a cluster every task runs on one server, chosen by a placement rule (:mod:`queueing.tasklevel.placement`);
+with :class:`queueing.tasklevel.task_types.TaskTypes` several classes are the types of the tasks of one job.
+
 With whole tasks the loads that can be carried are those inside the convex hull of the feasible whole
 mixes, (4, 0), (3, 3), (0, 4) in the example, and blocking carries less still: load below capacity is
 necessary but not sufficient. A run that piles up more than ``max_jobs`` jobs raises UnstableError.
@@ -30,158 +33,33 @@ from __future__ import annotations
 
 import math
 import numbers
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from fairness.errors import ModelError
 from fairness.problem import FloatArray
 from fairness.validation import require_memory
 from queueing.replications import (
-    Estimate,
-    EstimatedMeans,
     RunLength,
     Seed,
     estimate_ratio,
-    estimates_lines,
     replicate,
     spawn_streams,
 )
 from queueing.system import System
 from queueing.tasklevel.dispatch import ARRIVED, PATH, TASKS_STARTED
-from queueing.tasklevel.events import DEPARTURES, DURATION, JOB_TIME, TASK_TIME
+from queueing.tasklevel.events import DEPARTURES, DURATION, JOB_CLASS, JOB_TIME, TASK_CLASS, TASK_TIME
+from queueing.tasklevel.placed_events import FRAGMENTED, JOB_SERVER, TASK_SERVER, WAITED
+from queueing.tasklevel.placed_runs import PlacedRuns
+from queueing.tasklevel.placement import Placement
+from queueing.tasklevel.results import ServerEvidence, TaskSimulation, TaskTrace
 from queueing.tasklevel.runs import TaskRuns
-from queueing.tasklevel.schedulers import IntArray, Scheduler
+from queueing.tasklevel.schedulers import Scheduler
+from queueing.tasklevel.task_types import TaskTypes
 from queueing.tasklevel.workload import TaskLaw
 
-__all__ = ["TaskSimulation", "TaskTrace", "simulate_tasks", "trace"]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TaskSimulation(EstimatedMeans):
-    """Estimates from independent task-level replications; made by :func:`simulate_tasks`.
-
-    Attributes
-    ----------
-    system : System
-    scheduler : str
-        Name of the scheduler.
-    estimates : dict of str to Estimate
-        "mean_jobs", "mean_durations" and "service_rates", each of shape (n_classes,) with half-widths and
-        the values of the replications; NaN for classes without arrivals.
-    utilization_estimate : Estimate of shape (n_resources,)
-        Time average of usage over capacity.
-    confidence : float
-        Level of the intervals.
-    replications : int
-    events : int
-        Events measured, all replications together, warm-up left out.
-    departures : ndarray of shape (n_classes,)
-        Jobs whose durations were measured.
-    time : float
-        Time simulated in these events.
-    entropy : int or sequence of int
-        Entropy of the seed.
-    """
-
-    system: System
-    scheduler: str
-    estimates: dict[str, Estimate]
-    utilization_estimate: Estimate
-    confidence: float
-    replications: int
-    events: int
-    departures: IntArray
-    time: float
-    entropy: Any
-
-    @property
-    def utilization(self) -> FloatArray:
-        """Time average of usage over capacity, (n_resources,)."""
-        return self.utilization_estimate.value
-
-    def summary(self) -> str:
-        """Estimates with their intervals, utilisation, and the effort behind them."""
-        problem = self.system.problem
-        used = zip(problem.resources, self.utilization, self.utilization_estimate.half_width, strict=True)
-        lines = [
-            f"{self.scheduler}, task by task: {self.replications} replications, {self.events:,} events in "
-            f"{self.time:.4g} units of time, {self.confidence:.0%} intervals",
-            *estimates_lines(self.estimates, problem.job_classes),
-            "  in use: " + ", ".join(f"{name} {u:.2%} +- {h:.2%}" for name, u, h in used),
-        ]
-        return "\n".join(lines)
-
-    def __repr__(self) -> str:
-        return self.summary()
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TaskTrace:
-    """Everything that happened in a short run; made by :func:`trace`.
-
-    Attributes
-    ----------
-    system : System
-    scheduler : str
-    horizon : float
-        Length of the run, from an empty system at time 0.
-    times : ndarray of shape (n_events + 1,)
-        0 and the times of the events.
-    jobs, running : ndarray of shape (n_events + 1, n_classes)
-        Jobs present and tasks running from each time to the next.
-    job_classes, job_tasks : ndarray of shape (n_jobs,)
-        Class and number of tasks of each job, in the order of arrival.
-    job_arrivals, job_departures : ndarray of shape (n_jobs,)
-        NaN for a job still present at the horizon.
-    task_jobs : ndarray of shape (n_tasks,)
-        Job of each task, in the order of start.
-    task_starts, task_ends : ndarray of shape (n_tasks,)
-        The end of a task that runs at the horizon lies beyond it.
-    """
-
-    system: System
-    scheduler: str
-    horizon: float
-    times: FloatArray
-    jobs: IntArray
-    running: IntArray
-    job_classes: IntArray
-    job_tasks: IntArray
-    job_arrivals: FloatArray
-    job_departures: FloatArray
-    task_jobs: IntArray
-    task_starts: FloatArray
-    task_ends: FloatArray
-
-    @cached_property
-    def usage(self) -> FloatArray:
-        """Units of each resource in use from each time to the next, (n_events + 1, n_resources)."""
-        usage: FloatArray = self.running @ self.system.problem.demands
-        return usage
-
-    def to_dataframe(self) -> pd.DataFrame:
-        """One row per task in the order of start: job, class, arrival of the job, start, end."""
-        names = np.array(self.system.problem.job_classes, dtype=object)
-        return pd.DataFrame(
-            {
-                "job": self.task_jobs,
-                "job_class": names[self.job_classes[self.task_jobs]],
-                "job_arrival": self.job_arrivals[self.task_jobs],
-                "start": self.task_starts,
-                "end": self.task_ends,
-            }
-        )
-
-    def __repr__(self) -> str:
-        return (
-            f"TaskTrace({self.scheduler}; {len(self.job_arrivals)} jobs, {len(self.task_starts)} tasks "
-            f"in {self.horizon:g} units of time)"
-        )
+__all__ = ["simulate_tasks", "trace"]
 
 
 def simulate_tasks(
@@ -197,6 +75,8 @@ def simulate_tasks(
     rng: Seed = None,
     n_jobs: int = 1,
     max_jobs: int = 100_000,
+    placement: Placement | None = None,
+    task_types: TaskTypes | None = None,
 ) -> TaskSimulation:
     """Simulate whole tasks under a scheduler, and estimate means with confidence intervals.
 
@@ -226,6 +106,11 @@ def simulate_tasks(
         Replications run at the same time (joblib). The result does not depend on it.
     max_jobs : int
         Jobs present beyond which the system counts as unstable.
+    placement : Placement, optional
+        On which server of a cluster a task runs: ``FirstFit()``, ``BestFit()`` (default), ``WorstFit()``,
+        ``RandomFit()``, ``PowerOfChoices(d)``, or ``OnArrival(rule)``, which binds jobs to servers.
+    task_types : TaskTypes, optional
+        Which classes are types of tasks of one job. Default: every class is a job of its own.
 
     Returns
     -------
@@ -234,7 +119,8 @@ def simulate_tasks(
     Raises
     ------
     ModelError
-        If an argument is out of range, a task never fits, or no job of a class leaves while measured.
+        If an argument is out of range, a task never fits, the scheduler is not defined for servers or task
+        types (BMF; targets for several types or bound jobs), or no job of a class leaves while measured.
     UnstableError
         If a resource is offered more than it can carry, or more than ``max_jobs`` jobs pile up.
 
@@ -247,21 +133,40 @@ def simulate_tasks(
     >>> result = simulate_tasks(system, DRFScheduler(), events=100_000, rng=1)
     >>> result.utilization.round(1)
     array([0.5, 0.5])
+
+    The same tasks on two servers of half the size, where fewer combinations fit:
+
+    >>> from fairness import Cluster
+    >>> from queueing.tasklevel.placement import WorstFit
+    >>> halves = Cluster([[4, 1], [1, 4]], [[8, 8], [8, 8]], resources=["cores", "GB"])
+    >>> system = System.with_load(halves, mix=[1, 1], load=0.5)
+    >>> split = simulate_tasks(system, DRFScheduler(), placement=WorstFit(), events=100_000, rng=1)
+    >>> split.servers.utilization.value.round(1)
+    array([[0.5, 0.5],
+           [0.5, 0.5]])
+    >>> bool(split.mean_durations[0] > result.mean_durations[0])
+    True
     """
     length = RunLength(events, warmup, replications, confidence)
-    runs = TaskRuns(system, scheduler, tasks_per_job, task_times, max_jobs)
+    runs = _runs(system, scheduler, tasks_per_job, task_times, max_jobs, placement, task_types)
     system.require_stable()
     streams = spawn_streams(rng, replications)
 
-    def replication(generator: np.random.Generator) -> FloatArray:
+    def replication(generator: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray]:
         run = runs.new(generator)
         run.go(length.warmup_events, np.inf)
         begin = run.now
-        run.totals[:] = 0.0
+        run.forget()
         run.go(length.measured_events, np.inf)
-        return np.vstack([run.totals, np.full(system.n_classes, run.now - begin)])
+        totals = np.vstack([run.totals, np.full(system.n_classes, run.now - begin)])
+        return totals, run.placed, run.lost
 
-    totals = np.stack(replicate(replication, streams, n_jobs))
+    totals, placed, lost = (
+        np.stack(parts) for parts in zip(*replicate(replication, streams, n_jobs), strict=True)
+    )
+    servers = None
+    if isinstance(runs, PlacedRuns):
+        totals[..., runs.rows], placed[:, runs.rows] = totals.copy(), placed.copy()
     live = system.arrival_rates > 0
     departures = totals[:, DEPARTURES].sum(axis=0)
     for i in np.flatnonzero(live & (departures == 0)):
@@ -277,7 +182,21 @@ def simulate_tasks(
         "mean_durations": estimate_ratio(totals[:, DURATION], totals[:, DEPARTURES], confidence),
         "service_rates": estimate_ratio(totals[:, TASK_TIME], jobs, confidence),
     }
-    used = totals[:, TASK_TIME] @ system.problem.task_shares
+    if isinstance(runs, PlacedRuns):
+        units = runs.usage(placed)
+        servers = ServerEvidence(
+            runs.placement.name,
+            runs.servers,
+            system.problem.resources,
+            estimate_ratio(units, time[:, :1, None] * runs.capacities, confidence),
+            *(
+                estimate_ratio(part[:, None], time[:, :1], confidence)
+                for part in (lost[:, WAITED], lost[:, FRAGMENTED])
+            ),
+        )
+        used = units.sum(axis=1) / runs.capacities.sum(axis=0)
+    else:
+        used = totals[:, TASK_TIME] @ system.problem.task_shares
     return TaskSimulation(
         system,
         scheduler.name,
@@ -289,6 +208,7 @@ def simulate_tasks(
         departures.astype(np.int64),
         float(time[:, 0].sum()),
         streams.entropy,
+        servers,
     )
 
 
@@ -301,6 +221,8 @@ def trace(
     task_times: str = "exponential",
     rng: Seed = None,
     max_jobs: int = 100_000,
+    placement: Placement | None = None,
+    task_types: TaskTypes | None = None,
 ) -> TaskTrace:
     """Run one system of whole tasks from empty to a horizon, and keep every event.
 
@@ -324,7 +246,7 @@ def trace(
     """
     if not (isinstance(horizon, numbers.Real) and math.isfinite(horizon) and horizon > 0):
         raise ModelError(f"horizon must be a positive, finite length of time; got {horizon!r}")
-    runs = TaskRuns(system, scheduler, tasks_per_job, task_times, max_jobs)
+    runs = _runs(system, scheduler, tasks_per_job, task_times, max_jobs, placement, task_types)
     n = system.n_classes
     # A row of 1 + 2n numbers per event and of 4 per task, before any waiting job is counted.
     require_memory(
@@ -338,18 +260,48 @@ def trace(
     jobs = log.jobs[: counters[ARRIVED]]
     tasks = log.tasks[: counters[TASKS_STARTED]]
     path = np.vstack([np.zeros((1, 1 + 2 * n)), log.path[: counters[PATH]]])
+    job_classes, task_classes = jobs[:, JOB_CLASS].astype(np.int64), tasks[:, TASK_CLASS].astype(np.int64)
+    present, running = path[:, 1 : 1 + n].astype(np.int64), path[:, 1 + n :].astype(np.int64)
+    job_servers, task_servers = np.full(len(jobs), -1), np.zeros(len(tasks), np.int64)
+    if isinstance(runs, PlacedRuns):
+        job_classes, task_classes = runs.job_rows[job_classes], runs.rows[task_classes]
+        present[:, runs.rows], running[:, runs.rows] = present.copy(), running.copy()
+        job_servers = jobs[:, JOB_SERVER].astype(np.int64)
+        task_servers = tasks[:, TASK_SERVER].astype(np.int64)
+        held = runs.held
+    else:
+        held = system.problem.demands[:, None, :]
     return TaskTrace(
         system,
         scheduler.name,
         float(horizon),
         times=path[:, 0].copy(),
-        jobs=path[:, 1 : 1 + n].astype(np.int64),
-        running=path[:, 1 + n :].astype(np.int64),
-        job_classes=jobs[:, 0].astype(np.int64),
+        jobs=present,
+        running=running,
+        job_classes=job_classes,
         job_tasks=jobs[:, 1].astype(np.int64),
         job_arrivals=jobs[:, 2].copy(),
         job_departures=jobs[:, 3].copy(),
         task_jobs=tasks[:, 0].astype(np.int64),
         task_starts=tasks[:, 2].copy(),
         task_ends=tasks[:, 3].copy(),
+        job_servers=job_servers,
+        task_classes=task_classes,
+        task_servers=task_servers,
+        held=held,
     )
+
+
+def _runs(
+    system: System,
+    scheduler: Scheduler,
+    tasks_per_job: TaskLaw | ArrayLike,
+    task_times: str,
+    max_jobs: int,
+    placement: Placement | None,
+    task_types: TaskTypes | None,
+) -> TaskRuns | PlacedRuns:
+    """Runs of a pool of jobs of one type by its own kernel, of everything else by the other one."""
+    if placement is None and task_types is None and not system.is_cluster:
+        return TaskRuns(system, scheduler, tasks_per_job, task_times, max_jobs)
+    return PlacedRuns(system, scheduler, tasks_per_job, task_times, max_jobs, placement, task_types)

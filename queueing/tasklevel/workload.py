@@ -36,7 +36,7 @@ from fairness.problem import FloatArray
 from fairness.validation import float_array
 from queueing.tasklevel.kernels import part
 
-__all__ = ["FixedTasks", "GeometricTasks", "TabulatedTasks", "TaskLaw", "uniform"]
+__all__ = ["FixedTasks", "GeometricTasks", "TabulatedTasks", "TaskLaw", "possibly_none", "uniform"]
 
 MOST_TASKS = 1e9
 """Largest mean number of tasks per job: tasks are counted over all jobs in 64-bit integers."""
@@ -88,6 +88,12 @@ def draw_tasks(law: TaskNumbers, i: int, u: float) -> int:
     if law.log_tail[i] < 0:
         return law.base[i] + int(np.log1p(-u) / law.log_tail[i])
     return law.base[i] + position(law.distribution[i, : law.length[i]], u)
+
+
+def possibly_none(law: TaskNumbers) -> NDArray[np.bool_]:
+    """Classes of which a job may have no task, (n_classes,)."""
+    none: NDArray[np.bool_] = (law.base == 0) & ((law.log_tail < 0) | (law.distribution[:, 0] > 0))
+    return none
 
 
 class TaskLaw(Protocol):
@@ -165,6 +171,9 @@ class TabulatedTasks:
     ----------
     probabilities : array_like of shape (k,) or (n_classes, k)
         P(K = 1), ..., P(K = k), >= 0, summing to 1.
+    first : {1, 0}
+        The number of tasks that the first probability is for. 0, for jobs of several task types: a job may
+        have no task of a type, if it is sure to have one of another type.
 
     Examples
     --------
@@ -173,8 +182,11 @@ class TabulatedTasks:
     """
 
     probabilities: tuple[tuple[float, ...], ...]
+    first: int = 1
 
-    def __init__(self, probabilities: ArrayLike) -> None:
+    def __init__(self, probabilities: ArrayLike, *, first: int = 1) -> None:
+        if isinstance(first, bool) or first not in (0, 1):
+            raise ModelError(f"first must be 1 or 0; got {first!r}")
         rows = np.atleast_2d(float_array("probabilities", probabilities))
         if rows.ndim != 2 or rows.size == 0 or not (np.isfinite(rows).all() and (rows >= 0).all()):
             raise ModelError(
@@ -186,12 +198,15 @@ class TabulatedTasks:
         if len(wrong):
             total = rows[wrong[0]].sum()
             raise ModelError(f"probabilities must sum to 1; row {wrong[0]} sums to {total:.12g}")
+        if first == 0 and (rows[:, 0] == rows.sum(axis=1)).any():
+            raise ModelError("probabilities say that a job never has a task; leave the task type out")
         object.__setattr__(self, "probabilities", tuple(tuple(float(p) for p in row) for row in rows))
+        object.__setattr__(self, "first", int(first))
 
     def means(self, n_classes: int) -> FloatArray:
         """Mean number of tasks, (n_classes,)."""
         rows = self._rows(n_classes)
-        mean: FloatArray = rows @ np.arange(1, rows.shape[1] + 1)
+        mean: FloatArray = rows @ np.arange(self.first, rows.shape[1] + self.first)
         return mean
 
     def numbers(self, n_classes: int) -> TaskNumbers:
@@ -200,9 +215,9 @@ class TabulatedTasks:
         # Cut after the last positive probability, so that rounding in the sums cannot give more tasks.
         length = rows.shape[1] - np.argmax(rows[:, ::-1] > 0, axis=1)
         distribution = np.ascontiguousarray(np.cumsum(rows, axis=1))
-        return TaskNumbers(
-            np.ones(n_classes, np.int64), np.zeros(n_classes), distribution, length.astype(np.int64)
-        )
+        # The first possible number, so that base 0 says that a job may have no task.
+        base = np.full(n_classes, self.first, np.int64)
+        return TaskNumbers(base, np.zeros(n_classes), distribution, length.astype(np.int64))
 
     def _rows(self, n_classes: int) -> FloatArray:
         rows = np.array(self.probabilities)
