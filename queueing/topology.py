@@ -10,12 +10,12 @@ number of its tasks :math:`\varphi_i`, and links are resources [1]_.
 * *TCP with acknowledgements*: data in one direction, :math:`r_i` units of acknowledgements per unit of data
   in the other, :math:`\sum_{i\in\text{Data}_j}\varphi_i + \sum_{i\in\text{Ack}_j}\varphi_i r_i \le C_j`.
 
+Graphs of real networks are in :mod:`queueing.backbones`, their traffic in :mod:`queueing.traffic`.
+
 References
 ----------
 .. [1] T. Bonald and J. Roberts, "Resource sharing in data centers", Workshop on Performance and
    Control of Large-Scale Networks, Eindhoven, 2014.
-.. [2] S. Knight et al., "The Internet Topology Zoo", IEEE JSAC 29(9), 2011 (Abilene, February 2005).
-.. [3] S. Orlowski et al., "SNDlib 1.0: Survivable Network Design Library", Networks 55(3), 2010.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike
 from fairness.errors import ModelError
 from fairness.problem import Problem
 
-__all__ = ["abilene", "data_network", "linear_network", "tcp_acknowledgements", "wireless_cell"]
+__all__ = ["data_network", "linear_network", "tcp_acknowledgements", "wireless_cell"]
 
 Route = Sequence[Hashable]
 Link = tuple[Hashable, Hashable]
@@ -135,57 +135,6 @@ def linear_network(n_links: int, *, capacity: Any = 1) -> Problem:
         job_classes=["long", *(f"short {k + 1}" for k in range(n))],
         resources=[f"link {k + 1}" for k in range(n)],
     )
-
-
-def abilene() -> nx.Graph:
-    """Backbone of the Abilene research network in 2005: 11 nodes, 14 links of 10 Gb/s.
-
-    Nodes are cities with ``longitude`` and ``latitude`` in degrees; links [2]_ carry ``capacity`` in Gb/s.
-    (SNDlib [3]_ lists the same links, plus a second node in Atlanta, and gives Atlanta-Indianapolis a quarter
-    of the capacity of the others.)
-
-    Examples
-    --------
-    >>> int(data_network(abilene(), {"coast to coast": ("Seattle", "New York")}).demands.sum())
-    5
-    """
-    graph = nx.Graph(name="Abilene")
-    for city, (longitude, latitude) in _CITIES.items():
-        graph.add_node(city, longitude=longitude, latitude=latitude)
-    graph.add_edges_from(_ABILENE, capacity=10)
-    return graph
-
-
-_CITIES = {
-    "Seattle": (-122.3, 47.6),
-    "Sunnyvale": (-122.0, 37.4),
-    "Los Angeles": (-118.2, 34.1),
-    "Denver": (-105.0, 39.7),
-    "Kansas City": (-94.6, 39.1),
-    "Houston": (-95.4, 29.8),
-    "Chicago": (-87.6, 41.9),
-    "Indianapolis": (-86.2, 39.8),
-    "Atlanta": (-84.4, 33.7),
-    "Washington": (-77.0, 38.9),
-    "New York": (-74.0, 40.7),
-}
-
-_ABILENE = [
-    ("Seattle", "Sunnyvale"),
-    ("Seattle", "Denver"),
-    ("Sunnyvale", "Los Angeles"),
-    ("Sunnyvale", "Denver"),
-    ("Los Angeles", "Houston"),
-    ("Denver", "Kansas City"),
-    ("Kansas City", "Houston"),
-    ("Kansas City", "Indianapolis"),
-    ("Houston", "Atlanta"),
-    ("Chicago", "Indianapolis"),
-    ("Chicago", "New York"),
-    ("Indianapolis", "Atlanta"),
-    ("Atlanta", "Washington"),
-    ("New York", "Washington"),
-]
 
 
 def wireless_cell(

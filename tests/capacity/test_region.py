@@ -14,8 +14,9 @@ from scipy.spatial import ConvexHull, HalfspaceIntersection
 from capacity.regions import stability_region
 from capacity.stability import is_stable
 from fairness import ModelError, Problem
+from queueing.backbones import abilene
 from queueing.system import System
-from queueing.topology import abilene, data_network, linear_network
+from queueing.topology import data_network, linear_network
 
 mpl.use("Agg")
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from fairness import DRF, ModelError, allocate
-from queueing.topology import abilene, data_network, linear_network, tcp_acknowledgements, wireless_cell
+from queueing.backbones import abilene
+from queueing.topology import data_network, linear_network, tcp_acknowledgements, wireless_cell
 
 
 def triangle(directed=False):
@@ -101,17 +102,6 @@ def test_linear_network():
         linear_network(0)
     with pytest.raises(ModelError, match=r"one number or 3 numbers, one per link; got 2"):
         linear_network(3, capacity=[1, 2])
-
-
-def test_abilene_is_a_ring_of_rings():
-    graph = abilene()
-    assert (graph.number_of_nodes(), graph.number_of_edges()) == (11, 14)
-    assert set(nx.get_edge_attributes(graph, "capacity").values()) == {10}
-    # No link of the backbone is a bridge; degrees as drawn.
-    assert not list(nx.bridges(graph))
-    assert sorted(d for _, d in graph.degree) == [2] * 5 + [3] * 6
-    assert nx.shortest_path_length(graph, "Seattle", "Washington") == 5
-    assert nx.diameter(graph) == 5
 
 
 def test_wireless_cell_shares_air_time():
