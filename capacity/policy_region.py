@@ -7,7 +7,9 @@ adapt. Loss comes from shares that do not adapt: priorities, fixed partitions.
 
 The boundary is found on rays (:mod:`capacity.policy_rays`), more of them where it bends
 (:mod:`capacity.rays`). Each point is a bracket: stable inside, unstable outside, in the fluid limit or, for
-schedulers of whole tasks, by a test on simulated runs. On chosen rays the random system confirms it.
+schedulers of whole tasks, by a test on simulated runs. On chosen rays the random system confirms it. All this
+is numerical evidence, and proof only where the evidence of a point says so: at load 1, and below it for
+policies with a known Lyapunov function (:mod:`queueing.draining`).
 
 The lost share compares volumes on the same mesh: rays cut off at the policy's boundary against the same rays
 cut off at that of the optimal region. A region need not be star-shaped for a bad policy: it is the part
@@ -45,6 +47,8 @@ GAP = 0.1
 @dataclass(frozen=True, eq=False, repr=False)
 class PolicyRegion:
     """Loads at which a policy is stable; made by :func:`policy_stability_region`.
+
+    Numerical evidence, and proof only where ``evidence`` of a point says so.
 
     Attributes
     ----------
@@ -121,6 +125,9 @@ class PolicyRegion:
             f"  {len(self.points)} boundary points at {self.relative_loads.min():.6g} to "
             f"{self.relative_loads.max():.6g} of the largest load; brackets at most {widest:.1e} wide",
         ]
+        proofs = sum("proved" in p.evidence for p in self.points)
+        if proofs < len(self.points):
+            lines.append(f"  numerical evidence, no proof, inside {len(self.points) - proofs} of the points")
         tested = [p for p in self.points if p.tests]
         if tested:
             agree = sum(bool(p.confirmed) for p in tested)
@@ -222,7 +229,7 @@ def policy_stability_region(
     gap: float = GAP,
     **options: Any,
 ) -> PolicyRegion:
-    """Loads at which a policy is stable, and what it loses against the optimal region.
+    """Loads at which a policy is stable, and what it loses against the optimal region; numerical evidence.
 
     Parameters
     ----------

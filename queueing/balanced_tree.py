@@ -4,7 +4,8 @@ The groups of classes that use a resource are contained in each other or disjoin
 is used by all; by the choice of its unit of work a task of every group takes the part :math:`1/\kappa_v` of
 each resource :math:`v` on its way to the root (access links and a trunk, parking lots, clusters in racks).
 
-Such a tree is Pareto-efficient [1]_: let :math:`m_v(x)` be the most work that can run below :math:`v`,
+On such a tree balanced fairness is Pareto-efficient [1]_: let :math:`m_v(x)` be the most work that can run
+below :math:`v`,
 
 .. math:: m_v(x) = \min\Big(\kappa_v, \sum_{w \text{ child of } v} m_w(x)\Big), \qquad
           m_v(x) = \kappa_v \text{ if a group that ends at } v \text{ is present};
@@ -24,6 +25,22 @@ place of sets of branches, so that it is polynomial when capacities are multiple
 are derivatives with respect to :math:`\log r_i`, carried along by arithmetic modulo
 :math:`\epsilon_1^2, \epsilon_2^2`; a marginal law is the discrete Fourier inverse of the normalisation at
 :math:`r_i e^{\mathrm{i} t}` (absolute accuracy about 1e-15).
+
+*Proof of efficiency* (for completeness). Write :math:`D_u\Phi = \sum_{i \text{ below } u}\Phi(x - e_i)`, and
+:math:`M_v` for the sum over the children in :math:`m_v`, infinite if a group that ends at :math:`v` is
+present. Define :math:`\Phi_v` by the two formulas above. Every full state meets the constraint of :math:`v`,
+and every other one a constraint of a child, so it suffices that :math:`D_u\Phi_v \le m_u\Phi_v` for all
+:math:`u` below :math:`v`: as :math:`m_u \le \kappa_u`, the recursion of balanced fairness then holds.
+By induction over the tree it does in states that are not full. In a full state, by induction on
+:math:`|x|`, :math:`\kappa_v\Phi_v(y) = D_v\Phi_v(y) + (\kappa_v - M_v(y))^+\Phi_v(y)` at
+:math:`y = x - e_i` gives
+
+.. math:: \kappa_v D_u\Phi_v(x) \le \sum_k m_u(x - e_k)\Phi_v(x - e_k)
+          + \sum_{i \text{ below } u} (\kappa_v - M_v(x - e_i))^+\Phi_v(x - e_i),
+
+which is at most :math:`m_u(x)\sum_k\Phi_v(x - e_k) = \kappa_v m_u(x)\Phi_v(x)`, because
+:math:`\kappa_v - M_v(x - e_i) \le M_v(x) - M_v(x - e_i) \le m_u(x) - m_u(x - e_i)`: on the way from
+:math:`u` to :math:`v` a cap only makes increments smaller.
 
 *Sampling.* Unrolling the equation of the full states, each of them is a state that is not full, one job that
 fills it, and a geometric number of further jobs (ratio :math:`R_v/\kappa_v`), all classes in proportion to
@@ -55,6 +72,12 @@ __all__ = ["POINTS", "Node", "Sums", "TreeLaw", "tree_nodes", "tree_sums"]
 
 MOST = 20_000
 """Most values of m at one node."""
+
+PAIRS = 4_000_000
+"""Most pairs of values that one convolution may join."""
+
+JUST = 1 - 1e-12
+"""Sums above this part of a capacity fill it, up to their rounding."""
 
 POINTS = 64
 """Points at which the normalisation is computed at once."""
@@ -135,14 +158,16 @@ class Sums:
 
 
 def tree_sums(nodes: list[Node]) -> list[Sums] | None:
-    """The convolutions of all nodes; None if a node has more than MOST values of m below its capacity."""
+    """The convolutions of all nodes; None if one has more than MOST values of m or joins more than PAIRS."""
     done: list[Sums] = []
     for node in nodes:
-        full, values, fills = _rounded(node.capacity), np.zeros(1), node.own >= 0
+        full, values, fills = float(_rounded(node.capacity)), np.zeros(1), node.own >= 0
         joins = []
         for child in node.children:
-            total = np.array([[_rounded(a + b) for a in values] for b in done[child].values])
-            fits = total < full
+            if len(values) * len(done[child].values) > PAIRS:
+                return None
+            total = _rounded(values + done[child].values[:, None])
+            fits = total < full * JUST
             fills |= not fits.all()
             values = np.unique(total[fits])
             if len(values) > MOST:
@@ -288,14 +313,14 @@ class TreeLaw:
 
     def _running(self, v: int, states: NDArray[np.int64]) -> FloatArray:
         """Work m_v(x) that runs in each state, capped and rounded as in the recursion."""
-        node, full = self._nodes[v], _rounded(self._nodes[v].capacity)
+        node, full = self._nodes[v], float(_rounded(self._nodes[v].capacity))
         work = np.zeros(len(states))
         for child in node.children:
             work += self._running(child, states)
         if node.own >= 0:
             work[states[:, node.own] > 0] = full
         # Sums within rounding of the capacity count as full here as there.
-        return np.where(work >= full * (1 - 1e-12), full, work)
+        return np.where(work >= full * JUST, full, work)
 
     @property
     def marginals(self) -> tuple[FloatArray, ...]:
@@ -321,9 +346,14 @@ class TreeLaw:
         return np.maximum(law[: self.shape[group]], 0.0)
 
 
-def _rounded(m: float) -> float:
-    """To 13 digits. A tie may go either way: where children just fill a resource, both formulas hold."""
-    return float(f"{m:.12e}")
+def _rounded(m: float | FloatArray) -> FloatArray:
+    """To 43 bits, about 13 digits.
+
+    Ties may go either way: where children just fill a resource, both formulas hold.
+    """
+    part, power = np.frexp(m)
+    result: FloatArray = np.ldexp(np.rint(np.ldexp(part, 43)), power - 43)
+    return result
 
 
 def _times(a: NDArray, b: NDArray) -> NDArray:

@@ -16,7 +16,7 @@ time, and :math:`h = \lambda_1 - [(1-\theta)\varphi_1(1,0) + \theta\varphi_1(1,0
 *What decides.* If h < 0 at all zeros of g, then
 :math:`V(x) = |x|\,e^{\psi(p)}` with :math:`\psi' = -(h+\delta)/g` away from the zeros decreases at rate
 :math:`\delta`: all trajectories drain. If h > 0 at a zero that attracts, the trajectories around it grow.
-If h > 0 only at zeros that repel (rate c of repulsion), the fluid limit does not decide: the random system
+If h > 0 only at zeros that repel, on one side at least, the fluid limit does not decide: the random system
 leaves the ray sooner or later.
 
 Zeros are changes of sign of g on a grid that is dense at both ends and refined where \|g\| has a minimum,

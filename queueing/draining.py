@@ -227,9 +227,9 @@ def _by_rays(system: System, policy: Policy, name: str) -> FluidVerdict:
     tolerance = CRITICAL * float(system.arrival_rates.sum())
     worst = max(found, key=lambda ray: ray.growth)
     decisive = max(
-        (ray for ray in found if ray.kind != "repelling"), key=lambda ray: ray.growth, default=worst
+        (ray for ray in found if ray.kind == "attracting"), key=lambda ray: ray.growth, default=worst
     )
-    if decisive.kind != "repelling" and decisive.growth > tolerance:
+    if decisive.kind == "attracting" and decisive.growth > tolerance:
         status, ray = "unstable", decisive
         text = f"the jobs grow along the {ray.kind} ray {_shown(ray.direction)}"
     elif worst.growth < -tolerance:
@@ -238,7 +238,8 @@ def _by_rays(system: System, policy: Policy, name: str) -> FluidVerdict:
     else:
         status, ray = "undecided", worst
         text = (
-            f"the jobs grow along the ray {_shown(ray.direction)}, but it repels"
+            f"the jobs grow along the ray {_shown(ray.direction)}, but it "
+            + ("repels" if ray.kind == "repelling" else "does not attract from both sides")
             if ray.growth > tolerance
             else f"no growth or drain is seen along the ray {_shown(ray.direction)}"
         )

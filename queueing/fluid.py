@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike
 from fairness.errors import ModelError, UnstableError
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray
+from fairness.validation import require_whole
 from queueing.piecewise import Integrator, check_homogeneous
 from queueing.system import System
 from queueing.tabulate import policy_tasks
@@ -131,8 +132,8 @@ def trajectory(
         raise ModelError(f"horizon must be a positive number or None; got {horizon}")
     if not (1e-13 <= rtol <= 1e-2):
         raise ModelError(f"rtol must lie between 1e-13 and 1e-2; got {rtol}")
-    if refine < 1 or max_evaluations < 1:
-        raise ModelError(f"refine and max_evaluations must be >= 1; got {refine}, {max_evaluations}")
+    require_whole("refine", refine, 1)
+    require_whole("max_evaluations", max_evaluations, 1)
     if method not in METHODS:
         raise ModelError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
     stuck = system.blocked & (x > 0)

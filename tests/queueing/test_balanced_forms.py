@@ -11,6 +11,7 @@ from scipy import stats
 from fairness import Problem
 from fairness.errors import UnstableError
 from queueing.balanced import balanced_fairness
+from queueing.balanced_plan import balanced_plan
 from queueing.system import System
 from tests.queueing.test_balanced_groups import check_moments, phi
 
@@ -76,6 +77,15 @@ def test_limits_give_the_erlang_delay_system(load):
     mean = law.mean_jobs.sum()
     assert law.covariance.sum() == pytest.approx(second / total - mean**2, rel=1e-9)
     check_moments(law, 40_000, 2)
+
+
+def test_a_capacity_between_two_multiples_of_a_limit():
+    # Ratios max(q, c/k) of successive probabilities: 1.5, 0.75 and then 0.6, for a capacity of 2.5 units.
+    law = balanced_fairness(System(Problem([[1]], [2.5], limits=[1]), [1.5]))
+    weights = np.array([1, 1.5, 1.5 * 0.75])
+    rest = weights[-1] * 0.6 ** np.arange(1, 200)
+    expected = np.append(weights, rest) / (weights.sum() + rest.sum())
+    assert law.marginals[0][:40] == pytest.approx(expected[:40], rel=1e-11)
 
 
 def test_no_resource_gives_independent_poisson():
@@ -145,6 +155,42 @@ def test_trees_are_pareto_efficient_in_rationals():
         assert sum(before) == running * value
 
 
+def running(children, own, capacities, x, v):
+    """The most work m_v(x) below resource v: own[v] is the class that ends there, or None."""
+    if own[v] is not None and x[own[v]]:
+        return capacities[v]
+    return min(capacities[v], sum(running(children, own, capacities, x, w) for w in children[v]))
+
+
+def test_random_trees_are_pareto_efficient_in_rationals():
+    # Every class ends at a resource of its own; resource v > 0 hangs below an earlier one.
+    rng = np.random.default_rng(4)
+    for _ in range(12):
+        parents = [0] + [int(rng.integers(v)) for v in range(1, 5)]
+        children = [[w for w in range(1, 5) if parents[w] == v] for v in range(5)]
+        ends = [v for v in range(5) if not children[v] or rng.random() < 0.3]
+        own = [ends.index(v) if v in ends else None for v in range(5)]
+        capacities = [Fraction(int(rng.integers(2, 9)), 6) for _ in range(5)]
+        rows = []
+        for v in ends:
+            path = {v}
+            while 0 not in path:
+                path.add(parents[min(path)])
+            rows.append([1 / c if j in path else Fraction(0) for j, c in enumerate(capacities)])
+        values = phi(rows, None, (3,) * len(ends))
+        for x, value in values.items():
+            before = [values[tuple(n - (k == i) for k, n in enumerate(x))] for i in range(len(x)) if x[i]]
+            assert sum(before) == running(children, own, capacities, x, 0) * value
+
+
+def test_trees_with_too_many_values_are_refused_at_once():
+    # Two racks of 13 links whose sums are all different: 2^26 pairs are not formed.
+    n, rng = 26, np.random.default_rng(0)
+    routes = [(0, 1 + (i >= 13), 3 + i) for i in range(n)]
+    system = network([1.0, 0.7, 0.7, *rng.uniform(0.03, 0.1, n)], routes, np.full(n, 0.01))
+    assert balanced_plan(system).steps[0].method == "box"
+
+
 def test_many_access_links():
     # Forty links of 0.1 behind a trunk of 1: ten busy ones fill it. Summed over how many
     # links are busy, conservation of work (as much runs as arrives) gives the weight of the full states.
@@ -172,6 +218,11 @@ def test_random_trees():
 
 def test_nearly_a_tree_is_a_box():
     problem = Problem([[1, 2, 0], [1, 0, 2], [1, 2.1, 0]], [1, 1, 1])
+    assert balanced_fairness(System(problem, [0.1, 0.1, 0.1])).methods == ("box",)
+
+
+def test_a_long_route_with_unequal_shares_is_a_box():
+    problem = Problem([[1, 2], [1, 0], [0, 1]], [1, 1])
     assert balanced_fairness(System(problem, [0.1, 0.1, 0.1])).methods == ("box",)
 
 

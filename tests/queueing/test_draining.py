@@ -121,6 +121,23 @@ def test_a_jump_inside_is_a_sliding_ray():
     assert ray.growth == pytest.approx(0.7 - 1, abs=1e-12)
 
 
+@pytest.mark.parametrize(("inward", "status"), [(-1.0, "undecided"), (1.0, "unstable")])
+def test_growth_along_a_ray_that_attracts_from_one_side_only_decides_nothing(inward, status):
+    # h > 0 near p = 1/2, where g is 0; below g > 0, and above -inward g > 0: noise leaves the ray, or not.
+    def policy(problem, counts):
+        x = np.asarray(counts, dtype=float)
+        p = x[..., 1] / np.maximum(x.sum(axis=-1), 1e-300)
+        g = 0.5 * np.maximum(np.abs(p - 0.5) - 0.05, 0) * np.where(p > 0.5, -inward, 1.0)
+        h = 0.1 - np.abs(p - 0.5)
+        second = g + p * h
+        return (1 - np.stack([h - second, second], axis=-1)) * (x > 0)
+
+    verdict = fluid_verdict(System(Problem([[1], [1]], [3]), [1, 1]), policy)
+    assert verdict.status == status
+    assert {ray.kind for ray in verdict.rays if ray.growth > 0} == {"neutral" if inward < 0 else "attracting"}
+    assert inward > 0 or "does not attract from both sides" in verdict.evidence
+
+
 @pytest.mark.parametrize(("alone", "status"), [(1.5, "undecided"), (1.0, "unstable")])
 def test_growth_along_a_ray_that_repels_decides_nothing(alone, status):
     def favour_the_few(problem, counts):

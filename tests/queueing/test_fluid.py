@@ -286,7 +286,7 @@ def test_errors_say_what_to_do():
         drift(system, lambda problem, counts: counts * np.nan, [1, 1])
     with pytest.raises(ModelError, match=r"gave 1.0 tasks to class 'class 2' in state \[1. 0.\]"):
         trajectory(system, lambda problem, counts: np.ones(np.shape(counts)), [1, 0])
-    with pytest.raises(ModelError, match=r"refine and max_evaluations must be >= 1"):
+    with pytest.raises(ModelError, match=r"refine must be a whole number >= 1"):
         trajectory(system, DRF(), [1, 1], refine=0)
     limited = System(Problem([[1], [1]], [1], limits=[1, np.inf]), [0.1, 0.1])
     with pytest.raises(ModelError, match=r"'class 1' has a limit of 1 tasks per job.*remove them"):
