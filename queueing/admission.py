@@ -48,6 +48,7 @@ from fairness.validation import require_memory, require_whole
 from queueing.direct import EPSILON, balance_residual, birth_death, factor_bytes, factorised_part
 from queueing.grid import box_name, count_states, marginal_laws, mean_counts
 from queueing.multilevel import MEMORY, multilevel
+from queueing.precision import check_parts
 from queueing.results import class_lines, class_table
 from queueing.system import System
 from queueing.tabulate import CHUNK, policy_tasks
@@ -155,8 +156,8 @@ def admission(
     *,
     max_jobs: Sequence[int | None] | int | None = None,
     max_total: int | None = None,
-    units: Sequence[int] | None = None,
-    populations: Sequence[int | None] | None = None,
+    units: Sequence[int] | int | None = None,
+    populations: Sequence[int | None] | int | None = None,
     method: str = "auto",
     tolerance: float = 1e-11,
     max_cycles: int = 300,
@@ -176,9 +177,9 @@ def admission(
         Most jobs per class; None: no limit for this class.
     max_total : int, optional
         Most units in all. Every class with arrivals needs a limit, a population, or this.
-    units : sequence of int, optional
+    units : int or sequence of int, optional
         Units of ``max_total`` that a job of each class takes, >= 1. Default: 1, so that it limits jobs.
-    populations : sequence of (int or None), optional
+    populations : int or sequence of (int or None), optional
         Users per class, each with at most one job; None: Poisson arrivals.
     method : {"auto", "product", "direct", "multilevel"}
         "auto" takes the product formula for one class, LU factorisation for small regions and where it is
@@ -227,8 +228,7 @@ def admission(
         )
     if method not in METHODS:
         raise ModelError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
-    if not 0 < tolerance < 1:
-        raise ModelError(f"tolerance must be between 0 and 1; got {tolerance}")
+    check_parts(tolerance=tolerance)
     max_cycles = require_whole("max_cycles", max_cycles, 1)
     users = _per_class("populations", populations, system)
     taken = [1 if k is None else k for k in _per_class("units", units, system, least=1)]
@@ -300,7 +300,7 @@ def admission(
     births: Any = [np.delete(rate, -1, axis=axis) for axis, rate in enumerate(up)]
     residual = balance_residual(births, down, law)
     arriving, carried = np.zeros(system.n_classes), np.zeros(system.n_classes)
-    refused = np.where(active, 1.0, np.nan)
+    refused = np.full(system.n_classes, np.nan)
     for row, i in enumerate(axes):
         arriving[i] = np.sum(offered[row] * law)
         carried[i] = np.sum(up[row] * law)
@@ -308,6 +308,7 @@ def admission(
     for i in np.flatnonzero(active & (np.array(bounds) == 0)).tolist():
         m = users[i]
         arriving[i] = system.arrival_rates[i] * (1 if m is None else m)
+        refused[i] = 1.0 if arriving[i] > 0 else np.nan
     law = np.ascontiguousarray(law.transpose(np.argsort(axes))).reshape(sizes)
     marginals = marginal_laws(law)
     result = Admission(
@@ -338,7 +339,7 @@ def _per_class(
     n = system.n_classes
     if given is None:
         return [None] * n
-    if isinstance(given, numbers.Integral):
+    if isinstance(given, numbers.Integral) and not isinstance(given, bool):
         given = [int(given)] * n
     if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray) or len(given) != n:
         raise ModelError(f"{name} must list {n} whole numbers or None, one per job class; got {given!r}")

@@ -16,6 +16,10 @@ decay per job of the marginal law over the last eighth of the axis, the marginal
 *What the error of the means means.* Two estimates are added: what the solver leaves on this box (the
 change of the means by iterative refinement, or by the last cycle, extrapolated), and what the box cuts off
 (:mod:`queueing.truncation`: the effect of the refused arrivals, followed along the fluid limit, times 2.5).
+Their sum covers the error nearly always, but it is no bound: where a policy switches priorities with the
+counts it was short by up to a fifth, and where its tasks jump from state to state, as with the parity
+of the counts, the fluid on its coarse grid may be far off either way. It is infinite where the fluid limit
+grows, or where a marginal law does not decay at the end of its axis.
 """
 
 from __future__ import annotations
@@ -32,13 +36,14 @@ import pandas as pd
 from fairness.errors import ModelError, NotConvergedError
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray
-from fairness.validation import require_memory
+from fairness.validation import require_memory, require_whole
 from queueing.balanced import balanced_fairness
 from queueing.cluster_load import geometric_ratios
 from queueing.direct import EPSILON, balance_residual, birth_death, factor_bytes, factorised
 from queueing.grid import SMALLEST, box_name, check_box, count_states, marginal_laws
 from queueing.multilevel import MEMORY
 from queueing.nested import decays, extended, larger_box, nested_multilevel
+from queueing.precision import check_limits, check_parts
 from queueing.results import LittleMeans, class_lines, class_table
 from queueing.system import System
 from queueing.tabulate import Table, tabulate
@@ -83,8 +88,8 @@ class Stationary(LittleMeans):
         The law itself, if it was kept.
     mean_jobs_error : ndarray of shape (n_classes,), jobs
         Estimated absolute error of ``mean_jobs``, by the solver and by the box (see the module docstring);
-        infinite where the fluid limit grows. Not a bound. NaN in a law that was not made by
-        :func:`stationary`.
+        infinite where the fluid limit grows or the tail cannot be told. Not a bound. NaN in a law that was
+        not made by :func:`stationary`.
     """
 
     system: System
@@ -104,6 +109,47 @@ class Stationary(LittleMeans):
         error = np.broadcast_to(self.mean_jobs_error, self.mean_jobs.shape)
         object.__setattr__(self, "mean_jobs_error", error)
 
+    @classmethod
+    def from_law(
+        cls,
+        system: System,
+        policy: str,
+        method: str,
+        law: FloatArray,
+        residual: float,
+        mean_error: float,
+        cut: FloatArray,
+    ) -> Stationary:
+        """Moments and evidence of a law on a box; ``cut`` (n_classes,) is the error by the box."""
+        n = law.ndim
+        marginals = marginal_laws(law)
+        centred = [np.arange(len(p)) - p @ np.arange(len(p)) for p in marginals]
+        covariance = np.empty((n, n))
+        for i in range(n):
+            covariance[i, i] = marginals[i] @ centred[i] ** 2
+            for k in range(i + 1, n):
+                pair = law.sum(axis=tuple(axis for axis in range(n) if axis not in (i, k)))
+                covariance[i, k] = covariance[k, i] = centred[i] @ pair @ centred[k]
+        live = system.arrival_rates > 0
+        outside = sum(mass for (mass, _), here in zip(decays(marginals), live, strict=True) if here)
+        mean_jobs = np.array([p @ np.arange(len(p)) for p in marginals])
+        # A law that does not decay says nothing about what is outside.
+        error = cut + mean_error * mean_jobs if outside < math.inf else np.where(live, math.inf, 0.0)
+        return cls(
+            system,
+            policy,
+            method,
+            law.shape,
+            mean_jobs,
+            covariance,
+            min(1.0, outside),
+            residual,
+            mean_error,
+            marginals,
+            law,
+            error,
+        )
+
     @cached_property
     def variances(self) -> FloatArray:
         """Variances of the counts, (n_classes,)."""
@@ -114,10 +160,9 @@ class Stationary(LittleMeans):
         names = self.system.problem.job_classes
         if isinstance(job_class, str) and job_class not in names:
             raise ModelError(f"no job class is named {job_class!r}; the classes are {', '.join(names)}")
-        index = int(names.index(job_class)) if isinstance(job_class, str) else job_class
-        if not -len(names) <= index < len(names):
-            raise ModelError(f"job_class must be a name or an index below {len(names)}; got {index}")
-        return self.marginals[index]
+        place = names.index(job_class) if isinstance(job_class, str) else job_class
+        last = len(names) - 1
+        return self.marginals[require_whole("job_class", place, -last - 1, last, " (an index), or a name")]
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per class: load, mean count and its error, variance, mean duration, service rate."""
@@ -224,18 +269,16 @@ def stationary(
         )
     if method not in METHODS:
         raise ModelError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
-    for name, value in (("tail", tail), ("tolerance", tolerance)):
-        if not 0 < value < 1:
-            raise ModelError(f"{name} must be between 0 and 1; got {value}")
-    for name, value in (("max_cycles", max_cycles), ("max_states", max_states)):
-        if value < 1:
-            raise ModelError(f"{name} must be positive; got {value}")
+    check_parts(tail=tail, tolerance=tolerance)
+    max_cycles = require_whole("max_cycles", max_cycles, 1)
+    check_limits(max_states=max_states)
     fixed = shape is not None
     sizes = _first_box(system) if shape is None else check_box(shape, system)
     if not fixed and count_states(sizes) > max_states:
         raise NotConvergedError(
             f"already the first box, {box_name(sizes)} states, exceeds max_states={max_states}; raise "
-            "max_states, give the shape, or use balanced_fairness, simulate or the fluid limit"
+            f"max_states, give the shape, or use {'' if system.is_cluster else 'balanced_fairness, '}"
+            "simulate or the fluid limit"
         )
     start: FloatArray | None = None
     while True:
@@ -244,7 +287,7 @@ def stationary(
             table = tabled
         if fixed or law.tail_mass <= tail:
             return law if distribution else replace(law, distribution=None)
-        larger = _larger_box(law, tail)
+        larger = larger_box(law.marginals, active.tolist(), tail)
         if math.prod(larger) > max_states:
             raise NotConvergedError(
                 f"a box of {box_name(sizes)} states leaves about {law.tail_mass:.1e} outside, and the next, "
@@ -264,7 +307,8 @@ def _first_box(system: System) -> tuple[int, ...]:
     """Box with little outside: under the bound of balanced fairness, or under geometric laws on a cluster."""
     if not system.is_cluster:
         return StoreAndForward(system).box(FIRST_TAIL)
-    ratios = geometric_ratios(system.load_evidence, system.problem)
+    # Next to load 1 a ratio rounds to 1.
+    ratios = np.minimum(geometric_ratios(system.load_evidence, system.problem), 1.0 - EPSILON)
     return tuple(2 + math.ceil(math.log(FIRST_TAIL) / math.log(r)) if r > 0 else 1 for r in ratios)
 
 
@@ -355,7 +399,7 @@ def _on_box(
     cut = np.zeros(n)
     cut[axes] = truncation_error(up, down, law)
     law = np.ascontiguousarray(law.transpose(np.argsort(turn))).reshape(sizes)
-    result = _stationary(system, table.policy, method, law, residual, mean_error, cut)
+    result = Stationary.from_law(system, table.policy, method, law, residual, mean_error, cut)
     if complaint:
         raise NotConvergedError(complaint, best=result, residual=mean_error)
     return result, table
@@ -380,44 +424,3 @@ def _require_service(table: Table) -> None:
             f"{table.policy} serves nobody in state {tuple(int(x) for x in state)}, so the chain cannot be "
             "emptied from there; stationary needs a policy that serves somebody whenever jobs are present"
         )
-
-
-def _stationary(
-    system: System,
-    policy: str,
-    method: str,
-    law: FloatArray,
-    residual: float,
-    mean_error: float,
-    cut: FloatArray,
-) -> Stationary:
-    n = law.ndim
-    marginals = marginal_laws(law)
-    centred = [np.arange(len(p)) - p @ np.arange(len(p)) for p in marginals]
-    covariance = np.empty((n, n))
-    for i in range(n):
-        covariance[i, i] = marginals[i] @ centred[i] ** 2
-        for k in range(i + 1, n):
-            pair = law.sum(axis=tuple(axis for axis in range(n) if axis not in (i, k)))
-            covariance[i, k] = covariance[k, i] = centred[i] @ pair @ centred[k]
-    live = system.arrival_rates > 0
-    outside = [mass for (mass, _), here in zip(decays(marginals), live, strict=True) if here]
-    mean_jobs = np.array([p @ np.arange(len(p)) for p in marginals])
-    return Stationary(
-        system,
-        policy,
-        method,
-        law.shape,
-        mean_jobs,
-        covariance,
-        min(1.0, sum(outside)),
-        residual,
-        mean_error,
-        marginals,
-        law,
-        cut + mean_error * mean_jobs,
-    )
-
-
-def _larger_box(law: Stationary, tail: float) -> tuple[int, ...]:
-    return larger_box(law.marginals, (law.system.arrival_rates > 0).tolist(), tail)

@@ -28,14 +28,16 @@ import numpy as np
 from fairness.errors import ModelError, NotConvergedError
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray
-from fairness.validation import require_memory
-from queueing.chain import Stationary, _larger_box, _stationary, stationary
+from fairness.validation import require_memory, require_whole
+from queueing.chain import Stationary, stationary
 from queueing.direct import factor_bytes
 from queueing.distributions import Law
 from queueing.grid import box_name, check_box
+from queueing.nested import larger_box
 from queueing.phase_solver import MIXED, aggregated, flow_residual, pinned
 from queueing.phase_states import PhaseGrid, class_states, count_phase_states
 from queueing.phase_type import PhaseType, phases_of
+from queueing.precision import check_limits, check_parts
 from queueing.system import System
 from queueing.tabulate import Table, tabulate
 from queueing.truncation import truncation_error
@@ -126,12 +128,9 @@ def phase_stationary(
     laws = _scaled(system, sizes)
     if method not in METHODS:
         raise ModelError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
-    for name, part in (("tail", tail), ("tolerance", tolerance)):
-        if not 0 < part < 1:
-            raise ModelError(f"{name} must be between 0 and 1; got {part}")
-    for name, value in (("max_cycles", max_cycles), ("max_states", max_states)):
-        if value < 1:
-            raise ModelError(f"{name} must be positive; got {value}")
+    check_parts(tail=tail, tolerance=tolerance)
+    max_cycles = require_whole("max_cycles", max_cycles, 1)
+    check_limits(max_states=max_states)
     phases = [law.n_phases for law in laws]
     fixed = shape is not None
     if shape is None:
@@ -166,7 +165,7 @@ def phase_stationary(
         )
         if fixed or last.tail_mass <= tail:
             return last if distribution else replace(last, distribution=None)
-        box = _larger_box(last, tail)
+        box = larger_box(last.marginals, (system.arrival_rates > 0).tolist(), tail)
 
 
 def _scaled(system: System, sizes: Law | Sequence[Law]) -> list[PhaseType]:
@@ -255,7 +254,7 @@ def _on_box(
     cut = np.zeros(system.n_classes)
     # Summed over the phases the chain has these rates; they refuse the same arrivals.
     cut[live] = truncation_error(grid.arrival_rates, grid.departures(law, counts), counts)
-    result = _stationary(
+    result = Stationary.from_law(
         system,
         table.policy,
         f"phases ({method})",

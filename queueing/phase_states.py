@@ -18,6 +18,7 @@ totals only.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -73,14 +74,21 @@ def class_states(law: PhaseType, size: int) -> ClassStates:
     total = counts.sum(axis=1)
     order = np.lexsort((*counts.T, total))
     counts, total = counts[order], total[order]
-    # One number per state to find it by.
-    radix = size ** np.arange(m, dtype=np.int64)
-    keys = counts @ radix
-    by_key = np.argsort(keys)
-    keys_sorted = keys[by_key]
+    # States are found by their rank, the sum over k of the binomial coefficients (t_k + k - 1 over k) with
+    # t_k = s_1 + ... + s_k: it runs through 0, 1, 2, ... and is no larger than their number.
+    binomials = list(
+        itertools.accumulate(range(m - 1), lambda row, _: np.cumsum(row), initial=np.arange(size))
+    )
 
-    def place(key: NDArray[np.int64]) -> NDArray[np.intp]:
-        return by_key[np.searchsorted(keys_sorted, key)]
+    def rank(states: NDArray[np.int64]) -> NDArray[np.int64]:
+        sums = np.cumsum(states, axis=1)
+        return np.sum([row[sums[:, k]] for k, row in enumerate(binomials)], axis=0)
+
+    at_rank = np.argsort(rank(counts))
+    one = np.eye(m, dtype=np.int64)
+
+    def place(states: NDArray[np.int64]) -> NDArray[np.intp]:
+        return at_rank[rank(states)]
 
     n = len(total)
     arrivals, services = _Entries(), _Entries()
@@ -88,15 +96,15 @@ def class_states(law: PhaseType, size: int) -> ClassStates:
     room_left = np.flatnonzero(total < size - 1)
     for k in range(m):
         if law.initial[k] > 0:
-            arrivals.add(room_left, place(keys[room_left] + radix[k]), law.initial[k])
+            arrivals.add(room_left, place(counts[room_left] + one[k]), law.initial[k])
         busy = np.flatnonzero(counts[:, k])
         part = counts[busy, k] / total[busy]
         if law.exits[k] > 0:
-            services.add(busy, place(keys[busy] - radix[k]), law.exits[k] * part)
+            services.add(busy, place(counts[busy] - one[k]), law.exits[k] * part)
             finish[busy] += law.exits[k] * part
         for j in range(m):
             if j != k and law.rates[k, j] > 0:
-                services.add(busy, place(keys[busy] - radix[k] + radix[j]), law.rates[k, j] * part)
+                services.add(busy, place(counts[busy] - one[k] + one[j]), law.rates[k, j] * part)
     weights = law.visits / law.mean
     logs = special.gammaln(total + 1.0) - special.gammaln(counts + 1.0).sum(axis=1)
     mixing = np.exp(logs + counts @ np.log(weights))

@@ -47,9 +47,10 @@ from queueing.chain import Stationary, stationary
 from queueing.direct import factor_bytes
 from queueing.grid import box_name, check_box, count_states
 from queueing.poisson import PoissonWeights
+from queueing.precision import check_parts
 from queueing.system import System
 from queueing.tabulate import Table, tabulate
-from queueing.uniformisation import BLOCK, LAZY, Moves, _steps
+from queueing.uniformisation import BLOCK, LAZY, Moves, steps
 
 __all__ = ["TaggedDuration", "tagged_duration"]
 
@@ -238,10 +239,10 @@ def tagged_duration(
     >>> round(law.mean, 4), law.quantile([0.75, 0.9]).round(4), law.little_error < 1e-9
     (2.3321, array([2.9997, 5.6625]), True)
     """
-    if not 0 < tolerance < 1e-3:
-        raise ModelError(f"tolerance must be between 0 and 0.001; got {tolerance}")
-    if max_steps < 1:
-        raise ModelError(f"max_steps must be positive; got {max_steps}")
+    check_parts(tolerance=tolerance)
+    if not tolerance < 1e-3:
+        raise ModelError(f"tolerance must be below 0.001; got {tolerance}")
+    max_steps = require_whole("max_steps", max_steps, 1)
     index = _index(system, job_class)
     system.require_stable()
     if shape is not None:
@@ -396,7 +397,7 @@ class _Decay:
                 )
             seen = np.zeros((BLOCK, int(shape.sum())))
             moves, none = self.moves, np.empty((0, len(self.law)))
-            _steps(
+            steps(
                 *(self.law, self.work, moves.up, moves.down, moves.stay, shape),
                 *(np.empty((0, BLOCK)), none, seen),
             )

@@ -48,9 +48,10 @@ from numpy.typing import ArrayLike
 from fairness.errors import ModelError, NotConvergedError
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray
-from fairness.validation import float_array, require_memory
+from fairness.validation import float_array, require_memory, require_whole
 from queueing.direct import EPSILON
 from queueing.grid import box_name, check_shape, count_states, marginal_laws
+from queueing.precision import check_parts
 from queueing.system import System
 from queueing.tabulate import Table, tabulate
 from queueing.uniformisation import pass_through, uniformised
@@ -197,10 +198,8 @@ def transient(
     >>> bool(law.truncation.max() <= 1e-12), bool(law.box_error.max() < 1e-6)
     (True, True)
     """
-    if not 0 < tolerance < 1:
-        raise ModelError(f"tolerance must be between 0 and 1; got {tolerance}")
-    if max_steps < 1:
-        raise ModelError(f"max_steps must be positive; got {max_steps}")
+    check_parts(tolerance=tolerance)
+    max_steps = require_whole("max_steps", max_steps, 1)
     moments = _times(times)
     sizes, first = _start(system, check_shape(shape, system.n_classes), start)
     n, states = system.n_classes, math.prod(sizes)

@@ -18,7 +18,7 @@ from queueing.poisson import PoissonWeights
 from queueing.system import System
 from queueing.tabulate import Table
 
-__all__ = ["Moves", "Pass", "pass_through", "uniformised"]
+__all__ = ["BLOCK", "LAZY", "Moves", "Pass", "pass_through", "steps", "uniformised"]
 
 LAZY = 1.01
 """The uniform rate over the largest rate out of a state: above 1, so that the steps are aperiodic."""
@@ -97,7 +97,7 @@ def pass_through(
         for w, row, tail in zip(weights, now, above, strict=True):
             w.block(k, row, tail)
         seen = np.zeros((length, marginals.shape[1]))
-        _steps(law, work, moves.up, moves.down, moves.stay, moves.shape, now, laws, seen)
+        steps(law, work, moves.up, moves.down, moves.stay, moves.shape, now, laws, seen)
         if length % 2:
             law, work = work, law
         k += length
@@ -126,7 +126,7 @@ def pass_through(
 
 
 @numba.njit(cache=True, nogil=True, fastmath={"reassoc", "nsz", "contract"})
-def _steps(
+def steps(
     law: FloatArray,
     work: FloatArray,
     up: FloatArray,

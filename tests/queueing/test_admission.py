@@ -236,6 +236,11 @@ def test_closed_and_absent_classes():
     assert nothing.blocking[0] == 1
     assert nothing.mean_jobs.tolist() == [0, 0, 0]
     assert "units in all" in nothing.summary()
+    # No users, no arrivals: nothing to be refused.
+    users = admission(System(problem, [0.5, 0.4, 0]), DRF(), populations=[0, 3, None])
+    assert np.isnan(users.blocking[[0, 2]]).all()
+    assert users.blocking[1] == 0
+    assert users.offered_rates[0] == 0
 
 
 def test_bad_input():
@@ -245,6 +250,8 @@ def test_bad_input():
         ({"max_jobs": [3, None]}, "class 'B' has arrivals but no limit"),
         ({"max_jobs": [3, -1]}, "max_jobs must be a whole number"),
         ({"max_jobs": 2.5}, "max_jobs must list 2"),
+        ({"max_jobs": True}, "max_jobs must list 2"),
+        ({"max_total": 5, "tolerance": "small"}, "tolerance"),
         ({"max_jobs": [1, 2, 3]}, "max_jobs must list 2"),
         ({"max_total": 1.5}, "max_total must be a whole number"),
         ({"max_total": 5, "units": [1, 0]}, "units must be a whole number >= 1"),

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairness import DRF, BottleneckMax, MaxMin, Problem, ProportionalFair
+from fairness import DRF, PSDSF, BottleneckMax, Cluster, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError, UnstableError
 from fairness.testing import KINDS, random_problem
 from queueing import multilevel as module
-from queueing import nested
+from queueing import nested, truncation
 from queueing.balanced import balanced_fairness
 from queueing.chain import stationary
-from queueing.direct import balance_residual
+from queueing.direct import balance_residual, factorised
 from queueing.system import System
 from queueing.tabulate import tabulate
 
@@ -365,6 +365,76 @@ def test_error_is_infinite_where_the_fluid_grows():
     assert "about inf" in law.summary()
 
 
+def shortest_first(problem, counts):
+    """Serve the class with the fewest jobs: the more a class has, the less it gets."""
+    chosen = np.where(counts > 0, counts, np.inf).argmin(axis=-1)
+    return (np.arange(counts.shape[-1]) == chosen[..., None]) * (counts > 0).astype(float)
+
+
+def test_error_where_more_jobs_mean_less_service():
+    # Sizes 0.2 and 3: the short jobs pile up at the face until long ones do. The fluid would say 0.1 to 0.5
+    # of the error, but the law at the face does not decay, and so nothing is claimed.
+    for load, shape in ((0.4, (12, 12)), (0.7, (25, 18))):
+        system = System.with_load(one_resource(2), [2, 1], load, [0.2, 3.0])
+        law = stationary(system, shortest_first, shape=shape)
+        assert law.tail_mass == 1
+        assert np.isinf(law.mean_jobs_error).all()
+    # Elsewhere it is short by a fifth at most.
+    for load, shape in ((0.4, (12, 12)), (0.7, (12, 12)), (0.7, (25, 18)), (0.7, (40, 41))):
+        system = System.with_load(one_resource(2), [2, 1], load)
+        law = stationary(system, shortest_first, shape=shape)
+        assert (law.mean_jobs_error > 0.8 * np.abs(true_errors(system, shortest_first, law))).all()
+
+
+def test_error_on_a_cluster():
+    rng = np.random.default_rng(1)
+    for k in range(4):
+        cluster = Cluster(rng.uniform(1, 6, (2, 2)), rng.uniform(4, 12, (2, 2)))
+        system = System.with_load(cluster, rng.uniform(0.3, 1, 2), (0.4, 0.6)[k % 2], rng.uniform(0.3, 3, 2))
+        law = stationary(system, PSDSF(), shape=(12, 10))
+        ratio = law.mean_jobs_error / (stationary(system, PSDSF(), shape=(40, 40)).mean_jobs - law.mean_jobs)
+        assert ((ratio > 1) & (ratio < 6)).all()
+
+
+def test_first_box_of_a_cluster_next_to_load_1():
+    # The ratio of the geometric law rounds to 1.
+    system = System(Cluster([[1.0]], [[1.0]]), [1 - 2.0**-53])
+    with pytest.raises(NotConvergedError, match="already the first box") as caught:
+        stationary(system, PSDSF())
+    assert "balanced_fairness" not in str(caught.value)
+
+
+def test_error_is_infinite_where_the_grid_of_the_fluid_sees_it_grow():
+    # Slow in just the states that the grid sees: the law decays, the fluid does not.
+    seen = truncation._points(400, truncation.POINTS[1])
+
+    def patchy(problem, counts):
+        return np.where(np.isin(counts, seen), 0.4, 1.0) * (counts > 0)
+
+    law = stationary(System(one_resource(1), [0.5]), patchy, shape=400)
+    assert law.tail_mass < 1e-20
+    assert np.isinf(law.mean_jobs_error).all()
+
+
+def test_a_growing_box_asks_the_policy_once():
+    asked = []
+
+    def policy(problem, counts):
+        asked.append(len(counts))
+        return DRF()(problem, counts)
+
+    law = stationary(System.with_load(EXAMPLE, [1, 1], 0.7), policy)
+    assert len(asked) > 1
+    assert sum(asked) == math.prod(law.shape)
+
+
+def test_refinement_does_not_vouch_for_rates_that_it_cannot_see():
+    # The slow class is lost beside rates 1e17 times larger, and so is what refinement would say of it.
+    up, down = np.array([1.0, 1e-17]), np.ones((2, 4, 5))
+    down[1] *= 2e-17
+    assert factorised(up, down, 0)[1] == math.inf
+
+
 def test_automatic_method():
     system = System.with_load(EXAMPLE, [1, 1], 0.5)
     assert stationary(system, DRF()).method == "direct"
@@ -510,12 +580,24 @@ def test_errors():
         stationary(System(EXAMPLE, [1, 0]), DRF())
     with pytest.raises(ModelError, match=r"shape gives 1 state to class 'A', which has arrivals"):
         stationary(system, DRF(), shape=(1, 5))
-    with pytest.raises(ModelError, match="max_cycles must be positive; got 0"):
+    with pytest.raises(ModelError, match="max_cycles must be a whole number >= 1; got 0"):
         stationary(system, DRF(), max_cycles=0)
     with pytest.raises(NotConvergedError, match=r"already the first box, .* exceeds max_states=10;"):
         stationary(system, DRF(), max_states=10)
-    with pytest.raises(ModelError, match="job_class must be a name or an index below 2; got 5"):
-        stationary(system, DRF()).marginal(5)
+    for index in (5, -3, 0.5, True, None):
+        with pytest.raises(ModelError, match=r"job_class must be a whole number from -2 to 1 \(an index\)"):
+            stationary(system, DRF()).marginal(index)
+    for arguments in (
+        {"tail": "1e-9"},
+        {"tail": None},
+        {"tolerance": np.nan},
+        {"max_cycles": 2.5},
+        {"max_states": "many"},
+        {"max_states": np.nan},
+        {"max_states": True},
+    ):
+        with pytest.raises(ModelError, match=next(iter(arguments))):
+            stationary(system, DRF(), **arguments)
     with pytest.raises(ModelError, match="5 classes have arrivals"):
         stationary(System(one_resource(5), [0.1] * 5), DRF())
     with pytest.raises(ModelError, match="method must be one of auto, product, direct, multilevel"):

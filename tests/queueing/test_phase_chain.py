@@ -127,6 +127,24 @@ def test_one_resource_shared_equally_is_insensitive(sizes):
         assert np.abs(law.distribution - plain).sum() < 1e-10
 
 
+@pytest.mark.parametrize(("phases", "size"), [(70, 2), (33, 4)])
+def test_many_phases_and_few_jobs(phases, size):
+    # Numbers of states such as size ** phases leave the range of integers.
+    law = phases_of(Erlang(phases))
+    states = class_states(law, size)
+    moves = states.serve.tocoo()
+    finished = states.total[moves.coords[0]] - states.total[moves.coords[1]]
+    assert np.bincount(moves.coords[0][finished == 1], minlength=len(states.total)).max() == 1
+    assert set(finished) == {0, 1}
+    # Every state but the fullest is left by one arrival, to a state of its own with one job more.
+    arrivals = states.arrive.tocoo()
+    assert (np.diff(states.total[np.stack(arrivals.coords)], axis=0) == 1).all()
+    assert len(set(arrivals.coords[1])) == len(arrivals.coords[1]) == (states.total < size - 1).sum()
+    if size == 2:
+        loss = phase_stationary(System(Problem([[1]], [9], limits=[1]), [2.0], [1.5]), DRF(), law, shape=2)
+        assert loss.marginal(0) == pytest.approx([0.25, 0.75], rel=1e-10)
+
+
 def test_limited_jobs_on_many_machines_are_insensitive():
     # M/G/infinity truncated to 8 jobs: Erlang's loss formula.
     system = System(Problem([[1]], [100], limits=[1]), [2.0], [1.5])
@@ -228,6 +246,8 @@ def test_bad_arguments_are_refused():
     for arguments in (
         {"method": "lu"},
         {"max_cycles": 0},
+        {"max_cycles": 2.5},
+        {"tail": "small"},
         {"max_states": 0},
         {"shape": 1},
         {"shape": (3,)},
@@ -269,3 +289,13 @@ def test_sizes_on_different_scales_do_not_hide_the_error():
         phase_stationary(system, DRF(), method="aggregation", max_cycles=150, **arguments)
     law = caught.value.best
     assert np.max(np.abs(law.mean_jobs / exact - 1)) < law.mean_error
+
+
+@pytest.mark.parametrize("scv", [4.0, 30.0])
+def test_slow_sizes_do_not_look_solved_too_early(scv):
+    # By the change of the means alone the answer would be off by 40 to 80 times its stated error here.
+    system = System.with_load(EXAMPLE, [1, 1], 0.8, [1, 100])
+    arguments = {"sizes": Hyperexponential.fit(scv), "shape": 6}
+    exact = phase_stationary(system, DRF(), method="direct", **arguments).mean_jobs
+    law = phase_stationary(system, DRF(), method="aggregation", tolerance=1e-4, **arguments)
+    assert np.max(np.abs(law.mean_jobs / exact - 1)) < law.mean_error < 1e-4

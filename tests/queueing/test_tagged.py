@@ -143,8 +143,9 @@ def test_bad_arguments_are_refused():
         tagged_duration(System(EXAMPLE, [0.5, 0]), DRF(), "B", shape=5)
     with pytest.raises(ModelError, match="tolerance"):
         tagged_duration(system, DRF(), "A", shape=5, tolerance=0.1)
-    with pytest.raises(ModelError, match="max_steps"):
-        tagged_duration(system, DRF(), "A", shape=5, max_steps=0)
+    for steps in (0, 2.5, "many"):
+        with pytest.raises(ModelError, match="max_steps"):
+            tagged_duration(system, DRF(), "A", shape=5, max_steps=steps)
     with pytest.raises(ModelError, match="shape"):
         tagged_duration(system, DRF(), "A", shape=1)
     with pytest.raises(UnstableError):

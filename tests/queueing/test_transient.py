@@ -192,7 +192,7 @@ def test_steps_uncompiled_are_the_same():
     down, up = rng.uniform(0, 0.1, (3, 24)), rng.uniform(0, 0.1, 3)
     stay, law = rng.uniform(0, 0.5, 24), rng.dirichlet(np.ones(24))
     results = []
-    for kernel in (module._steps, module._steps.py_func):
+    for kernel in (module.steps, module.steps.py_func):
         arrays = law.copy(), np.empty(24), np.zeros((2, 24)), np.zeros((4, 9))
         kernel(*arrays[:2], up, down, stay, shape, np.arange(8.0).reshape(2, 4), *arrays[2:])
         results.append(arrays)
@@ -240,6 +240,8 @@ def test_bad_input():
         ({"times": [1e30]}, "steps of the uniformised"),
         ({"tolerance": 0.0}, "tolerance"),
         ({"max_steps": 0}, "max_steps"),
+        ({"max_steps": "many"}, "max_steps"),
+        ({"tolerance": "small"}, "tolerance"),
         ({"shape": 1}, "no room"),
         ({"shape": (2, 2.5)}, "shape must"),
         ({"shape": 10**8}, "GiB"),
