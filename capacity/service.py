@@ -9,9 +9,10 @@ The mean service rate of a class, the mean number of running tasks of an active 
 It contains a neighbourhood of 0 if and only if every :math:`g_i` is below the tasks of a job that is alone.
 Classes without arrivals count for nothing, so the boundary may jump at an axis.
 
-Three ways to the service rates: the closed-form duration bound (rates are at least that, under balanced
+Four ways to the service rates: the closed-form duration bound (rates are at least that, under balanced
 fairness: an inner region), balanced fairness itself (with rigorous bounds of what a finite box leaves out),
-and the Markov chain of any policy (exponential sizes; its truncation error is an estimate).
+the Markov chain of any policy (exponential sizes; its truncation error is an estimate), and simulation, for
+any law of sizes (:mod:`capacity.service_simulated`).
 
 The boundary is found on rays from the origin (:mod:`capacity.service_rays`), more of them where it bends
 (:mod:`capacity.rays`). Every point has a bracket: at its inner end all classes keep their rates, at its outer
@@ -37,6 +38,7 @@ from numpy.typing import ArrayLike, NDArray
 from capacity.rays import mesh, simplex_grid, split, volume
 from capacity.region import pool_stability_region
 from capacity.service_rays import ServicePoint, ServiceRays, service_rays
+from capacity.service_simulated import Simulated, SimulatedRays
 from fairness.errors import ModelError
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray, Problem
@@ -45,7 +47,7 @@ from fairness.validation import float_array, frozen, require_whole
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["ServicePoint", "ServiceRegion", "service_boundary", "service_region"]
+__all__ = ["ServicePoint", "ServiceRegion", "Simulated", "service_boundary", "service_region"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -215,7 +217,7 @@ class ServiceRegion:
 
 def service_boundary(
     problem: Problem,
-    method: str | Policy,
+    method: str | Policy | Simulated,
     minimum_service_rate: ArrayLike,
     direction: ArrayLike,
     *,
@@ -246,13 +248,13 @@ def service_boundary(
     >>> point.loads.round(4)
     array([1.875, 3.75 , 0.   , 1.875])
     """
-    rays = service_rays(problem, method, minimum_service_rate, mean_sizes, precision, max_states)
+    rays = _rays(problem, method, minimum_service_rate, mean_sizes, precision, max_states)
     return rays.point(rays.scaled(direction))
 
 
 def service_region(
     problem: Problem,
-    method: str | Policy,
+    method: str | Policy | Simulated,
     minimum_service_rate: ArrayLike,
     *,
     mean_sizes: ArrayLike = 1.0,
@@ -266,9 +268,10 @@ def service_region(
     ----------
     problem : Problem
         One to three classes, all with demands; for more take :func:`service_boundary`.
-    method : {"bound", "balanced"} or policy
+    method : {"bound", "balanced"}, policy or Simulated
         Closed-form bound for balanced fairness (an inner region; not for classes with limits), balanced
-        fairness itself, or a policy, whose Markov chain is solved.
+        fairness itself, a policy, whose Markov chain is solved, or a policy to be simulated
+        (:class:`capacity.service_simulated.Simulated`; take a precision of 0.01 or more).
     minimum_service_rate : float or array_like of shape (n_classes,), tasks
         Smallest mean number of running tasks of an active job, > 0.
     mean_sizes : array_like of shape (n_classes,) or float, task-time per job
@@ -303,7 +306,7 @@ def service_region(
     >>> round(inner.share, 3) < round(exact.share, 3) < 1
     True
     """
-    rays = service_rays(problem, method, minimum_service_rate, mean_sizes, precision, max_states)
+    rays = _rays(problem, method, minimum_service_rate, mean_sizes, precision, max_states)
     n = problem.n_classes
     if n > 3:
         raise ModelError(
@@ -335,3 +338,22 @@ def service_region(
         problem, model.name, model.evidence, rays.minimum, model.mean_sizes, float(precision),
         tuple(found), frozen(mesh(weights)), rays,
     )  # fmt: skip
+
+
+def _rays(
+    problem: Problem,
+    method: str | Policy | Simulated,
+    minimum: ArrayLike,
+    mean_sizes: ArrayLike,
+    precision: float,
+    max_states: int | None,
+) -> ServiceRays:
+    if not isinstance(method, Simulated):
+        return service_rays(problem, method, minimum, mean_sizes, precision, max_states)
+    if max_states is not None:
+        raise ModelError(
+            "max_states is for chains and balanced fairness; a simulation has no box: leave it out"
+        )
+    # The policy's own rays validate the other arguments.
+    checked = service_rays(problem, method.policy, minimum, mean_sizes, precision, None)
+    return SimulatedRays(problem, method, mean_sizes, checked.minimum, checked.precision)

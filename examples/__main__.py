@@ -7,11 +7,12 @@ import sys
 from examples.dcdrf import SOURCE as DCDRF
 from examples.drf import SOURCE as DRF
 from examples.psdsf import SOURCE as PSDSF
+from examples.regions import SOURCE as REGIONS
 from examples.reproduce import command
 from examples.tdrf import SOURCE as TDRF
 from examples.workshop import SOURCE as WORKSHOP
 
-SOURCES = (WORKSHOP, PSDSF, DRF, TDRF, DCDRF)
+SOURCES = (WORKSHOP, PSDSF, DRF, TDRF, DCDRF, REGIONS)
 
 if __name__ == "__main__":
     sys.exit(command(SOURCES, "examples"))

@@ -3,8 +3,10 @@
 from queueing.admission import Admission, admission
 from queueing.arrivals import Arrivals, OnOff, Poisson, Renewal
 from queueing.balanced import BalancedFairness, balanced_fairness
+from queueing.balanced_plan import BalancedPlan, balanced_plan
 from queueing.bound import DurationBound, duration_bound
 from queueing.chain import Stationary, stationary
+from queueing.directions import Ray, rays
 from queueing.distributions import (
     Deterministic,
     Empirical,
@@ -15,23 +17,36 @@ from queueing.distributions import (
     Lognormal,
     TruncatedPareto,
 )
+from queueing.draining import FluidVerdict, fluid_verdict
 from queueing.existence import Circulation, circulate
 from queueing.fluid import Trajectory, drift, trajectory
 from queueing.joblevel import JobSimulation, JobTrace, read_trace, simulate_jobs
+from queueing.phase_chain import phase_stationary
+from queueing.phase_type import PhaseType, coxian, fit_phases, phases_of
 from queueing.simulate import Simulation, simulate
 from queueing.system import System
 from queueing.tabulate import Table, tabulate
+from queueing.tagged import TaggedDuration, tagged_duration
 from queueing.tasklevel import (
+    BestFit,
     BMFScheduler,
     DRFScheduler,
     FIFOScheduler,
+    FirstFit,
     FixedTasks,
     GeometricTasks,
+    OnArrival,
     PFScheduler,
+    Placement,
+    PowerOfChoices,
+    RandomFit,
+    ServerEvidence,
     TabulatedTasks,
     TargetScheduler,
     TaskSimulation,
     TaskTrace,
+    TaskTypes,
+    WorstFit,
     simulate_tasks,
     trace,
 )
@@ -42,6 +57,8 @@ __all__ = [
     "Arrivals",
     "BMFScheduler",
     "BalancedFairness",
+    "BalancedPlan",
+    "BestFit",
     "Circulation",
     "DRFScheduler",
     "Deterministic",
@@ -50,39 +67,59 @@ __all__ = [
     "Erlang",
     "Exponential",
     "FIFOScheduler",
+    "FirstFit",
     "FixedTasks",
+    "FluidVerdict",
     "GeometricTasks",
     "Hyperexponential",
     "JobSimulation",
     "JobTrace",
     "Law",
     "Lognormal",
+    "OnArrival",
     "OnOff",
     "PFScheduler",
+    "PhaseType",
+    "Placement",
     "Poisson",
+    "PowerOfChoices",
+    "RandomFit",
+    "Ray",
     "Renewal",
+    "ServerEvidence",
     "Simulation",
     "Stationary",
     "System",
     "Table",
     "TabulatedTasks",
+    "TaggedDuration",
     "TargetScheduler",
     "TaskSimulation",
     "TaskTrace",
+    "TaskTypes",
     "Trajectory",
     "Transient",
     "TruncatedPareto",
+    "WorstFit",
     "admission",
     "balanced_fairness",
+    "balanced_plan",
     "circulate",
+    "coxian",
     "drift",
     "duration_bound",
+    "fit_phases",
+    "fluid_verdict",
+    "phase_stationary",
+    "phases_of",
+    "rays",
     "read_trace",
     "simulate",
     "simulate_jobs",
     "simulate_tasks",
     "stationary",
     "tabulate",
+    "tagged_duration",
     "trace",
     "trajectory",
     "transient",

@@ -11,14 +11,16 @@ from scipy.optimize import brentq
 
 from capacity.rays import crossing, mesh, simplex_grid, split, volume
 from capacity.region import pool_stability_region
-from capacity.service import service_boundary, service_region
+from capacity.service import Simulated, service_boundary, service_region
 from capacity.service_rates import RateModel, Rates
 from capacity.service_rays import ServiceRays
+from capacity.service_simulated import SimulatedRates
 from fairness import DRF, ModelError, NotConvergedError, Problem, ProportionalFair
 from fairness.testing import KINDS, random_problem
 from queueing.balanced import balanced_fairness
 from queueing.bound import duration_bound
 from queueing.chain import stationary
+from queueing.distributions import Deterministic, Hyperexponential
 from queueing.system import System
 
 mpl.use("Agg")
@@ -377,3 +379,89 @@ def test_errors():
         service_boundary(POOL, "balanced", 0.1, [1, 1e-110])
     with pytest.raises(ModelError, match="max_states=100"):
         service_region(POOL, "balanced", 0.1, max_states=100)
+
+
+def test_simulated_boundary_encloses_the_exact_one():
+    # False alarm at most 1e-6 by the confidence, as far as intervals of 20 replications are exact.
+    exact = service_boundary(POOL, DRF(), 0.3, [1, 2])
+    method = Simulated(DRF(), events=100_000, replications=20, confidence=1 - 1e-6, rng=1)
+    point = service_boundary(POOL, method, 0.3, [1, 2], precision=0.1)
+    assert point.inner <= exact.inner <= point.outer
+    assert point.outer - point.inner <= 0.1 + 1e-12
+    assert point.binding == exact.binding
+    again = service_boundary(POOL, method, 0.3, [1, 2], precision=0.1)
+    assert (again.inner, again.outer, again.evaluations) == (point.inner, point.outer, point.evaluations)
+
+
+def test_simulated_sizes_do_not_matter_on_one_resource():
+    # M/G/1 processor sharing is insensitive: 1 - 0.5.
+    method = Simulated(ProportionalFair(), sizes=Deterministic(), events=20_000, rng=2)
+    point = service_boundary(Problem([[1]], [1]), method, 0.5, [1], precision=0.1)
+    assert point.inner <= 0.5 <= point.outer
+
+
+def balanced_table(problem, counts):
+    """Balanced fairness by its recursion on a table (Bonald and Roberts 2014): insensitive to the sizes."""
+    side = 80
+    phi = np.zeros((side + 1, side + 1))
+    phi[0, 0] = 1.0
+    share = problem.task_shares
+    for x in range(side + 1):
+        for y in range(side + 1):
+            if x + y:
+                before = np.array([phi[x - 1, y] if x else 0.0, phi[x, y - 1] if y else 0.0])
+                phi[x, y] = (before @ share).max()
+    x, y = np.minimum(np.moveaxis(np.asarray(counts), -1, 0).astype(int), side)
+    left = np.where(x > 0, phi[np.maximum(x - 1, 0), y], 0.0)
+    below = np.where(y > 0, phi[x, np.maximum(y - 1, 0)], 0.0)
+    return np.stack([left, below], axis=-1) / phi[x, y][..., None]
+
+
+@pytest.mark.parametrize("law", [Deterministic(), Hyperexponential.fit(2.0)])
+def test_simulated_balanced_fairness_is_insensitive(law):
+    exact = service_boundary(POOL, "balanced", 0.4, [1, 1])
+    method = Simulated(balanced_table, sizes=law, events=20_000, confidence=1 - 1e-3, rng=4)
+    point = service_boundary(POOL, method, 0.4, [1, 1], precision=0.1)
+    assert point.inner <= exact.inner <= point.outer
+
+
+def test_a_whole_simulated_region_encloses_the_exact_one():
+    # 1e-6 per ray, as above.
+    method = Simulated(DRF(), events=20_000, replications=20, confidence=1 - 1e-6, rng=5)
+    region = service_region(POOL, method, 0.3, points=3, precision=0.1)
+    assert region.method == "DRF, simulated"
+    for point in region.points:
+        exact = service_boundary(POOL, DRF(), 0.3, point.direction)
+        assert point.inner <= exact.inner <= point.outer
+    assert region.monotone
+
+
+def test_a_rate_that_rises_with_the_load_is_seen_by_simulation():
+    # Class A runs one task alone, and far more once B is there: its rate rises along the ray.
+    def helped(problem, counts):
+        here = np.asarray(counts) > 0
+        first = np.where(here[..., 1], 1.0, 0.3) * here[..., 0]
+        return np.stack([first, 0.9 * here[..., 1]], axis=-1)
+
+    pool = Problem(np.eye(2), [1, 1])
+    method = Simulated(helped, events=20_000, rng=6)
+    assert not service_boundary(pool, method, [0.2, 0.2], [0.05, 1], precision=0.1).monotone
+
+
+def test_runs_that_are_too_short_are_not_settled():
+    # From empty at load 0.98 the jobs need thousands of events to build up; at 0.3 they do not.
+    pool = Problem([[1]], [1])
+    rates = SimulatedRates(pool, Simulated(ProportionalFair(), events=200_000, replications=2000, rng=1), 1.0)
+    for load, settled in ((0.98, False), (0.3, True)):
+        estimate = rates.estimate(np.array([load]), 1, 5)
+        assert rates.settled(np.array([load]), 1, 5, estimate) is settled
+
+
+def test_simulation_that_cannot_decide_says_so():
+    method = Simulated(ProportionalFair(), events=1000, rng=1)
+    with pytest.raises(NotConvergedError, match="raise precision, or events"):
+        service_boundary(Problem([[1]], [1]), method, 0.2, [1], precision=1e-3)
+    with pytest.raises(ModelError, match="max_states is for chains"):
+        service_boundary(POOL, method, 0.3, [1, 1], max_states=100)
+    with pytest.raises(ModelError, match="confidence must be"):
+        Simulated(DRF(), confidence=1.0)

@@ -1,0 +1,1 @@
+"""The pages of the capacity gallery, one module per topic."""

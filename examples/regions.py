@@ -1,0 +1,53 @@
+"""Draw which loads fit: stability regions, guaranteed service, insensitivity, backbones, what policies lose, heavy traffic.
+
+Pages of the capacity and queueing studies of this library, each against closed forms, published numbers or a second
+method.
+
+    python -m examples.regions --out out          # everything
+    python -m examples.regions --out out --quick  # coarser boundaries and shorter runs
+"""
+
+from __future__ import annotations
+
+import sys
+
+from examples.capacity_figures import backbone, heavy_traffic, insensitivity, policies, regions, service
+from examples.reproduce import Source, command
+from fairness import CATALOGUE, DRF, Problem
+from queueing import System, balanced_fairness, simulate_jobs, stationary
+
+INTRODUCTION = (
+    "Which loads fit, and how well they are served. T. Bonald and J. Roberts' talk (Eindhoven, 2014) draws one capacity region and mean service rates on two rays; "
+    "these pages draw the whole regions, exactly, for pools, clusters and whole tasks, the loads at which every class keeps a guaranteed rate, how much the law of the job sizes matters, real backbones, what policies lose that are not made for it, and two open questions by numbers: heavy traffic and the stability of bottleneck max fairness."
+)
+
+
+def compile_kernels() -> None:
+    """Call everything that is compiled once, so that the seconds of a page are its own."""
+    system = System.with_load(Problem([[1, 2], [2, 1]], [2, 2]), (1, 1), 0.3)
+    for entry in CATALOGUE:
+        entry.policy(system.problem, [1, 1])
+    balanced_fairness(system)
+    stationary(system, DRF(), shape=8)
+    stationary(system, DRF(), shape=8, method="multilevel")
+    simulate_jobs(system, DRF(), jobs=200, replications=2, rng=0)
+
+
+SOURCE = Source(
+    "regions",
+    "Which loads fit",
+    INTRODUCTION,
+    (
+        regions.stability_regions,
+        service.service_regions,
+        insensitivity.insensitivity,
+        backbone.backbone,
+        policies.policy_regions,
+        heavy_traffic.heavy_traffic,
+        heavy_traffic.bmf_stability,
+    ),
+    compile_kernels,
+)
+
+if __name__ == "__main__":
+    sys.exit(command([SOURCE], "examples.regions"))
