@@ -7,9 +7,24 @@ With :math:`a_{ij}/C_j` the share of resource :math:`j` that a task of class :ma
           + \sum_j \frac{a_{ij}}{C_j}\, \frac{\varrho_j}{1 - \varrho_j}\Big).
 
 The first term is the duration of a job that is always alone; it is the "1 +" of [1]_, where a lone job
-takes one unit of time. A single resource gives equality. By insensitivity the bound holds for all laws of
-job sizes with the same means; it is a bound for balanced fairness, not for other policies (DRF can
-exceed it).
+takes one unit of time. A single resource gives equality.
+
+*Proof.* Let :math:`a_{ij}` be the shares, :math:`\Phi` the balance function of :mod:`queueing.balanced`,
+:math:`(A_jF)(x) = \sum_k a_{kj}F(x - e_k)`, and :math:`h_j = \Phi - A_j\Phi \ge 0`. With
+:math:`G = \sum_x\Phi(x)\rho^x` the mean duration is :math:`\sigma_i\,\partial_iG/G`, so it is enough to
+compare the coefficients :math:`M(x) = (x_i + 1)\Phi(x + e_i)` of :math:`\partial_iG` with
+:math:`R = \max_j a_{ij}\,\Phi + \sum_j a_{ij}K_j`, where :math:`K_j = \sum_{s\ge1}A_j^s\Phi` belongs to
+:math:`G\varrho_j/(1 - \varrho_j)`. They agree at 0. If resource j is full at :math:`x + e_i`, then
+:math:`M - A_jM = a_{ij}\Phi` at x, and
+
+.. math:: R - A_jR = \max_k a_{ik}\,h_j + a_{ij}(\Phi - h_j) + \sum_{k\ne j} a_{ik}\sum_{s\ge1}A_k^s h_j
+          \ge a_{ij}\Phi,
+
+so :math:`M - R \le A_j(M - R) \le 0` by induction on the number of jobs. (The statement
+``br-duration-bound`` of :mod:`proofs` checks these steps.)
+
+By insensitivity the bound holds for all laws of job sizes with the same means; it is a bound for balanced
+fairness, not for other policies (DRF can exceed it).
 
 References
 ----------

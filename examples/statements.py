@@ -1,0 +1,88 @@
+"""Check every statement of the papers and write the table of verdicts.
+
+python -m examples.statements --out out          # everything
+python -m examples.statements --out out --quick  # with a shorter time limit for each statement
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from functools import partial
+
+from examples.gallery import Check, Page, Table
+from examples.reproduce import Source, command
+from proofs import EvidenceError, Status, Verdict
+from proofs.catalogue import PAPERS, statements_of
+from proofs.report import report
+
+QUICK_LIMIT = 4.0
+"""Seconds for each statement in quick mode; what takes longer is shown as UNKNOWN, with that reason."""
+
+INTRODUCTION = (
+    "What the papers claim, and what is known about it: PROVED (for the sizes that the scope states, with evidence that a "
+    "process without the prover checks again), SUPPORTED (no counterexample in a stated search, or a numerical bound), REFUTED (with an exact "
+    "witness) or UNKNOWN (with the reason). A step said to be in words is reasoned, not computed. python -m proofs ID shows the steps of one statement."
+)
+
+
+def page_of(paper: str, key: str, *, quick: bool = False) -> Page:
+    """Table of the statements on one paper."""
+    mine = {s.id: s for s in statements_of(paper)}
+    result = report(list(mine), time_limit=QUICK_LIMIT if quick else 60.0, n_jobs=2)
+    rows = [
+        (v.id, mine[v.id].place, mine[v.id].words + _remark(mine[v.id].remark), str(v.status), _scope(v))
+        for v in result.verdicts
+    ]
+    told = ", ".join(f"{n} {status}" for status, n in sorted(result.counts.items()))
+    checks = [_verified(v) for v in result.verdicts if not (quick and v.status == Status.UNKNOWN)]
+    failing = [c for c in checks if c.agrees is False]
+    whole = Check(
+        "all evidence, checked again without the prover",
+        "it proves what it is said to prove",
+        f"{len(checks) - len(failing)} of {len(checks)} verdicts verified",
+        not failing,
+    )
+    return Page(
+        key,
+        f"{key.removeprefix('statements_')}. {paper}",
+        "; ".join(dict.fromkeys(s.source for s in mine.values())),
+        f"{len(rows)} statements: {told}.",
+        None,
+        {"verdicts": [json.loads(v.to_json()) for v in result.verdicts]},
+        [whole, *failing],
+        [
+            Table(
+                "statements and verdicts", ("id", "place", "statement", "verdict", "scope and evidence"), rows
+            )
+        ],
+    )
+
+
+def _remark(text: str) -> str:
+    return f" ({text})" if text else ""
+
+
+def _scope(verdict: Verdict) -> str:
+    words = f"; {verdict.in_words} of {len(verdict.findings)} steps in words" if verdict.in_words else ""
+    reason = f"; {verdict.reason}" if verdict.reason else ""
+    return f"{verdict.scope}{words}{reason}; {verdict.seconds:.1f} s"
+
+
+def _verified(verdict: Verdict) -> Check:
+    try:
+        verdict.verify()
+    except EvidenceError as error:
+        return Check(verdict.id, "evidence that proves it", str(error), False)
+    return Check(verdict.id, "evidence that proves it", str(verdict.status), True)
+
+
+def _pages() -> tuple[Callable[..., Page], ...]:
+    return tuple(partial(page_of, paper, f"statements_{k}") for k, paper in enumerate(PAPERS, 1))
+
+
+SOURCE = Source("statements", "Statements and verdicts", INTRODUCTION, _pages(), lambda: None)
+
+if __name__ == "__main__":
+    sys.exit(command([SOURCE], "examples.statements"))

@@ -1,0 +1,52 @@
+"""Statements of the papers, proved, supported or refuted, with evidence that a stranger can check."""
+
+from typing import TYPE_CHECKING, Any
+
+from proofs.catalogue import statements
+from proofs.checking import verify
+from proofs.claims import (
+    Computation,
+    Counterexample,
+    Enumeration,
+    Implication,
+    InWords,
+    Search,
+    Step,
+)
+from proofs.errors import EvidenceError, ProofError
+from proofs.statement import Hypothesis, Question, Size, Statement
+from proofs.verdict import Finding, Status, Verdict
+
+__all__ = [
+    "Computation",
+    "Counterexample",
+    "Enumeration",
+    "EvidenceError",
+    "Finding",
+    "Hypothesis",
+    "Implication",
+    "InWords",
+    "ProofError",
+    "Question",
+    "Search",
+    "Size",
+    "Statement",
+    "Status",
+    "Step",
+    "Verdict",
+    "check",
+    "statements",
+    "verify",
+]
+
+if TYPE_CHECKING:
+    from proofs.checks import check
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Load the prover when it is first asked for."""
+        if name == "check":
+            from proofs.checks import check
+
+            return check
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,56 @@
+"""Check the statements of the papers and print the table.
+
+python -m proofs                          # all of them
+python -m proofs psdsf-theorem-1 --json   # one of them, with its evidence
+python -m proofs --deep --jobs 4          # larger sizes
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from proofs.errors import EvidenceError, ProofError
+from proofs.report import report
+from proofs.verdict import Status
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code: 0 done, 1 evidence that does not verify, 2 wrong use."""
+    parser = argparse.ArgumentParser(prog="python -m proofs", description=__doc__.splitlines()[0])
+    parser.add_argument("ids", nargs="*", help="statements; default: all")
+    parser.add_argument("--deep", action="store_true", help="larger sizes")
+    parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
+    parser.add_argument("--time-limit", type=float, default=60.0, help="seconds per statement (default 60)")
+    parser.add_argument("--json", action="store_true", help="verdicts with all evidence")
+    parser.add_argument("--verify", action="store_true", help="check all evidence again")
+    options = parser.parse_args(arguments)
+    try:
+        result = report(
+            options.ids or None, deep=options.deep, time_limit=options.time_limit, n_jobs=options.jobs
+        )
+    except ProofError as error:
+        print(error, file=sys.stderr)
+        return 2
+    if options.json:
+        print(result.to_json())
+    elif len(result.verdicts) == 1:
+        print(result.verdicts[0].summary())
+    else:
+        print(result.summary())
+    if options.verify:
+        try:
+            result.verify()
+        except EvidenceError as error:
+            print(f"evidence fails: {error}", file=sys.stderr)
+            return 1
+        print("all evidence verified", file=sys.stderr)
+    unexplained = [v.id for v in result.verdicts if v.status == Status.UNKNOWN and not v.reason]
+    return 1 if unexplained else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

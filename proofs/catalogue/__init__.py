@@ -1,0 +1,73 @@
+"""The statements of the papers, as data: no prover is needed to read them."""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+
+from proofs.errors import ProofError
+from proofs.statement import Statement
+
+__all__ = ["PAPERS", "statement_named", "statements", "statements_of"]
+
+PAPERS: dict[str, tuple[str, ...]] = {
+    "Bonald and Roberts: resource sharing in data centers": (
+        "bonald_roberts",
+        "bonald_roberts_properties",
+        "bonald_roberts_allocations",
+        "bonald_roberts_bottleneck",
+        "bonald_roberts_examples",
+        "bonald_roberts_queues",
+        "bonald_roberts_durations",
+        "bonald_roberts_stability",
+        "bonald_roberts_drifts",
+    ),
+    "PS-DSF": ("psdsf",),
+    "DRF": ("drf_examples", "drf", "drf_table"),
+    "TDRF": ("tdrf", "tdrf_claims"),
+    "EDRF and whole bundles": ("edrf", "edrf_bundles"),
+    "DC-DRF": ("dcdrf", "dcdrf_rounds"),
+}
+"""Modules by paper; each has a tuple STATEMENTS, in the order of its paper."""
+
+
+@cache
+def statements() -> tuple[Statement, ...]:
+    """All statements, in the order of their papers.
+
+    Raises
+    ------
+    ProofError
+        If two have the same id.
+    """
+    found: dict[str, Statement] = {}
+    for statement in (s for paper in PAPERS for s in statements_of(paper)):
+        if statement.id in found:
+            raise ProofError(f"two statements are called {statement.id!r}")
+        found[statement.id] = statement
+    return tuple(found.values())
+
+
+def statements_of(paper: str) -> tuple[Statement, ...]:
+    """Statements on one paper, a key of :data:`PAPERS`, in its order."""
+    modules = (importlib.import_module(f"proofs.catalogue.{name}") for name in PAPERS[paper])
+    return tuple(statement for module in modules for statement in module.STATEMENTS)
+
+
+def statement_named(name: str) -> Statement:
+    """The statement with that id.
+
+    Raises
+    ------
+    ProofError
+        If there is none; the message lists the nearest.
+    """
+    known = {s.id: s for s in statements()}
+    if name not in known:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, known, 3) or sorted(known)[:3]
+        raise ProofError(
+            f"no statement is called {name!r}; near: {', '.join(near)}; proofs.statements() lists all"
+        )
+    return known[name]

@@ -1,0 +1,316 @@
+"""PS-DSF: the divisions of a server, Theorems 1 and 2, and the case of one server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from proofs.claims import Enumeration, Implication, InWords, Step
+from proofs.statement import Hypothesis, Question, Size, Statement
+
+__all__ = ["NEGATION", "SOURCE", "THEOREMS", "implied", "total"]
+
+NEGATION = "not the conclusion"
+
+SOURCE = 'J. Khamse-Ashari et al., "Per-server dominant-share fairness (PS-DSF)", ICC 2017, arXiv:1611.00404'
+
+
+def total(terms: Iterable[str]) -> str:
+    """Text of a sum."""
+    return " + ".join(terms) or "0"
+
+
+def implied(held: Mapping[str, str], conclusion: str, *products: str, degree: int = 1) -> Implication:
+    """An implication whose proof multiplies the named hypotheses: "a * b", or "a * b | x" for a b x**2.
+
+    Products of hypotheses that were dropped are left out.
+    """
+    hints = []
+    for text in products:
+        factors, _, square = text.partition(" | ")
+        names = tuple(factors.split(" * "))
+        if all(name in held or name == NEGATION for name in names):
+            hints.append((names, square or "1"))
+    return Implication(held, conclusion, hints=tuple(hints), degree=degree)
+
+
+def _time_implies_resource(question: Question) -> list[Step]:
+    users = range(1, question.sizes["n"] + 1)
+    held = {"capacity": "c >= 0"}
+    for n in users:
+        held |= {
+            f"alone {n}": f"g{n}*d{n} <= c",
+            f"part {n}": f"u{n} >= 0",
+            f"tasks {n}": f"u{n}*g{n} == x{n}",
+        }
+    held["time"] = f"{total(f'u{n}' for n in users)} <= 1"
+    return [
+        Step(
+            "A user that has the part u of the time of a server holds at most the part u of each "
+            "resource on average.",
+            implied(
+                question.kept(held),
+                f"{total(f'x{n}*d{n}' for n in users)} <= c",
+                "time * capacity",
+                *(f"part {n} * alone {n}" for n in users),
+            ),
+        ),
+    ]
+
+
+def _stopped(question: Question, n: int, higher: int, demand: str, limit: str, saturated: str) -> Implication:
+    """Raising user 1 where it has a bottleneck: the last users stand higher, the others lose nothing."""
+    users, top = range(1, n + 1), range(n - higher + 1, n + 1)
+    held = {f"no negative demand {p}": f"{demand}{p} >= 0" for p in users if p > 1}
+    held |= {
+        "demanded": f"{demand}1 > 0",
+        saturated: f"{total(f'x{p}*{demand}{p}' for p in users)} == {limit}",
+    }
+    held |= {f"highest {p}": f"x{p}*{demand}{p} == 0" for p in top}
+    fixed = {f"keeps {p}": f"y{p} >= x{p}" for p in users if 1 < p <= n - higher}
+    fixed |= {f"no negative tasks {p}": f"y{p} >= 0" for p in top}
+    fixed["gains"] = "y1 > x1"
+    return implied(
+        question.kept(held) | fixed,
+        f"{total(f'y{p}*{demand}{p}' for p in users)} > {limit}",
+        "demanded * gains",
+        *(f"no negative demand {p} * keeps {p}" for p in users),
+        *(f"no negative demand {p} * no negative tasks {p}" for p in top),
+    )
+
+
+def _spare(question: Question, n: int, higher: int, demand: str, limit: str, idle: bool) -> Implication:
+    """Without a bottleneck there is room for user 1 once the higher users have left."""
+    users = range(1, n + 1)
+    held = {f"no negative demand {p}": f"{demand}{p} >= 0" for p in users}
+    used = total(f"x{p}*{demand}{p}" for p in users)
+    fixed = {f"tasks {p}": f"x{p} >= 0" for p in users}
+    fixed |= (
+        {"not full": f"{used} < {limit}"}
+        if idle
+        else {"fits": f"{used} <= {limit}", "held": f"x{n}*{demand}{n} > 0"}
+    )
+    left = total(f"x{p}*{demand}{p}" for p in range(1, n - higher + 1))
+    lost = (f"no negative demand {p} * tasks {p}" for p in range(n - higher + 1, n))
+    return implied(question.kept(held) | fixed, f"{left} < {limit}", *lost)
+
+
+def _room(question: Question) -> list[Step]:
+    fixed = {
+        "spare": "s > 0",
+        "in each": "s <= f",
+        "largest": "D > 0",
+        "demand": "d <= D",
+        "step": "e*D == s",
+    }
+    fixed["not negative"] = "d >= 0"
+    return [
+        Step(
+            "With s the least spare amount and D the largest demand, e = s/D more tasks of the user are "
+            "more than 0...",
+            implied(fixed, "e > 0", f"{NEGATION} * largest"),
+        ),
+        Step(
+            "...and fit into the spare amount f of every resource.",
+            implied(fixed | {"more": "e > 0"}, "e*d <= f", "more * demand"),
+        ),
+    ]
+
+
+def _theorem_1(question: Question) -> list[Step]:
+    n = question.sizes["n"]
+    steps = [
+        Step(
+            f"With a bottleneck, and {k} of {n} users at higher levels, the user gains only if the "
+            f"bottleneck overflows.",
+            _stopped(question, n, k, "d", "c", "saturated"),
+        )
+        for k in range(n)
+    ]
+    steps += [
+        Step(
+            "A demanded resource that is not full has room for the user.",
+            _spare(question, n, 0, "d", "c", idle=True),
+        )
+    ]
+    steps += [
+        Step(
+            f"A full one that a higher user holds has room once the {k} higher users have left the server.",
+            _spare(question, n, k, "d", "c", idle=False),
+        )
+        for k in range(1, n)
+    ]
+    steps += _room(question)
+    return [
+        *steps,
+        Step(
+            "So the user gains without loss to its equals if and only if no demanded resource is its "
+            "bottleneck.",
+            InWords(
+                "Both directions for each user and server; the least of finitely many positive amounts "
+                "is positive."
+            ),
+        ),
+        Step(
+            "On a grid of clusters and placements Definition 5 and the theorem agree.",
+            Enumeration(
+                "placements_by_both_definitions",
+                {"division": "resource", "largest": 2, "saturated": question.holds("saturated")},
+            ),
+        ),
+    ]
+
+
+def _theorem_2(question: Question) -> list[Step]:
+    n = question.sizes["n"]
+    steps = [
+        Step(
+            f"If the server is always busy and its {k} higher users of {n} are not served there, the "
+            f"user gains only overtime.",
+            _stopped(question, n, k, "t", "1", "busy"),
+        )
+        for k in range(n)
+    ]
+    steps += [
+        Step("An idle server has time for the user.", _spare(question, n, 0, "t", "1", idle=True)),
+        *(
+            Step(
+                f"A busy server that serves a higher user has time once the {k} higher users have left.",
+                _spare(question, n, k, "t", "1", idle=False),
+            )
+            for k in range(1, n)
+        ),
+    ]
+    return [
+        *steps,
+        *_room(question),
+        Step(
+            "On a grid of clusters and placements Definition 5 and the theorem agree.",
+            Enumeration("placements_by_both_definitions", {"division": "time", "largest": 2}),
+        ),
+    ]
+
+
+def _single_server(question: Question) -> list[Step]:
+    users = question.sizes["n"]
+    alone = question.kept({"dominant": "g*d == c", "alone": "g*e <= k"}) | {
+        "level": "s*g == x",
+        "level sign": "s >= 0",
+    }
+    steps = [
+        Step(
+            "The virtual dominant share is the share of the dominant resource...",
+            Implication(alone, "x*d == s*c"),
+        ),
+        Step(
+            "...and no share of another resource is larger.",
+            implied(alone, "x*e <= s*k", "alone * level sign"),
+        ),
+    ]
+    steps += [
+        Step(
+            f"With a bottleneck ({k} of {users} users have larger shares), more for one takes from a "
+            f"share that is no larger.",
+            _stopped(question, users, k, "d", "c", "saturated"),
+        )
+        for k in range(users)
+    ]
+    return [
+        *steps,
+        Step(
+            "That is max-min fairness of the weighted dominant shares, which only one allocation has.",
+            InWords("Max-min fair vectors in a convex set are unique."),
+        ),
+        Step(
+            "Progressive filling meets the conditions of PS-DSF for all small demands of two users, "
+            "weights 1 and 2.",
+            Enumeration("one_server_cases", {"largest": 3, "weighted": question.holds("weights")}),
+        ),
+    ]
+
+
+USERS = Size(3, 1, 5, "users who hold something on the server")
+
+THEOREMS = (
+    Statement(
+        id="psdsf-time-implies-resource",
+        source=SOURCE,
+        place="equation (11)",
+        words="What fits when the users take turns on a server fits when they share each of its resources.",
+        latex=r"\sum_n x_{ni}/\gamma_{ni}\le 1 \implies \sum_n x_{ni}d_{nr}\le c_{ir}",
+        hypotheses=(
+            Hypothesis("alone", "the tasks of a user alone on the server fit (7)"),
+            Hypothesis("part", "no part of the time is negative"),
+            Hypothesis("tasks", "in the part u of the time a user runs u gamma tasks on average"),
+            Hypothesis("time", "the parts add up to at most 1"),
+            Hypothesis("capacity", "no capacity is negative"),
+        ),
+        scope="each server and resource; all reals, {n} users",
+        steps=_time_implies_resource,
+        sizes={"n": Size(4, 1, 6, "users")},
+        mutants=("alone", "part", "time"),
+    ),
+    Statement(
+        id="psdsf-theorem-1",
+        source=SOURCE,
+        place="Theorem 1",
+        words="With divided resources an allocation is PS-DSF if and only if every user has a bottleneck "
+        "on every eligible server.",
+        latex=r"\text{PS-DSF}\iff\forall n,i\,\exists r:\ \textstyle\sum_p x_{pi}d_{pr}=c_{ir},\ d_{nr}>0,\ "
+        r"x_{pi}d_{pr}>0\Rightarrow s_{pi}/\varphi_p\le s_{ni}/\varphi_n",
+        hypotheses=(
+            Hypothesis("saturated", "a bottleneck is full"),
+            Hypothesis("highest", "no user of a higher level holds any of a bottleneck"),
+            Hypothesis("demanded", "the user demands its bottleneck"),
+            Hypothesis("no negative demand", "no demand is negative"),
+        ),
+        scope="each user, server and resource; all reals, {n} users on the server, any number above the "
+        "user; and a grid",
+        steps=_theorem_1,
+        sizes={"n": USERS},
+        mutants=("saturated", "highest", "demanded"),
+        remark="Definition 5 is read server by server, as in the paper's proof: others keep their tasks "
+        "where they are. Read "
+        "for totals that may move between servers it is stronger; see psdsf-definition-5-for-totals.",
+    ),
+    Statement(
+        id="psdsf-theorem-2",
+        source=SOURCE,
+        place="Theorem 2",
+        words="With divided time an allocation is PS-DSF if and only if every server is always busy and "
+        "serves its lowest levels only.",
+        latex=r"\text{PS-DSF}\iff \sum_n x_{ni}/\gamma_{ni}=1,\ x_{pi}>0\Rightarrow s_{pi}/\varphi_p\le "
+        r"s_{ni}/\varphi_n",
+        hypotheses=(
+            Hypothesis("busy", "the server is always busy"),
+            Hypothesis("highest", "users of higher levels are not served"),
+            Hypothesis("demanded", "a task of the user takes time"),
+            Hypothesis("no negative demand", "no task takes negative time"),
+        ),
+        scope="each user and server; all reals, {n} users on the server, any number above the user; and "
+        "a grid",
+        steps=_theorem_2,
+        sizes={"n": USERS},
+        mutants=("busy", "highest", "demanded"),
+    ),
+    Statement(
+        id="psdsf-single-server",
+        source=SOURCE,
+        place="section III, after Definition 5",
+        words="On one server PS-DSF is weighted dominant resource fairness.",
+        latex=r"s_{n1}=x_n\max_r d_{nr}/c_r",
+        hypotheses=(
+            Hypothesis("dominant", "one resource stops the user when it is alone"),
+            Hypothesis("alone", "its tasks alone fit into the others (7)"),
+            Hypothesis("saturated", "a bottleneck is full"),
+            Hypothesis("highest", "no user of a higher level holds any of a bottleneck"),
+            Hypothesis("demanded", "the user demands its bottleneck"),
+            Hypothesis("no negative demand", "no demand is negative"),
+            Hypothesis("weights", "both mechanisms know the weights"),
+        ),
+        scope="all reals, {n} users; progressive filling on all two users with demands 0 to 3 on three "
+        "servers",
+        steps=_single_server,
+        sizes={"n": USERS},
+        mutants=("alone", "saturated", "weights"),
+    ),
+)

@@ -1,0 +1,132 @@
+r"""The formal core of a statement: claims that evidence can settle.
+
+* :class:`Implication`: polynomial hypotheses imply a polynomial conclusion, for all real numbers.
+* :class:`Computation`: a quantity of a given instance, computed from its definition, has the stated value.
+* :class:`Enumeration`: every case of a finite family has a property.
+* :class:`Search`: no case with the opposite was found among seeded random ones; support, not proof.
+* :class:`Counterexample`: one case does not have the property, so what says that all have it is refuted.
+* :class:`InWords`: a step of reasoning that no machine checked; it is shown, and counted.
+
+The functions of computations, enumerations, searches and counterexamples are named by a string and live in
+:mod:`proofs.definitions`: definitions in plain fractions, without any of the library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from proofs.relations import Relation, relation
+
+__all__ = [
+    "Claim",
+    "Computation",
+    "Counterexample",
+    "Enumeration",
+    "Implication",
+    "InWords",
+    "Search",
+    "Step",
+    "claim_to_dict",
+]
+
+
+@dataclass(frozen=True)
+class Implication:
+    """Hypotheses imply a conclusion, for all real values of the variables.
+
+    Parameters
+    ----------
+    hypotheses : dict of str to str
+        Relations by name, as texts; see :mod:`proofs.relations`.
+    conclusion : str
+    hints : tuple of (tuple of str, str)
+        Products of hypotheses ("not the conclusion" is one) times the square of a polynomial, which the
+        prover may use beside those that it makes itself; skipped where a hypothesis was dropped. Hints cannot
+        make anything false provable.
+    degree : int
+        Largest number of hypotheses that the prover multiplies.
+    """
+
+    hypotheses: Mapping[str, str]
+    conclusion: str
+    hints: tuple[tuple[tuple[str, ...], str], ...] = field(default=(), compare=False)
+    degree: int = field(default=2, compare=False)
+
+    @property
+    def relations(self) -> dict[str, Relation]:
+        """The hypotheses, read."""
+        return {name: relation(text) for name, text in self.hypotheses.items()}
+
+
+@dataclass(frozen=True)
+class Computation:
+    """``function(**arguments)`` of :mod:`proofs.definitions` is ``value`` (fractions as "3/4")."""
+
+    function: str
+    arguments: Mapping[str, Any]
+    value: Any
+
+
+@dataclass(frozen=True)
+class Enumeration:
+    """All cases that ``function(**arguments)`` of :mod:`proofs.definitions` yields have the property."""
+
+    function: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Search:
+    """The first ``number`` random cases of ``function(rng, **arguments)`` have the property."""
+
+    function: str
+    arguments: Mapping[str, Any]
+    number: int
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """The case that ``function(**arguments)`` computes lacks the property."""
+
+    function: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class InWords:
+    """A step that is reasoned, not computed."""
+
+    text: str
+
+
+Claim = Implication | Computation | Enumeration | Search | Counterexample | InWords
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of an argument: what it says, and the claim behind it."""
+
+    says: str
+    claim: Claim
+
+
+def claim_to_dict(claim: Claim) -> dict[str, Any]:
+    """A claim as it is compared with evidence: plain data, relations in their normal form."""
+    data: dict[str, Any] = {"claim": type(claim).__name__}
+    match claim:
+        case Implication(hypotheses=hypotheses, conclusion=conclusion):
+            data["hypotheses"] = {name: repr(relation(text)) for name, text in hypotheses.items()}
+            data["conclusion"] = repr(relation(conclusion))
+        case InWords(text=text):
+            data["text"] = text
+        case _:
+            data["function"] = claim.function
+            data["arguments"] = dict(claim.arguments)
+            if isinstance(claim, Computation):
+                data["value"] = claim.value
+            if isinstance(claim, Search):
+                data |= {"number": claim.number, "seed": claim.seed}
+    return data

@@ -1,0 +1,94 @@
+"""All PS-DSF allocations of a small cluster with divided resources, if every user demands every resource.
+
+Then a full resource of a server stops everybody there, so the condition of Theorem 1 says: something is full
+on every server,
+and servers serve their lowest levels only. For each server choose who is served and what is full: equal
+levels and full
+resources are linear equations. Points are what their solutions leave.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations, pairwise, product
+from random import Random
+from typing import Any
+
+from proofs.definitions.registry import Case, define
+from proofs.definitions.servers import Servers, is_psdsf, totals
+
+__all__ = ["hiding_hurts_nobody_else", "psdsf_points"]
+
+Row = list[Fraction]
+
+
+def solution(rows: list[Row], size: int) -> Row | None:
+    """The only solution of linear equations (last entry: right side), or None."""
+    pending = [list(row) for row in rows]
+    solved: list[Row] = []
+    for k in range(size):
+        pivot = next((row for row in pending if row[k]), None)
+        if pivot is None:
+            return None
+        pending.remove(pivot)
+        pivot = [v / pivot[k] for v in pivot]
+        for row in [*pending, *solved]:
+            if row[k]:
+                row[:] = [v - row[k] * p for v, p in zip(row, pivot, strict=True)]
+        solved.append(pivot)
+    return None if any(row[-1] for row in pending) else [row[-1] for row in solved]
+
+
+def psdsf_points(model: Servers) -> list[Row]:
+    """Tasks of the users in all PS-DSF allocations whose equations have one solution."""
+    found: list[Row] = []
+    open_servers = [i for i in model.servers if any(row[i] for row in model.gamma)]
+    choices = [
+        [
+            (served, r)
+            for number in model.users
+            for served in combinations([n for n in model.users if model.gamma[n][i]], number + 1)
+            for r in model.resources
+        ]
+        for i in open_servers
+    ]
+    for choice in product(*choices):
+        places = [(n, i) for i, (served, _) in zip(open_servers, choice, strict=True) for n in served]
+        if {n for n, _ in places} != set(model.users):
+            continue
+        rows = []
+        for i, (served, r) in zip(open_servers, choice, strict=True):
+            rows.append([model.demands[n][r] * (j == i) for n, j in places] + [model.capacities[i][r]])
+            for p, q in pairwise(served):
+                one, other = (1 / (model.gamma[n][i] * model.weights[n]) for n in (p, q))
+                rows.append([one * (n == p) - other * (n == q) for n, _ in places] + [Fraction(0)])
+        values = solution(rows, len(places))
+        if values is None or min(values) < 0:
+            continue
+        placement = [[Fraction(0) for _ in model.servers] for _ in model.users]
+        for (n, i), value in zip(places, values, strict=True):
+            placement[n][i] = value
+        if totals(placement) not in found and is_psdsf(model, placement, "resource"):
+            found.append(totals(placement))
+    return found
+
+
+@define
+def hiding_hurts_nobody_else(rng: Random, users: int, servers: int, largest: int) -> Case:
+    """If user 1 hides a server of a random cluster and runs no less, the others run no less.
+
+    All demand all. Asked where the PS-DSF allocation with the truth is the only one that is found; of all
+    with the lie.
+    """
+    while True:
+        demands = [[rng.randint(1, largest) for _ in range(2)] for _ in range(users)]
+        capacities = [[rng.randint(1, largest) for _ in range(2)] for _ in range(servers)]
+        cluster: dict[str, Any] = {"demands": demands, "capacities": capacities}
+        true = psdsf_points(Servers.of(cluster))
+        if len(true) == 1:
+            break
+    hidden = rng.randrange(servers)
+    eligible = [[int(n > 0 or i != hidden) for i in range(servers)] for n in range(users)]
+    lies = psdsf_points(Servers.of({**cluster, "eligible": eligible}))
+    harmless = all(x[0] < true[0][0] or all(a >= b for a, b in zip(x, true[0], strict=True)) for x in lies)
+    return {"cluster": cluster, "hidden": hidden + 1, "truth": true, "lie": lies}, harmless and bool(lies)

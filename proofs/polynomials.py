@@ -1,0 +1,180 @@
+r"""Polynomials over the rationals, by the school rules.
+
+A polynomial is a table from monomials to coefficients. Evidence is checked with these few lines of plain
+:class:`~fractions.Fraction` arithmetic, so that a stranger can read all of what a verdict rests on; the
+prover finds the evidence with faster libraries.
+
+The text of a polynomial is a Python expression with integers, names, ``+ - * / **`` and parentheses, where
+only constants are divided by and powers are whole: ``3/2*x**2*y - (x + 1)**2``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from proofs.errors import ProofError
+
+__all__ = ["Polynomial", "polynomial"]
+
+Monomial = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """A polynomial in named variables; made by :func:`polynomial`.
+
+    Attributes
+    ----------
+    terms : dict from monomial to Fraction
+        A monomial is a sorted tuple of (variable, exponent) pairs; no coefficient is 0.
+
+    Examples
+    --------
+    >>> p = polynomial("(x + y)**2 - (x - y)**2")
+    >>> p
+    4*x*y
+    >>> p.at({"x": 2, "y": Fraction(1, 8)})
+    Fraction(1, 1)
+    """
+
+    terms: Mapping[Monomial, Fraction]
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.terms.items()))
+
+    @cached_property
+    def variables(self) -> frozenset[str]:
+        """Names that occur."""
+        return frozenset(name for monomial in self.terms for name, _ in monomial)
+
+    @property
+    def degree(self) -> int:
+        """Total degree; 0 for constants."""
+        return max((sum(e for _, e in monomial) for monomial in self.terms), default=0)
+
+    @property
+    def constant(self) -> Fraction | None:
+        """The value of a constant polynomial, None for any other."""
+        return None if self.variables else self.terms.get((), Fraction(0))
+
+    def at(self, values: Mapping[str, Fraction | int]) -> Fraction:
+        """Value at a point that gives every variable."""
+        total = Fraction(0)
+        for monomial, coefficient in self.terms.items():
+            product = coefficient
+            for name, exponent in monomial:
+                product *= Fraction(values[name]) ** exponent
+            total += product
+        return total
+
+    def __add__(self, other: Polynomial) -> Polynomial:
+        return _collected([*self.terms.items(), *other.terms.items()])
+
+    def __neg__(self) -> Polynomial:
+        return Polynomial({monomial: -c for monomial, c in self.terms.items()})
+
+    def __sub__(self, other: Polynomial) -> Polynomial:
+        return self + -other
+
+    def __mul__(self, other: Polynomial) -> Polynomial:
+        return _collected(
+            [(_product(m, k), c * d) for m, c in self.terms.items() for k, d in other.terms.items()]
+        )
+
+    def __pow__(self, exponent: int) -> Polynomial:
+        power = Polynomial({(): Fraction(1)})
+        for _ in range(exponent):
+            power = power * self
+        return power
+
+    def __str__(self) -> str:
+        if not self.terms:
+            return "0"
+        text = ""
+        for monomial, c in sorted(
+            self.terms.items(), key=lambda item: (-sum(e for _, e in item[0]), item[0])
+        ):
+            size = abs(c)
+            factors = [name if e == 1 else f"{name}**{e}" for name, e in monomial]
+            if size != 1 or not factors:
+                factors.insert(0, str(size))
+            text += (" - " if c < 0 else " + ") + "*".join(factors)
+        return text[3:] if text.startswith(" + ") else "-" + text[3:]
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def polynomial(text: str | int | Fraction | Polynomial) -> Polynomial:
+    """Read a polynomial from its text, or make a constant.
+
+    Raises
+    ------
+    ProofError
+        If the text is not a polynomial: another operation, a division by something that is not constant, a
+        power that is not a whole number >= 0.
+    """
+    if isinstance(text, Polynomial):
+        return text
+    if isinstance(text, int | Fraction) and not isinstance(text, bool):
+        return _constant(Fraction(text))
+    try:
+        tree = ast.parse(str(text).strip(), mode="eval")
+    except SyntaxError as error:
+        raise ProofError(f"{text!r} is not the text of a polynomial: {error.msg}") from None
+    return _read(tree.body, str(text))
+
+
+def _read(node: ast.expr, text: str) -> Polynomial:
+    match node:
+        case ast.Constant(value=value) if isinstance(value, int) and not isinstance(value, bool):
+            return _constant(Fraction(value))
+        case ast.Name(id=name):
+            return Polynomial({((name, 1),): Fraction(1)})
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_read(operand, text)
+        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+            return _read(operand, text)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _read(left, text) + _read(right, text)
+        case ast.BinOp(left=left, op=ast.Sub(), right=right):
+            return _read(left, text) - _read(right, text)
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            return _read(left, text) * _read(right, text)
+        case ast.BinOp(left=left, op=ast.Div(), right=right):
+            divisor = _read(right, text).constant
+            if not divisor:
+                raise ProofError(
+                    f"{text!r} divides by {ast.unparse(right)}, which is not a constant other than 0"
+                )
+            return _read(left, text) * _constant(1 / divisor)
+        case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=power)) if (
+            isinstance(power, int) and not isinstance(power, bool) and power >= 0
+        ):
+            return _read(left, text) ** power
+    raise ProofError(
+        f"{text!r} holds {ast.unparse(node)!r}: a polynomial is made of integers, names, "
+        "+ - * / ** and parentheses"
+    )
+
+
+def _constant(value: Fraction) -> Polynomial:
+    return Polynomial({(): value} if value else {})
+
+
+def _collected(items: list[tuple[Monomial, Fraction]]) -> Polynomial:
+    terms: dict[Monomial, Fraction] = {}
+    for monomial, coefficient in items:
+        terms[monomial] = terms.get(monomial, Fraction(0)) + coefficient
+    return Polynomial({monomial: c for monomial, c in terms.items() if c})
+
+
+def _product(first: Monomial, second: Monomial) -> Monomial:
+    exponents = dict(first)
+    for name, e in second:
+        exponents[name] = exponents.get(name, 0) + e
+    return tuple(sorted(exponents.items()))

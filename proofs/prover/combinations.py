@@ -1,0 +1,170 @@
+r"""Finding the identity that :mod:`proofs.checking.refutations` checks, by linear programming.
+
+Candidate terms are products of up to ``degree`` premises, alone or times the squares that a claim hints at or
+that two variables make; equations are multiplied by all monomials that fit below the largest degree. That the
+coefficients of all monomials vanish is a system of linear equations in the unknown :math:`c_t \ge 0` and the
+coefficients of the cofactors. A linear program in floating point tells which unknowns to use; with these
+alone the system is solved over the rationals, and the result is accepted only if the checker accepts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations, combinations_with_replacement
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import csc_array
+
+from proofs.checking.refutations import check_refutation, premises
+from proofs.claims import Implication
+from proofs.errors import EvidenceError
+from proofs.polynomials import Monomial, Polynomial, polynomial
+from proofs.relations import Relation
+
+__all__ = ["find_refutation"]
+
+MOST_COLUMNS = 20_000
+MOST_SQUARED = 8
+"""Squares of sums and differences are tried for so many variables at most."""
+
+Term = tuple[tuple[str, ...], str]
+
+
+def find_refutation(claim: Implication, degree: int) -> dict[str, Any] | None:
+    """Evidence with products of up to ``degree`` premises, or None."""
+    known = premises(claim)
+    terms = _terms(claim, known, degree)
+    columns = [_product(known, term) for term in terms]
+    reach = max((c.degree for c in columns), default=0)
+    cofactors = [
+        (name, m)
+        for name, r in known.items()
+        if r.sign == "=="
+        for m in _monomials(known, reach - r.left.degree)
+    ]
+    if len(columns) + len(cofactors) > MOST_COLUMNS:
+        return None
+    columns += [Polynomial({m: Fraction(1)}) * known[name].left for name, m in cofactors]
+    strict = [_is_strict(known, term) for term in terms]
+    solution = _solve(columns, len(terms), strict)
+    if solution is None:
+        return None
+    evidence = {
+        "kind": "refutation",
+        "terms": [
+            {"coefficient": c, "factors": list(factors), "square": square}
+            for (factors, square), c in zip(terms, solution, strict=False)
+            if c
+        ],
+        "cofactors": _collected(cofactors, solution[len(terms) :]),
+    }
+    try:
+        check_refutation(claim, evidence)
+    except EvidenceError:
+        return None
+    return evidence
+
+
+def _terms(claim: Implication, known: dict[str, Relation], degree: int) -> list[Term]:
+    names = [name for name, r in known.items() if r.sign != "=="]
+    products = [p for d in range(degree + 1) for p in combinations_with_replacement(names, d)]
+    terms: list[Term] = [(product, "1") for product in products]
+    variables = sorted(set().union(*(r.left.variables for r in known.values())))
+    if degree >= 2 and len(variables) <= MOST_SQUARED:
+        squares = [*variables, *(f"{a} {s} {b}" for a, b in combinations(variables, 2) for s in "+-")]
+        terms += [(p, s) for p in products if len(p) <= 1 for s in squares]
+    usable = (hint for hint in claim.hints if set(hint[0]) <= set(known))
+    return terms + [hint for hint in usable if hint not in terms]
+
+
+def _product(known: dict[str, Relation], term: Term) -> Polynomial:
+    factors, square = term
+    s = polynomial(square)
+    product = s * s
+    for name in factors:
+        product = product * known[name].left
+    return product
+
+
+def _is_strict(known: dict[str, Relation], term: Term) -> bool:
+    factors, square = term
+    return bool(polynomial(square).constant) and all(known[name].strict for name in factors)
+
+
+def _monomials(known: dict[str, Relation], degree: int) -> list[Monomial]:
+    names = sorted(set().union(*(r.left.variables for r in known.values())))
+    found: list[Monomial] = []
+    for d in range(max(degree, 0) + 1):
+        for choice in combinations_with_replacement(names, d):
+            found.append(tuple((name, choice.count(name)) for name in sorted(set(choice))))
+    return found
+
+
+def _solve(columns: Sequence[Polynomial], n_terms: int, strict: Sequence[bool]) -> list[Fraction] | None:
+    """Exact coefficients with which the columns add up to 0, the first ``n_terms`` of them >= 0."""
+    if not any(strict):
+        return None
+    rows = {m: k for k, m in enumerate(sorted({m for c in columns for m in c.terms}))}
+    entries = [(rows[m], j, c) for j, column in enumerate(columns) for m, c in column.terms.items()]
+    entries += [(len(rows), j, Fraction(1)) for j, here in enumerate(strict) if here]
+    i, j, values = zip(*entries, strict=True)
+    matrix = csc_array(([float(v) for v in values], (i, j)), shape=(len(rows) + 1, len(columns)))
+    right = np.zeros(len(rows) + 1)
+    right[-1] = 1.0
+    free = len(columns) - n_terms
+    found = linprog(
+        np.r_[np.ones(n_terms), np.zeros(free)],
+        A_eq=matrix,
+        b_eq=right,
+        bounds=[(0, None)] * n_terms + [(None, None)] * free,
+        method="highs-ds",
+    )
+    if found.status != 0:
+        return None
+    used = np.flatnonzero(np.abs(found.x) > 1e-9)
+    exact = _exactly(entries, used.tolist(), len(rows))
+    if exact is None:
+        return None
+    solution = [Fraction(0)] * len(columns)
+    for place, value in zip(used.tolist(), exact, strict=True):
+        solution[place] = value
+    return solution if min(solution[:n_terms]) >= 0 else None
+
+
+def _exactly(
+    entries: Sequence[tuple[int, int, Fraction]], used: list[int], last: int
+) -> list[Fraction] | None:
+    """Solve the equations (all right sides 0, the last 1) in the used unknowns by elimination."""
+    place = {j: k for k, j in enumerate(used)}
+    width = len(used)
+    system: dict[int, list[Fraction]] = {last: [Fraction(0)] * width + [Fraction(1)]}
+    for i, j, value in entries:
+        if j in place:
+            system.setdefault(i, [Fraction(0)] * (width + 1))[place[j]] = value
+    pending = list(system.values())
+    solved: dict[int, list[Fraction]] = {}
+    for k in range(width):
+        pivot = next((row for row in pending if row[k]), None)
+        if pivot is None:
+            continue
+        pending.remove(pivot)
+        scaled = [v / pivot[k] for v in pivot]
+        for row in [*pending, *solved.values()]:
+            if row[k]:
+                factor = row[k]
+                row[:] = [v - factor * s for v, s in zip(row, scaled, strict=True)]
+        solved[k] = scaled
+    if any(row[-1] for row in pending):
+        return None
+    return [solved[k][-1] if k in solved else Fraction(0) for k in range(width)]
+
+
+def _collected(cofactors: list[tuple[str, Monomial]], values: Sequence[Fraction]) -> dict[str, str]:
+    total: dict[str, Polynomial] = {}
+    for (name, monomial), value in zip(cofactors, values, strict=True):
+        if value:
+            total[name] = total.get(name, Polynomial({})) + Polynomial({monomial: value})
+    return {name: str(p) for name, p in total.items()}

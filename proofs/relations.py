@@ -1,0 +1,87 @@
+"""Relations between polynomials, read from their text: ``"x*a <= 1"``, ``"y > 0"``, ``"p*(1 - u) == 0"``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from proofs.errors import ProofError
+from proofs.polynomials import Polynomial, polynomial
+
+__all__ = ["Relation", "relation"]
+
+SIGNS = {"<=": ">=", ">=": ">=", "<": ">", ">": ">", "==": "==", "!=": "!="}
+NEGATIONS = {">=": "<", ">": "<=", "==": "!=", "!=": "=="}
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A polynomial and how it compares with 0.
+
+    Attributes
+    ----------
+    left : Polynomial
+        Difference of the two sides, turned so that ``sign`` is one of ">=", ">", "==", "!=".
+    sign : str
+
+    Examples
+    --------
+    >>> relation("x*a <= 1 - y")
+    -a*x - y + 1 >= 0
+    >>> relation("x < 2").negated
+    x - 2 >= 0
+    """
+
+    left: Polynomial
+    sign: str
+
+    @property
+    def strict(self) -> bool:
+        """Whether the polynomial is positive, and not only >= 0."""
+        return self.sign == ">"
+
+    @property
+    def negated(self) -> Relation:
+        """The relation that holds exactly where this one does not."""
+        return relation(f"{self.left} {NEGATIONS[self.sign]} 0")
+
+    @property
+    def reversed(self) -> Relation:
+        """The inequality the other way round: <= for >=, < for >, != for ==."""
+        flipped = {">=": "<=", ">": "<", "==": "!=", "!=": "=="}
+        return relation(f"{self.left} {flipped[self.sign]} 0")
+
+    def holds(self, values: Mapping[str, Fraction | int]) -> bool:
+        """Whether the relation holds at a point."""
+        value = self.left.at(values)
+        match self.sign:
+            case ">=":
+                return value >= 0
+            case ">":
+                return value > 0
+            case "==":
+                return value == 0
+        return value != 0
+
+    def __repr__(self) -> str:
+        return f"{self.left} {self.sign} 0"
+
+
+def relation(text: str | Relation) -> Relation:
+    """Read a relation from its text.
+
+    Raises
+    ------
+    ProofError
+        If the text does not hold exactly one of ``<= < >= > == !=`` between two polynomials.
+    """
+    if isinstance(text, Relation):
+        return text
+    parts = re.split(r"(<=|>=|==|!=|<|>)", text)
+    if len(parts) != 3:
+        raise ProofError(f"{text!r} is not a relation: write one of <= < >= > == != between two polynomials")
+    left, sign, right = parts
+    difference = polynomial(left) - polynomial(right)
+    return Relation(-difference if sign in ("<=", "<") else difference, SIGNS[sign])

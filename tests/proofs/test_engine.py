@@ -1,0 +1,361 @@
+"""The engine: what is proved is true, what is refuted has a witness, and evidence cannot be bent."""
+
+import itertools
+import json
+import random
+import subprocess
+import sys
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from proofs import (
+    Computation,
+    Counterexample,
+    Enumeration,
+    EvidenceError,
+    Hypothesis,
+    Implication,
+    InWords,
+    ProofError,
+    Search,
+    Size,
+    Statement,
+    Status,
+    Step,
+    Verdict,
+    check,
+    statements,
+    verify,
+)
+from proofs.checking.queries import smt_query
+from proofs.checking.refutations import check_refutation
+from proofs.definitions import define, fraction, plain
+from proofs.polynomials import polynomial
+from proofs.prover.combinations import find_refutation
+from proofs.relations import relation
+
+
+def statement(*claims, **options):
+    steps = [Step(f"step {k}", claim) for k, claim in enumerate(claims)]
+    given = {"hypotheses": (), "sizes": {}, "steps": lambda question: steps} | options
+    return Statement(id="test", source="s", place="p", words="w", latex="l", scope="all", **given)
+
+
+def answer(*claims, **options):
+    asked = statement(*claims)
+    verdict = check(asked, **options)
+    verify(verdict, asked)
+    return verdict
+
+
+TRUE = [
+    ({"a": "0 < a", "fits": "x*a <= 1"}, "x*a <= 2"),
+    ({}, "x**2 + y**2 >= 2*x*y"),
+    ({"low": "x >= 1", "high": "x <= 1"}, "x == 1"),
+    ({"x": "x > 0", "y": "y > 0", "product": "x*y == 1"}, "x + y >= 2"),
+    ({"a": "a > 0", "b": "b > 0", "c": "c > 0"}, "a**3 + b**3 + c**3 >= 3*a*b*c"),
+    ({"one": "x + y <= 1", "two": "x - y <= 0", "three": "y - 2*x <= -1"}, "x >= 2/3"),
+    ({"no": "x != 0"}, "x**2 > 0"),
+    ({"never": "x < 0", "always": "x >= 0"}, "y == 7"),
+]
+FALSE = [
+    ({"fits": "x*a <= 1"}, "x <= 2"),
+    ({"x": "x >= 0"}, "x > 0"),
+    ({"one": "x + y <= 1", "two": "x - y <= 0"}, "x >= 2/3"),
+    ({"square": "x**2 == 4"}, "x == 2"),
+    ({}, "x != 3"),
+]
+
+
+@pytest.mark.parametrize(("hypotheses", "conclusion"), TRUE)
+def test_true_implications_are_proved(hypotheses, conclusion):
+    assert answer(Implication(hypotheses, conclusion)).status == Status.PROVED
+
+
+@pytest.mark.parametrize(("hypotheses", "conclusion"), FALSE)
+def test_false_implications_have_a_witness(hypotheses, conclusion):
+    verdict = answer(Implication(hypotheses, conclusion))
+    assert verdict.status == Status.REFUTED
+    values = {name: Fraction(v) for name, v in verdict.witness["values"].items()}
+    assert all(relation(h).holds(values) for h in hypotheses.values())
+    assert not relation(conclusion).holds(values)
+
+
+def test_a_witness_that_is_no_fraction_is_unknown_with_its_reason():
+    verdict = answer(Implication({"root": "x**2 == 2"}, "x < 0"))
+    assert verdict.status == Status.UNKNOWN
+    assert "rational" in verdict.reason
+
+
+def test_random_linear_systems_agree_with_exhaustive_search():
+    rng = random.Random(1)
+    for _ in range(30):
+        rows = [[rng.randint(-2, 2) for _ in range(3)] for _ in range(3)]
+        texts = [f"{a}*x + {b}*y <= {c}" for a, b, c in rows]
+        claim = Implication({"first": texts[0], "second": texts[1]}, texts[2])
+        status = answer(claim).status
+        values = [Fraction(k, 2) for k in range(-8, 9)]
+        broken = any(
+            all(relation(t).holds({"x": x, "y": y}) for t in texts[:2])
+            and not relation(texts[2]).holds({"x": x, "y": y})
+            for x, y in itertools.product(values, values)
+        )
+        assert status in (Status.PROVED, Status.REFUTED)
+        assert not (broken and status == Status.PROVED)
+
+
+def numbers_in(data, path=()):
+    """Places of all numbers in nested data, coefficients in texts of polynomials included."""
+    if isinstance(data, dict):
+        for key, value in data.items():
+            yield from numbers_in(value, (*path, key))
+    elif isinstance(data, list):
+        for k, value in enumerate(data):
+            yield from numbers_in(value, (*path, k))
+    elif isinstance(data, int | str) and not isinstance(data, bool) and any(c.isdigit() for c in str(data)):
+        yield path
+
+
+def changed(data, path):
+    """A copy with one number raised by one."""
+    data = json.loads(json.dumps(data))
+    inner = data
+    for key in path[:-1]:
+        inner = inner[key]
+    old = inner[path[-1]]
+    if isinstance(old, int):
+        inner[path[-1]] = old + 1
+    else:
+        k = next(k for k, c in enumerate(old) if c.isdigit())
+        inner[path[-1]] = old[:k] + str((int(old[k]) + 1) % 10) + old[k + 1 :]
+    return data
+
+
+@pytest.mark.parametrize(("hypotheses", "conclusion"), TRUE)
+def test_a_refutation_with_one_changed_number_fails(hypotheses, conclusion):
+    claim = Implication(hypotheses, conclusion)
+    evidence = plain(next(e for d in (1, 2) if (e := find_refutation(claim, d))))
+    check_refutation(claim, evidence)
+    places = [p for p in numbers_in(evidence) if p[-1] in ("coefficient", "square") or "cofactors" in p]
+    # Terms of coefficient 0 do not occur, so every number matters: but a contradiction that is a multiple
+    # of one single term, "0 < 0", stays one when that term is scaled.
+    if len(evidence["terms"]) + len(evidence["cofactors"]) > 1:
+        for place in places:
+            with pytest.raises((EvidenceError, ValueError)):
+                check_refutation(claim, changed(evidence, place))
+
+
+def test_evidence_of_another_claim_fails():
+    evidence = find_refutation(Implication({"fits": "x <= 1"}, "x <= 2"), 1)
+    with pytest.raises(EvidenceError, match="do not add up"):
+        check_refutation(Implication({"fits": "x <= 1"}, "x <= 1/2"), evidence)
+
+
+def test_a_contradiction_needs_a_positive_term_and_known_premises():
+    claim = Implication({"x": "x >= 0"}, "x > 0")
+    names = {"coefficient": 1, "square": "1"}
+    zero = {
+        "terms": [names | {"factors": ["x"]}, names | {"factors": ["not the conclusion"]}],
+        "cofactors": {},
+    }
+    with pytest.raises(EvidenceError, match="no term is positive"):
+        check_refutation(claim, zero)
+    with pytest.raises(EvidenceError, match="'y' is no hypothesis"):
+        check_refutation(claim, {"terms": [names | {"factors": ["y"]}], "cofactors": {}})
+    with pytest.raises(EvidenceError, match="not positive"):
+        check_refutation(claim, {"terms": [names | {"factors": ["x"], "coefficient": -1}], "cofactors": {}})
+
+
+def test_solver_queries_are_those_of_the_claim():
+    claim = Implication({"x": "x > 1/2"}, "x**2 != 1/4")
+    assert "(assert (> (+ x (/ -1 2)) 0))" not in smt_query(
+        claim
+    )  # written as (- (/ 1 2)), which all solvers read
+    assert "(check-sat)" in smt_query(claim)
+    asked = statement(claim)
+    verdict = check(asked)
+    finding = verdict.findings[0]
+    if finding.evidence["kind"] == "unsat":
+        finding.evidence["query"] = finding.evidence["query"].replace("x", "y")
+        with pytest.raises(EvidenceError, match="query"):
+            verify(verdict, asked)
+
+
+@define
+def cubes(largest):
+    for k in range(largest):
+        yield {"k": k}, k**3 >= k
+
+
+@define
+def squares_beyond(largest):
+    for k in range(largest):
+        yield {"k": k}, k**2 > k
+
+
+@define
+def random_squares(rng, largest):
+    k = rng.randint(-largest, largest)
+    return {"k": k}, k**2 >= k
+
+
+@define
+def half_of(number):
+    return fraction(number) / 2
+
+
+@define
+def two_is_odd(number):
+    return {"number": number, "rest": number % 2, "holds": number % 2 == 1}
+
+
+def test_cases_are_counted_and_the_first_bad_one_is_the_witness():
+    verdict = answer(Enumeration("cubes", {"largest": 10}))
+    assert (verdict.status, verdict.findings[0].evidence["cases"]) == (Status.PROVED, 10)
+    verdict = answer(Enumeration("squares_beyond", {"largest": 10}))
+    assert verdict.witness == {"kind": "case", "number": 1, "case": {"k": 0}}
+    verdict = answer(Search("random_squares", {"largest": 9}, number=50, seed=3))
+    assert verdict.status == Status.SUPPORTED
+    assert "50 random cases" in verdict.reason
+
+
+def test_computations_and_counterexamples():
+    assert answer(Computation("half_of", {"number": "3/2"}, "3/4")).status == Status.PROVED
+    verdict = answer(Computation("half_of", {"number": "3/2"}, 1))
+    assert verdict.status == Status.UNKNOWN
+    assert "3/4" in verdict.reason
+    assert answer(Counterexample("two_is_odd", {"number": 2})).witness["values"]["rest"] == 0
+    assert answer(Counterexample("two_is_odd", {"number": 3})).status == Status.UNKNOWN
+    assert answer(Enumeration("cubes", {"largest": 0})).status == Status.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        Enumeration("cubes", {"largest": 10}),
+        Enumeration("squares_beyond", {"largest": 10}),
+        Search("random_squares", {"largest": 9}, number=50),
+        Computation("half_of", {"number": "3/2"}, "3/4"),
+        Counterexample("two_is_odd", {"number": 2}),
+        Implication({"fits": "x*a <= 1"}, "x <= 2"),
+    ],
+)
+def test_evidence_with_one_changed_number_fails(claim):
+    asked = statement(claim)
+    text = check(asked).to_json()
+    data = json.loads(text)
+    for path in numbers_in(data["findings"][0]):
+        if path[0] in ("says", "reason") or path[-1] == "kind":
+            continue
+        bent = json.loads(text)
+        bent["findings"][0] = changed(data["findings"][0], path)
+        if path == ("evidence", "values", "x"):
+            continue  # another witness, as good
+        with pytest.raises(EvidenceError):
+            verify(Verdict.from_json(json.dumps(bent)), asked)
+
+
+def test_the_weakest_step_decides():
+    proved, words = Enumeration("cubes", {"largest": 3}), InWords("by induction")
+    search = Search("random_squares", {"largest": 9}, number=5)
+    refuted = Enumeration("squares_beyond", {"largest": 3})
+    assert answer(proved, words).status == Status.PROVED
+    assert answer(proved, words).in_words == 1
+    assert answer(proved, search).status == Status.SUPPORTED
+    assert answer(proved, search, refuted).status == Status.REFUTED
+    verdict = answer(proved, search)
+    with pytest.raises(EvidenceError, match="do not make"):
+        verify(
+            Verdict.from_json(
+                verdict.to_json().replace('"status": "SUPPORTED",\n "scope"', '"status": "PROVED",\n "scope"')
+            ),
+            statement(proved, search),
+        )
+
+
+def test_time_limits_give_unknown():
+    verdict = check(statement(Enumeration("cubes", {"largest": 10**9})), time_limit=0.05)
+    assert verdict.status == Status.UNKNOWN
+    assert "time limit" in verdict.reason
+
+
+def test_questions_drop_reverse_and_replace_hypotheses():
+    def steps(question):
+        held = question.kept({"sign 1": "x >= 1", "sign 2": "y >= 1"})
+        return [Step("add", Implication(held, f"x + y >= {question.sizes['n']}"))]
+
+    asked = statement(
+        steps=steps,
+        hypotheses=(Hypothesis("sign", "both are at least 1"),),
+        sizes={"n": Size(2, 1, 2, "bound", deep=1)},
+    )
+    assert check(asked).status == Status.PROVED
+    assert check(asked, deep=True).sizes == {"n": 1}
+    for change in ({"drop": ["sign"]}, {"reverse": ["sign"]}, {"replace": {"sign": "x >= 1/2"}}):
+        changed_verdict = check(asked, **change)
+        assert changed_verdict.status == Status.REFUTED
+        verify(changed_verdict, asked)
+        with pytest.raises(EvidenceError):
+            verify(replace(changed_verdict, dropped=(), reversed=(), replaced={}), asked)
+    with pytest.raises(ProofError, match="no size 'm'"):
+        check(asked, m=3)
+    with pytest.raises(ProofError, match="from 1 to 2; got 3"):
+        check(asked, n=3)
+    with pytest.raises(ProofError, match="no hypothesis 'sing'"):
+        check(asked, drop=["sing"])
+    hollow = statement(hypotheses=(Hypothesis("unused", "nobody asks"),))
+    with pytest.raises(ProofError, match="no step of test uses the hypothesis 'unused'"):
+        check(hollow, drop=["unused"])
+    with pytest.raises(ProofError, match="no statement is called"):
+        check("br-feasable")
+
+
+def test_verdicts_survive_json():
+    verdict = check("br-feasible")
+    assert Verdict.from_json(verdict.to_json()) == verdict
+    with pytest.raises(ProofError, match="not a verdict in JSON"):
+        Verdict.from_json("{}")
+
+
+@pytest.mark.parametrize("text", ["x +", "x/y", "x**y", "x**-1", "f(x)", "1.5*x", "True", "x <= 1"])
+def test_texts_that_are_no_polynomial(text):
+    with pytest.raises(ProofError):
+        polynomial(text)
+
+
+def test_polynomials_by_evaluation():
+    rng = random.Random(5)
+    p, q = polynomial("2/3*x**2*y - y + 1/7"), polynomial("(x - y)**3 + 4")
+    for _ in range(20):
+        at = {"x": Fraction(rng.randint(-9, 9), rng.randint(1, 5)), "y": Fraction(rng.randint(-9, 9), 3)}
+        assert (p * q - q**2 + p).at(at) == p.at(at) * q.at(at) - q.at(at) ** 2 + p.at(at)
+        assert polynomial(str(p * q)) == p * q
+    assert polynomial("x - x").constant == 0
+
+
+def test_checking_never_imports_the_prover_or_the_library():
+    # In a process of its own: read a verdict, check it, and look at what was imported.
+    text = check("br-feasible").to_json()
+    code = (
+        "import sys; from proofs import Verdict; Verdict.from_json(sys.stdin.read()).verify(); "
+        "bad = [m for m in sys.modules if m.split('.')[0] in "
+        "('fairness', 'queueing', 'capacity', 'numpy', 'scipy', 'sympy') or m.startswith('proofs.prover')]; "
+        "sys.exit(str(bad) if bad else 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=text, text=True, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("s", statements(), ids=lambda s: s.id)
+def test_every_statement_says_what_it_needs(s):
+    assert s.words
+    assert s.latex
+    assert s.source
+    assert s.place
+    for name in s.mutants:
+        assert name.removeprefix("not ") in [h.name for h in s.hypotheses]
+    assert s.scope.format(**{name: size.default for name, size in s.sizes.items()})
