@@ -26,7 +26,7 @@ from fairness.cluster import Cluster
 from fairness.errors import ModelError, NotConvergedError
 from fairness.policies.protocol import policy_name
 from fairness.problem import FloatArray, Problem
-from fairness.validation import float_array, frozen
+from fairness.validation import float_array, frozen, require_number
 from queueing.draining import FluidVerdict, fluid_verdict
 from queueing.system import System
 
@@ -96,10 +96,8 @@ class PolicyRays:
         gap: float,
         options: dict[str, Any],
     ) -> None:
-        if not 0 < precision <= 0.1:
-            raise ModelError(f"precision must be a relative load between 0 and 0.1; got {precision}")
-        if not 0 < gap < 1:
-            raise ModelError(f"gap must be a relative load between 0 and 1; got {gap}")
+        precision = require_number("precision", precision, above=0, most=0.1, hint=", a relative load")
+        gap = require_number("gap", gap, above=0, below=1, hint=", a relative load")
         if confirm not in CONFIRM:
             raise ModelError(f"confirm must be None, 'chain' or 'simulation'; got {confirm!r}")
         self.scheduler = is_scheduler(policy)

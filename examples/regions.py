@@ -11,7 +11,15 @@ from __future__ import annotations
 
 import sys
 
-from examples.capacity_figures import backbone, heavy_traffic, insensitivity, policies, regions, service
+from examples.capacity_figures import (
+    backbone,
+    extensions,
+    heavy_traffic,
+    insensitivity,
+    policies,
+    regions,
+    service,
+)
 from examples.reproduce import Source, command
 from fairness import CATALOGUE, DRF, Problem
 from queueing import System, balanced_fairness, simulate_jobs, stationary
@@ -45,6 +53,7 @@ SOURCE = Source(
         policies.policy_regions,
         heavy_traffic.heavy_traffic,
         heavy_traffic.bmf_stability,
+        extensions.extensions,
     ),
     compile_kernels,
 )

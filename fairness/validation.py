@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, TypeVar
@@ -24,6 +25,7 @@ __all__ = [
     "replaced",
     "require",
     "require_memory",
+    "require_number",
     "require_shape",
     "require_whole",
 ]
@@ -76,6 +78,40 @@ def require_whole(name: str, value: Any, least: int, most: int | None = None, hi
         rule = f">= {least}" if most is None else f"from {least} to {most}"
         raise ModelError(f"{name} must be a whole number {rule}{hint}; got {value!r}")
     return int(value)
+
+
+def require_number(
+    name: str,
+    value: Any,
+    *,
+    least: float | None = None,
+    above: float | None = None,
+    most: float | None = None,
+    below: float | None = None,
+    hint: str = "",
+) -> float:
+    """The value as a float; refuse what is no finite real number from ``least`` or beyond ``above``.
+
+    Strings, booleans, arrays and NaN are refused; infinity, too, unless ``most`` is infinite.
+    """
+    good = (
+        isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)) and not math.isnan(value)
+    )
+    good = good and (math.isfinite(value) or (most == math.inf and value > 0))
+    rules = (
+        (">= ", least, operator.ge),
+        ("> ", above, operator.gt),
+        ("<= ", most, operator.le),
+        ("< ", below, operator.lt),
+    )
+    said = [(sign, bound, holds) for sign, bound, holds in rules if bound is not None and bound != math.inf]
+    if not good or not all(holds(value, bound) for _, bound, holds in said):
+        kind = "number" if most == math.inf else "finite number"
+        rule = " and ".join(f"{sign}{bound:g}" for sign, bound, _ in said)
+        if above is not None and below is not None:
+            kind, rule = "number", f"between {above:g} and {below:g}"
+        raise ModelError(f"{name} must be a {kind}{' ' * bool(rule)}{rule}{hint}; got {value!r}")
+    return float(value)
 
 
 def require_memory(n_bytes: float, purpose: str, remedy: str) -> None:

@@ -19,8 +19,8 @@ import pandas as pd
 import psutil
 from numpy.typing import NDArray
 
-from fairness.errors import ModelError
 from fairness.problem import FloatArray
+from fairness.validation import require_number
 from queueing.balanced_forms import LinearLaw, OneGroupLaw, linear_order
 from queueing.balanced_groups import Component, Groups, merge_classes
 from queueing.balanced_recursion import BoxLaw, box_bytes
@@ -225,8 +225,7 @@ def balanced_plan(system: System, *, tail: float = 1e-12) -> BalancedPlan:
 
 def check_tail(tail: float) -> None:
     """Refuse what is no probability."""
-    if not 0 < tail < 1:
-        raise ModelError(f"tail must be a probability between 0 and 1; got {tail}")
+    require_number("tail", tail, above=0, below=1, hint=", a probability")
 
 
 def steps(system: System, tail: float) -> tuple[Groups, list[Step]]:

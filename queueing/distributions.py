@@ -43,7 +43,7 @@ from scipy import optimize, special
 
 from fairness.errors import ModelError
 from fairness.problem import FloatArray
-from fairness.validation import float_array, frozen
+from fairness.validation import float_array, frozen, require_number
 from queueing.columns import positive_numbers, read_columns
 
 __all__ = [
@@ -430,10 +430,7 @@ class Empirical(Law):
 
 
 def _positive(name: str, value: float) -> float:
-    good = isinstance(value, numbers.Real) and not isinstance(value, bool) and 0 < value < math.inf
-    if not good:
-        raise ModelError(f"{name} of a law must be a finite number > 0; got {value!r}")
-    return float(value)
+    return require_number(f"{name} of a law", value, above=0)
 
 
 def _set_positive(law: Law, *names: str) -> None:

@@ -19,15 +19,13 @@ References
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.errors import ModelError, UnstableError
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray
-from fairness.validation import require_whole
+from fairness.validation import require_number, require_whole
 from queueing.piecewise import Integrator, check_homogeneous
 from queueing.system import System
 from queueing.tabulate import policy_tasks
@@ -128,10 +126,9 @@ def trajectory(
     x = system.problem.check_counts(start)
     if x.ndim != 1 or not x.any():
         raise ModelError(f"start must be one vector of {system.n_classes} counts, not all 0; got {start!r}")
-    if horizon is not None and not (math.isfinite(horizon) and horizon > 0):
-        raise ModelError(f"horizon must be a positive number or None; got {horizon}")
-    if not (1e-13 <= rtol <= 1e-2):
-        raise ModelError(f"rtol must lie between 1e-13 and 1e-2; got {rtol}")
+    if horizon is not None:
+        horizon = require_number("horizon", horizon, above=0, hint=", or None")
+    rtol = require_number("rtol", rtol, least=1e-13, most=1e-2)
     require_whole("refine", refine, 1)
     require_whole("max_evaluations", max_evaluations, 1)
     if method not in METHODS:

@@ -38,6 +38,7 @@ from scipy import stats
 
 from fairness.errors import ModelError
 from fairness.problem import FloatArray
+from fairness.validation import require_number
 from queueing.results import class_table
 from queueing.system import System
 
@@ -145,10 +146,8 @@ class RunLength:
             if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
                 reason = ": a confidence interval needs two" if name == "replications" else ""
                 raise ModelError(f"{name} must be an integer >= {least}{reason}; got {value!r}")
-        if not (isinstance(self.warmup, numbers.Real) and 0 <= self.warmup < 1):
-            raise ModelError(f"warmup is the part of the events left out, in [0, 1); got {self.warmup!r}")
-        if not (isinstance(self.confidence, numbers.Real) and 0 < self.confidence < 1):
-            raise ModelError(f"confidence must lie strictly between 0 and 1; got {self.confidence!r}")
+        require_number("warmup", self.warmup, least=0, below=1, hint=", the part left out")
+        require_number("confidence", self.confidence, above=0, below=1)
 
     @property
     def warmup_events(self) -> int:

@@ -36,7 +36,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairness.cluster import Cluster
 from fairness.errors import ModelError, UnstableError
 from fairness.problem import FloatArray, Problem
-from fairness.validation import float_array
+from fairness.validation import float_array, require_number
 from queueing.cluster_load import LoadEvidence, relative_load
 
 __all__ = ["System", "same_problem"]
@@ -111,8 +111,7 @@ class System:
                 f"mix {np.asarray(mix)} puts relative load {busiest:g} on {where}; "
                 "it must be positive and finite"
             )
-        if not (np.isfinite(load) and load > 0):
-            raise ModelError(f"load must be a positive number; got {load}")
+        load = require_number("load", load, above=0)
         return cls(problem, shape.loads * (load / busiest) / sizes, sizes)
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from collections.abc import Sequence
 from itertools import pairwise
@@ -11,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fairness.errors import ModelError
+from fairness.validation import require_number
 from queueing.arrivals import Arrivals, Poisson
 from queueing.distributions import Exponential, Law
 from queueing.joblevel.runs import Phase
@@ -49,10 +49,7 @@ def check_length(
     if jobs is not None and horizon is not None:
         raise ModelError("give jobs or horizon, not both")
     if horizon is not None:
-        good = isinstance(horizon, numbers.Real) and not isinstance(horizon, bool) and 0 < horizon < math.inf
-        if not good:
-            raise ModelError(f"horizon must be a finite length of time > 0; got {horizon!r}")
-        return None, float(horizon)
+        return None, require_number("horizon", horizon, above=0)
     if jobs is None:
         return (DEFAULT_JOBS if trace is None else trace.n_jobs), None
     if not isinstance(jobs, numbers.Integral) or isinstance(jobs, bool) or jobs < 1:

@@ -47,7 +47,7 @@ from fairness.kernels import IntArray
 from fairness.policies.protocol import Policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray
-from fairness.validation import require_memory
+from fairness.validation import require_memory, require_number
 from queueing.arrivals import Arrivals
 from queueing.distributions import Law
 from queueing.growth import GrowingTable
@@ -291,8 +291,7 @@ def simulate_jobs(
     warm, phases = run_phases(count, end, warmup, replications if one_run else 1)
     most = replications
     if precision is not None:
-        if not (isinstance(precision, numbers.Real) and 0 < precision < 1):
-            raise ModelError(f"precision is a relative half-width, in (0, 1); got {precision!r}")
+        require_number("precision", precision, above=0, below=1, hint=", a relative half-width")
         if not isinstance(max_replications, numbers.Integral) or max_replications < replications:
             raise ModelError(
                 f"max_replications must be an integer >= replications={replications}; "

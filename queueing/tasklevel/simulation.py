@@ -31,15 +31,12 @@ References
 
 from __future__ import annotations
 
-import math
-import numbers
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.errors import ModelError
 from fairness.problem import FloatArray
-from fairness.validation import require_memory
+from fairness.validation import require_memory, require_number
 from queueing.replications import (
     RunLength,
     Seed,
@@ -244,18 +241,17 @@ def trace(
     >>> trace(system, FIFOScheduler(), 10.0, tasks_per_job=2, rng=1)
     TaskTrace(FIFO; 7 jobs, 13 tasks in 10 units of time)
     """
-    if not (isinstance(horizon, numbers.Real) and math.isfinite(horizon) and horizon > 0):
-        raise ModelError(f"horizon must be a positive, finite length of time; got {horizon!r}")
+    horizon = require_number("horizon", horizon, above=0)
     runs = _runs(system, scheduler, tasks_per_job, task_times, max_jobs, placement, task_types)
     n = system.n_classes
     # A row of 1 + 2n numbers per event and of 4 per task, before any waiting job is counted.
     require_memory(
-        8.0 * (5 + 2 * n) * runs.event_rate * float(horizon),
-        f"a record of about {runs.event_rate * float(horizon):.3g} events",
+        8.0 * (5 + 2 * n) * runs.event_rate * horizon,
+        f"a record of about {runs.event_rate * horizon:.3g} events",
         "reduce horizon or arrival_rates",
     )
     run = runs.new(spawn_streams(rng, 1).generators[0], record=True)
-    run.go(np.iinfo(np.int64).max, float(horizon))
+    run.go(np.iinfo(np.int64).max, horizon)
     counters, log = run.state.counters, run.log
     jobs = log.jobs[: counters[ARRIVED]]
     tasks = log.tasks[: counters[TASKS_STARTED]]
@@ -274,7 +270,7 @@ def trace(
     return TaskTrace(
         system,
         scheduler.name,
-        float(horizon),
+        horizon,
         times=path[:, 0].copy(),
         jobs=present,
         running=running,

@@ -196,7 +196,8 @@ def test_failure_is_an_error_with_the_best_point(method):
     with pytest.raises(NotConvergedError, match="max_sweeps") as caught:
         allocate(cluster, PSDSF(method=method, max_sweeps=2))
     certificate = resource_division_certificate(cluster, None, caught.value.best)
-    assert caught.value.residual == certificate.residual > 1e-9
+    assert caught.value.residual == pytest.approx(certificate.residual, rel=1e-6)
+    assert certificate.residual > 1e-9
     assert (np.einsum("ni,nir->ir", caught.value.best, cluster.task_shares) <= 1 + 1e-9).all()
 
 
@@ -220,3 +221,44 @@ def test_names_and_bad_arguments():
     cluster = Cluster([[1]], [[1], [1]])
     with pytest.raises(ModelError, match=r"server_order must list the servers 0\.\.1 once"):
         allocate(cluster, PSDSF(server_order=(0, 0)))
+
+
+def test_calls_without_certificates_give_the_placements_of_the_certified_solutions():
+    rng = np.random.default_rng(8)
+    for kind in KINDS:
+        cluster = random_cluster(rng, n_classes=5, n_servers=3, n_resources=3, kind=kind)
+        counts = rng.integers(0, 6, (4, 5)).astype(float)
+        for policy in (PSDSF(), PSDSF(server_order=(2, 0, 1)), PSDSF(division="time")):
+            one_by_one = np.stack([policy.solve(cluster, x).placement for x in counts])
+            assert (policy(cluster, counts) == one_by_one).all()
+
+
+def test_the_compiled_residual_is_that_of_the_certificate():
+    """Both read Theorem 1 from its definition; on wrong placements, too, they agree up to rounding."""
+    rng = np.random.default_rng(9)
+    for trial in range(300):
+        cluster = random_cluster(rng, n_classes=4, n_servers=3, n_resources=3, kind=KINDS[trial % len(KINDS)])
+        counts = rng.integers(0, 4, 4).astype(float)
+        weights = counts * cluster.weights
+        placement = filling.separate_filling(cluster, weights)
+        if trial % 3:
+            placement = placement * rng.choice([0.0, 0.5, 1.0, 1.1], placement.shape)
+        if trial % 5 == 0:
+            placement = PSDSF().solve(cluster, counts).placement * (1 + 1e-7 * rng.random(placement.shape))
+        expected = resource_division_certificate(cluster, counts, placement).residual
+        assert filling_residual(cluster, weights, placement) == pytest.approx(expected, rel=1e-9, abs=1e-13)
+    assert filling_residual(cluster, weights, placement * np.nan) == np.inf
+
+
+def filling_residual(cluster, weights, placement):
+    pairs = filling.Pairs.of(cluster, weights, placement)
+    return filling.theorem_one_residual(
+        pairs.start, pairs.job_class, pairs.pace, pairs.shares, pairs.tasks, pairs.totals
+    )
+
+
+def test_calls_raise_where_the_sweeps_fail():
+    cluster = random_cluster(np.random.default_rng(10), 30, 8, 3, weighted=True)
+    with pytest.raises(NotConvergedError, match="raise max_sweeps") as caught:
+        PSDSF(max_sweeps=2)(cluster, np.ones((2, 30)))
+    assert caught.value.best.shape == (30, 8)

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
-from fairness import Problem
+from fairness import DRF, Problem
 from fairness.errors import ModelError, UnstableError
+from fairness.validation import require_number
+from queueing.balanced_plan import balanced_plan
+from queueing.fluid import trajectory
+from queueing.joblevel.simulation import simulate_jobs
+from queueing.simulate import simulate
 from queueing.system import System
+from queueing.tasklevel import FIFOScheduler, trace
 
 POOL = Problem([[10, 1], [1, 10]], [10, 10], job_classes=["A", "B"], resources=["cpu", "ram"])
 
@@ -63,7 +71,7 @@ def test_bad_input(rates, sizes, message):
         ([1, 2, 3], 0.5, 1, r"mix must have shape \(2,\), one entry per job class; got \(3,\)"),
         ([1, -2], 0.5, 1, r"mix must be finite and >= 0; got -2.0 at index 1 \('B'\)"),
         ([0, 0], 0.5, 1, "puts relative load 0 on the busiest resource"),
-        ([1, 2], np.nan, 1, "load must be a positive number; got nan"),
+        ([1, 2], np.nan, 1, "load must be a finite number > 0; got nan"),
         ([1, 2], 0.5, [0, 1], r"mean_sizes must be finite and > 0; got 0.0 at index 0 \('A'\)"),
         ([1, 2], 0.5, [1, 1, 1], r"mean_sizes must have shape \(2,\)"),
     ],
@@ -71,3 +79,39 @@ def test_bad_input(rates, sizes, message):
 def test_bad_input_of_with_load(mix, load, sizes, message):
     with pytest.raises(ModelError, match=message):
         System.with_load(POOL, mix, load, sizes)
+
+
+@pytest.mark.parametrize("wrong", ["0.5", None, [0.5], np.nan, np.inf, -1, 0, True, 1j])
+def test_scalars_that_are_no_numbers_are_model_errors(wrong):
+    """Every argument that is one number says so, by name, whatever else it is given."""
+    pool = Problem([[1]], [1])
+    system = System(pool, [0.5])
+    calls = {
+        "load": lambda: System.with_load(pool, [1], wrong),
+        "warmup": lambda: simulate(system, DRF(), warmup=-1 if wrong == 0 else wrong),
+        "confidence": lambda: simulate(system, DRF(), confidence=wrong),
+        "rtol": lambda: trajectory(system, DRF(), [1], rtol=wrong),
+        "tail": lambda: balanced_plan(system, tail=wrong),
+        "precision": lambda: simulate_jobs(system, DRF(), precision="1" if wrong is None else wrong),
+        "horizon": lambda: trace(system, FIFOScheduler(), wrong),
+    }
+    for name, call in calls.items():
+        with pytest.raises(ModelError, match=rf"^{name} must be a (finite )?number"):
+            call()
+
+
+def test_bounds_of_a_number():
+    assert require_number("x", np.float32(0.5), least=0.5, below=1) == 0.5
+    assert require_number("x", Fraction(1, 4)) == 0.25
+    assert require_number("x", np.inf, least=1, most=np.inf) == np.inf
+    for bounds, bad, rule in [
+        ({"least": 1}, 0.999, "finite number >= 1"),
+        ({"above": 1}, 1, "finite number > 1"),
+        ({"most": 1}, 1.001, "finite number <= 1"),
+        ({"below": 1}, 1, "finite number < 1"),
+        ({"above": 0, "below": 1}, 1, "number between 0 and 1"),
+        ({"least": 1, "most": np.inf}, -np.inf, "number >= 1"),
+        ({}, np.inf, "finite number"),
+    ]:
+        with pytest.raises(ModelError, match=rf"^x must be a {rule}, say 2; got {bad}$"):
+            require_number("x", bad, hint=", say 2", **bounds)

@@ -607,7 +607,7 @@ def test_bad_laws_and_schedulers():
     with pytest.raises(ModelError, match="blocking must be True or False; got 'no'"):
         BMFScheduler(blocking="no")
     for horizon in (0, -1.0, math.inf, "long"):
-        with pytest.raises(ModelError, match="horizon must be a positive"):
+        with pytest.raises(ModelError, match="horizon must be a finite number > 0"):
             trace(System(TALK, [1, 1]), DRFScheduler(), horizon)
 
 

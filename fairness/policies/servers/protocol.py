@@ -69,6 +69,13 @@ class ClusterPolicy(ABC):
     def solve(self, cluster: Cluster, counts: ArrayLike | None = None) -> ClusterSolution:
         """Placement and evidence for one vector of counts (all 1 when None)."""
 
+    def place(self, cluster: Cluster, counts: FloatArray) -> FloatArray:
+        """Placement alone for one validated vector of counts, (n_classes, n_servers).
+
+        For policies that find it faster than its evidence; it is that of :meth:`solve`, and raises with it.
+        """
+        return self.solve(cluster, counts).placement
+
     def __call__(self, cluster: Cluster, counts: ArrayLike | None = None) -> FloatArray:
         """Tasks per class and server, shape (..., n_classes, n_servers)."""
         if not isinstance(cluster, Cluster):
@@ -77,7 +84,7 @@ class ClusterPolicy(ABC):
         states = x.reshape(-1, cluster.n_classes)
         placements = np.empty((len(states), cluster.n_classes, cluster.n_servers))
         for k, state in enumerate(states):
-            placements[k] = self.solve(cluster, state).placement
+            placements[k] = self.place(cluster, state)
         return placements.reshape(*x.shape, cluster.n_servers)
 
 

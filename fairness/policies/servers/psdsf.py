@@ -33,7 +33,8 @@ from fairness.errors import ModelError
 from fairness.policies.servers.algorithm_one import algorithm_one
 from fairness.policies.servers.market import time_division
 from fairness.policies.servers.protocol import ClusterPolicy, ClusterSolution, check_division
-from fairness.policies.servers.resource_division import resource_division
+from fairness.policies.servers.resource_division import resource_division, water_filling
+from fairness.validation import FloatArray
 
 __all__ = ["PSDSF"]
 
@@ -101,11 +102,24 @@ class PSDSF(ClusterPolicy):
         if self.division == "time":
             placement, prices, details = time_division(cluster, weights)
             return ClusterSolution(placement, details["certificate"], prices=prices, details=details)
+        order = self._order(cluster)
+        solve = algorithm_one if self.method == "algorithm-1" else resource_division
+        placement, details = solve(cluster, weights, server_order=order, max_sweeps=self.max_sweeps)
+        return ClusterSolution(placement, details["certificate"], details=details)
+
+    def place(self, cluster: Cluster, counts: FloatArray) -> FloatArray:
+        """Placement alone for one validated vector of counts: by water-filling, without the certificate."""
+        if self.division == "time" or self.method != "filling":
+            return super().place(cluster, counts)
+        order = self._order(cluster)
+        weights = counts * cluster.weights
+        return water_filling(cluster, weights, server_order=order, max_sweeps=self.max_sweeps)[0]
+
+    def _order(self, cluster: Cluster) -> tuple[int, ...] | None:
+        """Order of the servers, checked against the cluster."""
         order = self.server_order
         if order is not None and sorted(order) != list(range(cluster.n_servers)):
             raise ModelError(
                 f"server_order must list the servers 0..{cluster.n_servers - 1} once; got {order}"
             )
-        solve = algorithm_one if self.method == "algorithm-1" else resource_division
-        placement, details = solve(cluster, weights, server_order=order, max_sweeps=self.max_sweeps)
-        return ClusterSolution(placement, details["certificate"], details=details)
+        return order

@@ -44,7 +44,7 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numba
@@ -59,7 +59,7 @@ from fairness.errors import NotConvergedError
 from fairness.kernels import IntArray
 from fairness.validation import FloatArray
 
-__all__ = ["Pairs", "fill", "resource_division", "separate_filling"]
+__all__ = ["Pairs", "fill", "resource_division", "separate_filling", "theorem_one_residual", "water_filling"]
 
 STILL = 1e-13
 """Sweeps end when no class moves more than this part of its tasks."""
@@ -72,6 +72,14 @@ PATIENCE = 6
 
 UNUSED = 1e-14
 """A pair that holds less than this part of the tasks of its class is not in use."""
+
+
+PLANS = (
+    ("as asked", False, True, 1.0),
+    ("as asked, half of the way", False, True, 0.5),
+    ("reversed, a quarter of the way", True, False, 0.25),
+)
+"""Attempts: name, whether servers are swept backwards, whether steps are extrapolated, part of the way."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +136,10 @@ class Pairs:
         result[self.job_class, self.server] = self.tasks
         return result
 
+    def copied(self) -> Pairs:
+        """The same pairs, holding the same; sweeps change what they hold."""
+        return replace(self, tasks=self.tasks.copy(), totals=self.totals.copy(), stop=self.stop.copy())
+
     def hold(self, tasks: FloatArray) -> None:
         """Replace what the pairs hold."""
         self.tasks[:] = tasks
@@ -175,27 +187,56 @@ def resource_division(
     NotConvergedError
         If no attempt reaches the tolerance of the certificate; ``best`` is the best placement.
     """
+    placement, details = water_filling(
+        cluster, weights, server_order=server_order, max_sweeps=max_sweeps, start=start
+    )
+    certificate = resource_division_certificate(cluster, weights / cluster.weights, placement)
+    if certificate.residual > SATURATION:
+        raise NotConvergedError(
+            f"water-filling ended where Theorem 1 does not hold (residual {certificate.residual:.1e})",
+            best=placement,
+            residual=certificate.residual,
+        )
+    return placement, {"certificate": certificate, **details}
+
+
+def water_filling(
+    cluster: Cluster,
+    weights: FloatArray,
+    *,
+    server_order: tuple[int, ...] | None = None,
+    max_sweeps: int = 20_000,
+    start: FloatArray | None = None,
+) -> tuple[FloatArray, dict[str, Any]]:
+    """Placement and details of :func:`resource_division` without its certificate.
+
+    The certificate takes most of the time on small clusters. Attempts are judged by the same theorem,
+    compiled: :func:`theorem_one_residual`.
+
+    Raises
+    ------
+    NotConvergedError
+        As :func:`resource_division`.
+    """
     given = np.arange(cluster.n_servers) if server_order is None else np.array(server_order, dtype=np.int64)
-    plans = [
-        ("as asked", given, True, 1.0),
-        ("as asked, half of the way", given, True, 0.5),
-        ("reversed, a quarter of the way", given[::-1].copy(), False, 0.25),
-    ]
-    counts = weights / cluster.weights
+    first = Pairs.of(cluster, weights, start)
+    if start is None:
+        _fill_separately(first.start, first.pace, first.shares, first.tasks, first.stop)
+        first.hold(first.tasks)
+        first.stop[:] = -1
     best, residual, sweeps, settled, attempts = np.zeros(cluster.gamma.shape), np.inf, 0, 0, []
-    for name, order, jumps, damping in plans:
-        pairs = Pairs.of(cluster, weights, separate_filling(cluster, weights) if start is None else start)
-        more, systems = _settle(pairs, order, damping, jumps, max_sweeps)
+    for name, backwards, jumps, damping in PLANS:
+        pairs = first.copied()
+        more, systems = _settle(pairs, given[::-1].copy() if backwards else given, damping, jumps, max_sweeps)
         sweeps, settled = sweeps + more, settled + systems
-        placement = pairs.placement
-        certificate = resource_division_certificate(cluster, counts, placement)
-        reached = certificate.residual
+        reached = theorem_one_residual(
+            pairs.start, pairs.job_class, pairs.pace, pairs.shares, pairs.tasks, pairs.totals
+        )
         attempts.append(f"servers {name}: residual {reached:.1e} after {more} sweeps")
         if reached < residual:
-            best, residual = placement, reached
+            best, residual = pairs.placement, reached
         if residual <= SATURATION:
-            details = {"sweeps": sweeps, "settled": settled, "attempts": attempts}
-            return best, {"certificate": certificate, **details}
+            return best, {"sweeps": sweeps, "settled": settled, "attempts": attempts}
     raise NotConvergedError(
         f"water-filling did not settle in {sweeps} sweeps (residual {residual:.1e}); raise max_sweeps or "
         "change server_order",
@@ -441,3 +482,48 @@ def _relax(
         for k in range(n):
             tasks[k] = max(0.0, tasks[k] + jump * step[k])
             totals[job_class[k]] += tasks[k]
+
+
+@numba.njit(cache=True, nogil=True)
+def theorem_one_residual(
+    start: IntArray,
+    job_class: IntArray,
+    pace: FloatArray,
+    shares: FloatArray,
+    tasks: FloatArray,
+    totals: FloatArray,
+) -> float:
+    """How far the pairs (see :class:`Pairs`) are from Theorem 1: 0 where every class has its bottlenecks.
+
+    A resource is off from being a bottleneck of a class by its free part, or by how far the class stands
+    below one that holds the resource: by its level, or by the part held, whichever is less.
+    """
+    worst = 0.0
+    m = shares.shape[1]
+    free = np.empty(m)
+    holders = np.empty(len(tasks), np.int64)
+    for i in range(len(start) - 1):
+        n_holders = 0
+        free[:] = 1.0
+        for k in range(start[i], start[i + 1]):
+            if not 0.0 <= tasks[k] < np.inf:
+                return np.inf
+            if tasks[k] > 0:
+                holders[n_holders] = k
+                n_holders += 1
+                for r in range(m):
+                    free[r] -= tasks[k] * shares[k, r]
+        worst = max(worst, -free.min())
+        for k in range(start[i], start[i + 1]):
+            level, least = totals[job_class[k]] / pace[k], np.inf
+            for r in range(m):
+                if shares[k, r] > 0:
+                    off = max(free[r], 0.0)
+                    for other in holders[:n_holders]:
+                        above = totals[job_class[other]] / pace[other]  # [1] eq. (12)
+                        held = tasks[other] * shares[other, r]
+                        if above > level and held > off:
+                            off = max(off, min(1.0 - level / above, held))
+                    least = min(least, off)
+            worst = max(worst, least)
+    return worst
