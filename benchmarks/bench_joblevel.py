@@ -8,9 +8,9 @@ from benchmarks.harness import Row, best_seconds
 from fairness import DRF, Problem
 from queueing.distributions import Deterministic, Exponential, Law, Lognormal
 from queueing.joblevel import simulate_jobs
-from queueing.simulate import simulate
+from queueing.simulation import simulate
 from queueing.system import System
-from queueing.tabulate import Table, tabulate
+from queueing.table import Table, tabulate
 
 __all__ = ["rows"]
 

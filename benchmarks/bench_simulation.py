@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.harness import Row, best_seconds
 from fairness import DRF, Cluster, Problem
-from queueing.simulate import simulate
+from queueing.simulation import simulate
 from queueing.system import System
 from queueing.tasklevel.placement import BestFit, OnArrival
 from queueing.tasklevel.schedulers import BMFScheduler, DRFScheduler, FIFOScheduler, PFScheduler

@@ -19,7 +19,7 @@ three disagreements,
 
 plus the errors of the points times the weights with which they enter. An error larger than the value itself
 says nothing, and again no limit is claimed. The error is an estimate, no bound: how often it covers a known
-limit is told by :mod:`capacity.heavy_traffic`.
+limit is told by :mod:`capacity.heavy_traffic_limits`.
 
 References
 ----------

@@ -30,7 +30,7 @@ from fairness.errors import ModelError, UnstableError
 from fairness.policies.protocol import Policy
 from queueing.chain import Stationary, stationary
 from queueing.replications import Seed
-from queueing.simulate import simulate
+from queueing.simulation import simulate
 from queueing.system import System
 from queueing.tasklevel import simulate_tasks
 from queueing.tasklevel.schedulers import Scheduler

@@ -1,6 +1,6 @@
 """From the duration bound's optimum to the cheapest servers that an exact model verifies.
 
-See :mod:`capacity.provision`: a floor by linear programming, a line search after fitting the bound to the
+See :mod:`capacity.provisioning`: a floor by linear programming, a line search after fitting the bound to the
 model for real numbers, and trial in the order of cost for whole numbers.
 """
 

@@ -23,7 +23,7 @@ from queueing.balanced import balanced_fairness
 from queueing.bound import duration_bound
 from queueing.chain import stationary
 from queueing.system import System
-from queueing.tabulate import Table, policy_tasks, tabulate
+from queueing.table import Table, policy_tasks, tabulate
 
 __all__ = ["RateModel", "Rates", "rate_model"]
 

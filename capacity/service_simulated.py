@@ -50,8 +50,8 @@ from fairness.validation import frozen, require_whole
 from queueing.distributions import Law
 from queueing.joblevel import simulate_jobs
 from queueing.replications import Estimate
-from queueing.simulate import simulate
-from queueing.tabulate import policy_tasks
+from queueing.simulation import simulate
+from queueing.table import policy_tasks
 
 __all__ = ["Simulated", "SimulatedRays"]
 

@@ -16,7 +16,7 @@ Classes whose demands and limits are proportional are merged, and groups that sh
 by one (:mod:`queueing.balanced_groups`); single groups, linear networks and trees have exact solutions on all
 states (:mod:`queueing.balanced_forms`, :mod:`queueing.balanced_tree`); what remains is solved by the
 recursion on a box (:mod:`queueing.balanced_recursion`) with rigorous bounds of what it leaves out
-(:mod:`queueing.tails`). :func:`queueing.balanced_plan.balanced_plan` says which, and what it takes.
+(:mod:`queueing.tails`). :func:`queueing.balanced_planning.balanced_plan` says which, and what it takes.
 
 References
 ----------
@@ -40,7 +40,7 @@ from fairness.errors import ModelError
 from fairness.problem import FloatArray
 from fairness.validation import require_memory, require_whole
 from queueing.balanced_groups import Component, Groups, thinned
-from queueing.balanced_plan import GroupLaw, check_tail, steps
+from queueing.balanced_planning import GroupLaw, check_tail, steps
 from queueing.balanced_recursion import BoxLaw
 from queueing.grid import box_name, check_box, count_states
 from queueing.results import LittleMeans, class_lines, class_table
@@ -229,7 +229,7 @@ def balanced_fairness(
     ----------
     system : System
         A pool with any number of classes, as long as the boxes fit in memory; see
-        :func:`~queueing.balanced_plan.balanced_plan`. Weights play no role.
+        :func:`~queueing.balanced_planning.balanced_plan`. Weights play no role.
     shape : sequence of int or int, optional
         States per class, at least 2 for a class with arrivals: the law is then conditioned on this box of
         counts, and no classes are merged. Default: closed forms, trees, and boxes of group totals whose tail

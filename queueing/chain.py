@@ -46,7 +46,7 @@ from queueing.nested import decays, extended, larger_box, nested_multilevel
 from queueing.precision import check_limits, check_parts
 from queueing.results import LittleMeans, class_lines, class_table
 from queueing.system import System
-from queueing.tabulate import Table, tabulate
+from queueing.table import Table, tabulate
 from queueing.tails import StoreAndForward
 from queueing.truncation import truncation_error
 

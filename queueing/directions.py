@@ -40,7 +40,7 @@ from fairness.problem import FloatArray
 from fairness.validation import frozen, require_whole
 from queueing.piecewise import BARELY, check_homogeneous
 from queueing.system import System
-from queueing.tabulate import policy_tasks
+from queueing.table import policy_tasks
 
 __all__ = ["Ray", "rays"]
 

@@ -38,7 +38,7 @@ from queueing.lyapunov import Certificate, fitted_certificate, known_certificate
 from queueing.piecewise import BARELY, Exhausted, Integrator, check_homogeneous
 from queueing.replications import Seed
 from queueing.system import System
-from queueing.tabulate import policy_tasks
+from queueing.table import policy_tasks
 
 __all__ = ["FluidVerdict", "Outcome", "fluid_verdict"]
 

@@ -28,8 +28,8 @@ from fairness.problem import FloatArray
 from fairness.validation import require_number, require_whole
 from queueing.piecewise import Integrator, check_homogeneous
 from queueing.system import System
-from queueing.tabulate import policy_tasks
-from queueing.trajectory import FluidEvent, Trajectory
+from queueing.table import policy_tasks
+from queueing.trajectories import FluidEvent, Trajectory
 
 __all__ = ["FluidEvent", "Trajectory", "drift", "trajectory"]
 

@@ -19,7 +19,7 @@ from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray
 from fairness.validation import require_memory
 from queueing.system import System
-from queueing.tabulate import Table, tabulate
+from queueing.table import Table, tabulate
 
 __all__ = ["GrowingTable"]
 

@@ -39,7 +39,7 @@ from queueing.phase_states import PhaseGrid, class_states, count_phase_states
 from queueing.phase_type import PhaseType, phases_of
 from queueing.precision import check_limits, check_parts
 from queueing.system import System
-from queueing.tabulate import Table, tabulate
+from queueing.table import Table, tabulate
 from queueing.truncation import truncation_error
 
 __all__ = ["phase_stationary"]

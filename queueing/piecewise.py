@@ -47,8 +47,8 @@ from fairness.errors import ModelError, NotConvergedError
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray
 from queueing.system import System
-from queueing.tabulate import policy_tasks
-from queueing.trajectory import FluidEvent, Trajectory
+from queueing.table import policy_tasks
+from queueing.trajectories import FluidEvent, Trajectory
 
 __all__ = ["BARELY", "Exhausted", "Integrator", "check_homogeneous"]
 

@@ -49,7 +49,7 @@ from queueing.grid import box_name, check_box, count_states
 from queueing.poisson import PoissonWeights
 from queueing.precision import check_parts
 from queueing.system import System
-from queueing.tabulate import Table, tabulate
+from queueing.table import Table, tabulate
 from queueing.uniformisation import BLOCK, LAZY, Moves, steps
 
 __all__ = ["TaggedDuration", "tagged_duration"]

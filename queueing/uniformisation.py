@@ -1,6 +1,6 @@
 """The uniformised chain of a system on a box, and one pass through its steps for all times.
 
-What is summed, and why the error is as stated, is said in :mod:`queueing.transient`.
+What is summed, and why the error is as stated, is said in :mod:`queueing.transient_law`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fairness.problem import FloatArray
 from queueing.grid import SMALLEST, marginal_laws
 from queueing.poisson import PoissonWeights
 from queueing.system import System
-from queueing.tabulate import Table
+from queueing.table import Table
 
 __all__ = ["BLOCK", "LAZY", "Moves", "Pass", "pass_through", "steps", "uniformised"]
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import numpy as np
 
-from capacity.heavy_traffic import HeavyTraffic
-from capacity.heavy_traffic import heavy_traffic as study_heavy_traffic
+from capacity.heavy_traffic_limits import HeavyTraffic
+from capacity.heavy_traffic_limits import heavy_traffic as study_heavy_traffic
 from capacity.instability import RandomLines, RandomSystems, search_instability
 from examples.gallery import Check, Page, Table
 from fairness import DRF, BottleneckMax, Problem, ProportionalFair

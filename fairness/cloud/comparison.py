@@ -99,9 +99,9 @@ def compare(approximate: CloudAllocation, exact: CloudAllocation) -> Comparison:
     Parameters
     ----------
     approximate : CloudAllocation
-        From :func:`~fairness.cloud.dcdrf.dcdrf`, or :func:`~fairness.cloud.rounds.edrf_rounds` cut short.
+        From :func:`~fairness.cloud.dcdrf`, or :func:`~fairness.cloud.edrf_rounds` cut short.
     exact : CloudAllocation
-        From :func:`~fairness.cloud.edrf.edrf`.
+        From :func:`~fairness.cloud.exact.edrf`.
 
     Returns
     -------

@@ -61,7 +61,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.cloud.dcdrf import dcdrf
+from fairness.cloud.approximate import dcdrf
 from fairness.cloud.demands import SparseDemands
 from fairness.cloud.pattern import Pattern
 from fairness.cloud.rounds import Rounds
@@ -283,7 +283,7 @@ class DeadlineController:
     ) -> Rounds:
         """Allocate for one control interval with the present epsilon and deadline; choose the next epsilon.
 
-        The parameters are those of :func:`fairness.cloud.dcdrf.dcdrf`. If it raises or is interrupted, the
+        The parameters are those of :func:`fairness.cloud.dcdrf`. If it raises or is interrupted, the
         controller is as before.
 
         Returns
@@ -293,7 +293,7 @@ class DeadlineController:
         Raises
         ------
         ModelError
-            As :func:`fairness.cloud.dcdrf.dcdrf`.
+            As :func:`fairness.cloud.approximate.dcdrf`.
         """
         begin = clock()
         result = dcdrf(

@@ -9,7 +9,7 @@ still grow, round t raises all of them by
 
 and drops everybody who demands a resource of which nothing is left [1]_. The sums are taken anew in every
 round: that costs O(rounds * entries) and made the published algorithm slow. It is here to be compared with
-(:func:`fairness.cloud.edrf.edrf` finds the same allocation in a few passes) and is as printed but for
+(:func:`fairness.cloud.exact.edrf` finds the same allocation in a few passes) and is as printed but for
 three things: a tenant keeps its level :math:`\sum_t x_t` instead of a sum per demand; lines 10 and 5 are one
 pass over the rows that are left; and the resource that decides a round has nothing left by definition, not by
 subtraction, which would leave 1e-17 and keep its tenants.
@@ -56,7 +56,7 @@ the loads of several tiles would cost more than it saves.)"""
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rounds(CloudAllocation):
-    """Allocation found in rounds; made by :func:`edrf_rounds` and :func:`fairness.cloud.dcdrf.dcdrf`.
+    """Allocation found in rounds; made by :func:`edrf_rounds` and :func:`fairness.cloud.approximate.dcdrf`.
 
     Attributes
     ----------

@@ -1,32 +1,5 @@
 """Properties that a policy may have: a checker for each, a search for counterexamples, and audit tables."""
 
-from fairness.properties.catalogue import PROPERTIES, property_named
-from fairness.properties.changes import Grow, Join, Leave, Lie, Units
-from fairness.properties.counterexamples.audit import AuditTable, audit
-from fairness.properties.counterexamples.result import SearchResult, describe
-from fairness.properties.counterexamples.search import search
-from fairness.properties.dynamic_incentive import contribution_finding
-from fairness.properties.exact.confirm import Confirmation, confirm
-from fairness.properties.protocol import Change, Finding, Property, Witness
+import lazy_loader
 
-__all__ = [
-    "PROPERTIES",
-    "AuditTable",
-    "Change",
-    "Confirmation",
-    "Finding",
-    "Grow",
-    "Join",
-    "Leave",
-    "Lie",
-    "Property",
-    "SearchResult",
-    "Units",
-    "Witness",
-    "audit",
-    "confirm",
-    "contribution_finding",
-    "describe",
-    "property_named",
-    "search",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

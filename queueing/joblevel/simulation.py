@@ -81,7 +81,7 @@ from queueing.replications import (
 )
 from queueing.results import class_table
 from queueing.system import System
-from queueing.tabulate import Table, policy_tasks
+from queueing.table import Table, policy_tasks
 
 __all__ = ["JobSimulation", "simulate_jobs"]
 

@@ -1,8 +1,6 @@
-"""Heavy traffic against known limits: closed forms, and expected limits that are proved as upper bounds only."""
+"""Heavy traffic against known limits: closed forms, and limits that are proved as upper bounds only."""
 
 from __future__ import annotations
-
-import importlib
 
 import matplotlib as mpl
 import numpy as np
@@ -16,8 +14,7 @@ from queueing.system import System
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
-module = importlib.import_module("capacity.heavy_traffic")
-
+from capacity import heavy_traffic_limits as module
 
 EPSILON = np.array([0.4, 0.2, 0.1, 0.05, 0.025])
 

@@ -23,7 +23,7 @@ from fairness.policies.servers.per_server import PerServerDRF
 from queueing import DRFScheduler, FIFOScheduler
 from queueing.chain import stationary
 from queueing.system import System
-from queueing.tabulate import tabulate
+from queueing.table import tabulate
 
 mpl.use("Agg")
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from capacity.provision import provision
 from capacity.provision_program import BoundProgram
+from capacity.provisioning import provision
 from fairness import DRF, ModelError, NotConvergedError, Problem, ProportionalFair
 from queueing.balanced import balanced_fairness
 from queueing.bound import duration_bound

@@ -10,7 +10,7 @@ import pytest
 from fairness import DRF, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError
 from fairness.testing import KINDS, random_problem
-from queueing.admission import admission
+from queueing.admission_control import admission
 from queueing.chain import stationary
 from queueing.system import System
 

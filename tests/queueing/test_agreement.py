@@ -16,9 +16,9 @@ from queueing.balanced import balanced_fairness
 from queueing.chain import stationary
 from queueing.fluid import trajectory
 from queueing.joblevel import simulate_jobs
-from queueing.simulate import simulate
+from queueing.simulation import simulate
 from queueing.system import System
-from queueing.transient import transient
+from queueing.transient_law import transient
 
 LEVEL = 1 - 1e-6
 POLICIES = (DRF(), ProportionalFair(), MaxMin(), BottleneckMax())

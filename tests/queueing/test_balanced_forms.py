@@ -11,7 +11,7 @@ from scipy import stats
 from fairness import Problem
 from fairness.errors import UnstableError
 from queueing.balanced import balanced_fairness
-from queueing.balanced_plan import balanced_plan
+from queueing.balanced_planning import balanced_plan
 from queueing.system import System
 from tests.queueing.test_balanced_groups import check_moments, phi
 

@@ -13,7 +13,7 @@ from fairness.errors import ModelError, UnstableError
 from fairness.testing import KINDS, random_problem
 from queueing.balanced import balanced_fairness
 from queueing.balanced_groups import merge_classes, thinned
-from queueing.balanced_plan import balanced_plan
+from queueing.balanced_planning import balanced_plan
 from queueing.system import System
 
 SMALL = 1e-17  # tail of the boxes: times counts up to 100 squared far below ROUNDING

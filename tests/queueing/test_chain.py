@@ -17,7 +17,7 @@ from queueing.balanced import balanced_fairness
 from queueing.chain import stationary
 from queueing.direct import balance_residual, factorised
 from queueing.system import System
-from queueing.tabulate import tabulate
+from queueing.table import tabulate
 
 EXAMPLE = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"], resources=["cpu", "ram"])
 METHODS = ("direct", "multilevel")
@@ -606,7 +606,7 @@ def test_errors():
         stationary(system, DRF(), method="product")
     with pytest.raises(ModelError, match="'multilevel' is for two classes or more"):
         stationary(System(EXAMPLE, [0.5, 0]), DRF(), method="multilevel")
-    with pytest.raises(ModelError, match="tolerance must be between 0 and 1"):
+    with pytest.raises(ModelError, match="tolerance must be a number between 0 and 1"):
         stationary(system, DRF(), tolerance=0)
     with pytest.raises(ModelError, match=r"30000 x 30000 states \(method 'direct'\).*or take 'multilevel'"):
         stationary(system, DRF(), shape=30_000, method="direct")

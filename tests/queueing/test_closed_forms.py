@@ -14,12 +14,12 @@ import pytest
 from scipy import stats
 
 from fairness import DRF, MaxMin, Problem, ProportionalFair
-from queueing.admission import admission
+from queueing.admission_control import admission
 from queueing.balanced import balanced_fairness
 from queueing.chain import stationary
 from queueing.distributions import Deterministic, Erlang, Exponential, Hyperexponential, Lognormal
 from queueing.joblevel import simulate_jobs
-from queueing.simulate import simulate
+from queueing.simulation import simulate
 from queueing.system import System
 
 LEVEL = 1 - 1e-6

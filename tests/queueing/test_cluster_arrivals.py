@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import pickle
 import threading
 from dataclasses import dataclass
@@ -20,14 +19,13 @@ from fairness.errors import ModelError, UnstableError
 from fairness.policies.servers.per_server import PerServerDRF
 from fairness.testing import KINDS, random_cluster
 from queueing import admission, balanced_fairness, duration_bound, stationary, transient
+from queueing import table as module
 from queueing.cluster_load import geometric_ratios, relative_load
 from queueing.growth import GrowingTable
 from queueing.joblevel import JobTrace, simulate_jobs
-from queueing.simulate import simulate
+from queueing.simulation import simulate
 from queueing.system import System, same_problem
-from queueing.tabulate import policy_tasks, tabulate
-
-module = importlib.import_module("queueing.tabulate")  # the package has a function of this name
+from queueing.table import policy_tasks, tabulate
 
 # Statistical tests compare with intervals at this level; false alarms have probability 1e-6 per number.
 SURE = 1 - 1e-6

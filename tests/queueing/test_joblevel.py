@@ -23,9 +23,9 @@ from queueing.distributions import (
     TruncatedPareto,
 )
 from queueing.joblevel import JobTrace, events, read_trace, runs, simulate_jobs
-from queueing.simulate import simulate
+from queueing.simulation import simulate
 from queueing.system import System
-from queueing.tabulate import tabulate
+from queueing.table import tabulate
 
 # Statistical tests compare with intervals at this level; false alarms have probability 1e-6 per number.
 SURE = 1 - 1e-6

@@ -17,7 +17,7 @@ from queueing.phase_chain import phase_stationary
 from queueing.phase_states import class_states, count_phase_states
 from queueing.phase_type import PhaseType, coxian, fit_phases, phases_of
 from queueing.system import System
-from queueing.tabulate import tabulate
+from queueing.table import tabulate
 
 EXAMPLE = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"])
 METHODS = ("direct", "aggregation")

@@ -12,9 +12,9 @@ from fairness.errors import ModelError, UnstableError
 from fairness.testing import random_problem
 from queueing.chain import stationary
 from queueing.replications import estimate_ratio
-from queueing.simulate import simulate, walk
+from queueing.simulation import simulate, walk
 from queueing.system import System
-from queueing.tabulate import tabulate
+from queueing.table import tabulate
 
 # Statistical tests compare with intervals at this level; false alarms have probability 1e-6 per number.
 SURE = 1 - 1e-6
@@ -231,9 +231,9 @@ def test_what_a_reader_sees():
         ({"events": 0}, "events must be an integer >= 1; got 0"),
         ({"events": 10.5}, "events must be an integer"),
         ({"replications": 1}, "replications must be an integer >= 2: a confidence interval needs two; got 1"),
-        ({"warmup": 1.0}, r"warmup is the part .* in \[0, 1\); got 1.0"),
+        ({"warmup": 1.0}, r"warmup must be a finite number >= 0 and < 1.*; got 1.0"),
         ({"warmup": -0.1}, "warmup"),
-        ({"confidence": 1.0}, "confidence must lie strictly between 0 and 1"),
+        ({"confidence": 1.0}, "confidence must be a number between 0 and 1"),
         ({"n_jobs": 0}, "n_jobs must be a positive integer"),
         ({"rng": "seed"}, "rng must be None, a seed or a numpy Generator"),
         ({"start": [1.5, 0]}, "start must list 2 whole numbers"),
@@ -242,7 +242,7 @@ def test_what_a_reader_sees():
         ({"start": [1e300, 0]}, r"whole numbers of jobs, <= 2\*\*53"),
         ({"events": True}, "events must be an integer >= 1; got True"),
         ({"warmup": "none"}, "warmup"),
-        ({"confidence": None}, "confidence must lie strictly between 0 and 1; got None"),
+        ({"confidence": None}, "confidence must be a number between 0 and 1; got None"),
         ({"table": "small"}, "table must be made for the problem .* got 'small'"),
     ],
 )

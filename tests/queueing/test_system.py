@@ -10,10 +10,10 @@ import pytest
 from fairness import DRF, Problem
 from fairness.errors import ModelError, UnstableError
 from fairness.validation import require_number
-from queueing.balanced_plan import balanced_plan
+from queueing.balanced_planning import balanced_plan
 from queueing.fluid import trajectory
 from queueing.joblevel.simulation import simulate_jobs
-from queueing.simulate import simulate
+from queueing.simulation import simulate
 from queueing.system import System
 from queueing.tasklevel import FIFOScheduler, trace
 

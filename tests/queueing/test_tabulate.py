@@ -1,16 +1,13 @@
 from __future__ import annotations
 
-import importlib
-
 import numpy as np
 import pytest
 
 from fairness import DRF, MaxMin, Problem
 from fairness.errors import ModelError
+from queueing import table as module
 from queueing.grid import grid_counts
-from queueing.tabulate import tabulate
-
-module = importlib.import_module("queueing.tabulate")  # the package has a function of this name
+from queueing.table import tabulate
 
 POOL = Problem([[1, 4], [3, 1]], [9, 18], job_classes=["A", "B"])
 

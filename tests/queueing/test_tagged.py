@@ -13,7 +13,7 @@ from fairness.testing import KINDS, random_problem
 from queueing.chain import stationary
 from queueing.joblevel.simulation import simulate_jobs
 from queueing.system import System
-from queueing.tabulate import tabulate
+from queueing.table import tabulate
 from queueing.tagged import tagged_duration
 
 EXAMPLE = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"])

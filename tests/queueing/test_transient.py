@@ -15,8 +15,8 @@ from fairness.testing import KINDS, random_problem
 from queueing import uniformisation as module
 from queueing.chain import stationary
 from queueing.system import System
-from queueing.tabulate import tabulate
-from queueing.transient import transient
+from queueing.table import tabulate
+from queueing.transient_law import transient
 
 EXAMPLE = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"])
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from fairness import ModelError, NotConvergedError
-from fairness.cloud.dcdrf import dcdrf
+from fairness.cloud.approximate import dcdrf
 from fairness.cloud.demands import SparseDemands
-from fairness.cloud.edrf import edrf
 from fairness.cloud.eviction import BLOCK, CHUNK, SHARED_EVICTION
+from fairness.cloud.exact import edrf
 from fairness.cloud.families import HARD_FAMILIES
 from fairness.cloud.pattern import Pattern
 from fairness.cloud.threads import SHARED_ENTRIES
@@ -233,7 +233,7 @@ def test_used_from_several_python_threads_at_once():
 def test_one_thread_starts_none_and_a_forked_child_uses_one():
     code = (
         "import os, sys, numba, numpy as np; from scipy import sparse\n"
-        "from fairness import ModelError; from fairness.cloud.dcdrf import dcdrf\n"
+        "from fairness import ModelError; from fairness.cloud.approximate import dcdrf\n"
         "from fairness.cloud.rounds import edrf_rounds\n"
         "d = sparse.csr_array(np.full((1200, 300), 0.5, dtype=np.float32))\n"
         "before = dcdrf(d, 0.1, threads=1).levels\n"

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from fairness import ModelError, NotConvergedError
+from fairness.cloud.approximate import dcdrf
 from fairness.cloud.certificates import residuals
-from fairness.cloud.dcdrf import dcdrf
-from fairness.cloud.edrf import edrf
+from fairness.cloud.exact import edrf
 from fairness.cloud.rounds import TILES, Rounds, edrf_rounds
 from tests.fairness.cloud.instances import WORKED, algorithm_1, quarters, random_rows, sparse_of
 
@@ -179,7 +179,7 @@ def test_uncompiled_kernels_give_the_same_numbers():
     matrix = random_rows(60, 12, 4)
     code = (
         "import sys, numpy as np; from scipy import sparse\n"
-        "from fairness.cloud.rounds import edrf_rounds; from fairness.cloud.dcdrf import dcdrf\n"
+        "from fairness.cloud.rounds import edrf_rounds; from fairness.cloud.approximate import dcdrf\n"
         "d = sparse.csr_array(np.array(eval(sys.stdin.read())))\n"
         "print([r.levels.tolist() for r in (edrf_rounds(d, threads=1), edrf_rounds(d, threads=2),"
         " dcdrf(d, 0.01, threads=1), dcdrf(d, 0.01, threads=2), dcdrf(d, 0.01, deadline=1e9, threads=1))])"

@@ -114,7 +114,7 @@ def dcdrf(
 
     References
     ----------
-    See :mod:`fairness.cloud.dcdrf`.
+    See :mod:`fairness.cloud.approximate`.
 
     Examples
     --------

@@ -177,7 +177,7 @@ def edrf(
 
     References
     ----------
-    See :mod:`fairness.cloud.edrf`.
+    See :mod:`fairness.cloud.exact`.
 
     Examples
     --------

@@ -53,7 +53,7 @@ from queueing.direct import EPSILON
 from queueing.grid import box_name, check_shape, count_states, marginal_laws
 from queueing.precision import check_parts
 from queueing.system import System
-from queueing.tabulate import Table, tabulate
+from queueing.table import Table, tabulate
 from queueing.uniformisation import pass_through, uniformised
 
 __all__ = ["Transient", "transient"]

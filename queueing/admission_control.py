@@ -51,7 +51,7 @@ from queueing.multilevel import MEMORY, multilevel
 from queueing.precision import check_parts
 from queueing.results import class_lines, class_table
 from queueing.system import System
-from queueing.tabulate import CHUNK, policy_tasks
+from queueing.table import CHUNK, policy_tasks
 
 __all__ = ["Admission", "admission"]
 

@@ -59,7 +59,7 @@ from fairness.validation import float_array, frozen
 from queueing.balanced import balanced_fairness
 from queueing.chain import stationary
 from queueing.system import System
-from queueing.tabulate import Table, tabulate
+from queueing.table import Table, tabulate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -52,7 +52,7 @@ from queueing.replications import (
     spawn_streams,
 )
 from queueing.system import System
-from queueing.tabulate import Table
+from queueing.table import Table
 
 __all__ = ["Simulation", "simulate"]
 
