@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from proofs.catalogue import statement_named
 from proofs.checking.verdicts import overall
+from proofs.errors import ProofError
 from proofs.statement import Statement
 from proofs.verdict import Verdict
 
@@ -36,7 +37,8 @@ def check(
     deep : bool
         Take the larger sizes.
     time_limit : float, seconds
-        For the whole statement; what is not settled by then is UNKNOWN.
+        For the whole statement; what is not settled by then is UNKNOWN. It is looked at between the cases of
+        a step: a single computation is not interrupted.
     **sizes : int
         Sizes of the statement, such as ``n=3``.
 
@@ -47,8 +49,11 @@ def check(
     Raises
     ------
     ProofError
-        If the id, a size or a hypothesis is unknown, or a size is out of scope.
+        If the id, a size or a hypothesis is unknown, a size is out of scope, or the time limit is not
+        positive.
     """
+    if not time_limit > 0:
+        raise ProofError(f"time_limit is a number of seconds > 0; got {time_limit!r}")
     from proofs.prover import settle
 
     asked = statement_named(statement) if isinstance(statement, str) else statement

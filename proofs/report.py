@@ -12,6 +12,7 @@ from joblib import Parallel, delayed
 
 from proofs.catalogue import statement_named, statements
 from proofs.checks import check
+from proofs.errors import ProofError
 from proofs.verdict import Status, Verdict
 
 if TYPE_CHECKING:
@@ -67,11 +68,16 @@ class Report:
                 lines += ["", source]
             lines.append(f"  {v.id:<34} {v.status:<9} {v.seconds:6.1f} s  {s.place}")
             lines.append(f"      {s.words}")
-            lines.append(f"      scope: {v.scope}" + (f"; {v.in_words} steps in words" if v.in_words else ""))
+            words = f"; {v.in_words} of {len(v.findings)} steps in words" if v.in_words else ""
+            lines.append(f"      scope: {v.scope}{words}")
             if v.status == Status.UNKNOWN:
                 lines.append(f"      why: {v.reason}")
         told = ", ".join(f"{n} {status}" for status, n in sorted(self.counts.items()))
-        return "\n".join([*lines[1:], "", f"{len(self.verdicts)} statements: {told}"])
+        told_only = sum(v.status == Status.PROVED and v.in_words > 0 for v in self.verdicts)
+        lines += ["", f"{len(self.verdicts)} statements: {told}"]
+        if told_only:
+            lines.append(f"proofs with steps in words, which no machine has checked: {told_only}")
+        return "\n".join(lines[1:])
 
     def __repr__(self) -> str:
         return self.summary()
@@ -91,8 +97,17 @@ def report(
     time_limit : float, seconds
         For each statement.
     n_jobs : int
-        Processes (of joblib).
+        Processes (of joblib); -1 for all cores.
+
+    Raises
+    ------
+    ProofError
+        If an id is unknown, there are 0 processes, or the time limit is not positive.
     """
+    if n_jobs == 0:
+        raise ProofError("n_jobs is a number of processes, or -1 for all cores; got 0")
+    if not time_limit > 0:
+        raise ProofError(f"time_limit is a number of seconds > 0; got {time_limit!r}")
     chosen = [s.id for s in statements()] if ids is None else [statement_named(name).id for name in ids]
     tasks: Any = (delayed(check)(name, deep=deep, time_limit=time_limit) for name in chosen)
     return Report(tuple(Parallel(n_jobs=n_jobs)(tasks)))

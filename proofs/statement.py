@@ -16,6 +16,26 @@ mine: PROVED (all a, x)
   1. Divide by the demand. [PROVED] ...
 >>> check(mine, drop=["capacity"]).status
 <Status.REFUTED: 'REFUTED'>
+>>> check(mine).verify(mine)  # again, without the prover
+
+Computations, enumerations, searches and counterexamples name a function of plain fractions, made known by
+:func:`proofs.definitions.define`:
+
+>>> from proofs import Enumeration
+>>> from proofs.definitions import define
+>>> @define
+... def squares(largest):
+...     for k in range(largest + 1):
+...         yield {"k": k}, k**2 >= k
+>>> check(
+...     Statement(
+...         id="squares", source="my notebook", place="page 2", words="No square is smaller than its root.",
+...         latex=r"k^2 \\ge k", hypotheses=(), scope="k up to 9",
+...         steps=lambda question: [Step("One by one.", Enumeration("squares", {"largest": 9}))],
+...     )
+... )
+squares: PROVED (k up to 9)
+  1. One by one. [PROVED] all 10 cases
 """
 
 from __future__ import annotations
@@ -23,7 +43,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from proofs.claims import Step
+from proofs.claims import InWords, Step
 from proofs.errors import ProofError
 from proofs.relations import relation
 
@@ -143,11 +163,13 @@ class Statement:
         ------
         ProofError
             If a hypothesis was changed that no step uses, so that the answer would be that of the unchanged
-            statement.
+            statement, or if no step can be checked.
         """
         steps = self.steps(question)
         if idle := question.idle:
             raise ProofError(f"no step of {self.id} uses the hypothesis {idle[0]!r}, so it cannot be changed")
+        if all(isinstance(step.claim, InWords) for step in steps):
+            raise ProofError(f"{self.id} has no step that can be checked; give one that is not InWords")
         return steps
 
     def question(

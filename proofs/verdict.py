@@ -6,9 +6,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proofs.errors import ProofError
+
+if TYPE_CHECKING:
+    from proofs.statement import Statement
 
 __all__ = ["Finding", "Status", "Verdict"]
 
@@ -81,8 +84,13 @@ class Verdict:
     findings: tuple[Finding, ...]
     seconds: float
 
-    def verify(self) -> None:
+    def verify(self, statement: Statement | None = None) -> None:
         """Check all evidence again, with code that shares nothing with the prover.
+
+        Parameters
+        ----------
+        statement : Statement, optional
+            By default the one of the catalogue with this id; needed for one of your own.
 
         Raises
         ------
@@ -92,7 +100,7 @@ class Verdict:
         """
         from proofs.checking import verify
 
-        verify(self)
+        verify(self, statement)
 
     @property
     def reason(self) -> str:

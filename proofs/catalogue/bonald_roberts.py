@@ -168,8 +168,8 @@ def drf_has_bottlenecks() -> list[Step]:
             ),
         ),
         Step(
-            "So it is in all pools of two users and two resources with demands up to 3.",
-            Enumeration("drf_bottlenecks", {"n": 2, "m": 2, "largest": 3}),
+            "So it is in all pools of three users and two resources with demands up to 2.",
+            Enumeration("drf_bottlenecks", {"n": 3, "m": 2, "largest": 2}),
         ),
     ]
 
@@ -277,7 +277,7 @@ STATEMENTS = (
     Statement(
         id="br-feasible",
         source=SOURCE,
-        place="slide 4",
+        place='slides on the model, "Capacity constraints"',
         words="Tasks fit into the capacities if and only if their shares of each resource add up to at "
         "most 1.",
         latex=r"\varphi A \le C \iff \varphi a \le 1, \quad a_{ij} = A_{ij}/C_j",
@@ -303,8 +303,8 @@ STATEMENTS = (
         EFFICIENT,
         _drf_efficient,
         ("demand", "gain", "others", "full"),
-        "all demands, n = {n}, any m; that DRF has bottlenecks in words and for pools of 2 users, demands "
-        "up to 3",
+        "all demands, n = {n}, any m; that DRF has bottlenecks in words and for pools of 3 users, demands "
+        "up to 2",
         ("n",),
         ("demand", "others", "full"),
     ),
@@ -334,8 +334,8 @@ STATEMENTS = (
         INCENTIVE,
         _drf_incentive,
         ("largest", "level", "bottleneck", "full"),
-        "all demands, n = {n}, any m; that DRF has bottlenecks in words and for pools of 2 users, demands "
-        "up to 3",
+        "all demands, n = {n}, any m; that DRF has bottlenecks in words and for pools of 3 users, demands "
+        "up to 2",
         ("n",),
         ("level", "bottleneck", "full"),
     ),

@@ -77,7 +77,8 @@ def _segment(question: Question) -> list[Step]:
         steps += [
             implied(
                 question,
-                f"On this line, bottleneck {j} of user {user} makes {bound}.",
+                f"On this line, bottleneck {j} of user {user} makes {bound}"
+                + (", and cannot be: user 3 would hold more of it." if (user, j) == (2, 2) else "."),
                 line
                 | {
                     f"largest {user} {k}": f"{_held(k, j)} <= {_held(user, j)}"

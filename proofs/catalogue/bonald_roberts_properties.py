@@ -250,8 +250,8 @@ STATEMENTS = (
         ENVY_FREE,
         _drf_envy,
         ("demand", "bundle", "largest", "level"),
-        "all pairs of users, any n and m; that DRF has bottlenecks in words and for pools of 2 users, "
-        "demands up to 3",
+        "all pairs of users, any n and m; that DRF has bottlenecks in words and for pools of 3 users, "
+        "demands up to 2",
         (),
         ("demand", "bundle", "level"),
     ),
@@ -338,7 +338,8 @@ STATEMENTS = (
         ),
         (),
         LIE,
-        remark="Of the four policies DRF has the property. Here a user gains 1/9 by understating one demand.",
+        remark="The authors note the property for DRF only. Here a user runs 2/9 tasks in place of 1/5 by "
+        "understating one demand.",
     ),
     property_statement(
         "bmf-strategy-proof",
@@ -352,6 +353,7 @@ STATEMENTS = (
         ),
         (),
         LIE,
-        remark="Both allocations of the witness are the only BMF ones of their demands.",
+        remark="The authors note the property for DRF only. Both allocations of the witness are the only BMF "
+        "ones of their demands.",
     ),
 )

@@ -1,7 +1,6 @@
 r"""Bonald and Roberts on stability: functions that fall along the fluid limit.
 
-With :math:`\dot x_i = \mu_i(\rho_i - \varphi_i(x))` and no resource overloaded, :math:`\varrho_j \le 1 -
-s`:
+With :math:`\dot x_i = \mu_i(\rho_i - \varphi_i(x))` and loads below 1, :math:`\varrho_j \le 1 - s`:
 
 * PF: :math:`V = \sum_i \sigma_ix_i^2/(2\rho_i)` [1]_. With prices, :math:`\varphi_iq_i = x_i` for
   :math:`q_i = \sum_jp_ja_{ij}`; so :math:`\dot V = \sum_i (x_i/\rho_i)(\rho_i - \varphi_i) \le \sum_i
@@ -61,6 +60,15 @@ def _pf_stable(question: Question) -> list[Step]:
             "Per class: the term (x/rho)(rho - f) of the drift is at most the cost q of a task times (rho "
             "- f).",
             _implied(own, "y*(rho - f) <= q*(rho - f)", square, above),
+        ),
+        Step(
+            "So it is for a class without jobs, which keeps itself empty with at most rho tasks.",
+            _implied(
+                question.kept({"ratio": "y*rho == 0", "loads": "rho > 0"})
+                | {"empty": "f <= rho", "cost": "q >= 0"},
+                "y*(rho - f) <= q*(rho - f)",
+                (("loads", "empty", "cost"), "1"),
+            ),
         ),
         Step(
             "Summed over the classes this is at most -s times the prices.",
@@ -216,7 +224,8 @@ STATEMENTS = (
         id="br-pf-stable",
         source=SOURCE,
         place=STABLE,
-        words="Under proportional fairness the fluid limit drains whenever no resource is overloaded.",
+        words="Under proportional fairness the fluid limit drains whenever every resource has a load "
+        "below 1.",
         latex=r"V = \sum_i\frac{\sigma_ix_i^2}{2\rho_i}: \quad \dot V \le -\min_j(1-\varrho_j)\sum_ix_i",
         hypotheses=(
             LOAD,
@@ -238,9 +247,8 @@ STATEMENTS = (
         id="br-drf-stable",
         source=SOURCE,
         place=STABLE,
-        words="Under DRF, as under any weighted progressive filling, the fluid limit drains whenever no "
-        "resource is "
-        "overloaded.",
+        words="Under DRF, as under any weighted progressive filling, the fluid limit drains whenever every "
+        "resource has a load below 1.",
         latex=r"V = \max_i r_ix_i/\rho_i = r_kx_k/\rho_k: \quad \varphi_k \ge \rho_k/\max_j\varrho_j",
         hypotheses=(
             LOAD,
@@ -262,8 +270,8 @@ STATEMENTS = (
         id="br-bmf-stable-two",
         source=SOURCE,
         place='slide "Future work"',
-        words="With two classes on two resources bottleneck-max fairness is stable whenever no resource "
-        "is overloaded.",
+        words="With two classes on two resources bottleneck-max fairness is stable whenever every resource "
+        "has a load below 1.",
         latex=r"n = m = 2: \quad \text{BMF} = \text{PF, which is stable}",
         hypotheses=(
             Hypothesis("first", "class 1 has the largest share of resource 1"),
@@ -279,7 +287,7 @@ STATEMENTS = (
         id="br-bmf-stable",
         source=SOURCE,
         place='slide "Future work"',
-        words="Bottleneck-max fairness is stable whenever no resource is overloaded.",
+        words="Bottleneck-max fairness is stable whenever every resource has a load below 1.",
         latex=r"\varrho_j < 1\ \forall j \implies \text{BMF is stable}",
         hypotheses=(LOAD,),
         scope="search: 2 to 4 classes on two resources, load 9/10",

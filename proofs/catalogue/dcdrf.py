@@ -192,6 +192,7 @@ STATEMENTS = (
         steps=_incentive,
         sizes={"n": Size(3, 1, 8, "tenants", deep=6)},
         mutants=("entitlements", "tight", "level", "tasks"),
+        remark="Also when a timeout ends the rounds, because the first round is always completed.",
     ),
     Statement(
         id="dcdrf-envy-freeness",
@@ -206,6 +207,7 @@ STATEMENTS = (
         "demands in thirds, four epsilon",
         steps=_envy,
         mutants=("rate", "stops all", "tight", "tasks"),
+        remark="Also when a timeout ends the rounds: whom it stops has the highest level of all.",
     ),
     Statement(
         id="dcdrf-epsilon-zero",
@@ -238,6 +240,7 @@ STATEMENTS = (
         scope="all demands, entitlements and epsilon; algorithm run for all 3 x 2 demands in halves",
         steps=_demanded,
         mutants=("exhausted", "later"),
+        remark="As in the paper this supposes that no timeout ends the rounds.",
     ),
     Statement(
         id="dcdrf-gain",
@@ -261,7 +264,7 @@ STATEMENTS = (
     Statement(
         id="dcdrf-tenant-loss",
         source=SOURCE,
-        place="section 3, which warns of it",
+        place="section 3 (Approximation Quality), which warns of it",
         words="DC-DRF gives every tenant at least 1 - epsilon times its tasks under EDRF.",
         latex=r"x_i^{\varepsilon} \ge (1-\varepsilon)\, x_i^{0}",
         hypotheses=(),
@@ -293,13 +296,14 @@ STATEMENTS = (
     Statement(
         id="dcdrf-lie",
         source=SOURCE,
-        place="section 3 (strategy-proofness up to epsilon)",
+        place="end of section 3: strategy-proof up to what epsilon discards, read as a factor",
         words="A lie gains a tenant of DC-DRF at most the factor 1/(1 - epsilon).",
         latex=r"u_i(A'_i) \le \frac{1}{1-\varepsilon}\, u_i(A_i)",
         hypotheses=(),
         scope="three tenants, three resources, epsilon = 1/5",
         steps=_lies,
-        remark="The gain of 1/4 of the dominant resource is more than epsilon too. With epsilon = 0 "
-        "no lie is known to gain.",
+        remark="The paper names no factor. The gain of 1/4 of the dominant resource is more than epsilon "
+        "too, but the liar gets just the 1/6 <= epsilon of resource 3 that was discarded; read so, the "
+        "paper is right here. With epsilon = 0 no lie gains (edrf-strategyproof).",
     ),
 )

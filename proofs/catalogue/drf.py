@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from proofs.catalogue.drf_lemmas import each, total
 from proofs.catalogue.drf_table import SOURCE
+from proofs.catalogue.psdsf_theorems import signs
 from proofs.claims import Counterexample, Enumeration, Implication, InWords, Step
 from proofs.statement import Hypothesis, Question, Size, Statement
 
@@ -30,7 +31,9 @@ def _equal_shares(question: Question) -> list[Step]:
         ),
         Step(
             "What everybody runs more of does not fit into the resource that is full.",
-            Implication(question.kept(both) | each("more", "z@ >= x@", n), "z1 <= x1"),
+            Implication(
+                question.kept(both) | each("more", "z@ >= x@", n) | each("tasks", "x@ >= 0", n), "z1 <= x1"
+            ),
         ),
         Step(
             "Conversely, at the largest share some resource is full.",
@@ -60,6 +63,7 @@ def _ceei_unique(question: Question) -> list[Step]:
     cost = {f"cost {i}": f"P{i} == " + total(f"p@*a{i}@", m) for i in n}
     fits = {f"feasible {j}": total(f"z@*a@{j}", n) + " <= 1" for j in m} | each("price", "p@ >= 0", m)
     fits |= {"incomes": f"p1 + p2 == {len(n)}"}
+    cost |= signs(not_negative=" ".join([*(f"z{i}" for i in n), *(f"a{i}{j}" for i in n for j in m)]))
     ratio = each("ratio", "t@*r@ == 1", n) | each("positive", "r@ > 0", n)
     ratio |= {"one way": f"{total('t@', n)} <= {len(n)}", "other way": f"{total('r@', n)} <= {len(n)}"}
     hints = (*(((f"positive {i}",), f"t{i} - 1") for i in n), (("positive 1", "not the conclusion"), "1"))
@@ -87,10 +91,12 @@ def _impossible(question: Question) -> list[Step]:
     after = question.kept({"sharing incentive": "X >= 1/2"}) | {
         "second later": "X + 2*Y <= 1",
         "none": "Y >= 0",
+        "no negative tasks": "X >= 0",
     }
     mirrored = question.kept({"sharing incentive": "Y >= 1/2"}) | {
         "first later": "2*X + Y <= 1",
         "none": "X >= 0",
+        "no negative tasks": "Y >= 0",
     }
     return [
         Step(
@@ -261,16 +267,16 @@ STATEMENTS = (
         source=SOURCE,
         place="section 6, discrete resources on many machines",
         words=(
-            "If each machine can hold the largest task, whole tasks on machines give everybody the "
-            "divisible share up to one largest task."
+            "Read as a bound on what one user loses: if each machine can hold the largest task, whole tasks "
+            "on machines give everybody the divisible share up to one largest task."
         ),
         latex=r"|s_i^{\text{whole}} - s_i| \le \max_{k,j} a_{kj}/c_j",
         hypotheses=(),
         scope="all equal machines",
         steps=_machines,
         remark=(
-            "Read as a bound from below it fails, since what each machine cannot use adds up; dominant "
-            "shares of two users do differ by at most one task."
+            "A reading only: what each machine cannot use adds up. What the paper bounds is the gap between "
+            "two users, which is at most one task: drf-whole-tasks-gap."
         ),
     ),
 )

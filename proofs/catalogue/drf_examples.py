@@ -107,17 +107,14 @@ STATEMENTS = (
     ),
     Statement(
         id="drf-dominant-resources-swapped",
-        source="A summary of " + SOURCE,
-        place="the main example",
-        words=(
-            "As a summary of the paper says: the dominant resource of A (1 CPU, 4 GB of 9, 18) is the "
-            "CPU, that of B (3, 1) the memory."
-        ),
+        source=SOURCE,
+        place="section 4.1, the example as a summary of the paper retells it",
+        words="The dominant resource of A (1 CPU, 4 GB of 9, 18) is the CPU, that of B (3, 1) the memory.",
         latex=r"\arg\max_j a_{Aj}/c_j = \text{CPU}, \quad \arg\max_j a_{Bj}/c_j = \text{RAM}",
         hypotheses=(),
         scope="the example",
         steps=_swapped,
-        remark="The other way round, as in the paper itself: A's is the memory, B's the CPU.",
+        remark="Not what the paper says: there A's is the memory and B's the CPU.",
     ),
     Statement(
         id="drf-example-order",
@@ -141,6 +138,7 @@ STATEMENTS = (
         scope="the example",
         steps=_weighted,
         mutants=("weights",),
+        remark="The rule is the paper's, the weights 2 : 1 of the example are ours.",
     ),
     Statement(
         id="drf-example-asset",

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from proofs.catalogue.psdsf_theorems import signs
 from proofs.claims import Implication, InWords, Step
 from proofs.statement import Question
 
@@ -55,6 +56,7 @@ def _resources(question: Question) -> range:
 def _bought(question: Question) -> Step:
     """What costs at most 1 is no better than what an income of 1 buys."""
     held = question.kept({"income": "x*P == 1", "tasks": "x > 0", "cost": "y*P <= 1"})
+    held |= signs(not_negative="P y")
     return Step("Who spends an income of 1 could not afford more tasks.", Implication(held, "y <= x"))
 
 
@@ -64,6 +66,7 @@ def _income(question: Question) -> Step:
     spent = {f"income {i}": " + ".join(f"p{j}*h{i}{j}" for j in m) + " == 1" for i in n}
     sold = {f"sold out {j}": f"p{j}*(1 - " + " - ".join(f"h{i}{j}" for i in n) + ") == 0" for j in m}
     held = question.kept(spent | sold)
+    held |= signs(not_negative=" ".join([*(f"p{j}" for j in m), *(f"h{i}{j}" for i in n for j in m)]))
     return Step("All income is spent on all resources.", Implication(held, f"{total('p@', m)} == {len(n)}"))
 
 
@@ -77,6 +80,7 @@ def ceei_sharing(question: Question) -> list[Step]:
     held = question.kept(part) | {
         "cost of a task": f"P == {total('p@*a@', m)}",
         "incomes": f"{total('p@', m)} == {n}",
+        **signs("y", " ".join(f"a{j}" for j in m)),
     }
     return [
         _income(question),
@@ -89,13 +93,15 @@ def drf_sharing(question: Question) -> list[Step]:
     """Sharing incentive: of the full resource somebody holds at least 1/n."""
     n = _users(question)
     held = question.kept({"full": f"{total('h@', n)} == 1", **each("level", "h@ <= s", n)})
-    held |= each("held", "h@ >= 0", n)
+    held |= each("held", "h@ >= 0", n) | {"share": "s >= 0"}
     own = {"level": "x*d == s", "demand": "d > 0", "part": f"{len(n)}*y*d <= 1"}
     return [
         Step("Of a full resource somebody holds at least 1/n.", Implication(held, f"{len(n)}*s >= 1")),
         Step(
             "With that dominant share one runs at least what 1/n of all runs.",
-            Implication(question.kept(own) | {"enough": f"{len(n)}*s >= 1"}, "y <= x"),
+            Implication(
+                question.kept(own) | {"enough": f"{len(n)}*s >= 1"} | signs(not_negative="x y"), "y <= x"
+            ),
         ),
     ]
 
@@ -120,6 +126,7 @@ def truthful_steps(question: Question, policy: str) -> list[Step]:
         **each("demand", "a@ > 0", [1, *others]),
     }
     grown = each("grown", "z@ > x@", others) | each("tasks", "x@ >= 0", [1, *others])
+    grown |= signs(not_negative="H u")
     return [
         Step(
             "Only lies that claim something of every resource need a look.",
@@ -148,7 +155,13 @@ def asset_envy(question: Question) -> list[Step]:
     m = _resources(question)
     held = each("covers", "y*d@ <= h@", m) | each("demand", "d@ > 0", m)
     held |= {"level other": f"{total('h@', m)} == t", "level own": f"x*({total('d@', m)}) == t"}
-    return [Step("No bundle of the same sum runs more tasks.", Implication(question.kept(held), "y <= x"))]
+    sensible = signs("x", " ".join(["y", *(f"h{j}" for j in m)]))
+    return [
+        Step(
+            "No bundle of the same sum runs more tasks.",
+            Implication(question.kept(held) | sensible, "y <= x"),
+        )
+    ]
 
 
 def ceei_envy(question: Question) -> list[Step]:
@@ -157,6 +170,7 @@ def ceei_envy(question: Question) -> list[Step]:
     held = each("covers", "y*a@ <= h@", m) | each("price", "p@ >= 0", m)
     held |= {"income other": f"{total('p@*h@', m)} == 1"}
     cost = {"cost of a task": f"P == {total('p@*a@', m)}"}
+    cost |= signs(" ".join(f"a{j}" for j in m), " ".join(["y", *(f"h{j}" for j in m)]))
     return [
         Step(
             "Tasks that another's bundle runs cost at most 1.",
@@ -172,7 +186,7 @@ def drf_envy(question: Question) -> list[Step]:
     return [
         Step(
             "Nobody holds more of my dominant resource than I do.",
-            Implication(question.kept(held), "y <= x"),
+            Implication(question.kept(held) | signs("x", "h y"), "y <= x"),
         )
     ]
 
@@ -185,7 +199,7 @@ def filled_pareto(question: Question) -> list[Step]:
     n = _users(question)
     held = {"full": f"{total('x@*a@', n)} == 1", "feasible": f"{total('z@*a@', n)} <= 1"}
     held |= each("demand", "a@ > 0", n) | each("no loss", "z@ >= x@", n)
-    tasks = each("tasks", "x@ >= 0", n)
+    tasks = each("tasks", "x@ >= 0", n) | signs(not_negative=" ".join(f"a{i}" for i in n))
     return [
         Step(
             "Of the resource that is full nobody can hold more unless somebody holds less.",
@@ -198,17 +212,19 @@ def ceei_pareto(question: Question) -> list[Step]:
     """Pareto efficiency: the first theorem of welfare economics."""
     n, m = _users(question), _resources(question)
     fits = {f"feasible {j}": total(f"z@*a@{j}", n) + " <= 1" for j in m} | each("price", "p@ >= 0", m)
+    sensible = signs(not_negative=" ".join([*(f"z{i}" for i in n), *(f"a{i}{j}" for i in n for j in m)]))
     costs = {f"cost of a task {i}": f"P{i} == " + " + ".join(f"p{j}*a{i}{j}" for j in m) for i in n}
     incomes = {"incomes": f"{total('p@', m)} == {len(n)}"}
     spent = each("income", "x@*P@ == 1", n) | each("demand", "P@ > 0", n) | each("no loss", "z@ >= x@", n)
     sold = tuple(((f"feasible {j}", f"price {j}"), "1") for j in m)
+    tasks = signs(not_negative=" ".join(f"x{i}" for i in n))
     sum_of_costs = {"total": f"{total('z@*P@', n)} <= {len(n)}"}
     return [
         _income(question),
         Step(
             "What fits costs at most all incomes.",
             Implication(
-                question.kept(fits) | costs | incomes,
+                question.kept(fits) | costs | incomes | sensible,
                 f"{total('z@*P@', n)} <= {len(n)}",
                 hints=tuple(h for h in sold if all(question.holds(question.family(name)) for name in h[0])),
                 degree=1,
@@ -216,7 +232,7 @@ def ceei_pareto(question: Question) -> list[Step]:
         ),
         Step(
             "If nobody runs less, one who ran more would spend more than there is.",
-            Implication(question.kept(spent) | sum_of_costs, "z1 <= x1"),
+            Implication(question.kept(spent) | tasks | sum_of_costs, "z1 <= x1"),
         ),
     ]
 
@@ -242,8 +258,12 @@ def ceei_single(question: Question) -> list[Step]:
     n = _users(question)
     held = each("income", "p*h@ == 1", n) | {"sold out": f"{total('h@', n)} == 1"}
     own = question.kept({"income": "p*h1 == 1"}) | {"incomes": f"p == {len(n)}"}
+    sensible = signs("p", " ".join(f"h{i}" for i in n))
     return [
-        Step("All incomes are the price of all of it.", Implication(question.kept(held), f"p == {len(n)}")),
+        Step(
+            "All incomes are the price of all of it.",
+            Implication(question.kept(held) | sensible, f"p == {len(n)}"),
+        ),
         Step("Equal incomes buy equal shares.", Implication(own, f"{len(n)}*h1 == 1")),
     ]
 
@@ -252,6 +272,7 @@ def ceei_bottleneck(question: Question) -> list[Step]:
     """A resource that is dominant for all: nobody pays more than for all resources in its place."""
     n, m = _users(question), _resources(question)
     held = each("dominant", "a@ <= a1", m) | each("price", "p@ >= 0", m)
+    sensible = signs(not_negative=" ".join(f"a{j}" for j in m))
     own = {"income": "x*P == 1", "tasks": "x > 0"}
     known = {"cost of a task": f"P == {total('p@*a@', m)}", "incomes": f"{total('p@', m)} == {len(n)}"}
     fits = {"feasible": f"{total('h@', n)} <= 1"} | each("enough", f"{len(n)}*h@ >= 1", n)
@@ -259,11 +280,14 @@ def ceei_bottleneck(question: Question) -> list[Step]:
         _income(question),
         Step(
             "A task costs at most as if it needed its share of the common resource of all resources.",
-            Implication(question.kept(held) | known, f"P <= {len(n)}*a1"),
+            Implication(question.kept(held) | known | sensible, f"P <= {len(n)}*a1"),
         ),
         Step(
             "So an income of 1 buys at least 1/n of the common resource.",
-            Implication(question.kept(own) | {"cost": f"P <= {len(n)}*a1"}, f"{len(n)}*x*a1 >= 1"),
+            Implication(
+                question.kept(own) | {"cost": f"P <= {len(n)}*a1"} | signs(not_negative="P a1"),
+                f"{len(n)}*x*a1 >= 1",
+            ),
         ),
         Step("At least 1/n for all is exactly 1/n.", Implication(question.kept(fits), f"{len(n)}*h1 == 1")),
     ]

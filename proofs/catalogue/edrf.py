@@ -7,7 +7,7 @@ g_ir = rho_i d_ir; a resource that is exhausted stops everybody who demands it.
 
 from __future__ import annotations
 
-from proofs.claims import Computation, Enumeration, Implication, InWords, Search, Step
+from proofs.claims import Computation, Counterexample, Enumeration, Implication, InWords, Step
 from proofs.statement import Hypothesis, Question, Size, Statement
 
 __all__ = [
@@ -195,10 +195,102 @@ def _one_round(question: Question) -> list[Step]:
     ]
 
 
+def _more(question: Question, more: str, less: str, what: str) -> Implication:
+    """If agent 1 has more of a resource and nobody less, one that was exhausted is exceeded."""
+    agents = range(1, question.sizes["n"] + 1)
+    held = question.kept(
+        {"gain 1": f"{more}1 > {less}1"}
+        | {f"no less {i}": f"{more}{i} >= {less}{i}" for i in agents if i > 1}
+        | {what: " + ".join(f"{less}{i}" for i in agents) + " == 1"}
+    )
+    return Implication(held, " + ".join(f"{more}{i}" for i in agents) + " > 1")
+
+
 def _strategyproof(question: Question) -> list[Step]:
-    epsilon = 0 if question.holds("exact") else "1/4"
-    arguments = {"n": 4, "m": 3, "largest": 3, "epsilon": epsilon}
-    return [Step("One or two of four agents claim other demands.", Search("edrf_lie", arguments, 1500))]
+    # y, z: levels at which an agent stops in the run with the lies and in the honest one.
+    holds = question.kept({"demand": "D > 0", "better": "U > T", "tasks": "T*D == A", "runs": "U*D <= B"})
+    longer = question.kept(
+        {"entitled": "w >= 0", "tight": "g == w", "claimed rate": "h <= w", "levels": "y >= 0"}
+    ) | {"more held": "h*y > g*z"}
+    outlives = question.kept({"earliest": "z >= t", "before": "s < t"}) | {"gainer": "y > z"}
+    rate = question.kept({"rate": "g >= 0"})
+    return [
+        Step(
+            "A member of the group who runs more tasks holds more of all that it demands.",
+            Implication(holds, "B > A"),
+        ),
+        Step(
+            "So it stops at a higher level: where its honest rate is its entitlement, no claim has a "
+            "higher rate.",
+            Implication(longer, "y > z"),
+        ),
+        Step(
+            "Gainers are the members and all others who stop at a higher level. Take one that stops first "
+            "in the honest run, at the level t, and the resource r that stops it.",
+            InWords("There is one, as members are gainers; all stop at some exhausted resource."),
+        ),
+        Step(
+            "It holds more of r with the lies: members by the first step, and others have the same rate.",
+            Implication({"demanded": "g > 0", "gainer": "y > z"}, "g*y > g*z"),
+        ),
+        Step(
+            "As r is exhausted in the honest run, somebody has less of it with the lies.",
+            _more(question, "b", "a", "exact"),
+        ),
+        Step(
+            "That is no member; it has the same rate in both runs, so that its level s with the lies is "
+            "lower.",
+            Implication(rate | {"has less": "g*s < g*z"}, "s < z"),
+        ),
+        Step(
+            "It demands r, so that it stops at t or before in the honest run: s < t. With the lies a "
+            "resource q stops it.",
+            InWords("An exhausted resource stops all who demand it; q is another one, or r itself."),
+        ),
+        Step(
+            "Gainers stop after s with the lies, so that none of them claims anything of q.",
+            Implication(outlives, "y > s"),
+        ),
+        Step(
+            "Whoever holds some of q with the lies is therefore no member and no gainer, and holds no less "
+            "of it in the honest run; others cannot hold less than nothing.",
+            Implication(rate | {"no gainer": "y <= z"}, "g*y <= g*z"),
+        ),
+        Step(
+            "The one of level s holds more of it there. But with the lies q is exhausted, so that the honest "
+            "run would exceed it.",
+            _more(question, "a", "b", "exact"),
+        ),
+        Step(
+            "For more agents the sums only have more terms.",
+            InWords("The certificate adds one inequality per agent."),
+        ),
+        Step(
+            "Computed from the algorithm: every lie of one of three agents.",
+            Enumeration("edrf_lies", {"n": 3, "m": 2, "largest": 2, "members": 1}),
+        ),
+        Step(
+            "Every pair of lies of two of three agents.",
+            Enumeration("edrf_lies", {"n": 3, "m": 2, "largest": 1, "members": 2}),
+        ),
+    ]
+
+
+HELPER = {
+    "demands": [[1, 0, 0], [0, 0, 1], [1, 0, 0], [0, 1, "1/2"]],
+    "lies": [[1, 1, 0], [0, 0, 1]],
+}
+"""Agent 1 claims resource 2, which it does not need, and stops agent 4 by that, for the good of agent 2."""
+
+
+def _helper(question: Question) -> list[Step]:
+    return [
+        Step(
+            "Agent 1 claims resource 2 too, keeps 1/2 of resource 1, and agent 2 holds 3/4 of resource 3 "
+            "instead of 2/3.",
+            Counterexample("edrf_group_lie", HELPER),
+        )
+    ]
 
 
 DEMAND = Hypothesis("demand", "demands are positive (or not negative where so said)")
@@ -236,7 +328,7 @@ STATEMENTS = (
     Statement(
         id="edrf-first-round",
         source=SOURCE,
-        place="section 3 (extended DRF); Algorithm 1 in Kash et al., SoCC 2018",
+        place="section 3 (extended DRF); Algorithm 1 in section 2.1 of Kash et al., SoCC 2018",
         words="The first round of EDRF brings everybody at least to the level 1 of its entitlement.",
         latex=r"x_1 = \min_r \frac{1}{\sum_i \rho_i d_{ir}} \ge 1",
         hypotheses=INCENTIVE[:4],
@@ -294,7 +386,7 @@ STATEMENTS = (
     Statement(
         id="edrf-one-round",
         source=SOURCE,
-        place="section 3; I. A. Kash et al., SoCC 2018, section 2.3",
+        place="section 3; compare I. A. Kash et al., SoCC 2018, section 1 (why EDRF takes rounds)",
         words="If everybody demands something of every resource, EDRF ends after one round.",
         latex=r"D > 0 \implies A_{ir} = \rho_i d_{ir} \big/ \max_k \textstyle\sum_j \rho_j d_{jk}",
         hypotheses=(Hypothesis("positive", "all demands are positive"),),
@@ -306,16 +398,44 @@ STATEMENTS = (
     Statement(
         id="edrf-strategyproof",
         source=SOURCE,
-        place="section 3",
-        words="EDRF is group-strategyproof: agents who claim other demands never gain unless one of "
-        "them loses.",
-        latex=r"u_i(A'_i) \ge u_i(A_i)\ \forall i \in S \implies u_i(A'_i) = u_i(A_i)\ \forall i \in S",
-        hypotheses=(Hypothesis("exact", "resources count as exhausted when nothing is left (epsilon = 0)"),),
-        scope="1,500 random lies of one or two of four agents, three resources, demands in thirds",
+        place="section 3 (group strategyproofness)",
+        words="EDRF is group-strategyproof: agents who claim other demands do not all run more tasks.",
+        latex=r"\forall S \ne \emptyset\ \exists i \in S: u_i(A'_i) \le u_i(A_i)",
+        hypotheses=(
+            DEMAND,
+            Hypothesis("better", "every member of the group runs more tasks with the lies"),
+            Hypothesis("tasks", "tasks times demand is what the agent holds in the honest run"),
+            Hypothesis("runs", "the tasks with the lies fit into what the member then holds"),
+            Hypothesis("entitled", "entitlements are not negative"),
+            Hypothesis("tight", "some demanded resource fixes rho: there the honest rate is the entitlement"),
+            Hypothesis("claimed rate", "a claim has at most the rate of the entitlement on every resource"),
+            Hypothesis("levels", "levels are not negative"),
+            Hypothesis("rate", "rates are not negative"),
+            Hypothesis("gain", "one agent has more of the resource"),
+            Hypothesis("no less", "nobody has less of it"),
+            Hypothesis("exact", "resources count as exhausted when nothing is left (epsilon = 0)"),
+            Hypothesis("earliest", "no gainer stops before the level t in the honest run"),
+            Hypothesis("before", "the agent with less stops before t in the run with the lies"),
+        ),
+        scope="all demands, entitlements, groups and claims, any number of resources; sums of n = {n} "
+        "agents, more in words; algorithm run for three agents and two resources: all lies of one "
+        "in halves, of two in whole units",
         steps=_strategyproof,
-        mutants=("exact",),
-        remark="The paper proves it for groups of any size. The argument follows the process with the "
-        "lies beside the "
-        "one without, and is not made formal here, so that the verdict is support by search.",
+        sizes={"n": Size(3, 2, 6, "agents", deep=5)},
+        mutants=("better", "tight", "claimed rate", "gain", "no less", "exact", "earliest", "before"),
+        remark="A group of one is strategy-proofness. Members who gain nothing can help others: "
+        "edrf-strategyproof-helper.",
+    ),
+    Statement(
+        id="edrf-strategyproof-helper",
+        source=SOURCE,
+        place="section 3, group strategyproofness read so that members need not gain",
+        words="In EDRF no member of a group that claims other demands gains unless another member loses.",
+        latex=r"u_i(A'_i) \ge u_i(A_i)\ \forall i \in S \implies u_i(A'_i) = u_i(A_i)\ \forall i \in S",
+        hypotheses=(),
+        scope="four agents, three resources, a group of two",
+        steps=_helper,
+        remark="The stronger of the two usual readings, which we do not ascribe to the paper. True is: not "
+        "all members gain (edrf-strategyproof).",
     ),
 )

@@ -77,21 +77,23 @@ def _envy(question: Question) -> list[Step]:
             "runs": "(x + 2)*c <= (a + b)*e",
         }
     )
+    # M is the largest demand of i, N that of j, and h what j demands of the resource of M.
+    served = question.kept({"before": "a >= 0", "largest 2": "h <= N", "served before": "a*N <= (x + 1)*M"})
     positive = question.kept(
-        {"bundles": "x >= 0", "other holds": "h >= 0", "largest": "M > 0"}
-        | {"served before": "a*h <= (x + 1)*M", "few after": "b*(x + 1) < a"}
-    )
+        {"bundles": "x >= 0", "other holds": "h >= 0", "largest": "M > 0", "few after": "b*(x + 1) < a"}
+    ) | {"served": "a*h <= (x + 1)*M"}
     return [
         Step(
             "Look at the moment from which on the next bundle of agent i, who ends with x, does not fit.",
             InWords(
-                "Agent j has a bundles then and gets b more. Some resource has less than i's demand c "
-                "of it left, and "
-                "j's b bundles of e fit in: b e < c. Before, i's bundle did fit, so that j's share a "
-                "M_j is at most "
-                "(x + 1) M_i; with h <= M_j the demand of j on the resource that i demands most, a h <= "
-                "(x + 1) M_i."
+                "Agent j has a bundles then and gets b more. Some resource has less than i's demand c of it "
+                "left, and j's b bundles of e fit in: b e < c. Before, i's bundle did fit, so that j's share "
+                "is at most what i's would have been, a N <= (x + 1) M."
             ),
+        ),
+        Step(
+            "Of the resource that i demands most, j demands h, no more than its largest demand N.",
+            Implication(served, "a*h <= (x + 1)*M"),
         ),
         Step(
             "If x + 2 bundles of i fit into what j holds of the scarce resource, a > 0.",
@@ -172,7 +174,10 @@ def _mechanisms(question: Question, *fair: str) -> list[Step]:
     ] + [
         Step(
             "A mechanism for more demands is one for these.",
-            InWords("It gives a table of outcomes for these four pairs, and the tables are all looked at."),
+            InWords(
+                "It gives a table of outcomes for these four pairs, and the tables are all looked at. What "
+                "it gives beyond whole bundles of a claim is worth nothing but to liars and to envy."
+            ),
         )
     ]
 

@@ -195,7 +195,8 @@ EXAMPLES = (
         "takes nothing from the others.",
         latex=r"d_{nr}>0,\ x'_n\ge x_n\implies x'_p\ge x_p",
         hypotheses=(Hypothesis("all demand all", "every user demands every resource"),),
-        scope="hidden servers; 15 random clusters of 3 users and 2 servers with one truthful allocation",
+        scope="lies that hide a server; 15 random clusters of 3 users and 2 servers with one truthful "
+        "allocation",
         steps=_lemma_1,
         remark="The paper's proof refers to the one for divided time, which ends with Pareto optimality; "
         "with divided resources "
@@ -232,19 +233,19 @@ EXAMPLES = (
         source=SOURCE,
         place="Table IV",
         words="On the 120 servers of Table IV PS-DSF gives 210, 105, 82.5 and 27.5 tasks; C-DRFH and TSF "
-        "give users 3 and 4 the same.",
+        "give users 3 and 4 the same number of tasks as each other.",
         latex=r"x=(210,105,82.5,27.5)",
         hypotheses=(Hypothesis("constraints", "users 3 and 4 run on the classes C and D only"),),
         scope="one cluster",
         steps=_table_4,
         mutants=("constraints",),
         remark="The CPU demands of users 2 and 4 do not follow from the table; 1/10 and 1/5 are "
-        "consistent with it.",
+        "consistent with it. C-DRFH is not in the table; its 58.33 for TSF and user 3 is 58.343.",
     ),
     Statement(
         id="psdsf-two-servers",
-        source="Y. Shan, G. Kesidis et al., arXiv:1803.00922, on PS-DSF",
-        place="two servers (100,30) and (30,100), fluid tasks",
+        source=SOURCE,
+        place="not in the paper: the servers (100,30) and (30,100) of Y. Shan et al., arXiv:1803.00922",
         words="PS-DSF gives 20 tasks each where DRFH and TSF give 65/3 each.",
         latex=r"20<\tfrac{65}{3}",
         hypotheses=(Hypothesis("equal weights", "both users count alike"),),

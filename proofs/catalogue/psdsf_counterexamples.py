@@ -34,12 +34,12 @@ RAY = {"demands": [[1, 5, 3], [3, 1, 1]], "capacities": [[8, 6, 4], [8, 9, 8]]}
 
 
 def _refuted(
-    name: str, place: str, words: str, latex: str, remark: str, cases: dict[str, Claim], source: str = SOURCE
+    name: str, place: str, words: str, latex: str, remark: str, cases: dict[str, Claim]
 ) -> Statement:
     steps = [Step(says, claim) for says, claim in cases.items()]
     return Statement(
         id=name,
-        source=source,
+        source=SOURCE,
         place=place,
         words=words,
         latex=latex,
@@ -79,7 +79,7 @@ NOT_TRUTHFUL = Counterexample(
 COUNTEREXAMPLES = (
     _refuted(
         "psdsf-all-drf-properties",
-        "abstract",
+        "abstract and section I",
         "PS-DSF achieves all the properties that DRF has on one server.",
         r"\text{PS-DSF: SI, EF, SP, PO, BF}",
         "The body of the paper claims Pareto optimality and strategy-proofness for divided time only, "
@@ -101,16 +101,18 @@ COUNTEREXAMPLES = (
     _refuted(
         "psdsf-definition-5-for-totals",
         "Definition 5 and Theorem 1",
-        "If every user has a bottleneck on every server, no total can grow in a feasible way without "
-        "loss to a user of no higher level.",
-        r"\text{Theorem 1's condition}\implies x_n\text{ cannot grow, even if tasks move between servers}",
-        "Definition 5 speaks of totals; the proof of Theorem 1 changes one server at a time, and so must "
-        "the definition be read.",
+        "Read with totals on both sides: if every user has a bottleneck on every server, no total can grow "
+        "unless the total of a user of no higher level falls.",
+        r"\text{(12) for all}\ n,i,\ y\ \text{feasible},\ y_n>x_n\implies\exists p,i:\ y_p<x_p,\ "
+        r"s_{pi}/\varphi_p\le s_{ni}/\varphi_n",
+        "A reading only. If the loss is counted on the server, as the proof of Theorem 1 does, the theorem "
+        "holds, also when tasks of user n move: psdsf-theorem-1. Here each user loses tasks on its better "
+        "server and wins more on the other.",
         {"Both users grow from 4/3 to 3/2 when parts of their tasks change places.": NOT_PARETO},
     ),
     _refuted(
         "psdsf-resource-unique",
-        "section III-C",
+        'section III-C speaks of "the" PS-DSF allocation; uniqueness is not claimed',
         "With divided resources all PS-DSF allocations give the same tasks.",
         r"x,y\text{ PS-DSF (RDM)}\implies\sum_ix_{ni}=\sum_iy_{ni}",
         "Sweeps of the algorithm in opposite orders end in the two points. With divided time totals are "
@@ -142,12 +144,12 @@ COUNTEREXAMPLES = (
     ),
     _refuted(
         "psdsf-time-slots-strategy-proof",
-        "Theorem 3, strategy-proofness (the paper assumes (46))",
+        "Theorem 3, strategy-proofness, without the assumption (46)",
         "With divided time nobody runs more by lying about its demands, even if it may use its time as "
         "it likes.",
         r"\sum_i\frac{x'_{ni}}{\gamma'_{ni}}\gamma_{ni}\le x_n",
-        "A liar that gets no more than the resources of the tasks that it claimed does not gain: "
-        "psdsf-time-strategy-proof. "
+        "Not what the paper says. A liar that gets no more than the resources of the tasks that it claimed "
+        "does not gain: psdsf-time-strategy-proof. "
         "So a scheduler that hands out whole servers in turn has to check what runs there.",
         {
             "User 1 claims (5, 2) for (1, 1), and with its time on both servers runs 21/10 tasks instead "
@@ -164,7 +166,7 @@ COUNTEREXAMPLES = (
     ),
     _refuted(
         "psdsf-c-drfh-bottleneck-fair",
-        "section II-C, Figure 1",
+        "section II-B, Figure 1 and Table I",
         "C-DRFH is max-min fair for a resource that all users dominantly request from all their servers.",
         r"\text{C-DRFH: BF}",
         "As the paper says; PS-DSF gives 3, 3 and 12 tasks and all the same weighted amount.",
@@ -186,7 +188,7 @@ COUNTEREXAMPLES = (
     ),
     _refuted(
         "psdsf-tsf-bottleneck-fair",
-        "section II-C, Figure 1",
+        "section II-B, Figure 1 and Table I",
         "TSF is max-min fair for a resource that all users dominantly request from all their servers.",
         r"\text{TSF: BF}",
         "As the paper says; PS-DSF gives 3, 3 and 12 tasks and all the same weighted amount.",
@@ -208,10 +210,11 @@ COUNTEREXAMPLES = (
     ),
     _refuted(
         "psdsf-tsf-sharing-incentive",
-        "Table I",
+        "section II-B and Table I",
         "TSF gives each user at least the tasks of a uniform split of every server.",
         r"x_n\ge\frac{\varphi_n}{\sum_p\varphi_p}\sum_i\gamma_{ni}",
-        "The authors of TSF obtain the sharing incentive with weights of their own, not with equal ones. "
+        "With TSF and the sharing incentive as this paper defines them. The authors of TSF obtain it with "
+        "weights of their own, not with equal ones. "
         "PS-DSF gives 11/2 and 11/20.",
         {
             "Servers (10,1) and (1,10), user 2 on the second only: TSF gives 1 task each, the split 11/2 "
@@ -231,11 +234,11 @@ COUNTEREXAMPLES = (
     ),
     _refuted(
         "psdsf-cpu-full-under-any-mechanism",
-        "section IV, Figure 6",
-        "The CPU of the first two server classes is fully utilised under any mechanism.",
+        "section V, Figure 6",
+        "The CPU of the first two server classes is fully utilised under each of the three mechanisms.",
         r"\sum_nx_{ni}d_{n,\mathrm{CPU}}=c_{i,\mathrm{CPU}},\quad i=A,B",
-        "The memory is. No demand of user 2 that fits Table IV uses more than 5/6 of the CPU; 1/10 and "
-        "2/15 are the ends.",
+        "The memory is. Table IV does not give the CPU demand of user 2, but it is at most 2/15, so that no "
+        "more than 5/6 of the CPU is in use.",
         {
             f"PS-DSF of Table IV, {cpu} CPU for a task of user 2: {part} of the CPU of classes A and "
             f"B.": Counterexample(
@@ -254,10 +257,10 @@ COUNTEREXAMPLES = (
     ),
     _refuted(
         "psdsf-memory-full",
-        "section IV, Figure 6",
-        "The memory of all servers is fully utilised under all mechanisms.",
+        "section V, Figure 6",
+        "The memory of all servers is fully utilised under each of the three mechanisms.",
         r"\sum_nx_{ni}d_{n,\mathrm{RAM}}=c_{i,\mathrm{RAM}}\quad\forall i",
-        "True while all users are active, and for PS-DSF.",
+        "True for PS-DSF, and for all three while all users are active.",
         {
             "While user 4 is away TSF uses one third of the memory of class D.": Counterexample(
                 "resource_fully_used",
@@ -274,10 +277,11 @@ COUNTEREXAMPLES = (
     ),
     _refuted(
         "psdsf-greater-cpu-use",
-        "section IV, Figure 6",
+        "section V, Figure 6",
         "PS-DSF uses no less CPU on the classes C and D than TSF.",
         r"u^{\mathrm{PS\text{-}DSF}}_{i,\mathrm{CPU}}\ge u^{\mathrm{TSF}}_{i,\mathrm{CPU}},\quad i=C,D",
-        "True while all users are active (psdsf-table-4).",
+        "True while all users are active (psdsf-table-4). Table IV does not give the CPU demand of user 2. "
+        "Here it is 1/10; from 37/285 (0.13) to 2/15, the largest possible, PS-DSF uses all of it too.",
         {
             "While user 4 is away PS-DSF uses 60/77 of the CPU of class D, TSF all of it.": Counterexample(
                 "more_use_with_psdsf",
@@ -295,7 +299,7 @@ COUNTEREXAMPLES = (
     ),
     _refuted(
         "psdsf-fluid-stability",
-        "not in the paper: PS-DSF under random arrivals",
+        "our own claim, not in the paper: PS-DSF under random arrivals",
         "With divided resources the fluid queues of PS-DSF do not grow while some fixed placement "
         "carries the loads.",
         r"\rho\in\operatorname{int}\mathcal R\implies\dot z_n=\rho_n-x_n(z)\text{ has no growing ray}",
@@ -331,6 +335,5 @@ COUNTEREXAMPLES = (
                 {"tasks": ["35/22", "245/66"], "conditions of the theorem": True, "Definition 5": True},
             ),
         },
-        source="this project, on the mechanism of " + SOURCE,
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proofs.catalogue.psdsf_theorems import NEGATION, SOURCE, implied, total
+from proofs.catalogue.psdsf_theorems import NEGATION, SOURCE, implied, signs, total
 from proofs.claims import Implication, InWords, Step
 from proofs.statement import Hypothesis, Question, Size, Statement
 
@@ -15,7 +15,7 @@ def _filled(question: Question, n: int) -> Implication:
     held = {f"alone {p}": f"g{p}*d{p} <= c" for p in users} | {
         "saturated": f"{total(f'x{p}*d{p}' for p in users)} == c"
     }
-    fixed = {"capacity": "c > 0"}
+    fixed = {"capacity": "c > 0"} | signs(not_negative=" ".join(f"g{p} d{p}" for p in users))
     for p in users:
         fixed |= {f"part {p}": f"u{p} >= 0", f"tasks {p}": f"u{p}*g{p} == x{p}"}
     return implied(
@@ -34,14 +34,19 @@ def _sharing_incentive(question: Question) -> list[Step]:
         "tasks here": "u*g == z",
         "fraction": "k*X == z",
         "runs": "X > 0",
+        **signs("f h g", "G N"),
     }
     pair = question.kept({f"holder {p}": f"u{p}*fG <= N*h{p}*k{p}" for p in users}) | {
         "value": "fG >= 0",
+        **signs("N", " ".join(f"h{p} k{p}" for p in users)),
         "filled": f"{total(f'u{p}' for p in users)} >= 1",
     }
     sums = question.kept(
         {f"server {i}": f"f*G{i} <= N*({total(f'h{p}*k{p}_{i}' for p in users)})" for i in servers}
         | {f"all tasks {p}": f"{total(f'k{p}_{i}' for i in servers)} == 1" for p in users}
+    ) | signs(
+        " ".join(["N f", *(f"h{p}" for p in users)]),
+        " ".join([*(f"G{i}" for i in servers), *(f"k{p}_{i}" for p in users for i in servers)]),
     )
     return [
         Step(
@@ -81,6 +86,7 @@ def _envy_free(question: Question) -> list[Step]:
         "tasks": "z >= 0",
         "gamma": "g > 0",
     }
+    sensible = signs("G c", "e t")
     level = question.kept({"bottleneck": "X*f*G <= N*h*g"}) | {
         "worth": "t*g <= z*G",
         "gamma": "g > 0",
@@ -88,14 +94,20 @@ def _envy_free(question: Question) -> list[Step]:
         "runs": "X > 0",
         "tasks": "z >= 0",
     }
+    level |= signs("G h N", "t")
     sums = {f"server {i}": f"t{i}*f*X <= z{i}*N*h" for i in servers}
     sums |= {"all tasks": f"{total(f'z{i}' for i in servers)} == X", "runs": "X > 0"}
+    amounts = signs("f h N", " ".join(f"t{i} z{i}" for i in servers))
     return [
         Step(
             "Equation (26): with the resources of z tasks of user p, alone g, user n, alone G, runs at "
             "most zG/g tasks.",
             implied(
-                question.kept(worth), "t*g <= z*G", "worth * gamma", "alone * tasks", f"{NEGATION} * demanded"
+                question.kept(worth) | sensible,
+                "t*g <= z*G",
+                "worth * gamma",
+                "alone * tasks",
+                f"{NEGATION} * demanded",
             ),
         ),
         Step(
@@ -116,7 +128,9 @@ def _envy_free(question: Question) -> list[Step]:
         Step(
             "Summed over the servers, user n does not prefer the weighted bundle of user p.",
             implied(
-                question.kept(sums), f"f*({total(f't{i}' for i in servers)}) <= h*N", f"{NEGATION} * runs"
+                question.kept(sums) | amounts,
+                f"f*({total(f't{i}' for i in servers)}) <= h*N",
+                f"{NEGATION} * runs",
             ),
         ),
     ]
@@ -124,16 +138,24 @@ def _envy_free(question: Question) -> list[Step]:
 
 def _bottleneck_fair(question: Question) -> list[Step]:
     n = question.sizes["n"]
-    users = range(1, n + 1)
+    users, servers = range(1, n + 1), range(1, question.sizes["s"] + 1)
     level = question.kept({"dominant 1": "G*d == c", "dominant 2": "g*e == c"}) | {
         "capacity": "c > 0",
         "demand 1": "d > 0",
         "demand 2": "e > 0",
         "level": "h*N*g >= f*X*G",
+        **signs("G g f h", "N X"),
     }
     shared = {f"dominant {p}": f"g{p}*d{p} == c" for p in users} | {
         f"tasks {p}": f"u{p}*g{p} == x{p}" for p in users
     }
+    full = {f"saturated {i}": f"{total(f'b{p}_{i}' for p in users)} == c{i}" for i in servers}
+    moved = {f"fits {i}": f"{total(f'y{p}_{i}' for p in users)} <= c{i}" for i in servers} | {
+        f"no loss {p}": f"{total(f'y{p}_{i}' for i in servers)} >= {total(f'b{p}_{i}' for i in servers)}"
+        for p in users
+        if p > 1
+    }
+    moved |= signs(not_negative=" ".join(f"b{p}_{i} y{p}_{i}" for p in users for i in servers))
     return [
         Step(
             "If all dominantly request one resource, levels on a server compare as weighted amounts of it.",
@@ -150,12 +172,22 @@ def _bottleneck_fair(question: Question) -> list[Step]:
                 | {"filled": f"{total(f'u{p}' for p in users)} >= 1", "capacity": "c > 0"},
                 f"{total(f'x{p}*d{p}' for p in users)} >= c",
                 "filled * capacity",
+                # Of degree 3, so that the equations may be multiplied by d and u.
+                "filled * capacity * capacity",
             ),
         ),
         Step(
-            "By Theorem 1 nobody gains of it on a server unless somebody with no larger weighted amount "
-            "loses.",
-            InWords("That is (constrained) weighted max-min fairness of the amounts of the common resource."),
+            "So the users up to a level fill all servers that one of them may use.",
+            InWords("Who is served stands no higher than any user that may run there (12)."),
+        ),
+        Step(
+            "None of them gets more of it unless another one of them gets less, even if all tasks move: "
+            "that is max-min fairness.",
+            Implication(
+                question.kept(full) | moved,
+                f"{total(f'y1_{i}' for i in servers)} <= {total(f'b1_{i}' for i in servers)}",
+                degree=1,
+            ),
         ),
     ]
 
@@ -163,7 +195,10 @@ def _bottleneck_fair(question: Question) -> list[Step]:
 def _two_users(question: Question) -> list[Step]:
     before, after = range(1, question.sizes["before"] + 1), range(1, question.sizes["after"] + 1)
     rival = question.kept({f"order {i}": f"g{i}*h <= g*h{i}" for i in before})
+    rival |= signs("g h", " ".join(["e", *(f"g{i} h{i}" for i in before)]))
     shared = question.kept({"level": "M*f*g <= N*k*h"})
+    shared |= signs("k g N M", " ".join(["e", *(f"g{i}" for i in before)]))
+    parts = signs("k", " ".join(["b e", *(f"g{i}" for i in before), *(f"a{i}" for i in after)]))
     own = total([*(f"a{i}" for i in after), "b*g"])
     first = total(f"g{i}" for i in before)
     return [
@@ -194,7 +229,8 @@ def _two_users(question: Question) -> list[Step]:
                     "own": f"N == {own}",
                     "weight": "f > 0",
                     "gamma": "g > 0",
-                },
+                }
+                | parts,
                 f"f*({total([first, 'g', *(f'a{i}' for i in after)])}) <= (f + k)*N",
                 "shared * weight * gamma",
             ),
@@ -297,9 +333,9 @@ FAIRNESS = (
             Hypothesis("alone", "the tasks of a user alone on a server fit (7)"),
             Hypothesis("tasks", "in the part u of the time a user runs u gamma tasks"),
         ),
-        scope="each server; all reals, {n} users that hold a bottleneck",
+        scope="all reals, {n} users that hold a bottleneck or stand no higher than one of them, {s} servers",
         steps=_bottleneck_fair,
-        sizes={"n": Size(3, 1, 4, "users")},
+        sizes={"n": Size(3, 1, 4, "users"), "s": Size(2, 1, 4, "servers")},
         mutants=("dominant", "saturated", "alone"),
         remark="One resource alone is the special case of single resource fairness.",
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proofs.catalogue.psdsf_theorems import NEGATION, SOURCE, implied, total
+from proofs.catalogue.psdsf_theorems import NEGATION, SOURCE, implied, signs, total
 from proofs.claims import Implication, InWords, Step
 from proofs.statement import Hypothesis, Question, Size, Statement
 
@@ -16,6 +16,7 @@ def _welfare(question: Question) -> Implication:
     fixed: dict[str, str] = {}
     products: list[str] = []
     for n in users:
+        fixed |= signs(f"f{n}", " ".join(f"u{n}_{i} w{n}_{i}" for i in servers))
         fixed[f"own worth {n}"] = f"{total(f'u{n}_{i}*w{n}_{i}' for i in servers)} == f{n}"
         for i in servers:
             held[f"price {n} {i}"] = f"w{n}_{i} <= q{i}"
@@ -31,8 +32,14 @@ def _welfare(question: Question) -> Implication:
 
 
 def _market(question: Question) -> list[Step]:
-    price = question.kept({"served": "q*X == h*g", "lowest level": "X*f*G <= N*h*g"}) | {"runs": "X > 0"}
-    back = question.kept({"served": "q*X == h*g", "price": "f*G <= q*N"}) | {"runs": "X > 0"}
+    price = question.kept({"served": "q*X == h*g", "lowest level": "X*f*G <= N*h*g"}) | {
+        "runs": "X > 0",
+        **signs("f h g G N q"),
+    }
+    back = question.kept({"served": "q*X == h*g", "price": "f*G <= q*N"}) | {
+        "runs": "X > 0",
+        **signs("f h g G N q"),
+    }
     slack = question.kept({"price": "f*G <= q*N"}) | {
         "complementary": "q*(1 - B) == 0",
         "gain": "f*G > 0",
@@ -63,8 +70,8 @@ def _market(question: Question) -> list[Step]:
             "...and log z <= z - 1 for the ratios z of the tasks, so no weighted sum of logarithms is "
             "larger.",
             InWords(
-                "The logarithm is concave. The objective is continuous and the set compact, so an "
-                "optimum exists."
+                "The logarithm is concave. An optimum exists, the objective being continuous and the set "
+                "compact, and as all constraints are linear it has such prices."
             ),
         ),
     ]
@@ -177,9 +184,11 @@ def _strategy_proof(question: Question) -> list[Step]:
     n, s = question.sizes["n"], question.sizes["s"]
     users, servers = range(1, n + 1), range(1, s + 1)
     claimed = question.kept({"resources": "a*d <= z*D", "ratio": "D == m*d"}) | {"demanded": "d > 0"}
+    claimed |= signs(not_negative="a z D m")
     declared = question.kept({"cover": "m*d <= D", "alone": "H*D <= c", "dominant": "G*d == c"}) | {
         "demanded": "d > 0",
         "declared": "H > 0",
+        **signs("G c", "m D"),
     }
     level = question.kept({"lie": "H*m <= G"}) | {
         "worth": "t <= m*X",
@@ -187,14 +196,19 @@ def _strategy_proof(question: Question) -> list[Step]:
         "declared": "H > 0",
         "eligible": "G > 0",
         "runs": "X > 0",
+        **signs("N", "m t"),
     }
     spent = {f"price {i}": f"f*G{i} <= q{i}*N" for i in servers} | {
         "gains": f"{total(f'v{i}*G{i}' for i in servers)} > N"
     }
     fixed = {f"part {i}": f"v{i} >= 0" for i in servers} | {"weight": "f > 0", "runs": "N > 0"}
-    sums = {f"costs {k}": f"{total(f'b{k}_{i}' for i in servers)} > f{k}" for k in users}
+    fixed |= signs(not_negative=" ".join(f"G{i} q{i}" for i in servers))
+    sums = {f"costs {k}": f"{total(f'b{k}_{i}' for i in servers)} > f{k}" for k in users if k > 1}
     sums |= {f"sold {i}": f"{total(f'b{k}_{i}' for k in users)} <= q{i}" for i in servers}
     sums |= {f"bought {i}": f"q{i} == {total(f'e{k}_{i}' for k in users)}" for i in servers}
+    paid = signs(
+        " ".join(f"f{k}" for k in users), " ".join(f"b{k}_{i} e{k}_{i}" for k in users for i in servers)
+    )
     return [
         Step(
             "The liar runs at most m tasks for each task that it claimed, m the least ratio of declared "
@@ -237,12 +251,13 @@ def _strategy_proof(question: Question) -> list[Step]:
             ),
         ),
         Step(
-            "Summed over A this is more than A paid for these servers: a contradiction, so nobody gains "
-            "by lying.",
+            "But A paid its weights for these servers: if all others of A spend more, one cannot, so nobody "
+            "gains by lying.",
             Implication(
                 question.kept(sums)
+                | paid
                 | {f"budget {k}": f"{total(f'e{k}_{i}' for i in servers)} <= f{k}" for k in users},
-                "0 > 1",
+                f"{total(f'b1_{i}' for i in servers)} <= f1",
             ),
         ),
     ]
@@ -331,6 +346,8 @@ MARKET = (
         scope="each pair of users and of servers; all reals",
         steps=_lemma_2,
         mutants=("n is served", "p is served", "product"),
+        remark="The paper says that one of the two loses. Neither need lose where both servers suit them "
+        "alike, as classes A and B suit users 1 and 2 of Table IV.",
     ),
     Statement(
         id="psdsf-time-strategy-proof",
@@ -348,7 +365,7 @@ MARKET = (
             Hypothesis("lie", "the conclusion of the second step"),
             PRICE,
             Hypothesis("gains", "the users whose level rises gain"),
-            Hypothesis("costs", "the conclusion of the step before, for each of them"),
+            Hypothesis("costs", "the conclusion of the step before, for all of them but one"),
             Hypothesis("sold", "the servers are sold once"),
             Hypothesis("bought", "they alone paid for these servers before the lie"),
         ),

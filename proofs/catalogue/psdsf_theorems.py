@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from proofs.claims import Enumeration, Implication, InWords, Step
 from proofs.statement import Hypothesis, Question, Size, Statement
 
-__all__ = ["NEGATION", "SOURCE", "THEOREMS", "implied", "total"]
+__all__ = ["NEGATION", "SOURCE", "THEOREMS", "implied", "signs", "total"]
 
 NEGATION = "not the conclusion"
 
@@ -17,6 +17,12 @@ SOURCE = 'J. Khamse-Ashari et al., "Per-server dominant-share fairness (PS-DSF)"
 def total(terms: Iterable[str]) -> str:
     """Text of a sum."""
     return " + ".join(terms) or "0"
+
+
+def signs(positive: str = "", not_negative: str = "") -> dict[str, str]:
+    """Hypotheses on the signs of variables, which keep witnesses against mutants sensible."""
+    known = {f"sign of {v}": f"{v} > 0" for v in positive.split()}
+    return known | {f"sign of {v}": f"{v} >= 0" for v in not_negative.split()}
 
 
 def implied(held: Mapping[str, str], conclusion: str, *products: str, degree: int = 1) -> Implication:
@@ -43,12 +49,13 @@ def _time_implies_resource(question: Question) -> list[Step]:
             f"tasks {n}": f"u{n}*g{n} == x{n}",
         }
     held["time"] = f"{total(f'u{n}' for n in users)} <= 1"
+    sensible = signs(not_negative=" ".join(f"g{n} d{n}" for n in users))
     return [
         Step(
             "A user that has the part u of the time of a server holds at most the part u of each "
             "resource on average.",
             implied(
-                question.kept(held),
+                question.kept(held) | sensible,
                 f"{total(f'x{n}*d{n}' for n in users)} <= c",
                 "time * capacity",
                 *(f"part {n} * alone {n}" for n in users),
@@ -60,7 +67,7 @@ def _time_implies_resource(question: Question) -> list[Step]:
 def _stopped(question: Question, n: int, higher: int, demand: str, limit: str, saturated: str) -> Implication:
     """Raising user 1 where it has a bottleneck: the last users stand higher, the others lose nothing."""
     users, top = range(1, n + 1), range(n - higher + 1, n + 1)
-    held = {f"no negative demand {p}": f"{demand}{p} >= 0" for p in users if p > 1}
+    held = {f"no negative demand {p}": f"{demand}{p} >= 0" for p in users}
     held |= {
         "demanded": f"{demand}1 > 0",
         saturated: f"{total(f'x{p}*{demand}{p}' for p in users)} == {limit}",
@@ -69,6 +76,7 @@ def _stopped(question: Question, n: int, higher: int, demand: str, limit: str, s
     fixed = {f"keeps {p}": f"y{p} >= x{p}" for p in users if 1 < p <= n - higher}
     fixed |= {f"no negative tasks {p}": f"y{p} >= 0" for p in top}
     fixed["gains"] = "y1 > x1"
+    fixed |= signs(not_negative=" ".join(f"x{p}" for p in users))
     return implied(
         question.kept(held) | fixed,
         f"{total(f'y{p}*{demand}{p}' for p in users)} > {limit}",
@@ -195,6 +203,7 @@ def _single_server(question: Question) -> list[Step]:
     alone = question.kept({"dominant": "g*d == c", "alone": "g*e <= k"}) | {
         "level": "s*g == x",
         "level sign": "s >= 0",
+        **signs("c k d g", "e"),
     }
     steps = [
         Step(
@@ -268,9 +277,9 @@ THEOREMS = (
         steps=_theorem_1,
         sizes={"n": USERS},
         mutants=("saturated", "highest", "demanded"),
-        remark="Definition 5 is read server by server, as in the paper's proof: others keep their tasks "
-        "where they are. Read "
-        "for totals that may move between servers it is stronger; see psdsf-definition-5-for-totals.",
+        remark="Definition 5 is read as in the paper's proof: nobody of no higher level loses tasks on the "
+        "server. Who gains in total gains on some server, so its tasks may move. Counting only losses of "
+        "totals makes it stronger; see psdsf-definition-5-for-totals.",
     ),
     Statement(
         id="psdsf-theorem-2",
@@ -295,7 +304,7 @@ THEOREMS = (
     Statement(
         id="psdsf-single-server",
         source=SOURCE,
-        place="section III, after Definition 5",
+        place="section I, contributions",
         words="On one server PS-DSF is weighted dominant resource fairness.",
         latex=r"s_{n1}=x_n\max_r d_{nr}/c_r",
         hypotheses=(

@@ -1,8 +1,8 @@
 r"""C. Zhu, "Dominant resource fairness with time constraints in cloud computing": exchange and optimum.
 
-The exchange is the rule that reproduces the worked example of section 2.2 (Algorithm 1 is missing in the
-paper). The optimum of the example of section 2.4 is a function of the ratio :math:`k = w_B/w_A` of the time
-weights:
+The exchange is the rule that reproduces the worked example of section 2.2 (we do not have the listing of
+Algorithm 1). The optimum of the example of section 2.4 is a function of the ratio :math:`k = w_B/w_A` of the
+time weights:
 
 .. math::
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from proofs.catalogue.psdsf_theorems import signs
 from proofs.catalogue.tdrf_claims import BROUGHT, NEEDS, POOL, SOURCE
 from proofs.claims import Computation, Counterexample, Enumeration, Implication, InWords, Step
 from proofs.statement import Hypothesis, Question, Statement
@@ -91,22 +92,24 @@ def _optimum(question: Question) -> list[Step]:
 
 
 def _four_one(question: Question) -> list[Step]:
-    held = question.kept({"levels": "2*x == 3*k*y", "four": "x == 4", "one": "y == 1"})
+    held = question.kept({"levels": "2*x == 3*k*y", "four": "x == 4", "one": "y == 1"}) | signs("k x y")
     return [Step("Equal levels leave one ratio.", Implication(held, "3*k == 8"))]
 
 
 def _end_cancels(question: Question) -> list[Step]:
     weights = {"weight A": "v*D == a", "weight B": "w*D == b", "levels": "2*x*v == 3*y*w"}
+    sensible = signs(not_negative="a b x y v w D")
     return [
         Step(
             "Equal levels do not depend on D, the end less the start.",
-            Implication(question.kept(weights), "2*x*a == 3*y*b"),
+            Implication(question.kept(weights) | sensible, "2*x*a == 3*y*b"),
         ),
         Step(
             "Nor does what has them.",
             Implication(
                 question.kept({"weight A": "v*D == a", "weight B": "w*D == b", "end": "D > 0"})
-                | {"levels": "2*x*a == 3*y*b"},
+                | {"levels": "2*x*a == 3*y*b"}
+                | sensible,
                 "2*x*v == 3*y*w",
             ),
         ),
@@ -158,7 +161,7 @@ STATEMENTS = (
     Statement(
         id="tdrf-exchange-t1",
         source=SOURCE,
-        place="experiment, time 1",
+        place="Experimental Results, time t1",
         words="The same rule gives users 1 and 2 of the experiment what is printed for time 1.",
         latex=r"k' = \begin{pmatrix} .9 & .2 & 0\\ 0 & .3 & .9\end{pmatrix}",
         hypotheses=(NEEDED,),
@@ -173,7 +176,7 @@ STATEMENTS = (
             "they brought."
         ),
         r"\sum_i k_i' \le \sum_i k_i",
-        "experiment, time 3",
+        "Experimental Results, time t3",
         [
             Step(
                 "Of resource 3 they would hold 1.4; they brought .7, with user 1 before them 1.1.",
@@ -189,7 +192,7 @@ STATEMENTS = (
         "t4",
         "The rule gives user 4 what is printed for time 4, (.7, .2, 0), in some order of the users.",
         r"k_4' = (.7, .2, 0)",
-        "experiment, time 4",
+        "Experimental Results, time t4",
         [
             Step(
                 "In no order; user 4 gets at most .6 of resource 1.",
@@ -213,7 +216,7 @@ STATEMENTS = (
             "partner, into what one can."
         ),
         r"k_i' = k_i + (\text{unusable}_i)\, e_r",
-        "section 2.2 and experiment",
+        "section 2.2 and Experimental Results",
         [
             Step(
                 "It gives what is printed for users 1, 2 and 4, and neither user 3 nor section 2.2.",

@@ -1,7 +1,7 @@
 """Claims that do not hold: C. Zhu, "Dominant resource fairness with time constraints in cloud computing".
 
-Each claim is stated in the words of the paper as far as they are mathematical, with a small case against
-it. What holds, and the exchange, is in :mod:`proofs.catalogue.tdrf`.
+Each claim is stated in the words of the paper as far as they are mathematical, or as a reading that is
+named as one, with a small case against it. What holds, and the exchange, is in :mod:`proofs.catalogue.tdrf`.
 """
 
 from __future__ import annotations
@@ -111,13 +111,14 @@ STATEMENTS = (
     ),
     _claim(
         "nobody-starves",
-        "section 2.4",
+        "section 2.4; the conclusion says that any user is allocated fair resources",
         "Under TDRF, as it is defined, everybody runs something.",
         r"w_i = \frac{t_i - t^{init}}{t^{max} - t^{init}} \Rightarrow x_i > 0",
         "A, who joined at the start, has the weight 0 and takes all it can: (9/2, 0).",
         "nobody_starves",
         POOL | {"joined": [0, 1], "start": 0},
-        "With a start before the first joining time all weights are positive, and so are all tasks.",
+        'Our reading of "fair". With a start before the first joining time all weights are positive, and so '
+        "are all tasks.",
     ),
     _claim(
         "pareto-efficient",
@@ -151,32 +152,34 @@ STATEMENTS = (
         "With time weights 3 and 8 B runs 1 task; half of (9, 9) runs 3/2.",
         "late_sharing_incentive",
         POOL | {"joined": [3, 8]},
-        "The first user to join has it; the proof in the paper assumes what it shows.",
+        "The proof of Theorem 1 says so itself (of CDRF, as the mechanism is called there). The first user "
+        "to join has it.",
     ),
     _claim(
         "dynamic-sharing-incentive",
         "section 2.5, definition of dynamic sharing incentive",
-        "After the exchange each user holds at most what it contributed, resource by resource.",
+        "Read with the k' of Algorithm 1: after the exchange each user holds at most what it contributed, "
+        "resource by resource.",
         r"k_i' \le k_i",
         "User 1 contributes (.5, .2, .4) and holds (.9, .2, 0).",
         "only_what_was_brought",
         {"contributions": BROUGHT[:2], "needs": NEEDS[:2]},
-        "The exchange gives more of some resources and less of others; what a user can use it never loses "
-        "(statement tdrf-exchange-harmless).",
+        "Theorem 1 takes this k' for the one of the definition. The exchange gives more of some resources "
+        "and less of others; what a user can use it never loses (statement tdrf-exchange-harmless).",
     ),
     _claim(
         "strategy-proof-in-time",
-        "Theorem 2",
-        "No user of TDRF gains by untrue behaviour: joining before there is anything to run.",
+        "Theorem 2, read for joining times",
+        "No user of TDRF gains by joining before it has anything to run.",
         r"t_i' < t_i \Rightarrow x_i' \le x_i",
         "B joins at 1 instead of 2, as A does, and runs 2 tasks instead of 9/7.",
         "early_joining",
         POOL | {"joined": [1, 2], "earlier": 1},
-        "The proof considers lies about machines only.",
+        "Our reading: the definition speaks of demands, and the proof of lies about machines only.",
     ),
     _claim(
         "strategy-proof-in-contributions",
-        "Theorem 2",
+        "Theorem 2, read for contributions",
         "No user gains by overstating its contribution.",
         r"k_i' \ge k_i \Rightarrow u_i' \le u_i",
         (
@@ -189,11 +192,12 @@ STATEMENTS = (
             "needs": [[0, 1, 1], [1, 0, 1]],
             "claim": _tenths([[8, 1, 3]])[0],
         },
-        "The proof considers lies about machines only; contributions would have to be verified.",
+        "Our reading: the definition speaks of demands, and the proof of lies about machines only. "
+        "Contributions would have to be verified.",
     ),
     _claim(
         "longer-stay-gets-more",
-        "idea of the time weight",
+        "section 2.4 and proof of Theorem 1",
         "Who stays longer gets a larger dominant share.",
         r"\text{stay}_i \ge \text{stay}_k \Rightarrow s_i \ge s_k",
         "B joins at 2 and leaves at 9, A is there from 1 to 3; their dominant shares are 3/7 and 6/7.",
@@ -203,7 +207,7 @@ STATEMENTS = (
     ),
     _claim(
         "contributions-fit",
-        "experiment",
+        "Experimental Results",
         "The users present contribute at most the resources R = (1, 1, 1).",
         r"\sum_i k_i \le R",
         "Users 1, 2 and 3 contribute (1, 1.1, 1.1).",
@@ -213,7 +217,7 @@ STATEMENTS = (
     ),
     _claim(
         "demands-are-positive",
-        "section 2.1",
+        "section 2.1 and Experimental Results",
         "Every user demands something of every resource, also in the experiment.",
         r"d_{ir} > 0\ \forall i, r",
         "Each of the four users of the experiment has a demand of 0.",
@@ -226,8 +230,8 @@ STATEMENTS = (
         source=SOURCE,
         place="section 2.2, complexity of Algorithm 1",
         words=(
-            "An exchange that visits all pairs of users makes more than any multiple of the number of "
-            "users of visits; the paper says O(|U|)."
+            "An exchange that visits all pairs of users makes more visits than any fixed multiple of the "
+            "number of users."
         ),
         latex=r"\forall c\ \exists n:\ \tfrac12 n(n-1) > c\,n",
         hypotheses=(
@@ -238,7 +242,8 @@ STATEMENTS = (
         steps=_pairs,
         mutants=("users",),
         remark=(
-            "With a list per resource of who offers and who seeks it, an exchange in linear time is possible."
+            "The paper says O(|U|) of its Algorithm 1. With a list per resource of who offers and who seeks "
+            "it, an exchange in linear time is possible."
         ),
     ),
 )

@@ -7,11 +7,14 @@ from typing import Any
 
 from proofs.checking.refutations import NEGATION
 from proofs.claims import Implication
-from proofs.errors import EvidenceError, ProofError
+from proofs.errors import EvidenceError
 from proofs.polynomials import Polynomial
 from proofs.relations import Relation, relation
 
 __all__ = ["check_unsat", "smt_query", "solver_module"]
+
+LONGEST = 600_000
+"""Milliseconds that checking one query may take."""
 
 
 def smt_query(claim: Implication) -> str:
@@ -20,7 +23,7 @@ def smt_query(claim: Implication) -> str:
     names = sorted(set().union(*(r.left.variables for r in asserted.values())))
     lines = ["(set-logic QF_NRA)", *(f"(declare-fun {name} () Real)" for name in names)]
     for name, r in asserted.items():
-        lines += [f"; {name}", f"(assert {_assertion(r)})"]
+        lines += [f"; {' '.join(name.split())}", f"(assert {_assertion(r)})"]
     return "\n".join([*lines, "(check-sat)", ""])
 
 
@@ -45,13 +48,13 @@ def solver_module() -> Any:
 
     Raises
     ------
-    ProofError
+    ImportError
         If it is not installed.
     """
     try:
         import z3
     except ImportError:
-        raise ProofError("this needs the SMT solver z3: pip install 'fairqueues[exact]'") from None
+        raise ImportError("this needs the SMT solver z3: pip install 'fairqueues[exact]'") from None
     return z3
 
 
@@ -61,6 +64,7 @@ def check_unsat(claim: Implication, evidence: Mapping[str, Any]) -> None:
         raise EvidenceError("the query is not that of the claim")
     z3 = solver_module()
     solver = z3.SolverFor("QF_NRA", ctx=z3.Context())
+    solver.set("timeout", LONGEST)
     solver.from_string(evidence["query"])
     answer = str(solver.check())
     if answer != "unsat":

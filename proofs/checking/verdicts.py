@@ -80,7 +80,7 @@ def verify_finding(claim: Claim, finding: Finding) -> None:
         raise EvidenceError(f"{finding.evidence.get('kind')!r} does not make a claim {kind} {finding.status}")
     try:
         check(claim, finding.evidence)
-    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         raise EvidenceError(f"the evidence is malformed: {error!r}") from None
 
 

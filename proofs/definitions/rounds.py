@@ -92,14 +92,14 @@ def algorithm_1(demands: Matrix, weights: Any = None) -> Filling:
 def algorithm_2(demands: Matrix, epsilon: Fraction, weights: Any = None, frozen: bool = False) -> Filling:
     """DC-DRF, the inner loop: demanders of a resource with at most epsilon left leave.
 
-    ``frozen`` leaves mu at its first value, as Lemma 3.1 assumes. Operations are counted per line: 8 and 17
-    touch a demand, 13 and 15 a resource, 16 (decided per tenant, as Lemma 3.2 counts) a tenant who grows;
-    "16, per demand" are the comparisons if every demand of a tenant is looked at until one is exhausted.
+    ``frozen`` leaves mu at its first value, as Lemma 3.1 assumes. Operations are counted per line: 8, 17 and
+    23 touch a demand, 13 and 15 a resource, 18 a tenant, 16 (decided per tenant, as Lemma 3.2 counts) one who
+    grows; "16, per demand" are the comparisons if demands of a tenant are looked at until one is exhausted.
     """
     n, m = len(demands), len(demands[0])
     rates = growth_rates(demands, entitlements(n, m, weights))
     needs = [[r for r in range(m) if row[r]] for row in demands]
-    count = dict.fromkeys(("8", "13", "15", "16", "16, per demand", "17"), 0)
+    count = dict.fromkeys(("8", "13", "15", "16", "16, per demand", "17", "18", "23"), 0)
     mu, left, y, z = [Fraction(0)] * m, [Fraction(1)] * m, Fraction(0), [Fraction(0)] * n
     for i in range(n):
         for r in needs[i]:
@@ -125,12 +125,17 @@ def algorithm_2(demands: Matrix, epsilon: Fraction, weights: Any = None, frozen:
                 staying.append(i)
                 continue
             z[i] = y
+            count["18"] += 1
             for r in needs[i]:
                 count["17"] += 1
                 if not frozen:
                     mu[r] -= rates[i][r]
         growing = staying
-    held = [[z[i] * g for g in rates[i]] for i in range(n)]
+    held = [[Fraction(0)] * m for _ in range(n)]
+    for i in range(n):
+        for r in needs[i]:
+            count["23"] += 1
+            held[i][r] = z[i] * rates[i][r]
     return Filling(held, left, levels, rates, count)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 from typing import Any
 
-from proofs.definitions.pools import Matrix, tasks_with
+from proofs.definitions.pools import Matrix, Row, tasks_with
 from proofs.definitions.registry import Case, define, fraction, fractions
 from proofs.definitions.rounds import (
     Filling,
@@ -75,22 +74,33 @@ def edrf_is_dcdrf(n: int, m: int, largest: int, epsilon: Any, weights: Sequence[
 
 
 @define
-def edrf_lie(rng: random.Random, n: int, m: int, largest: int, epsilon: Any = 0) -> Case:
-    """One or two tenants claim other demands: not one of them gains while the other does not lose."""
+def edrf_lies(n: int, m: int, largest: int, members: int) -> Iterator[Case]:
+    """Some agents claim other demands of the same family (all of them are tried): not all of them gain."""
+    claims = [row for (row,) in instances(1, m, largest)]
+    for demands in instances(n, m, largest):
+        honest = algorithm_1(demands).tasks(demands)
+        for group in combinations(range(n), members):
+            for lies in product(claims, repeat=members):
+                got = _with_lies(demands, dict(zip(group, lies, strict=True)))
+                case = {"demands": demands, "members": [i + 1 for i in group], "lies": lies}
+                told = {"honest": honest, "with the lies": got}
+                yield case | told, any(got[i] <= honest[i] for i in group)
 
-    def drawn() -> list[Fraction]:
-        row = [Fraction(rng.choice([0, rng.randint(1, largest)]), largest) for _ in range(m)]
-        row[rng.randrange(m)] = Fraction(rng.randint(1, largest), largest)
-        return row
 
-    demands = [drawn() for _ in range(n)]
-    lies = [drawn() for _ in range(rng.randint(1, 2))]
-    some = len(lies)
-    honest = algorithm_2(demands, fraction(epsilon)).tasks(demands)[:some]
-    held = algorithm_2(lies + demands[some:], fraction(epsilon)).held
-    got = [tasks_with(row, own) for row, own in zip(demands[:some], held, strict=False)]
+def _with_lies(demands: Matrix, lies: dict[int, Row]) -> Row:
+    """Tasks that each agent can run by its true demand with what EDRF gives it for the claims."""
+    held = algorithm_1([lies.get(i, row) for i, row in enumerate(demands)]).held
+    return [tasks_with(row, own) for row, own in zip(demands, held, strict=True)]
+
+
+@define
+def edrf_group_lie(demands: Any, lies: Any) -> dict[str, Any]:
+    """Tasks of the first agents, honest and with their lies; claimed: none has more unless one has less."""
+    given, claims = fractions(demands), fractions(lies)
+    honest = algorithm_1(given).tasks(given)[: len(claims)]
+    got = _with_lies(given, dict(enumerate(claims)))[: len(claims)]
     pays = all(g >= t for g, t in zip(got, honest, strict=True)) and got != honest
-    return {"demands": demands, "lies": lies, "honest": honest, "with the lies": got}, not pays
+    return {"honest": honest, "with the lies": got, "holds": not pays}
 
 
 @define
@@ -218,7 +228,7 @@ def work(demands: Matrix, epsilon: Fraction, weights: Any = None) -> dict[str, i
 
 def _within(w: dict[str, int], line_16: str) -> tuple[int, int]:
     """Operations, and |N|B + I|N| + I|R|."""
-    spent = sum(w[f"line {k}"] for k in ("8", "13", "15", line_16, "17"))
+    spent = sum(w[f"line {k}"] for k in ("8", "13", "15", line_16, "17", "18", "23"))
     return spent, w["N"] * w["B"] + w["I"] * (w["N"] + w["R"])
 
 
@@ -226,14 +236,16 @@ def _within(w: dict[str, int], line_16: str) -> tuple[int, int]:
 def dcdrf_work(
     n: int, m: int, largest: int, epsilons: Sequence[Any], line_16: str, constant: int
 ) -> Iterator[Case]:
-    """Operations are at most constant times |N|B + I|N| + I|R|; lines 8 and 17 touch every demand once."""
+    """Operations are at most constant times |N|B + I|N| + I|R|; lines 8, 17, 23 touch a demand once."""
     for demands in instances(n, m, largest):
         for e in fractions(epsilons):
             w = work(demands, e)
             spent, unit = _within(w, line_16)
             once = (
-                w["line 8"] == w["line 17"] == w["demands"]
+                w["line 8"] == w["line 17"] == w["line 23"] == w["demands"]
                 and w["line 13"] == w["line 15"] == w["I"] * w["R"]
+                and w["line 18"] == w["N"]
+                and w["I"] <= min(w["N"], w["R"])
             )
             yield {"demands": demands, "epsilon": e} | w, once and spent <= constant * unit
 
@@ -242,7 +254,7 @@ def dcdrf_work(
 def dcdrf_work_light(most: int, line_16: str, constant: int) -> Iterator[Case]:
     """The same when many light tenants of long vectors stay to the end; see :func:`light_tenants`."""
     for k in range(1, most + 1):
-        demands, weights = light_tenants(k, k, 3 * k)
+        demands, weights = light_tenants(k, k, 4 * k)
         w = work(demands, Fraction(0), weights)
         spent, unit = _within(w, line_16)
         yield {"rounds": k, "tenants": len(demands)} | w, spent <= constant * unit
@@ -256,6 +268,15 @@ def dcdrf_work_per_demand(rounds: int, length: int, many: int, constant: int) ->
     unit = _within(w, "16")[1]
     told = {name: w[name] for name in ("N", "R", "B", "I", "line 16, per demand")}
     return told | {"|N|B + I|N| + I|R|": unit, "holds": w["line 16, per demand"] <= constant * unit}
+
+
+@define
+def dcdrf_work_grows(most: int) -> Iterator[Case]:
+    """With k demands of 4 k light tenants that line 16 is at least k/5 times |N|B + I|N| + I|R|."""
+    for k in range(1, most + 1):
+        demands, weights = light_tenants(k, k, 4 * k)
+        w = work(demands, Fraction(0), weights)
+        yield {"k": k} | w, 5 * w["line 16, per demand"] >= k * _within(w, "16")[1]
 
 
 def light_tenants(rounds: int, length: int, many: int) -> tuple[Matrix, list[Fraction]]:

@@ -9,9 +9,11 @@ alone the system is solved over the rationals, and the result is accepted only i
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -33,11 +35,18 @@ MOST_SQUARED = 8
 Term = tuple[tuple[str, ...], str]
 
 
-def find_refutation(claim: Implication, degree: int) -> dict[str, Any] | None:
-    """Evidence with products of up to ``degree`` premises, or None."""
+def find_refutation(claim: Implication, degree: int, deadline: float = inf) -> dict[str, Any] | None:
+    """Evidence with products of up to ``degree`` premises, or None; None too when the deadline passes.
+
+    The deadline is a time of the monotonic clock.
+    """
     known = premises(claim)
     terms = _terms(claim, known, degree)
-    columns = [_product(known, term) for term in terms]
+    columns = []
+    for term in terms:
+        if time.monotonic() > deadline:
+            return None
+        columns.append(_product(known, term))
     reach = max((c.degree for c in columns), default=0)
     cofactors = [
         (name, m)
@@ -49,7 +58,7 @@ def find_refutation(claim: Implication, degree: int) -> dict[str, Any] | None:
         return None
     columns += [Polynomial({m: Fraction(1)}) * known[name].left for name, m in cofactors]
     strict = [_is_strict(known, term) for term in terms]
-    solution = _solve(columns, len(terms), strict)
+    solution = _solve(columns, len(terms), strict, deadline)
     if solution is None:
         return None
     evidence = {
@@ -103,9 +112,12 @@ def _monomials(known: dict[str, Relation], degree: int) -> list[Monomial]:
     return found
 
 
-def _solve(columns: Sequence[Polynomial], n_terms: int, strict: Sequence[bool]) -> list[Fraction] | None:
+def _solve(
+    columns: Sequence[Polynomial], n_terms: int, strict: Sequence[bool], deadline: float
+) -> list[Fraction] | None:
     """Exact coefficients with which the columns add up to 0, the first ``n_terms`` of them >= 0."""
-    if not any(strict):
+    left = deadline - time.monotonic()
+    if not any(strict) or left <= 0:
         return None
     rows = {m: k for k, m in enumerate(sorted({m for c in columns for m in c.terms}))}
     entries = [(rows[m], j, c) for j, column in enumerate(columns) for m, c in column.terms.items()]
@@ -121,11 +133,12 @@ def _solve(columns: Sequence[Polynomial], n_terms: int, strict: Sequence[bool]) 
         b_eq=right,
         bounds=[(0, None)] * n_terms + [(None, None)] * free,
         method="highs-ds",
+        options={"time_limit": left},
     )
     if found.status != 0:
         return None
     used = np.flatnonzero(np.abs(found.x) > 1e-9)
-    exact = _exactly(entries, used.tolist(), len(rows))
+    exact = _exactly(entries, used.tolist(), len(rows), deadline)
     if exact is None:
         return None
     solution = [Fraction(0)] * len(columns)
@@ -135,7 +148,7 @@ def _solve(columns: Sequence[Polynomial], n_terms: int, strict: Sequence[bool]) 
 
 
 def _exactly(
-    entries: Sequence[tuple[int, int, Fraction]], used: list[int], last: int
+    entries: Sequence[tuple[int, int, Fraction]], used: list[int], last: int, deadline: float
 ) -> list[Fraction] | None:
     """Solve the equations (all right sides 0, the last 1) in the used unknowns by elimination."""
     place = {j: k for k, j in enumerate(used)}
@@ -147,6 +160,8 @@ def _exactly(
     pending = list(system.values())
     solved: dict[int, list[Fraction]] = {}
     for k in range(width):
+        if time.monotonic() > deadline:
+            return None
         pivot = next((row for row in pending if row[k]), None)
         if pivot is None:
             continue

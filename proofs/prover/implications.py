@@ -10,7 +10,7 @@ from typing import Any
 from proofs.checking.queries import smt_query, solver_module
 from proofs.checking.refutations import check_assignment
 from proofs.claims import Implication
-from proofs.errors import EvidenceError, ProofError
+from proofs.errors import EvidenceError
 from proofs.prover.combinations import find_refutation
 from proofs.relations import relation
 from proofs.verdict import Status
@@ -32,7 +32,7 @@ def implication_evidence(claim: Implication, deadline: float) -> tuple[Status, d
     if witness is not None:
         return Status.REFUTED, {"kind": "assignment", "values": witness}, "witness"
     for degree in range(1, claim.degree + 1):
-        evidence = find_refutation(claim, degree)
+        evidence = find_refutation(claim, degree, deadline)
         if evidence is not None:
             how = "Farkas certificate" if degree == 1 and _affine(claim) else "Positivstellensatz certificate"
             return Status.PROVED, evidence, f"{how}, {len(evidence['terms'])} terms"
@@ -70,7 +70,7 @@ def _lucky_witness(claim: Implication) -> dict[str, Fraction] | None:
 def _ask_solver(claim: Implication, deadline: float) -> tuple[Status, dict[str, Any], str]:
     try:
         z3 = solver_module()
-    except ProofError as error:
+    except ImportError as error:
         return Status.UNKNOWN, {}, f"no certificate of degree {claim.degree} was found, and {error}"
     query = smt_query(claim)
     solver = z3.SolverFor("QF_NRA", ctx=z3.Context())

@@ -29,8 +29,15 @@ Answer = tuple[Status, dict[str, Any], str]
 
 
 def settle(step: Step, time_limit: float) -> Finding:
-    """Finding of one step within a time limit in seconds; UNKNOWN, with the reason, where none is reached."""
-    status, evidence, reason = _answer(step.claim, time.monotonic() + time_limit)
+    """Finding of one step within a time limit in seconds; UNKNOWN, with the reason, where none is reached.
+
+    Solvers stop at the limit and cases are looked at until then; the computation of one case is not
+    interrupted.
+    """
+    answer: Answer = Status.UNKNOWN, {}, "the time limit was reached before this step"
+    if time_limit > 0 or isinstance(step.claim, InWords):
+        answer = _answer(step.claim, time.monotonic() + time_limit)
+    status, evidence, reason = answer
     return Finding(step.says, status, plain(claim_to_dict(step.claim)), plain(evidence), reason)
 
 

@@ -44,6 +44,10 @@ def test_status_and_evidence(s):
 def test_mutants(s, name):
     verdict = check(s, drop=[name])
     assert verdict.status == (Status.UNKNOWN if (s.id, name) in OPEN else Status.REFUTED)
+    for finding in verdict.findings:
+        if finding.evidence.get("kind") == "assignment":
+            # Counterexamples are sensible: no negative tasks, demands or shares.
+            assert name == "price" or min(map(F, finding.evidence["values"].values())) >= 0
     verdict.verify()
 
 

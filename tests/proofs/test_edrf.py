@@ -15,11 +15,12 @@ from proofs.catalogue import edrf as pool_part
 from proofs.catalogue import edrf_bundles as bundle_part
 from proofs.definitions import definition
 from proofs.definitions.bundles import minmax, pareto
+from proofs.definitions.pools import tasks_with
 from proofs.definitions.rounds import algorithm_1, entitlements, instances
 from proofs.prover.library import library_value
 
-REFUTED = {"edrf-minmax-envy-other", "edrf-lowest-share-incentive"}
-SUPPORTED = {"edrf-strategyproof", "edrf-minmax-random"}
+REFUTED = {"edrf-minmax-envy-other", "edrf-lowest-share-incentive", "edrf-strategyproof-helper"}
+SUPPORTED = {"edrf-minmax-random"}
 STATEMENTS = {s.id: s for s in (*pool_part.STATEMENTS, *bundle_part.STATEMENTS)}
 
 
@@ -42,7 +43,13 @@ def test_without_a_hypothesis_there_is_a_witness(name):
 
 @pytest.mark.parametrize("n", [2, 4])
 def test_other_numbers_of_agents(n):
-    for name in ("edrf-first-round", "edrf-pareto", "edrf-minmax-pareto", "edrf-minmax-sharing-incentive"):
+    for name in (
+        "edrf-first-round",
+        "edrf-pareto",
+        "edrf-strategyproof",
+        "edrf-minmax-pareto",
+        "edrf-minmax-sharing-incentive",
+    ):
         assert check(name, n=n).status == Status.PROVED
 
 
@@ -116,6 +123,37 @@ def test_instances_are_all_but_for_the_order():
 
 
 # Refutations, in plain integers without proofs.definitions --------------------------------------------------
+
+
+def test_a_member_who_gains_nothing_helps_another():
+    """Agents 1 and 3 share resource 1, 4 demands resource 2 and half as much of 3, and 2 demands 3."""
+    w = F(1, 4)
+    # Honest: resource 1 is full at 2, resource 3 at 8/3 before resource 2 is.
+    honest = [2 * w, w / (w + w / 2)]
+    # Agent 1 claims resource 2 too, which is full at 2 as well, so that agent 4 stops there.
+    used = 2 * (w + w / 2)
+    lied = [2 * w, 2 * w + 1 - used]
+    assert honest == [F(1, 2), F(2, 3)]
+    assert lied == [F(1, 2), F(3, 4)]
+    values = check("edrf-strategyproof-helper").witness["values"]
+    assert [F(v) for v in values["honest"]] == honest
+    assert [F(v) for v in values["with the lies"]] == lied
+
+
+def test_random_lies_of_groups_of_any_size():
+    """Not all members gain, with weights per resource and larger demands than edrf-strategyproof tries."""
+    rng = random.Random(4)
+    for _ in range(400):
+        rows = random_rows(rng)
+        n, m = len(rows), len(rows[0])
+        weights = [[F(rng.randint(1, 9)) for _ in row] for row in rows]
+        group = rng.sample(range(n), rng.randint(1, n))
+        claims = list(rows)
+        for i in group:
+            claims[i] = [F(rng.choice([0, rng.randint(1, 8)]), 8) for _ in range(m)]
+            claims[i][rng.randrange(m)] = F(1)
+        honest, held = algorithm_1(rows, weights).tasks(rows), algorithm_1(claims, weights).held
+        assert any(tasks_with(rows[i], held[i]) <= honest[i] for i in group)
 
 
 def served(demands, capacity, key, first):

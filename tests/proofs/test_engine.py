@@ -5,6 +5,7 @@ import json
 import random
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from fractions import Fraction
 
@@ -29,6 +30,7 @@ from proofs import (
     statements,
     verify,
 )
+from proofs.checking import verify_finding
 from proofs.checking.queries import smt_query
 from proofs.checking.refutations import check_refutation
 from proofs.definitions import define, fraction, plain
@@ -279,6 +281,53 @@ def test_time_limits_give_unknown():
     verdict = check(statement(Enumeration("cubes", {"largest": 10**9})), time_limit=0.05)
     assert verdict.status == Status.UNKNOWN
     assert "time limit" in verdict.reason
+
+
+def test_time_limits_hold_for_every_step_and_inside_linear_programs():
+    names = [f"x{k}" for k in range(12)]
+    hard = Implication({n: f"{n} >= 1" for n in names}, "x0*x1*x2*x3 >= 1", degree=3)
+    begin = time.monotonic()
+    verdict = check(statement(*[hard] * 50), time_limit=0.5)
+    # One linear program and 300 tries for a witness may be under way when the time is over.
+    assert time.monotonic() - begin < 20
+    assert verdict.status == Status.UNKNOWN
+    assert find_refutation(hard, 2, time.monotonic() - 1) is None
+    late = check(statement(*[Enumeration("cubes", {"largest": 10**9})] * 2), time_limit=0.05)
+    assert "before this step" in late.findings[1].reason
+    for wrong in (0, -1, float("nan")):
+        with pytest.raises(ProofError, match="seconds > 0"):
+            check("br-feasible", time_limit=wrong)
+
+
+def test_words_alone_and_nothing_are_no_proof():
+    for empty in (statement(), statement(InWords("obvious"))):
+        with pytest.raises(ProofError, match="no step that can be checked"):
+            check(empty)
+
+
+def test_without_the_solver_the_answer_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "z3", None)
+    claim = Implication({"root": "x**2 == 2"}, "x < 0", degree=1)
+    verdict = check(statement(claim))
+    assert verdict.status == Status.UNKNOWN
+    assert "pip install 'fairqueues[exact]'" in verdict.reason
+    evidence = {"kind": "unsat", "query": smt_query(claim)}
+    finding = replace(verdict.findings[0], status=Status.PROVED, evidence=evidence)
+    with pytest.raises(ImportError, match="fairqueues"):
+        verify_finding(claim, finding)
+
+
+def test_names_cannot_add_to_a_query():
+    query = smt_query(Implication({"a\n(assert false)": "x > 0"}, "x > 1"))
+    assert query.count("\n(assert") == 2
+
+
+def test_malformed_evidence_is_refused():
+    claim = Implication({"fits": "x <= 1"}, "x <= 2")
+    finding = check(statement(claim)).findings[0]
+    for false in ({"terms": 1}, {"terms": [[]], "cofactors": {}}, {"terms": [], "cofactors": []}, {}):
+        with pytest.raises(EvidenceError):
+            verify_finding(claim, replace(finding, evidence={"kind": "refutation"} | false))
 
 
 def test_questions_drop_reverse_and_replace_hypotheses():
