@@ -9,10 +9,11 @@ from examples.drf import SOURCE as DRF
 from examples.psdsf import SOURCE as PSDSF
 from examples.regions import SOURCE as REGIONS
 from examples.reproduce import command
+from examples.statements import SOURCE as STATEMENTS
 from examples.tdrf import SOURCE as TDRF
 from examples.workshop import SOURCE as WORKSHOP
 
-SOURCES = (WORKSHOP, PSDSF, DRF, TDRF, DCDRF, REGIONS)
+SOURCES = (WORKSHOP, PSDSF, DRF, TDRF, DCDRF, REGIONS, STATEMENTS)
 
 if __name__ == "__main__":
     sys.exit(command(SOURCES, "examples"))

@@ -1,9 +1,9 @@
 r"""Exchange of contributions: what one user cannot use for what another cannot.
 
 User i brings the amounts :math:`k_{ij}` of resource j and can use only some resources. In [1]_ (section
-2.2; its Algorithm 1 is missing) two users swap, one for one, a resource that the first cannot use but the
-second can against one that the second cannot use but the first can. The rule here is the one that
-reproduces the worked example and the first step of the experiment of [1]_:
+2.2; we do not have the listing of its Algorithm 1) two users swap, one for one, a resource that the first
+cannot use but the second can against one that the second cannot use but the first can. The rule here is
+the one that reproduces the worked example and the first step of the experiment of [1]_:
 
 * pairs of users are visited once, in a given order, and for each pair the suitable pairs of resources in the
   order of the resources;
