@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 2
 
-.PHONY: reproduce test lint types layers bench clean
+.PHONY: reproduce test lint types layers bench docs clean
 
 reproduce: $(READY)  ## redraw the figures and tables of all sources into out/ (QUICK=1: two minutes)
 	$(BIN)/python -m examples --out out $(if $(QUICK),--quick)
@@ -22,6 +22,9 @@ types: $(READY)
 
 layers: $(READY)
 	$(BIN)/lint-imports
+
+docs: $(READY)  ## the documentation into out/docs; warnings are errors
+	$(BIN)/python -m sphinx -W -q --keep-going -j $(JOBS) -b html docs out/docs
 
 bench: $(READY)  ## the speed table, ratios against yardsticks of the same run
 	$(BIN)/python -m benchmarks

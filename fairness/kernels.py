@@ -2,7 +2,7 @@ r"""What compiled kernels share: how they see the demands, and how they stay in 
 
 Kernels walk over the resources that a class demands. Few resources are read from the matrix of task shares as
 it is; of many, of which a class often needs only some, the :class:`Nonzeros` are listed. The same kernel
-serves both, with :func:`span` and :func:`entry`:
+serves both, with :func:`span` and :func:`entry`::
 
     first, last = span(shares, i)
     for e in range(first, last):

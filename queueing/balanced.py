@@ -37,6 +37,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairness.errors import ModelError
+from fairness.notebook import shown
 from fairness.problem import FloatArray
 from fairness.validation import require_memory, require_whole
 from queueing.balanced_groups import Component, Groups, thinned
@@ -167,7 +168,7 @@ class BalancedFairness(LittleMeans):
         return states
 
     def tasks(self) -> FloatArray:
-        """Tasks running in each state of the box, shape (*shape, n_classes): rho_i P(x - e_i)/P(x).
+        """Tasks running in each state of the box, shape ``(*shape, n_classes)``: rho_i P(x - e_i)/P(x).
 
         0 where P underflows. Needs ``distribution=True``.
         """
@@ -210,6 +211,10 @@ class BalancedFairness(LittleMeans):
                 f"empty with probability {self.empty_probability:.6g}",
             ]
         )
+
+    _repr_html_ = shown(
+        skip=lambda result: 1 + min(result.system.n_classes, MOST_LINES) + (result.system.n_classes > MOST_LINES)
+    )
 
     def __repr__(self) -> str:
         return self.summary()

@@ -11,6 +11,7 @@ import math
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import joblib
 import numpy as np
@@ -22,8 +23,11 @@ from fairness.policies.protocol import Policy, call_policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray, Problem
 from fairness.validation import require_memory
-from queueing.grid import box_name, check_shape, count_states
+from queueing.grid import box_name, check_shape, count_axes, count_states
 from queueing.system import same_problem
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["Table", "policy_tasks", "tabulate"]
 
@@ -40,7 +44,7 @@ class Table:
     problem : Problem or Cluster
     policy : str
         Name of the policy.
-    tasks : ndarray of shape (*shape, n_classes), tasks
+    tasks : ndarray of shape ``(*shape, n_classes)``, tasks
         C-contiguous and read-only.
     function : callable
         The policy itself.
@@ -58,6 +62,15 @@ class Table:
 
     def __repr__(self) -> str:
         return f"Table({self.policy} on {box_name(self.shape)} states)"
+
+    def to_dataset(self) -> xr.Dataset:
+        """Tasks with labels: a dim "jobs of A" for each class, then job_class; the policy is a coordinate."""
+        import xarray as xr
+
+        names = list(self.problem.job_classes)
+        axes = count_axes(names, self.shape)
+        labels = {"job_class": names, "policy": self.policy, **axes}
+        return xr.Dataset({"tasks": ((*axes, "job_class"), self.tasks)}, labels)
 
     def is_of(self, problem: Problem | Cluster, policy: Policy | ClusterPolicy) -> bool:
         """Whether the table is of an equal problem and an equal policy."""

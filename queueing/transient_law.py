@@ -88,7 +88,7 @@ class Transient:
         Steps of the uniformised chain.
     steady : bool
         Whether the pass ended early because the law had become steady.
-    distribution : ndarray of shape (n_times, *shape), or None
+    distribution : ndarray of shape ``(n_times, *shape)``, or None
         The laws themselves, if they were kept.
     """
 

@@ -59,7 +59,7 @@ class ProportionalFair:
     """Proportional fairness: the largest weighted product of tasks; CEEI.
 
     It gives every job its share of some resource (sharing incentive), is free of envy and Pareto efficient,
-    and does not depend on how work is cut into tasks; it is not strategy-proof [4]_.
+    and does not depend on how work is cut into tasks; it is not strategy-proof (reference 4 of the module).
 
     Examples
     --------

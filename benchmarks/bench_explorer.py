@@ -1,0 +1,54 @@
+"""Updates of the explorer: server time from a message of the browser to the data of all figures.
+
+Every update moves a demand, so that nothing is kept from the one before. The yardstick is one law of balanced
+fairness at the current load, in the same run: an update computes 26 of them and all else.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+from benchmarks.harness import Row, best_seconds
+from fairqueues.explorer.model import POLICIES, State
+from fairqueues.explorer.page import Page
+from queueing import balanced_fairness
+
+__all__ = ["rows"]
+
+TARGET = 0.15
+LOAD = "0.9"
+
+
+def rows() -> list[Row]:
+    result = []
+    for classes, resources in ((2, 2), (3, 3)):
+        base = State().resized(classes, resources)
+        page = Page(base)
+        page.show(base)
+        yardstick = best_seconds(lambda base=base: balanced_fairness(base.system, tail=1e-6))
+        times = {}
+        # The policy matters for the drift field of two classes only.
+        for policy in POLICIES if classes == 2 else ("DRF",):
+            steps = itertools.count(1)
+
+            def update(
+                page: Page = page, base: State = base, policy: str = policy, steps: itertools.count = steps
+            ) -> None:
+                demand = str(1.0 + 0.01 * next(steps))
+                fields = base.texts | {"load": LOAD, "demands-0-0": demand}
+                answer = page.reply({"fields": fields, "policy": policy})
+                assert not answer["errors"], answer
+
+            times[policy] = best_seconds(update, repeat=5)
+        slowest = max(times, key=lambda policy: times[policy])
+        seconds = times[slowest]
+        result.append(
+            Row(
+                f"explorer update, {classes} classes on {resources} resources, load {LOAD}",
+                f"{1e3 * seconds:.0f} ms",
+                f"< {1e3 * TARGET:.0f} ms",
+                seconds < TARGET,
+                f"slowest policy {slowest}; {seconds / yardstick:.0f} x one balanced fairness law",
+            )
+        )
+    return result

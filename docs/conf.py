@@ -1,0 +1,69 @@
+"""How Sphinx builds these pages: ``python -m sphinx -W --keep-going -b html docs out/docs``.
+
+Nothing on the pages is fetched from elsewhere: formulas become MathML when the pages are built, fonts and
+icons come with the theme, the search index is a local file.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE.parent), str(HERE / "_ext")]
+
+project = "fairqueues"
+author = "The fairqueues developers"
+copyright = author
+version = release = "0.1.0"
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "myst_parser",
+    "mathml",
+    "source_pages",
+    "papers",
+]
+source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
+exclude_patterns = [
+    "_ext",
+    "_templates",
+    "generated/errors.md",
+    "generated/statements.md",
+]  # the last two are included
+templates_path = ["_templates"]
+
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_typehints = "none"  # the docstrings say types, shapes and units
+autodoc_default_options = {"members": True, "member-order": "bysource"}
+autodoc_preserve_defaults = True
+numpydoc_show_class_members = False  # autodoc lists them already
+numpydoc_xref_param_type = False
+
+suppress_warnings = ["ref.citation"]  # a list of sources may name one that the text cites in words
+
+html_theme = "pydata_sphinx_theme"
+html_title = "fairqueues"
+html_static_path = ["_static"]
+html_css_files = ["fairqueues.css"]
+html_sidebars: dict[str, list[str]] = {
+    page: []
+    for page in ("index", "tutorial", "papers", "statements", "conventions", "benchmarks", "development")
+}
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "logo": {"text": "fairqueues"},
+    "navbar_end": ["theme-switcher"],
+    "navbar_persistent": ["search-button"],
+    "secondary_sidebar_items": ["page-toc"],
+    "header_links_before_dropdown": 9,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_math_renderer = "mathml"

@@ -1,0 +1,94 @@
+"""``allocate``: who gets how much, by every policy, with certificates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fairqueues.commands.inputs import chosen, heading, is_cluster, numbers, read
+from fairqueues.commands.options import AsCsv, AsJson, File, Out, Policies, Report
+from fairqueues.commands.outcome import Evidence, Outcome
+from fairqueues.commands.output import Delivery
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["allocate"]
+
+
+def allocate(
+    context: typer.Context,
+    file: File,
+    policy: Policies = None,
+    counts: Annotated[
+        str | None,
+        typer.Option("--counts", metavar="X,Y,...", help="Jobs present instead of those of the file."),
+    ] = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    out: Out = None,
+    report: Report = None,
+) -> None:
+    """Share a pool or a cluster among its classes, by every policy, each with its certificate."""
+    deliver = Delivery.of(context, as_json, as_csv, out, report)
+    scenario = read(file)
+    policies = chosen(scenario, policy)
+    given = numbers("--counts", counts, scenario.model.n_classes)
+
+    import pandas as pd
+
+    import fairness
+    from fairqueues.commands.progress import steps
+
+    jobs = scenario.counts if given is None else given
+    results: dict[str, Any] = {}
+    for name in steps(policies, "allocate"):
+        results[name] = fairness.allocate(scenario.model, policies[name], jobs)
+    table = pd.concat({name: r.to_dataframe() for name, r in results.items()}, names=["policy"])
+    deliver(
+        Outcome(
+            heading("Allocations", scenario),
+            table,
+            tuple(
+                Evidence(name, r.certificate.claim, r.certificate.residual, r.certificate.holds)
+                for name, r in results.items()
+            ),
+            notes=() if is_cluster(scenario) else tuple(_use(name, r) for name, r in results.items()),
+            figure=lambda: _figure(scenario.model, policies, results, jobs),
+            scenario=scenario.text,
+            extra={
+                "utilization": {name: r.utilization for name, r in results.items()},
+                "prices": {name: r.prices for name, r in results.items() if r.prices is not None},
+            },
+        )
+    )
+
+
+def _use(name: str, result: Any) -> str:
+    """Line on the use of each resource."""
+    used = (
+        f"{resource} {u:.6g}/{c:g}" + (" (full)" if full else "")
+        for resource, u, c, full in zip(
+            result.problem.resources, result.usage, result.problem.capacities, result.saturated, strict=True
+        )
+    )
+    return f"{name}: in use: {', '.join(used)}"
+
+
+def _figure(model: Any, policies: dict[str, Any], results: dict[str, Any], jobs: Any) -> Figure:
+    """Two classes of a pool: the sharing polygon; else who holds how much of each resource."""
+    from matplotlib.figure import Figure
+
+    from fairness import Problem
+    from fairness.plots import plot_sharing
+
+    if isinstance(model, Problem) and model.n_classes == 2 and not model.blocked.any():
+        figure = Figure(layout="constrained")
+        plot_sharing(model, list(policies.values()), figure.add_subplot(), counts=jobs)
+        return figure
+    figure = Figure(figsize=(6.4, 1.5 + 2.2 * len(results)), layout="constrained")
+    axes = figure.subplots(len(results), squeeze=False)[:, 0]
+    for ax, result in zip(axes, results.values(), strict=True):
+        result.plot(ax)
+    return figure

@@ -1,0 +1,83 @@
+"""The command ``fairqueues``: its commands, their examples, and one line for whatever goes wrong.
+
+The modules of the commands import what they compute with inside their functions, so that ``--help`` and shell
+completion answer at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from fairqueues.commands.allocate import allocate
+from fairqueues.commands.audit import audit
+from fairqueues.commands.checkout import bench, reproduce
+from fairqueues.commands.cloud import cloud
+from fairqueues.commands.errors import exit_codes
+from fairqueues.commands.examples import examples
+from fairqueues.commands.explore import explore
+from fairqueues.commands.fluid import fluid
+from fairqueues.commands.prove import prove
+from fairqueues.commands.provision import provision
+from fairqueues.commands.region import region
+from fairqueues.commands.schema import schema, version
+from fairqueues.commands.simulate import simulate
+from fairqueues.commands.solve import solve
+from fairqueues.commands.sweep import sweep
+
+__all__ = ["COMMANDS", "app", "main"]
+
+COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
+    "allocate": (allocate, "fairqueues allocate drf_example --report drf.html"),
+    "audit": (audit, "fairqueues audit drf_audit"),
+    "solve": (solve, "fairqueues solve talk_unbalanced --load 0.6 --out rates.svg"),
+    "simulate": (simulate, "fairqueues simulate cluster_traffic --jobs 2 --seed 1"),
+    "fluid": (fluid, "fairqueues fluid talk_unbalanced --out fluid.svg"),
+    "region": (region, "fairqueues region talk_capacity_region --out region.svg"),
+    "sweep": (sweep, "fairqueues sweep talk_sweep --out rates.nc --checkpoint rates.part"),
+    "cloud": (cloud, "fairqueues cloud dcdrf_profile"),
+    "prove": (prove, "fairqueues prove psdsf-theorem-1 --verify"),
+    "provision": (provision, "fairqueues provision provisioning"),
+    "reproduce": (reproduce, "fairqueues reproduce drf --quick --folder out"),
+    "bench": (bench, "fairqueues bench filling"),
+    "explore": (explore, "fairqueues explore talk_unbalanced"),
+    "examples": (examples, "fairqueues examples drf_example > mine.toml"),
+    "schema": (schema, "fairqueues schema > scenario.schema.json"),
+    "version": (version, "fairqueues version"),
+}
+"""Commands in the order of the help text, each with an example."""
+
+
+class _Group(TyperGroup):
+    """Errors raised on purpose become one line and an exit code, in the shell and in tests alike."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        with exit_codes("fairqueues"):
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: Any) -> Any:
+        with exit_codes("fairqueues"):
+            return super().invoke(ctx)
+
+
+app = typer.Typer(
+    name="fairqueues",
+    cls=_Group,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Fair sharing of several resources at once: who gets how much, what happens under random traffic, "
+    "how much traffic fits.",
+    epilog="Exit codes: 0 done, 1 a check failed or a result missed its tolerance, 2 wrong use.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for _name, (_function, _example) in COMMANDS.items():
+    app.command(_name, epilog=f"\b\nExample:\n  {_example}")(_function)
+
+
+def main() -> None:
+    """Entry point."""
+    app(prog_name="fairqueues")

@@ -1,0 +1,86 @@
+"""``audit``: which policy has which property, by a search for counterexamples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fairqueues.commands.errors import WrongUse
+from fairqueues.commands.inputs import heading, read, seed_of
+from fairqueues.commands.options import AsCsv, AsJson, Jobs, Out, Policies, Seed
+from fairqueues.commands.outcome import Evidence, Outcome
+from fairqueues.commands.output import Delivery
+
+__all__ = ["audit"]
+
+
+def audit(
+    context: typer.Context,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="Scenario with policies and [audit].")
+    ] = None,
+    policy: Policies = None,
+    properties: Annotated[
+        list[str] | None,
+        typer.Option("--property", metavar="KEY", help="Such as SI, EF, SP; may be repeated. Default: all."),
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option("--budget", min=1, metavar="N", help="Models asked per cell (default 2000).")
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option("--resume", metavar="FILE", help="Keep finished cells here, and go on from there."),
+    ] = None,
+    jobs: Jobs = 1,
+    seed: Seed = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    out: Out = None,
+) -> None:
+    """Ask every policy about every property; a cross comes with a smallest witness, confirmed exactly."""
+    deliver = Delivery.of(
+        context, as_json, as_csv, out, figures=False, also=() if resume is None else (resume,)
+    )
+    scenario = None if file is None else read(file)
+    policies = _policies(scenario, policy)
+
+    import fairness
+
+    section: Any = None if scenario is None else scenario.section("audit")
+    most: int = budget if budget is not None else getattr(section, "budget", 2000)
+    entropy = seed_of(seed, scenario)
+    table = fairness.audit(
+        policies,
+        properties or getattr(section, "properties", None),
+        budget=most,
+        rng=entropy,
+        n_jobs=jobs,
+        progress=True,
+        resume=resume,
+    )
+    crosses = [cell for cell in table.cells.values() if cell.violated]
+    deliver(
+        Outcome(
+            "Audit" if scenario is None else heading("Audit", scenario),
+            table.to_dataframe(),
+            tuple(Evidence(c.policy, f"violates {c.property}: {c.confirmation}", c.best) for c in crosses),
+            notes=tuple(line for line in table.summary(details=False).splitlines()[-3:] if line),
+            failures=table.contradictions,
+            scenario="" if scenario is None else scenario.text,
+            seed=entropy,
+            extra={"witnesses": {f"{c.policy}, {c.property}": c.summary() for c in crosses}},
+        )
+    )
+
+
+def _policies(scenario: Any, names: list[str] | None) -> list[Any]:
+    from fairqueues.scenario.names import policy_named
+
+    policies = (
+        [policy_named(name) for name in names] if names else list(scenario.policies) if scenario else []
+    )
+    if not policies:
+        raise WrongUse("no policy is given; name some with --policy NAME, or give a scenario that has them")
+    return policies

@@ -1,0 +1,87 @@
+"""``reproduce`` and ``bench``: the galleries and the speed table, which live in the repository.
+
+The wheel holds the library and the command; examples and benchmarks are scripts of the repository. These two
+commands run them from a checkout: the folder that is given, the one around the current folder, or the one
+that the package was imported from.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairqueues.commands.errors import WrongUse
+from fairqueues.commands.files import require_writable
+
+__all__ = ["bench", "checkout", "reproduce"]
+
+Checkout = Annotated[
+    Path | None, typer.Option("--checkout", metavar="DIR", help="The repository, if it is elsewhere.")
+]
+
+
+def reproduce(
+    sources: Annotated[
+        list[str] | None, typer.Argument(metavar="[SOURCE]...", help="Such as drf or psdsf. Default: all.")
+    ] = None,
+    folder: Annotated[Path, typer.Option("--folder", metavar="DIR", help="Where the pages go.")] = Path(
+        "out"
+    ),
+    quick: Annotated[bool, typer.Option("--quick", help="Shorter simulations and coarser curves.")] = False,
+    place: Checkout = None,
+) -> None:
+    """Redraw the figures and tables of the papers, with a page for each source."""
+    root = checkout(place)
+    known = sorted(p.stem for p in (root / "examples").glob("*.py") if "SOURCE = " in p.read_text("utf-8"))
+    for source in sources or ():
+        if source not in known:
+            raise WrongUse(f"unknown source {source!r}; choose from {', '.join(known)}")
+    target = folder.resolve()
+    if not target.is_dir():
+        require_writable(target)
+    options = ["--out", str(target), *(["--quick"] if quick else [])]
+    modules = [f"examples.{source}" for source in sources] if sources else ["examples"]
+    _leave(max(_run(root, [module, *options]) for module in modules))
+
+
+def bench(
+    topics: Annotated[
+        list[str] | None, typer.Argument(metavar="[TOPIC]...", help="Such as filling. Default: all.")
+    ] = None,
+    place: Checkout = None,
+) -> None:
+    """Measure speed as ratios against a yardstick of the same run."""
+    root = checkout(place)
+    known = sorted(p.stem.removeprefix("bench_") for p in (root / "benchmarks").glob("bench_*.py"))
+    for topic in topics or ():
+        if topic not in known:
+            raise WrongUse(f"unknown topic {topic!r}; choose from {', '.join(known)}")
+    _leave(_run(root, ["benchmarks", *(topics or ())]))
+
+
+def checkout(given: Path | None = None) -> Path:
+    """Root of the repository; WrongUse, with what to do, if there is none."""
+    here = Path.cwd()
+    around = [here, *here.parents, Path(__file__).resolve().parents[2]] if given is None else [given]
+    for folder in around:
+        if (folder / "examples" / "reproduce.py").is_file() and (folder / "benchmarks").is_dir():
+            return folder.resolve()
+    where = "around this folder" if given is None else f"in {given}"
+    raise WrongUse(
+        "examples and benchmarks are no part of the wheel, and there is no checkout of the repository "
+        f"{where}; get one with git clone, or unpack the sdist, and call this command inside it or with "
+        "--checkout DIR"
+    )
+
+
+def _run(root: Path, arguments: list[str]) -> int:
+    return subprocess.run([sys.executable, "-m", *arguments], cwd=root, check=False).returncode
+
+
+def _leave(code: int) -> None:
+    if code:
+        raise typer.Exit(code if code in (1, 2) else 1)

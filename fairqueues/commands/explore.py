@@ -1,0 +1,31 @@
+"""``explore``: the page in the browser."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairqueues.commands.errors import WrongUse
+from fairqueues.commands.inputs import read
+
+__all__ = ["explore"]
+
+
+def explore(
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Scenario to start from.")] = None,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Port on this machine; 0 for a free one.")
+    ] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page.")] = True,
+) -> None:
+    """Move demands, capacities and loads on a local web page, and see at once what changes."""
+    if find_spec("bokeh") is None:
+        raise WrongUse("explore needs bokeh; install it: pip install 'fairqueues[explore]'")
+    scenario = None if file is None else read(file)
+
+    from fairqueues.explorer import serve
+
+    serve(scenario, port=port, open_browser=browser)

@@ -1,0 +1,60 @@
+"""Files appear whole or not at all: everything is written aside and put in place at the end."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from fairqueues.commands.errors import OutputError
+
+__all__ = ["require_writable", "write_all"]
+
+
+def require_writable(path: Path) -> None:
+    """OutputError unless a file can be made at this place; nothing is left behind.
+
+    Examples
+    --------
+    >>> require_writable(Path("nowhere/out.svg"))
+    Traceback (most recent call last):
+    fairqueues.commands.errors.OutputError: cannot write nowhere/out.svg: there is no folder 'nowhere'; ...
+    """
+    folder = path.parent
+    if path.is_dir():
+        raise OutputError(f"cannot write {path}: it is a folder; name a file in it")
+    if not folder.is_dir():
+        raise OutputError(f"cannot write {path}: there is no folder {str(folder)!r}; create it first")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise OutputError(f"cannot write {path}: the file is protected; choose another name")
+    try:
+        handle, name = tempfile.mkstemp(dir=folder)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror}; choose another folder") from None
+    os.close(handle)
+    os.unlink(name)
+
+
+def write_all(writers: Mapping[Path, Callable[[Path], None]]) -> None:
+    """Call every writer with a path beside its target; put all files in place when the last is written."""
+    aside: dict[Path, Path] = {}
+    try:
+        for path, write in writers.items():
+            handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+            os.close(handle)
+            aside[path] = Path(name)
+            write(aside[path])
+            # mkstemp makes private files; these are results to share, as open() would make them.
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(name, 0o666 & ~mask)
+        for path, written in aside.items():
+            os.replace(written, path)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from None
+    finally:
+        for written in aside.values():
+            with suppress(FileNotFoundError):
+                os.unlink(written)

@@ -1,0 +1,109 @@
+"""``fluid``: whether the fluid limit drains, and how it goes from a start."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fairqueues.commands.inputs import chosen, heading, numbers, read, seed_of
+from fairqueues.commands.options import AsCsv, AsJson, File, Out, Policies, Report, Seed
+from fairqueues.commands.outcome import Evidence, Outcome
+from fairqueues.commands.output import Delivery
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["fluid"]
+
+
+def fluid(
+    context: typer.Context,
+    file: File,
+    policy: Policies = None,
+    start: Annotated[
+        str | None, typer.Option("--start", metavar="X,Y,...", help="Jobs at time 0 instead of [fluid].")
+    ] = None,
+    horizon: Annotated[
+        float | None, typer.Option("--horizon", min=0.0, metavar="T", help="Stop the trajectory here.")
+    ] = None,
+    verdict: Annotated[
+        bool, typer.Option("--verdict", help="Only verdicts, which become the table of --csv and --out.")
+    ] = False,
+    seed: Seed = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    out: Out = None,
+    report: Report = None,
+) -> None:
+    """Judge the fluid limit of every policy and follow it from a start."""
+    deliver = Delivery.of(context, as_json, as_csv, out, report)
+    scenario = read(file)
+    policies = chosen(scenario, policy)
+    system = scenario.system
+    section = scenario.section("fluid") if scenario.has("fluid") else None
+    given = numbers("--start", start, system.n_classes)
+    begin: Any = given if given is not None else getattr(section, "start", None)
+    end = horizon if horizon is not None else getattr(section, "horizon", None)
+    followed = begin is not None and not verdict
+    deliver.require_figure(followed, "only a trajectory is drawn; give --start or [fluid]")
+    entropy = seed_of(seed, scenario)
+
+    import pandas as pd
+
+    from fairqueues.commands.progress import steps
+    from queueing import fluid_verdict, trajectory
+
+    # The trajectories first: what is wrong with a start shows at once.
+    paths: dict[str, Any] = {}
+    if followed:
+        paths = {
+            n: trajectory(system, policies[n], begin, horizon=end) for n in steps(policies, "trajectory")
+        }
+    verdicts = {n: fluid_verdict(system, policies[n], rng=entropy) for n in steps(policies, "verdict")}
+    rows = [
+        {
+            "policy": name,
+            "status": v.status,
+            "basis": v.basis,
+            "growth": v.growth,
+            **({"emptying_time": paths[name].emptying_time} if paths else {}),
+        }
+        for name, v in verdicts.items()
+    ]
+    judged = pd.DataFrame(rows).set_index("policy")
+    table, tables = judged, {}
+    if paths:
+        table = pd.concat({n: _long(p) for n, p in paths.items()}, names=["policy"])
+        tables = {"verdicts": judged}
+    deliver(
+        Outcome(
+            heading("Fluid limit", scenario),
+            table,
+            tuple(Evidence(n, f"{v.status}, by {v.basis}: {v.evidence}") for n, v in verdicts.items()),
+            tables,
+            notes=tuple(line.strip() for p in paths.values() for line in p.summary().splitlines()),
+            brief=judged,
+            figure=(lambda: _figure(paths)) if paths else None,
+            scenario=scenario.text,
+            seed=entropy,
+            extra={"verdicts": {n: {"status": v.status, "basis": v.basis, "evidence": v.evidence}
+                                for n, v in verdicts.items()}},
+        )
+    )  # fmt: skip
+
+
+def _long(path: Any) -> Any:
+    """Rows by step and class; the times of events may come twice, so the step is the key."""
+    frame = path.to_dataframe().reset_index()
+    frame.index.name = "step"
+    return frame
+
+
+def _figure(paths: dict[str, Any]) -> Figure:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(1 + 4.6 * len(paths), 4.2), layout="constrained")
+    for ax, path in zip(figure.subplots(1, len(paths), squeeze=False)[0], paths.values(), strict=True):
+        path.plot(ax)
+    return figure

@@ -1,0 +1,226 @@
+"""How a result leaves the command: table, JSON or CSV on standard output, files by their suffix, a report.
+
+Options are checked before the long work; files appear at the end, all of them or none.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from fairqueues.commands.errors import FAILED, WrongUse
+from fairqueues.commands.files import require_writable, write_all
+from fairqueues.commands.outcome import Outcome
+from fairqueues.commands.tables import print_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+__all__ = ["DATA", "FIGURES", "Delivery", "command_line", "to_dataset"]
+
+FIGURES = (".svg", ".png", ".pdf")
+DATA = (".nc", ".csv", ".json")
+_PRESENTATION = ("as_json", "as_csv", "out", "report", "jobs", "backend", "checkpoint")
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """Where the result of a command goes, checked; made by :meth:`of`."""
+
+    context: typer.Context
+    as_json: bool
+    as_csv: bool
+    out: tuple[Path, ...]
+    report: Path | None
+
+    @classmethod
+    def of(
+        cls,
+        context: typer.Context,
+        as_json: bool = False,
+        as_csv: bool = False,
+        out: Sequence[Path] | None = None,
+        report: Path | None = None,
+        *,
+        figures: bool = True,
+        also: Sequence[Path] = (),
+    ) -> Delivery:
+        """Check the options; WrongUse where one cannot be kept.
+
+        ``also`` are files that the command writes itself.
+        """
+        if as_json and as_csv:
+            raise WrongUse("--json and --csv exclude each other; write the second one with --out FILE.csv")
+        known = (*FIGURES, *DATA) if figures else DATA
+        paths = tuple(out or ())
+        for path in paths:
+            if path.suffix.lower() not in known:
+                raise WrongUse(
+                    f"--out {path}: the suffix {path.suffix!r} is none of {', '.join(known)}"
+                    + ("" if figures else "; this command draws no figure")
+                )
+            if path.suffix.lower() == ".nc":
+                _engine()
+        if report is not None and report.suffix.lower() not in (".html", ".htm"):
+            raise WrongUse(f"--report {report}: a report is a page, name it .html")
+        written = [*paths, *also, *([report] if report is not None else [])]
+        source = context.params.get("file")
+        for k, path in enumerate(written):
+            require_writable(path)
+            if source is not None and path.resolve() == Path(source).resolve():
+                raise WrongUse(f"{path} is the scenario itself and would be overwritten; choose another name")
+            if path.resolve() in (p.resolve() for p in written[:k]):
+                raise WrongUse(f"{path} is named twice")
+        return cls(context, as_json, as_csv, paths, report)
+
+    def require_figure(self, possible: bool, why: str) -> None:
+        """WrongUse if a figure file is asked for and there can be none."""
+        for path in self.out:
+            if path.suffix.lower() in FIGURES and not possible:
+                raise WrongUse(f"--out {path}: {why}; write .nc, .csv or .json")
+
+    def __call__(self, outcome: Outcome) -> None:
+        """Write the files, print the result, and leave with exit code 1 if a check failed."""
+        command = command_line(self.context, outcome.seed)
+        writers = {path: partial(_write, outcome=outcome, command=command) for path in self.out}
+        if self.report is not None:
+            kept = command_line(self.context, outcome.seed, without=("as_json", "as_csv", "out"))
+            writers[self.report] = partial(_write_report, outcome=outcome, command=kept)
+        write_all(writers)
+        if self.as_json:
+            typer.echo(json.dumps(outcome.to_json(command), indent=1, ensure_ascii=False))
+        elif self.as_csv:
+            typer.echo(_csv(outcome.table), nl=False)
+        else:
+            print_table(outcome.table if outcome.brief is None else outcome.brief, outcome.title)
+            for line in (*map(str, outcome.evidence), *outcome.notes):
+                typer.echo(f"  {line}")
+            if outcome.seed is not None:
+                typer.echo(f"  seed {outcome.seed}")
+        for path in writers:
+            typer.echo(f"wrote {path}", err=True)
+        for line in outcome.missed:
+            typer.echo(f"failed: {' '.join(line.split())}", err=True)
+        if outcome.missed:
+            raise typer.Exit(FAILED)
+
+
+def command_line(
+    context: typer.Context, seed: int | None = None, *, without: Sequence[str] = _PRESENTATION
+) -> str:
+    """The command that repeats a result: what was given, and the seed that was drawn."""
+    words = context.command_path.split()
+    params = dict(context.params)
+    if seed is not None and "seed" in params:
+        params["seed"] = seed
+    options: list[str] = []
+    for param in context.command.params:
+        value = params.get(param.name or "")
+        if param.name in (None, "help", *without) or value in (None, (), []) or value == param.default:
+            continue
+        several = list(value) if isinstance(value, list | tuple) else [value]
+        if param.param_type_name == "argument":
+            words += map(str, several)
+        elif isinstance(value, bool):
+            options.append(param.opts[0] if value else param.secondary_opts[0])
+        else:
+            for one in several:
+                options += [param.opts[0], str(one)]
+    return shlex.join([*words, *options])
+
+
+def _write(path: Path, outcome: Outcome, command: str) -> None:
+    writers: dict[str, Callable[[], Any]] = {
+        ".nc": lambda: _write_netcdf(path, outcome, command),
+        ".csv": lambda: path.write_text(_csv(outcome.table), encoding="utf-8"),
+        ".json": lambda: path.write_text(
+            json.dumps(outcome.to_json(command), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+        ),
+    }
+    writers.get(path.suffix.lower(), lambda: _write_figure(path, outcome))()
+
+
+def _write_figure(path: Path, outcome: Outcome) -> None:
+    if outcome.figure is None:
+        raise WrongUse(f"there is no figure of this result to write to a {path.suffix} file")
+    import matplotlib
+
+    kind = path.suffix.lower()[1:]
+    # The same result makes the same file: no date, no random identifiers.
+    stamp = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
+    with matplotlib.rc_context({"svg.hashsalt": "fairqueues"}):
+        outcome.figure().savefig(path, format=kind, metadata=stamp, dpi=200)
+
+
+def _csv(table: pd.DataFrame) -> str:
+    return table.to_csv(index=any(name is not None for name in table.index.names))
+
+
+def to_dataset(table: pd.DataFrame) -> xr.Dataset:
+    """Table as a Dataset; the keys become dimensions."""
+    import xarray as xr
+
+    flat = table.copy()
+    if not flat.index.is_unique:
+        flat = flat.reset_index()
+        flat.index.name = "row"
+    elif flat.index.names == [None]:
+        flat.index.name = "row"
+    dataset: xr.Dataset = xr.Dataset.from_dataframe(flat)
+    return dataset
+
+
+def _write_netcdf(path: Path, outcome: Outcome, command: str) -> None:
+    from fairqueues.commands.outcome import versions
+
+    dataset = outcome.dataset if outcome.dataset is not None else to_dataset(outcome.table)
+    # NetCDF has no objects and no booleans among its attributes; text is kept as text.
+    attrs = {
+        "title": outcome.title,
+        "scenario": outcome.scenario,
+        "command": command,
+        "versions": json.dumps(versions()),
+        **({} if outcome.seed is None else {"seed": str(outcome.seed)}),
+        **dataset.attrs,
+    }
+    dataset = dataset.copy()
+    for name, variable in dataset.variables.items():
+        if variable.dtype == object:
+            values = variable.values
+            if any(not isinstance(v, str) for v in values.ravel()):
+                told = [v if isinstance(v, str) else str(v) for v in values.ravel()]
+                dataset[name] = (variable.dims, _objects(told, values.shape))
+    dataset.attrs = attrs
+    dataset.to_netcdf(path, engine=_engine())
+
+
+def _objects(values: list[str], shape: tuple[int, ...]) -> Any:
+    import numpy as np
+
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array.reshape(shape)
+
+
+def _engine() -> Any:
+    """h5netcdf or netcdf4, whichever is there; WrongUse if neither is."""
+    from importlib.util import find_spec
+
+    for engine, modules in (("h5netcdf", ("h5netcdf", "h5py")), ("netcdf4", ("netCDF4",))):
+        if all(map(find_spec, modules)):
+            return engine
+    raise WrongUse("a .nc file needs netCDF4, or h5netcdf with h5py; install one, or write .csv or .json")
+
+
+def _write_report(path: Path, outcome: Outcome, command: str) -> None:
+    from fairqueues.report import page
+
+    path.write_text(page(outcome, command), encoding="utf-8")

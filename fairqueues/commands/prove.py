@@ -1,0 +1,87 @@
+"""``prove``: statements of the papers, with evidence that is checked again on demand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from fairqueues.commands.errors import WrongUse
+from fairqueues.commands.options import AsCsv, AsJson, Jobs, Out
+from fairqueues.commands.outcome import Evidence, Outcome
+from fairqueues.commands.output import Delivery
+
+__all__ = ["prove"]
+
+
+def prove(
+    context: typer.Context,
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="[ID]...", help="Statements. Default: all.")
+    ] = None,
+    list_all: Annotated[bool, typer.Option("--list", help="Only list the statements.")] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="Check all evidence again.")] = False,
+    deep: Annotated[bool, typer.Option("--deep", help="Larger sizes.")] = False,
+    time_limit: Annotated[
+        float, typer.Option("--time-limit", min=0.001, metavar="SECONDS", help="For each statement.")
+    ] = 60.0,
+    jobs: Jobs = 1,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    out: Out = None,
+) -> None:
+    """Prove, support or refute statements of the papers; every verdict carries its evidence."""
+    deliver = Delivery.of(context, as_json, as_csv, out, figures=False)
+
+    import pandas as pd
+
+    from proofs.catalogue import statement_named, statements
+
+    if len(set(ids or ())) < len(ids or ()):
+        raise WrongUse("a statement is named twice; name each one once")
+    chosen = [statement_named(name) for name in ids] if ids else list(statements())
+    if list_all:
+        rows = [(s.id, s.source, s.place, s.words) for s in chosen]
+        table = pd.DataFrame(rows, columns=["id", "source", "place", "statement"]).set_index("id")
+        deliver(Outcome("Statements", table))
+        return
+
+    from fairqueues.commands.progress import steps
+    from proofs.report import Report, report
+    from proofs.verdict import Status
+
+    if jobs == 1:  # one by one, with the remaining time
+        limits: dict[str, Any] = {"deep": deep, "time_limit": time_limit}
+        parts = (report([s.id], **limits).verdicts for s in steps(chosen, "prove", "statement"))
+        result = Report(tuple(v for part in parts for v in part))
+    else:
+        result = report([s.id for s in chosen], deep=deep, time_limit=time_limit, n_jobs=jobs)
+    if verify:
+        result.verify()
+    table = result.to_dataframe()
+    unexplained = tuple(
+        f"{v.id}: unknown, and nobody says why"
+        for v in result.verdicts
+        if v.status == Status.UNKNOWN and not v.reason
+    )
+    counts = ", ".join(f"{n} {status}" for status, n in sorted(result.counts.items()))
+    deliver(
+        Outcome(
+            "Statements of the papers",
+            table,
+            (Evidence("all evidence", "checked again without the prover", holds=True),) if verify else (),
+            brief=table[["verdict", "place", "seconds"]],
+            notes=(*_told(result.verdicts), f"{len(result.verdicts)} statements: {counts}"),
+            failures=unexplained,
+            extra={"verdicts": json.loads(result.to_json())},
+        )
+    )
+
+
+def _told(verdicts: Sequence[Any]) -> tuple[str, ...]:
+    """The verdict in full where there is one; else why something is unknown."""
+    if len(verdicts) == 1:
+        return tuple(verdicts[0].summary().splitlines())
+    return tuple(f"{v.id}: {v.reason}" for v in verdicts if v.reason)

@@ -1,0 +1,70 @@
+"""``provision``: the cheapest capacities that keep the targets of a scenario."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from fairqueues.commands.inputs import chosen, heading, read
+from fairqueues.commands.options import AsCsv, AsJson, File, Out, Report
+from fairqueues.commands.outcome import Evidence, Outcome
+from fairqueues.commands.output import Delivery
+
+__all__ = ["provision"]
+
+
+def provision(
+    context: typer.Context,
+    file: File,
+    method: Annotated[
+        str, typer.Option("--method", metavar="NAME", help="balanced, bound, or a policy.")
+    ] = "balanced",
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    out: Out = None,
+    report: Report = None,
+) -> None:
+    """Buy the cheapest capacities with which the traffic keeps its targets, with a proven lower bound."""
+    deliver = Delivery.of(context, as_json, as_csv, out, report)
+    scenario = read(file)
+    targets = scenario.section("targets")
+    system = scenario.system
+    how = method if method in ("balanced", "bound") else next(iter(chosen(scenario, [method]).values()))
+
+    import capacity
+    from fairqueues.commands.figures import class_bars
+
+    # That the model is a pool was checked with [targets].
+    pool: Any = scenario.model
+    result = capacity.provision(
+        pool,
+        system.loads,
+        targets.costs,
+        method=how,
+        minimum_service_rate=targets.minimum_service_rates,
+        maximum_duration=targets.mean_durations,
+        maximum_load=1.0 if targets.relative_load is None else targets.relative_load,
+        mean_sizes=system.mean_sizes,
+    )
+    table = result.to_dataframe()
+    deliver(
+        Outcome(
+            heading("Provision", scenario),
+            result.resource_table(),
+            (
+                Evidence("targets", "every class keeps its service rate", holds=bool(table["kept"].all())),
+                Evidence("cost", "relative distance from the proven lower bound", result.gap),
+            ),
+            {"classes": table},
+            notes=tuple(line.strip() for line in result.summary().splitlines()),
+            figure=lambda: class_bars(
+                {"service rate": result.service_rates, "target": result.minimum_service_rates},
+                result.problem.job_classes,
+                "tasks per active job",
+            ),
+            scenario=scenario.text,
+            extra={"cost": result.cost, "lower_cost": result.lower_cost, "floor_cost": result.floor_cost,
+                   "bound_cost": result.bound_cost, "optimal": result.optimal},
+        )
+    )  # fmt: skip

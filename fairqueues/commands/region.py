@@ -1,0 +1,157 @@
+"""``region``: which loads fit, keep a service rate, are carried by a policy, or fit as whole tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fairqueues.commands.errors import WrongUse
+from fairqueues.commands.inputs import chosen, heading, numbers, read
+from fairqueues.commands.options import AsCsv, AsJson, File, Out, Policies, Report
+from fairqueues.commands.outcome import Outcome
+from fairqueues.commands.output import Delivery
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+__all__ = ["Kind", "region"]
+
+
+class Kind(StrEnum):
+    """Which region."""
+
+    STABILITY = "stability"
+    SERVICE = "service"
+    POLICY = "policy"
+    PACKING = "packing"
+
+
+def region(
+    context: typer.Context,
+    file: File,
+    kind: Annotated[
+        Kind | None, typer.Option("--kind", help="Loads that some policy carries, that keep ..., and so on.")
+    ] = None,
+    policy: Policies = None,
+    rate: Annotated[
+        str | None,
+        typer.Option("--rate", metavar="G,...", help="Least mean tasks of an active job, for kind service."),
+    ] = None,
+    points: Annotated[int | None, typer.Option("--points", min=2, metavar="N", help="Directions.")] = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    out: Out = None,
+    report: Report = None,
+) -> None:
+    """Compute the region of loads, with facets, boundary points and evidence."""
+    deliver = Delivery.of(context, as_json, as_csv, out, report)
+    scenario = read(file)
+    section = scenario.section("region")
+    what = kind or Kind(section.kind)
+    n = scenario.model.n_classes
+    drawn = n in (2, 3)
+    deliver.require_figure(drawn, f"a region is drawn for 2 or 3 classes, not for {n}")
+
+    import pandas as pd
+
+    from fairqueues.commands.progress import steps
+
+    least = _least(rate, section, n) if what is Kind.SERVICE else None
+    runs = _runs(scenario, what, section, policy, least, points)
+    regions = {name: runs[name]() for name in steps(runs, f"{what} region", "region")}
+    table = pd.concat({name: r.to_dataframe() for name, r in regions.items()}, names=["region"])
+    deliver(
+        Outcome(
+            heading(f"{str(what).capitalize()} region", scenario),
+            table,
+            notes=tuple(line.strip() for r in regions.values() for line in r.summary().splitlines()),
+            figure=(lambda: _figure(scenario, regions, n)) if drawn else None,
+            brief=_brief(what, table),
+            scenario=scenario.text,
+            extra={"summaries": {name: r.summary() for name, r in regions.items()}, **_exact(regions)},
+        )
+    )
+
+
+def _least(rate: str | None, section: Any, n: int) -> Any:
+    if rate is not None:
+        return numbers("--rate", rate, n) if "," in rate else numbers("--rate", rate, 1)[0]  # type: ignore[index]
+    least = section.minimum_service_rate
+    if least is None:
+        raise WrongUse("a service region needs --rate, or minimum_service_rate in [region]")
+    return least
+
+
+def _runs(
+    scenario: Any, what: Kind, section: Any, names: list[str] | None, least: Any, points: int | None
+) -> dict[str, Callable[[], Any]]:
+    """Regions to compute, by name."""
+    from functools import partial
+
+    import capacity
+
+    model = scenario.model
+    options: dict[str, Any] = {"points": section.points, "precision": section.precision}
+    if points is not None:
+        options["points"] = points
+    if scenario.has_traffic:
+        options["mean_sizes"] = scenario.system.mean_sizes
+    if what is Kind.STABILITY:
+        return {"stability": partial(capacity.stability_region, model)}
+    if what is Kind.PACKING:
+        return {"whole tasks": partial(capacity.packing_region, model)}
+    if what is Kind.POLICY:
+        return {
+            name: partial(capacity.policy_stability_region, model, policy, **options)
+            for name, policy in chosen(scenario, names).items()
+        }
+    plain = [name for name in names or () if name in ("balanced", "bound")]
+    others = [name for name in names or () if name not in plain]
+    methods: dict[str, Any] = {name: name for name in plain}
+    if others:
+        methods |= chosen(scenario, others)
+    if not methods:
+        methods = {
+            str(getattr(scenario.region_method, "name", scenario.region_method)): scenario.region_method
+        }
+    return {
+        name: partial(capacity.service_region, model, method, least, **options)
+        for name, method in methods.items()
+    }
+
+
+def _exact(regions: dict[str, Any]) -> dict[str, Any]:
+    """Vertices, where a region has them, as fractions and as numbers."""
+    found: dict[str, Any] = {}
+    for name, one in regions.items():
+        if getattr(one, "bounded", True) and hasattr(one, "vertices"):
+            exact = getattr(one, "exact_vertices", None)
+            found[name] = {"vertices": one.vertices, "volume": one.volume}
+            if exact is not None:
+                found[name]["exact_vertices"] = [[str(v) for v in vertex] for vertex in exact]
+    return {"regions": found}
+
+
+def _figure(scenario: Any, regions: dict[str, Any], n: int) -> Figure:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(1 + 5.4 * len(regions), 4.8), layout="constrained")
+    for k, (name, one) in enumerate(regions.items()):
+        ax: Any = figure.add_subplot(1, len(regions), k + 1, **({"projection": "3d"} if n == 3 else {}))
+        one.plot(ax)
+        ax.set_title(name)
+        if scenario.has_traffic:
+            ax.plot(
+                *([value] for value in scenario.system.loads), "k*", markersize=10, label="load of the file"
+            )
+            ax.legend(fontsize="small")
+    return figure
+
+
+def _brief(what: Kind, table: pd.DataFrame) -> pd.DataFrame | None:
+    """The table without the sentences of the evidence, which are in JSON, CSV and the report."""
+    return table[[n for n in table.columns if "evidence" not in n]] if what is Kind.POLICY else None

@@ -1,0 +1,147 @@
+"""``simulate``: confidence intervals by independent replications, of jobs, counts or whole tasks."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from functools import partial
+from typing import Annotated, Any
+
+import typer
+
+from fairqueues.commands.errors import WrongUse
+from fairqueues.commands.inputs import chosen, heading, laws, read, seed_of, settings
+from fairqueues.commands.options import (
+    AsCsv,
+    AsJson,
+    Backend,
+    BackendOption,
+    File,
+    Jobs,
+    Out,
+    Policies,
+    Report,
+    Seed,
+)
+from fairqueues.commands.outcome import Evidence, Outcome
+from fairqueues.commands.output import Delivery
+
+__all__ = ["Level", "simulate"]
+
+_SHOWN = ("mean_jobs", "mean_durations", "service_rates")
+
+
+class Level(StrEnum):
+    """What is simulated."""
+
+    JOBS = "jobs"
+    COUNTS = "counts"
+    TASKS = "tasks"
+
+
+def simulate(
+    context: typer.Context,
+    file: File,
+    policy: Policies = None,
+    level: Annotated[
+        Level | None, typer.Option("--level", help="Jobs with sizes, counts of jobs, or whole tasks.")
+    ] = None,
+    events: Annotated[
+        int | None, typer.Option("--events", min=1, metavar="N", help="Events (or jobs) per replication.")
+    ] = None,
+    replications: Annotated[int | None, typer.Option("--replications", min=2, metavar="N")] = None,
+    precision: Annotated[
+        float | None,
+        typer.Option("--precision", min=0.0, metavar="P", help="Relative half-width to reach, for jobs."),
+    ] = None,
+    jobs: Jobs = 1,
+    backend: BackendOption = Backend.LOKY,
+    seed: Seed = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    out: Out = None,
+    report: Report = None,
+) -> None:
+    """Simulate every policy (at level tasks: every scheduler of the file) with common random numbers."""
+    deliver = Delivery.of(context, as_json, as_csv, out, report)
+    scenario = read(file)
+    system = scenario.stable_system
+    section = scenario.section("simulation")
+    what = level or Level(section.level)
+    entropy = seed_of(seed, scenario)
+    length = "jobs" if what is Level.JOBS else "events"
+    options = settings(scenario, "simulation", (length, "replications", "warmup", "confidence"))
+    options |= {} if events is None else {length: events}
+    options |= {} if replications is None else {"replications": replications}
+    if what is Level.JOBS:
+        options |= settings(scenario, "simulation", ("precision",))
+        options |= {} if precision is None else {"precision": precision}
+    elif precision is not None:
+        raise WrongUse(f"--precision is for level jobs; at level {what} set --events and --replications")
+    options |= {"rng": entropy, "n_jobs": jobs}
+
+    import pandas as pd
+
+    from fairqueues.commands.backends import workers
+    from fairqueues.commands.figures import class_bars
+    from fairqueues.commands.progress import steps
+
+    runs = _tasks(scenario) if what is Level.TASKS else _policies(scenario, what, chosen(scenario, policy))
+    results: dict[str, Any] = {}
+    with workers(backend, jobs):
+        for name in steps(runs, "simulate"):
+            results[name] = runs[name](**options)
+    evidence = [_evidence(name, result) for name, result in results.items()]
+    table = pd.concat({name: r.to_dataframe() for name, r in results.items()}, names=["policy"])
+    deliver(
+        Outcome(
+            heading(f"Simulation of {what}", scenario),
+            table,
+            tuple(evidence),
+            notes=(repr(system),),
+            figure=lambda: class_bars(
+                {name: r.service_rates for name, r in results.items()},
+                system.problem.job_classes,
+                "mean service rate (tasks per active job)",
+                {name: r.half_widths["service_rates"] for name, r in results.items()},
+            ),
+            scenario=scenario.text,
+            seed=entropy,
+            brief=table[[f"{n}{w}" for n in _SHOWN for w in ("", "_half_width")]],
+        )
+    )
+
+
+def _policies(scenario: Any, what: Level, policies: dict[str, Any]) -> dict[str, Any]:
+    """Simulations to call, by policy."""
+    from queueing import simulate, simulate_jobs
+
+    if what is Level.JOBS:
+        more: dict[str, Any] = {"sizes": laws(scenario, "sizes"), "arrivals": laws(scenario, "arrivals")}
+        return {name: partial(simulate_jobs, scenario.system, p, **more) for name, p in policies.items()}
+    for name in ("sizes", "arrivals"):
+        if laws(scenario, name) is not None:
+            raise WrongUse(
+                f"the counts form a chain only with exponential sizes and Poisson arrivals; the file "
+                f"gives traffic.{name}: take --level jobs"
+            )
+    return {name: partial(simulate, scenario.system, p) for name, p in policies.items()}
+
+
+def _tasks(scenario: Any) -> dict[str, Any]:
+    """Simulations to call, by scheduler."""
+    from queueing import GeometricTasks, simulate_tasks
+
+    section = scenario.section("simulation")
+    more = {"tasks_per_job": GeometricTasks(section.tasks_per_job), "task_times": section.task_times}
+    if scenario.placement is not None:
+        more["placement"] = scenario.placement
+    return {s.name: partial(simulate_tasks, scenario.system, s, **more) for s in scenario.schedulers}
+
+
+def _evidence(name: str, result: Any) -> Evidence:
+    import numpy as np
+
+    with np.errstate(invalid="ignore"):
+        width = result.half_widths["mean_durations"] / result.mean_durations
+    claim = f"{result.confidence:.0%} intervals from {result.events:,} events, largest relative half-width"
+    return Evidence(name, claim, float(np.nanmax(width)))

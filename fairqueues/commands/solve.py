@@ -1,0 +1,97 @@
+"""``solve``: stationary means of every policy beside balanced fairness and its closed bound."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from fairqueues.commands.inputs import chosen, heading, is_cluster, laws, numbers, read, settings
+from fairqueues.commands.options import AsCsv, AsJson, File, Out, Policies, Report
+from fairqueues.commands.outcome import Evidence, Outcome
+from fairqueues.commands.output import Delivery
+
+__all__ = ["solve"]
+
+
+def solve(
+    context: typer.Context,
+    file: File,
+    policy: Policies = None,
+    load: Annotated[
+        float | None, typer.Option("--load", min=0.0, metavar="L", help="Scale the traffic to this load.")
+    ] = None,
+    shape: Annotated[
+        str | None, typer.Option("--shape", metavar="K,L,...", help="States per class; default: as needed.")
+    ] = None,
+    tail: Annotated[
+        float | None, typer.Option("--tail", min=0.0, max=1.0, help="Probability that may be left out.")
+    ] = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    out: Out = None,
+    report: Report = None,
+) -> None:
+    """Solve the Markov chain of every policy; on a pool also balanced fairness and the duration bound."""
+    deliver = Delivery.of(context, as_json, as_csv, out, report)
+    scenario = read(file)
+    policies = chosen(scenario, policy)
+    system = scenario.stable_system if load is None else scenario.system
+
+    import pandas as pd
+
+    from fairqueues.commands.figures import class_bars
+    from fairqueues.commands.progress import steps
+    from queueing import System, balanced_fairness, duration_bound, phase_stationary, stationary
+
+    if load is not None:
+        system = System.with_load(system.problem, system.loads, load, system.mean_sizes)
+    system.require_stable()
+    options = settings(scenario, "chain", ("shape", "tail", "method", "max_states"))
+    sizes = laws(scenario, "sizes")
+    if sizes is None:
+        options.pop("max_states", None)
+    given = numbers("--shape", shape, system.n_classes)
+    if given is not None:
+        options["shape"] = [int(k) if k == int(k) else k for k in given]
+    if tail is not None:
+        options["tail"] = tail
+    results: dict[str, Any] = {}
+    for name in steps(policies, "solve"):
+        if sizes is None:
+            results[name] = stationary(system, policies[name], distribution=False, **options)
+        else:
+            results[name] = phase_stationary(system, policies[name], sizes, distribution=False, **options)
+    evidence = []
+    for name, law in results.items():
+        # A box that was given leaves out what it leaves out; one that was found must keep its promise.
+        kept = None if options.get("shape") else bool(law.tail_mass <= options.get("tail", 1.0))
+        box = " x ".join(map(str, law.shape))
+        evidence += [
+            Evidence(
+                name,
+                f"{law.method} on {box} states, tail mass",
+                law.tail_mass,
+                kept,
+            ),
+            Evidence(name, "violation of the balance equations", law.residual),
+        ]
+    if not is_cluster(scenario):
+        results["balanced fairness"] = balanced = balanced_fairness(system)
+        results["bound"] = duration_bound(system)
+        evidence.append(Evidence("balanced fairness", "tail mass", balanced.tail_mass))
+    deliver(
+        Outcome(
+            heading("Stationary means", scenario),
+            pd.concat({name: law.to_dataframe() for name, law in results.items()}, names=["method"]),
+            tuple(evidence),
+            notes=(repr(system),),
+            figure=lambda: class_bars(
+                {name: law.service_rates for name, law in results.items()},
+                system.problem.job_classes,
+                "mean service rate (tasks per active job)",
+            ),
+            scenario=scenario.text,
+            extra={"relative_loads": dict(zip(system.load_names, system.relative_loads, strict=True))},
+        )
+    )

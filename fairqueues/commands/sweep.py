@@ -1,0 +1,147 @@
+"""``sweep``: stationary means of every policy over a grid of parameters, kept point by point.
+
+What is computed is appended to a checkpoint as the points end. A sweep that was interrupted, by Ctrl-C or
+by a kill, goes on from there when the same command is given again.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fairqueues.commands.errors import WrongUse
+from fairqueues.commands.inputs import chosen, heading, laws, read, seed_of, settings
+from fairqueues.commands.options import (
+    AsCsv,
+    AsJson,
+    Backend,
+    BackendOption,
+    File,
+    Jobs,
+    Out,
+    Policies,
+    Report,
+    Seed,
+)
+from fairqueues.commands.outcome import Outcome
+from fairqueues.commands.output import Delivery
+
+__all__ = ["ChainOutputs", "sweep"]
+
+
+@dataclass(frozen=True)
+class ChainOutputs:
+    """Outputs of a point: from the stationary law, with the settings of [chain] and the laws of the sizes.
+
+    Its ``repr`` tells both, so that a checkpoint knows whether it belongs to them.
+    """
+
+    names: tuple[str, ...]
+    options: tuple[tuple[str, Any], ...]
+    sizes: tuple[Any, ...] | None
+
+    def __call__(self, system: Any, policy: Any) -> dict[str, Any]:
+        """Values by name, with their dimensions."""
+        from capacity.sweeping.points import STANDARD
+        from queueing import phase_stationary, stationary
+
+        options = dict(self.options)
+        if self.sizes is None:
+            options.pop("max_states", None)
+            law = stationary(system, policy, distribution=False, **options)
+        else:
+            law = phase_stationary(system, policy, self.sizes, distribution=False, **options)
+        return {name: (STANDARD[name] or (), getattr(law, name)) for name in self.names}
+
+
+def sweep(
+    context: typer.Context,
+    file: File,
+    policy: Policies = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint",
+            metavar="FILE",
+            help="Keep finished points here. Default: that of [sweep], else the first --out with .part, "
+            "which is removed at the end.",
+        ),
+    ] = None,
+    jobs: Jobs = 1,
+    backend: BackendOption = Backend.LOKY,
+    seed: Seed = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    out: Out = None,
+    report: Report = None,
+) -> None:
+    """Evaluate every policy over the grid of [sweep]; give the same command again to go on after a stop."""
+    kept = [] if checkpoint is None else [checkpoint]
+    deliver = Delivery.of(context, as_json, as_csv, out, report, also=kept)
+    scenario = read(file)
+    section = scenario.section("sweep")
+    policies = chosen(scenario, policy)
+    entropy = seed_of(seed, scenario)
+    path, passing = _checkpoint(checkpoint, section.checkpoint, out)
+    options = settings(scenario, "chain", ("shape", "tail", "method", "max_states"))
+    shape = options.get("shape")
+    options |= {"shape": tuple(shape)} if isinstance(shape, list) else {}
+    outputs = ChainOutputs(tuple(section.outputs), tuple(options.items()), laws(scenario, "sizes"))
+
+    import capacity
+    from fairqueues.commands.backends import workers
+    from fairqueues.commands.figures import sweep_lines
+
+    with workers(backend, jobs):
+        dataset = capacity.sweep(
+            scenario.swept_model,
+            policies,
+            scenario.sweep_values,
+            outputs,
+            n_jobs=None if backend is not Backend.LOKY else jobs,
+            checkpoint=path,
+            rng=entropy,
+        )
+    errors = [str(text) for text in dataset.error.values.ravel() if text]
+    unstable = [text for text in errors if text.startswith("UnstableError")]
+    # An unstable point is an answer; a solver that gave up is not.
+    failures = tuple(text for text in errors if text not in unstable)
+    along = next(iter(scenario.sweep_values))
+    wanted = "service_rates" if "service_rates" in section.outputs else section.outputs[0]
+    notes = [f"{dataset.error.size} points, {len(unstable)} of them without a stationary law"]
+    deliver(
+        Outcome(
+            heading("Sweep", scenario),
+            dataset.to_dataframe(),
+            notes=tuple(notes),
+            failures=failures,
+            figure=(lambda: sweep_lines(dataset, along, wanted)) if wanted in dataset else None,
+            dataset=dataset,
+            scenario=scenario.text,
+            seed=entropy,
+        )
+    )
+    if passing and path is not None:
+        with suppress(FileNotFoundError):
+            path.unlink()
+
+
+def _checkpoint(given: Path | None, of_file: str | None, out: list[Path] | None) -> tuple[Path | None, bool]:
+    """Where points are kept, and whether only until the result is written."""
+    from fairqueues.commands.files import require_writable
+
+    if given is not None:
+        return given, False
+    if of_file is not None:
+        path = Path(of_file)
+        require_writable(path)
+        if path in (out or ()):
+            raise WrongUse(f"{path} is both the checkpoint and the result; choose another name")
+        return path, False
+    if out:
+        return out[0].with_name(out[0].name + ".part"), True
+    return None, False

@@ -1,0 +1,143 @@
+"""The figures of the page as SVG, drawn with matplotlib from the same views."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.figure import Figure as Canvas
+
+from fairness.catalogue import colour
+from fairness.errors import ModelError
+from fairqueues.explorer.model import State
+from fairqueues.explorer.views import drift_view, rates_view, region_view, sharing_view
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["figure_names", "figure_svg"]
+
+STYLES: tuple[Any, ...] = ("-", "--", ":", "-.")
+
+
+def figure_names(state: State) -> tuple[str, ...]:
+    """Names of the figures that a state has.
+
+    Examples
+    --------
+    >>> figure_names(State())
+    ('sharing', 'drift', 'region', 'rates')
+    """
+    if state.n_classes == 2:
+        return ("sharing", "drift", "region", "rates")
+    return ("sharing", "region-1-2", "region-1-3", "rates")
+
+
+def figure_svg(state: State, name: str) -> str:
+    """A figure as SVG text.
+
+    Parameters
+    ----------
+    state : State
+    name : str
+        One of :func:`figure_names`.
+
+    Raises
+    ------
+    ModelError
+        If the state has no such figure.
+
+    Examples
+    --------
+    >>> figure_svg(State(), "rates").startswith("<?xml")
+    True
+    """
+    if name not in figure_names(state):
+        raise ModelError(f"no figure {name[:30]!r}; choose from {', '.join(figure_names(state))}")
+    # Not pyplot: its figures are global, and requests come at any time.
+    canvas = Canvas(figsize=(5.2, 4.2), layout="constrained")
+    ax = canvas.add_subplot()
+    if name == "sharing":
+        (_polygon if state.n_classes == 2 else _bars)(state, ax)
+    elif name == "drift":
+        _drift(state, ax)
+    elif name == "rates":
+        _rates(state, ax)
+    else:
+        one, other = (int(k) - 1 for k in re.findall(r"\d", name)) if "-" in name else (0, 1)
+        _region(state, one, other, ax)
+    text = io.StringIO()
+    # No date, so that the same state gives the same drawing.
+    canvas.savefig(text, format="svg", metadata={"Date": None})
+    return text.getvalue()
+
+
+def _polygon(state: State, ax: Axes) -> None:
+    view = sharing_view(state)
+    a, b = state.job_classes
+    _resources(view.outline, view.lines, ax)
+    for k, (name, hue, allocation) in enumerate(zip(view.names, view.colours, view.allocations, strict=True)):
+        size = 5 + 2.4 * (len(view.names) - 1 - k)
+        ax.plot(*allocation.tasks, "o", mfc="none", mec=hue, mew=1.8, ms=size, label=name, clip_on=False)
+    ax.set(xlabel=f"tasks of {a}", ylabel=f"tasks of {b}")
+    ax.legend(fontsize="small", markerscale=0.6)
+
+
+def _bars(state: State, ax: Axes) -> None:
+    view = sharing_view(state)
+    places = np.arange(state.n_classes)
+    for k, (name, hue, allocation) in enumerate(zip(view.names, view.colours, view.allocations, strict=True)):
+        ax.bar(places + 0.13 * (k - (len(view.names) - 1) / 2), allocation.tasks, 0.11, color=hue, label=name)
+    ax.set_xticks(places, state.job_classes)
+    ax.set(ylabel="tasks")
+    ax.legend(fontsize="small")
+
+
+def _drift(state: State, ax: Axes) -> None:
+    view = drift_view(state)
+    for strokes in view.arrows:
+        ax.plot(*strokes.T, color="0.55", linewidth=0.7)
+    ax.plot(*view.path.T, color=view.colour, linewidth=2.2, label=f"{state.policy}: {view.note}".rstrip(": "))
+    ax.plot(*state.start, "o", color=view.colour, markersize=8, clip_on=False)
+    a, b = state.job_classes
+    ax.set(xlabel=f"jobs of {a}", ylabel=f"jobs of {b}", xlim=(0, state.reach), ylim=(0, state.reach))
+    ax.legend(fontsize="small", loc="upper right")
+
+
+def _region(state: State, one: int, other: int, ax: Axes) -> None:
+    view = region_view(state, one, other)
+    _resources(view.outline, view.lines, ax)
+    ax.plot([0, view.edge[0]], [0, view.edge[1]], ":", color="0.45", linewidth=1)
+    ax.plot(*view.point, "o", color="black", label="current load", clip_on=False)
+    ax.set(
+        xlabel=f"load of {state.job_classes[one]} (tasks)",
+        ylabel=f"load of {state.job_classes[other]} (tasks)",
+    )
+    ax.legend(fontsize="small")
+
+
+def _rates(state: State, ax: Axes) -> None:
+    view = rates_view(state)
+    for i, name in enumerate(state.job_classes):
+        for column, label in (("balanced", "balanced fairness"), ("bound", "bound")):
+            hue = colour(label)
+            curve = getattr(view.curves, column)[:, i]
+            ax.plot(view.curves.loads, curve, color=hue, linestyle=STYLES[i], label=f"{name}, {label}")
+            ax.plot(view.load, getattr(view, column)[i], "o", color=hue)
+    ax.set(
+        xlabel="relative load of the busiest resource",
+        ylabel="tasks per active job",
+        xlim=(0, 1),
+        ylim=(0, None),
+    )
+    ax.legend(fontsize="small")
+
+
+def _resources(outline: Any, lines: Any, ax: Axes) -> None:
+    ax.fill(*outline.T, color="#e4e9f0", linewidth=0)
+    for (name, ends), style in zip(lines, STYLES, strict=False):
+        ax.plot(*ends.T, color="0.2", linestyle=style, linewidth=1.2, label=name)
+    right, top = 1.15 * outline.max(axis=0)
+    ax.set(xlim=(0, right), ylim=(0, top))

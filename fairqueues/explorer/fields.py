@@ -1,0 +1,113 @@
+"""Numbers as a person types them: each field of the page has a name, a rule and a one-line message.
+
+The names are ``demands-i-j``, ``capacities-j``, ``weights-i``, ``counts-i``, ``mix-i``, ``load``, ``start-i``
+and ``reach``; the page, the link and the tests use the same ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from fairness.errors import ModelError
+
+__all__ = ["FieldErrors", "field_names", "read_numbers"]
+
+# Lowest value, whether it is allowed itself, and the rule as a person reads it.
+RULES: dict[str, tuple[float, bool, str]] = {
+    "demands": (0.0, True, "must be 0 or more"),
+    "capacities": (0.0, False, "must be above 0"),
+    "weights": (0.0, False, "must be above 0"),
+    "counts": (0.0, True, "must be 0 or more"),
+    "mix": (0.0, True, "must be 0 or more"),
+    "load": (0.0, False, "must be above 0 and below 1"),
+    "start": (0.0, True, "must be 0 or more"),
+    "reach": (0.0, False, "must be above 0"),
+}
+
+
+class FieldErrors(ModelError):
+    """What is wrong in which field; ``messages`` maps names of fields (or "form") to one line each."""
+
+    def __init__(self, messages: Mapping[str, str]) -> None:
+        super().__init__("; ".join(f"{name}: {message}" for name, message in messages.items()))
+        self.messages = dict(messages)
+
+
+def field_names(n_classes: int, n_resources: int) -> list[str]:
+    """Names of all fields in the order of the page; start and reach for two classes only."""
+    names = [f"demands-{i}-{j}" for i in range(n_classes) for j in range(n_resources)]
+    names += [f"capacities-{j}" for j in range(n_resources)]
+    names += [f"{row}-{i}" for row in ("counts", "weights", "mix") for i in range(n_classes)]
+    return [*names, "load", *(["start-0", "start-1", "reach"] if n_classes == 2 else [])]
+
+
+def read_numbers(texts: Mapping[str, str], n_classes: int, n_resources: int) -> dict[str, float]:
+    """Value of every field.
+
+    Parameters
+    ----------
+    texts : mapping of str to str
+        Text of each field; a missing one is empty.
+    n_classes, n_resources : int
+
+    Returns
+    -------
+    dict of str to float
+
+    Raises
+    ------
+    FieldErrors
+        With a message for each field that breaks its rule, or for the first of a row that does.
+
+    Examples
+    --------
+    >>> names = field_names(2, 1)
+    >>> read_numbers(dict.fromkeys(names, "0.5") | {"load": "1.2"}, 2, 1)
+    Traceback (most recent call last):
+    fairqueues.explorer.fields.FieldErrors: load: unstable: the load must be below 1; got 1.2
+    """
+    values: dict[str, float] = {}
+    wrong: dict[str, str] = {}
+    for name in field_names(n_classes, n_resources):
+        text = texts.get(name, "").strip()
+        try:
+            values[name] = _number(name.partition("-")[0], text)
+        except ValueError as error:
+            wrong[name] = str(error)
+    rows = [[f"demands-{i}-{j}" for j in range(n_resources)] for i in range(n_classes)]
+    messages = ["a class must demand something"] * n_classes
+    for row, message in (
+        ("counts", "at least one job must be present"),
+        ("mix", "at least one class must have traffic"),
+        ("start", "at least one job at the start"),
+    ):
+        if row != "start" or n_classes == 2:
+            rows.append([f"{row}-{i}" for i in range(n_classes)])
+            messages.append(message)
+    for fields, message in zip(rows, messages, strict=True):
+        if all(values.get(name) == 0 for name in fields):
+            wrong[fields[0]] = message
+    for name in ("start-0", "start-1"):
+        if values.get(name, 0.0) > values.get("reach", math.inf):
+            wrong[name] = f"must lie within the axes (jobs up to {values['reach']:g})"
+    if wrong:
+        raise FieldErrors(wrong)
+    return values
+
+
+def _number(row: str, text: str) -> float:
+    if not text:
+        raise ValueError("is empty; enter a number")
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(f"is not a number: {text[:20]!r}") from None
+    least, closed, rule = RULES[row]
+    if row == "load" and value >= 1:
+        raise ValueError(f"unstable: the load must be below 1; got {value:g}")
+    if not math.isfinite(value):
+        raise ValueError("must be finite")
+    if value < least or (value == least and not closed):
+        raise ValueError(f"{rule}; got {value:g}")
+    return value

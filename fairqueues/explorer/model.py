@@ -1,0 +1,348 @@
+r"""What the explorer shows: a pool, the jobs present, the traffic and a starting point, as one value.
+
+A state holds a pool of two or three classes without limits, counts :math:`x_i`, a traffic mix and a relative
+load :math:`\varrho` of the busiest resource, so that the class loads are :math:`\rho = t\cdot\text{mix}` with
+:math:`\max_j \sum_i\rho_ia_{ij}/C_j = \varrho`; mean sizes are 1. It becomes a link and comes back from it
+unchanged (floats are written in the shortest form that reads back as the same number), and it becomes a
+scenario file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from fairness.catalogue import CATALOGUE
+from fairness.errors import ModelError
+from fairness.policies.protocol import Policy, policy_name
+from fairness.problem import Problem
+from fairqueues.explorer.fields import FieldErrors, read_numbers
+from fairqueues.scenario.writing import toml
+from queueing.system import System
+
+__all__ = ["POLICIES", "State", "nice_above"]
+
+POLICIES: dict[str, Policy] = {policy_name(e.policy): e.policy for e in CATALOGUE}  # type: ignore[misc]
+"""Policies of the catalogue for pools, by the name that figures show."""
+
+CLASSES, RESOURCES = (2, 3), (1, 4)
+"""Fewest and most."""
+
+Row = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class State:
+    """All that the page shows.
+
+    Attributes
+    ----------
+    demands : tuple of tuple of float, shape (n_classes, n_resources), resource units per task
+    capacities : tuple of float, shape (n_resources,), resource units
+    weights : tuple of float, shape (n_classes,)
+    counts : tuple of float, shape (n_classes,), jobs
+    mix : tuple of float, shape (n_classes,)
+        Class loads are proportional to it.
+    load : float
+        Relative load of the busiest resource, between 0 and 1.
+    policy : str
+        Of the drift field.
+    start : tuple of float, shape (n_classes,), jobs
+        Where the trajectory starts; two classes only, else empty.
+    reach : float, jobs
+        End of the axes of the drift field.
+    job_classes, resources : tuple of str
+
+    Examples
+    --------
+    >>> state = State()
+    >>> State.from_query(state.query()) == state
+    True
+    >>> state.system.relative_loads.max().round(12)
+    np.float64(0.7)
+    """
+
+    demands: tuple[Row, ...] = ((1.0, 4.0), (3.0, 1.0))
+    capacities: Row = (9.0, 18.0)
+    weights: Row = (1.0, 1.0)
+    counts: Row = (1.0, 1.0)
+    mix: Row = (1.0, 1.0)
+    load: float = 0.7
+    policy: str = "DRF"
+    start: Row = (8.0, 2.0)
+    reach: float = 10.0
+    job_classes: tuple[str, ...] = ("A", "B")
+    resources: tuple[str, ...] = ("cpu", "ram")
+
+    @property
+    def n_classes(self) -> int:
+        """Number of job classes."""
+        return len(self.demands)
+
+    @property
+    def n_resources(self) -> int:
+        """Number of resources."""
+        return len(self.capacities)
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The pool."""
+        return Problem(
+            self.demands,
+            self.capacities,
+            weights=self.weights,
+            job_classes=self.job_classes,
+            resources=self.resources,
+        )
+
+    @cached_property
+    def system(self) -> System:
+        """The pool under its traffic; mean sizes are 1."""
+        return System.with_load(self.problem, self.mix, self.load)
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """Text of every field of the page, by its name."""
+        found = {f"demands-{i}-{j}": v for i, row in enumerate(self.demands) for j, v in enumerate(row)}
+        for name in ("capacities", "counts", "weights", "mix", "start"):
+            found |= {f"{name}-{k}": v for k, v in enumerate(getattr(self, name))}
+        found |= {"load": self.load} | ({"reach": self.reach} if self.n_classes == 2 else {})
+        return {name: _text(value) for name, value in found.items()}
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: Mapping[str, str],
+        policy: str,
+        job_classes: Sequence[str],
+        resources: Sequence[str],
+    ) -> State:
+        """State from the fields of the page.
+
+        Parameters
+        ----------
+        texts : mapping of str to str
+            Names as in :mod:`fairqueues.explorer.fields`.
+        policy : str
+            A name of the catalogue.
+        job_classes, resources : sequence of str
+            They say how many there are.
+
+        Returns
+        -------
+        State
+
+        Raises
+        ------
+        FieldErrors
+            With one line for each wrong field, or for the whole ("form").
+        """
+        n, m = len(job_classes), len(resources)
+        for what, count, (least, most) in (("classes", n, CLASSES), ("resources", m, RESOURCES)):
+            if not least <= count <= most:
+                raise FieldErrors({"form": f"the explorer shows {least} to {most} {what}; got {count}"})
+        if policy not in POLICIES:
+            raise FieldErrors(
+                {"policy": f"unknown policy {policy[:30]!r}; choose from {', '.join(POLICIES)}"}
+            )
+        values = read_numbers(texts, n, m)
+
+        def row(name: str, length: int) -> Row:
+            return tuple(values[f"{name}-{k}"] for k in range(length))
+
+        state = cls(
+            tuple(row(f"demands-{i}", m) for i in range(n)),
+            row("capacities", m),
+            row("weights", n),
+            row("counts", n),
+            row("mix", n),
+            values["load"],
+            policy,
+            row("start", 2) if n == 2 else (),
+            values.get("reach", 1.0),
+            tuple(job_classes),
+            tuple(resources),
+        )
+        try:
+            state.system.require_stable()
+        except ModelError as error:
+            raise FieldErrors({"form": str(error)}) from None
+        return state
+
+    def query(self) -> str:
+        """The state as the query of a link, without the question mark."""
+        rows = {"demands": ";".join(",".join(map(_text, row)) for row in self.demands)}
+        names = ["capacities", "weights", "counts", "mix", *(["start"] if self.start else [])]
+        rows |= {name: ",".join(map(_text, getattr(self, name))) for name in names}
+        pairs = [*rows.items(), ("load", _text(self.load)), ("policy", self.policy)]
+        pairs += [("reach", _text(self.reach))] if self.start else []
+        pairs += [("class", name) for name in self.job_classes]
+        pairs += [("resource", name) for name in self.resources]
+        return urlencode(pairs, safe=",;")
+
+    @classmethod
+    def from_query(cls, query: str) -> State:
+        """The state of a link; what the link leaves out is 1, or as in the default state.
+
+        Raises
+        ------
+        FieldErrors
+            If a part is unknown or has another number of entries than there are classes or resources, or a
+            number is wrong.
+        """
+        pairs = parse_qsl(query, keep_blank_values=True)
+        given = dict(pairs)
+        known = {"demands", "capacities", "weights", "counts", "mix", "load", "policy", "start", "reach"}
+        for name in given:
+            if name not in known | {"class", "resource"}:
+                raise FieldErrors({"form": f"the link has an unknown part {name[:30]!r}"})
+        if "demands" not in given:
+            raise FieldErrors({"form": "the link has no demands"})
+        rows = [row.split(",") for row in given["demands"].split(";")]
+        n, m = len(rows), len(rows[0])
+        sizes = {"capacities": m, "weights": n, "counts": n, "mix": n, "start": n}
+        texts: dict[str, str] = {}
+        for i, row in enumerate(rows):
+            if len(row) != m:
+                raise FieldErrors({"form": "the rows of demands in the link differ in length"})
+            texts |= {f"demands-{i}-{j}": text for j, text in enumerate(row)}
+        for name, size in sizes.items():
+            entries = given[name].split(",") if name in given else ["1"] * size
+            if len(entries) != size:
+                raise FieldErrors({"form": f"{name} in the link has {len(entries)} entries; expected {size}"})
+            texts |= {f"{name}-{k}": text for k, text in enumerate(entries)}
+        texts |= {"load": given.get("load", "0.7"), "reach": given.get("reach", "10")}
+        classes = [v for k, v in pairs if k == "class"] or [f"class {i + 1}" for i in range(n)]
+        resources = [v for k, v in pairs if k == "resource"] or [f"resource {j + 1}" for j in range(m)]
+        if (len(classes), len(resources)) != (n, m):
+            raise FieldErrors({"form": "the link names another number of classes or resources than it has"})
+        return cls.from_texts(texts, given.get("policy", "DRF"), classes, resources)
+
+    @classmethod
+    def from_scenario(cls, scenario: Any) -> State:
+        """State of a scenario: its pool, counts, traffic, first policy and fluid start.
+
+        Raises
+        ------
+        ModelError
+            If the model is no pool of two or three classes and at most four resources, or has limits.
+        """
+        problem = scenario.model
+        if not isinstance(problem, Problem):
+            raise ModelError(
+                "the explorer shows one pool of resources ([pool]); this scenario has another model"
+            )
+        if not all(math.isinf(limit) for limit in problem.limits):
+            raise ModelError("the explorer shows pools without limits; remove pool.limits")
+        n = problem.n_classes
+        # With no traffic the explorer starts with all classes alike, at its default load.
+        mix, load = (1.0,) * n, cls.load
+        if scenario.has_traffic:
+            loads = scenario.system.loads
+            mix = tuple(float(v) for v in loads)
+            load = float(scenario.system.relative_loads.max())
+        names = [policy_name(policy) for policy in scenario.policies]
+        policy = next((name for name in names if name in POLICIES), cls.policy)
+        start: Row = (8.0, 2.0)
+        if scenario.has("fluid") and n == 2:
+            start = tuple(float(v) for v in scenario.section("fluid").start)
+        state = cls(
+            tuple(tuple(float(v) for v in row) for row in problem.demands),
+            tuple(float(v) for v in problem.capacities),
+            tuple(float(v) for v in problem.weights),
+            tuple(float(v) for v in scenario.counts),
+            mix,
+            load,
+            policy,
+            start if n == 2 else (),
+            nice_above(max(start) or 1.0) if n == 2 else 1.0,
+            problem.job_classes,
+            problem.resources,
+        )
+        return cls.from_texts(state.texts, policy, state.job_classes, state.resources)
+
+    def resized(self, n_classes: int, n_resources: int) -> State:
+        """The state with classes or resources added (every class of a new kind demands 1) or dropped."""
+        n, m = n_classes, n_resources
+
+        def cut(row: Sequence[float], length: int) -> Row:
+            return (*row, *[1.0] * length)[:length]
+
+        def names(old: Sequence[str], length: int, stem: str) -> tuple[str, ...]:
+            fresh = (f"{stem} {k + 1}" for k in range(length + len(old)))
+            return (*old, *(name for name in fresh if name not in old))[:length]
+
+        demands = [cut(row, m) for row in (*self.demands, *[()] * n)[:n]]
+        demands = [row if any(row) else (1.0,) * m for row in demands]
+        # A fresh resource is large enough not to bind at once.
+        largest = [max(row[j] for row in demands) for j in range(m)]
+        fresh = [10.0 * largest[j] for j in range(len(self.capacities), m)]
+        return replace(
+            self,
+            demands=tuple(demands),
+            capacities=(*self.capacities, *fresh)[:m],
+            weights=cut(self.weights, n),
+            counts=cut(self.counts, n),
+            mix=cut(self.mix, n),
+            start=(self.start or (8.0, 2.0)) if n == 2 else (),
+            reach=(self.reach if self.start else 10.0) if n == 2 else 1.0,
+            job_classes=names(self.job_classes, n, "class"),
+            resources=names(self.resources, m, "resource"),
+        )
+
+    def to_toml(self) -> str:
+        """The state as a scenario file, with all policies of the catalogue, that of the drift field first."""
+        chosen = [self.policy, *(name for name in POLICIES if name != self.policy)]
+        fluid = {"fluid": {"start": _plain(self.start)}} if self.start else {}
+        return toml(
+            {
+                "title": "State of the explorer",
+                "policies": [SCENARIO_NAMES[name] for name in chosen],
+                "counts": _plain(self.counts),
+                "pool": {
+                    "demands": [_plain(row) for row in self.demands],
+                    "capacities": _plain(self.capacities),
+                    "weights": _plain(self.weights),
+                    "job_classes": list(self.job_classes),
+                    "resources": list(self.resources),
+                },
+                "traffic": {"mix": _plain(self.mix), "load": self.load},
+                **fluid,
+            }
+        )
+
+
+SCENARIO_NAMES = {
+    "MMF": "maxmin",
+    "DRF": "drf",
+    "PF": "pf",
+    "BMF": "bmf",
+    "alpha=2": "alpha:2",
+    "Asset": "asset",
+}
+
+
+def nice_above(value: float) -> float:
+    """Smallest of 1, 2 and 5 times a power of ten that is at least the value, > 0.
+
+    Examples
+    --------
+    >>> nice_above(8.1), nice_above(0.13)
+    (10.0, 0.2)
+    """
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(float(f"{k * power:.6g}") for k in (1, 2, 5, 10) if k * power >= value * (1 - 1e-12))
+
+
+def _text(value: float) -> str:
+    """Shortest text that reads back as the same number; whole numbers without a point."""
+    return repr(float(value)).removesuffix(".0")
+
+
+def _plain(values: Sequence[float]) -> list[float | int]:
+    """Whole numbers as integers, so that the pool is exact where it can be."""
+    return [int(v) if float(v).is_integer() and abs(v) < 2**53 else float(v) for v in values]

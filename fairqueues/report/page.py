@@ -1,0 +1,116 @@
+"""The HTML page of one result: self-contained, readable without a network, printable.
+
+Figure as inline SVG, inputs as TOML, tables, evidence, what failed, versions, seed, and the command that
+makes the page again. The same result makes the same page: nothing on it depends on the day.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+from typing import TYPE_CHECKING
+
+from fairqueues.commands.outcome import Outcome, versions
+from fairqueues.commands.tables import cells
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["page"]
+
+_LONGEST = 200
+"""Rows of a table on the page."""
+
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff }
+body { max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
+h1 { font-size: 1.6rem } h2 { font-size: 1.2rem; margin-top: 2rem; border-bottom: 1px solid #ccc }
+pre { background: #f5f5f2; padding: .8rem; overflow-x: auto; white-space: pre-wrap; font-size: .85rem }
+table { border-collapse: collapse; font-size: .9rem } .wide { overflow-x: auto }
+caption { text-align: left; font-weight: 600; padding: .3rem 0 }
+th, td { padding: .2rem .7rem; border-bottom: 1px solid #ddd; text-align: right }
+th { border-bottom: 2px solid #888 }
+th:first-child, td:first-child { text-align: left }
+svg { max-width: 100%; height: auto } .fails { color: #a40000; font-weight: 600 } .holds { color: #00602b }
+""".strip()
+
+
+def page(outcome: Outcome, command: str) -> str:
+    """One self-contained HTML page.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    command : str
+        The command line that makes this page again.
+    """
+    title = html.escape(outcome.title)
+    parts = [
+        "<!DOCTYPE html>",
+        f'<html lang="en"><head><meta charset="utf-8"><title>{title}</title>',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<style>{_STYLE}</style></head><body><main>",
+        f"<h1>{title}</h1>",
+    ]
+    if outcome.missed:
+        lines = "".join(f'<li class="fails">{html.escape(line)}</li>' for line in outcome.missed)
+        parts.append(f"<h2>Failed</h2><ul>{lines}</ul>")
+    if outcome.figure is not None:
+        parts.append(f"<h2>Figure</h2><figure>{_svg(outcome)}</figure>")
+    # A page is read by people: of a long table only what they would be shown.
+    table = outcome.table
+    if outcome.brief is not None and len(table) > _LONGEST:
+        table = outcome.brief
+    parts.append(f"<h2>Results</h2>{_table(table)}")
+    parts += [_table(table, name) for name, table in outcome.tables.items()]
+    if outcome.notes:
+        parts.append("<pre>" + html.escape("\n".join(outcome.notes)) + "</pre>")
+    if outcome.evidence:
+        parts.append(f"<h2>Evidence</h2><ul>{''.join(map(_evidence, outcome.evidence))}</ul>")
+    if outcome.scenario:
+        parts.append(f"<h2>Inputs</h2><pre>{html.escape(outcome.scenario)}</pre>")
+    told = "".join(
+        f"<tr><td>{html.escape(name)}</td><td>{html.escape(v)}</td></tr>" for name, v in versions().items()
+    )
+    seed = "none: nothing here is random" if outcome.seed is None else str(outcome.seed)
+    parts += [
+        "<h2>Repeat</h2>",
+        f"<pre>{html.escape(command)}</pre><p>Seed: {seed}</p>",
+        f"<table><caption>Versions</caption>{told}</table>",
+        "</main></body></html>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _svg(outcome: Outcome) -> str:
+    """The figure without the XML head, which has no place inside a page."""
+    import matplotlib
+
+    assert outcome.figure is not None
+    text = io.StringIO()
+    # Text as text: readers can search and copy it. The salt keeps the identifiers the same.
+    with matplotlib.rc_context({"svg.hashsalt": "fairqueues", "svg.fonttype": "none"}):
+        outcome.figure().savefig(text, format="svg", metadata={"Date": None})
+    svg = text.getvalue()
+    svg = svg[svg.index("<svg") :]
+    label = html.escape(outcome.title, quote=True)
+    return re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL).replace(
+        "<svg", f'<svg role="img" aria-label="{label}"', 1
+    )
+
+
+def _table(table: pd.DataFrame, name: str = "") -> str:
+    heads, rows = cells(table)
+    caption = f"<caption>{html.escape(name)}</caption>" if name else ""
+    top = "".join(f"<th>{html.escape(head)}</th>" for head in heads)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>\n" for row in rows
+    )
+    return f'<div class="wide"><table>{caption}<tr>{top}</tr>\n{body}</table></div>'
+
+
+def _evidence(one: object) -> str:
+    holds = getattr(one, "holds", None)
+    kind = {True: ' class="holds"', False: ' class="fails"', None: ""}[holds]
+    return f"<li{kind}>{html.escape(str(one))}</li>"

@@ -1,0 +1,223 @@
+"""From a validated document to models: pools, clusters, networks, traffic, policies and laws.
+
+All that is built here is cheap, so that a file is known to be good before any long work. What the packages
+below refuse is told with the line of the key that they name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from fairness import Cluster, FairqueuesError, Problem
+from fairness.validation import FloatArray
+from fairqueues.scenario import names
+from fairqueues.scenario.locating import Path, near
+from fairqueues.scenario.reading import Place
+from fairqueues.scenario.sections import Document, Network, Traffic
+
+__all__ = ["Built", "build_laws", "build_model", "build_policies", "build_system", "located"]
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, eq=False)
+class Built:
+    """A model, and the loads that gravity traffic gives its classes."""
+
+    model: Problem | Cluster | None
+    loads: FloatArray | None = None
+
+
+@contextmanager
+def located(place: Place, path: Path, keys: Sequence[str] = ()) -> Iterator[None]:
+    """Turn errors of the library into one-liners about the key, of ``keys`` in ``path``, that they name."""
+    try:
+        yield
+    except FairqueuesError as error:
+        if type(error).__name__ == "ScenarioError":
+            raise
+        message = str(error)
+        raise place.error((*path, *_named(message, keys)), message) from None
+
+
+def _named(message: str, keys: Sequence[str]) -> Path:
+    """Key, and indices if given, that a message of the library is about."""
+    if "routes" in keys and (route := re.search(r"\broute of '([^']*)'", message)):
+        return ("routes", route[1])
+    for pattern in (r"\b{} must\b", r"\b{}\[", r"\b{}\b"):
+        found = [
+            (m.start(), key) for key in keys if (m := re.search(pattern.format(re.escape(key)), message))
+        ]
+        if found:
+            key = min(found)[1]
+            index = re.search(rf"\b{re.escape(key)}\[([\d, ]+)\]|at index \(?([\d, ]+)\)?", message)
+            places = re.findall(r"\d+", index[0].replace(key, "", 1)) if index else []
+            return (key, *(int(k) for k in places))
+    return ()
+
+
+def build_model(document: Document, place: Place) -> Built:
+    """Pool, cluster or network of a document."""
+    given = [key for key in ("pool", "cluster", "network") if getattr(document, key) is not None]
+    if len(given) > 1:
+        raise place.error((given[1],), f"a scenario has one model, but there is [{given[0]}] too; remove one")
+    if not given:
+        if document.cloud is None:
+            raise place.error((), "no model; add a table [pool], [cluster], [network] or [cloud]")
+        return Built(None)
+    if document.network is not None:
+        return _network(document.network, place)
+    section: Any = document.pool if document.pool is not None else document.cluster
+    arguments = {k: getattr(section, k) for k in section.model_fields_set}
+    for key, rows in arguments.items():
+        _require_rectangle(place, (given[0], key), rows)
+    with located(place, (given[0],), list(arguments)):
+        model = Problem(**arguments) if given[0] == "pool" else Cluster(**arguments)
+    return Built(model)
+
+
+def _require_rectangle(place: Place, path: Path, rows: Any) -> None:
+    """Refuse a matrix whose rows differ in length, with the line of the first that does."""
+    if isinstance(rows, list) and isinstance(rows[0] if rows else None, list):
+        for k, row in enumerate(rows):
+            if len(row) != len(rows[0]):
+                raise place.error(
+                    (*path, k),
+                    f"got {len(row)} entries; all rows of {path[-1]} must have {len(rows[0])} like the first",
+                )
+
+
+def _network(network: Network, place: Place) -> Built:
+    import networkx as nx
+
+    from queueing import backbones
+    from queueing.topology import data_network
+    from queueing.traffic import gravity_traffic
+
+    path: Path = ("network",)
+    if (network.backbone is None) == (network.links is None):
+        raise place.error(path, "give either a backbone or links")
+    if (network.routes is None) == (network.traffic is None):
+        raise place.error(path, "give either routes or traffic")
+    if network.backbone is not None:
+        known = {name.casefold(): make for name, make in backbones.BACKBONES.items()}
+        name = network.backbone.casefold().replace("_", "-")
+        if name not in known:
+            raise place.error(
+                (*path, "backbone"), f"unknown backbone {network.backbone!r}; {near(name, known)}"
+            )
+        graph = known[name]()
+    else:
+        graph = nx.Graph()
+        for k, (u, v, capacity) in enumerate(network.links or []):
+            if graph.has_edge(u, v):
+                raise place.error(
+                    (*path, "links", k), f"there are two links between {u!r} and {v!r}; merge them"
+                )
+            graph.add_edge(u, v, capacity=capacity)
+        if network.length is not None:
+            raise place.error((*path, "length"), "kilometres are known for backbones only; remove length")
+    if network.traffic is not None:
+        for key in ("weights", "limits"):
+            if getattr(network, key) is not None:
+                raise place.error((*path, key), "is for routes; with traffic all pairs are alike")
+        gravity = network.traffic
+        with located(place, (*path, "traffic"), ["weights", "exponent", "total", "pairs"]):
+            found = gravity_traffic(
+                graph,
+                float(gravity.total),
+                weights=gravity.weights,
+                exponent=float(gravity.exponent),
+                pairs=gravity.pairs,
+                length=network.length,
+            )
+        return Built(found.problem, found.loads)
+    routes = {name: tuple(r) if len(r) == 2 else list(r) for name, r in (network.routes or {}).items()}
+    with located(place, path, ["links", "weights", "limits", "routes"]):
+        return Built(
+            data_network(graph, routes, length=network.length, weights=network.weights, limits=network.limits)
+        )
+
+
+def build_policies(document: Document, model: Any, place: Place) -> tuple[Any, ...]:
+    """Policies of a document; they fit the model, and no two are alike."""
+    cluster = None if model is None else isinstance(model, Cluster)
+    found = []
+    for k, spec in enumerate(document.policies):
+        with located(place, ("policies", k)):
+            policy = names.policy_named(spec, cluster=cluster)
+        if policy in found:
+            raise place.error(("policies", k), f"{spec!r} is there twice; remove one")
+        if model is not None and (isinstance(spec, dict) or ":" in spec):
+            # Parameters per class or resource show only here whether they fit; nobody present is cheap.
+            with located(place, ("policies", k)):
+                policy(model, np.zeros(model.n_classes))
+        found.append(policy)
+    return tuple(found)
+
+
+def build_laws(
+    section: Traffic, key: str, make: Callable[[Any], _T], n_classes: int, place: Place
+) -> tuple[_T, ...]:
+    """Laws of sizes or arrivals, one per class."""
+    given = getattr(section, key)
+    if not isinstance(given, list):
+        with located(place, ("traffic", key)):
+            return (make(given),) * n_classes
+    if len(given) != n_classes:
+        raise place.error(
+            ("traffic", key),
+            f"{key} has {len(given)} entries for {n_classes} job classes; give one, or one per class",
+        )
+    laws = []
+    for k, spec in enumerate(given):
+        with located(place, ("traffic", key, k)):
+            laws.append(make(spec))
+    return tuple(laws)
+
+
+def build_system(traffic: Traffic, built: Built, place: Place, swept: Any = None) -> Any:
+    """System of a model and its traffic; a load that only a sweep gives is ``swept``."""
+    from queueing import System
+
+    path: Path = ("traffic",)
+    if built.model is None:
+        raise place.error(path, "traffic needs a model; add [pool], [cluster] or [network]")
+    given = [key for key in ("arrival_rates", "loads", "mix") if getattr(traffic, key) is not None]
+    if len(given) > 1:
+        raise place.error((*path, given[1]), f"{given[1]} and {given[0]} are both given; keep one of them")
+    if not given and built.loads is None:
+        raise place.error(path, "give arrival_rates, or loads, or mix and load")
+    key = given[0] if given else "loads"
+    load = swept if traffic.load is None else traffic.load
+    if key == "mix" and load is None:
+        raise place.error(
+            path, "mix needs load, the relative load of the busiest resource; add load = 0.5, say"
+        )
+    if traffic.load is not None and given and key != "mix":
+        raise place.error((*path, "load"), f"load goes with mix; with {key} it would say the same twice")
+    keys = ["arrival_rates", "mean_sizes", "loads", "mix", "load"]
+    sizes: Any = traffic.mean_sizes
+    if isinstance(sizes, list) and len(sizes) != built.model.n_classes:
+        raise place.error(
+            (*path, "mean_sizes"),
+            f"mean_sizes has {len(sizes)} entries for {built.model.n_classes} job classes; "
+            "give one, or one per class",
+        )
+    values = np.asarray(getattr(traffic, key) if given else built.loads, dtype=float)
+    if len(values) != built.model.n_classes:
+        raise place.error(
+            (*path, key),
+            f"{key} has {len(values)} entries for {built.model.n_classes} job classes; give one per class",
+        )
+    with located(place, path, keys):
+        mean_sizes = np.asarray(sizes, dtype=float)
+        if load is not None:
+            return System.with_load(built.model, values, float(load), mean_sizes)
+        return System(built.model, values if key == "arrival_rates" else values / mean_sizes, mean_sizes)

@@ -1,0 +1,195 @@
+"""Where a key or an element stands in a TOML text, and the error that says so.
+
+The parser of the standard library forgets positions, and its maintainers do not want it to remember them
+(CPython issue 115516); tomlkit keeps the text of everything, but not its place either. So the lines are
+found in a second pass. As it runs over a text that :mod:`tomllib` has accepted, it needs to know where keys,
+strings, arrays and tables end, and nothing else.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from bisect import bisect_right
+from collections.abc import Iterable
+
+from fairness.errors import ModelError
+
+__all__ = ["Path", "ScenarioError", "dotted", "key_lines", "near", "syntax_line"]
+
+Path = tuple[str | int, ...]
+"""Keys and indices from the root of the text: ("pool", "demands", 0, 1)."""
+
+_TOLD = 12
+"""Names that a message lists."""
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_BLANK = re.compile(r"[ \t]*")
+_GAP = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
+_SCALAR = re.compile(r"[^,\]}#\r\n]*")
+_STRINGS = (
+    re.compile(r'"""(?:[^"\\]|\\.|"{1,2}(?!"))*"{3,5}', re.DOTALL),
+    re.compile(r"'''(?:[^']|'{1,2}(?!'))*'{3,5}", re.DOTALL),
+    re.compile(r'"(?:[^"\\\n]|\\.)*"'),
+    re.compile(r"'[^'\n]*'"),
+)
+
+
+class ScenarioError(ModelError):
+    """A scenario file is wrong; the message is one line that names file, line and key."""
+
+
+def dotted(path: Path) -> str:
+    """Path as a message shows it.
+
+    Examples
+    --------
+    >>> dotted(("pool", "demands", 0, 1))
+    'pool.demands[0][1]'
+    """
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: the nearest known one, or all if none is near.
+
+    Examples
+    --------
+    >>> near("capacites", ["demands", "capacities"])
+    "did you mean 'capacities'?"
+    """
+    names = list(dict.fromkeys(known))
+    found = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    if found:
+        return f"did you mean {found[0]!r}?"
+    return f"known are {', '.join(names[:_TOLD])}{', ...' if len(names) > _TOLD else ''}"
+
+
+def syntax_line(error: tomllib.TOMLDecodeError, text: str) -> int:
+    """Line, from 1, of a syntax error."""
+    found = re.search(r"at line (\d+)", str(error))
+    return int(found[1]) if found else max(1, len(text.splitlines()))
+
+
+def key_lines(text: str) -> dict[Path, int]:
+    """Line, from 1, of every key, table header and array element of a valid TOML text.
+
+    Parameters
+    ----------
+    text : str
+        What ``tomllib.loads`` accepts.
+
+    Returns
+    -------
+    dict
+        From paths to lines; the root, (), is line 1.
+
+    Examples
+    --------
+    >>> lines = key_lines("a = 1\\n[b]\\nc = [\\n  [1, 2],\\n  [3, 4],\\n]\\n")
+    >>> lines["a",], lines["b",], lines["b", "c"], lines["b", "c", 1, 0]
+    (1, 2, 3, 5)
+    """
+    return _Scanner(text.replace("\r\n", "\n")).lines
+
+
+class _Scanner:
+    """One pass over the text."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.at = text, 0
+        self.breaks = [k for k, c in enumerate(text) if c == "\n"]
+        self.lines: dict[Path, int] = {(): 1}
+        self.tables: dict[Path, int] = {}  # tables in each array of tables
+        table: Path = ()
+        self.skip(_GAP)
+        while self.at < len(text):
+            if text[self.at] == "[":
+                table = self.header()
+            else:
+                self.pair(table)
+            self.skip(_GAP)
+
+    def skip(self, pattern: re.Pattern[str]) -> str:
+        found = pattern.match(self.text, self.at)
+        assert found is not None, "text is no valid TOML"
+        self.at = found.end()
+        return found[0]
+
+    def mark(self, path: Path, at: int) -> None:
+        """Remember where a path, and the parents that it implies, begin."""
+        line = bisect_right(self.breaks, at - 1) + 1
+        for k in range(1, len(path) + 1):
+            self.lines.setdefault(path[:k], line)
+
+    def header(self) -> Path:
+        start, double = self.at, self.text.startswith("[[", self.at)
+        self.at += 1 + double
+        keys = self.keys()
+        path: Path = ()
+        for k, key in enumerate(keys):
+            path = (*path, key)
+            if path in self.tables and not (double and k == len(keys) - 1):
+                path = (*path, self.tables[path] - 1)
+        if double:
+            self.tables[path] = self.tables.get(path, 0) + 1
+            path = (*path, self.tables[path] - 1)
+        self.at += 1 + double
+        self.mark(path, start)
+        return path
+
+    def keys(self) -> list[str]:
+        found = []
+        while True:
+            self.skip(_BLANK)
+            quoted = self.text[self.at] in "\"'"
+            raw = self.string() if quoted else self.skip(_BARE)
+            found.append(str(next(iter(tomllib.loads(f"{raw} = 0")))))
+            self.skip(_BLANK)
+            if self.text[self.at] != ".":
+                return found
+            self.at += 1
+
+    def pair(self, table: Path) -> None:
+        start = self.at
+        path = (*table, *self.keys())
+        self.mark(path, start)
+        self.at += 1  # =
+        self.skip(_BLANK)
+        self.value(path)
+
+    def value(self, path: Path) -> None:
+        first = self.text[self.at]
+        if first == "[":
+            self.at += 1
+            for k in self.elements("]"):
+                self.mark((*path, k), self.at)
+                self.value((*path, k))
+        elif first == "{":
+            self.at += 1
+            for _ in self.elements("}"):
+                self.pair(path)
+        elif first in "\"'":
+            self.string()
+        else:
+            self.skip(_SCALAR)
+
+    def elements(self, close: str) -> Iterable[int]:
+        """Stop before each element; the caller reads it."""
+        k = 0
+        self.skip(_GAP)
+        while self.text[self.at] != close:
+            yield k
+            k += 1
+            self.skip(_GAP)
+            if self.text[self.at] == ",":
+                self.at += 1
+            self.skip(_GAP)
+        self.at += 1
+
+    def string(self) -> str:
+        return next(self.skip(p) for p in _STRINGS if p.match(self.text, self.at))

@@ -1,0 +1,292 @@
+"""Names of policies, laws, arrivals, placements and schedulers, as scenario files and commands write them.
+
+A name is a text with its parameters behind colons, ``"alpha:2"``, ``"psdsf:time"``, ``"erlang:4"``, or a
+table that gives them by name, ``{ policy = "tdrf", join_times = [3, 8] }``. Upper and lower case are alike,
+and so are spaces, hyphens and underscores. Each name leads to a public object of the packages below; what the
+parameters may be is decided there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from importlib import import_module
+from typing import Any
+
+from fairness.errors import ModelError
+from fairqueues.scenario.locating import near
+
+__all__ = [
+    "ARRIVALS",
+    "CLUSTER_POLICIES",
+    "LAWS",
+    "PLACEMENTS",
+    "POOL_POLICIES",
+    "SCHEDULERS",
+    "Named",
+    "arrivals_named",
+    "law_named",
+    "placement_named",
+    "policy_named",
+    "scheduler_named",
+]
+
+
+@dataclass(frozen=True)
+class Named:
+    """Where the object of a name comes from.
+
+    Attributes
+    ----------
+    origin : str
+        "module:attribute" of a class or function.
+    parameters : tuple of str
+        What may be given, in the order of the text form.
+    required : int
+        How many of them must be given.
+    fixed : dict
+        Arguments that belong to the name.
+    about : str
+        One line for help texts.
+    """
+
+    origin: str
+    parameters: tuple[str, ...] = ()
+    required: int = 0
+    fixed: dict[str, Any] = field(default_factory=dict)
+    about: str = ""
+
+    def make(self, **arguments: Any) -> Any:
+        """The object; ModelError of the library if an argument is wrong."""
+        module, _, attribute = self.origin.partition(":")
+        thing: Any = import_module(module)
+        for part in attribute.split("."):
+            thing = getattr(thing, part)
+        return thing(**self.fixed, **arguments)
+
+
+POOL_POLICIES: dict[str, Named] = {
+    "maxmin": Named("fairness:MaxMin", about="max-min fairness of tasks"),
+    "drf": Named("fairness:DRF", ("resource_weights",), about="dominant resource fairness"),
+    "pf": Named(
+        "fairness:ProportionalFair", about="proportional fairness, the competitive equilibrium (CEEI)"
+    ),
+    "bmf": Named("fairness:BottleneckMax", about="bottleneck-max fairness"),
+    "alpha": Named("fairness:AlphaFair", ("alpha",), 1, about="alpha-fairness, alpha:2"),
+    "asset": Named("fairness:AssetFair", about="asset fairness"),
+    "tdrf": Named(
+        "fairness:TDRF",
+        ("join_times", "initial_time", "final_time"),
+        1,
+        about="DRF with join times, tdrf:3,8 or a table",
+    ),
+}
+"""Policies for one pool."""
+
+CLUSTER_POLICIES: dict[str, Named] = {
+    "psdsf": Named("fairness:PSDSF", ("division", "method"), about="per-server dominant share, psdsf:time"),
+    "tsf": Named("fairness:TSF", ("weighting",), about="task share fairness, tsf:dedicated"),
+    "cdrf": Named("fairness:CDRF", about="containerised DRF"),
+    "drfh": Named("fairness:DRFH", about="DRF in heterogeneous clusters"),
+    "cdrfh": Named("fairness:CDRFH", about="constrained DRFH"),
+    "per-server-drf": Named("fairness:PerServerDRF", about="DRF on each server by itself"),
+}
+"""Policies for servers."""
+
+LAWS: dict[str, Named] = {
+    "exponential": Named("queueing:Exponential", about="memoryless"),
+    "deterministic": Named("queueing:Deterministic", about="always the same value"),
+    "erlang": Named("queueing:Erlang", ("phases",), 1, about="sum of exponential phases, erlang:4"),
+    "hyperexponential": Named(
+        "queueing:Hyperexponential.fit", ("scv",), 1, about="two exponentials, hyperexponential:4"
+    ),
+    "mixture": Named(
+        "queueing:Hyperexponential", ("probabilities", "means"), 2, about="mixture of exponentials"
+    ),
+    "lognormal": Named("queueing:Lognormal", ("scv",), about="lognormal, lognormal:4"),
+    "pareto": Named(
+        "queueing:TruncatedPareto", ("shape", "ratio"), 2, about="truncated Pareto, pareto:1.5:1e6"
+    ),
+    "empirical": Named("queueing:Empirical", ("values",), 1, about="values of a sample"),
+    "phase-type": Named("queueing:PhaseType", ("initial", "rates"), 2, about="absorption time of a chain"),
+    "coxian": Named("queueing:coxian", ("scv",), 1, {"mean": 1.0}, about="two phases, coxian:2"),
+    "fitted": Named(
+        "queueing:fit_phases", ("scv",), 1, {"mean": 1.0}, about="phases that fit the scv, fitted:0.3"
+    ),
+}
+"""Laws of sizes and of times between arrivals, scaled to the means of the traffic."""
+
+ARRIVALS: dict[str, Named] = {
+    "poisson": Named("queueing:Poisson", about="Poisson process"),
+    "on-off": Named("queueing:OnOff", ("mean_on", "mean_off"), 2, about="interrupted Poisson, on-off:10:90"),
+}
+"""Arrival processes; the name of a law stands for renewals with that law between arrivals."""
+
+SCHEDULERS: dict[str, Named] = {
+    "drf": Named("queueing:DRFScheduler", ("blocking",), about="lowest dominant share first"),
+    "pf": Named("queueing:PFScheduler", ("blocking",), about="towards proportional fairness"),
+    "bmf": Named("queueing:BMFScheduler", ("blocking",), about="towards bottleneck-max fairness"),
+    "fifo": Named("queueing:FIFOScheduler", about="first job first"),
+}
+"""Schedulers of whole tasks."""
+
+PLACEMENTS: dict[str, Named] = {
+    "first-fit": Named("queueing:FirstFit", about="first server where the task fits"),
+    "best-fit": Named("queueing:BestFit", ("score",), about="server that it fills best"),
+    "worst-fit": Named("queueing:WorstFit", about="emptiest server"),
+    "random-fit": Named("queueing:RandomFit", about="any server where it fits"),
+    "power-of-choices": Named(
+        "queueing:PowerOfChoices", ("choices",), about="best of some, power-of-choices:2"
+    ),
+    "on-arrival": Named("queueing:OnArrival", ("rule", "choices"), about="a job stays on one server"),
+}
+"""Which server a whole task goes to."""
+
+# fmt: off
+_ALIASES = {
+    "mmf": "maxmin", "max-min": "maxmin", "proportional": "pf", "ceei": "pf", "proportional-fair": "pf",
+    "bottleneck": "bmf", "bottleneck-max": "bmf", "alpha-fair": "alpha", "asset-fair": "asset",
+    "asset-fairness": "asset", "edrf": "drf", "ps-dsf": "psdsf", "c-drfh": "cdrfh",
+    "exp": "exponential", "constant": "deterministic", "phasetype": "phase-type", "onoff": "on-off",
+    "firstfit": "first-fit", "bestfit": "best-fit", "worstfit": "worst-fit", "randomfit": "random-fit",
+}
+# fmt: on
+
+
+def policy_named(spec: Any, *, cluster: bool | None = None) -> Any:
+    """Policy of a name.
+
+    Parameters
+    ----------
+    spec : str or mapping
+        "drf", "alpha:2" or {"policy": "tdrf", "join_times": [3, 8]}.
+    cluster : bool, optional
+        Whether it must be for servers (True) or for a pool (False). Default: either.
+
+    Raises
+    ------
+    ModelError
+        If the name is unknown or of the other kind, or a parameter is wrong.
+
+    Examples
+    --------
+    >>> policy_named("alpha:2"), policy_named("psdsf:time").name
+    (AlphaFair(alpha=2.0), 'PS-DSF tdm')
+    """
+    if cluster is not None:
+        name = _name(spec, "policy")
+        known, other = (POOL_POLICIES, CLUSTER_POLICIES)[:: -1 if cluster else 1]
+        if name in other and name not in known:
+            kinds = ("one pool", "servers")[:: 1 if cluster else -1]
+            raise ModelError(
+                f"policy {name!r} is for {kinds[0]}, but the model has {kinds[1]}; "
+                f"take one of {', '.join(known)}"
+            )
+        return _built(spec, "policy", known)
+    return _built(spec, "policy", {**POOL_POLICIES, **CLUSTER_POLICIES})
+
+
+def law_named(spec: Any) -> Any:
+    """Law of sizes of a name, such as "erlang:4".
+
+    Raises
+    ------
+    ModelError
+        If the name is unknown or a parameter is wrong.
+
+    Examples
+    --------
+    >>> law_named("erlang:4"), law_named({"law": "lognormal", "scv": 3}).scv
+    (Erlang(phases=4, mean=1.0), 3.0)
+    """
+    return _built(spec, "law", LAWS)
+
+
+def arrivals_named(spec: Any) -> Any:
+    """Arrival process of a name: "poisson", "on-off:10:90", or a law between arrivals such as "erlang:4".
+
+    Raises
+    ------
+    ModelError
+        If the name is unknown or a parameter is wrong.
+
+    Examples
+    --------
+    >>> arrivals_named("erlang:2")
+    Renewal(law=Erlang(phases=2, mean=1.0))
+    """
+    name = _name(spec, "law")
+    if name in LAWS:
+        from queueing import Renewal
+
+        return Renewal(law_named(spec))
+    return _built(spec, "law", {**ARRIVALS, **LAWS}, "arrival process")
+
+
+def scheduler_named(spec: Any) -> Any:
+    """Scheduler of whole tasks of a name, such as "drf" or "fifo"."""
+    return _built(spec, "scheduler", SCHEDULERS)
+
+
+def placement_named(spec: Any) -> Any:
+    """Placement rule of a name, such as "best-fit" or "power-of-choices:2"."""
+    return _built(spec, "placement", PLACEMENTS)
+
+
+def _name(spec: Any, key: str) -> str:
+    """Name in a text or table, in its standard spelling."""
+    given = spec.get(key) if isinstance(spec, Mapping) else spec
+    if not isinstance(given, str):
+        raise ModelError(
+            f"a {key} is a name such as {_EXAMPLES[key]!r} or a table {{ {key} = ..., ... }}; got {spec!r}"
+        )
+    name = "-".join(given.partition(":")[0].casefold().replace("_", " ").replace("-", " ").split())
+    return _ALIASES.get(name, name)
+
+
+_EXAMPLES = {"policy": "drf", "law": "erlang:4", "scheduler": "drf", "placement": "best-fit"}
+
+
+def _built(spec: Any, key: str, known: Mapping[str, Named], what: str = "") -> Any:
+    name = _name(spec, key)
+    if name not in known:
+        raise ModelError(f"unknown {what or key} {name!r}; {near(name, known)}")
+    entry = known[name]
+    if isinstance(spec, Mapping):
+        arguments = {k: v for k, v in spec.items() if k != key}
+        for k in arguments:
+            if k not in entry.parameters:
+                has = f"{near(k, entry.parameters)}" if entry.parameters else "it has none"
+                raise ModelError(f"{key} {name!r} has no parameter {k!r}; {has}")
+        if ":" in spec[key]:
+            raise ModelError(f"{key} {spec[key]!r}: give parameters in the text or in the table, not in both")
+    else:
+        values = [part.strip() for part in spec.split(":")[1:]]
+        if len(values) > len(entry.parameters):
+            takes = f"takes {', '.join(entry.parameters)}" if entry.parameters else "takes no parameter"
+            raise ModelError(f"{key} {spec!r} has too many parameters; {name!r} {takes}")
+        arguments = {k: _value(v) for k, v in zip(entry.parameters, values, strict=False)}
+    for k in entry.parameters[: entry.required]:
+        if k not in arguments:
+            raise ModelError(f"{key} {name!r} needs the parameter {k!r}; {entry.about}")
+    try:
+        return entry.make(**arguments)
+    except ModelError:
+        raise
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelError(
+            f"a parameter of {key} {name!r} is of the wrong kind: {error}; {entry.about}"
+        ) from None
+
+
+def _value(text: str) -> Any:
+    """Number, list of numbers, boolean or word of the text form."""
+    if "," in text:
+        return [_value(part.strip()) for part in text.split(",")]
+    for kind in (int, float, Fraction):
+        try:
+            return kind(text)
+        except (ValueError, ZeroDivisionError):
+            continue
+    return {"true": True, "false": False}.get(text, text)

@@ -1,0 +1,203 @@
+"""From a TOML text to a validated document; every message is one line with file, line and key."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path as FilePath
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from fairqueues.scenario.locating import Path, ScenarioError, dotted, key_lines, near, syntax_line
+from fairqueues.scenario.sections import SECTIONS, Document
+
+__all__ = ["Place", "read_document", "read_text"]
+
+LARGEST_FILE = 64 * 2**20
+"""Bytes; a scenario is written by a person, and larger models have formats of their own."""
+
+
+class Place:
+    """Where things stand in a text: makes the errors about it.
+
+    Parameters
+    ----------
+    text : str
+        Valid TOML.
+    name : str
+        File name for messages.
+    """
+
+    def __init__(self, text: str, name: str) -> None:
+        self.name = name
+        self._text = text
+        self._lines: dict[Path, int] | None = None
+
+    def error(self, path: Path, message: str, at: Path | None = None) -> ScenarioError:
+        """Error about the key or element at a path, with the line of that of ``at`` if it differs."""
+        if self._lines is None:
+            self._lines = key_lines(self._text)
+        known = path if at is None else at
+        while known not in self._lines:
+            known = known[:-1]
+        where = f", {dotted(path)}" if path else ""
+        return ScenarioError(f"{self.name}, line {self._lines[known]}{where}: {' '.join(message.split())}")
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Text of a scenario file.
+
+    Raises
+    ------
+    ScenarioError
+        If it cannot be read, is too large or is no text.
+    """
+    file = FilePath(path)
+    try:
+        if file.is_file() and file.stat().st_size > LARGEST_FILE:
+            raise ScenarioError(
+                f"{file}: larger than {LARGEST_FILE >> 20} MiB; a scenario is a short TOML file"
+            )
+        return file.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ScenarioError(
+            f"{file}: byte {error.start} is not UTF-8 text; give a TOML file, saved as UTF-8"
+        ) from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, ScenarioError):
+            raise
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ScenarioError(f"{file}: cannot be read: {reason}; give the path of a scenario file") from None
+
+
+def read_document(text: str, name: str) -> tuple[Document, Place]:
+    """Document of a text, and where its keys stand.
+
+    Raises
+    ------
+    ScenarioError
+        If the text is no TOML, or a key, type or range is wrong.
+    """
+    text = text.replace("\r\n", "\n")
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        said = str(error).partition(" (at ")[0]
+        raise ScenarioError(f"{name}, line {syntax_line(error, text)}: no valid TOML: {said}") from None
+    except RecursionError:
+        raise ScenarioError(f"{name}: no valid TOML: tables or arrays are nested too deeply") from None
+    place = Place(text, name)
+    if not data:
+        raise ScenarioError(f"{name}, line 1: the file is empty; give a title and a table [pool], [cluster], "
+                            "[network] or [cloud]")  # fmt: skip
+    try:
+        return Document.model_validate(data), place
+    except ValidationError as error:
+        problems = error.errors(include_url=False)
+    raise _first(problems, data, place)
+
+
+_RULES = {
+    "list_type": "a list [...]",
+    "dict_type": "a table of keys and values",
+    "model_type": "a table of keys and values",
+    "model_attributes_type": "a table of keys and values",
+    "string_type": 'text in quotes, "..."',
+    "bool_type": "true or false",
+    "string_too_short": "text with at least one character",
+}
+
+
+def _first(problems: Sequence[Any], data: Any, place: Place) -> ScenarioError:
+    """The one error to tell, of all that pydantic found."""
+    found = [(_in_data(problem["loc"], data, problem["type"]), problem) for problem in problems]
+    # A misspelt key also makes a key missing: the misspelling is what helps. Of the members of a union the
+    # one that came furthest into the value knows best.
+    found.sort(key=lambda one: (one[1]["type"] != "extra_forbidden", -len(one[0])))
+    path, problem = found[0]
+    kind, given = problem["type"], _short(problem["input"])
+    key = next((part for part in reversed(path) if isinstance(part, str)), "the file")
+    if kind == "extra_forbidden":
+        return place.error(
+            path[:-1], f"unknown key {path[-1]!r}; {_nearest(str(path[-1]), path[:-1])}", at=path
+        )
+    if kind == "missing":
+        return place.error(path[:-1], f"the key {path[-1]!r} is missing; {_meaning(path)}")
+    rules = dict.fromkeys(rule for at, one in found if at == path and (rule := _rule(one)))
+    if not rules:
+        return place.error(path, f"got {given}; {problem['msg'][0].lower()}{problem['msg'][1:]}")
+    hint = ""
+    if isinstance(problem["input"], str) and any("number" in rule for rule in rules):
+        hint = ' (in quotes only if it is a fraction, "1/3")'
+    return place.error(path, f"got {given}; {key} must be {' or '.join(rules)}{hint}")
+
+
+def _rule(problem: Any) -> str:
+    """What a value must be, as the end of "it must be ..."; empty where pydantic's own message has to do."""
+    kind, context = problem["type"], problem.get("ctx", {})
+    if kind == "rule":
+        return str(context["rule"])
+    if kind == "literal_error":
+        return str(context["expected"])
+    if kind == "too_short":
+        least = context["min_length"]
+        return f"{'a list' if isinstance(problem['input'], list) else 'a table'} with at least " + (
+            "one entry" if least == 1 else f"{least} entries"
+        )
+    return _RULES.get(kind, "")
+
+
+def _in_data(loc: tuple[str | int, ...], data: Any, kind: str) -> Path:
+    """Location without the names of union members that pydantic puts into it."""
+    path: list[str | int] = []
+    here = data
+    for k, part in enumerate(loc):
+        inside = (isinstance(here, Mapping) and part in here) or (
+            isinstance(here, list) and isinstance(part, int) and part < len(here)
+        )
+        if inside:
+            here = here[part]
+            path.append(part)
+        elif kind == "missing" and k == len(loc) - 1:
+            path.append(part)
+    return tuple(path)
+
+
+def _model(path: Path) -> type[BaseModel] | None:
+    """Class of the table at a path."""
+    here: Any = Document
+    for part in path:
+        if not (isinstance(here, type) and issubclass(here, BaseModel)) or part not in here.model_fields:
+            return None
+        options = [here.model_fields[str(part)].annotation]
+        while options and not isinstance(options[0], type):
+            options = [*get_args(options[0]), *options[1:]]
+        found = [one for one in options if isinstance(one, type) and issubclass(one, BaseModel)]
+        here = found[0] if found else None
+    return here if isinstance(here, type) else None
+
+
+def _nearest(name: str, path: Path) -> str:
+    table = _model(path)
+    known = list(table.model_fields) if table else []
+    elsewhere = [section for section, one in SECTIONS.items() if name in one.model_fields]
+    if elsewhere and path and path[0] not in elsewhere:
+        return f"it belongs to [{elsewhere[0]}]"
+    if elsewhere and not path:
+        return f"it belongs to [{'] or ['.join(elsewhere)}]"
+    if path and name in Document.model_fields:
+        return f"write it as [{name}]" if name in SECTIONS else "write it before the first table of the file"
+    return near(name, known)
+
+
+def _meaning(path: Path) -> str:
+    table = _model(path[:-1])
+    found = table.model_fields.get(str(path[-1])) if table else None
+    return (found.description if found and found.description else "add it").rstrip(".")
+
+
+def _short(value: Any) -> str:
+    shown = str(value).lower() if isinstance(value, bool) else repr(value)
+    return shown if len(shown) <= 60 else f"{shown[:57]}..."

@@ -1,0 +1,405 @@
+"""What a scenario file may hold: one class per table, which is also the JSON schema.
+
+Here stand the keys, their types and the range of each number. What involves several keys (shapes, names,
+loads, stability) is checked when the model is built, in :mod:`fairqueues.scenario.building`.
+
+Numbers are integers, floats or fractions written as text, ``"1/3"``; all finite, except limits.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import PydanticCustomError, core_schema
+
+__all__ = ["SECTIONS", "Document", "schema"]
+
+
+_FRACTION = r"^[+-]?[0-9]{1,100}/0*[1-9][0-9]{0,99}$"
+
+
+@dataclass(frozen=True, eq=False)
+class _Rule:
+    """A value that ``check`` accepts (returning it, perhaps converted) or refuses by a ValueError."""
+
+    rule: str
+    check: Callable[[Any], Any]
+    json: dict[str, Any]
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        def validate(value: Any) -> Any:
+            try:
+                return self.check(value)
+            except ValueError:
+                raise PydanticCustomError("rule", "must be {rule}", {"rule": self.rule}) from None
+
+        return core_schema.no_info_plain_validator_function(validate)
+
+    def __get_pydantic_json_schema__(
+        self, core: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return dict(self.json)
+
+
+def _real(rule: str, good: Callable[[Any], bool], *, infinite: bool = False, **bounds: float) -> _Rule:
+    def check(value: Any) -> Any:
+        if isinstance(value, str):
+            if not re.match(_FRACTION, value):
+                raise ValueError
+            top, _, bottom = value.partition("/")
+            value = Fraction(int(top), int(bottom))
+        if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
+            raise ValueError
+        try:
+            size = float(value)
+        except OverflowError:
+            raise ValueError from None
+        if not (math.isfinite(size) or (infinite and size == math.inf)) or not good(value):
+            raise ValueError
+        return value
+
+    text = {"type": "string", "pattern": _FRACTION}
+    return _Rule(rule, check, {"anyOf": [{"type": "number", **bounds}, text]})
+
+
+def _whole(rule: str, least: int, most: int | None = None) -> _Rule:
+    def check(value: Any) -> Any:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise ValueError
+        if value < least or (most is not None and value > most):
+            raise ValueError
+        return value
+
+    return _Rule(
+        rule, check, {"type": "integer", "minimum": least, **({} if most is None else {"maximum": most})}
+    )
+
+
+def _spec(key: str) -> _Rule:
+    def check(value: Any) -> Any:
+        if not isinstance(value, str) and not (isinstance(value, dict) and isinstance(value.get(key), str)):
+            raise ValueError
+        return value
+
+    table = {"type": "object", "required": [key], "properties": {key: {"type": "string"}}}
+    return _Rule(
+        f"a name in quotes, or a table {{ {key} = name, ... }}", check, {"anyOf": [{"type": "string"}, table]}
+    )
+
+
+def _link(value: Any) -> Any:
+    if not (isinstance(value, list) and len(value) == 3 and all(isinstance(v, str) for v in value[:2])):
+        raise ValueError
+    return [*value[:2], _NOT_NEGATIVE.check(value[2])]
+
+
+_NUMBER = _real("a finite number", lambda v: True)
+_NOT_NEGATIVE = _real("a finite number >= 0", lambda v: v >= 0, minimum=0)
+_POSITIVE = _real("a finite number > 0", lambda v: v > 0, exclusiveMinimum=0)
+
+Number = Annotated[Any, _NUMBER]
+NotNegative = Annotated[Any, _NOT_NEGATIVE]
+Positive = Annotated[Any, _POSITIVE]
+Limit = Annotated[
+    Any, _real("a number > 0 (inf for no limit)", lambda v: v > 0, infinite=True, exclusiveMinimum=0)
+]
+Part = Annotated[
+    Any, _real("a number > 0 and < 1", lambda v: 0 < v < 1, exclusiveMinimum=0, exclusiveMaximum=1)
+]
+PartOrZero = Annotated[
+    Any, _real("a number >= 0 and < 1", lambda v: 0 <= v < 1, minimum=0, exclusiveMaximum=1)
+]
+Count = Annotated[Any, _whole("a whole number >= 1", 1)]
+Repeats = Annotated[Any, _whole("a whole number from 1 to 100000", 1, 100_000)]
+Several = Annotated[Any, _whole("a whole number from 2 to 10000", 2, 10_000)]
+Seed = Annotated[Any, _whole("a whole number >= 0", 0)]
+Policy = Annotated[Any, _spec("policy")]
+LawSpec = Annotated[Any, _spec("law")]
+SchedulerSpec = Annotated[Any, _spec("scheduler")]
+PlacementSpec = Annotated[Any, _spec("placement")]
+Link = Annotated[
+    Any,
+    _Rule(
+        'a link such as ["Paris", "Rome", 10]: two nodes in quotes and a capacity >= 0',
+        _link,
+        {
+            "type": "array",
+            "prefixItems": [{"type": "string"}, {"type": "string"}, {"type": "number", "minimum": 0}],
+            "minItems": 3,
+            "maxItems": 3,
+        },
+    ),
+]
+Name = Annotated[str, Field(strict=True, min_length=1)]
+Flag = Annotated[bool, Field(strict=True)]
+Row = Annotated[list[NotNegative], Field(min_length=1)]
+Matrix = Annotated[list[Row], Field(min_length=1)]
+
+
+class Section(BaseModel):
+    """A table of the file: no keys but its own."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class Pool(Section):
+    """One pool of resources."""
+
+    demands: Matrix = Field(
+        description="Units of each resource that one running task holds, a row per class.",
+        examples=[[[1, 4], [3, 1]]],
+    )
+    capacities: Row = Field(description="Units of each resource.", examples=[[9, 18]])
+    weights: list[Positive] | None = Field(None, description="Priority of one job of each class.")
+    limits: list[Limit] | None = Field(
+        None, description="Most tasks of one job of each class; inf for no limit."
+    )
+    job_classes: list[Name] | None = Field(None, description="Names of the classes.", examples=[["A", "B"]])
+    resources: list[Name] | None = Field(
+        None, description="Names of the resources.", examples=[["cpu", "ram"]]
+    )
+
+
+class Servers(Section):
+    """Several servers."""
+
+    demands: Matrix = Field(
+        description="Units of each resource that one running task holds, a row per class.",
+        examples=[[[1, 2], [1, 0]]],
+    )
+    capacities: Matrix = Field(
+        description="Units of each resource, a row per server.", examples=[[[9, 12], [12, 0]]]
+    )
+    weights: list[Positive] | None = Field(None, description="Priority of one job of each class.")
+    eligible: list[list[Flag]] | None = Field(
+        None, description="Whether a class may run on a server, a row per class.", examples=[[[True, False]]]
+    )
+    gamma: Matrix | None = Field(None, description="Tasks of a class alone on a server, a row per class.")
+    job_classes: list[Name] | None = Field(None, description="Names of the classes.")
+    servers: list[Name] | None = Field(None, description="Names of the servers.")
+    resources: list[Name] | None = Field(None, description="Names of the resources.")
+
+
+class Gravity(Section):
+    """Traffic between all nodes in proportion to their weights; its pairs are the classes."""
+
+    total: Positive = Field(1.0, description="Demand of all pairs together, unit of the capacities.")
+    weights: Name | dict[str, NotNegative] | None = Field(
+        None,
+        description='Node attribute, "population", or a weight per node; default: capacity of its links.',
+    )
+    exponent: NotNegative = Field(0.0, description="Power of the distance.")
+    pairs: Count | None = Field(None, description="Keep the largest pairs only, this many.")
+
+
+class Network(Section):
+    """Links as resources, routes as classes."""
+
+    backbone: Name | None = Field(None, description="A real network.", examples=["abilene"])
+    links: list[Link] | None = Field(None, description="Node, node, capacity.", examples=[[["A", "B", 10]]])
+    routes: dict[str, Annotated[list[Name], Field(min_length=2)]] | None = Field(
+        None,
+        description="Class names with the nodes of their paths; of two nodes the shortest path is taken.",
+        examples=[{"far": ["A", "C"]}],
+    )
+    traffic: Gravity | None = Field(None, description="Instead of routes: gravity traffic.")
+    length: Literal["km"] | None = Field(None, description="Shortest in kilometres instead of in links.")
+    weights: list[Positive] | None = Field(None, description="Priority of one job of each route.")
+    limits: list[Limit] | None = Field(None, description="Most tasks of one job of each route.")
+
+
+class Traffic(Section):
+    """Jobs that arrive: arrival_rates, or loads, or mix with load."""
+
+    arrival_rates: list[NotNegative] | None = Field(None, description="Jobs per unit of time, per class.")
+    loads: list[NotNegative] | None = Field(None, description="Arrival rate times mean size, per class.")
+    mix: list[NotNegative] | None = Field(None, description="Proportions of the loads; needs load.")
+    load: Positive | None = Field(None, description="Relative load of the busiest resource; scales the mix.")
+    mean_sizes: Positive | list[Positive] = Field(1.0, description="Task-time per job, one or one per class.")
+    sizes: LawSpec | list[LawSpec] = Field(
+        "exponential",
+        description="Law of the sizes, one or one per class.",
+        examples=["exponential", {"law": "hyperexponential", "scv": 4}],
+    )
+    arrivals: LawSpec | list[LawSpec] = Field(
+        "poisson", description="Arrival process, one or one per class.", examples=["poisson", "on-off:10:90"]
+    )
+
+
+class Chain(Section):
+    """Stationary law of the Markov chain."""
+
+    shape: list[Count] | Count | None = Field(
+        None, description="States per class; default: as many as needed."
+    )
+    tail: Part = Field(1e-9, description="Probability that may be left out.")
+    method: Literal["auto", "product", "direct", "multilevel"] = Field("auto", description="Solver.")
+    max_states: Count = Field(10_000_000, description="Refuse larger grids.")
+
+
+class Simulated(Section):
+    """Simulation of jobs with sizes, of counts only, or of whole tasks."""
+
+    level: Literal["jobs", "counts", "tasks"] = Field("jobs", description="What is simulated.")
+    jobs: Count | None = Field(None, description='Jobs per replication, at level "jobs".')
+    events: Count = Field(1_000_000, description='Events per replication, at levels "counts" and "tasks".')
+    replications: Repeats = Field(10, description="Independent runs.")
+    warmup: PartOrZero = Field(0.1, description="First part of each run that is not counted.")
+    precision: Positive | None = Field(
+        None, description='Go on until confidence intervals have this relative half width, at level "jobs".'
+    )
+    confidence: Part = Field(0.95, description="Level of the confidence intervals.")
+    schedulers: list[SchedulerSpec] = Field(
+        ["drf"], min_length=1, description='Schedulers, at level "tasks".'
+    )
+    placement: PlacementSpec | None = Field(
+        None, description='Which server a task goes to, at level "tasks".'
+    )
+    tasks_per_job: Positive | list[Positive] = Field(
+        100.0, description='Mean tasks of a job, at level "tasks".'
+    )
+    task_times: Literal["exponential", "deterministic"] = Field(
+        "exponential", description='Law of the time of a task, at level "tasks".'
+    )
+
+
+class Fluid(Section):
+    """Trajectory of the fluid limit."""
+
+    start: list[NotNegative] = Field(description="Jobs of each class at time 0.")
+    horizon: Positive | None = Field(None, description="When to stop; default: when all have left.")
+
+
+class Region(Section):
+    """Region of loads."""
+
+    kind: Literal["stability", "service", "policy", "packing"] = Field(
+        "stability",
+        description="Loads that some policy carries, that keep a service rate, that these policies carry, "
+        "or of whole tasks.",
+    )
+    minimum_service_rate: Positive | list[Positive] | None = Field(
+        None, description='Mean running tasks of an active job, for kind "service".'
+    )
+    method: Policy = Field("balanced", description='For kind "service": "balanced", "bound" or a policy.')
+    points: Several = Field(40, description="Directions of loads.")
+    precision: Part = Field(1e-4, description="Relative precision along each direction.")
+
+
+class Span(Section):
+    """Equally spaced values."""
+
+    start: Number = Field(description="First value.")
+    stop: Number = Field(description="Last value.")
+    number: Several = Field(description="How many.")
+
+
+class Sweep(Section):
+    """A grid of parameters."""
+
+    over: dict[str, Span | list[Number]] = Field(
+        min_length=1,
+        description="Values, or {start, stop, number}, by parameter.",
+        examples=[{"load": {"start": 0.1, "stop": 0.9, "number": 9}}],
+    )
+    outputs: list[Literal["mean_jobs", "mean_durations", "service_rates", "tail_mass", "residual"]] = Field(
+        ["mean_jobs", "mean_durations", "service_rates"],
+        min_length=1,
+        description="What to keep of each point.",
+    )
+    checkpoint: Name | None = Field(None, description="File that a killed sweep goes on from.")
+
+
+class Cloud(Section):
+    """Tenants of a data centre, drawn from a demand profile."""
+
+    tenants: Count = Field(description="Number of tenants.", examples=[1_000_000])
+    resources: Count = Field(description="Number of resources.", examples=[100_000])
+    profile: Literal["U0", "U1", "U2", "G0", "G1", "G2"] = Field(
+        description="Demand profile: lengths uniform or Gaussian; 0, 1 or 2 kinds of locality."
+    )
+    epsilon: PartOrZero | None = Field(None, description="DC-DRF's approximation; default: exact only.")
+    rounds: Count | None = Field(None, description="Stop EDRF by rounds after this many.")
+    deadline: Positive | None = Field(None, description="Seconds that DC-DRF may take.")
+
+
+class Targets(Section):
+    """What a provisioning must reach, and what capacity costs."""
+
+    costs: list[Positive] = Field(description="Cost of one unit of each resource.")
+    minimum_service_rates: Positive | list[Positive] | None = Field(
+        None, description="Mean running tasks of an active job, at least."
+    )
+    mean_durations: Positive | list[Positive] | None = Field(None, description="Mean durations, at most.")
+    relative_load: Part | None = Field(None, description="Load of every resource, at most.")
+
+
+class Audit(Section):
+    """Search for violations of properties."""
+
+    properties: list[Name] | None = Field(
+        None, description="Names or keys; default: all.", examples=[["SI", "RM"]]
+    )
+    budget: Count = Field(2000, description="Models asked per property and policy.")
+
+
+class Document(Section):
+    """A scenario."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, title="fairqueues scenario")
+
+    title: str = Field("", strict=True, description="What this is.")
+    source: str | None = Field(None, strict=True, description="Where it comes from.")
+    policies: list[Policy] = Field([], description="Policies by name.", examples=[["drf", "alpha:2"]])
+    counts: list[NotNegative] | None = Field(None, description="Jobs present, per class; default: 1 each.")
+    seed: Seed = Field(1, description="Of all random numbers.")
+    pool: Pool | None = Field(None, description="One pool of resources.")
+    cluster: Servers | None = Field(None, description="Several servers.")
+    network: Network | None = Field(None, description="Links and routes.")
+    traffic: Traffic | None = Field(None, description="Jobs that arrive.")
+    chain: Chain | None = Field(None, description="Stationary law of the Markov chain.")
+    simulation: Simulated | None = Field(None, description="Simulation.")
+    fluid: Fluid | None = Field(None, description="Fluid trajectory.")
+    region: Region | None = Field(None, description="Region of loads.")
+    sweep: Sweep | None = Field(None, description="Grid of parameters.")
+    cloud: Cloud | None = Field(None, description="Tenants of a data centre.")
+    targets: Targets | None = Field(None, description="Provisioning.")
+    audit: Audit | None = Field(None, description="Properties to audit.")
+
+
+SECTIONS: dict[str, type[Section]] = {
+    "pool": Pool,
+    "cluster": Servers,
+    "network": Network,
+    "traffic": Traffic,
+    "chain": Chain,
+    "simulation": Simulated,
+    "fluid": Fluid,
+    "region": Region,
+    "sweep": Sweep,
+    "cloud": Cloud,
+    "targets": Targets,
+    "audit": Audit,
+}
+"""Tables of a file by name."""
+
+
+def schema() -> dict[str, object]:
+    """JSON schema (draft 2020-12) of scenario files, for editors and other programs.
+
+    It knows keys, types and ranges; shapes, names and loads are checked by reading.
+
+    Examples
+    --------
+    >>> sorted(schema()["properties"])[:3]
+    ['audit', 'chain', 'cloud']
+    """
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Document.model_json_schema()}

@@ -1,0 +1,406 @@
+"""The command line: every command against the library, output in every form, and examples that run."""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from typer.testing import CliRunner
+
+import capacity
+import fairness
+import queueing
+from fairness.cloud import demand_profile, edrf
+from fairqueues.commands.app import COMMANDS, app
+from fairqueues.scenario import Scenario
+
+ROOT = Path(__file__).parents[2]
+
+TWO = """\
+title = "Two classes"
+policies = ["drf", "pf"]
+seed = 7
+[pool]
+demands = [[10, 1], [1, 10]]
+capacities = [10, 10]
+job_classes = ["A", "B"]
+resources = ["cpu", "ram"]
+[traffic]
+mix = [2, 1]
+load = 0.5
+[fluid]
+start = [5, 1]
+[region]
+points = 3
+[sweep]
+over = { load = [0.2, 0.4, 1.2] }
+[targets]
+costs = [1, 2]
+minimum_service_rates = 0.3
+[cloud]
+tenants = 300
+resources = 40
+profile = "G0"
+epsilon = 0.05
+[audit]
+properties = ["SI", "RM"]
+budget = 30
+"""
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "two.toml"
+    path.write_text(TWO)
+    return path
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return result
+
+
+def as_json(*arguments, code=0):
+    data = json.loads(run(*arguments, "--json", code=code).stdout)
+    assert {"title", "command", "inputs", "results", "evidence", "failures", "versions", "seed"} <= set(data)
+    assert "fairqueues" in data["versions"]
+    return data
+
+
+def column(data, name, where):
+    """Values of a column in the rows that have some entries."""
+    return [row[name] for row in data["results"] if all(row[k] == v for k, v in where.items())]
+
+
+# --- against the library -------------------------------------------------------------------------------
+
+
+def test_allocate(file):
+    scenario = Scenario.read(file)
+    data = as_json("allocate", file, "--counts", "1,3", "-p", "drf", "-p", "alpha:2")
+    for policy in (fairness.DRF(), fairness.AlphaFair(2)):
+        expected = fairness.allocate(scenario.model, policy, [1, 3])
+        assert column(data, "tasks", {"policy": expected.policy}) == expected.tasks.tolist()
+        (evidence,) = [e for e in data["evidence"] if e["subject"] == expected.policy]
+        assert evidence["holds"] is True
+    assert data["inputs"]["scenario"] == TWO
+    assert data["seed"] is None
+
+
+def test_allocate_on_servers(file):
+    file.write_text(
+        'title = "Servers"\npolicies = ["psdsf", "tsf"]\n[cluster]\ndemands = [[1, 2], [1, 0]]\n'
+        "capacities = [[4, 4], [6, 0]]\n"
+    )
+    scenario = Scenario.read(file)
+    data = as_json("allocate", file, "--out", "a.png")
+    for policy in scenario.policies:
+        expected = fairness.allocate(scenario.model, policy)
+        assert column(data, "tasks", {"policy": expected.policy}) == expected.tasks.tolist()
+
+
+def test_solve_puts_chain_balanced_fairness_and_bound_side_by_side(file):
+    system = Scenario.read(file).system
+    data = as_json("solve", file)
+    expected = {
+        "DRF": queueing.stationary(system, fairness.DRF(), tail=1e-9),
+        "PF": queueing.stationary(system, fairness.ProportionalFair(), tail=1e-9),
+        "balanced fairness": queueing.balanced_fairness(system),
+        "bound": queueing.duration_bound(system),
+    }
+    for name, law in expected.items():
+        assert column(data, "mean_jobs", {"method": name}) == law.mean_jobs.tolist()
+    scaled = as_json("solve", file, "--load", "0.25", "-p", "pf")
+    half = queueing.System(system.problem, system.arrival_rates / 2)
+    assert column(scaled, "mean_jobs", {"method": "bound"}) == pytest.approx(
+        queueing.duration_bound(half).mean_jobs,
+        rel=1e-12,  # rounding of the scaled loads
+    )
+
+
+def test_solve_takes_the_laws_of_the_sizes(file):
+    file.write_text(TWO.replace("load = 0.5", 'load = 0.3\nsizes = "hyperexponential:2"'))
+    scenario = Scenario.read(file)
+    data = as_json("solve", file, "-p", "drf", "--tail", "1e-4")
+    law = queueing.phase_stationary(scenario.system, fairness.DRF(), scenario.sizes, tail=1e-4)
+    assert column(data, "mean_jobs", {"method": "DRF"}) == pytest.approx(law.mean_jobs, rel=1e-9)  # solver
+
+
+@pytest.mark.parametrize("level", ["jobs", "counts"])
+def test_simulate(file, level):
+    system = Scenario.read(file).system
+    data = as_json("simulate", file, "-p", "pf", "--level", level, "--events", 500, "--replications", 3)
+    if level == "jobs":
+        result = queueing.simulate_jobs(system, fairness.ProportionalFair(), jobs=500, replications=3, rng=7)
+    else:
+        result = queueing.simulate(system, fairness.ProportionalFair(), events=500, replications=3, rng=7)
+    assert column(data, "mean_jobs", {"policy": "PF"}) == result.mean_jobs.tolist()
+    assert data["seed"] == 7
+    other = as_json(*shlex.split(data["command"])[1:])
+    assert other["results"] == data["results"]
+    again = as_json("simulate", file, "-p", "pf", "--level", level, "--events", 500, "--seed", 8)
+    assert again["results"] != data["results"]
+    assert again["command"].endswith("--seed 8")
+
+
+def test_simulate_whole_tasks(file):
+    file.write_text(
+        TWO + '[simulation]\nlevel = "tasks"\nevents = 500\nreplications = 2\nschedulers = ["fifo"]\n'
+    )
+    system = Scenario.read(file).system
+    data = as_json("simulate", file)
+    tasks = queueing.GeometricTasks(100.0)
+    result = queueing.simulate_tasks(
+        system, queueing.FIFOScheduler(), tasks_per_job=tasks, events=500, replications=2, rng=7
+    )
+    assert [row["mean_jobs"] for row in data["results"]] == result.mean_jobs.tolist()
+
+
+def test_fluid(file):
+    system = Scenario.read(file).system
+    data = as_json("fluid", file, "-p", "drf")
+    path = queueing.trajectory(system, fairness.DRF(), [5, 1])
+    assert column(data, "A", {"policy": "DRF"}) == path.counts[:, 0].tolist()
+    (verdict,) = data["tables"]["verdicts"]
+    assert verdict["status"] == queueing.fluid_verdict(system, fairness.DRF(), rng=7).status == "stable"
+    assert verdict["emptying_time"] == path.emptying_time
+    only = as_json("fluid", file, "--verdict")
+    assert [row["status"] for row in only["results"]] == ["stable", "stable"]
+
+
+@pytest.mark.parametrize("kind", ["stability", "service", "policy", "packing"])
+def test_region(file, kind):
+    scenario = Scenario.read(file)
+    rate = ["--rate", "0.3"] if kind == "service" else []
+    policy = ["-p", "pf"] if kind == "policy" else []
+    data = as_json("region", file, "--kind", kind, *rate, *policy, "--out", "r.svg")
+    expected = {
+        "stability": lambda: capacity.stability_region(scenario.model),
+        "service": lambda: capacity.service_region(scenario.model, "balanced", 0.3, points=3, precision=1e-4),
+        "policy": lambda: capacity.policy_stability_region(
+            scenario.model, fairness.ProportionalFair(), points=3, precision=1e-4
+        ),
+        "packing": lambda: capacity.packing_region(scenario.model),
+    }[kind]().to_dataframe()
+    assert len(data["results"]) == len(expected)
+    name = expected.columns[0]
+    np.testing.assert_array_equal([row[name] for row in data["results"]], expected[name])
+    assert Path("r.svg").read_text().startswith("<?xml")
+
+
+def test_sweep_writes_netcdf_csv_and_figure(file):
+    result = run("sweep", file, "-o", "s.nc", "-o", "s.csv", "-o", "s.svg", "-o", "s.json")
+    scenario = Scenario.read(file)
+    with xr.open_dataset("s.nc") as dataset:
+        for policy in scenario.policies:
+            for load in (0.2, 0.4):
+                system = queueing.System.with_load(scenario.model, [2, 1], load)
+                law = queueing.stationary(system, policy, tail=1e-9)
+                found = dataset.mean_jobs.sel(policy=policy.name, load=load)
+                np.testing.assert_array_equal(found, law.mean_jobs)
+        assert np.isnan(dataset.mean_jobs.sel(load=1.2)).all()
+        assert all(str(e).startswith("UnstableError") for e in dataset.error.sel(load=1.2).values.ravel())
+        assert dataset.attrs["scenario"] == TWO
+        assert dataset.attrs["seed"] == "7"
+        frame = pd.read_csv("s.csv")
+        assert frame.mean_jobs.sum() == pytest.approx(float(dataset.mean_jobs.sum()), rel=1e-12)  # text
+    assert json.loads(Path("s.json").read_text())["seed"] == 7
+    assert "2 of them without a stationary law" in result.stdout
+    assert not list(Path().glob("*.part"))
+
+
+@pytest.mark.parametrize("sizes", ["exponential", "erlang:2"])
+def test_sweep_takes_chain_and_sizes(file, sizes):
+    text = TWO.replace("load = 0.5", f'load = 0.5\nsizes = "{sizes}"').replace("0.4, 1.2", "0.3")
+    file.write_text(text + "[chain]\nshape = 7\n")
+    run("sweep", file, "-p", "drf", "-o", "s.nc")
+    scenario = Scenario.read(file)
+    system = queueing.System.with_load(scenario.model, [2, 1], 0.3)
+    if sizes == "exponential":
+        law = queueing.stationary(system, fairness.DRF(), shape=7)
+    else:
+        law = queueing.phase_stationary(system, fairness.DRF(), scenario.sizes, shape=7)
+    with xr.open_dataset("s.nc") as dataset:
+        np.testing.assert_array_equal(dataset.mean_jobs.sel(policy="DRF", load=0.3), law.mean_jobs)
+
+
+def test_cloud(file):
+    data = as_json("cloud", file, "--rounds", 2, "--deadline", 5, "--intervals", 2)
+    exact = edrf(demand_profile("G0", 300, 40, longest=40, rng=7))
+    (row,) = [r for r in data["results"] if r["algorithm"] == "EDRF"]
+    assert row["least_level"] == exact.levels.min()
+    assert [r["algorithm"] for r in data["results"]] == ["EDRF", "EDRF by rounds", "DC-DRF"]
+    assert len(data["tables"]["deadline controller"]) == 2
+
+
+def test_audit(file):
+    data = as_json("audit", file)
+    scenario = Scenario.read(file)
+    expected = fairness.audit(list(scenario.policies), ["SI", "RM"], budget=30, rng=7).to_dataframe()
+    found = pd.DataFrame(data["results"]).set_index("property")
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False, check_names=False)
+
+
+def test_provision(file):
+    scenario = Scenario.read(file)
+    data = as_json("provision", file, "--method", "bound")
+    expected = capacity.provision(
+        scenario.model, scenario.system.loads, [1, 2], method="bound", minimum_service_rate=0.3
+    )
+    assert [row["capacity"] for row in data["results"]] == expected.capacities.tolist()
+    assert data["cost"] == expected.cost
+
+
+def test_prove():
+    from proofs import Verdict
+
+    name = as_json("prove", "--list")["results"][0]["id"]
+    one = as_json("prove", name, "--verify")
+    assert one["evidence"][0]["holds"] is True
+    Verdict.from_json(json.dumps(one["verdicts"][0])).verify()
+    assert [row["id"] for row in one["results"]] == [name]
+
+
+def test_schema_and_version():
+    assert "pool" in json.loads(run("schema").stdout)["properties"]
+    assert json.loads(run("version", "--json").stdout)["python"] == sys.version.split()[0]
+
+
+def test_explore_is_called_with_the_scenario(file, monkeypatch):
+    import types
+
+    called = []
+    module = types.ModuleType("fairqueues.explorer")
+    module.serve = lambda scenario, **options: called.append((scenario.title, options))
+    monkeypatch.setitem(sys.modules, "fairqueues.explorer", module)
+    run("explore", file, "--no-browser", "--port", 1234)
+    assert called == [("Two classes", {"port": 1234, "open_browser": False})]
+    monkeypatch.setattr("fairqueues.commands.explore.find_spec", lambda name: None)
+    assert "pip install 'fairqueues[explore]'" in run("explore", file, code=2).stderr
+
+
+def test_reproduce_and_bench_look_for_a_checkout(tmp_path, monkeypatch):
+    from fairqueues.commands import checkout
+
+    calls = []
+    monkeypatch.setattr(checkout, "_run", lambda root, arguments: calls.append((root, arguments)) or 0)
+    run("reproduce", "drf", "--quick", "--folder", tmp_path)
+    run("bench", "filling")
+    assert calls == [
+        (ROOT, ["examples.drf", "--out", str(tmp_path), "--quick"]),
+        (ROOT, ["benchmarks", "filling"]),
+    ]
+    assert "unknown source 'dfr'" in run("reproduce", "dfr", code=2).stderr
+    assert "unknown topic" in run("bench", "nothing", code=2).stderr
+    assert "git clone" in run("bench", "--checkout", tmp_path, code=2).stderr
+    monkeypatch.setattr(checkout, "_run", lambda *_: 1)
+    run("bench", "filling", code=1)
+
+
+# --- forms of output -----------------------------------------------------------------------------------
+
+
+def test_a_table_for_people_without_colours_when_piped(file):
+    text = run("allocate", file).stdout
+    assert text.startswith("Allocations: Two classes\n")
+    assert "\x1b" not in text
+    assert re.search(r"DRF +A +1 +0\.909091", text)
+    assert "every class has a saturated resource" in text
+
+
+def test_csv_is_tidy(file):
+    import io
+
+    frame = pd.read_csv(io.StringIO(run("solve", file, "--csv").stdout))
+    assert list(frame.columns[:3]) == ["method", "job_class", "load"]
+    assert len(frame) == 8
+
+
+def test_files_repeat_byte_by_byte(file):
+    for name in ("a", "b"):
+        run(
+            "solve", file, "-o", f"{name}.svg", "-o", f"{name}.json", "-o", f"{name}.pdf", "-o", f"{name}.png"
+        )
+    for suffix in ("svg", "json", "pdf", "png"):
+        assert Path(f"a.{suffix}").read_bytes() == Path(f"b.{suffix}").read_bytes(), suffix
+
+
+def test_what_fails_is_exit_code_1(file, monkeypatch):
+    from fairness.certificates import Certificate
+    from fairness.errors import NotConvergedError
+
+    monkeypatch.setattr(Certificate, "holds", False)
+    result = run("allocate", file, "--out", "a.json", code=1)
+    assert "failed: DRF" in result.stderr
+    assert json.loads(Path("a.json").read_text())["failures"]
+    monkeypatch.undo()
+    monkeypatch.chdir(file.parent)
+
+    def gives_up(*_, **__):
+        raise NotConvergedError("residual 0.1 after 3 steps", residual=0.1)
+
+    monkeypatch.setattr(fairness, "allocate", gives_up)
+    result = run("allocate", file, "--out", "b.json", code=1)
+    assert result.stderr == "fairqueues: residual 0.1 after 3 steps\n"
+    assert not Path("b.json").exists()
+
+
+def test_a_bug_keeps_its_traceback(file, monkeypatch):
+    monkeypatch.setattr(fairness, "allocate", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        run("allocate", file)
+
+
+def test_precision_that_is_missed_is_exit_code_1(file, monkeypatch):
+    from functools import partial
+
+    monkeypatch.setattr(queueing, "simulate_jobs", partial(queueing.simulate_jobs, max_replications=3))
+    result = run(
+        "simulate", file, "-p", "drf", "--events", 50, "--precision", 1e-6, "--replications", 2, code=1
+    )
+    assert len(result.stderr.splitlines()) == 1
+
+
+# --- help ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_shows_an_example(name):
+    text = run(name, "--help").stdout
+    assert COMMANDS[name][1] in text
+
+
+@pytest.mark.parametrize("name", ["allocate", "solve", "fluid", "region", "provision"])
+def test_the_example_of_the_help_works(name, tmp_path, monkeypatch):
+    """On the files that ship; the slower ones are tried by their commands above."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    run(*shlex.split(COMMANDS[name][1])[1:])
+
+
+def test_the_files_of_all_examples_exist():
+    for _, example in COMMANDS.values():
+        for word in shlex.split(example):
+            if word.startswith("examples/"):
+                Scenario.read(ROOT / word)
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys; from typer.testing import CliRunner; from fairqueues.commands.app import app; "
+        "result = CliRunner().invoke(app, ['--help']); assert result.exit_code == 0, result.output; "
+        "heavy = {'numpy', 'numba', 'scipy', 'pandas', 'pydantic', 'matplotlib', 'xarray'} & set(sys.modules); "  # noqa: E501
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

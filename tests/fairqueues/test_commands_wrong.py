@@ -1,0 +1,192 @@
+"""Wrong use: one line on standard error, exit code 2, and no file written."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from fairqueues.commands.app import app
+from fairqueues.commands.files import OutputError, write_all
+from tests.fairqueues.test_commands import TWO
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "two.toml").write_text(TWO)
+    (tmp_path / "folder").mkdir()
+    return tmp_path
+
+
+def refused(place, *arguments):
+    """The one line of a refusal; nothing else may have happened."""
+    before = {p: p.read_bytes() for p in place.rglob("*") if p.is_file()}
+    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith("fairqueues")
+    assert {p: p.read_bytes() for p in place.rglob("*") if p.is_file()} == before
+    return result.stderr
+
+
+WRONG_FILES = {
+    "missing key": ("capacities = [10, 10]\n", "", "allocate", "capacities"),
+    "wrong type": ("capacities = [10, 10]", 'capacities = "ten"', "allocate", "line 6, pool.capacities"),
+    "number for a list": ("capacities = [10, 10]", "capacities = 10", "allocate", "pool.capacities"),
+    "negative demand": ("[[10, 1]", "[[-10, 1]", "allocate", "line 5, pool.demands"),
+    "NaN": ("[[10, 1]", "[[nan, 1]", "allocate", "line 5, pool.demands"),
+    "infinite capacity": ("capacities = [10, 10]", "capacities = [inf, 10]", "allocate", "line 6"),
+    "ragged demands": ("[[10, 1], [1, 10]]", "[[10, 1], [1]]", "allocate", "line 5"),
+    "wrong length": ("capacities = [10, 10]", "capacities = [10, 10, 10]", "allocate", "capacities"),
+    "duplicate names": ('["A", "B"]', '["A", "A"]', "allocate", "job_classes"),
+    "unknown key": ("capacities =", "capacites =", "allocate", "did you mean 'capacities'"),
+    "unknown table": ("[fluid]", "[fluide]", "fluid", "did you mean 'fluid'"),
+    "unknown policy": ('["drf"', '["dfr"', "allocate", "unknown policy 'dfr'"),
+    "cluster policy on a pool": ('["drf"', '["psdsf"', "allocate", "psdsf"),
+    "unstable load": ("load = 0.5", "load = 1.5", "solve", "load"),
+    "unstable simulation": ("load = 0.5", "load = 1.5", "simulate", "load"),
+    "unstable fluid": ("load = 0.5", "load = 1.5", "fluid", "horizon"),
+    "no traffic": (TWO[TWO.index("[traffic]") :], "", "solve", "needs [traffic]"),
+    "no sweep": (TWO[TWO.index("[sweep]") : TWO.index("[targets]")], "", "sweep", "needs [sweep]"),
+    "no targets": (TWO[TWO.index("[targets]") : TWO.index("[cloud]")], "", "provision", "needs [targets]"),
+    "no policies": ('policies = ["drf", "pf"]\n', "", "solve", "no policy"),
+    "huge grid": ("[fluid]", "[chain]\nshape = [100000, 100000]\n[fluid]", "solve", "states"),
+    "huge sweep": (
+        "load = [0.2, 0.4, 1.2]",
+        "load = { start = 0.1, stop = 0.9, number = 10000 }, mean_sizes = { start = 1, stop = 2, number = 9999 }",  # noqa: E501
+        "sweep",
+        "points",
+    ),
+    "unknown swept parameter": ("over = { load", "over = { laod", "sweep", "did you mean 'load'"),
+    "bad TOML": ("[pool]", "[pool", "allocate", "line 4"),
+    "key given twice": ("seed = 7", "seed = 7\nseed = 8", "allocate", "no valid TOML"),
+    "empty file": (TWO, "", "allocate", "empty"),
+    "unknown property": ('["SI", "RM"]', '["SI", "XX"]', "audit", "XX"),
+    "start of wrong length": ("start = [5, 1]", "start = [5]", "fluid", "start"),
+    "unknown profile": ('"G0"', '"G9"', "cloud", "cloud.profile"),
+    "target without a way": ("minimum_service_rates = 0.3", "minimum_service_rates = -1", "provision", "targets"),  # noqa: E501
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", WRONG_FILES)
+def test_wrong_files(place, kind):
+    before, after, command, told = WRONG_FILES[kind]
+    assert before in TWO
+    (place / "two.toml").write_text(TWO.replace(before, after))
+    report = [] if command == "audit" else ["--report", "r.html"]
+    message = refused(place, command, "two.toml", "--out", "a.json", *report)
+    assert told in message
+    assert re.match(r"fairqueues: (two\.toml|no |no stationary|the load)", message), message
+
+
+@pytest.mark.parametrize("command", ["allocate", "solve", "simulate", "fluid", "region", "sweep", "cloud", "audit",  # noqa: E501
+                                     "provision", "explore"])  # fmt: skip
+def test_no_such_file_no_file_no_text(place, command):
+    assert "nowhere.toml" in refused(place, command, "nowhere.toml")
+    assert "folder" in refused(place, command, "folder")
+    (place / "binary.toml").write_bytes(b"\xff\xfe\x00")
+    assert "UTF-8" in refused(place, command, "binary.toml")
+
+
+WRONG_OPTIONS = {
+    "unknown option": (["allocate", "two.toml", "--conts", "1,2"], "--counts"),
+    "unknown command": (["alocate", "two.toml"], "allocate"),
+    "unknown option of the program": (["--verbose"], "--verbose"),
+    "no file given": (["allocate"], "FILE"),
+    "json and csv": (["allocate", "two.toml", "--json", "--csv"], "exclude"),
+    "unknown suffix": (["allocate", "two.toml", "--out", "a.xlsx"], ".svg, .png"),
+    "no suffix": (["allocate", "two.toml", "--out", "a"], "suffix"),
+    "figure where there is none": (["audit", "two.toml", "--out", "a.svg"], "draws no figure"),
+    "figure of verdicts": (["fluid", "two.toml", "--verdict", "--out", "a.svg"], "trajectory"),
+    "report that is no page": (["allocate", "two.toml", "--report", "a.pdf"], ".html"),
+    "missing folder": (["allocate", "two.toml", "--out", "nowhere/a.svg"], "there is no folder 'nowhere'"),
+    "folder as file": (["allocate", "two.toml", "--out", "sub.csv"], "it is a folder"),
+    "unwritable folder": (["sweep", "two.toml", "--out", "/proc/a.nc"], "cannot write /proc/a.nc"),
+    "unwritable report": (["solve", "two.toml", "--report", "/proc/a.html"], "cannot write /proc/a.html"),
+    "unwritable checkpoint": (["sweep", "two.toml", "--checkpoint", "/proc/c"], "cannot write /proc/c"),
+    "named twice": (["allocate", "two.toml", "--out", "a.csv", "--out", "./a.csv"], "named twice"),
+    "counts of wrong length": (["allocate", "two.toml", "--counts", "1"], "one number for each of the 2"),
+    "counts that are no numbers": (["allocate", "two.toml", "--counts", "1,two"], "must be numbers"),
+    "negative counts": (["allocate", "two.toml", "--counts", "1,-2"], "counts"),
+    "unknown policy": (["solve", "two.toml", "-p", "dfr"], "did you mean 'drf'"),
+    "cluster policy on a pool": (["solve", "two.toml", "-p", "tsf"], "is for servers"),
+    "a policy twice": (["solve", "two.toml", "-p", "drf", "-p", "DRF"], "given twice"),
+    "alpha without a value": (["solve", "two.toml", "-p", "alpha"], "alpha"),
+    "load above 1": (["solve", "two.toml", "--load", "1.5"], "no stationary law"),
+    "negative load": (["solve", "two.toml", "--load", "-1"], "--load"),
+    "tail above 1": (["solve", "two.toml", "--tail", "2"], "--tail"),
+    "huge shape": (["solve", "two.toml", "--shape", "1000000,1000000"], ""),
+    "broken shape": (["solve", "two.toml", "--shape", "2.5,3"], "shape"),
+    "negative seed": (["simulate", "two.toml", "--seed", "-1"], "--seed"),
+    "no workers": (["sweep", "two.toml", "--jobs", "0"], "--jobs"),
+    "unknown backend": (["sweep", "two.toml", "--backend", "spark"], "spark"),
+    "backend that is not installed": (["sweep", "two.toml", "--backend", "ray"], "needs ray"),
+    "precision of counts": (
+        ["simulate", "two.toml", "--level", "counts", "--precision", "0.1"],
+        "--precision",
+    ),
+    "service region without a rate": (["region", "two.toml", "--kind", "service"], "--rate"),
+    "unknown kind": (["region", "two.toml", "--kind", "stable"], "stable"),
+    "unknown statement": (["prove", "fermat"], "fermat"),
+    "a statement twice": (["prove", "drf-lemma-8", "drf-lemma-8"], "twice"),
+    "cloud of nothing": (["cloud", "--tenants", "5"], "--resources"),
+    "unknown demand profile": (["cloud", "--tenants", "5", "--resources", "5", "--profile", "G7"], "G7"),
+    "audit of nothing": (["audit"], "--policy"),
+    "unknown property": (["audit", "-p", "drf", "--property", "XX"], "XX"),
+    "port out of range": (["explore", "two.toml", "--port", "99999"], "--port"),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG_OPTIONS)
+def test_wrong_options(place, kind):
+    arguments, told = WRONG_OPTIONS[kind]
+    if kind == "folder as file":
+        (place / "sub.csv").mkdir()
+    if kind == "backend that is not installed":
+        pytest.importorskip("joblib")
+        from importlib.util import find_spec
+
+        if find_spec("ray"):
+            pytest.skip("ray is installed")
+    assert told in refused(place, *arguments)
+
+
+def test_the_scenario_is_never_overwritten(place):
+    (place / "two.csv").write_text(TWO)
+    assert "would be overwritten" in refused(place, "allocate", "two.csv", "--out", "two.csv")
+
+
+def test_a_checkpoint_of_another_sweep_is_refused(place):
+    assert CliRunner().invoke(app, ["sweep", "two.toml", "--checkpoint", "c", "-p", "drf"]).exit_code == 0
+    assert "c" in refused(place, "sweep", "two.toml", "--checkpoint", "c", "-p", "pf")
+    (place / "two.toml").write_text(TWO.replace("[10, 1]", "[9, 1]"))
+    message = refused(place, "sweep", "two.toml", "--checkpoint", "c", "-p", "drf")
+    assert "model" in message
+
+
+def test_files_appear_all_or_none(tmp_path):
+    old = tmp_path / "b"
+    old.write_text("old")
+
+    def fails(path):
+        path.write_text("half")
+        raise OSError(28, os.strerror(28))
+
+    with pytest.raises(OutputError, match="No space left"):
+        write_all({tmp_path / "a": lambda path: path.write_text("whole") and None, old: fails})
+    assert [p.name for p in tmp_path.iterdir()] == ["b"]
+    assert old.read_text() == "old"
+
+
+def test_new_files_have_the_usual_permissions(tmp_path):
+    mask = os.umask(0o022)
+    try:
+        write_all({tmp_path / "a": lambda path: path.write_text("") and None})
+    finally:
+        os.umask(mask)
+    assert Path(tmp_path / "a").stat().st_mode & 0o777 == 0o644

@@ -1,0 +1,111 @@
+"""Reports: everything on one page, nothing from elsewhere, and the command that makes it again."""
+
+import re
+import shlex
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from fairness.certificates import Certificate
+from fairqueues.commands.app import app
+from tests.fairqueues.test_commands import TWO
+
+COMMANDS = {
+    "allocate": [],
+    "solve": [],
+    "simulate": ["--events", "300", "--replications", "2", "--seed", "3"],
+    "fluid": [],
+    "region": ["--kind", "policy", "--points", "3"],
+    "sweep": [],
+    "cloud": [],
+    "provision": [],
+}
+VOID = {"meta", "path", "use", "br", "image"}
+
+
+class Page(HTMLParser):
+    """Tags in balance, and what the page would load."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.links, self.heads, self.ids = [], [], [], []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in VOID:
+            self.open.append(tag)
+        for name, value in attrs:
+            if name in ("src", "href", "xlink:href", "data"):
+                self.links.append(value)
+            if name == "id":
+                self.ids.append(value)
+
+    def handle_startendtag(self, tag, attrs):
+        pass
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "h2":
+            self.heads.append(data)
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "two.toml").write_text(TWO)
+    return tmp_path
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, list(arguments))
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_report_has_everything_and_repeats_itself(place, command):
+    run(command, "two.toml", *COMMANDS[command], "--report", "r.html")
+    text = Path("r.html").read_text()
+    page = Page(text)
+    assert {"Figure", "Results", "Inputs", "Repeat"} <= set(page.heads)
+    assert all(link.startswith("#") for link in page.links)
+    assert len(set(page.ids)) == len(page.ids)
+    # Nothing but names of XML may look like an address.
+    addresses = set(re.findall(r'https?://[^"\s<]+', text))
+    assert all(address.startswith("http://www.w3.org/") for address in addresses), addresses
+    assert text.count("<svg") == 1
+    assert "demands = [[10, 1], [1, 10]]" in text
+    assert "<td>numpy</td>" in text
+    assert "Seed: " in text
+    told = re.search(r"<pre>(fairqueues [^<]*|root [^<]*)</pre>", text)
+    again = shlex.split(told[1])[1:]
+    assert again[:2] == [command, "two.toml"]
+    Path("r.html").unlink()
+    run(*again)
+    if command != "cloud":  # which measures seconds
+        assert Path("r.html").read_text() == text
+
+
+def test_certificates_and_failures_are_on_the_page(place, monkeypatch):
+    run("allocate", "two.toml", "--report", "r.html")
+    text = Path("r.html").read_text()
+    assert '<li class="holds">DRF: every class has a saturated resource' in text
+    assert "Failed" not in text
+    monkeypatch.setattr(Certificate, "holds", False)
+    run("allocate", "two.toml", "--report", "r.html", code=1)
+    assert "<h2>Failed</h2>" in Path("r.html").read_text()
+
+
+def test_text_of_the_file_cannot_break_the_page(place):
+    (place / "two.toml").write_text(TWO.replace("Two classes", "<script>alert(1)</script> & co"))
+    run("allocate", "two.toml", "--report", "r.html")
+    text = Path("r.html").read_text()
+    assert "<script" not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; co" in text
+    Page(text)

@@ -1,0 +1,212 @@
+"""Scenarios: what they give, names of policies and laws, positions in a text, writing and reading back."""
+
+import pickle
+import tomllib
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fairqueues
+from fairness import ModelError
+from fairqueues.scenario import Scenario, ScenarioError, names, schema
+from fairqueues.scenario.locating import key_lines
+from fairqueues.scenario.writing import toml
+
+POOL = """title = "pool"
+policies = ["drf", "Alpha: 2"]
+
+[pool]
+demands = [["1/3", 4], [3, 1]]
+capacities = [9, 18]
+"""
+
+
+def test_a_scenario_gives_what_the_file_says():
+    scenario = Scenario.parse(POOL + "[traffic]\narrival_rates = [1, 2]\nmean_sizes = [2, 0.5]\n")
+    assert (scenario.title, scenario.source, scenario.seed) == ("pool", None, 1)
+    assert scenario.model.as_fractions()[0][0][0] == Fraction(1, 3)
+    assert scenario.counts.tolist() == [1, 1]
+    drf, alpha = scenario.policies
+    assert (drf.name, alpha.alpha) == ("DRF", 2)
+    assert scenario.system.loads.tolist() == [2, 1]
+    assert len(scenario.sizes) == len(scenario.arrivals) == 2
+
+
+def test_loads_and_mix_are_arrival_rates_times_mean_sizes():
+    by_loads = Scenario.parse(POOL + "[traffic]\nloads = [1, 2]\nmean_sizes = [2, 4]\n").system
+    assert by_loads.arrival_rates.tolist() == [0.5, 0.5]
+    by_mix = Scenario.parse(POOL + "[traffic]\nmix = [1, 2]\nload = 0.5\nmean_sizes = [2, 4]\n").system
+    assert by_mix.relative_loads.max() == pytest.approx(0.5, rel=1e-12)
+
+
+def test_a_section_that_is_absent_has_its_defaults_or_is_asked_for():
+    scenario = Scenario.parse(POOL)
+    assert not scenario.has("chain")
+    assert scenario.section("chain").tail == 1e-9
+    with pytest.raises(ScenarioError, match=r"^<text>, line 1: needs \[fluid\] with start$"):
+        scenario.section("fluid")
+    with pytest.raises(ScenarioError, match=r"needs \[traffic\]"):
+        _ = scenario.system
+    with pytest.raises(ScenarioError, match="did you mean 'chain'"):
+        scenario.has("chains")
+
+
+def test_scenarios_compare_by_content_and_travel_to_other_processes():
+    scenario = Scenario.parse(POOL)
+    assert scenario == Scenario.parse("# a comment\n" + POOL, "other.toml")
+    assert scenario != Scenario.parse(POOL.replace("18", "19"))
+    assert pickle.loads(pickle.dumps(scenario)) == scenario
+    assert hash(scenario) == hash(Scenario.parse(scenario.to_toml()))
+
+
+def test_reading_a_file_with_windows_line_ends_and_a_mark(tmp_path):
+    file = tmp_path / "s.toml"
+    file.write_bytes(b"\xef\xbb\xbf" + POOL.replace("\n", "\r\n").encode())
+    assert Scenario.read(file) == Scenario.parse(POOL)
+    file.write_bytes(POOL.replace("18", "-18").replace("\n", "\r\n").encode())
+    with pytest.raises(ScenarioError, match=r"line 6, pool\.capacities\[1\]"):
+        Scenario.read(file)
+
+
+def test_data_with_arrays_and_fractions():
+    scenario = Scenario.of(
+        {"pool": {"demands": [[Fraction(1, 3), 1]], "capacities": np.array([1.0, np.float64(2)])}}
+    )
+    assert scenario.model.demands[0, 0] == 1 / 3
+    assert scenario.model.capacities.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "kind", ["POOL_POLICIES", "CLUSTER_POLICIES", "LAWS", "ARRIVALS", "SCHEDULERS", "PLACEMENTS"]
+)
+def test_every_name_makes_an_object(kind):
+    needed = {
+        "alpha": ":2", "tdrf": ":1,2", "erlang": ":3", "hyperexponential": ":4", "pareto": ":1.5:100",
+        "empirical": ":1,2", "coxian": ":2", "fitted": ":0.3", "on-off": ":1:2",
+    }  # fmt: skip
+    tables = {
+        "mixture": {"law": "mixture", "probabilities": [0.5, 0.5], "means": [1, 3]},
+        "phase-type": {"law": "phase-type", "initial": [1, 0], "rates": [[-2, 2], [0, -2]]},
+    }
+    read = {
+        "LAWS": names.law_named, "ARRIVALS": names.arrivals_named, "SCHEDULERS": names.scheduler_named,
+        "PLACEMENTS": names.placement_named,
+    }.get(kind, names.policy_named)  # fmt: skip
+    for name, entry in getattr(names, kind).items():
+        assert entry.about
+        assert read(tables.get(name, name + needed.get(name, ""))) is not None
+
+
+def test_spellings_and_aliases():
+    assert names.policy_named("CEEI") == names.policy_named("pf")
+    assert names.policy_named("Per Server_DRF").name == "DRF per server"
+    assert names.policy_named("psdsf:time").division == "time"
+    assert names.policy_named("tsf:dedicated") == names.policy_named(
+        {"policy": "tsf", "weighting": "dedicated"}
+    )
+    assert names.placement_named("on-arrival:random").rule == "random"
+    assert names.arrivals_named({"law": "on-off", "mean_on": 1, "mean_off": 2}).mean_off == 2
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("psdff", "did you mean 'psdsf'"),
+        ("drf:2:3", "too many parameters"),
+        ({"policy": "alpha:2", "alpha": 2}, "not in both"),
+        ({"name": "drf"}, "a policy is a name"),
+        ({"policy": "maxmin", "alpha": 2}, "it has none"),
+        ("alpha:x", "alpha must be"),
+        ("drf:x", "a parameter of policy 'drf' is of the wrong kind: could not convert"),
+        ({"policy": "alpha", "alpha": 10**400}, "a parameter of policy 'alpha' is of the wrong kind"),
+    ],
+)
+def test_wrong_names(spec, said):
+    with pytest.raises(ModelError, match=said):
+        names.policy_named(spec)
+
+
+TRICKY = '''# [a comment]
+"a.b" = 1  # = [
+text = """one
+[not a table]
+x = 3 \\""" still
+"""
+raw = \'\'\'
+[no]
+\'\'\'
+[ first . "se\\u0063ond" ]
+x = [ # comment ]
+  1,
+  { y = "}", z = [
+    2, 3] },
+]
+a.b.c = 2024-01-01T00:00:00Z
+[[many]]
+k = 'C:\\'
+[[many]]
+k = 1.5
+[many.inner]
+j = [[], [
+]]
+'''
+
+
+def test_lines_of_a_text_full_of_traps():
+    tomllib.loads(TRICKY)
+    lines = key_lines(TRICKY)
+    expected = {
+        ("a.b",): 2, ("text",): 3, ("raw",): 7, ("first",): 10, ("first", "second"): 10,
+        ("first", "second", "x"): 11, ("first", "second", "x", 0): 12, ("first", "second", "x", 1): 13,
+        ("first", "second", "x", 1, "y"): 13, ("first", "second", "x", 1, "z", 0): 14,
+        ("first", "second", "a", "b", "c"): 16, ("many", 0): 17, ("many", 0, "k"): 18, ("many", 1, "k"): 20,
+        ("many", 1, "inner"): 21, ("many", 1, "inner", "j", 1): 22,
+    }  # fmt: skip
+    assert {path: lines.get(path) for path in expected} == expected
+
+
+_TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)  # surrogates have no UTF-8
+# Without NaN, which is not equal to itself. Integers as large as TOML promises.
+_LEAVES = st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | _TEXTS
+_KEYS = st.text("aé .\"'\\", max_size=3)
+_VALUES = st.recursive(
+    _LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def _paths(value, path=()):
+    yield path
+    inside = {}
+    if isinstance(value, dict | list):
+        inside = value if isinstance(value, dict) else dict(enumerate(value))
+    for key, inner in inside.items():
+        yield from _paths(inner, (*path, key))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.dictionaries(_TEXTS, _VALUES, max_size=4))
+def test_what_is_written_is_read_back_and_every_part_has_a_line(data):
+    text = toml(data)
+    assert tomllib.loads(text) == data
+    lines = key_lines(text)
+    assert set(_paths(data)) <= set(lines)
+
+
+def test_schema_describes_every_key():
+    found = schema()
+    tables = [found, *found["$defs"].values()]
+    assert len(tables) > 12
+    for table in tables:
+        assert table["additionalProperties"] is False
+        assert all(key.get("description") for key in table["properties"].values())
+
+
+def test_the_package_exports_without_importing():
+    assert fairqueues.Scenario is Scenario
+    with pytest.raises(AttributeError):
+        _ = fairqueues.Scenarios

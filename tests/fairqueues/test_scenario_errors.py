@@ -1,0 +1,505 @@
+"""Wrong files: one line that names file, line and key, and says what to do."""
+
+import re
+
+import pytest
+
+from fairness import ModelError
+from fairqueues.scenario import Scenario, ScenarioError
+from fairqueues.scenario import reading as reading_module
+
+# Line 1 is the title; [pool] stands on line 3, capacities on line 8; more begins on line 9.
+POOL = """title = "t"
+policies = ["drf"]
+[pool]
+demands = [
+  [1, 4],
+  [3, 1],
+]
+capacities = [9, 18]
+"""
+CLUSTER = """title = "t"
+policies = ["psdsf"]
+[cluster]
+demands = [[1, 2], [1, 0]]
+capacities = [[9, 12], [12, 0]]
+"""
+TRAFFIC = "[traffic]\nloads = [1, 1]\n"
+
+
+def _with(old, new, text=POOL):
+    assert old in text
+    return text.replace(old, new)
+
+
+WRONG = {
+    # the text itself
+    "empty": ("", 1, "", "the file is empty; give"),
+    "only a comment": ("# nothing\n\n", 1, "", "the file is empty"),
+    "syntax": ('title = "t"\n[pool\n', 2, "", "no valid TOML: Expected ']'"),
+    "syntax at the end": ('title = "t"\n[pool]\ndemands = [[1,\n', 3, "", "no valid TOML"),
+    "key twice": (POOL + "capacities = [1, 2]\n", 9, "", "no valid TOML: Cannot overwrite a value"),
+    "no model": ('title = "t"\n', 1, "", r"no model; add a table \[pool\]"),
+    # keys
+    "missing key": (
+        'title = "t"\n[pool]\ndemands = [[1]]\n',
+        2,
+        "pool",
+        "the key 'capacities' is missing; Units of",
+    ),
+    "unknown key": (
+        _with("capacities", "capacites"),
+        8,
+        "pool",
+        "unknown key 'capacites'; did you mean 'capacities'?",
+    ),
+    "unknown key at the top": ('titel = "t"\n' + POOL, 1, "", "unknown key 'titel'; did you mean 'title'?"),
+    "key of another table": (
+        POOL + "tail = 0.1\n",
+        9,
+        "pool",
+        r"unknown key 'tail'; it belongs to \[chain\]",
+    ),
+    "top key too late": (
+        POOL + "seed = 3\n",
+        9,
+        "pool",
+        "unknown key 'seed'; write it before the first table",
+    ),
+    "table as key": (POOL + "chain = 3\n", 9, "pool", r"unknown key 'chain'; write it as \[chain\]"),
+    "unknown inner key": (
+        POOL + TRAFFIC + "[sweep]\nover = { load = { start = 0, stop = 1, numbr = 2 } }\n",
+        12,
+        "sweep.over.load",
+        "unknown key 'numbr'",
+    ),
+    "missing inner key": (
+        POOL + TRAFFIC + "[sweep]\nover = { load = { start = 0, stop = 1 } }\n",
+        12,
+        "sweep.over.load",
+        "the key 'number' is missing",
+    ),
+    # types and ranges
+    "text for a number": (
+        _with("[9, 18]", '["9", 18]'),
+        8,
+        "pool.capacities[0]",
+        "got '9'; capacities must be a finite",
+    ),
+    "boolean for a number": (
+        _with("[9, 18]", "[true, 18]"),
+        8,
+        "pool.capacities[0]",
+        "got true; capacities must be",
+    ),
+    "number for a list": (_with("[9, 18]", "9"), 8, "pool.capacities", r"got 9; capacities must be a list"),
+    "number for a text": (_with('"t"', "3"), 1, "title", "got 3; title must be text in quotes"),
+    "text for a list": (_with('["drf"]', '"drf"'), 2, "policies", "got 'drf'; policies must be a list"),
+    "value for a table": ("traffic = 3\n" + POOL, 1, "traffic", "got 3; traffic must be a table"),
+    "list of tables": (POOL + "[[traffic]]\nload = 1\n", 9, "traffic", "traffic must be a table"),
+    "negative demand": (
+        _with("[3, 1]", "[3, -1]"),
+        6,
+        "pool.demands[1][1]",
+        "got -1; demands must be a finite number >= 0",
+    ),
+    "NaN": (
+        _with("[1, 4]", "[nan, 4]"),
+        5,
+        "pool.demands[0][0]",
+        "got nan; demands must be a finite number >= 0",
+    ),
+    "infinity": (
+        _with("[9, 18]", "[9, inf]"),
+        8,
+        "pool.capacities[1]",
+        "got inf; capacities must be a finite",
+    ),
+    "beyond floats": (
+        _with("[9, 18]", f"[9, 1{'0' * 400}]"),
+        8,
+        "pool.capacities[1]",
+        "must be a finite number",
+    ),
+    "quotient beyond floats": (
+        _with("[9, 18]", "[1e300, 18]", _with("[1, 4]", "[1e-300, 4]")),
+        5,
+        "pool.demands[0][0]",
+        "beyond the range of floats",
+    ),
+    "fraction by zero": (_with("[1, 4]", '["1/0", 4]'), 5, "pool.demands[0][0]", "got '1/0'; .*a fraction"),
+    "empty list": (_with("[9, 18]", "[]"), 8, "pool.capacities", "must be a list with at least one entry"),
+    "weight zero": (
+        POOL + "weights = [1, 0]\n",
+        9,
+        "pool.weights[1]",
+        "got 0; weights must be a finite number > 0",
+    ),
+    "seed": ("seed = -1\n" + POOL, 1, "seed", "got -1; seed must be a whole number >= 0"),
+    "seed no whole number": ("seed = 1.5\n" + POOL, 1, "seed", "got 1.5; seed must be a whole number"),
+    "choice": (
+        POOL + TRAFFIC + '[chain]\nmethod = "lu"\n',
+        12,
+        "chain.method",
+        "must be 'auto', 'product', 'direct' or",
+    ),
+    # shapes and names
+    "ragged": (
+        _with("[3, 1]", "[3]"),
+        6,
+        "pool.demands[1]",
+        "got 1 entries; all rows of demands must have 2",
+    ),
+    "shape": (
+        _with("[9, 18]", "[9, 18, 3]"),
+        8,
+        "pool.capacities",
+        r"capacities must have shape \(2,\); got \(3,\)",
+    ),
+    "names twice": (
+        POOL + 'job_classes = ["A", "A"]\n',
+        9,
+        "pool.job_classes",
+        "must be distinct; 'A' occurs more",
+    ),
+    "too few names": (POOL + 'resources = ["A"]\n', 9, "pool.resources", "must list 2 names"),
+    "counts": ("counts = [1]\n" + POOL, 1, "counts", "counts has 1 entries for 2 job classes"),
+    "unbounded": (_with("[1, 4]", "[0, 0]"), 4, "pool.demands", "demands nothing and has no limit"),
+    "two models": (POOL + CLUSTER.split("\n", 2)[2], 9, "cluster", r"there is \[pool\] too; remove one"),
+    "eligible": (
+        CLUSTER + "eligible = [[true, 1], [true, true]]\n",
+        6,
+        "cluster.eligible[0][1]",
+        "must be true or false",
+    ),
+    "eligible nowhere": (
+        CLUSTER + "eligible = [[false, false], [true, true]]\n",
+        6,
+        "cluster.eligible[0]",
+        "can run nowhere",
+    ),
+    "gamma": (
+        CLUSTER + "gamma = [[6, 1], [9, 12]]\n",
+        6,
+        "cluster.gamma[0][1]",
+        "gamma contradicts the model",
+    ),
+    # policies
+    "unknown policy": (_with("drf", "dfr"), 2, "policies[0]", "unknown policy 'dfr'; did you mean 'drf'?"),
+    "policy twice": (_with('"drf"', '"drf", "DRF"'), 2, "policies[1]", "'DRF' is there twice"),
+    "cluster policy on a pool": (
+        _with("drf", "psdsf"),
+        2,
+        "policies[0]",
+        "'psdsf' is for servers, .* one pool; take one of",
+    ),
+    "pool policy on a cluster": (
+        _with("psdsf", "pf", CLUSTER),
+        2,
+        "policies[0]",
+        "'pf' is for one pool, .* servers; take",
+    ),
+    "policy without parameter": (
+        _with("drf", "alpha"),
+        2,
+        "policies[0]",
+        "'alpha' needs the parameter 'alpha'; .*alpha:2",
+    ),
+    "policy parameter": (_with("drf", "alpha:-1"), 2, "policies[0]", "alpha must be a number >= 0"),
+    "policy by number": (_with('"drf"', "3"), 2, "policies[0]", "must be a name in quotes"),
+    "join times": (
+        _with('"drf"', '{ policy = "tdrf", join_times = [1] }'),
+        2,
+        "policies[0]",
+        "join_times has 1 entries; the problem has 2",
+    ),
+    # traffic
+    "loads and rates": (
+        POOL + TRAFFIC + "arrival_rates = [1, 1]\n",
+        10,
+        "traffic.loads",
+        "loads and arrival_rates are both given",
+    ),
+    "mix without load": (POOL + "[traffic]\nmix = [1, 1]\n", 9, "traffic", "mix needs load"),
+    "load with loads": (POOL + TRAFFIC + "load = 0.5\n", 11, "traffic.load", "load goes with mix"),
+    "no traffic in it": (
+        POOL + "[traffic]\nmean_sizes = 2\n",
+        9,
+        "traffic",
+        "give arrival_rates, or loads, or mix and load",
+    ),
+    "loads too short": (
+        POOL + "[traffic]\nloads = [1]\n",
+        10,
+        "traffic.loads",
+        "loads has 1 entries for 2 job classes",
+    ),
+    "mean_sizes": (
+        POOL + TRAFFIC + "mean_sizes = [1, 2, 3]\n",
+        11,
+        "traffic.mean_sizes",
+        "has 3 entries for 2 job classes; give one, or",
+    ),
+    "mean size zero": (
+        POOL + TRAFFIC + "mean_sizes = 0\n",
+        11,
+        "traffic.mean_sizes",
+        "got 0; .* number > 0 or a list",
+    ),
+    "empty mix": (
+        POOL + "[traffic]\nmix = [0, 0]\nload = 0.5\n",
+        10,
+        "traffic.mix",
+        "mix .* must be positive",
+    ),
+    "unknown law": (POOL + TRAFFIC + 'sizes = "erlangs:2"\n', 11, "traffic.sizes", "did you mean 'erlang'"),
+    "law of one class": (
+        POOL + TRAFFIC + 'sizes = ["erlang:2",\n"erlang:x"]\n',
+        12,
+        "traffic.sizes[1]",
+        "phases of an Erlang law must be",
+    ),
+    "law parameter": (
+        POOL + TRAFFIC + 'sizes = { law = "hyperexponential", scv = 0.5 }\n',
+        11,
+        "traffic.sizes",
+        "scv .* is >= 1; got 0.5",
+    ),
+    "too few laws": (
+        POOL + TRAFFIC + 'sizes = ["erlang:2"]\n',
+        11,
+        "traffic.sizes",
+        "1 entries for 2 job classes",
+    ),
+    "arrivals": (
+        POOL + TRAFFIC + 'arrivals = "on-of:1:2"\n',
+        11,
+        "traffic.arrivals",
+        "did you mean 'on-off'",
+    ),
+    "unstable": (
+        POOL + "[traffic]\nloads = [3, 3]\n[chain]\n",
+        10,
+        "traffic.loads",
+        r"no stationary law: .* not on 'resource 1' \(load 1.33",
+    ),
+    "unstable cluster": (
+        CLUSTER + "[traffic]\nmix = [1, 1]\nload = 1.5\n[chain]\n",
+        8,
+        "traffic.load",
+        "no stationary law: no placement",
+    ),
+    # what to compute
+    "huge shape": (
+        POOL + TRAFFIC + "[chain]\nshape = [100000, 100000]\n",
+        12,
+        "chain.shape",
+        "shape has 1e.10 states",
+    ),
+    "short shape": (
+        POOL + TRAFFIC + "[chain]\nshape = [10]\n",
+        12,
+        "chain.shape",
+        "shape has 1 entries for 2",
+    ),
+    "chain without traffic": (POOL + "[chain]\n", 9, "chain", r"needs \[traffic\]"),
+    "fluid": (POOL + TRAFFIC + "[fluid]\n", 11, "fluid", "the key 'start' is missing"),
+    "fluid start": (
+        POOL + TRAFFIC + "[fluid]\nstart = [1, 2, 3]\n",
+        12,
+        "fluid.start",
+        "has 3 entries for 2",
+    ),
+    "level": (
+        POOL + '[simulation]\nlevel = "job"\n',
+        10,
+        "simulation.level",
+        "must be 'jobs', 'counts' or 'tasks'",
+    ),
+    "placement on a pool": (
+        POOL + '[simulation]\nlevel = "tasks"\nplacement = "best-fit"\n',
+        11,
+        "simulation.placement",
+        r"for a \[cluster\]",
+    ),
+    "placement": (
+        CLUSTER + '[simulation]\nlevel = "tasks"\nplacement = "best"\n',
+        8,
+        "simulation.placement",
+        "did you mean 'best-fit'",
+    ),
+    "scheduler": (
+        POOL + '[simulation]\nlevel = "tasks"\nschedulers = ["drf", "lifo"]\n',
+        11,
+        "simulation.schedulers[1]",
+        "mean 'fifo'",
+    ),
+    "key of another level": (
+        POOL + "[simulation]\ntask_times = 'exponential'\n",
+        10,
+        "simulation.task_times",
+        "whole tasks",
+    ),
+    "events for jobs": (
+        POOL + "[simulation]\nlevel = 'counts'\njobs = 5\n",
+        11,
+        "simulation.jobs",
+        "give events instead",
+    ),
+    "service region": (POOL + '[region]\nkind = "service"\n', 9, "region", "needs minimum_service_rate"),
+    "region method": (
+        POOL + '[region]\nkind = "service"\nminimum_service_rate = 1\nmethod = "balance"\n',
+        12,
+        "region.method",
+        "unknown policy",
+    ),
+    "key of another kind": (POOL + '[region]\nmethod = "pf"\n', 10, "region.method", 'for kind = "service"'),
+    "service region of a cluster": (
+        CLUSTER + '[region]\nkind = "service"\nminimum_service_rate = 1\n',
+        7,
+        "region.kind",
+        "is for one pool",
+    ),
+    "sweep over nothing known": (
+        POOL + TRAFFIC + '[sweep]\nover = { "loads.class 3" = [0.1] }\n',
+        12,
+        "sweep.over.loads.class 3",
+        "did you mean 'loads.class",
+    ),
+    "sweep over the load without mix": (
+        POOL + TRAFFIC + "[sweep]\nover = { load = [0.1] }\n",
+        12,
+        "sweep.over.load",
+        "load scales a mix",
+    ),
+    "negative sweep": (
+        POOL + TRAFFIC + '[sweep]\nover = { "weights.class 1" = [1, -2] }\n',
+        12,
+        "sweep.over.weights.class 1",
+        "got -2; .*must be > 0",
+    ),
+    "sweep with a value twice": (
+        POOL + TRAFFIC + "[sweep]\nover = { mean_sizes = [1, 1] }\n",
+        12,
+        "sweep.over.mean_sizes",
+        "there twice",
+    ),
+    "sweep without values": (
+        POOL + TRAFFIC + "[sweep]\nover = { mean_sizes = [] }\n",
+        12,
+        "sweep.over.mean_sizes",
+        "list is empty",
+    ),
+    "sweep over a number": (
+        POOL + TRAFFIC + "[sweep]\nover = { mean_sizes = 3 }\n",
+        12,
+        "sweep.over.mean_sizes",
+        "a table .* or a list",
+    ),
+    "huge grid": (
+        POOL + TRAFFIC + "[sweep.over]\nmean_sizes = { start = 1, stop = 2, number = 10000 }\n"
+        '"weights.class 1" = { start = 1, stop = 2, number = 10000 }\n',
+        11,
+        "sweep.over",
+        r"1e\+08 points are more than 1e\+06",
+    ),
+    "huge cloud": (
+        '[cloud]\ntenants = 1000000000000\nresources = 1000\nprofile = "G0"\n',
+        2,
+        "cloud.tenants",
+        "GiB are free; take fewer tenants",
+    ),
+    "cloud profile": (
+        '[cloud]\ntenants = 10\nresources = 10\nprofile = "G7"\n',
+        4,
+        "cloud.profile",
+        "got 'G7'; profile must be",
+    ),
+    "targets": (
+        POOL + TRAFFIC + "[targets]\ncosts = [1]\n",
+        12,
+        "targets.costs",
+        "costs has 1 entries for 2 resources",
+    ),
+    "audit": (
+        POOL + '[audit]\nproperties = ["SI", "XX"]\n',
+        10,
+        "audit.properties[1]",
+        "unknown property 'XX'",
+    ),
+    # networks
+    "backbone": (
+        '[network]\nbackbone = "abilen"\ntraffic = {}\n',
+        2,
+        "network.backbone",
+        "did you mean 'abilene'",
+    ),
+    "no links": ("[network]\ntraffic = {}\n", 1, "network", "give either a backbone or links"),
+    "no routes": ('[network]\nbackbone = "abilene"\n', 1, "network", "give either routes or traffic"),
+    "link": (
+        '[network]\nlinks = [["A", "B", 1],\n["B", "C"]]\nroutes = { a = ["A", "B"] }\n',
+        3,
+        "network.links[1]",
+        "a link such as",
+    ),
+    "link twice": (
+        '[network]\nlinks = [["A", "B", 1],\n["B", "A", 2]]\nroutes = { a = ["A", "B"] }\n',
+        3,
+        "network.links[1]",
+        "there are two",
+    ),
+    "route": (
+        '[network]\nlinks = [["A", "B", 1]]\n[network.routes]\na = ["A", "B"]\nb = ["A", "C"]\n',
+        5,
+        "network.routes.b",
+        "names the node 'C'",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_file_is_told_in_one_line(case):
+    text, line, key, said = WRONG[case]
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.parse(text, "file.toml")
+    message = str(caught.value)
+    assert "\n" not in message
+    assert len(message) < 500
+    start = f"file.toml, line {line}: " if not key else f"file.toml, line {line}, {key}: "
+    assert message.startswith(start), message
+    assert re.search(said, message[len(start) :]), message
+
+
+def test_nesting_beyond_all_measure():
+    with pytest.raises(ScenarioError, match="nested too deeply"):
+        Scenario.parse('title = "t"\nx = ' + "[" * 5000, "file.toml")
+
+
+def test_files_that_cannot_be_read(tmp_path, monkeypatch):
+    with pytest.raises(ScenarioError, match=r"absent\.toml: cannot be read: No such file or directory; give"):
+        Scenario.read(tmp_path / "absent.toml")
+    with pytest.raises(ScenarioError, match="cannot be read: Is a directory"):
+        Scenario.read(tmp_path)
+    with pytest.raises(ScenarioError, match=r"cannot be read: .*null"):
+        Scenario.read("a\0b")
+    binary = tmp_path / "binary.toml"
+    binary.write_bytes(b"\x7fELF\xff\xfe\x00")
+    with pytest.raises(ScenarioError, match=r"binary\.toml: byte 4 is not UTF-8 text"):
+        Scenario.read(binary)
+    binary.write_bytes(b"title = \x00")
+    with pytest.raises(ScenarioError, match=r"binary\.toml, line 1: no valid TOML"):
+        Scenario.read(binary)
+    monkeypatch.setattr(reading_module, "LARGEST_FILE", 3)
+    with pytest.raises(ScenarioError, match="a scenario is a short TOML file"):
+        Scenario.read(binary)
+
+
+def test_all_errors_are_model_errors_and_value_errors():
+    assert issubclass(ScenarioError, ModelError)
+    assert issubclass(ScenarioError, ValueError)
+
+
+def test_an_unstable_load_is_no_error_where_it_can_be_computed_with():
+    scenario = Scenario.parse(POOL + "[traffic]\nloads = [3, 3]\n[fluid]\nstart = [1, 1]\n", "file.toml")
+    with pytest.raises(ScenarioError, match=r"^file\.toml, line 10, traffic\.loads: no stationary law"):
+        _ = scenario.stable_system
