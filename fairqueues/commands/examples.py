@@ -24,7 +24,7 @@ def examples(
         for known, path in shipped().items():
             typer.echo(f"{known:<{width}}  {Scenario.read(path).title}")
         return
-    path = example(name)
-    if path is None:
+    found = example(name)
+    if found is None:
         raise WrongUse(f"no shipped scenario is called {name!r}; fairqueues examples lists them")
-    typer.echo(path.read_text("utf-8"), nl=False)
+    typer.echo(found.read_text("utf-8"), nl=False)

@@ -12,6 +12,7 @@ import pytest
 from proofs import EvidenceError, Status, check, statements, verify
 from proofs.__main__ import main
 from proofs.checking import verify_finding
+from tests.proofs.tampering import changed, numbers_in
 
 STATEMENTS = {s.id: s for s in statements()}
 
@@ -64,34 +65,6 @@ def test_what_is_unknown_has_a_reason(verdicts):
 # Numbers of the evidence.
 
 
-def places(data, path=()):
-    """Paths to all numbers in plain data: integers, and texts with a digit."""
-    if isinstance(data, dict):
-        for key, value in data.items():
-            if key != "kind":
-                yield from places(value, (*path, key))
-    elif isinstance(data, list):
-        for k, value in enumerate(data):
-            yield from places(value, (*path, k))
-    elif not isinstance(data, bool) and any(c.isdigit() for c in str(data)):
-        yield path
-
-
-def bent(data, path):
-    """A copy in which one number is another: its first digit is one more."""
-    data = json.loads(json.dumps(data))
-    inner = data
-    for key in path[:-1]:
-        inner = inner[key]
-    old = inner[path[-1]]
-    if isinstance(old, int):
-        inner[path[-1]] = old + 1
-    else:
-        k = next(k for k, c in enumerate(old) if c.isdigit())
-        inner[path[-1]] = old[:k] + str((int(old[k]) + 1) % 10) + old[k + 1 :]
-    return data
-
-
 def as_good(finding, path):
     """Whether another number at this place is evidence as well."""
     evidence = finding.evidence
@@ -114,13 +87,13 @@ def test_evidence_with_one_other_number_is_refused(verdicts, name):
     found = [
         (step, finding, path)
         for step, finding in zip(steps, verdict.findings, strict=True)
-        for path in places(finding.evidence)
-        if not as_good(finding, path)
+        for path in numbers_in(finding.evidence)
+        if path[-1] != "kind" and not as_good(finding, path)
     ]
     if not found:
         pytest.skip("no number of the evidence matters")
     for step, finding, path in rng.sample(found, min(2, len(found))):
-        false = replace(finding, evidence=bent(finding.evidence, path))
+        false = replace(finding, evidence=changed(finding.evidence, path))
         # Only this step, so that those before it are not checked again each time.
         with pytest.raises(EvidenceError, match=f"{name}, step 1: "):
             verify(
