@@ -43,6 +43,7 @@ from capacity.monotone import MonotoneRegion
 from capacity.pivoting import walk
 from fairness.cluster import Cluster
 from fairness.errors import ModelError
+from fairness.notebook import shown
 from queueing.cluster_load import raised, relative_load, usage_rows
 
 __all__ = ["ClusterRegion", "cluster_stability_region", "distinct_servers"]
@@ -149,8 +150,15 @@ class ClusterRegion(MonotoneRegion):
             for rows, members in distinct_servers(self.cluster).items()
         )
 
+    @property
+    def _small(self) -> bool:
+        """Whether facets and vertices are found fast enough for a look."""
+        return self.n_classes <= 3 and self.cluster.n_servers <= 6
+
+    _repr_html_ = shown(table=lambda region: region._small)
+
     def __repr__(self) -> str:
-        if self.n_classes <= 3 and self.cluster.n_servers <= 6:
+        if self._small:
             return self.summary()
         return f"ClusterRegion of {self.n_classes} classes on {self.cluster.n_servers} servers"
 

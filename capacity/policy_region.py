@@ -30,6 +30,7 @@ from capacity.policy_rays import PolicyPoint, PolicyRays
 from capacity.rays import mesh, simplex_grid, split, volume
 from fairness.cluster import Cluster
 from fairness.errors import ModelError
+from fairness.notebook import shown
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray, Problem
 from fairness.validation import frozen, require_whole
@@ -137,6 +138,8 @@ class PolicyRegion:
             )
         return "\n".join(lines)
 
+    _repr_html_ = shown()
+
     def __repr__(self) -> str:
         return self.summary()
 
@@ -196,6 +199,11 @@ def policy_stability_boundary(
         Class loads, on any scale; >= 0. Classes with entry 0 have no arrivals.
     problem, policy, mean_sizes, precision, confirm, gap, **options
         As in :func:`policy_stability_region`.
+
+    Returns
+    -------
+    PolicyPoint
+        Loads in tasks, bracketed: stable at the inner end, unstable at the outer one.
 
     Raises
     ------

@@ -46,6 +46,7 @@ from scipy.spatial import cKDTree
 
 from capacity.pivoting import Corner, integer_rows, maximum, walk
 from fairness.errors import ModelError
+from fairness.notebook import shown
 from fairness.problem import FloatArray, Problem
 from fairness.validation import float_array
 
@@ -56,6 +57,9 @@ __all__ = ["StabilityRegion", "float_points", "inequality", "pool_stability_regi
 
 ROUNDING = 1e-12
 """Demands given as floats are rounded: a resource exceeded by less than this part of it is redundant."""
+
+MOST_CLASSES = 6
+"""A notebook lists the vertices up to here: beyond they may be thousands, and take minutes."""
 
 MERGE = 1e-9
 """Vertices of rounded demands closer than this, relative to the largest load of each class, are one."""
@@ -210,6 +214,8 @@ class StabilityRegion:
             if which:
                 lines.append(f"  {label}: {', '.join(names[k] for k in which)}")
         return "\n".join(lines)
+
+    _repr_html_ = shown(table=lambda region: region.problem.n_classes <= MOST_CLASSES)
 
     def __repr__(self) -> str:
         return self.summary()

@@ -40,6 +40,7 @@ from capacity.region import pool_stability_region
 from capacity.service_rays import ServicePoint, ServiceRays, service_rays
 from capacity.service_simulated import Simulated, SimulatedRays
 from fairness.errors import ModelError
+from fairness.notebook import shown
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray, Problem
 from fairness.validation import float_array, frozen, require_whole
@@ -173,6 +174,8 @@ class ServiceRegion:
             )
         return "\n".join(lines)
 
+    _repr_html_ = shown()
+
     def __repr__(self) -> str:
         return self.summary()
 
@@ -233,6 +236,11 @@ def service_boundary(
         Class loads, on any scale; >= 0. Classes with entry 0 have no arrivals.
     problem, method, minimum_service_rate, mean_sizes, precision, max_states
         As in :func:`service_region`.
+
+    Returns
+    -------
+    ServicePoint
+        Loads in tasks, bracketed: the rates are kept at the inner end, one is missed at the outer one.
 
     Raises
     ------

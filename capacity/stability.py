@@ -85,7 +85,17 @@ class StabilityVerdict:
 def is_stable(system: System) -> StabilityVerdict:
     """Whether the loads of a system are below the capacity of every resource.
 
-    Unlike ``System.require_stable`` it never raises: it tells.
+    Unlike ``System.require_stable`` it never raises for a load that does not fit: it tells.
+
+    Parameters
+    ----------
+    system : System
+        Of a pool or a cluster.
+
+    Returns
+    -------
+    StabilityVerdict
+        True in a condition if the loads fit; otherwise it names the resource that is overloaded.
 
     Examples
     --------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import pandas as pd
@@ -19,12 +19,14 @@ from fairness.certificates import (
 )
 from fairness.cluster import Cluster
 from fairness.errors import ModelError
+from fairness.notebook import shown
 from fairness.placement import ClusterAllocation
 from fairness.policies.protocol import CertifyingPolicy, Policy, Solution, call_policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray, Problem
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.axes import Axes
 
 __all__ = ["Allocation", "allocate"]
@@ -114,6 +116,35 @@ class Allocation:
         frame["bottlenecks"] = [", ".join(names) for names in self.bottlenecks]
         return frame
 
+    def to_dataset(self) -> xr.Dataset:
+        """Everything with labels: dims job_class and resource; the policy is a coordinate without dim.
+
+        So ``xr.concat([a.to_dataset(), b.to_dataset()], "policy")`` puts policies side by side.
+        """
+        import xarray as xr
+
+        problem = self.problem
+        data: dict[str, tuple[tuple[str, ...], Any]] = {
+            "counts": (("job_class",), self.counts),
+            "tasks": (("job_class",), self.tasks),
+            "dominant_shares": (("job_class",), self.dominant_shares),
+            "shares": (("job_class", "resource"), self.shares),
+            "demands": (("job_class", "resource"), problem.demands),
+            "capacities": (("resource",), problem.capacities),
+            "usage": (("resource",), self.usage),
+            "utilization": (("resource",), self.utilization),
+            "saturated": (("resource",), self.saturated),
+        }
+        for name, dim in (("levels", "job_class"), ("prices", "resource")):
+            if (values := getattr(self, name)) is not None:
+                data[name] = ((dim,), values)
+        labels = {
+            "job_class": list(problem.job_classes),
+            "resource": list(problem.resources),
+            "policy": self.policy,
+        }
+        return xr.Dataset(data, labels, {"certificate": str(self.certificate)})
+
     def summary(self) -> str:
         """What a person wants to read: tasks, shares and bottlenecks, utilisation, certificate."""
         problem = self.problem
@@ -136,6 +167,8 @@ class Allocation:
         lines.append("  in use: " + ", ".join(used))
         lines.append(f"  {self.certificate}")
         return "\n".join(lines)
+
+    _repr_html_ = shown(skip=lambda result: 1 + result.problem.n_classes)
 
     def __repr__(self) -> str:
         return self.summary()

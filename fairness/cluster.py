@@ -29,12 +29,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.errors import ModelError
+from fairness.notebook import notebook_html
 from fairness.tables import aligned
 from fairness.validation import (
     FloatArray,
@@ -47,6 +48,9 @@ from fairness.validation import (
     require,
     require_shape,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Cluster"]
 
@@ -291,6 +295,31 @@ class Cluster(JobCounts):
         if self._given_eligible is not None:
             kept.setdefault("eligible", self._given_eligible)
         return replaced(self, ("demands", "capacities"), ("weights",), kept, optional=("gamma", "eligible"))
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per class: weight, demand of each resource, tasks alone on each server (gamma).
+
+        Examples
+        --------
+        >>> Cluster([[1, 2], [1, 0]], [[9, 12], [12, 0]]).to_dataframe()["alone on server 2"].tolist()
+        [0.0, 12.0]
+        """
+        import pandas as pd
+
+        columns = {"weight": self.weights}
+        columns |= {f"demand of {name}": self.demands[:, r] for r, name in enumerate(self.resources)}
+        columns |= {f"alone on {name}": self.gamma[:, i] for i, name in enumerate(self.servers)}
+        return pd.DataFrame(columns, index=pd.Index(self.job_classes, name="job_class"))
+
+    def _repr_html_(self) -> str:
+        heading = (
+            f"Cluster({self.n_classes} classes x {self.n_servers} servers x {self.n_resources} resources)"
+        )
+        lines = [
+            f"{server}: " + ", ".join(f"{name} {c:g}" for name, c in zip(self.resources, row, strict=True))
+            for server, row in zip(self.servers, self.capacities, strict=True)
+        ]
+        return notebook_html(heading, self.to_dataframe(), lines)
 
     def __repr__(self) -> str:
         head = f"Cluster({self.n_classes} classes x {self.n_servers} servers x {self.n_resources} resources)"

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from fairness.certificates import SATURATION, Certificate
 from fairness.cluster import Cluster
 from fairness.cluster_certificates import server_usage, time_shares, virtual_dominant_shares
+from fairness.notebook import shown
 from fairness.tables import server_table
 from fairness.validation import FloatArray
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.axes import Axes
 
 __all__ = ["ClusterAllocation"]
@@ -94,11 +96,39 @@ class ClusterAllocation:
         }
         return pd.DataFrame(columns, index=pd.Index(self.cluster.job_classes, name="job_class"))
 
+    def to_dataset(self) -> xr.Dataset:
+        """Everything with labels: dims job_class, server, resource; the policy is a coordinate."""
+        import xarray as xr
+
+        cluster = self.cluster
+        data: dict[str, tuple[tuple[str, ...], Any]] = {
+            "counts": (("job_class",), self.counts),
+            "tasks": (("job_class",), self.tasks),
+            "placement": (("job_class", "server"), self.placement),
+            "virtual_dominant_shares": (("job_class", "server"), self.virtual_dominant_shares),
+            "eligible": (("job_class", "server"), cluster.eligible),
+            "demands": (("job_class", "resource"), cluster.demands),
+            "capacities": (("server", "resource"), cluster.capacities),
+            "usage": (("server", "resource"), self.usage),
+            "utilization": (("server", "resource"), self.utilization),
+            "time_shares": (("server",), self.time_shares),
+        }
+        for name, dim in (("levels", "job_class"), ("prices", "server")):
+            if (values := getattr(self, name)) is not None:
+                data[name] = ((dim,), values)
+        labels = {
+            "job_class": list(cluster.job_classes),
+            "server": list(cluster.servers),
+            "resource": list(cluster.resources),
+            "policy": self.policy,
+        }
+        return xr.Dataset(data, labels, {"division": self.division, "certificate": str(self.certificate)})
+
     def summary(self) -> str:
         """What a person wants to read: the placement, utilisation of every server, certificate."""
         cluster = self.cluster
         lines = [f"{self.policy} allocation ({self.division} division)"]
-        if cluster.n_servers <= 8 and cluster.n_classes <= 40:
+        if self._in_full:
             lines += server_table(
                 cluster,
                 self.counts,
@@ -123,6 +153,13 @@ class ClusterAllocation:
             )
         lines.append(f"  {self.certificate}")
         return "\n".join(lines)
+
+    @property
+    def _in_full(self) -> bool:
+        """Whether the summary lists all classes and servers."""
+        return self.cluster.n_servers <= 8 and self.cluster.n_classes <= 40
+
+    _repr_html_ = shown(skip=lambda result: 1 + result.cluster.n_classes if result._in_full else 0)
 
     def __repr__(self) -> str:
         return self.summary()

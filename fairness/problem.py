@@ -17,12 +17,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.errors import ModelError
+from fairness.notebook import notebook_html
 from fairness.tables import aligned
 from fairness.validation import (
     FloatArray,
@@ -35,6 +36,9 @@ from fairness.validation import (
     require,
     require_shape,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Problem"]
 
@@ -194,6 +198,26 @@ class Problem(JobCounts):
         array([9., 9.])
         """
         return replaced(self, ("demands", "capacities"), ("weights", "limits"), changes)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per class: weight, limit, demand of each resource.
+
+        Examples
+        --------
+        >>> pool = Problem([[1, 4], [3, 1]], [9, 18], resources=["cpu", "ram"])
+        >>> pool.to_dataframe()["demand of ram"].tolist()
+        [4.0, 1.0]
+        """
+        import pandas as pd
+
+        columns = {"weight": self.weights, "limit": self.limits}
+        columns |= {f"demand of {name}": self.demands[:, j] for j, name in enumerate(self.resources)}
+        return pd.DataFrame(columns, index=pd.Index(self.job_classes, name="job_class"))
+
+    def _repr_html_(self) -> str:
+        capacities = (f"{name} {c:g}" for name, c in zip(self.resources, self.capacities, strict=True))
+        heading = f"Problem({self.n_classes} classes x {self.n_resources} resources)"
+        return notebook_html(heading, self.to_dataframe(), [f"capacities: {', '.join(capacities)}"])
 
     def __repr__(self) -> str:
         head = ["class", "weight", "limit", *self.resources]

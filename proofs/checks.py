@@ -51,6 +51,13 @@ def check(
     ProofError
         If the id, a size or a hypothesis is unknown, a size is out of scope, or the time limit is not
         positive.
+
+    Examples
+    --------
+    >>> check("br-feasible").status
+    <Status.PROVED: 'PROVED'>
+    >>> check("br-feasible", drop=["capacity"]).status
+    <Status.REFUTED: 'REFUTED'>
     """
     if not time_limit > 0:
         raise ProofError(f"time_limit is a number of seconds > 0; got {time_limit!r}")

@@ -79,6 +79,12 @@ class Report:
             lines.append(f"proofs with steps in words, which no machine has checked: {told_only}")
         return "\n".join(lines[1:])
 
+    def _repr_html_(self) -> str:
+        from fairness.notebook import notebook_html
+
+        last = self.summary().split("\n\n")[-1]
+        return notebook_html("statements of the papers", self.to_dataframe(), last.splitlines())
+
     def __repr__(self) -> str:
         return self.summary()
 

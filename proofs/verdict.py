@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from proofs.errors import ProofError
@@ -155,6 +156,12 @@ class Verdict:
             how = "in words" if finding.claim["claim"] == "InWords" else str(finding.status)
             lines.append(f"  {k}. {finding.says} [{how}]" + (f" {finding.reason}" if finding.reason else ""))
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        # No table of the library here: the checker knows verdicts, and knows no library.
+        heading, *steps = self.summary().splitlines()
+        lines = "".join(f'<div style="white-space:pre-wrap">{escape(step.strip())}</div>' for step in steps)
+        return f"<div><strong>{escape(heading)}</strong>{lines}</div>"
 
     def __repr__(self) -> str:
         return self.summary()

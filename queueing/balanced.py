@@ -212,9 +212,8 @@ class BalancedFairness(LittleMeans):
             ]
         )
 
-    _repr_html_ = shown(
-        skip=lambda result: 1 + min(result.system.n_classes, MOST_LINES) + (result.system.n_classes > MOST_LINES)
-    )
+    # The last line is the evidence.
+    _repr_html_ = shown(skip=lambda result: len(repr(result).splitlines()) - 2)
 
     def __repr__(self) -> str:
         return self.summary()

@@ -29,18 +29,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from fairness.errors import ModelError, NotConvergedError
+from fairness.notebook import shown
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray
 from fairness.validation import require_memory, require_whole
 from queueing.balanced import balanced_fairness
 from queueing.cluster_load import geometric_ratios
 from queueing.direct import EPSILON, balance_residual, birth_death, factor_bytes, factorised
-from queueing.grid import SMALLEST, box_name, check_box, count_states, marginal_laws
+from queueing.grid import SMALLEST, box_name, check_box, count_axes, count_states, marginal_laws
 from queueing.multilevel import MEMORY
 from queueing.nested import decays, extended, larger_box, nested_multilevel
 from queueing.precision import check_limits, check_parts
@@ -49,6 +51,9 @@ from queueing.system import System
 from queueing.table import Table, tabulate
 from queueing.tails import StoreAndForward
 from queueing.truncation import truncation_error
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["Stationary", "stationary"]
 
@@ -175,6 +180,28 @@ class Stationary(LittleMeans):
             service_rate=self.service_rates,
         )
 
+    def to_dataset(self) -> xr.Dataset:
+        """The law and its moments with labels; a dim "jobs of A" for each class, and job_class.
+
+        Covariances have the dims job_class and other_class; the policy is a coordinate without dim.
+        """
+        import xarray as xr
+
+        names = list(self.system.problem.job_classes)
+        axes = count_axes(names, self.shape)
+        columns = self.to_dataframe()
+        data: dict[str, Any] = {str(key): ("job_class", columns[key].to_numpy()) for key in columns}
+        data["covariance"] = (("job_class", "other_class"), self.covariance)
+        data |= {
+            f"marginal of {name}": (axis, law)
+            for name, axis, law in zip(names, axes, self.marginals, strict=True)
+        }
+        if self.distribution is not None:
+            data["distribution"] = (tuple(axes), self.distribution)
+        labels = {"job_class": names, "other_class": names, "policy": self.policy, **axes}
+        evidence = ("method", "tail_mass", "residual", "mean_error")
+        return xr.Dataset(data, labels, {name: getattr(self, name) for name in evidence})
+
     def summary(self) -> str:
         """What a person wants to read: the means per class, then the evidence."""
         return "\n".join(
@@ -188,6 +215,8 @@ class Stationary(LittleMeans):
                 f"of which {self.mean_error:.1e} by the solver",
             ]
         )
+
+    _repr_html_ = shown(skip=lambda result: 1 + result.system.n_classes)
 
     def __repr__(self) -> str:
         return self.summary()

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairness.errors import ModelError
 from fairness.problem import FloatArray
@@ -16,6 +17,7 @@ __all__ = [
     "box_name",
     "check_box",
     "check_shape",
+    "count_axes",
     "count_states",
     "grid_counts",
     "marginal_laws",
@@ -74,6 +76,11 @@ def box_name(shape: Sequence[int]) -> str:
 def count_states(shape: Sequence[int]) -> float:
     """Number of states as a float, infinite rather than out of range."""
     return math.prod(map(float, shape))
+
+
+def count_axes(job_classes: Sequence[str], shape: Sequence[int]) -> dict[str, NDArray[np.int64]]:
+    """Labels of a grid for xarray: "jobs of A" -> 0, 1, ..., shape[i] - 1, in the order of the classes."""
+    return {f"jobs of {name}": np.arange(size) for name, size in zip(job_classes, shape, strict=True)}
 
 
 def grid_counts(shape: Sequence[int]) -> FloatArray:

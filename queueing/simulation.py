@@ -36,6 +36,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.errors import ModelError
+from fairness.notebook import shown
 from fairness.policies.protocol import Policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray
@@ -100,6 +101,8 @@ class Simulation(EstimatedMeans):
             *estimates_lines(self.estimates, self.system.problem.job_classes),
         ]
         return "\n".join(lines)
+
+    _repr_html_ = shown(skip=lambda result: len(repr(result).splitlines()) - 1)
 
     def __repr__(self) -> str:
         return self.summary()

@@ -28,16 +28,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.cluster import Cluster
 from fairness.errors import ModelError, UnstableError
+from fairness.notebook import shown
 from fairness.problem import FloatArray, Problem
 from fairness.validation import float_array, require_number
 from queueing.cluster_load import LoadEvidence, relative_load
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["System", "same_problem"]
 
@@ -236,6 +240,15 @@ class System:
         return np.divide(
             top, bottom, out=np.full(np.broadcast_shapes(top.shape, bottom.shape), np.nan), where=live
         )
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per class: arrival rate, mean size and load."""
+        import pandas as pd
+
+        columns = {"arrival_rate": self.arrival_rates, "mean_size": self.mean_sizes, "load": self.loads}
+        return pd.DataFrame(columns, index=pd.Index(self.problem.job_classes, name="job_class"))
+
+    _repr_html_ = shown()
 
     def __repr__(self) -> str:
         loads = ", ".join(

@@ -73,6 +73,11 @@ def deviation(filling: TaskFilling | ClusterFilling) -> Deviation:
     filling : TaskFilling or ClusterFilling
         On a cluster, placement constraints are ignored by the continuous allocation. Exact if the model is.
 
+    Returns
+    -------
+    Deviation
+        Differences of dominant shares, and the dominant share of one task to compare them with.
+
     Raises
     ------
     ModelError

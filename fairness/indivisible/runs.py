@@ -99,6 +99,11 @@ def repeat_filling(
     cluster, rule, counts, server_rule, stop, ties, rng
         As in :func:`fill_cluster`.
 
+    Returns
+    -------
+    FillingRuns
+        The placement of every run, with means and spread.
+
     Raises
     ------
     ModelError

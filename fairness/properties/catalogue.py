@@ -37,6 +37,15 @@ PROPERTIES: tuple[Property, ...] = (
 def property_named(name: str) -> Property:
     """The property of this name or key; upper and lower case are alike.
 
+    Parameters
+    ----------
+    name : str
+        ``"envy-freeness"`` or ``"EF"``, for example.
+
+    Returns
+    -------
+    Property
+
     Raises
     ------
     ModelError

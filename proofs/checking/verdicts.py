@@ -45,6 +45,23 @@ def verify(verdict: Verdict, statement: Statement | None = None) -> None:
     verdict : Verdict
     statement : Statement, optional
         By default the one of the catalogue with the id of the verdict.
+
+    Raises
+    ------
+    EvidenceError
+        With the step whose evidence does not settle it.
+
+    Examples
+    --------
+    A status that the evidence does not carry:
+
+    >>> from dataclasses import replace
+    >>> from proofs import Status, check
+    >>> verdict = check("br-feasible")
+    >>> verify(verdict)
+    >>> verify(replace(verdict, status=Status.REFUTED))
+    Traceback (most recent call last):
+    proofs.errors.EvidenceError: br-feasible: the steps do not make the statement REFUTED
     """
     if statement is None:
         from proofs.catalogue import statement_named

@@ -129,6 +129,11 @@ def read_trace(
     longest_gap : float, time
         Longest time without arrivals that is taken for silence and not for a hole in the record.
 
+    Returns
+    -------
+    JobTrace
+        Jobs in the order of the file.
+
     Raises
     ------
     ModelError

@@ -214,7 +214,28 @@ class TargetScheduler:
 
 
 def PFScheduler(*, blocking: bool = True, ties: str = "oldest") -> TargetScheduler:
-    """Follow proportional fairness: ``TargetScheduler(ProportionalFair())``."""
+    """Follow proportional fairness: ``TargetScheduler(ProportionalFair())``.
+
+    Parameters
+    ----------
+    blocking : bool
+        Wait when the chosen job's task does not fit, or skip to the most deprived job whose task fits.
+    ties : {"oldest", "random"}
+
+    Returns
+    -------
+    TargetScheduler
+
+    Raises
+    ------
+    ModelError
+        If an option is unknown.
+
+    Examples
+    --------
+    >>> PFScheduler(blocking=False).name
+    'PF'
+    """
     return TargetScheduler(ProportionalFair(), blocking=blocking, ties=ties)
 
 

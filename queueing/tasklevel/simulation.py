@@ -223,8 +223,22 @@ def trace(
 ) -> TaskTrace:
     """Run one system of whole tasks from empty to a horizon, and keep every event.
 
-    The system need not be stable. The other arguments are those of :func:`simulate_tasks`; with the same
-    seed its first replication is this run.
+    The system need not be stable. With the same seed the first replication of :func:`simulate_tasks` is
+    this run.
+
+    Parameters
+    ----------
+    system : System
+    scheduler : Scheduler
+    horizon : float, time
+        > 0; the record ends there.
+    tasks_per_job, task_times, rng, max_jobs, placement, task_types
+        As in :func:`simulate_tasks`.
+
+    Returns
+    -------
+    TaskTrace
+        Every arrival, start and end of a task, and departure.
 
     Raises
     ------

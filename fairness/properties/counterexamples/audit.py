@@ -31,6 +31,7 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 from fairness.errors import ModelError
+from fairness.notebook import notebook_html
 from fairness.policies.protocol import Policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.properties.catalogue import PROPERTIES, property_named
@@ -122,6 +123,12 @@ class AuditTable:
             marks = (self.cells[p, prop].mark.center(w) for p, w in zip(policies, widths, strict=True))
             lines.append(f"{prop.ljust(stem)}  {'  '.join(marks)}".rstrip())
         return lines
+
+    def _repr_html_(self) -> str:
+        lines = repr(self).splitlines()
+        legend = next(k for k, line in enumerate(lines) if line.startswith(_LEGEND))
+        heading = f"audit of {len(self.policies)} policies, {len(self.properties)} properties"
+        return notebook_html(heading, self.to_dataframe(), lines[legend:])
 
     def __repr__(self) -> str:
         return self.summary(details=False)

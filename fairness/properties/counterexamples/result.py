@@ -131,7 +131,32 @@ class SearchResult:
 
 
 def describe(witness: Witness) -> str:
-    """Model, change, allocations and finding of a witness, in words."""
+    """Model, change, allocations and finding of a witness, in words.
+
+    Parameters
+    ----------
+    witness : Witness
+        One of the ``witnesses`` of an audit table.
+
+    Returns
+    -------
+    str
+        One line or more.
+
+    Examples
+    --------
+    >>> from fairness import AssetFair
+    >>> from fairness.properties import audit
+    >>> table = audit([AssetFair()], ["SI"], budget=300)
+    >>> print(describe(table.witnesses["Asset", "sharing incentive"]))
+    Problem(2 classes x 2 resources)
+      class     weight  limit  resource 1  resource 2
+      class 1        1    inf           1           1
+      class 2        1    inf           1           2
+      capacity                          1           1
+    gives (0.428571, 0.285714) tasks
+    class 1 runs 0.428571 tasks; its equal part (0.5) of everything, alone, would run 0.5 (violation 0.143)
+    """
     lines = [*repr(witness.model).splitlines(), f"gives {_in_words(witness.allocation)}"]
     if witness.change is not None and witness.allocation_after is not None:
         lines.append(f"{witness.change.text(witness.model)}: {_in_words(witness.allocation_after)}")
