@@ -20,13 +20,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from capacity.policy_rays import PolicyPoint, PolicyRays
+from capacity.ray_region import RayRegion
 from capacity.rays import mesh, simplex_grid, split, volume
 from fairness.cluster import Cluster
 from fairness.errors import ModelError
@@ -46,7 +47,7 @@ GAP = 0.1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PolicyRegion:
+class PolicyRegion(RayRegion):
     """Loads at which a policy is stable; made by :func:`policy_stability_region`.
 
     Numerical evidence, and proof only where ``evidence`` of a point says so.
@@ -70,26 +71,6 @@ class PolicyRegion:
     _rays: PolicyRays = field(repr=False)
 
     @cached_property
-    def directions(self) -> FloatArray:
-        """Rays, scaled to the boundary of the optimal region, shape (n_points, n_classes), tasks."""
-        return frozen(np.array([p.direction for p in self.points]))
-
-    @cached_property
-    def loads(self) -> FloatArray:
-        """Inner ends of the brackets, shape (n_points, n_classes), tasks."""
-        return frozen(np.array([p.loads for p in self.points]))
-
-    @cached_property
-    def relative_loads(self) -> FloatArray:
-        """Parts of the largest load of any policy at :attr:`loads`, shape (n_points,)."""
-        return frozen(np.array([p.inner for p in self.points]))
-
-    @cached_property
-    def volume(self) -> float:
-        """Volume inside the inner ends joined by flat faces, tasks to the power n_classes."""
-        return volume(self.loads, self.faces)
-
-    @cached_property
     def optimal_volume(self) -> float:
         """Volume of the optimal region on the same rays, tasks to the power n_classes."""
         return volume(self.directions, self.faces)
@@ -104,10 +85,6 @@ class PolicyRegion:
         """The same from the outer ends of the brackets."""
         outer = np.array([p.outer for p in self.points])[:, None] * self.directions
         return 1.0 - volume(outer, self.faces) / self.optimal_volume
-
-    def boundary(self, direction: ArrayLike) -> PolicyPoint:
-        """Where the ray through ``direction`` (class loads, any scale) leaves the region."""
-        return self._rays.point(self._rays.scaled(direction))
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per point: class loads, bracket, evidence, and whether tests of the random system agree."""
@@ -143,41 +120,15 @@ class PolicyRegion:
     def __repr__(self) -> str:
         return self.summary()
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the region of two or three classes inside the optimal region (dashed)."""
-        if self.problem.n_classes not in (2, 3):
-            raise ModelError(f"a plot needs 2 or 3 classes; here {self.problem.n_classes}")
-        import matplotlib.pyplot as plt
+    def _label(self) -> str:
+        return f"{self.policy} ({100 * self.lost_share:.3g} % lost)"
 
-        names = [f"load of {name} (tasks)" for name in self.problem.job_classes]
-        if self.problem.n_classes == 2:
-            ax = plt.figure().add_subplot() if ax is None else ax
-            ax.plot(*self.directions.T, "--", color="0.5", label="optimal region")
-            inside = np.vstack([[0.0, 0.0], self.loads])
-            ax.fill(*inside.T, alpha=0.2, color="C0", linewidth=0)
-            label = f"{self.policy} ({100 * self.lost_share:.3g} % lost)"
-            ax.plot(*self.loads.T, ".-", color="C0", label=label)
-            for says, marker in (("settles", "o"), ("grows", "x")):
-                spots = [
-                    t.relative_load * p.direction for p in self.points for t in p.tests if t.says == says
-                ]
-                if spots:
-                    ax.plot(*np.array(spots).T, marker, color="C1", label=f"random system {says}")
-            ax.set(xlabel=names[0], ylabel=names[1], xlim=(0, None), ylim=(0, None))
-            ax.legend()
-            return ax
-        from mpl_toolkits.mplot3d.art3d import Poly3DCollection
-
-        axes: Any = plt.figure().add_subplot(projection="3d") if ax is None else ax
-        for values, style in (
-            (self.directions, {"alpha": 0.05, "facecolor": "0.5", "edgecolor": "0.7", "linestyle": "--"}),
-            (self.loads, {"alpha": 0.5, "facecolor": "C0", "edgecolor": "0.3"}),
-        ):
-            axes.add_collection3d(Poly3DCollection(values[self.faces], linewidths=0.5, **style))
-        top = self.directions.max(axis=0)
-        axes.set(xlabel=names[0], ylabel=names[1], zlabel=names[2], title=self.policy)
-        axes.set(xlim=(0, top[0]), ylim=(0, top[1]), zlim=(0, top[2]))
-        return cast("Axes", axes)
+    def _mark(self, ax: Axes) -> None:
+        """Where the random system was asked as well."""
+        for says, marker in (("settles", "o"), ("grows", "x")):
+            spots = [t.relative_load * p.direction for p in self.points for t in p.tests if t.says == says]
+            if spots:
+                ax.plot(*np.array(spots).T, marker, color="C1", label=f"random system {says}")
 
 
 def policy_stability_boundary(

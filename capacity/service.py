@@ -26,16 +26,16 @@ References
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from capacity.rays import mesh, simplex_grid, split, volume
+from capacity.ray_region import RayRegion
+from capacity.rays import mesh, simplex_grid, split
 from capacity.region import pool_stability_region
 from capacity.service_rays import ServicePoint, ServiceRays, service_rays
 from capacity.service_simulated import Simulated, SimulatedRays
@@ -52,7 +52,7 @@ __all__ = ["ServicePoint", "ServiceRegion", "Simulated", "service_boundary", "se
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ServiceRegion:
+class ServiceRegion(RayRegion):
     """Loads with guaranteed mean service rates; made by :func:`service_region`.
 
     Attributes
@@ -81,21 +81,6 @@ class ServiceRegion:
     _rays: ServiceRays = field(repr=False)
 
     @cached_property
-    def directions(self) -> FloatArray:
-        """Rays, scaled to the boundary of the stability region, shape (n_points, n_classes), tasks."""
-        return frozen(np.array([p.direction for p in self.points]))
-
-    @cached_property
-    def loads(self) -> FloatArray:
-        """Inner ends of the brackets, shape (n_points, n_classes), tasks: points of the region."""
-        return frozen(np.array([p.loads for p in self.points]))
-
-    @cached_property
-    def relative_loads(self) -> FloatArray:
-        """Load of the busiest resource at :attr:`loads`, shape (n_points,)."""
-        return frozen(np.array([p.inner for p in self.points]))
-
-    @cached_property
     def binding(self) -> NDArray[np.intp]:
         """Class that sets the boundary, by index; shape (n_points,)."""
         return frozen(np.array([p.binding for p in self.points]))
@@ -104,11 +89,6 @@ class ServiceRegion:
     def monotone(self) -> bool:
         """Whether no service rate was seen to rise with the load on any ray."""
         return all(p.monotone for p in self.points)
-
-    @cached_property
-    def volume(self) -> float:
-        """Volume (area) inside the points joined by flat faces, tasks to the power n_classes."""
-        return volume(self.loads, self.faces)
 
     @cached_property
     def share(self) -> float:
@@ -134,10 +114,6 @@ class ServiceRegion:
             )
         inside = np.array([self._rays.keeps(point) for point in rho.reshape(-1, n)], dtype=bool)
         return bool(inside[0]) if rho.ndim == 1 else inside.reshape(rho.shape[:-1])
-
-    def boundary(self, direction: ArrayLike) -> ServicePoint:
-        """Where the ray through ``direction`` (class loads, any scale) leaves the region."""
-        return self._rays.point(self._rays.scaled(direction))
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per point: class loads, relative load and its outer end, binding class, evidence."""
@@ -179,43 +155,20 @@ class ServiceRegion:
     def __repr__(self) -> str:
         return self.summary()
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the region of two or three classes inside the stability region."""
-        if self.problem.n_classes not in (2, 3):
-            raise ModelError(f"a plot needs 2 or 3 classes; here {self.problem.n_classes}")
-        import matplotlib.pyplot as plt
+    def _label(self) -> str:
+        return f"service region ({self.method})"
 
-        names = [f"load of {name} (tasks)" for name in self.problem.job_classes]
-        if self.problem.n_classes == 2:
-            ax = plt.figure().add_subplot() if ax is None else ax
-            order = np.argsort([math.atan2(y, x) for x, y in self.directions], kind="stable")
-            # The corners of the stability region belong to its outline, whatever rays were taken.
-            corners = pool_stability_region(self.problem).vertices
-            outline = np.vstack([self.directions, corners[corners.any(axis=1)]])
-            outline = outline[np.argsort([math.atan2(y, x) for x, y in outline], kind="stable")]
-            ax.plot(*outline.T, "--", color="0.5", label="stability region")
-            inside = np.vstack([[0.0, 0.0], self.loads[order]])
-            ax.fill(*inside.T, alpha=0.2, color="C0", linewidth=0)
-            ax.plot(*self.loads[order].T, color="C0", label=f"service region ({self.method})")
-            for i in np.unique(self.binding):
-                where = self.loads[self.binding == i]
-                label = f"{self.problem.job_classes[i]} at its minimum"
-                ax.plot(*where.T, ".", color=f"C{i + 1}", label=label)
-            ax.set(xlabel=names[0], ylabel=names[1], xlim=(0, None), ylim=(0, None))
-            ax.legend()
-            return ax
-        from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+    def _outline(self) -> FloatArray:
+        # The corners of the stability region belong to its outline, whatever rays were taken.
+        corners = pool_stability_region(self.problem).vertices
+        return np.vstack([self.directions, corners[corners.any(axis=1)]])
 
-        axes: Any = plt.figure().add_subplot(projection="3d") if ax is None else ax
-        for values, style in (
-            (self.directions, {"alpha": 0.08, "facecolor": "0.5", "edgecolor": "0.8"}),
-            (self.loads, {"alpha": 0.5, "facecolor": "C0", "edgecolor": "0.3"}),
-        ):
-            axes.add_collection3d(Poly3DCollection(values[self.faces], linewidths=0.5, **style))
-        top = self.directions.max(axis=0)
-        axes.set(xlabel=names[0], ylabel=names[1], zlabel=names[2])
-        axes.set(xlim=(0, top[0]), ylim=(0, top[1]), zlim=(0, top[2]))
-        return cast("Axes", axes)
+    def _mark(self, ax: Axes) -> None:
+        """Which class sets the boundary where."""
+        for i in np.unique(self.binding):
+            where = self.loads[self.binding == i]
+            label = f"{self.problem.job_classes[i]} at its minimum"
+            ax.plot(*where.T, ".", color=f"C{i + 1}", label=label)
 
 
 def service_boundary(
