@@ -5,13 +5,16 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 2
 
-.PHONY: reproduce test lint types layers bench docs clean
+.PHONY: reproduce test newcomer lint types layers bench docs clean
 
 reproduce: $(READY)  ## redraw the figures and tables of all sources into out/ (QUICK=1: two minutes)
 	$(BIN)/python -m examples --out out $(if $(QUICK),--quick)
 
 test: $(READY)  ## the whole test suite, doctests included
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+
+newcomer: $(READY)  ## an sdist into an empty environment, every dependency from the package registry
+	$(BIN)/python -m pytest -m registry tests/fairqueues/test_newcomer.py
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -94,10 +94,13 @@ def require_number(
 
     Strings, booleans, arrays and NaN are refused; infinity, too, unless ``most`` is infinite.
     """
-    good = (
-        isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)) and not math.isnan(value)
-    )
-    good = good and (math.isfinite(value) or (most == math.inf and value > 0))
+    good = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    shown = ""
+    try:
+        number = float(value) if good else math.nan
+    except OverflowError:  # an integer or a fraction beyond the floats
+        number, shown = math.nan, "a number too large for floats"
+    good = math.isfinite(number) or (number == most == math.inf)
     rules = (
         (">= ", least, operator.ge),
         ("> ", above, operator.gt),
@@ -110,8 +113,8 @@ def require_number(
         rule = " and ".join(f"{sign}{bound:g}" for sign, bound, _ in said)
         if above is not None and below is not None:
             kind, rule = "number", f"between {above:g} and {below:g}"
-        raise ModelError(f"{name} must be a {kind}{' ' * bool(rule)}{rule}{hint}; got {value!r}")
-    return float(value)
+        raise ModelError(f"{name} must be a {kind}{' ' * bool(rule)}{rule}{hint}; got {shown or repr(value)}")
+    return number
 
 
 def require_memory(n_bytes: float, purpose: str, remedy: str) -> None:

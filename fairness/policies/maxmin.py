@@ -32,6 +32,7 @@ from numpy.typing import ArrayLike
 from fairness.errors import ModelError
 from fairness.policies.filling import FillingPolicy
 from fairness.problem import FloatArray, Problem
+from fairness.validation import float_array
 
 __all__ = ["DRF", "MaxMin"]
 
@@ -82,7 +83,7 @@ class DRF(FillingPolicy):
 
     def __init__(self, resource_weights: ArrayLike | None = None) -> None:
         if resource_weights is not None:
-            weights = np.asarray(resource_weights, dtype=float)
+            weights = float_array("resource_weights", resource_weights)
             if weights.ndim != 2 or not (np.isfinite(weights).all() and (weights > 0).all()):
                 raise ModelError(
                     "resource_weights must be a (n_classes, n_resources) array of finite numbers > 0; "

@@ -19,7 +19,7 @@ __all__ = ["audit"]
 def audit(
     context: typer.Context,
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="Scenario with policies and [audit].")
+        Path | None, typer.Argument(metavar="FILE", help="Scenario with policies and [audit].")
     ] = None,
     policy: Policies = None,
     properties: Annotated[
@@ -27,7 +27,8 @@ def audit(
         typer.Option("--property", metavar="KEY", help="Such as SI, EF, SP; may be repeated. Default: all."),
     ] = None,
     budget: Annotated[
-        int | None, typer.Option("--budget", min=1, metavar="N", help="Models asked per cell (default 2000).")
+        int | None,
+        typer.Option("--budget", min=1, max=10**9, metavar="N", help="Models asked per cell (default 2000)."),
     ] = None,
     resume: Annotated[
         Path | None,

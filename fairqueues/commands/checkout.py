@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from fairqueues.commands.errors import WrongUse
+from fairqueues.commands.errors import OutputError, WrongUse
 from fairqueues.commands.files import require_writable
 
 __all__ = ["bench", "checkout", "reproduce"]
@@ -26,7 +26,7 @@ Checkout = Annotated[
 
 def reproduce(
     sources: Annotated[
-        list[str] | None, typer.Argument(metavar="[SOURCE]...", help="Such as drf or psdsf. Default: all.")
+        list[str] | None, typer.Argument(metavar="SOURCE", help="Such as drf or psdsf. Default: all.")
     ] = None,
     folder: Annotated[Path, typer.Option("--folder", metavar="DIR", help="Where the pages go.")] = Path(
         "out"
@@ -41,7 +41,9 @@ def reproduce(
         if source not in known:
             raise WrongUse(f"unknown source {source!r}; choose from {', '.join(known)}")
     target = folder.resolve()
-    if not target.is_dir():
+    if target.exists() and not target.is_dir():
+        raise OutputError(f"cannot write into {folder}: it is a file; name a folder")
+    if not target.exists():
         require_writable(target)
     options = ["--out", str(target), *(["--quick"] if quick else [])]
     modules = [f"examples.{source}" for source in sources] if sources else ["examples"]
@@ -50,7 +52,7 @@ def reproduce(
 
 def bench(
     topics: Annotated[
-        list[str] | None, typer.Argument(metavar="[TOPIC]...", help="Such as filling. Default: all.")
+        list[str] | None, typer.Argument(metavar="TOPIC", help="Such as filling. Default: all.")
     ] = None,
     place: Checkout = None,
 ) -> None:

@@ -22,7 +22,7 @@ __all__ = ["cloud"]
 
 def cloud(
     context: typer.Context,
-    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Scenario with [cloud].")] = None,
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Scenario with [cloud].")] = None,
     tenants: Annotated[int | None, typer.Option("--tenants", min=1, metavar="N")] = None,
     resources: Annotated[int | None, typer.Option("--resources", min=1, metavar="N")] = None,
     profile: Annotated[
@@ -39,7 +39,10 @@ def cloud(
         int | None, typer.Option("--rounds", min=1, metavar="N", help="Also EDRF by rounds, at most so many.")
     ] = None,
     intervals: Annotated[
-        int, typer.Option("--intervals", min=1, metavar="N", help="Of the controller, with --deadline.")
+        int,
+        typer.Option(
+            "--intervals", min=1, max=1_000_000, metavar="N", help="Of the controller, with --deadline."
+        ),
     ] = 20,
     seed: Seed = None,
     as_json: AsJson = False,

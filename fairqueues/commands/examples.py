@@ -12,7 +12,7 @@ __all__ = ["examples"]
 
 
 def examples(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Print this one.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Print this one.")] = None,
 ) -> None:
     """List the shipped scenarios, or print one to start from; every FILE may be such a name."""
     from fairqueues.scenario import Scenario

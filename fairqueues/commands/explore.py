@@ -15,7 +15,7 @@ __all__ = ["explore"]
 
 
 def explore(
-    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Scenario to start from.")] = None,
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Scenario to start from.")] = None,
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="Port on this machine; 0 for a free one.")
     ] = 0,

@@ -21,12 +21,28 @@ def read(file: Path) -> Scenario:
     from fairqueues.scenario import Scenario
     from fairqueues.scenario.examples import example, examples
 
-    found = file if file.exists() else example(str(file))
+    if str(file) == "-":
+        return Scenario.parse(_standard_input(), "<standard input>")
+    try:
+        exists = file.exists()
+    except OSError as error:  # a name that is too long, say
+        raise WrongUse(f"{str(file)[:40]}...: {error.strerror}; give the path of a scenario file") from None
+    found = file if exists else example(str(file))
     if found is None:
         near = get_close_matches(str(file), examples(), 1)
         meant = f"; did you mean {near[0]!r}?" if near else ""
         raise WrongUse(f"{file} is no file, and no shipped scenario (fairqueues examples lists them){meant}")
     return Scenario.read(found)
+
+
+def _standard_input() -> str:
+    """Text of a scenario that another command writes."""
+    import sys
+
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise WrongUse(f"standard input: byte {error.start} is not UTF-8 text; give a TOML file") from None
 
 
 def heading(what: str, scenario: Scenario) -> str:

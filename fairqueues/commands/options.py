@@ -30,7 +30,14 @@ class Backend(StrEnum):
     RAY = "ray"
 
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="Scenario file (TOML).", show_default=False)]
+File = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="Scenario file (TOML), - for standard input, or the name of a shipped one.",
+        show_default=False,
+    ),
+]
 Policies = Annotated[
     list[str] | None,
     typer.Option(

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fairqueues.commands.errors import FAILED, WrongUse
+from fairqueues.commands.errors import FAILED, OutputError, WrongUse
 from fairqueues.commands.files import require_writable, write_all
 from fairqueues.commands.outcome import Outcome
 from fairqueues.commands.tables import print_table
@@ -95,6 +97,17 @@ class Delivery:
             kept = command_line(self.context, outcome.seed, without=("as_json", "as_csv", "out"))
             writers[self.report] = partial(_write_report, outcome=outcome, command=kept)
         write_all(writers)
+        for path in writers:
+            typer.echo(f"wrote {path}", err=True)
+        with _standard_output():
+            self._print(outcome, command)
+        for line in outcome.missed:
+            typer.echo(f"failed: {' '.join(line.split())}", err=True)
+        if outcome.missed:
+            raise typer.Exit(FAILED)
+
+    def _print(self, outcome: Outcome, command: str) -> None:
+        """The result on standard output."""
         if self.as_json:
             typer.echo(json.dumps(outcome.to_json(command), indent=1, ensure_ascii=False))
         elif self.as_csv:
@@ -105,12 +118,19 @@ class Delivery:
                 typer.echo(f"  {line}")
             if outcome.seed is not None:
                 typer.echo(f"  seed {outcome.seed}")
-        for path in writers:
-            typer.echo(f"wrote {path}", err=True)
-        for line in outcome.missed:
-            typer.echo(f"failed: {' '.join(line.split())}", err=True)
-        if outcome.missed:
-            raise typer.Exit(FAILED)
+
+
+@contextmanager
+def _standard_output() -> Iterator[None]:
+    """OutputError if standard output takes nothing more; that a reader has left, like head, is no error."""
+    try:
+        yield
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"cannot write the result to standard output: {error.strerror or error}") from None
 
 
 def command_line(
@@ -199,7 +219,10 @@ def _write_netcdf(path: Path, outcome: Outcome, command: str) -> None:
                 told = [v if isinstance(v, str) else str(v) for v in values.ravel()]
                 dataset[name] = (variable.dims, _objects(told, values.shape))
     dataset.attrs = attrs
-    dataset.to_netcdf(path, engine=_engine())
+    try:
+        dataset.to_netcdf(path, engine=_engine())
+    except RuntimeError as error:  # of the C library, when the disk is full
+        raise OSError(f"{error}; is the disk full?") from None
 
 
 def _objects(values: list[str], shape: tuple[int, ...]) -> Any:

@@ -18,9 +18,7 @@ __all__ = ["prove"]
 
 def prove(
     context: typer.Context,
-    ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]...", help="Statements. Default: all.")
-    ] = None,
+    ids: Annotated[list[str] | None, typer.Argument(metavar="ID", help="Statements. Default: all.")] = None,
     list_all: Annotated[bool, typer.Option("--list", help="Only list the statements.")] = False,
     verify: Annotated[bool, typer.Option("--verify", help="Check all evidence again.")] = False,
     deep: Annotated[bool, typer.Option("--deep", help="Larger sizes.")] = False,

@@ -34,14 +34,24 @@ def region(
     context: typer.Context,
     file: File,
     kind: Annotated[
-        Kind | None, typer.Option("--kind", help="Loads that some policy carries, that keep ..., and so on.")
+        Kind | None,
+        typer.Option(
+            "--kind",
+            help="Loads that some policy carries (stability), that keep a mean service rate (service), "
+            "that this policy carries (policy), that fit as whole tasks (packing).",
+        ),
     ] = None,
     policy: Policies = None,
     rate: Annotated[
         str | None,
         typer.Option("--rate", metavar="G,...", help="Least mean tasks of an active job, for kind service."),
     ] = None,
-    points: Annotated[int | None, typer.Option("--points", min=2, metavar="N", help="Directions.")] = None,
+    points: Annotated[
+        int | None,
+        typer.Option(
+            "--points", min=2, max=10_000, metavar="N", help="Directions, for kinds service and policy."
+        ),
+    ] = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     out: Out = None,
@@ -52,6 +62,7 @@ def region(
     scenario = read(file)
     section = scenario.section("region")
     what = kind or Kind(section.kind)
+    _require_used(what, {"--policy": policy, "--points": points, "--rate": rate})
     n = scenario.model.n_classes
     drawn = n in (2, 3)
     deliver.require_figure(drawn, f"a region is drawn for 2 or 3 classes, not for {n}")
@@ -75,6 +86,15 @@ def region(
             extra={"summaries": {name: r.summary() for name, r in regions.items()}, **_exact(regions)},
         )
     )
+
+
+def _require_used(what: Kind, given: dict[str, Any]) -> None:
+    """WrongUse if an option is given that this kind does not read."""
+    read = {Kind.SERVICE: ("--policy", "--points", "--rate"), Kind.POLICY: ("--policy", "--points")}
+    for option, value in given.items():
+        if value is not None and option not in read.get(what, ()):
+            kinds = " and ".join(f"--kind {kind}" for kind, options in read.items() if option in options)
+            raise WrongUse(f"{option} is for {kinds}; this is kind {what}")
 
 
 def _least(rate: str | None, section: Any, n: int) -> Any:

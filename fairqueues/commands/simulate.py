@@ -46,9 +46,12 @@ def simulate(
         Level | None, typer.Option("--level", help="Jobs with sizes, counts of jobs, or whole tasks.")
     ] = None,
     events: Annotated[
-        int | None, typer.Option("--events", min=1, metavar="N", help="Events (or jobs) per replication.")
+        int | None,
+        typer.Option("--events", min=1, max=10**12, metavar="N", help="Events (or jobs) per replication."),
     ] = None,
-    replications: Annotated[int | None, typer.Option("--replications", min=2, metavar="N")] = None,
+    replications: Annotated[
+        int | None, typer.Option("--replications", min=2, max=100_000, metavar="N")
+    ] = None,
     precision: Annotated[
         float | None,
         typer.Option("--precision", min=0.0, metavar="P", help="Relative half-width to reach, for jobs."),

@@ -53,7 +53,7 @@ def solve(
         options.pop("max_states", None)
     given = numbers("--shape", shape, system.n_classes)
     if given is not None:
-        options["shape"] = [int(k) if k == int(k) else k for k in given]
+        options["shape"] = [int(k) if k.is_integer() else k for k in given]
     if tail is not None:
         options["tail"] = tail
     results: dict[str, Any] = {}

@@ -63,7 +63,7 @@ def page(outcome: Outcome, command: str) -> str:
     if outcome.brief is not None and len(table) > _LONGEST:
         table = outcome.brief
     parts.append(f"<h2>Results</h2>{_table(table)}")
-    parts += [_table(table, name) for name, table in outcome.tables.items()]
+    parts += [_table(other, name) for name, other in outcome.tables.items() if other is not table]
     if outcome.notes:
         parts.append("<pre>" + html.escape("\n".join(outcome.notes)) + "</pre>")
     if outcome.evidence:

@@ -102,7 +102,8 @@ class BestFit:
     score: str = "remaining"
 
     def __post_init__(self) -> None:
-        if self.score not in SCORES:
+        # A text first: a list cannot be looked up among the keys.
+        if not isinstance(self.score, str) or self.score not in SCORES:
             raise ModelError(f"score must be one of {', '.join(SCORES)}; got {self.score!r}")
 
     @property
@@ -184,7 +185,7 @@ class OnArrival:
     choices: int | None = None
 
     def __post_init__(self) -> None:
-        if self.rule not in ON_ARRIVAL:
+        if not isinstance(self.rule, str) or self.rule not in ON_ARRIVAL:
             raise ModelError(f"rule must be one of {', '.join(ON_ARRIVAL)}; got {self.rule!r}")
         if self.choices is not None:
             _check_choices(self.choices)

@@ -163,6 +163,9 @@ def test_certificates_take_what_people_have_and_refuse_the_rest():
 def test_resource_weights_are_checked():
     with pytest.raises(ModelError, match="resource_weights must be"):
         DRF(resource_weights=[1, 2])
+    for wrong in ("x", [["x", 1]], [[1, 2], [3]], [[10**400]], [[1j]], {"a": 1}):
+        with pytest.raises(ModelError, match="resource_weights must be an array of numbers"):
+            DRF(resource_weights=wrong)
     with pytest.raises(ModelError, match="smallest entry 0"):
         DRF(resource_weights=[[0, 1]])
     with pytest.raises(ModelError, match=r"has shape \(1, 2\); the problem needs \(2, 2\)"):

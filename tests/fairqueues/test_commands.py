@@ -1,10 +1,13 @@
 """The command line: every command against the library, output in every form, and examples that run."""
 
 import json
+import os
 import re
 import shlex
 import subprocess
 import sys
+import termios
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -316,6 +319,47 @@ def test_a_table_for_people_without_colours_when_piped(file):
     assert "\x1b" not in text
     assert re.search(r"DRF +A +1 +0\.909091", text)
     assert "every class has a saturated resource" in text
+
+
+def terminal(columns, *arguments):
+    """What a terminal of that width shows, without colours."""
+    master, slave = os.openpty()
+    termios.tcsetwinsize(slave, (24, columns))
+    command = [sys.executable, "-m", "fairqueues", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm"}
+    for name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR"):
+        environment.pop(name, None)
+    process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=subprocess.PIPE, env=environment)
+    os.close(slave)
+    parts = []
+    with suppress(OSError):  # how a terminal says that the other side has left
+        while part := os.read(master, 65536):
+            parts.append(part)
+    os.close(master)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    return re.sub(r"\x1b\[[0-9;]*m", "", b"".join(parts).decode()).replace("\r", "")
+
+
+@pytest.mark.parametrize("columns", [160, 80, 30])
+def test_a_terminal_of_any_width_shows_every_digit(file, columns):
+    text = terminal(columns, "solve", str(file), "-p", "drf")
+    law = queueing.stationary(Scenario.read(file).system, fairness.DRF(), tail=1e-9)
+    digits = 6 if columns == 160 else 4
+    for value in (*law.mean_jobs, *law.mean_durations):
+        assert f"{value:.{digits}g}" in text
+    assert "…" not in text
+    if columns > 30:
+        table = text[: text.index("tail mass")].splitlines()[:-1]
+        assert max(map(len, table)) <= columns
+
+
+def test_a_scenario_from_standard_input(file):
+    result = CliRunner().invoke(app, ["allocate", "-", "--json"], input="\ufeff" + TWO)
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout)
+    assert data["results"] == as_json("allocate", file)["results"]
+    assert data["command"] == "fairqueues allocate -"
 
 
 def test_csv_is_tidy(file):

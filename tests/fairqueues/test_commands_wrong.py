@@ -2,6 +2,9 @@
 
 import os
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -122,6 +125,20 @@ WRONG_OPTIONS = {
     "tail above 1": (["solve", "two.toml", "--tail", "2"], "--tail"),
     "huge shape": (["solve", "two.toml", "--shape", "1000000,1000000"], ""),
     "broken shape": (["solve", "two.toml", "--shape", "2.5,3"], "shape"),
+    "shape that is no number": (["solve", "two.toml", "--shape", "nan,3"], "shape"),
+    "infinite shape": (["solve", "two.toml", "--shape", "inf,3"], "shape"),
+    "events without an end": (["simulate", "two.toml", "--events", "1" + "0" * 400], "--events"),
+    "budget without an end": (["audit", "two.toml", "--budget", "1" + "0" * 400], "--budget"),
+    "alpha beyond the floats": (["solve", "two.toml", "-p", "alpha:1" + "0" * 400], "alpha"),
+    "points without an end": (
+        ["region", "two.toml", "--kind", "policy", "--points", "100000000"],
+        "--points",
+    ),
+    "policy of a region of all": (["region", "two.toml", "-p", "drf"], "--kind policy"),
+    "rate of a region of all": (["region", "two.toml", "--rate", "0.3"], "--kind service"),
+    "points of facets": (["region", "two.toml", "--kind", "packing", "--points", "5"], "--points"),
+    "name that is too long": (["allocate", "a" * 5000], "too long"),
+    "pages into a file": (["reproduce", "drf", "--folder", "two.toml"], "it is a file"),
     "negative seed": (["simulate", "two.toml", "--seed", "-1"], "--seed"),
     "no workers": (["sweep", "two.toml", "--jobs", "0"], "--jobs"),
     "unknown backend": (["sweep", "two.toml", "--backend", "spark"], "spark"),
@@ -154,6 +171,40 @@ def test_wrong_options(place, kind):
         if find_spec("ray"):
             pytest.skip("ray is installed")
     assert told in refused(place, *arguments)
+
+
+@pytest.mark.parametrize("form", [[], ["--json"], ["--csv"]])
+def test_standard_output_that_takes_nothing(place, form):
+    """In a process of its own, which also has to end without a second complaint."""
+    command = [sys.executable, "-m", "fairqueues", "allocate", "two.toml", *form]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=environment)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "fairqueues: cannot write the result to standard output: No space left on device\n"
+    )
+
+
+def test_a_disk_that_is_full(place):
+    """The shell bounds the size of files; no part of any stays."""
+    arguments = "-o a.svg", "-o s.nc --checkpoint kept"
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    for argument, name in zip(arguments, ("a.svg", "s.nc"), strict=True):
+        command = f"ulimit -f 8; {shlex.quote(sys.executable)} -m fairqueues sweep two.toml {argument}"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=environment)
+        assert done.returncode == 2, done.stderr
+        assert done.stderr.count("\n") == 1
+        assert f"cannot write {name}" in done.stderr
+        assert not list(place.glob("*.nc")) + list(place.glob("*.svg")) + list(place.glob(".*"))
+
+
+def test_standard_input_that_is_wrong(place):
+    for given, told in (("[pool", "<standard input>, line 1"), (b"\xff\xfe", "UTF-8"), ("", "empty")):
+        result = CliRunner().invoke(app, ["allocate", "-"], input=given)
+        assert result.exit_code == 2
+        assert result.stderr.count("\n") == 1
+        assert told in result.stderr
 
 
 def test_the_scenario_is_never_overwritten(place):

@@ -5,11 +5,14 @@ import shlex
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from fairness.certificates import Certificate
 from fairqueues.commands.app import app
+from fairqueues.commands.outcome import Outcome
+from fairqueues.report import page
 from tests.fairqueues.test_commands import TWO
 
 COMMANDS = {
@@ -109,3 +112,12 @@ def test_text_of_the_file_cannot_break_the_page(place):
     assert "<script" not in text
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; co" in text
     Page(text)
+
+
+def test_a_table_that_is_shown_is_not_shown_again():
+    """Of a long result the page shows the brief table, which may be one of the others, too."""
+    short, long = pd.DataFrame({"status": ["stable"]}), pd.DataFrame({"time": range(300)})
+    other = pd.DataFrame({"price": [1.0]})
+    text = page(Outcome("Long", long, brief=short, tables={"verdicts": short, "prices": other}), "command")
+    assert text.count("<th>status</th>") == 1
+    assert text.count("<caption>prices</caption>") == 1

@@ -120,7 +120,7 @@ def test_spellings_and_aliases():
         ({"name": "drf"}, "a policy is a name"),
         ({"policy": "maxmin", "alpha": 2}, "it has none"),
         ("alpha:x", "alpha must be"),
-        ("drf:x", "a parameter of policy 'drf' is of the wrong kind: could not convert"),
+        ("drf:x", "resource_weights must be an array of numbers"),
         ({"policy": "alpha", "alpha": 10**400}, "a parameter of policy 'alpha' is of the wrong kind"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -102,6 +103,12 @@ def test_scalars_that_are_no_numbers_are_model_errors(wrong):
 
 def test_bounds_of_a_number():
     assert require_number("x", np.float32(0.5), least=0.5, below=1) == 0.5
+    for huge in (10**400, -(10**400), Fraction(10**5000)):  # the last has more digits than Python prints
+        for most in (None, math.inf):
+            with pytest.raises(ModelError, match=r"x must be a .*number; got a number too large for floats"):
+                require_number("x", huge, most=most)
+    assert require_number("x", math.inf, most=math.inf) == math.inf
+    assert require_number("x", Fraction(1, 10**400)) == 0
     assert require_number("x", Fraction(1, 4)) == 0.25
     assert require_number("x", np.inf, least=1, most=np.inf) == np.inf
     for bounds, bad, rule in [

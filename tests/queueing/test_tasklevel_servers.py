@@ -418,6 +418,11 @@ def test_bad_arguments(scheduler, arguments, message):
 def test_bad_rules():
     with pytest.raises(ModelError, match="score must be one of remaining, alignment; got 'tight'"):
         BestFit("tight")
+    for wrong in ([], {}, None, 1):
+        with pytest.raises(ModelError, match="score must be one of"):
+            BestFit(score=wrong)
+        with pytest.raises(ModelError, match="rule must be one of"):
+            OnArrival(rule=wrong)
     with pytest.raises(ModelError, match="choices must be an integer >= 1; got 0"):
         PowerOfChoices(0)
     with pytest.raises(ModelError, match="rule must be one of random, round robin, shortest queue"):

@@ -1,0 +1,121 @@
+"""Packages load what is heavy only when it is asked for, and export what their stubs say.
+
+That is what makes an import take a fraction of a second; how long it takes stands in ``benchmarks``.
+"""
+
+import ast
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HEAVY = (
+    "bokeh",
+    "dask",
+    "highspy",
+    "joblib",
+    "matplotlib",
+    "networkx",
+    "numba",
+    "numpy",
+    "pandas",
+    "pydantic",
+    "scipy",
+    "sympy",
+    "xarray",
+    "z3",
+)
+PACKAGES = (
+    "fairness",
+    "fairness.cloud",
+    "fairness.indivisible",
+    "fairness.properties",
+    "queueing",
+    "capacity",
+    "proofs",
+    "fairqueues",
+)
+STUBS = sorted(
+    path
+    for package in ("fairness", "queueing", "capacity", "proofs", "fairqueues")
+    for path in (ROOT / package).rglob("__init__.pyi")
+)
+PROBE = """
+import json, sys
+sys.argv = ["fairqueues", *sys.argv[2:]] if sys.argv[2:] else sys.argv
+code = 0
+try:
+    exec({program!r})
+except SystemExit as end:
+    code = end.code or 0
+print(json.dumps([code, sorted(set(sys.modules) & {heavy!r})]), file=sys.stderr)
+"""
+
+
+def loaded(program, *arguments):
+    """What a fresh process prints, and the heavy packages that it has loaded at its end."""
+    probe = PROBE.format(program=program, heavy=set(HEAVY))
+    run = subprocess.run(
+        [sys.executable, "-c", probe, "-", *arguments], capture_output=True, text=True, timeout=120, cwd=ROOT
+    )
+    assert run.returncode == 0, run.stderr
+    code, heavy = json.loads(run.stderr.splitlines()[-1])
+    assert code == 0, run.stdout + run.stderr
+    return run.stdout, heavy
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_importing_a_package_loads_nothing_heavy(package):
+    assert loaded(f"import {package}")[1] == []
+
+
+def test_the_probe_sees_what_is_heavy():
+    assert "numpy" in loaded("from fairness import allocate")[1]
+
+
+COMMAND = "from fairqueues.commands.app import main; main()"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["sweep", "--help"], ["explore", "--help"]])
+def test_help_loads_nothing_heavy(arguments):
+    printed, heavy = loaded(COMMAND, *arguments)
+    assert printed.startswith("Usage: fairqueues")
+    assert set(heavy) <= {"pydantic"}  # typer looks at it when it draws the help of a command
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_exported_name_resolves(package):
+    module = importlib.import_module(package)
+    assert module.__all__
+    assert len(set(module.__all__)) == len(module.__all__)
+    missing = [name for name in module.__all__ if not hasattr(module, name)]
+    assert missing == []
+
+
+def exported(stub):
+    """Names of a stub, each with the module and the name that it comes from."""
+    return {
+        alias.asname or alias.name: ("." * node.level + (node.module or ""), alias.name)
+        for node in ast.parse(stub.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+
+@pytest.mark.parametrize("stub", STUBS, ids=lambda path: path.parent.relative_to(ROOT).as_posix())
+def test_stub_and_package_agree(stub):
+    package = ".".join(stub.parent.relative_to(ROOT).parts)
+    module = importlib.import_module(package)
+    names = exported(stub)
+    assert set(names) == set(module.__all__)
+    for name, (source, original) in names.items():
+        defined = importlib.import_module(source, package)
+        assert getattr(module, name) is getattr(defined, original), name
+
+
+def test_there_are_stubs():
+    assert {path.parent.name for path in STUBS} >= {"fairness", "queueing", "capacity", "cloud", "properties"}
