@@ -29,6 +29,7 @@ TOPICS = (
     "regions",
     "service",
     "sweep",
+    "explorer",
     "imports",
 )
 

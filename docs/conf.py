@@ -45,6 +45,8 @@ autodoc_preserve_defaults = True
 numpydoc_show_class_members = False  # autodoc lists them already
 numpydoc_xref_param_type = False
 
+highlight_language = "none"  # a block without a language is no Python; doctests know their own
+
 suppress_warnings = ["ref.citation"]  # a list of sources may name one that the text cites in words
 
 html_theme = "pydata_sphinx_theme"
@@ -62,7 +64,7 @@ html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "navbar_persistent": ["search-button"],
     "secondary_sidebar_items": ["page-toc"],
-    "header_links_before_dropdown": 9,
+    "header_links_before_dropdown": 6,  # more do not fit on a laptop
     "footer_start": ["copyright"],
     "footer_end": [],
 }

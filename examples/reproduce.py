@@ -68,7 +68,7 @@ def run(source: Source, out: Path, *, quick: bool) -> tuple[Tally, list[str]]:
 
 
 def command(sources: Sequence[Source], program: str, arguments: list[str] | None = None) -> int:
-    """Command line: draw the sources; exit code 1 if a number differs from what is expected."""
+    """Command line: draw the sources; exit code 1 if a number differs, 130 if interrupted."""
     parser = argparse.ArgumentParser(
         prog=f"python -m {program}", description=f"Redraw: {'; '.join(source.title for source in sources)}"
     )
@@ -78,7 +78,12 @@ def command(sources: Sequence[Source], program: str, arguments: list[str] | None
     matplotlib.use("Agg")
     tallies, differing = [], []
     for source in sources:
-        tally, lines = run(source, options.out, quick=options.quick)
+        try:
+            tally, lines = run(source, options.out, quick=options.quick)
+        except KeyboardInterrupt:
+            done = ", ".join(t.folder for t in tallies) or "none"
+            print(f"interrupted in {source.stem}; galleries written: {done}", file=sys.stderr)
+            return 130
         tallies.append(tally)
         differing += lines
     for line in differing:

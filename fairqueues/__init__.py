@@ -1,17 +1,5 @@
 """The front door: scenario files, command line, reports and explorer of the packages below it."""
 
-from typing import TYPE_CHECKING, Any
+import lazy_loader
 
-__all__ = ["Scenario", "ScenarioError", "schema"]
-
-if TYPE_CHECKING:
-    from fairqueues.scenario import Scenario, ScenarioError, schema
-else:
-
-    def __getattr__(name: str) -> Any:
-        """Load scenarios, with pydantic, when they are first asked for."""
-        if name in __all__:
-            import fairqueues.scenario
-
-            return getattr(fairqueues.scenario, name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -47,10 +47,20 @@ def _prepared(latex: str) -> str:
 
 
 def _mended(result: str) -> str:
-    """MathML with relations as operators."""
+    """MathML with relations as operators, and limits below max and min where formulas stand alone."""
     for entity, sign in OPERATORS.items():
         result = result.replace(f"<mi>{entity}</mi>", f"<mo>{sign}</mo>")
+    if 'display="block"' in result:
+        result = LIMITS.sub(_below, result)
     return result
+
+
+LIMITS = re.compile(r"<msub>(<mo>(?:max|min)</mo>)(<mi>[^<]*</mi>|<mrow>(?:(?!</?mrow>).)*</mrow>)</msub>")
+"""What the converter writes for the limits of max and min, whose index has no further group."""
+
+
+def _below(found: re.Match[str]) -> str:
+    return f'<munder><mo movablelimits="false">{found[1][4:-5]}</mo>{found[2]}</munder>'
 
 
 def visit_inline(self: Any, node: nodes.math) -> None:

@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from fairqueues.commands.errors import OutputError, WrongUse
-from fairqueues.commands.files import require_writable
+from fairqueues.files import require_writable
 
 __all__ = ["bench", "checkout", "reproduce"]
 

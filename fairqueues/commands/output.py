@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fairqueues.commands.errors import FAILED, OutputError, WrongUse
-from fairqueues.commands.files import require_writable, write_all
 from fairqueues.commands.outcome import Outcome
 from fairqueues.commands.tables import print_table
+from fairqueues.files import require_writable, write_all
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -132,7 +132,7 @@ def sweep(
 
 def _checkpoint(given: Path | None, of_file: str | None, out: list[Path] | None) -> tuple[Path | None, bool]:
     """Where points are kept, and whether only until the result is written."""
-    from fairqueues.commands.files import require_writable
+    from fairqueues.files import require_writable
 
     if given is not None:
         return given, False

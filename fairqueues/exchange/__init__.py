@@ -4,15 +4,6 @@ Graphs of networkx need nothing of this: :func:`queueing.topology.data_network` 
 :func:`queueing.topology.tcp_acknowledgements` take them as they are, one resource per link.
 """
 
-from fairqueues.exchange.chain_files import generator, write_generator
-from fairqueues.exchange.problems import parse_problem, read_problem, write_problem
-from fairqueues.exchange.sparse import sparse_demands
+import lazy_loader
 
-__all__ = [
-    "generator",
-    "parse_problem",
-    "read_problem",
-    "sparse_demands",
-    "write_generator",
-    "write_problem",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -47,7 +47,7 @@ from fairness.policies.protocol import Policy
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray
 from fairness.validation import require_memory
-from fairqueues.commands.files import require_writable, write_all
+from fairqueues.files import require_writable, write_all
 from queueing.grid import box_name, check_box, count_states
 from queueing.system import System
 from queueing.table import Table, tabulate

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from fairness import Cluster, ModelError, Problem
-from fairqueues.commands.files import write_all
+from fairqueues.files import write_all
 from fairqueues.scenario.locating import near
 
 __all__ = ["parse_problem", "read_problem", "write_problem"]

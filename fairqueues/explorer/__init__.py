@@ -5,7 +5,6 @@ of each figure, ``figures`` and ``drawing`` draw them (in the page with Bokeh, a
 ``page`` joins them and ``server`` serves them on this machine only.
 """
 
-from fairqueues.explorer.model import State
-from fairqueues.explorer.server import make_server, serve
+import lazy_loader
 
-__all__ = ["State", "make_server", "serve"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

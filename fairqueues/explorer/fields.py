@@ -102,7 +102,8 @@ def _number(row: str, text: str) -> float:
     try:
         value = float(text)
     except ValueError:
-        raise ValueError(f"is not a number: {text[:20]!r}") from None
+        hint = "; write the decimal point as a point" if text.count(",") == 1 else ""
+        raise ValueError(f"is not a number: {text[:20]!r}{hint}") from None
     least, closed, rule = RULES[row]
     if row == "load" and value >= 1:
         raise ValueError(f"unstable: the load must be below 1; got {value:g}")

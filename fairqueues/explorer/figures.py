@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,15 @@ from fairqueues.explorer.views import (
     sharing_view,
 )
 
-__all__ = ["DASHES", "Figure", "figures_of"]
+__all__ = ["DASHES", "Figure", "figures_of", "legible"]
 
 DASHES = ("solid", "dashed", "dotted", "dotdash")
 """Of resources and of classes, in their order; colours belong to policies."""
 
 INK, PALE = "#333333", "#e4e9f0"
+
+CONTRAST = 3.0
+"""Least contrast of a line or dot to the white page, as WCAG 2.1 (1.4.11) asks for graphics."""
 
 
 class Figure(ABC):
@@ -131,7 +135,7 @@ class _SharingFigure(Figure):
         view = sharing_view(state)
         self._reach(*self.resources.show(view.outline, view.lines))
         tasks = np.array([allocation.tasks for allocation in view.allocations]).reshape(-1, 2)
-        self.points.data = _rings(view.names, tasks, view.colours)
+        self.points.data = _rings(view.names, tasks, list(map(legible, view.colours)))
         return view, view.note
 
 
@@ -161,7 +165,7 @@ class _TasksFigure(Figure):
         self.bars.data = {
             "x": places,
             "top": tasks.ravel().tolist(),
-            "colour": [c for c in view.colours for _ in range(n)],
+            "colour": [legible(c) for c in view.colours for _ in range(n)],
             "name": [name for name in view.names for _ in range(n)],
         }
         self.plot.y_range.end = 1.05 * float(tasks.max(initial=0.0)) or 1.0
@@ -194,7 +198,7 @@ class _DriftFigure(Figure):
         self.arrows.data = {"along": strokes[:, 0], "up": strokes[:, 1]}
         self.path.data = _columns(view.path)
         self.start.data = _columns(np.array([state.start]))
-        self.line.glyph.line_color = self.dot.glyph.fill_color = view.colour
+        self.line.glyph.line_color = self.dot.glyph.fill_color = legible(view.colour)
         self._reach(state.reach, state.reach)
         return view, f"{state.policy}: {view.note}; drag the dot"
 
@@ -230,18 +234,20 @@ class _RatesFigure(Figure):
 
     def draw(self, state: State) -> None:
         self.curves, self.marks = [], []
-        for i, name in enumerate(state.job_classes):
+        for _ in state.job_classes:
             curve = ColumnDataSource({"load": [], "balanced": [], "bound": []})
             mark = ColumnDataSource({"load": [], "balanced": [], "bound": []})
-            for column, label in (("balanced", "balanced fairness"), ("bound", "bound")):
-                hue = colour(label)
-                self.plot.line(
-                    "load", column, source=curve, color=hue, line_width=2, line_dash=DASHES[i],
-                    legend_label=f"{name}, {label}",
-                )  # fmt: skip
-                self.plot.scatter("load", column, source=mark, color=hue, size=9)
             self.curves.append(curve)
             self.marks.append(mark)
+        # The legend fills its columns one after the other: one per method, and so one row per class.
+        for column, label in (("balanced", "balanced fairness"), ("bound", "bound")):
+            hue = legible(colour(label))
+            for i, name in enumerate(state.job_classes):
+                self.plot.line(
+                    "load", column, source=self.curves[i], color=hue, line_width=2, line_dash=DASHES[i],
+                    legend_label=f"{name}, {label}",
+                )  # fmt: skip
+                self.plot.scatter("load", column, source=self.marks[i], color=hue, size=9)
         self.now = ColumnDataSource({"x": [], "y": []})
         self.plot.line("x", "y", source=self.now, color="#777777", line_dash="dotted")
         # Above the curves, which fill the frame; one row per class.
@@ -263,6 +269,30 @@ class _RatesFigure(Figure):
         self._reach(1.0, top)
         self.now.data = {"x": [view.load, view.load], "y": [0.0, top]}
         return view, view.note
+
+
+@cache
+def legible(hue: str) -> str:
+    """The colour, darkened as little as makes its contrast to white at least :data:`CONTRAST`.
+
+    Examples
+    --------
+    >>> legible("#0072B2"), legible("#56B4E9")
+    ('#0072B2', '#4a9cca')
+    """
+    channels = [int(hue[k : k + 2], 16) for k in (1, 3, 5)]
+    if _contrast(channels) >= CONTRAST:
+        return hue
+    part = next(
+        p for p in np.arange(0.99, 0.0, -0.01) if _contrast([int(p * c) for c in channels]) >= CONTRAST
+    )
+    return "#" + "".join(f"{int(part * c):02x}" for c in channels)
+
+
+def _contrast(channels: Sequence[int]) -> float:
+    """Contrast of a colour to white by the formula of WCAG 2.1."""
+    linear = [c / 3294.6 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 1.05 / (0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] + 0.05)
 
 
 def figures_of(state: State) -> list[Figure]:

@@ -229,7 +229,8 @@ class State:
         Raises
         ------
         ModelError
-            If the model is no pool of two or three classes and at most four resources, or has limits.
+            If the model is no pool of two or three classes and at most four resources, has limits, or its
+            traffic does not fit.
         """
         problem = scenario.model
         if not isinstance(problem, Problem):
@@ -245,6 +246,11 @@ class State:
             loads = scenario.system.loads
             mix = tuple(float(v) for v in loads)
             load = float(scenario.system.relative_loads.max())
+            if not 0 < load < 1:
+                raise ModelError(
+                    f"the explorer shows traffic that fits; the relative load of this scenario is "
+                    f"{load:.4g}, so set a traffic.load above 0 and below 1, or smaller arrival rates"
+                )
         names = [policy_name(policy) for policy in scenario.policies]
         policy = next((name for name in names if name in POLICIES), cls.policy)
         start: Row = (8.0, 2.0)
@@ -263,7 +269,10 @@ class State:
             problem.job_classes,
             problem.resources,
         )
-        return cls.from_texts(state.texts, policy, state.job_classes, state.resources)
+        try:
+            return cls.from_texts(state.texts, policy, state.job_classes, state.resources)
+        except FieldErrors as error:
+            raise ModelError(f"the explorer cannot show this scenario: {error}") from None
 
     def resized(self, n_classes: int, n_resources: int) -> State:
         """The state with classes or resources added (every class of a new kind demands 1) or dropped."""

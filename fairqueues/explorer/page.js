@@ -42,6 +42,10 @@ window.explorer = (() => {
       }));
       return row;
     }));
+    answer.rates.forEach((row, k) => {
+      const cells = by("rates").tBodies[0].rows[k].cells;
+      row.forEach((text, j) => { cells[j + 1].textContent = text; });
+    });
     for (const cell of document.querySelectorAll("#bottlenecks td")) {
       const stopped = answer.policies.filter((_, k) => answer.bottlenecks[k][cell.dataset.class].includes(cell.dataset.resource));
       const every = stopped.length > 1 && stopped.length === answer.policies.length;

@@ -15,15 +15,16 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
+import numpy as np
 from bokeh.document import Document
 from bokeh.models import CustomJS
 from bokeh.models.widgets import TextInput
 
 from fairness.errors import FairqueuesError
 from fairqueues.explorer.fields import FieldErrors
-from fairqueues.explorer.figures import figures_of
+from fairqueues.explorer.figures import figures_of, legible
 from fairqueues.explorer.model import CLASSES, POLICIES, RESOURCES, State, nice_above
-from fairqueues.explorer.views import Sharing
+from fairqueues.explorer.views import Rates, Sharing
 
 __all__ = ["Page", "open_page"]
 
@@ -64,16 +65,20 @@ class Page:
         views = [figure.update(state) for figure in self.figures]
         self.state = state
         sharing: Sharing = views[0][0]
+        rates: Rates = views[-1][0]
         return {
             "errors": {},
             "query": state.query(),
             "notes": {figure.name: note for figure, (_, note) in zip(self.figures, views, strict=True)},
             "policies": [
-                {"name": n, "colour": c} for n, c in zip(sharing.names, sharing.colours, strict=True)
+                {"name": n, "colour": legible(c)} for n, c in zip(sharing.names, sharing.colours, strict=True)
             ],
             "tasks": [[f"{v:.4g}" for v in allocation.tasks] for allocation in sharing.allocations],
             "bottlenecks": [list(map(list, allocation.bottlenecks)) for allocation in sharing.allocations],
-            "loads": [f"{v:.4g}" for v in state.system.loads],
+            "rates": [
+                ["–" if np.isnan(v) else f"{v:.4g}" for v in row]
+                for row in zip(state.system.loads, rates.balanced, rates.bound, strict=True)
+            ],
             "milliseconds": round(1e3 * (time.perf_counter() - begin), 1),
         }
 

@@ -173,12 +173,15 @@ def drift_view(state: State) -> Drift:
     policy = POLICIES[state.policy]
     arrows = _arrows(state)
     try:
-        # 1e-4 of the jobs is less than a pixel; most trajectories take some hundred evaluations.
-        path = trajectory(state.system, policy, state.start, rtol=1e-4, refine=4, max_evaluations=4000)
+        # 1e-4 of the jobs is less than a pixel. Near load 1 the direction settles long before the jobs are
+        # gone: an explicit method would take thousands of steps there.
+        path = trajectory(
+            state.system, policy, state.start, rtol=1e-4, refine=4, method="LSODA", max_evaluations=4000
+        )
         note = _fate(path)
     except NotConvergedError as error:
         path = error.best
-        note = f"trajectory given up at time {path.times[-1]:.4g}"
+        note = f"the trajectory could be followed to time {_rounded(path.times[-1])} only"
     return Drift(arrows, path.counts, colour(state.policy), note)
 
 
@@ -291,10 +294,15 @@ def _arrows(state: State) -> tuple[FloatArray, ...]:
 
 def _fate(path: Trajectory) -> str:
     if path.status == "emptied":
-        return f"empty after about {path.emptying_time:.2g}"
+        return f"empty after about {_rounded(path.emptying_time)}"
     if path.status == "diverged":
         return "the jobs diverge: this policy does not carry this load"
     return path.status
+
+
+def _rounded(time: float) -> str:
+    """Two digits; whole numbers from 100 on, so that no exponents are read."""
+    return f"{time:.2g}" if time < 100 else f"{time:.0f}"
 
 
 def _first_line(error: Exception) -> str:

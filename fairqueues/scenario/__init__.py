@@ -1,7 +1,5 @@
 """Scenario files: one TOML file says what is shared, by whom, under which traffic, and what to compute."""
 
-from fairqueues.scenario.locating import ScenarioError
-from fairqueues.scenario.scenario import Scenario
-from fairqueues.scenario.sections import schema
+import lazy_loader
 
-__all__ = ["Scenario", "ScenarioError", "schema"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -68,6 +68,6 @@ def statement_named(name: str) -> Statement:
 
         near = get_close_matches(name, known, 3) or sorted(known)[:3]
         raise ProofError(
-            f"no statement is called {name!r}; near: {', '.join(near)}; proofs.statements() lists all"
+            f"no statement is called {name!r}; near: {', '.join(near)}; python -m proofs lists all"
         )
     return known[name]

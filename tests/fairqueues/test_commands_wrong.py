@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fairqueues.commands.app import app
-from fairqueues.commands.files import OutputError, write_all
+from fairqueues.files import OutputError, write_all
 from tests.fairqueues.test_commands import TWO
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -14,10 +15,12 @@ from fairness import DRF, ModelError, allocate
 from fairness.catalogue import CATALOGUE, colour
 from fairqueues.explorer.drawing import figure_names, figure_svg
 from fairqueues.explorer.fields import FieldErrors, field_names
+from fairqueues.explorer.figures import legible
 from fairqueues.explorer.model import POLICIES, State, nice_above
 from fairqueues.explorer.page import Page, open_page
 from fairqueues.explorer.server import make_server
 from fairqueues.explorer.views import drift_view, rates_view, region_view, sharing_view
+from fairqueues.scenario import Scenario
 from queueing import balanced_fairness, duration_bound
 
 THREE = State().resized(3, 3)
@@ -54,7 +57,8 @@ def test_link_and_fields_give_the_same_state_back(state: State) -> None:
     [
         ("demands-0-1", "-1", "must be 0 or more; got -1"),
         ("demands-1-0", "", "is empty; enter a number"),
-        ("demands-1-0", "1,5", "is not a number: '1,5'"),
+        ("demands-1-0", "1,5", "is not a number: '1,5'; write the decimal point as a point"),
+        ("demands-1-0", "abc", "is not a number: 'abc'"),
         ("capacities-0", "0", "must be above 0; got 0"),
         ("capacities-0", "inf", "must be finite"),
         ("capacities-0", "nan", "must be finite"),
@@ -240,3 +244,46 @@ def test_wrong_port_is_refused() -> None:
     for port in (-1, 70_000):
         with pytest.raises(ModelError, match="port"):
             make_server(State(), port=port)
+
+
+@pytest.mark.parametrize("policy", list(POLICIES))
+def test_trajectories_near_load_one_reach_the_end(policy: str) -> None:
+    """An explicit integrator gives up there, and what is left of the path is a straight line."""
+    view = drift_view(changed(State(policy=policy), load="0.999"))
+    assert "empty after" in view.note
+    assert len(view.path) > 50
+    assert np.abs(view.path[-1]).max() < 1e-6
+
+
+def test_every_colour_of_the_page_stands_out_from_white() -> None:
+    def luminance(hue: str) -> float:
+        channels = (int(hue[k : k + 2], 16) / 255 for k in (1, 3, 5))
+        red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    hues = [legible(colour(name)) for name in (*POLICIES, "balanced fairness", "bound")]
+    assert len(set(hues)) == len(hues)
+    for hue in hues:
+        assert 1.05 / (luminance(hue) + 0.05) >= 3.0
+    shown = Page(State()).show(State())["policies"]
+    assert [policy["colour"] for policy in shown] == hues[: len(shown)]
+
+
+def test_rates_of_the_table_are_those_of_the_library() -> None:
+    state = State()
+    rows = Page(state).show(state)["rates"]
+    columns = zip(
+        state.system.loads,
+        balanced_fairness(state.system).service_rates,
+        duration_bound(state.system).service_rates,
+        strict=True,
+    )
+    # Four digits are shown, and 1e-6 of the probability is left out.
+    np.testing.assert_allclose([[float(v) for v in row] for row in rows], list(columns), rtol=1e-3)
+
+
+def test_a_scenario_whose_traffic_does_not_fit_is_refused_in_words(tmp_path: Path) -> None:
+    file = tmp_path / "over.toml"
+    file.write_text("[pool]\ndemands = [[1], [1]]\ncapacities = [1]\n[traffic]\nmix = [1, 1]\nload = 1.25\n")
+    with pytest.raises(ModelError, match=r"shows traffic that fits; .* is 1\.25, so set a traffic\.load"):
+        State.from_scenario(Scenario.read(file))
