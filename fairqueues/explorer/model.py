@@ -244,7 +244,9 @@ class State:
         mix, load = (1.0,) * n, cls.load
         if scenario.has_traffic:
             loads = scenario.system.loads
-            mix = tuple(float(v) for v in loads)
+            # Proportions, in units of the smallest: 3 and 1 rather than .0871 and .0290.
+            least = min((float(v) for v in loads if v > 0), default=1.0)
+            mix = tuple(float(f"{v / least:.12g}") for v in loads)
             load = float(scenario.system.relative_loads.max())
             if not 0 < load < 1:
                 raise ModelError(
