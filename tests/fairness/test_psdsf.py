@@ -8,6 +8,7 @@ from fairness.cluster_certificates import resource_division_certificate
 from fairness.policies.servers import resource_division as filling
 from fairness.policies.servers.algorithm_one import algorithm_one, server_procedure
 from fairness.policies.servers.psdsf import PSDSF
+from fairness.policies.servers.server_pairs import ServerPairs
 from fairness.testing import KINDS, random_cluster
 
 
@@ -167,7 +168,7 @@ def test_slow_moves_are_jumped_over():
     assert details["sweeps"] < 10_000
     # The same without jumps: still on the way where jumps are done, and in the end at the same point.
     start = filling.separate_filling(cluster, cluster.weights)
-    pairs = filling.Pairs.of(cluster, cluster.weights, start)
+    pairs = ServerPairs.of(cluster, cluster.weights, start)
     _, moved = filling._sweep(pairs, np.arange(6), 1.0, False, 10_000, 10_000)
     assert moved > 1e-6
     filling._sweep(pairs, np.arange(6), 1.0, False, 200_000, 200_000)
@@ -181,7 +182,7 @@ def test_equations_of_the_structure_finish_the_sweeps():
     for kind in KINDS:
         cluster = random_cluster(rng, 25, 6, 3, kind=kind, weighted=True)
         placement, _ = filling.resource_division(cluster, cluster.weights)
-        pairs = filling.Pairs.of(cluster, cluster.weights, placement)
+        pairs = ServerPairs.of(cluster, cluster.weights, placement)
         filling._sweep(pairs, np.arange(6), 1.0, False, 2, 2)  # for the stops
         pairs.hold(pairs.tasks * (1 + 1e-4 * rng.random(len(pairs.tasks))))
         assert resource_division_certificate(cluster, None, pairs.placement).residual > 1e-6
@@ -251,10 +252,7 @@ def test_the_compiled_residual_is_that_of_the_certificate():
 
 
 def filling_residual(cluster, weights, placement):
-    pairs = filling.Pairs.of(cluster, weights, placement)
-    return filling.theorem_one_residual(
-        pairs.start, pairs.job_class, pairs.pace, pairs.shares, pairs.tasks, pairs.totals
-    )
+    return ServerPairs.of(cluster, weights, placement).theorem_one_residual
 
 
 def test_calls_raise_where_the_sweeps_fail():

@@ -44,7 +44,6 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numba
@@ -57,9 +56,10 @@ from fairness.cluster import Cluster
 from fairness.cluster_certificates import resource_division_certificate
 from fairness.errors import NotConvergedError
 from fairness.kernels import IntArray
+from fairness.policies.servers.server_pairs import ServerPairs
 from fairness.validation import FloatArray
 
-__all__ = ["Pairs", "fill", "resource_division", "separate_filling", "theorem_one_residual", "water_filling"]
+__all__ = ["fill", "resource_division", "separate_filling", "water_filling"]
 
 STILL = 1e-13
 """Sweeps end when no class moves more than this part of its tasks."""
@@ -82,73 +82,9 @@ PLANS = (
 """Attempts: name, whether servers are swept backwards, whether steps are extrapolated, part of the way."""
 
 
-@dataclass(frozen=True, eq=False)
-class Pairs:
-    """The pairs (class, server) that may hold tasks, server by server, and what they hold.
-
-    Attributes
-    ----------
-    start : ndarray of shape (n_servers + 1,)
-        Server i has the pairs start[i] to start[i + 1] - 1.
-    job_class, server : ndarray of shape (n_pairs,)
-    pace : ndarray of shape (n_pairs,), tasks
-        Effective weight times gamma: tasks in all at level 1.
-    shares : ndarray of shape (n_pairs, n_resources)
-        Share of a resource that one task holds.
-    tasks : ndarray of shape (n_pairs,)
-        Tasks that the pair holds.
-    totals : ndarray of shape (n_classes,)
-        Tasks of the class on all servers.
-    stop : ndarray of shape (n_pairs,)
-        Resource that stopped the class when the server was filled last.
-    """
-
-    start: IntArray
-    job_class: IntArray
-    server: IntArray
-    pace: FloatArray
-    shares: FloatArray
-    tasks: FloatArray
-    totals: FloatArray
-    stop: IntArray
-
-    @classmethod
-    def of(cls, cluster: Cluster, weights: FloatArray, placement: FloatArray | None = None) -> Pairs:
-        """Pairs of the classes of positive effective weight, holding a placement (default: nothing)."""
-        usable = cluster.eligible & (weights > 0)[:, None]
-        server, job_class = np.nonzero(usable.T)
-        held = np.zeros(len(server)) if placement is None else placement[job_class, server]
-        return cls(
-            start=np.searchsorted(server, np.arange(cluster.n_servers + 1)),
-            job_class=job_class,
-            server=server,
-            pace=weights[job_class] * cluster.gamma[job_class, server],
-            shares=np.ascontiguousarray(cluster.task_shares[job_class, server]),
-            tasks=held,
-            totals=np.bincount(job_class, held, cluster.n_classes).astype(float),
-            stop=np.full(len(server), -1),
-        )
-
-    @property
-    def placement(self) -> FloatArray:
-        """Tasks held as a matrix (n_classes, n_servers)."""
-        result = np.zeros((len(self.totals), len(self.start) - 1))
-        result[self.job_class, self.server] = self.tasks
-        return result
-
-    def copied(self) -> Pairs:
-        """The same pairs, holding the same; sweeps change what they hold."""
-        return replace(self, tasks=self.tasks.copy(), totals=self.totals.copy(), stop=self.stop.copy())
-
-    def hold(self, tasks: FloatArray) -> None:
-        """Replace what the pairs hold."""
-        self.tasks[:] = tasks
-        self.totals[:] = np.bincount(self.job_class, tasks, len(self.totals))
-
-
 def separate_filling(cluster: Cluster, weights: FloatArray) -> FloatArray:
     """Placement (n_classes, n_servers) by weighted DRF on every server alone, where Algorithm I starts."""
-    pairs = Pairs.of(cluster, weights)
+    pairs = ServerPairs.of(cluster, weights)
     _fill_separately(pairs.start, pairs.pace, pairs.shares, pairs.tasks, pairs.stop)
     return pairs.placement
 
@@ -211,7 +147,7 @@ def water_filling(
     """Placement and details of :func:`resource_division` without its certificate.
 
     The certificate takes most of the time on small clusters. Attempts are judged by the same theorem,
-    compiled: :func:`theorem_one_residual`.
+    compiled: :attr:`~fairness.policies.servers.server_pairs.ServerPairs.theorem_one_residual`.
 
     Raises
     ------
@@ -219,7 +155,7 @@ def water_filling(
         As :func:`resource_division`.
     """
     given = np.arange(cluster.n_servers) if server_order is None else np.array(server_order, dtype=np.int64)
-    first = Pairs.of(cluster, weights, start)
+    first = ServerPairs.of(cluster, weights, start)
     if start is None:
         _fill_separately(first.start, first.pace, first.shares, first.tasks, first.stop)
         first.hold(first.tasks)
@@ -229,9 +165,7 @@ def water_filling(
         pairs = first.copied()
         more, systems = _settle(pairs, given[::-1].copy() if backwards else given, damping, jumps, max_sweeps)
         sweeps, settled = sweeps + more, settled + systems
-        reached = theorem_one_residual(
-            pairs.start, pairs.job_class, pairs.pace, pairs.shares, pairs.tasks, pairs.totals
-        )
+        reached = pairs.theorem_one_residual
         attempts.append(f"servers {name}: residual {reached:.1e} after {more} sweeps")
         if reached < residual:
             best, residual = pairs.placement, reached
@@ -245,7 +179,9 @@ def water_filling(
     )
 
 
-def _settle(pairs: Pairs, order: IntArray, damping: float, jumps: bool, max_sweeps: int) -> tuple[int, int]:
+def _settle(
+    pairs: ServerPairs, order: IntArray, damping: float, jumps: bool, max_sweeps: int
+) -> tuple[int, int]:
     """Sweep until nothing moves; sweeps made and linear systems that helped."""
     sweeps = settled = 0
     last, pause = np.inf, BLOCK
@@ -272,7 +208,7 @@ def _settle(pairs: Pairs, order: IntArray, damping: float, jumps: bool, max_swee
     return sweeps, settled
 
 
-def _solve_structure(pairs: Pairs, rounds: int = 5) -> FloatArray:
+def _solve_structure(pairs: ServerPairs, rounds: int = 5) -> FloatArray:
     """Tasks that solve the equations of the pairs now in use, pairs that would turn negative dropped."""
     totals = pairs.totals
     used = np.flatnonzero(pairs.tasks > UNUSED * totals[pairs.job_class])
@@ -291,7 +227,7 @@ def _solve_structure(pairs: Pairs, rounds: int = 5) -> FloatArray:
     return tasks
 
 
-def _least_change(pairs: Pairs, used: IntArray, part: FloatArray) -> FloatArray:
+def _least_change(pairs: ServerPairs, used: IntArray, part: FloatArray) -> FloatArray:
     """Solution of the equations in the module docstring that is next to ``part``, shares of the own total."""
     # Unknown: the part of each pair in the present total of its class, the new total over the present one,
     # and the level of each (server, stop) over its present value; so that all coefficients are of order 1.
@@ -334,7 +270,7 @@ def _least_change(pairs: Pairs, used: IntArray, part: FloatArray) -> FloatArray:
 
 
 def _sweep(
-    pairs: Pairs, order: IntArray, damping: float, jumps: bool, sweeps: int, most: int
+    pairs: ServerPairs, order: IntArray, damping: float, jumps: bool, sweeps: int, most: int
 ) -> tuple[int, float]:
     """Sweeps made, and by which part of its tasks a class still moves; see :func:`_relax`."""
     lists = pairs.start, pairs.job_class, pairs.pace, pairs.shares, pairs.tasks, pairs.totals, pairs.stop
@@ -482,48 +418,3 @@ def _relax(
         for k in range(n):
             tasks[k] = max(0.0, tasks[k] + jump * step[k])
             totals[job_class[k]] += tasks[k]
-
-
-@numba.njit(cache=True, nogil=True)
-def theorem_one_residual(
-    start: IntArray,
-    job_class: IntArray,
-    pace: FloatArray,
-    shares: FloatArray,
-    tasks: FloatArray,
-    totals: FloatArray,
-) -> float:
-    """How far the pairs (see :class:`Pairs`) are from Theorem 1: 0 where every class has its bottlenecks.
-
-    A resource is off from being a bottleneck of a class by its free part, or by how far the class stands
-    below one that holds the resource: by its level, or by the part held, whichever is less.
-    """
-    worst = 0.0
-    m = shares.shape[1]
-    free = np.empty(m)
-    holders = np.empty(len(tasks), np.int64)
-    for i in range(len(start) - 1):
-        n_holders = 0
-        free[:] = 1.0
-        for k in range(start[i], start[i + 1]):
-            if not 0.0 <= tasks[k] < np.inf:
-                return np.inf
-            if tasks[k] > 0:
-                holders[n_holders] = k
-                n_holders += 1
-                for r in range(m):
-                    free[r] -= tasks[k] * shares[k, r]
-        worst = max(worst, -free.min())
-        for k in range(start[i], start[i + 1]):
-            level, least = totals[job_class[k]] / pace[k], np.inf
-            for r in range(m):
-                if shares[k, r] > 0:
-                    off = max(free[r], 0.0)
-                    for other in holders[:n_holders]:
-                        above = totals[job_class[other]] / pace[other]  # [1] eq. (12)
-                        held = tasks[other] * shares[other, r]
-                        if above > level and held > off:
-                            off = max(off, min(1.0 - level / above, held))
-                    least = min(least, off)
-            worst = max(worst, least)
-    return worst
