@@ -297,8 +297,8 @@ STATEMENTS = (
     ),
     Statement(
         id="br-bmf-not-by-pf",
-        source="this project",
-        place="on the open question of stability under bottleneck-max fairness",
+        source=SOURCE,
+        place="a claim of our own, on the open question of stability under bottleneck-max fairness",
         words="The function that proves stability of proportional fairness falls under bottleneck-max "
         "fairness too.",
         latex=r"\sum_i\frac{x_i}{\rho_i}\bigl(\rho_i - \varphi_i^{BMF}(x)\bigr) < 0 \quad (\varrho_j < 1)",
