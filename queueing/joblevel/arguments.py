@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -10,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fairness.errors import ModelError
-from fairness.validation import require_number
+from fairness.validation import require_number, require_whole
 from queueing.arrivals import Arrivals, Poisson
 from queueing.distributions import Exponential, Law
 from queueing.joblevel.runs import Phase
@@ -21,6 +20,9 @@ __all__ = ["check_length", "check_levels", "check_tails", "run_phases", "scaled_
 
 DEFAULT_JOBS = 100_000
 """Arrivals per replication unless ``jobs`` or ``horizon`` is given."""
+
+MOST_JOBS = 10**15
+"""Most jobs of a run: beyond it their number would not be exact in floating point."""
 
 MOST_UNSEEN = 0.1
 """Largest part of the work (time) that may be in jobs (gaps) too large to be met: above, means are biased."""
@@ -52,11 +54,10 @@ def check_length(
         return None, require_number("horizon", horizon, above=0)
     if jobs is None:
         return (DEFAULT_JOBS if trace is None else trace.n_jobs), None
-    if not isinstance(jobs, numbers.Integral) or isinstance(jobs, bool) or jobs < 1:
-        raise ModelError(f"jobs must be an integer >= 1; got {jobs!r}")
-    if trace is not None and jobs > trace.n_jobs:
-        raise ModelError(f"jobs={jobs} are more than the {trace.n_jobs} of the trace")
-    return int(jobs), None
+    count = require_whole("jobs", jobs, 1, MOST_JOBS)
+    if trace is not None and count > trace.n_jobs:
+        raise ModelError(f"jobs={count} are more than the {trace.n_jobs} of the trace")
+    return count, None
 
 
 def run_phases(

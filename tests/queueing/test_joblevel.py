@@ -549,6 +549,7 @@ def test_bad_arrays_of_a_trace():
     [
         ({"jobs": 0}, "jobs must be"),
         ({"jobs": 1.5}, "jobs must be"),
+        ({"jobs": 10**400}, "jobs must be a whole number from 1 to"),
         ({"jobs": 10, "horizon": 1.0}, "not both"),
         ({"horizon": math.inf}, "horizon must be"),
         ({"warmup": 1}, "warmup"),

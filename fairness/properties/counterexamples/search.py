@@ -37,8 +37,12 @@ from fairness.properties.counterexamples.shrinking import CLEAR, Verdict, smalle
 from fairness.properties.counterexamples.sketches import check_domain
 from fairness.properties.exact.confirm import confirm
 from fairness.properties.protocol import TOLERANCE, Property, Witness
+from fairness.validation import require_whole
 
 __all__ = ["check_budget", "exact_verdict", "search"]
+
+MOST_CALLS = 10**12
+"""Largest budget: some thousand years."""
 
 _UNTIL = {"exhaustive": 0.2, "random": 0.6, "local": 1.0}
 """Part of the budget that is spent at the end of each phase."""
@@ -161,9 +165,7 @@ def search(
 
 def check_budget(budget: Any) -> int:
     """Return the budget as an int, or refuse it."""
-    if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 1:
-        raise ModelError(f"budget must be a whole number of policy calls >= 1; got {budget!r}")
-    return int(budget)
+    return require_whole("budget", budget, 1, MOST_CALLS, hint=", the policy calls")
 
 
 def exact_verdict(policy: Any) -> Verdict:

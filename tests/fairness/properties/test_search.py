@@ -438,6 +438,7 @@ def test_wrong_arguments(arguments, words):
         ({"budget": 0}, "budget must be a whole number"),
         ({"budget": 2.5}, "budget must be a whole number"),
         ({"budget": True}, "budget must be a whole number"),
+        ({"budget": 10**400}, "budget must be a whole number"),
         ({"seconds": 0}, "seconds must be a number > 0"),
         ({"seconds": np.nan}, "seconds must be a number > 0"),
         ({"seconds": "1"}, "seconds must be a number > 0"),
