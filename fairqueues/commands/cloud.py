@@ -137,6 +137,8 @@ def _figure(results: dict[str, Any]) -> Figure:
         # A thousand points draw a million tenants.
         shown = np.unique(np.linspace(0, len(levels) - 1, 1000).astype(int))
         ax.plot((shown + 1) / len(levels), levels[shown], label=name)
-    ax.set(xlabel="part of the tenants", ylabel="level at most", xlim=(0, 1), ylim=(0, None))
+    # A few tenants stand decades above the others.
+    scale = "log" if all(result.levels.min() > 0 for result in results.values()) else "linear"
+    ax.set(xlabel="part of the tenants", ylabel="level at most", xlim=(0, 1), yscale=scale)
     ax.legend()
     return figure
