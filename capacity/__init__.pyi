@@ -7,6 +7,7 @@ from .evidence import (
 from .evidence import (
     Support as Support,
 )
+from .heat_maps import heat_map as heat_map
 from .heavy_traffic_limits import (
     HeavyTraffic as HeavyTraffic,
 )
@@ -93,6 +94,7 @@ __all__ = [
     "StabilityVerdict",
     "Support",
     "SweepInterrupted",
+    "heat_map",
     "heavy_traffic",
     "is_stable",
     "packing_region",
