@@ -38,13 +38,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from capacity.antiblocking import Body
-from capacity.evidence import LoadEvidence, Support, accepted, optimum, power_of_two
+from capacity.evidence import LoadEvidence, Support, power_of_two
 from capacity.monotone import MonotoneRegion
 from capacity.pivoting import walk
 from fairness.cluster import Cluster
 from fairness.errors import ModelError
 from fairness.notebook import shown
-from queueing.cluster_load import raised, relative_load, usage_rows
+from queueing.cluster_load import accepted, optimum, raised, relative_load, usage_rows
 
 __all__ = ["ClusterRegion", "cluster_stability_region", "distinct_servers"]
 

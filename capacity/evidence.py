@@ -11,9 +11,9 @@ import math
 from dataclasses import dataclass
 
 from fairness.validation import FloatArray
-from queueing.cluster_load import GAP, LoadEvidence, accepted, least_part, optimum
+from queueing.cluster_load import LoadEvidence
 
-__all__ = ["GAP", "LoadEvidence", "Support", "accepted", "least_part", "optimum", "power_of_two"]
+__all__ = ["LoadEvidence", "Support", "power_of_two"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -49,13 +49,14 @@ from scipy.sparse import csc_array
 from capacity.antiblocking import Body
 from capacity.cluster_region import ServerRows, checked_limit, cluster_stability_region, distinct_servers
 from capacity.configurations import Configurations, maximal_configurations
-from capacity.evidence import GAP, LoadEvidence, Support, accepted, least_part, power_of_two
+from capacity.evidence import LoadEvidence, Support, power_of_two
 from capacity.monotone import MonotoneRegion
 from capacity.region import ROUNDING, pool_stability_region
 from fairness.cluster import Cluster
 from fairness.errors import ModelError
 from fairness.problem import Problem
 from fairness.validation import FloatArray
+from queueing.cluster_load import GAP, accepted, least_part
 
 __all__ = ["Packing", "PackingRegion", "packing_region"]
 

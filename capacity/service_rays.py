@@ -151,13 +151,17 @@ class ServiceRays:
 
     def keeps(self, loads: FloatArray) -> bool:
         """Whether every class with arrivals keeps its rate at these loads."""
-        live = loads > 0
-        if (loads < 0).any() or (live & self.problem.blocked).any():
+        if (loads < 0).any() or ((loads > 0) & self.problem.blocked).any():
             return False
-        if not live.any():
+        if not loads.any():
             return True
         if (loads @ self.problem.task_shares >= 1).any():
             return False
+        return self._keeps_inside(loads)
+
+    def _keeps_inside(self, loads: FloatArray) -> bool:
+        """The same for some loads > 0 that fit."""
+        live = loads > 0
         try:
             rates = self._rates(loads, 0.0)
         except UnstableError:  # a load of 1 up to rounding

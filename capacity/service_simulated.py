@@ -226,15 +226,8 @@ class SimulatedRays(ServiceRays):
             residual=high - low,
         )
 
-    def keeps(self, loads: FloatArray) -> bool:
-        """Whether every class with arrivals keeps its rate at these loads, with the method's confidence."""
-        live = loads > 0
-        if (loads < 0).any() or (live & self.problem.blocked).any():
-            return False
-        if not live.any():
-            return True
-        if (loads @ self.problem.task_shares >= 1).any():
-            return False
+    def _keeps_inside(self, loads: FloatArray) -> bool:
+        """With the confidence of the method."""
         verdict, rates = self._decided(loads, 1.0 - self.model.method.confidence)
         if verdict is None:
             raise NotConvergedError(
