@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import html
 import json
-import os
 import platform
-import tempfile
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,8 @@ import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
+
+from fairqueues.files import write_all
 
 __all__ = ["EXACT", "Check", "Page", "Table", "Tally", "write_front_page", "write_gallery"]
 
@@ -151,13 +152,13 @@ def write_gallery(
     for page in pages:
         if page.figure is None:
             continue
-        for suffix, options in (("svg", {"metadata": {"Date": None}}), ("png", {"dpi": PNG_DPI})):
-            # A fixed salt makes the SVG of a figure the same in every run.
-            with matplotlib.rc_context({"svg.hashsalt": page.key}):
-                _whole(
-                    out / f"{page.key}.{suffix}",
-                    lambda path, p=page, s=suffix, o=options: p.figure.savefig(path, format=s, **o),
-                )
+        writers = {
+            out / f"{page.key}.svg": partial(page.figure.savefig, format="svg", metadata={"Date": None}),
+            out / f"{page.key}.png": partial(page.figure.savefig, format="png", dpi=PNG_DPI),
+        }
+        # A fixed salt makes the SVG of a figure the same in every run.
+        with matplotlib.rc_context({"svg.hashsalt": page.key}):
+            write_all(writers)
         plt.close(page.figure)
     record = {
         page.key: {
@@ -191,11 +192,11 @@ def write_gallery(
         },
         indent=1,
     )
-    _whole(out / f"{stem}.json", lambda path: path.write_text(text, encoding="utf-8"))
+    write_all({out / f"{stem}.json": partial(Path.write_text, data=text, encoding="utf-8")})
     verdicts = Counter(check.verdict for page in pages for check in page.checks)
     tally = Tally(title, out.name, len(pages), sum(seconds[page.key] for page in pages), verdicts)
     index = _index(tally, introduction, pages, seconds, stem, command, compile_seconds)
-    _whole(out / "index.html", lambda path: path.write_text(index, encoding="utf-8"))
+    write_all({out / "index.html": partial(Path.write_text, data=index, encoding="utf-8")})
     return tally
 
 
@@ -214,21 +215,8 @@ comparisons say what the source prints or its definitions determine, what comes 
 claim of a source does not hold, the page shows the counterexample.</p><ul class="sources">{rows}</ul>
 <p>Written by <code>{text(command)}</code> with {text(versions)}.</p></body></html>
 """
-    _whole(out / "index.html", lambda path: path.write_text(page, encoding="utf-8"))
+    write_all({out / "index.html": partial(Path.write_text, data=page, encoding="utf-8")})
     return out / "index.html"
-
-
-def _whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file under another name first, so that a reader never meets half of it."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    try:
-        write(Path(name))
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
 
 
 def _plain(value: Any) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from fairqueues.commands.errors import OutputError
+from fairqueues.errors import OutputError
 
 __all__ = ["require_writable", "write_all"]
 
@@ -20,7 +20,7 @@ def require_writable(path: Path) -> None:
     --------
     >>> require_writable(Path("nowhere/out.svg"))
     Traceback (most recent call last):
-    fairqueues.commands.errors.OutputError: cannot write nowhere/out.svg: there is no folder 'nowhere'; ...
+    fairqueues.errors.OutputError: cannot write nowhere/out.svg: there is no folder 'nowhere'; ...
     """
     folder = path.parent
     if path.is_dir():

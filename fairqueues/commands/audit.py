@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from fairqueues.commands.errors import WrongUse
 from fairqueues.commands.inputs import heading, read, seed_of
 from fairqueues.commands.options import AsCsv, AsJson, Jobs, Out, Policies, Seed
 from fairqueues.commands.outcome import Evidence, Outcome
 from fairqueues.commands.output import Delivery
+from fairqueues.errors import WrongUse
 
 __all__ = ["audit"]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 
-from fairqueues.commands.errors import WrongUse
 from fairqueues.commands.options import Backend
+from fairqueues.errors import WrongUse
 
 __all__ = ["require_backend", "workers"]
 

@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from fairqueues.commands.errors import OutputError, WrongUse
+from fairqueues.errors import OutputError, WrongUse
 from fairqueues.files import require_writable
 
 __all__ = ["bench", "checkout", "reproduce"]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairqueues.commands.errors import WrongUse
 from fairqueues.commands.inputs import read, seed_of
 from fairqueues.commands.options import AsCsv, AsJson, Out, Report, Seed
 from fairqueues.commands.outcome import Evidence, Outcome
 from fairqueues.commands.output import Delivery
+from fairqueues.errors import WrongUse
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

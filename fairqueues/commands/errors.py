@@ -13,20 +13,14 @@ from typing import Any
 
 import typer
 
-__all__ = ["FAILED", "INTERRUPTED", "WRONG_USE", "OutputError", "WrongUse", "exit_codes"]
+from fairqueues.errors import WrongUse
+
+__all__ = ["FAILED", "INTERRUPTED", "WRONG_USE", "exit_codes"]
 
 FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
 
 # typer brings click along, in some versions under a name of its own: its base class is asked for, not named.
 _UsageError: Any = typer.BadParameter.__mro__[1]
-
-
-class WrongUse(Exception):
-    """The command was given something that it cannot use; the message says what and how to repair it."""
-
-
-class OutputError(WrongUse):
-    """A file cannot be written."""
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fairqueues.commands.errors import WrongUse
+from fairqueues.errors import WrongUse
 
 __all__ = ["examples"]
 

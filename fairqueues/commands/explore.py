@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from fairqueues.commands.errors import WrongUse
 from fairqueues.commands.inputs import read
+from fairqueues.errors import WrongUse
 
 __all__ = ["explore"]
 

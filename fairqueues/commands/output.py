@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fairqueues.commands.errors import FAILED, OutputError, WrongUse
+from fairqueues.commands.errors import FAILED
 from fairqueues.commands.outcome import Outcome
 from fairqueues.commands.tables import print_table
+from fairqueues.errors import OutputError, WrongUse
 from fairqueues.files import require_writable, write_all
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from fairqueues.commands.errors import WrongUse
 from fairqueues.commands.options import AsCsv, AsJson, Jobs, Out
 from fairqueues.commands.outcome import Evidence, Outcome
 from fairqueues.commands.output import Delivery
+from fairqueues.errors import WrongUse
 
 __all__ = ["prove"]
 

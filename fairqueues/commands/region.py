@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairqueues.commands.errors import WrongUse
 from fairqueues.commands.inputs import chosen, heading, numbers, read
 from fairqueues.commands.options import AsCsv, AsJson, File, Out, Policies, Report
 from fairqueues.commands.outcome import Outcome
 from fairqueues.commands.output import Delivery
+from fairqueues.errors import WrongUse
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from fairqueues.commands.errors import WrongUse
 from fairqueues.commands.inputs import chosen, heading, laws, read, seed_of, settings
 from fairqueues.commands.options import (
     AsCsv,
@@ -24,6 +23,7 @@ from fairqueues.commands.options import (
 )
 from fairqueues.commands.outcome import Evidence, Outcome
 from fairqueues.commands.output import Delivery
+from fairqueues.errors import WrongUse
 
 __all__ = ["Level", "simulate"]
 

@@ -122,7 +122,7 @@ def write_generator(
     ModelError
         As :func:`generator`; also if a kind is unknown, or a state is never left and the kind is "prism" or
         "storm", which have no rows without a move.
-    fairqueues.commands.errors.OutputError
+    fairqueues.errors.OutputError
         If a file cannot be written.
     """
     chosen = list(dict.fromkeys([kinds] if isinstance(kinds, str) else kinds))

@@ -162,7 +162,7 @@ def write_problem(problem: Problem | Cluster, path: str | os.PathLike[str]) -> N
     ------
     ModelError
         If it is neither.
-    fairqueues.commands.errors.OutputError
+    fairqueues.errors.OutputError
         If the file cannot be written.
     """
     if not isinstance(problem, (Problem, Cluster)):

@@ -13,7 +13,7 @@ from scipy import io, sparse
 
 from fairness import DRF, PSDSF, Cluster, ModelError, Problem, ProportionalFair
 from fairness.cloud import edrf
-from fairqueues.commands.errors import OutputError
+from fairqueues.errors import OutputError
 from fairqueues.exchange import (
     generator,
     parse_problem,
