@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairqueues.commands.errors import WrongUse
+from fairqueues.errors import WrongUse
 
 if TYPE_CHECKING:
     from fairqueues.scenario import Scenario
 
-__all__ = ["chosen", "heading", "is_cluster", "laws", "numbers", "read", "seed_of", "settings"]
+__all__ = [
+    "chosen",
+    "heading",
+    "is_cluster",
+    "laws",
+    "numbers",
+    "read",
+    "seed_of",
+    "settings",
+    "stationary_law",
+]
 
 
 def read(file: Path) -> Scenario:
@@ -104,6 +114,17 @@ def settings(scenario: Scenario, section: str, keys: Sequence[str]) -> dict[str,
     """Keys of a table as arguments; those without a value are left out."""
     table = scenario.section(section)
     return {key: value for key in keys if (value := getattr(table, key)) is not None}
+
+
+def stationary_law(
+    system: Any, policy: Any, sizes: tuple[Any, ...] | None, options: Mapping[str, Any]
+) -> Any:
+    """Means of the chain under a policy, with phases if the sizes need them; see :func:`laws`."""
+    from queueing import phase_stationary, stationary
+
+    if sizes is None:
+        return stationary(system, policy, distribution=False, **options)
+    return phase_stationary(system, policy, sizes, distribution=False, **options)
 
 
 def laws(scenario: Scenario, what: str) -> tuple[Any, ...] | None:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from fairqueues.commands.inputs import chosen, heading, is_cluster, laws, numbers, read, settings
+from fairqueues.commands.inputs import (
+    chosen,
+    heading,
+    is_cluster,
+    laws,
+    numbers,
+    read,
+    settings,
+    stationary_law,
+)
 from fairqueues.commands.options import AsCsv, AsJson, File, Out, Policies, Report
 from fairqueues.commands.outcome import Evidence, Outcome
 from fairqueues.commands.output import Delivery
@@ -42,26 +51,19 @@ def solve(
 
     from fairqueues.commands.figures import class_bars
     from fairqueues.commands.progress import steps
-    from queueing import System, balanced_fairness, duration_bound, phase_stationary, stationary
+    from queueing import System, balanced_fairness, duration_bound
 
     if load is not None:
         system = System.with_load(system.problem, system.loads, load, system.mean_sizes)
     system.require_stable()
     options = settings(scenario, "chain", ("shape", "tail", "method", "max_states"))
     sizes = laws(scenario, "sizes")
-    if sizes is None:
-        options.pop("max_states", None)
     given = numbers("--shape", shape, system.n_classes)
     if given is not None:
         options["shape"] = [int(k) if k.is_integer() else k for k in given]
     if tail is not None:
         options["tail"] = tail
-    results: dict[str, Any] = {}
-    for name in steps(policies, "solve"):
-        if sizes is None:
-            results[name] = stationary(system, policies[name], distribution=False, **options)
-        else:
-            results[name] = phase_stationary(system, policies[name], sizes, distribution=False, **options)
+    results = {n: stationary_law(system, policies[n], sizes, options) for n in steps(policies, "solve")}
     evidence = []
     for name, law in results.items():
         # A box that was given leaves out what it leaves out; one that was found must keep its promise.

@@ -13,8 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fairqueues.commands.errors import WrongUse
-from fairqueues.commands.inputs import chosen, heading, laws, read, seed_of, settings
+from fairqueues.commands.inputs import chosen, heading, laws, read, seed_of, settings, stationary_law
 from fairqueues.commands.options import (
     AsCsv,
     AsJson,
@@ -29,6 +28,7 @@ from fairqueues.commands.options import (
 )
 from fairqueues.commands.outcome import Outcome
 from fairqueues.commands.output import Delivery
+from fairqueues.errors import WrongUse
 
 __all__ = ["ChainOutputs", "sweep"]
 
@@ -47,14 +47,8 @@ class ChainOutputs:
     def __call__(self, system: Any, policy: Any) -> dict[str, Any]:
         """Values by name, with their dimensions."""
         from capacity.sweeping.points import STANDARD
-        from queueing import phase_stationary, stationary
 
-        options = dict(self.options)
-        if self.sizes is None:
-            options.pop("max_states", None)
-            law = stationary(system, policy, distribution=False, **options)
-        else:
-            law = phase_stationary(system, policy, self.sizes, distribution=False, **options)
+        law = stationary_law(system, policy, self.sizes, dict(self.options))
         return {name: (STANDARD[name] or (), getattr(law, name)) for name in self.names}
 
 

@@ -222,6 +222,11 @@ def test_sweep_writes_netcdf_csv_and_figure(file):
     assert not list(Path().glob("*.part"))
 
 
+def test_solve_keeps_to_the_largest_grid_of_the_file(file):
+    file.write_text(file.read_text() + "[chain]\nmax_states = 30\n")
+    assert "exceeds max_states=30" in run("solve", file, code=1).stderr
+
+
 @pytest.mark.parametrize("sizes", ["exponential", "erlang:2"])
 def test_sweep_takes_chain_and_sizes(file, sizes):
     text = TWO.replace("load = 0.5", f'load = 0.5\nsizes = "{sizes}"').replace("0.4, 1.2", "0.3")
