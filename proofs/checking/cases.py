@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from proofs.claims import Computation, Counterexample, Enumeration, Search
-from proofs.definitions import definition, plain
+from proofs.definitions import Case, definition, plain
 from proofs.errors import EvidenceError
 
-__all__ = ["check_case", "check_computed", "check_counterexample", "check_enumerated", "check_searched"]
+__all__ = [
+    "cases_of",
+    "check_case",
+    "check_computed",
+    "check_counterexample",
+    "check_enumerated",
+    "check_searched",
+]
 
 
 def check_computed(claim: Computation, evidence: Mapping[str, Any]) -> None:
@@ -24,7 +31,7 @@ def check_computed(claim: Computation, evidence: Mapping[str, Any]) -> None:
 def check_enumerated(claim: Enumeration, evidence: Mapping[str, Any]) -> None:
     """Raise EvidenceError unless all cases have the property and there are as many as stated."""
     cases = 0
-    for case, holds in definition(claim.function)(**claim.arguments):
+    for case, holds in cases_of(claim):
         cases += 1
         if not holds:
             raise EvidenceError(f"case {cases}, {plain(case)}, lacks the property")
@@ -35,7 +42,7 @@ def check_enumerated(claim: Enumeration, evidence: Mapping[str, Any]) -> None:
 def check_case(claim: Enumeration | Search, evidence: Mapping[str, Any]) -> None:
     """Raise EvidenceError unless the case of the stated number is the stated one and lacks the property."""
     wanted = evidence["number"]
-    for number, (case, holds) in enumerate(_cases(claim), 1):
+    for number, (case, holds) in enumerate(cases_of(claim), 1):
         if number == wanted:
             if holds or plain(case) != evidence["case"]:
                 raise EvidenceError(
@@ -48,14 +55,15 @@ def check_case(claim: Enumeration | Search, evidence: Mapping[str, Any]) -> None
 def check_searched(claim: Search, evidence: Mapping[str, Any]) -> None:
     """Raise EvidenceError unless all random cases have the property and the last one is the stated one."""
     case: Any = None
-    for number, (case, holds) in enumerate(_cases(claim), 1):
+    for number, (case, holds) in enumerate(cases_of(claim), 1):
         if not holds:
             raise EvidenceError(f"random case {number}, {plain(case)}, lacks the property")
     if evidence["cases"] != claim.number or evidence["last"] != plain(case):
         raise EvidenceError(f"the search made {claim.number} cases and ended with {plain(case)}")
 
 
-def _cases(claim: Enumeration | Search) -> Any:
+def cases_of(claim: Enumeration | Search) -> Iterator[Case]:
+    """The cases that a claim speaks of, in order: which random ones a seed means is settled here alone."""
     function = definition(claim.function)
     if isinstance(claim, Enumeration):
         yield from function(**claim.arguments)

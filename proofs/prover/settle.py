@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import random
 import time
-from collections.abc import Iterator
 from typing import Any
 
+from proofs.checking.cases import cases_of
 from proofs.claims import (
     Claim,
     Computation,
@@ -47,12 +46,8 @@ def _answer(claim: Claim, deadline: float) -> Answer:
             return implication_evidence(claim, deadline)
         case Computation():
             return _computed(claim)
-        case Enumeration():
-            return _cases(claim, definition(claim.function)(**claim.arguments), deadline)
-        case Search():
-            draw = definition(claim.function)
-            drawn = (draw(random.Random(f"{claim.seed} {k}"), **claim.arguments) for k in range(claim.number))
-            return _cases(claim, drawn, deadline)
+        case Enumeration() | Search():
+            return _cases(claim, deadline)
         case Counterexample():
             values = plain(definition(claim.function)(**claim.arguments))
             if values["holds"] is not False:
@@ -74,9 +69,9 @@ def _computed(claim: Computation) -> Answer:
     return Status.PROVED, {"kind": "computed", "value": value}, how
 
 
-def _cases(claim: Enumeration | Search, cases: Iterator[tuple[Any, bool]], deadline: float) -> Answer:
+def _cases(claim: Enumeration | Search, deadline: float) -> Answer:
     number, case = 0, None
-    for number, (case, holds) in enumerate(cases, 1):
+    for number, (case, holds) in enumerate(cases_of(claim), 1):
         if not holds:
             return Status.REFUTED, {"kind": "case", "number": number, "case": case}, f"case {number} lacks it"
         if time.monotonic() > deadline:
