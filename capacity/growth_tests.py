@@ -28,8 +28,8 @@ from scipy import stats
 
 from fairness.errors import ModelError, UnstableError
 from fairness.policies.protocol import Policy
+from fairness.validation import Seed, generator
 from queueing.chain import Stationary, stationary
-from queueing.replications import Seed
 from queueing.simulation import simulate
 from queueing.system import System
 from queueing.tasklevel import simulate_tasks
@@ -111,13 +111,12 @@ def simulation_test(
     Jobs of schedulers have ``tasks_per_job`` tasks on average (geometric law), so that there are fewer jobs
     than events.
     """
-    load = float(system.relative_loads.max())
+    load, stream = float(system.relative_loads.max()), generator(rng)
     if load >= 1:
         return _overloaded(load)
-    generator = np.random.default_rng(rng)
     totals = []
     for length in (events, 4 * events):
-        options: dict[str, Any] = {"events": length, "replications": replications, "rng": generator}
+        options: dict[str, Any] = {"events": length, "replications": replications, "rng": stream}
         if callable(policy):
             values = simulate(system, policy, **options).estimates["mean_jobs"].values
         else:

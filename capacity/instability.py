@@ -50,9 +50,9 @@ from fairness.errors import ModelError
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray, Problem
 from fairness.testing import KINDS, random_problem
-from fairness.validation import require_whole
+from fairness.validation import Seed, require_whole
 from queueing.draining import FluidVerdict, fluid_verdict
-from queueing.replications import Seed, spawn_streams
+from queueing.replications import spawn_streams
 from queueing.system import System
 
 __all__ = [

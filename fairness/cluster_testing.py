@@ -21,7 +21,7 @@ from fairness.policies.protocol import policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import Problem
 from fairness.testing import KINDS, check_battery, random_cluster
-from fairness.validation import FloatArray
+from fairness.validation import FloatArray, Seed, generator
 
 __all__ = ["CLUSTER_CHECKS", "check_cluster_policy"]
 
@@ -30,7 +30,7 @@ def check_cluster_policy(
     policy: ClusterPolicy,
     *,
     skip: Collection[str] = (),
-    rng: np.random.Generator | int = 0,
+    rng: Seed = 0,
     instances: int = 12,
 ) -> None:
     """Raise AssertionError, naming the check, if a cluster policy fails the battery.
@@ -63,7 +63,7 @@ def check_cluster_policy(
     where ties do not make a valid policy choose among several totals.
     """
     check_battery(skip, CLUSTER_CHECKS, instances)
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     for name, check in CLUSTER_CHECKS.items():
         if name in skip:
             continue

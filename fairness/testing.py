@@ -17,6 +17,7 @@ from fairness.cluster import Cluster
 from fairness.errors import ModelError
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray, Problem
+from fairness.validation import Seed, generator
 
 __all__ = ["CHECKS", "KINDS", "check_battery", "check_policy", "random_cluster", "random_problem"]
 
@@ -26,7 +27,7 @@ _DRAWS = 1000
 
 
 def random_problem(
-    rng: np.random.Generator,
+    rng: Seed,
     n_classes: int,
     n_resources: int,
     *,
@@ -46,6 +47,7 @@ def random_problem(
     """
     if kind not in KINDS:
         raise ModelError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
+    rng = generator(rng)
     shape = (n_classes, n_resources)
     if kind == "integer":
         demands = rng.integers(0, 5, shape).astype(float)
@@ -66,7 +68,7 @@ def random_problem(
 
 
 def random_cluster(
-    rng: np.random.Generator,
+    rng: Seed,
     n_classes: int,
     n_servers: int,
     n_resources: int,
@@ -93,6 +95,7 @@ def random_cluster(
     """
     if kind not in KINDS:
         raise ModelError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
+    rng = generator(rng)
     for _ in range(_DRAWS):
         demands = random_problem(rng, n_classes, n_resources, kind=kind).demands
         if kind == "integer":
@@ -118,9 +121,7 @@ def random_cluster(
     )
 
 
-def check_policy(
-    policy: Policy, *, skip: Collection[str] = (), rng: np.random.Generator | int = 0, instances: int = 12
-) -> None:
+def check_policy(policy: Policy, *, skip: Collection[str] = (), rng: Seed = 0, instances: int = 12) -> None:
     """Raise AssertionError, naming the check, if a pool policy fails the battery.
 
     Parameters
@@ -144,7 +145,7 @@ def check_policy(
     the instances of the last six are dense.
     """
     check_battery(skip, CHECKS, instances)
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     for name, check in CHECKS.items():
         if name in skip:
             continue

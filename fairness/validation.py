@@ -18,9 +18,11 @@ from fairness.errors import ModelError
 __all__ = [
     "FloatArray",
     "JobCounts",
+    "Seed",
     "checked_names",
     "float_array",
     "frozen",
+    "generator",
     "rationals",
     "replaced",
     "require",
@@ -28,9 +30,19 @@ __all__ = [
     "require_number",
     "require_shape",
     "require_whole",
+    "spawned",
 ]
 
 FloatArray = NDArray[np.float64]
+Seed = (
+    int
+    | Sequence[int]
+    | np.random.SeedSequence
+    | np.random.BitGenerator
+    | np.random.Generator
+    | np.random.RandomState
+    | None
+)
 _Array = TypeVar("_Array", bound=NDArray[Any])
 
 
@@ -115,6 +127,57 @@ def require_number(
             kind, rule = "number", f"between {above:g} and {below:g}"
         raise ModelError(f"{name} must be a {kind}{' ' * bool(rule)}{rule}{hint}; got {shown or repr(value)}")
     return number
+
+
+def generator(rng: Seed, name: str = "rng") -> np.random.Generator:
+    """Generator from None, a whole number >= 0 or several, or one of numpy's own; as ``default_rng``.
+
+    Raises
+    ------
+    ModelError
+        If rng is anything else: ``default_rng`` reads a matrix until the process dies.
+    """
+    made = (np.random.SeedSequence, np.random.BitGenerator, np.random.Generator, np.random.RandomState)
+    if rng is None or isinstance(rng, made):
+        return np.random.default_rng(rng)
+    several = isinstance(rng, Sequence) and not isinstance(rng, (str, bytes, bytearray))
+    if type(rng) is np.ndarray:  # neither a matrix nor a masked array
+        several = rng.ndim == 1 and rng.dtype.kind in "iuO"
+    values: list[Any] = list(rng) if several else [rng]  # type: ignore[arg-type]
+    whole = all(isinstance(v, numbers.Integral) and not isinstance(v, bool) and int(v) >= 0 for v in values)
+    if not whole:
+        raise ModelError(
+            f"{name} must be None, a seed or a numpy Generator; a seed is a whole number >= 0, or a list of "
+            f"such, for example {name}=1; got {_brief(rng)}"
+        )
+    seeds = [int(v) for v in values]
+    return np.random.default_rng(seeds if several else seeds[0])
+
+
+def spawned(rng: Seed, count: int, name: str = "rng") -> list[np.random.Generator]:
+    """Independent generators, children of that which :func:`generator` makes.
+
+    Raises
+    ------
+    ModelError
+        As :func:`generator`; also if it cannot spawn: no SeedSequence stands behind it.
+    """
+    parent = generator(rng, name)
+    try:
+        return parent.spawn(count)
+    except (TypeError, AttributeError):
+        raise ModelError(
+            f"{name} must be None, a seed or a numpy Generator that can spawn, for example {name}=1; "
+            f"got {_brief(rng)}, which was made without a SeedSequence"
+        ) from None
+
+
+def _brief(value: Any) -> str:
+    """What a message shows of a value that may be large."""
+    if isinstance(value, np.ndarray):
+        return f"a {type(value).__name__} of shape {value.shape} and type {value.dtype}"
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def require_memory(n_bytes: float, purpose: str, remedy: str) -> None:

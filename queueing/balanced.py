@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from fairness.errors import ModelError
 from fairness.notebook import shown
 from fairness.problem import FloatArray
-from fairness.validation import require_memory, require_whole
+from fairness.validation import Seed, generator, require_memory, require_whole
 from queueing.balanced_groups import Component, Groups, thinned
 from queueing.balanced_planning import GroupLaw, check_tail, steps
 from queueing.balanced_recursion import BoxLaw
@@ -127,7 +127,7 @@ class BalancedFairness(LittleMeans):
             between[np.ix_(part.groups, part.groups)] = law.covariance
         return self._merged.covariance(_scattered(self._merged, [law.mean for law in self._laws]), between)
 
-    def sample(self, size: int, rng: np.random.Generator | int | None = None) -> NDArray[np.int64]:
+    def sample(self, size: int, rng: Seed = None) -> NDArray[np.int64]:
         """Independent states from the law.
 
         Closed forms, linear networks and trees are sampled directly, without truncation; a box by inversion,
@@ -155,16 +155,16 @@ class BalancedFairness(LittleMeans):
         >>> law.sample(4, rng=1).shape
         (4, 2)
         """
-        count, generator = require_whole("size", size, 0), np.random.default_rng(rng)
+        count, stream = require_whole("size", size, 0), generator(rng)
         require_memory(16.0 * count * self.system.n_classes, f"a sample of {count} states", "reduce size")
         states = np.zeros((count, self.system.n_classes), dtype=np.int64)
         for part, law in zip(self._merged.components, self._laws, strict=True):
-            for g, totals in zip(part.groups, law.sample(count, generator).T, strict=True):
+            for g, totals in zip(part.groups, law.sample(count, stream).T, strict=True):
                 classes = self._merged.members[g]
                 if len(classes) == 1:
                     states[:, classes[0]] = totals
                 else:
-                    states[:, classes] = generator.multinomial(totals, self._merged.split[classes])
+                    states[:, classes] = stream.multinomial(totals, self._merged.split[classes])
         return states
 
     def tasks(self) -> FloatArray:

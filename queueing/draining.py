@@ -32,11 +32,10 @@ import pandas as pd
 
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray
-from fairness.validation import frozen, require_whole
+from fairness.validation import Seed, frozen, generator, require_whole
 from queueing.directions import Ray, rays
 from queueing.lyapunov import Certificate, fitted_certificate, known_certificate
 from queueing.piecewise import BARELY, Exhausted, Integrator, check_homogeneous
-from queueing.replications import Seed
 from queueing.system import System
 from queueing.table import policy_tasks
 
@@ -192,7 +191,7 @@ def fluid_verdict(
     """
     require_whole("starts", starts, 0)
     require_whole("max_evaluations", max_evaluations, 1)
-    name = policy_name(policy)
+    name, stream = policy_name(policy), generator(rng)
     live = np.flatnonzero(system.arrival_rates > 0)
     if not len(live):
         return FluidVerdict(system, name, "stable", "load", "no job ever arrives")
@@ -206,10 +205,9 @@ def fluid_verdict(
             f"{system.load_names[k]} has load {system.relative_loads[k]:.6g}, and below 1 is needed (proof)"
         )
         return FluidVerdict(system, name, "unstable", "load", text)
-    generator = np.random.default_rng(rng)
     known = known_certificate(system, policy) if theorems else None
     if known is not None:
-        known = known.checked(*_inside(system, policy, live, 200, generator))
+        known = known.checked(*_inside(system, policy, live, 200, stream))
         text = (
             f"proved by a Lyapunov function of type {known.kind}; its drift, over its value, was also "
             f"computed at {known.directions} directions and is at most {known.drift:.3g}"
@@ -219,7 +217,7 @@ def fluid_verdict(
         return FluidVerdict(system, name, status, "theorem", text, certificate=known)
     if len(live) <= 2:
         return _by_rays(system, policy, name)
-    return _by_search(system, policy, name, live, starts, generator, max_evaluations)
+    return _by_search(system, policy, name, live, starts, stream, max_evaluations)
 
 
 def _by_rays(system: System, policy: Policy, name: str) -> FluidVerdict:
@@ -253,7 +251,7 @@ def _by_search(
     name: str,
     live: np.ndarray,
     starts: int,
-    generator: np.random.Generator,
+    stream: np.random.Generator,
     budget: int,
 ) -> FluidVerdict:
     tolerance = CRITICAL * float(system.arrival_rates.sum())
@@ -261,7 +259,7 @@ def _by_search(
     # Off the faces, where a policy may serve a present class and an absent one by different rules.
     corners = [np.where(np.arange(n) == i, 1.0 - 0.01 * (n - 1), 0.01) for i in range(n)]
     planned = [*corners, np.full(n, 1.0 / n), *np.eye(n)]
-    planned += [generator.dirichlet(np.full(n, 0.7)) for _ in range((starts + 1) // 2)]
+    planned += [stream.dirichlet(np.full(n, 0.7)) for _ in range((starts + 1) // 2)]
     outcomes: list[Outcome] = []
     extra = starts // 2
     while planned or extra:
@@ -269,7 +267,7 @@ def _by_search(
             part = planned.pop(0)
         else:
             slowest = max(outcomes, key=lambda one: (one.growth, one.peak)).start[live]
-            part = 0.7 * slowest + 0.3 * generator.dirichlet(np.full(n, 0.5))
+            part = 0.7 * slowest + 0.3 * stream.dirichlet(np.full(n, 0.5))
             extra -= 1
         start = np.zeros(system.n_classes)
         start[live] = part
@@ -298,7 +296,7 @@ def _by_search(
     text = (
         f"{len(done)} trajectories drain, the slowest along {_describe(worst)}; numerical evidence, no proof"
     )
-    fitted = _fitted(system, policy, live, generator)
+    fitted = _fitted(system, policy, live, stream)
     if fitted is None:
         return FluidVerdict(system, name, "stable", "trajectories", text, worst.growth, outcomes=done)
     text += (
@@ -311,12 +309,12 @@ def _by_search(
 
 
 def _fitted(
-    system: System, policy: Policy, live: np.ndarray, generator: np.random.Generator
+    system: System, policy: Policy, live: np.ndarray, stream: np.random.Generator
 ) -> Certificate | None:
     """Fitted to some directions, and checked at more of them and at directions of the faces."""
-    first = _inside(system, policy, live, 60 * len(live), generator)
-    second = _inside(system, policy, live, 240 * len(live), generator)
-    faces = _faces(system, policy, live, 12 * len(live), generator)
+    first = _inside(system, policy, live, 60 * len(live), stream)
+    second = _inside(system, policy, live, 240 * len(live), stream)
+    faces = _faces(system, policy, live, 12 * len(live), stream)
     pairs = [tuple(array[:, live] for array in pair) for pair in (first, second, faces)]
     fit = tuple(np.vstack(pair) for pair in zip(pairs[0], pairs[2], strict=True))
     found = fitted_certificate(*fit, others=pairs[1])  # type: ignore[misc,arg-type]
@@ -329,11 +327,11 @@ def _fitted(
 
 
 def _inside(
-    system: System, policy: Policy, live: np.ndarray, number: int, generator: np.random.Generator
+    system: System, policy: Policy, live: np.ndarray, number: int, stream: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Directions with all classes ``live`` present, some barely, and the drift there."""
-    parts = generator.dirichlet(np.full(len(live), 0.6), number)
-    parts[: number // 4][generator.uniform(size=(number // 4, len(live))) < 0.4] = 0.0
+    parts = stream.dirichlet(np.full(len(live), 0.6), number)
+    parts[: number // 4][stream.uniform(size=(number // 4, len(live))) < 0.4] = 0.0
     parts[0] = 1.0
     parts = np.maximum(parts / np.maximum(parts.sum(axis=1, keepdims=True), 1e-300), BARELY)
     u = np.zeros((number, system.n_classes))
@@ -343,15 +341,15 @@ def _inside(
 
 
 def _faces(
-    system: System, policy: Policy, live: np.ndarray, number: int, generator: np.random.Generator
+    system: System, policy: Policy, live: np.ndarray, number: int, stream: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Directions with some classes empty, and the mean drift where these stay empty."""
     directions, drifts = [], []
     for _ in range(number):
         u = np.zeros(system.n_classes)
-        here = generator.uniform(size=len(live)) < 0.5
-        here[generator.integers(len(live))] = True
-        u[live[here]] = generator.dirichlet(np.ones(int(here.sum())))
+        here = stream.uniform(size=len(live)) < 0.5
+        here[stream.integers(len(live))] = True
+        u[live[here]] = stream.dirichlet(np.ones(int(here.sum())))
         probe = _Probe(system, policy, u, 100)
         directions.append(u)
         drifts.append(probe.mean_drift())

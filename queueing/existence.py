@@ -45,7 +45,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairness.certificates import Certificate, bottleneck_certificate
 from fairness.errors import ModelError, NotConvergedError
 from fairness.problem import FloatArray, Problem
-from fairness.validation import float_array
+from fairness.validation import Seed, float_array, generator
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -154,7 +154,7 @@ def circulate(
     *,
     horizon: float = math.inf,
     max_events: int = 10_000,
-    rng: np.random.Generator | int | None = None,
+    rng: Seed = None,
 ) -> Circulation:
     """Follow the queue dynamics from a start to equilibrium, one job per class.
 
@@ -233,10 +233,11 @@ def circulate(
         time += step
 
 
-def _start(problem: Problem, start: ArrayLike | None, rng: np.random.Generator | int | None) -> FloatArray:
+def _start(problem: Problem, start: ArrayLike | None, rng: Seed) -> FloatArray:
     demanded = problem.demands > 0
+    stream = generator(rng)
     if start is None:
-        spread = np.random.default_rng(rng).exponential(size=demanded.shape) * demanded
+        spread = stream.exponential(size=demanded.shape) * demanded
         return spread / spread.sum(axis=1, keepdims=True)
     queues = float_array("start", start)
     if queues.shape != demanded.shape:

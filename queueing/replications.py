@@ -38,7 +38,7 @@ from scipy import stats
 
 from fairness.errors import ModelError
 from fairness.problem import FloatArray
-from fairness.validation import require_number
+from fairness.validation import Seed, generator, require_number, spawned
 from queueing.results import class_table
 from queueing.system import System
 
@@ -53,7 +53,6 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-Seed = np.random.Generator | np.random.SeedSequence | np.random.BitGenerator | int | Sequence[int] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,14 +175,10 @@ class Streams:
 
 
 def spawn_streams(rng: Seed, replications: int) -> Streams:
-    """One generator per replication, spawned from ``np.random.default_rng(rng)``."""
-    try:
-        parent = np.random.default_rng(rng)
-        children = tuple(parent.spawn(replications))
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"rng must be None, a seed or a numpy Generator that can spawn: {error}") from None
+    """One generator per replication, spawned from :func:`fairness.validation.generator` of ``rng``."""
+    parent = generator(rng)
     # A generator that can spawn has a SeedSequence behind it.
-    return Streams(children, parent.bit_generator.seed_seq.entropy)  # type: ignore[attr-defined]
+    return Streams(tuple(spawned(parent, replications)), parent.bit_generator.seed_seq.entropy)  # type: ignore[attr-defined]
 
 
 def replicate(function: Callable[[np.random.Generator], T], streams: Streams, n_jobs: int) -> list[T]:

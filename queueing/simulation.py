@@ -40,13 +40,13 @@ from fairness.notebook import shown
 from fairness.policies.protocol import Policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray
+from fairness.validation import Seed
 from queueing.grid import MOST
 from queueing.growth import GrowingTable, kernel_table
 from queueing.replications import (
     Estimate,
     EstimatedMeans,
     RunLength,
-    Seed,
     estimate_ratio,
     estimates_lines,
     replicate,

@@ -57,7 +57,8 @@ from capacity.sweeping.grid import Grid
 from capacity.sweeping.points import STANDARD, Failure, Point, Record, StandardOutputs, compute
 from capacity.sweeping.results import Results
 from fairness.errors import FairqueuesError, ModelError
-from queueing.replications import Seed, spawn_streams
+from fairness.validation import Seed
+from queueing.replications import spawn_streams
 
 __all__ = ["SweepInterrupted", "sweep"]
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from fairness.cloud.demands import Offsets, SparseDemands
 from fairness.errors import ModelError
+from fairness.validation import Seed, generator
 
 __all__ = ["churned"]
 
@@ -32,7 +33,7 @@ def churned(
     *,
     fraction: float = 0.05,
     change: float = 0.05,
-    rng: np.random.Generator | int | None,
+    rng: Seed,
 ) -> tuple[SparseDemands, NDArray[np.int64]]:
     """Demands after some tenants have changed theirs.
 
@@ -74,7 +75,7 @@ def churned(
         raise ModelError(f"fraction is a part of the tenants, from 0 to 1; got {fraction!r}")
     if not (isinstance(change, Real) and 0.0 <= change < 1.0):
         raise ModelError(f"change must be >= 0 and < 1, so that demands stay positive; got {change!r}")
-    stream = np.random.default_rng(rng)
+    stream = generator(rng)
     size = round(fraction * demands.n_tenants)
     changed = np.sort(stream.choice(demands.n_tenants, size, replace=False, shuffle=False))
     values = demands.values.copy()

@@ -37,7 +37,7 @@ from scipy import sparse
 from fairness.cloud.demands import SparseDemands
 from fairness.cloud.profiles import LIMIT
 from fairness.errors import ModelError
-from fairness.validation import FloatArray, require_memory, require_whole
+from fairness.validation import FloatArray, Seed, generator, require_memory, require_whole
 
 __all__ = [
     "HARD_FAMILIES",
@@ -51,7 +51,6 @@ __all__ = [
     "ties",
 ]
 
-Rng = np.random.Generator | int | None
 Numbers = NDArray[np.int64]
 
 LONGEST = 8
@@ -64,7 +63,7 @@ BYTES = 400.0, 60.0
 """Memory that a family takes per tenant and per resource at most."""
 
 
-def popular(n_tenants: int, n_resources: int, *, rng: Rng) -> SparseDemands:
+def popular(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
     """Zipf's law: the k-th most popular resource is drawn with a probability proportional to 1/k.
 
     Tenants draw 1 to 8 resources, of which they keep the distinct ones; demands are uniform.
@@ -82,7 +81,7 @@ def popular(n_tenants: int, n_resources: int, *, rng: Rng) -> SparseDemands:
     return _filled(pattern, _uniform(stream, pattern.nnz))
 
 
-def ties(n_tenants: int, n_resources: int, *, rng: Rng) -> SparseDemands:
+def ties(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
     """Many copies of a small market, so that everything happens in all of them at exactly the same level.
 
     A copy has about as many resources as there are copies; some may be left over that nobody demands. The
@@ -109,7 +108,7 @@ def ties(n_tenants: int, n_resources: int, *, rng: Rng) -> SparseDemands:
     )
 
 
-def hot(n_tenants: int, n_resources: int, *, rng: Rng) -> SparseDemands:
+def hot(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
     """One resource that everybody demands, a little each, so that it fills up when others have.
 
     Its load is a tenth above the mean load of the others. Those that are loaded more fill up before, and then
@@ -145,7 +144,7 @@ def hot(n_tenants: int, n_resources: int, *, rng: Rng) -> SparseDemands:
     return _filled(pattern, values)
 
 
-def identical(n_tenants: int, n_resources: int, *, rng: Rng) -> SparseDemands:
+def identical(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
     """All tenants have the same vector of up to 4 entries, the two largest of them equal.
 
     Raises
@@ -164,7 +163,7 @@ def identical(n_tenants: int, n_resources: int, *, rng: Rng) -> SparseDemands:
     return _filled(pattern, np.tile(vector, n_tenants))
 
 
-def single(n_tenants: int, n_resources: int, *, rng: Rng) -> SparseDemands:
+def single(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
     """Vectors of one entry: as many separate queues as there are resources, in ties by the number of tenants.
 
     Raises
@@ -178,7 +177,7 @@ def single(n_tenants: int, n_resources: int, *, rng: Rng) -> SparseDemands:
     return _filled(pattern, _uniform(stream, n_tenants))
 
 
-def decades(n_tenants: int, n_resources: int, *, rng: Rng) -> SparseDemands:
+def decades(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
     r"""Ten decades of demands on one resource, the lightest of which decide.
 
     Heavy tenants come in pairs that demand (1, v(1 - δ)) and (v, 1 - δ) of the resources *gate* and *deep*:
@@ -223,7 +222,7 @@ def decades(n_tenants: int, n_resources: int, *, rng: Rng) -> SparseDemands:
     return SparseDemands(matrix.tocsr())
 
 
-def chain(n_tenants: int, n_resources: int, *, rng: Rng) -> SparseDemands:
+def chain(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
     r"""Every round fills up exactly one resource: as many rounds as there are resources.
 
     So it is for EDRF, and for DC-DRF while ε is below :func:`chain_epsilon`. A tenant demands two resources;
@@ -327,9 +326,9 @@ def _check_sizes(n_tenants: int, n_resources: int) -> None:
     )
 
 
-def _stream(n_tenants: int, n_resources: int, rng: Rng) -> np.random.Generator:
+def _stream(n_tenants: int, n_resources: int, rng: Seed) -> np.random.Generator:
     _check_sizes(n_tenants, n_resources)
-    return np.random.default_rng(rng)
+    return generator(rng)
 
 
 def _rows(stream: np.random.Generator, n_tenants: int) -> Numbers:

@@ -36,7 +36,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from fairness.cloud.demands import IndexArray, Offsets, SparseDemands
 from fairness.cloud.tiles import map_tiles
 from fairness.errors import ModelError
-from fairness.validation import FloatArray, float_array, require_memory, require_whole
+from fairness.validation import FloatArray, Seed, float_array, generator, require_memory, require_whole
 
 __all__ = ["PROFILES", "TILE", "Profile", "demand_profile"]
 
@@ -128,7 +128,7 @@ def demand_profile(
     n_tenants: int,
     n_resources: int,
     *,
-    rng: np.random.Generator | int | None,
+    rng: Seed,
     shortest: int = 2,
     longest: int = 128,
     mean: float | None = None,
@@ -216,7 +216,7 @@ def demand_profile(
         f"profile {name} of {n_tenants:,} tenants",
         "take fewer tenants or smaller lengths",
     )
-    stream = np.random.default_rng(rng)
+    stream = generator(rng)
     steps = np.cumsum(law)
     # The last step, which rounding may have left below 1, is never needed.
     starts = np.zeros(n_tenants + 1, dtype=np.int64)

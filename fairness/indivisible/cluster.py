@@ -46,6 +46,7 @@ from fairness.indivisible.rules import check_stop
 from fairness.indivisible.server_shares import ClusterAmounts, ClusterRule, DominantShare
 from fairness.problem import FloatArray
 from fairness.tables import server_table
+from fairness.validation import Seed, generator
 
 __all__ = ["SERVER_RULES", "ClusterFilling", "fill_cluster"]
 
@@ -195,7 +196,7 @@ def fill_cluster(
     server_rule: str = "rrr",
     stop: str = "skip",
     ties: str | Sequence[int] = "first",
-    rng: np.random.Generator | int | None = None,
+    rng: Seed = None,
 ) -> ClusterFilling:
     """Start whole tasks on the servers of a cluster, one by one.
 
@@ -263,17 +264,17 @@ def fill_cluster(
         )
     x = cluster.check_state(counts)
     amounts = ClusterAmounts(cluster, x)
-    generator = np.random.default_rng(rng)
-    choice = make_ties(ties, generator, cluster.n_classes, exact=amounts.exact)
+    stream = generator(rng)
+    choice = make_ties(ties, stream, cluster.n_classes, exact=amounts.exact)
     ledger = Ledger(amounts.needs, amounts.capacities, exact=amounts.exact)
     filling = Placing(amounts, rule, ledger, choice)
     stopper = None
     if server_rule == "rrr":
-        filling.by_turns(generator)
+        filling.by_turns(stream)
     elif server_rule == "joint":
         filling.by_pairs()
     else:
-        stopper = filling.class_first(server_rule, stop, generator)
+        stopper = filling.class_first(server_rule, stop, stream)
     return ClusterFilling(
         cluster,
         rule,

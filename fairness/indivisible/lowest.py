@@ -20,6 +20,7 @@ import numpy as np
 
 from fairness.errors import ModelError
 from fairness.indivisible.ledger import ROUNDING, Number
+from fairness.validation import Seed, generator
 
 __all__ = ["LowestFirst", "Ties", "check_order", "make_ties"]
 
@@ -45,15 +46,13 @@ class Ties:
         return min(range(len(tied)), key=lambda k: rank(tied[k]))
 
 
-def make_ties(
-    ties: str | Sequence[int], rng: np.random.Generator | int | None, n_classes: int, *, exact: bool
-) -> Ties:
+def make_ties(ties: str | Sequence[int], rng: Seed, n_classes: int, *, exact: bool) -> Ties:
     """Ties from the arguments of a public function.
 
     Raises
     ------
     ModelError
-        If ``ties`` is neither "first" nor "random" nor a permutation of the classes.
+        If ``ties`` is neither "first" nor "random" nor a permutation of the classes, or rng is no seed.
     """
     if isinstance(ties, str):
         if ties not in ("first", "random"):
@@ -64,7 +63,8 @@ def make_ties(
     else:
         order = check_order("ties", ties, n_classes, "class")
     drawn = isinstance(ties, str) and ties == "random"
-    return Ties(order, np.random.default_rng(rng) if drawn else None, exact=exact)
+    stream = generator(rng)
+    return Ties(order, stream if drawn else None, exact=exact)
 
 
 def check_order(name: str, order: Sequence[int], size: int, what: str) -> list[int]:

@@ -42,7 +42,7 @@ from fairness.indivisible.lowest import LowestFirst, Ties, make_ties
 from fairness.indivisible.ranks import fill_by_rank
 from fairness.indivisible.rules import BestRank, LowestShare, SequentialMinMax
 from fairness.problem import FloatArray, Problem
-from fairness.validation import float_array, rationals, require, require_shape
+from fairness.validation import Seed, float_array, rationals, require, require_shape
 
 __all__ = ["Rule", "TaskFilling", "fill_tasks"]
 
@@ -225,7 +225,7 @@ def fill_tasks(
     *,
     holdings: ArrayLike | None = None,
     ties: str | Sequence[int] = "first",
-    rng: np.random.Generator | int | None = None,
+    rng: Seed = None,
 ) -> TaskFilling:
     """Start whole tasks on a pool, one by one, as a rule says.
 

@@ -16,6 +16,7 @@ from fairness.errors import ModelError
 from fairness.indivisible.cluster import fill_cluster
 from fairness.indivisible.server_shares import ClusterRule, DominantShare
 from fairness.problem import FloatArray
+from fairness.validation import Seed, spawned
 
 __all__ = ["FillingRuns", "repeat_filling"]
 
@@ -88,7 +89,7 @@ def repeat_filling(
     server_rule: str = "rrr",
     stop: str = "skip",
     ties: str | Sequence[int] = "first",
-    rng: np.random.Generator | int | None = None,
+    rng: Seed = None,
 ) -> FillingRuns:
     """Fill a cluster several times, each with its own stream of random numbers.
 
@@ -124,6 +125,6 @@ def repeat_filling(
         fill_cluster(
             cluster, rule, counts, server_rule=server_rule, stop=stop, ties=ties, rng=stream
         ).placement
-        for stream in np.random.default_rng(rng).spawn(runs)
+        for stream in spawned(rng, runs)
     ]
     return FillingRuns(cluster, rule, server_rule, np.array(placements))

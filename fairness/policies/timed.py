@@ -51,6 +51,7 @@ from fairness.indivisible.rules import LowestShare
 from fairness.policies.maxmin import DRF, MaxMin
 from fairness.policies.protocol import Solution
 from fairness.problem import FloatArray, Problem
+from fairness.validation import Seed
 
 __all__ = ["TDRF", "Time", "as_time", "as_times", "integer_tdrf"]
 
@@ -176,7 +177,7 @@ def integer_tdrf(
     holdings: ArrayLike | None = None,
     stop: str = "first misfit",
     ties: str | Sequence[int] = "first",
-    rng: np.random.Generator | int | None = None,
+    rng: Seed = None,
 ) -> TaskFilling:
     """TDRF task by task (Algorithm 2 of [1]_).
 

@@ -28,7 +28,7 @@ from fairness.indivisible.pool import TaskFilling, fill_tasks
 from fairness.policies.exchange import Exchange, exchange
 from fairness.policies.timed import TDRF, Time, as_time, as_times, integer_tdrf
 from fairness.problem import Problem
-from fairness.validation import float_array, require_shape
+from fairness.validation import Seed, float_array, generator, require_shape
 
 __all__ = ["Interval", "Timeline", "timeline"]
 
@@ -129,7 +129,7 @@ def timeline(
     order: Sequence[int] | None = None,
     stop: str = "first misfit",
     ties: str | Sequence[int] = "first",
-    rng: np.random.Generator | int | None = None,
+    rng: Seed = None,
 ) -> Timeline:
     """Users come and go; at each event those present exchange afresh, and TDRF fills the pool task by task.
 
@@ -196,7 +196,7 @@ def timeline(
     priority = [] if isinstance(ties, str) else list(ties)
     TDRF(joins, start, final_time)
 
-    generator = np.random.default_rng(rng)
+    stream = generator(rng)
     events = sorted({*joins, *(t for t in leaves if t is not None)})
     intervals = []
     rows = np.array(contributions, dtype=object)
@@ -218,7 +218,7 @@ def timeline(
             holdings=_given(swapped.holdings),
             stop=stop,
             ties=ties if isinstance(ties, str) else [present.index(k) for k in priority if k in present],
-            rng=generator,
+            rng=stream,
         )
         # What is as small as a rounding error is none.
         slack = 0 if filling.is_exact else float(ROUNDING)

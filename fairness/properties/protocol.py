@@ -31,6 +31,7 @@ from fairness.errors import ModelError
 from fairness.policies.protocol import Policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import Problem
+from fairness.validation import Seed, generator
 
 __all__ = ["TOLERANCE", "Change", "Finding", "Model", "Property", "Witness", "division_of"]
 
@@ -216,16 +217,16 @@ class Property(ABC):
         model: Model,
         *,
         changes: int = 100,
-        rng: np.random.Generator | int = 0,
+        rng: Seed = 0,
     ) -> Finding:
         """Worst finding for a policy at one model, over at most so many changes."""
-        answer = _asker(policy)
+        answer, stream = _asker(policy), generator(rng)
         before = answer(model)
         if not self.compares:
             return self.check(model, before, division=division_of(policy))
         findings = (
             self.check(model, before, change, answer(change.apply(model)), division=division_of(policy))
-            for change in self.changes(model, np.random.default_rng(rng), changes)
+            for change in self.changes(model, stream, changes)
         )
         nothing = Finding(self.name, -np.inf, text="no change to ask about")
         return max(findings, key=lambda finding: finding.violation, default=nothing)

@@ -47,7 +47,7 @@ from fairness.kernels import IntArray
 from fairness.policies.protocol import Policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray
-from fairness.validation import require_memory, require_number
+from fairness.validation import Seed, require_memory, require_number
 from queueing.arrivals import Arrivals
 from queueing.distributions import Law
 from queueing.growth import GrowingTable
@@ -72,7 +72,6 @@ from queueing.replications import (
     Estimate,
     EstimatedMeans,
     RunLength,
-    Seed,
     Streams,
     estimate_columns,
     estimates_lines,

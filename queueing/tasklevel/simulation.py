@@ -36,10 +36,9 @@ from numpy.typing import ArrayLike
 
 from fairness.errors import ModelError
 from fairness.problem import FloatArray
-from fairness.validation import require_memory, require_number
+from fairness.validation import Seed, require_memory, require_number
 from queueing.replications import (
     RunLength,
-    Seed,
     estimate_ratio,
     replicate,
     spawn_streams,

@@ -35,7 +35,7 @@ from fairness.cluster_certificates import resource_division_certificate, server_
 from fairness.errors import ModelError
 from fairness.policies.servers.algorithm_one import server_procedure
 from fairness.policies.servers.resource_division import fill
-from fairness.validation import FloatArray
+from fairness.validation import FloatArray, Seed, generator
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -133,7 +133,7 @@ def distributed_psdsf(
     sample_every: float | None = None,
     procedure: str = "filling",
     settled: float = 1e-3,
-    rng: np.random.Generator | int | None = None,
+    rng: Seed = None,
 ) -> Transient:
     """Let every server act on its own, and record what comes of it.
 
@@ -179,7 +179,7 @@ def distributed_psdsf(
     if not isinstance(cluster, Cluster):
         raise ModelError(f"distributed_psdsf needs a Cluster; got {type(cluster).__name__}")
     low, high = _checked(horizon, period, delay, sample_every, procedure, settled)
-    generator = np.random.default_rng(rng)
+    stream = generator(rng)
     intervals = _intervals(cluster, activity)
     spacing = period if sample_every is None else sample_every
     samples: FloatArray = np.arange(int(horizon / spacing * (1 + 1e-12)) + 1, dtype=float) * spacing
@@ -191,7 +191,7 @@ def distributed_psdsf(
     switches = [t for t, old, new in zip(ends, on, on[1:], strict=False) if (old != new).any()]
     # At equal times classes change first, then servers act, then the record is made.
     events: list[tuple[float, int, int]] = [(t, 0, -1) for t in switches]
-    events += [(float(t), 1, int(i)) for i, t in enumerate(generator.uniform(0, period, cluster.n_servers))]
+    events += [(float(t), 1, int(i)) for i, t in enumerate(stream.uniform(0, period, cluster.n_servers))]
     events += [(float(t), 2, k) for k, t in enumerate(samples)]
     heapq.heapify(events)
 
@@ -207,7 +207,7 @@ def distributed_psdsf(
             # What ended is known to be gone, however old the knowledge of the rest.
             history = [(t, np.where(active[:, None], old, 0.0)) for t, old in history]
         elif kind == 1:
-            seen = _known(history, time - generator.uniform(low, high))
+            seen = _known(history, time - stream.uniform(low, high))
             others = seen.sum(axis=1) - seen[:, which]
             weights = np.where(active, cluster.weights, 0.0)
             placement[:, which] = _act(cluster, weights, which, placement, others, procedure)

@@ -37,7 +37,7 @@ from fairness.properties.counterexamples.shrinking import CLEAR, Verdict, smalle
 from fairness.properties.counterexamples.sketches import check_domain
 from fairness.properties.exact.confirm import confirm
 from fairness.properties.protocol import TOLERANCE, Property, Witness
-from fairness.validation import require_whole
+from fairness.validation import Seed, generator, require_whole
 
 __all__ = ["check_budget", "exact_verdict", "search"]
 
@@ -62,7 +62,7 @@ def search(
     prop: Property,
     *,
     budget: int = 2000,
-    rng: np.random.Generator | int | None = 0,
+    rng: Seed = 0,
     domain: str = "positive",
     models: type | None = None,
     sizes: Sizes | None = None,
@@ -132,7 +132,7 @@ def search(
     explorer = Explorer(
         policy=policy,
         prop=prop,
-        rng=np.random.default_rng(rng),
+        rng=generator(rng),
         domain=check_domain(domain),
         kind=kind,
         sizes=Sizes() if sizes is None else sizes,
