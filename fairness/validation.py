@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, TypeVar
 
 import numpy as np
-import psutil
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.errors import ModelError
@@ -26,7 +25,6 @@ __all__ = [
     "rationals",
     "replaced",
     "require",
-    "require_memory",
     "require_number",
     "require_shape",
     "require_whole",
@@ -178,15 +176,6 @@ def _brief(value: Any) -> str:
         return f"a {type(value).__name__} of shape {value.shape} and type {value.dtype}"
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-def require_memory(n_bytes: float, purpose: str, remedy: str) -> None:
-    """Raise ModelError before an allocation that the free memory of this machine cannot hold."""
-    free = psutil.virtual_memory().available
-    if not math.isfinite(n_bytes) or n_bytes > 0.9 * free:
-        raise ModelError(
-            f"{purpose} needs {n_bytes / 2**30:.3g} GiB, but only {free / 2**30:.3g} GiB are free; {remedy}"
-        )
 
 
 def checked_names(argument: str, names: Sequence[str] | None, count: int, stem: str) -> tuple[str, ...]:

@@ -42,9 +42,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairness.errors import ModelError, NotConvergedError
+from fairness.memory import require_memory
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray
-from fairness.validation import require_memory, require_whole
+from fairness.validation import require_whole
 from queueing.direct import EPSILON, balance_residual, birth_death, factor_bytes, factorised_part
 from queueing.grid import box_name, count_states, marginal_laws, mean_counts
 from queueing.multilevel import MEMORY, multilevel

@@ -37,9 +37,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairness.errors import ModelError
+from fairness.memory import require_memory
 from fairness.notebook import shown
 from fairness.problem import FloatArray
-from fairness.validation import Seed, generator, require_memory, require_whole
+from fairness.validation import Seed, generator, require_whole
 from queueing.balanced_groups import Component, Groups, thinned
 from queueing.balanced_planning import GroupLaw, check_tail, steps
 from queueing.balanced_recursion import BoxLaw

@@ -35,8 +35,8 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 from scipy.special import gammaln
 
+from fairness.memory import require_memory
 from fairness.problem import FloatArray
-from fairness.validation import require_memory
 from queueing.balanced_groups import SAME, Component
 from queueing.tails import free_shares
 

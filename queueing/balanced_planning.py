@@ -16,9 +16,9 @@ from typing import Protocol
 
 import numpy as np
 import pandas as pd
-import psutil
 from numpy.typing import NDArray
 
+from fairness.memory import fits_memory
 from fairness.problem import FloatArray
 from fairness.validation import require_number
 from queueing.balanced_forms import LinearLaw, OneGroupLaw, linear_order
@@ -146,7 +146,7 @@ class BalancedPlan:
     @property
     def feasible(self) -> bool:
         """Whether the memory that is free now suffices."""
-        return self.n_bytes <= 0.9 * psutil.virtual_memory().available
+        return fits_memory(self.n_bytes)
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per component: method, groups, classes, box, states, memory and time."""

@@ -18,8 +18,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from fairness.memory import require_memory
 from fairness.problem import FloatArray
-from fairness.validation import require_memory
 from queueing.grid import SMALLEST, box_name, count_states, mean_counts
 from queueing.tails import StoreAndForward
 

@@ -62,8 +62,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from fairness.memory import require_memory
 from fairness.problem import FloatArray
-from fairness.validation import require_memory
 from queueing.balanced_forms import LEAST_FREE
 from queueing.balanced_groups import SAME, Component
 from queueing.tails import StoreAndForward, free_shares

@@ -35,10 +35,11 @@ import numpy as np
 import pandas as pd
 
 from fairness.errors import ModelError, NotConvergedError
+from fairness.memory import require_memory
 from fairness.notebook import shown
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray
-from fairness.validation import require_memory, require_whole
+from fairness.validation import require_whole
 from queueing.balanced import balanced_fairness
 from queueing.cluster_load import geometric_ratios
 from queueing.direct import EPSILON, balance_residual, birth_death, factor_bytes, factorised

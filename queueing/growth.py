@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairness.errors import ModelError
+from fairness.memory import require_memory
 from fairness.policies.protocol import Policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray
-from fairness.validation import require_memory
 from queueing.system import System
 from queueing.table import Table, tabulate
 

@@ -26,9 +26,10 @@ from dataclasses import replace
 import numpy as np
 
 from fairness.errors import ModelError, NotConvergedError
+from fairness.memory import require_memory
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray
-from fairness.validation import require_memory, require_whole
+from fairness.validation import require_whole
 from queueing.chain import Stationary, stationary
 from queueing.direct import factor_bytes
 from queueing.distributions import Law

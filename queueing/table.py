@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from fairness.cluster import Cluster
 from fairness.errors import ModelError
+from fairness.memory import require_memory
 from fairness.policies.protocol import Policy, call_policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray, Problem
-from fairness.validation import require_memory
 from queueing.grid import box_name, check_shape, count_axes, count_states
 from queueing.system import same_problem
 

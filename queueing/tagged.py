@@ -40,9 +40,10 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from fairness.errors import ModelError, NotConvergedError
+from fairness.memory import require_memory
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray
-from fairness.validation import float_array, require_memory, require_whole
+from fairness.validation import float_array, require_whole
 from queueing.chain import Stationary, stationary
 from queueing.direct import factor_bytes
 from queueing.grid import box_name, check_box, count_states

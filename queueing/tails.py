@@ -38,8 +38,8 @@ from numpy.typing import NDArray
 from scipy.special import pdtrc
 
 from fairness.errors import ModelError, UnstableError
+from fairness.memory import require_memory
 from fairness.problem import FloatArray
-from fairness.validation import require_memory
 from queueing.grid import SMALLEST
 from queueing.system import System
 

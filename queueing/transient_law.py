@@ -46,9 +46,10 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from fairness.errors import ModelError, NotConvergedError
+from fairness.memory import require_memory
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray
-from fairness.validation import float_array, require_memory, require_whole
+from fairness.validation import float_array, require_whole
 from queueing.direct import EPSILON
 from queueing.grid import box_name, check_shape, count_states, marginal_laws
 from queueing.precision import check_parts

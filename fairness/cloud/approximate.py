@@ -61,7 +61,8 @@ from fairness.cloud.pattern import Pattern
 from fairness.cloud.rounds import Deadline, Rounds
 from fairness.cloud.threads import check_threads, workers
 from fairness.errors import ModelError, NotConvergedError
-from fairness.validation import FloatArray, frozen, require_memory
+from fairness.memory import require_memory
+from fairness.validation import FloatArray, frozen
 
 __all__ = ["dcdrf"]
 

@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from fairness.errors import ModelError
-from fairness.validation import FloatArray, float_array, frozen, require_memory
+from fairness.memory import require_memory
+from fairness.validation import FloatArray, float_array, frozen
 
 __all__ = ["Flags", "IndexArray", "Offsets", "SparseDemands"]
 

@@ -37,7 +37,8 @@ from scipy import sparse
 from fairness.cloud.demands import SparseDemands
 from fairness.cloud.profiles import LIMIT
 from fairness.errors import ModelError
-from fairness.validation import FloatArray, Seed, generator, require_memory, require_whole
+from fairness.memory import require_memory
+from fairness.validation import FloatArray, Seed, generator, require_whole
 
 __all__ = [
     "HARD_FAMILIES",

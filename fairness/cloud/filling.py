@@ -42,7 +42,8 @@ from fairness.cloud.sums import add, table
 from fairness.cloud.tiles import map_tiles, tenant_tiles
 from fairness.errors import ModelError
 from fairness.kernels import fingerprint
-from fairness.validation import FloatArray, require_memory
+from fairness.memory import require_memory
+from fairness.validation import FloatArray
 
 __all__ = ["Filling", "fill", "loads_of", "shift_loads", "soonest"]
 

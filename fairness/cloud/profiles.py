@@ -36,7 +36,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from fairness.cloud.demands import IndexArray, Offsets, SparseDemands
 from fairness.cloud.tiles import map_tiles
 from fairness.errors import ModelError
-from fairness.validation import FloatArray, Seed, float_array, generator, require_memory, require_whole
+from fairness.memory import require_memory
+from fairness.validation import FloatArray, Seed, float_array, generator, require_whole
 
 __all__ = ["PROFILES", "TILE", "Profile", "demand_profile"]
 

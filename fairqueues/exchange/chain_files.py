@@ -43,10 +43,10 @@ import pandas as pd
 from scipy import io, sparse
 
 from fairness.errors import ModelError
+from fairness.memory import require_memory
 from fairness.policies.protocol import Policy
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray
-from fairness.validation import require_memory
 from fairqueues.files import require_writable, write_all
 from queueing.grid import box_name, check_box, count_states
 from queueing.system import System

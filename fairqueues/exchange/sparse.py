@@ -16,7 +16,8 @@ from scipy import sparse
 
 from fairness.cloud.demands import SparseDemands
 from fairness.errors import ModelError
-from fairness.validation import float_array, require, require_memory
+from fairness.memory import require_memory
+from fairness.validation import float_array, require
 
 __all__ = ["sparse_demands"]
 

@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from fairness import Cluster
-from fairness.validation import require_memory
+from fairness.memory import require_memory
 from fairqueues.scenario import names
 from fairqueues.scenario.building import located
 from fairqueues.scenario.locating import Path

@@ -18,8 +18,8 @@ import numpy as np
 
 from fairness.errors import ModelError, UnstableError
 from fairness.kernels import IntArray
+from fairness.memory import require_memory
 from fairness.problem import FloatArray
-from fairness.validation import require_memory
 from queueing.distributions import Law
 from queueing.growth import GrowingTable, kernel_table
 from queueing.joblevel.events import (

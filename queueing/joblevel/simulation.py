@@ -44,10 +44,11 @@ import pandas as pd
 
 from fairness.errors import ModelError, NotConvergedError
 from fairness.kernels import IntArray
+from fairness.memory import require_memory
 from fairness.policies.protocol import Policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray
-from fairness.validation import Seed, require_memory, require_number
+from fairness.validation import Seed, require_number
 from queueing.arrivals import Arrivals
 from queueing.distributions import Law
 from queueing.growth import GrowingTable

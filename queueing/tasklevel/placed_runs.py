@@ -23,8 +23,8 @@ from numpy.typing import ArrayLike
 
 from fairness.cluster import Cluster
 from fairness.errors import ModelError
+from fairness.memory import require_memory
 from fairness.problem import FloatArray
-from fairness.validation import require_memory
 from queueing.grid import MOST
 from queueing.growth import GrowingTable
 from queueing.system import System

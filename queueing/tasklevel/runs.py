@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.errors import ModelError, UnstableError
+from fairness.memory import require_memory
 from fairness.problem import FloatArray, Problem
-from fairness.validation import require_memory
 from queueing.grid import MOST
 from queueing.growth import GrowingTable, kernel_table
 from queueing.system import System

@@ -35,8 +35,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.errors import ModelError
+from fairness.memory import require_memory
 from fairness.problem import FloatArray
-from fairness.validation import Seed, require_memory, require_number
+from fairness.validation import Seed, require_number
 from queueing.replications import (
     RunLength,
     estimate_ratio,

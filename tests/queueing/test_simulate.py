@@ -289,6 +289,6 @@ def test_a_table_that_outgrows_the_memory_is_an_error(monkeypatch):
         return DRF()(problem, counts) / 2
 
     memory = types.SimpleNamespace(available=100_000)
-    monkeypatch.setattr("fairness.validation.psutil.virtual_memory", lambda: memory)
+    monkeypatch.setattr("fairness.memory.psutil.virtual_memory", lambda: memory)
     with pytest.raises(ModelError, match=r"lazy has reached state .* may be unstable at this load"):
         simulate(System(Problem([[1]], [1]), [0.9]), lazy, rng=1)
