@@ -14,7 +14,7 @@ from proofs.claims import (
     Step,
 )
 from proofs.errors import EvidenceError, ProofError
-from proofs.statement import Hypothesis, Question, Size, Statement
+from proofs.statement import Hypothesis, Question, Said, Size, Statement
 from proofs.verdict import Finding, Status, Verdict
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "InWords",
     "ProofError",
     "Question",
+    "Said",
     "Search",
     "Size",
     "Statement",

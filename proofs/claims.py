@@ -7,6 +7,9 @@ r"""The formal core of a statement: claims that evidence can settle.
 * :class:`Counterexample`: one case does not have the property, so what says that all have it is refuted.
 * :class:`InWords`: a step of reasoning that no machine checked; it is shown, and counted.
 
+Most steps are lemmas: where one fails, this proof breaks, and the statement may still hold. A step that
+``states`` the statement itself is another matter: a witness against its claim refutes the statement.
+
 The functions of computations, enumerations, searches and counterexamples are named by a string and live in
 :mod:`proofs.definitions`: definitions in plain fractions, without any of the library.
 """
@@ -17,6 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from proofs.errors import ProofError
 from proofs.relations import Relation, relation
 
 __all__ = [
@@ -47,12 +51,26 @@ class Implication:
         make anything false provable.
     degree : int
         Largest number of hypotheses that the prover multiplies.
+    impossible : bool
+        Whether the hypotheses are meant to contradict each other: a case that cannot occur. Otherwise values
+        that meet them all belong to the evidence, because from a contradiction anything follows.
+
+    Raises
+    ------
+    ProofError
+        If a hypothesis or the conclusion is not given as a text.
     """
 
     hypotheses: Mapping[str, str]
     conclusion: str
     hints: tuple[tuple[tuple[str, ...], str], ...] = field(default=(), compare=False)
     degree: int = field(default=2, compare=False)
+    impossible: bool = False
+
+    def __post_init__(self) -> None:
+        for name, text in {**self.hypotheses, "the conclusion": self.conclusion}.items():
+            if type(name) is not str or type(text) is not str:
+                raise ProofError(f'{name!r} is given as a text, as in "x*a <= 1"; got {text!r}')
 
     @property
     def relations(self) -> dict[str, Relation]:
@@ -86,6 +104,13 @@ class Search:
     number: int
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        if type(self.number) is not int or self.number < 1 or type(self.seed) is not int:
+            raise ProofError(
+                f"a search has a whole number of cases from 1, and a whole seed; got {self.number!r} and "
+                f"{self.seed!r}"
+            )
+
 
 @dataclass(frozen=True)
 class Counterexample:
@@ -107,10 +132,26 @@ Claim = Implication | Computation | Enumeration | Search | Counterexample | InWo
 
 @dataclass(frozen=True)
 class Step:
-    """One step of an argument: what it says, and the claim behind it."""
+    """One step of an argument: what it says, and the claim behind it.
+
+    Attributes
+    ----------
+    says : str
+    claim : Claim
+    states : bool
+        Whether the claim is the statement itself, or a part or a case of it, so that a witness against it
+        refutes the statement; counterexamples always do. A witness against any other step only breaks the
+        proof there.
+    """
 
     says: str
     claim: Claim
+    states: bool = False
+
+    @property
+    def refutes(self) -> bool:
+        """Whether a witness against this step contradicts the statement."""
+        return self.states or isinstance(self.claim, Counterexample)
 
 
 def claim_to_dict(claim: Claim) -> dict[str, Any]:
@@ -120,6 +161,8 @@ def claim_to_dict(claim: Claim) -> dict[str, Any]:
         case Implication(hypotheses=hypotheses, conclusion=conclusion):
             data["hypotheses"] = {name: repr(relation(text)) for name, text in hypotheses.items()}
             data["conclusion"] = repr(relation(conclusion))
+            if claim.impossible:
+                data["impossible"] = True
         case InWords(text=text):
             data["text"] = text
         case _:

@@ -42,12 +42,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from proofs.claims import InWords, Step
 from proofs.errors import ProofError
 from proofs.relations import relation
 
-__all__ = ["Hypothesis", "Question", "Size", "Statement"]
+__all__ = ["Hypothesis", "Question", "Said", "Size", "Statement"]
+
+
+class Said(StrEnum):
+    """Who says so: a statement is shown with it wherever its verdict is shown."""
+
+    CLAIMED = "claimed by the source"
+    DENIED = "denied by the source"
+    READER = "a reader's"
 
 
 @dataclass(frozen=True)
@@ -142,6 +151,8 @@ class Statement:
         Hypotheses without which the statement is false or open (tests drop each); "not x" means x reversed.
     remark : str
         What a reader should know: how the paper says it, what is open.
+    said : Said
+        Whether the source claims it, denies it, or only a reader might think so.
     """
 
     id: str
@@ -155,6 +166,7 @@ class Statement:
     sizes: Mapping[str, Size] = field(default_factory=dict)
     mutants: tuple[str, ...] = ()
     remark: str = ""
+    said: Said = Said.CLAIMED
 
     def ask(self, question: Question) -> Sequence[Step]:
         """Steps that settle the question.

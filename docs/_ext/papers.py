@@ -1,8 +1,7 @@
 """Two pages made from :mod:`proofs`: which statements of the papers hold, and where a paper errs.
 
-Every statement is checked when the pages are built, so that no page says what the evidence does not. A
-refuted statement must be sorted by a person (``KINDS``) into what the source claims, what it denies itself,
-and what only a reader might think: one that is not sorted is a warning, hence an error of the build.
+Every statement is checked when the pages are built, so that no page says what the evidence does not. What
+the source claims, what it denies itself, and what only a reader might think, stands in the statement.
 """
 
 from __future__ import annotations
@@ -11,78 +10,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sphinx.util import logging
+from proofs.statement import Said
 
-logger = logging.getLogger(__name__)
-
-CLAIMED = [
-    "psdsf-all-drf-properties",
-    "psdsf-tsf-sharing-incentive",
-    "psdsf-cpu-full-under-any-mechanism",
-    "psdsf-memory-full",
-    "psdsf-greater-cpu-use",
-    "drf-dominant-resources-swapped",
-    "drf-machines-within-one-task",
-    "tdrf-exchange-t3",
-    "tdrf-exchange-t4",
-    "tdrf-exchange-one-rule",
-    "tdrf-claim-constraint-of-example",
-    "tdrf-claim-optimum-is-4-1",
-    "tdrf-claim-nobody-starves",
-    "tdrf-claim-pareto-efficient",
-    "tdrf-claim-stops-when-nobody-fits",
-    "tdrf-claim-sharing-incentive",
-    "tdrf-claim-dynamic-sharing-incentive",
-    "tdrf-claim-strategy-proof-in-time",
-    "tdrf-claim-strategy-proof-in-contributions",
-    "tdrf-claim-longer-stay-gets-more",
-    "tdrf-claim-contributions-fit",
-    "tdrf-claim-demands-are-positive",
-]
-DENIED = [
-    "br-mmf-scale-invariant",
-    "br-pf-strategy-proof",
-    "br-bmf-strategy-proof",
-    "psdsf-resource-pareto",
-    "psdsf-resource-strategy-proof",
-    "psdsf-c-drfh-bottleneck-fair",
-    "psdsf-tsf-bottleneck-fair",
-    "drf-table-asset-si",
-    "drf-table-ceei-sp",
-    "drf-table-asset-bottleneck",
-    "drf-table-ceei-population",
-    "drf-table-asset-resource",
-    "drf-table-ceei-resource",
-    "drf-table-drf-resource",
-    "dcdrf-tenant-loss",
-]
-READER = [
-    "br-pf-is-bmf",
-    "br-bmf-not-by-pf",
-    "psdsf-definition-5-for-totals",
-    "psdsf-resource-unique",
-    "psdsf-time-slots-strategy-proof",
-    "psdsf-fluid-stability",
-    "edrf-strategyproof-helper",
-    "edrf-minmax-envy-other",
-    "edrf-lowest-share-incentive",
-    "dcdrf-lie",
-    "dcdrf-lemma-3-1-printed",
-    "dcdrf-lemma-3-1-updated",
-    "dcdrf-lemma-3-2-per-demand",
-]
 KINDS = {
-    "What a source says and a case contradicts": (
-        CLAIMED,
+    Said.CLAIMED: (
+        "What a source says and a case contradicts",
         "Most of these are slips that leave the idea of the paper untouched, or depend on how a sentence is "
         "read; the last line of each entry says what is true instead.",
     ),
-    "What a source says does not hold, with a witness": (
-        DENIED,
+    Said.DENIED: (
+        "What a source says does not hold, with a witness",
         "No errors: the authors say so themselves, often without an example. Here is one.",
     ),
-    "What a reader might think": (
-        READER,
+    Said.READER: (
+        "What a reader might think",
         "Not claimed by the source, or only under assumptions that are easily overlooked.",
     ),
 }
@@ -110,16 +51,14 @@ def errors_page(verdicts: Any) -> str:
     from proofs.catalogue import statement_named
 
     refuted = {v.id: v for v in verdicts if v.witness is not None}
-    sorted_ids = {name for ids, _ in KINDS.values() for name in ids}
-    for name in sorted(sorted_ids ^ set(refuted)):
-        what = "is not sorted" if name in refuted else "is sorted but not refuted"
-        logger.warning("docs/_ext/papers.py: %s %s", name, what)
     lines = []
-    for title, (ids, words) in KINDS.items():
+    for said, (title, words) in KINDS.items():
         lines += ["", f"## {title}", "", words]
         paper = ""
-        for name in (n for n in refuted if n in ids):
+        for name in refuted:
             statement = statement_named(name)
+            if statement.said != said:
+                continue
             if statement.source != paper:
                 paper = statement.source
                 lines += ["", f"**{_safe(paper)}**"]

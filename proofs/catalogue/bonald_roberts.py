@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from proofs.claims import Enumeration, Implication, InWords, Step
-from proofs.statement import Hypothesis, Question, Size, Statement
+from proofs.statement import Hypothesis, Question, Said, Size, Statement
 
 __all__ = [
     "SOURCE",
@@ -250,6 +250,7 @@ def property_statement(
     sizes: Sequence[str] = (),
     mutants: Sequence[str] = (),
     remark: str = "",
+    said: Said = Said.CLAIMED,
 ) -> Statement:
     """A statement on a property of a policy; hypotheses and sizes by name."""
     known = {"n": USERS, "m": RESOURCES}
@@ -267,6 +268,7 @@ def property_statement(
         sizes={size: known[size] for size in sizes},
         mutants=tuple(mutants),
         remark=remark,
+        said=said,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from proofs.catalogue.bonald_roberts import SOURCE, total
 from proofs.claims import Computation, Counterexample, Implication, Step
-from proofs.statement import Hypothesis, Question, Statement
+from proofs.statement import Hypothesis, Question, Said, Statement
 
 __all__ = ["STATEMENTS"]
 
@@ -117,6 +117,7 @@ STATEMENTS = (
         remark="The authors do not claim this: with three jobs the two policies differ. They are the same "
         "for "
         "two classes (br-two-classes), and always fill the same of two resources.",
+        said=Said.READER,
     ),
     Statement(
         id="br-pf-irrational",

@@ -12,7 +12,7 @@ from proofs.catalogue.bonald_roberts import (
     total,
 )
 from proofs.claims import Claim, Counterexample, Enumeration, InWords, Step
-from proofs.statement import Question
+from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
 
@@ -308,6 +308,7 @@ STATEMENTS = (
         "all demands",
         remark="As the authors say, it does matter: whose tasks are twice as large holds two thirds, not "
         "half.",
+        said=Said.DENIED,
     ),
     property_statement(
         "drf-strategy-proof",
@@ -340,6 +341,7 @@ STATEMENTS = (
         LIE,
         remark="The authors note the property for DRF only. Here a user runs 2/9 tasks in place of 1/5 by "
         "understating one demand.",
+        said=Said.DENIED,
     ),
     property_statement(
         "bmf-strategy-proof",
@@ -355,5 +357,6 @@ STATEMENTS = (
         LIE,
         remark="The authors note the property for DRF only. Both allocations of the witness are the only BMF "
         "ones of their demands.",
+        said=Said.DENIED,
     ),
 )

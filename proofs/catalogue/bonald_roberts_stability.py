@@ -23,7 +23,7 @@ from __future__ import annotations
 from proofs.catalogue.bonald_roberts import SOURCE
 from proofs.catalogue.bonald_roberts_queues import DEMANDS, summed
 from proofs.claims import Counterexample, Implication, InWords, Search, Step
-from proofs.statement import Hypothesis, Question, Size, Statement
+from proofs.statement import Hypothesis, Question, Said, Size, Statement
 
 __all__ = ["LOAD", "STATEMENTS"]
 
@@ -307,5 +307,6 @@ STATEMENTS = (
         steps=_bmf_not_by_pf,
         remark="It does for two classes; with three it fails close to load 1, so that stability needs "
         "another function.",
+        said=Said.READER,
     ),
 )

@@ -18,7 +18,7 @@ from proofs.catalogue.edrf import (
     incentive_steps,
 )
 from proofs.claims import Computation, Counterexample, Enumeration, Implication, InWords, Step
-from proofs.statement import Hypothesis, Question, Size, Statement
+from proofs.statement import Hypothesis, Question, Said, Size, Statement
 
 __all__ = ["SOURCE", "STATEMENTS"]
 
@@ -271,6 +271,7 @@ STATEMENTS = (
         scope="three tenants, two resources, epsilon = 1/4",
         steps=_tenant_loss,
         remark="The paper says that this does not follow. How large the loss can be: dcdrf-lonely-tenant.",
+        said=Said.DENIED,
     ),
     Statement(
         id="dcdrf-lonely-tenant",
@@ -305,5 +306,6 @@ STATEMENTS = (
         remark="The paper names no factor. The gain of 1/4 of the dominant resource is more than epsilon "
         "too, but the liar gets just the 1/6 <= epsilon of resource 3 that was discarded; read so, the "
         "paper is right here. With epsilon = 0 no lie gains (edrf-strategyproof).",
+        said=Said.READER,
     ),
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from proofs.catalogue.dcdrf import SOURCE
 from proofs.claims import Counterexample, Enumeration, Implication, InWords, Step
-from proofs.statement import Hypothesis, Question, Size, Statement
+from proofs.statement import Hypothesis, Question, Said, Size, Statement
 
 __all__ = ["STATEMENTS"]
 
@@ -205,6 +205,7 @@ STATEMENTS = (
         remark="The lemma assumes rates within a constant factor c; without it no constant in the place "
         "of 3 suffices. "
         "True is t <= 1 + log c/log(1 - epsilon) (dcdrf-lemma-3-1).",
+        said=Said.READER,
     ),
     Statement(
         id="dcdrf-lemma-3-1-updated",
@@ -217,6 +218,7 @@ STATEMENTS = (
         scope="four tenants, four resources, epsilon = 2/5",
         steps=_thawed,
         remark="The paper does not claim it. True without assumptions is dcdrf-rounds.",
+        said=Said.READER,
     ),
     Statement(
         id="dcdrf-rounds",
@@ -281,5 +283,6 @@ STATEMENTS = (
         scope="100 tenants, 40 resources, epsilon = 0",
         steps=_work_per_demand,
         remark="The lemma counts one operation per tenant and round; then it is true (dcdrf-lemma-3-2).",
+        said=Said.READER,
     ),
 )

@@ -25,7 +25,7 @@ from proofs.catalogue.drf_lemmas import (
     truthful_steps,
 )
 from proofs.claims import Counterexample, Step
-from proofs.statement import Hypothesis, Question, Size, Statement
+from proofs.statement import Hypothesis, Question, Said, Size, Statement
 
 __all__ = ["SOURCE", "STATEMENTS"]
 
@@ -54,6 +54,7 @@ def _cross(
         scope="all pools",
         steps=lambda question: [step],
         remark="The paper says so too: this cell of its table has no tick.",
+        said=Said.DENIED,
     )
 
 

@@ -8,7 +8,7 @@ g_ir = rho_i d_ir; a resource that is exhausted stops everybody who demands it.
 from __future__ import annotations
 
 from proofs.claims import Computation, Counterexample, Enumeration, Implication, InWords, Step
-from proofs.statement import Hypothesis, Question, Size, Statement
+from proofs.statement import Hypothesis, Question, Said, Size, Statement
 
 __all__ = [
     "SOURCE",
@@ -437,5 +437,6 @@ STATEMENTS = (
         steps=_helper,
         remark="The stronger of the two usual readings, which we do not ascribe to the paper. True is: not "
         "all members gain (edrf-strategyproof).",
+        said=Said.READER,
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from proofs.catalogue.edrf import SOURCE
 from proofs.claims import Computation, Counterexample, Enumeration, Implication, InWords, Search, Step
-from proofs.statement import Hypothesis, Question, Size, Statement
+from proofs.statement import Hypothesis, Question, Said, Size, Statement
 
 __all__ = ["STATEMENTS"]
 
@@ -273,6 +273,7 @@ STATEMENTS = (
         steps=_envy_of_other,
         remark="Too strong a reading of envy-freeness up to one bundle. True is: one own bundle "
         "(edrf-minmax-envy).",
+        said=Said.READER,
     ),
     Statement(
         id="edrf-lowest-share-incentive",
@@ -286,6 +287,7 @@ STATEMENTS = (
         steps=_lowest_share,
         remark="The paper compares shares after the allocation; then it is true "
         "(edrf-minmax-sharing-incentive).",
+        said=Said.READER,
     ),
     Statement(
         id="edrf-bundles-si-impossible",

@@ -6,7 +6,7 @@ from typing import Any
 
 from proofs.catalogue.psdsf_theorems import SOURCE
 from proofs.claims import Claim, Computation, Counterexample, Step
-from proofs.statement import Statement
+from proofs.statement import Said, Statement
 
 __all__ = ["COUNTEREXAMPLES", "FIGURE_1", "PS_DSF", "RAM", "TABLE_IV"]
 
@@ -34,7 +34,13 @@ RAY = {"demands": [[1, 5, 3], [3, 1, 1]], "capacities": [[8, 6, 4], [8, 9, 8]]}
 
 
 def _refuted(
-    name: str, place: str, words: str, latex: str, remark: str, cases: dict[str, Claim]
+    name: str,
+    place: str,
+    words: str,
+    latex: str,
+    remark: str,
+    cases: dict[str, Claim],
+    said: Said = Said.CLAIMED,
 ) -> Statement:
     steps = [Step(says, claim) for says, claim in cases.items()]
     return Statement(
@@ -47,6 +53,7 @@ def _refuted(
         scope="all clusters; refuted by one",
         steps=lambda question: steps,
         remark=remark,
+        said=said,
     )
 
 
@@ -97,6 +104,7 @@ COUNTEREXAMPLES = (
         r"x\text{ PS-DSF (RDM)},\ y\ge x\text{ feasible}\implies y=x",
         "The paper says so itself, without an example. With divided time it holds: psdsf-time-pareto.",
         {"Servers (2,1) and (1,1): (1/2, 2/3) is PS-DSF, (3/5, 4/5) fits.": NOT_PARETO_SMALL},
+        said=Said.DENIED,
     ),
     _refuted(
         "psdsf-definition-5-for-totals",
@@ -109,6 +117,7 @@ COUNTEREXAMPLES = (
         "holds, also when tasks of user n move: psdsf-theorem-1. Here each user loses tasks on its better "
         "server and wins more on the other.",
         {"Both users grow from 4/3 to 3/2 when parts of their tasks change places.": NOT_PARETO},
+        said=Said.READER,
     ),
     _refuted(
         "psdsf-resource-unique",
@@ -132,6 +141,7 @@ COUNTEREXAMPLES = (
                 },
             )
         },
+        said=Said.READER,
     ),
     _refuted(
         "psdsf-resource-strategy-proof",
@@ -141,6 +151,7 @@ COUNTEREXAMPLES = (
         "The paper says that it fails in general. In this example both users gain, so Lemma 1 is not "
         "contradicted.",
         {"User 1 hides the first server and runs 52/45 tasks instead of 44/39.": NOT_TRUTHFUL},
+        said=Said.DENIED,
     ),
     _refuted(
         "psdsf-time-slots-strategy-proof",
@@ -163,6 +174,7 @@ COUNTEREXAMPLES = (
                 },
             )
         },
+        said=Said.READER,
     ),
     _refuted(
         "psdsf-c-drfh-bottleneck-fair",
@@ -185,6 +197,7 @@ COUNTEREXAMPLES = (
                 )
             )
         },
+        said=Said.DENIED,
     ),
     _refuted(
         "psdsf-tsf-bottleneck-fair",
@@ -207,6 +220,7 @@ COUNTEREXAMPLES = (
                 )
             )
         },
+        said=Said.DENIED,
     ),
     _refuted(
         "psdsf-tsf-sharing-incentive",
@@ -335,5 +349,6 @@ COUNTEREXAMPLES = (
                 {"tasks": ["35/22", "245/66"], "conditions of the theorem": True, "Definition 5": True},
             ),
         },
+        said=Said.READER,
     ),
 )

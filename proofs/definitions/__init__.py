@@ -1,9 +1,29 @@
 """Definitions of the papers in plain fractions, independent of the library.
 
 Short, slow and obvious. Claims name these functions; the prover settles them with the library where it can,
-and evidence is checked with these.
+and evidence is checked with these, and with those of :mod:`proofs.definitions.second` where there are two.
 """
 
-from proofs.definitions.registry import Case, define, definition, fraction, fractions, plain
+from proofs.definitions.registry import (
+    Case,
+    define,
+    define_again,
+    definition,
+    fraction,
+    fractions,
+    plain,
+    second_definition,
+    second_method,
+)
 
-__all__ = ["Case", "define", "definition", "fraction", "fractions", "plain"]
+__all__ = [
+    "Case",
+    "define",
+    "define_again",
+    "definition",
+    "fraction",
+    "fractions",
+    "plain",
+    "second_definition",
+    "second_method",
+]

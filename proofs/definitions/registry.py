@@ -1,15 +1,33 @@
-"""The functions that claims name, and the plain data that they take and give."""
+"""The functions that claims name, and the plain data that they take and give.
+
+A definition may stand here twice: a second function of the same name, written apart from the first and by
+another way (:func:`define_again`). Checking then runs both, and what they disagree on is no evidence.
+"""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeVar
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, overload
 
 from proofs.errors import ProofError
 
-__all__ = ["Case", "define", "definition", "fraction", "fractions", "plain"]
+__all__ = [
+    "Case",
+    "Second",
+    "define",
+    "define_again",
+    "definition",
+    "fraction",
+    "fractions",
+    "plain",
+    "second_definition",
+    "second_method",
+]
 
 Case = tuple[Any, bool]
 """What enumerations and searches give: a case, and whether it has the property."""
@@ -32,7 +50,49 @@ MODULES = (
 )
 """Modules that define functions; loaded when a function is asked for first."""
 
+SECOND_MODULES: tuple[str, ...] = ()
+"""Modules of :mod:`proofs.definitions.second`, which define some of them again."""
+
+BY_LIBRARY = frozenset(
+    {
+        "asset_tasks",
+        "balanced_bound",
+        "balanced_durations",
+        "balanced_service",
+        "bmf_path_end",
+        "bmf_vertices",
+        "capacity_corners",
+        "ceei_tasks",
+        "cluster_gammas",
+        "dcdrf_tasks",
+        "dominant_resources",
+        "drf_tasks",
+        "edrf_tasks",
+        "exchanged",
+        "fluid_drift",
+        "leximin_tasks",
+        "minmax_bundles",
+        "mmf_tasks",
+        "pf_tasks",
+        "psdsf_tasks",
+        "tdrf_tasks",
+        "whole_task_order",
+    }
+)
+"""Functions whose values the prover compares with those of the library."""
+
+HERE = Path(__file__).resolve().parent
+
 _FUNCTIONS: dict[str, Callable[..., Any]] = {}
+_AGAIN: dict[str, Second] = {}
+
+
+@dataclass(frozen=True)
+class Second:
+    """A second definition, and how many cases an enumeration has by its own count."""
+
+    function: Callable[..., Any]
+    cases: Callable[..., int] | None = None
 
 
 def define(function: F) -> F:
@@ -41,23 +101,101 @@ def define(function: F) -> F:
     Raises
     ------
     ProofError
-        If another function has the name.
+        If another function has the name. Your own may be defined anew; those of the papers may not.
     """
     name = function.__name__
-    if name in _FUNCTIONS and _FUNCTIONS[name].__module__ != function.__module__:
-        raise ProofError(f"two functions are called {name!r}: in {_FUNCTIONS[name].__module__} and here")
+    if not _is_built_in(function):
+        _load()  # so that no name of the papers is taken before it is known
+    known = _FUNCTIONS.get(name)
+    if known is not None and (_is_built_in(known) or known.__module__ != function.__module__):
+        raise ProofError(
+            f"two functions are called {name!r}: in {known.__module__} and here; give yours another name"
+        )
     _FUNCTIONS[name] = function
     return function
+
+
+@overload
+def define_again(function: F) -> F: ...
+@overload
+def define_again(*, cases: Callable[..., int]) -> Callable[[F], F]: ...
+def define_again(function: Any = None, *, cases: Callable[..., int] | None = None) -> Any:
+    """Define a function a second time, apart from the first and by another way; decorator.
+
+    For computations and counterexamples it takes the same arguments and gives the same value; the dict of a
+    counterexample may leave out what only the first tells. For enumerations and searches it judges one case:
+    it takes the plain data of the case, then the arguments by name, and says whether the case has the
+    property.
+
+    Parameters
+    ----------
+    cases : callable, optional
+        Takes the arguments of an enumeration by name and gives the number of its cases, by another count.
+
+    Raises
+    ------
+    ProofError
+        If the name has a second definition already, or another module than the first's own tries.
+
+    Examples
+    --------
+    >>> @define
+    ... def triangular(n):
+    ...     return sum(range(n + 1))
+    >>> @define_again
+    ... def triangular(n):
+    ...     return n * (n + 1) // 2
+    """
+
+    def decorate(function: F) -> F:
+        name = function.__name__
+        if not _is_built_in(function):
+            _load()
+            first = _FUNCTIONS.get(name)
+            if first is None or first.__module__ != function.__module__:
+                raise ProofError(f"no function {name!r} of this module is defined a first time")
+        elif name in _AGAIN:
+            raise ProofError(f"{name!r} is defined more than twice")
+        _AGAIN[name] = Second(function, cases)
+        return function
+
+    return decorate if function is None else decorate(function)
 
 
 def definition(name: str) -> Callable[..., Any]:
     """The function of that name."""
     if name not in _FUNCTIONS:
-        for module in MODULES:
-            importlib.import_module(f"proofs.definitions.{module}")
+        _load()
     if name not in _FUNCTIONS:
         raise ProofError(f"no definition is called {name!r}")
     return _FUNCTIONS[name]
+
+
+def second_definition(name: str) -> Second | None:
+    """The second definition of that name, if there is one."""
+    _load()
+    return _AGAIN.get(name)
+
+
+def second_method(name: str) -> str:
+    """What confirms values of that name beside the first definition: "definition", "library" or "none"."""
+    if second_definition(name) is not None:
+        return "definition"
+    return "library" if name in BY_LIBRARY and _is_built_in(definition(name)) else "none"
+
+
+def _is_built_in(function: Callable[..., Any]) -> bool:
+    """Whether a function stands in a file of this package, whatever it says of itself."""
+    code = getattr(function, "__code__", None)
+    return code is not None and HERE in Path(code.co_filename).resolve().parents
+
+
+@cache
+def _load() -> None:
+    for module in MODULES:
+        importlib.import_module(f"proofs.definitions.{module}")
+    for module in SECOND_MODULES:
+        importlib.import_module(f"proofs.definitions.second.{module}")
 
 
 def plain(value: Any) -> Any:
