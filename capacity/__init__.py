@@ -1,5 +1,5 @@
 """Which loads fit: stability regions of pools, clusters and whole tasks, verdicts, and sweeps."""
 
-import lazy_loader
+from fairness.exports import exports
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = exports(__name__)

@@ -1,5 +1,5 @@
 """Who gets how much: fair allocations of a pool or of a cluster of servers, each with its certificate."""
 
-import lazy_loader
+from fairness.exports import exports
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = exports(__name__)

@@ -1,5 +1,5 @@
 """The front door: scenario files, command line, reports and explorer of the packages below it."""
 
-import lazy_loader
+from fairness.exports import exports
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = exports(__name__)

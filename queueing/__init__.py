@@ -1,5 +1,5 @@
 """What happens under random traffic: queues, durations and service rates of coupled classes."""
 
-import lazy_loader
+from fairness.exports import exports
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = exports(__name__)

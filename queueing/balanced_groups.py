@@ -33,10 +33,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from fairness.compiling import stored
 from fairness.problem import FloatArray
 from queueing.grid import SMALLEST
 from queueing.system import System
@@ -168,7 +168,7 @@ def _connected(use: NDArray[np.bool_]) -> list[tuple[NDArray[np.intp], NDArray[n
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def thinned(law: FloatArray, keep: float) -> FloatArray:
     """Law of what is left of a random total when each unit stays with probability ``keep``.
 

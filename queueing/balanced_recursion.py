@@ -14,10 +14,10 @@ import math
 from collections.abc import Sequence
 from functools import cached_property
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from fairness.compiling import stored
 from fairness.memory import require_memory
 from fairness.problem import FloatArray
 from queueing.grid import SMALLEST, box_name, count_states, mean_counts
@@ -170,7 +170,7 @@ def require_box(shape: Sequence[int], keep: bool) -> None:
     require_memory(box_bytes(shape, keep), f"balanced fairness on a box of {box_name(shape)} states", remedy)
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def recursion(
     gain: FloatArray,
     ceiling: FloatArray,

@@ -35,10 +35,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from fairness.compiling import stored
 from fairness.problem import FloatArray
 from queueing.grid import SMALLEST, mean_counts
 
@@ -195,7 +195,7 @@ class _History:
         law /= law.sum()
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _sweep(
     law: FloatArray,
     up: FloatArray,
@@ -269,7 +269,7 @@ def _sweep(
     return change / flow
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _aggregate(
     law: FloatArray,
     up: FloatArray,
@@ -319,7 +319,7 @@ def _aggregate(
                 coarse_down[i, place] = 1.0
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _correct(
     law: FloatArray,
     shape: NDArray[np.int64],
@@ -339,7 +339,7 @@ def _correct(
             law[r * length + y] *= after[base + y // width]
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _coarse_row(
     row: int, shape: NDArray[np.int64], block: NDArray[np.int64], coarse_shape: NDArray[np.int64]
 ) -> int:
@@ -353,7 +353,7 @@ def _coarse_row(
     return place
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _residual(
     law: FloatArray, up: FloatArray, down: FloatArray, shape: NDArray[np.int64], residual: FloatArray
 ) -> None:
@@ -387,7 +387,7 @@ def _residual(
             inflow[y] = inflow[y] / out[y] - law[s + y]
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _gram(residuals: FloatArray, law: FloatArray, smallest: float) -> FloatArray:
     """Products of residuals, each term over the probability of the state."""
     n = len(residuals)

@@ -26,12 +26,12 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
+from fairness.compiling import stored
 from fairness.problem import FloatArray
 from queueing.direct import EPSILON, birth_death, factorised
 from queueing.grid import SMALLEST, mean_counts
@@ -224,7 +224,7 @@ class _Kernel:
         return float(_sweep(np.ascontiguousarray(law).reshape(-1), *self.table, True, False))
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _sweep(
     law: FloatArray,
     pointers: NDArray[np.int64],

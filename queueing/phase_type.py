@@ -40,11 +40,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize
 
+from fairness.compiling import stored
 from fairness.errors import ModelError
 from fairness.problem import FloatArray
 from fairness.validation import float_array, frozen, require_whole
@@ -357,7 +357,7 @@ def _positive(name: str, value: float) -> float:
     return float(value)
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _run_through(
     generator: np.random.Generator,
     first: FloatArray,
@@ -383,7 +383,7 @@ def _run_through(
         values[j] = total
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _pass(initial: FloatArray, rates: FloatArray, times: FloatArray, present: FloatArray) -> None:
     """Fill in initial exp(rates t), by terms >= 0 only: nothing cancels, small parts stay accurate.
 

@@ -31,10 +31,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fairness.compiling import stored
 from fairness.errors import ModelError
 from fairness.notebook import shown
 from fairness.policies.protocol import Policy, policy_name
@@ -242,7 +242,7 @@ def _replication(
     return totals, shape
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def walk(
     tasks: FloatArray,
     shape: NDArray[np.int64],

@@ -32,11 +32,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import pdtrc
 
+from fairness.compiling import stored
 from fairness.errors import ModelError, UnstableError
 from fairness.memory import require_memory
 from fairness.problem import FloatArray
@@ -180,7 +180,7 @@ def binding_resources(shares: FloatArray) -> NDArray[np.intp]:
     return np.array(sorted(kept), dtype=np.intp)
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _add_geometric(tail: FloatArray, ratio: float) -> None:
     """Replace the tails P(N >= k) by those of N + Geometric(ratio): T'(k) = (1-q) T(k) + q T'(k-1)."""
     carry = 1.0

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from fairness.compiling import stored
 from fairness.errors import ModelError
 from fairness.problem import FloatArray
 from queueing.grid import SMALLEST, marginal_laws
@@ -125,7 +125,7 @@ def pass_through(
     return Pass(marginals, lost, truncation, reached, k, steady)
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"reassoc", "nsz", "contract"})
+@stored(nogil=True, fastmath={"reassoc", "nsz", "contract"})
 def steps(
     law: FloatArray,
     work: FloatArray,

@@ -44,7 +44,6 @@ import numbers
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -58,6 +57,7 @@ from capacity.sweeping.points import STANDARD, Failure, Point, Record, StandardO
 from capacity.sweeping.results import Results
 from fairness.errors import FairqueuesError, ModelError
 from fairness.validation import Seed
+from fairness.versions import version
 from queueing.replications import spawn_streams
 
 __all__ = ["SweepInterrupted", "sweep"]
@@ -188,7 +188,7 @@ def sweep(
                 # Who asks for exceptions gets them: what failed is computed again.
                 if errors == "record" or not record.error:
                     results.add(record)
-        attrs = {"fairqueues": version("fairqueues"), "entropy": str(root.entropy)}
+        attrs = {"fairqueues": version(), "entropy": str(root.entropy)}
         bar = tqdm(
             total=grid.size,
             initial=len(results.records),
@@ -332,7 +332,7 @@ def _identity(model: Any, grid: Grid, outputs: Outputs, common_streams: bool) ->
     values = {name: [_plain(value) for value in axis] for name, axis in grid.values.items()}
     parameters = [_plain(policy) for policy in grid.policies]
     return {
-        "version": version("fairqueues"),
+        "version": version(),
         "model": _told(model),
         "outputs": _told(outputs) if callable(outputs) else ", ".join(_outputs(outputs).names),  # type: ignore[attr-defined]
         "dimensions": list(grid.dims),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from fairness.cloud import sums as summing
 from fairness.cloud.demands import IndexArray, Offsets, SparseDemands
 from fairness.cloud.sums import add
+from fairness.compiling import stored
 from fairness.kernels import fingerprint
 from fairness.validation import FloatArray
 
@@ -50,7 +50,7 @@ def residuals(
 def _checker(sources: str) -> Callable[..., Any]:
     """The check of levels, compiled anew when ``sources`` have changed."""
 
-    @numba.njit(cache=True, nogil=True)
+    @stored(nogil=True)
     def residuals(
         starts: Offsets,
         columns: IndexArray,

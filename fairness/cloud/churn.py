@@ -17,11 +17,11 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from fairness.cloud.demands import Offsets, SparseDemands
+from fairness.compiling import stored
 from fairness.errors import ModelError
 from fairness.validation import Seed, generator
 
@@ -85,7 +85,7 @@ def churned(
     return new, changed
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _change(
     stream: np.random.Generator,
     changed: Offsets,

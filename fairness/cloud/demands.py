@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from fairness.compiling import stored
 from fairness.errors import ModelError
 from fairness.memory import require_memory
 from fairness.validation import FloatArray, float_array, frozen
@@ -241,7 +241,7 @@ def _refused(weights: NDArray[Any], place: int) -> ModelError:
     return ModelError(f"weights must be finite and > 0; got {weights[place]} at entry {place}")
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@stored(nogil=True, error_model="numpy")
 def _least(
     starts: Offsets, values: NDArray[Any], weights: NDArray[Any], largest: FloatArray, least: FloatArray
 ) -> int:
@@ -256,7 +256,7 @@ def _least(
     return -1
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _first_fault(
     starts: Offsets, columns: IndexArray, values: NDArray[Any], n_resources: int
 ) -> tuple[int, int, int]:

@@ -28,6 +28,7 @@ from fairness.cloud.prefetch import LINE, prefetch, prefetch_row
 from fairness.cloud.sums import add, table
 from fairness.cloud.threads import PARALLEL
 from fairness.cloud.tiles import map_tiles, resource_tiles, tenant_tiles
+from fairness.compiling import stored
 from fairness.kernels import fingerprint
 from fairness.validation import FloatArray
 
@@ -160,7 +161,7 @@ def _place(columns: IndexArray, first: int, last: int, r: int) -> int:
     return first
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _split(
     first: int, last: int, starts: Offsets, columns: IndexArray, cuts: Offsets, places: Places
 ) -> None:
@@ -287,7 +288,7 @@ def _evict(
 def _kernel(key: str, parallel: bool) -> Callable[..., int]:
     """The kernel with or without threads; it is compiled anew for another key."""
 
-    @numba.njit(cache=True, nogil=True, error_model="numpy", parallel=PARALLEL if parallel else False)
+    @stored(nogil=True, error_model="numpy", parallel=PARALLEL if parallel else False)
     def advance(
         places: Places,
         columns: IndexArray,

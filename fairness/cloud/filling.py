@@ -40,6 +40,7 @@ from fairness.cloud.pattern import Pattern
 from fairness.cloud.prefetch import LINE, prefetch, prefetch_row
 from fairness.cloud.sums import add, table
 from fairness.cloud.tiles import map_tiles, tenant_tiles
+from fairness.compiling import stored
 from fairness.errors import ModelError
 from fairness.kernels import fingerprint
 from fairness.memory import require_memory
@@ -231,7 +232,7 @@ def _level(sums: FloatArray, r: int) -> float:
     return ((1.0 - sums[r, 0]) - sums[r, 1]) / (sums[r, 2] + sums[r, 3])
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _sink(keys: FloatArray, heap: IndexArray, k: int, size: int) -> None:
     """Move entry k down to its place in the heap."""
     key, item = keys[k], heap[k]
@@ -248,7 +249,7 @@ def _sink(keys: FloatArray, heap: IndexArray, k: int, size: int) -> None:
     keys[k], heap[k] = key, item
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _heapify(keys: FloatArray, heap: IndexArray) -> None:
     """Make a heap of keys and what they belong to."""
     for k in range(len(keys) // 2 - 1, -1, -1):
@@ -258,7 +259,7 @@ def _heapify(keys: FloatArray, heap: IndexArray) -> None:
 def _kernels(sources: str) -> tuple[Callable[..., Any], ...]:
     """Kernels that are compiled anew when the helpers in ``sources`` have changed."""
 
-    @numba.njit(cache=True, nogil=True)
+    @stored(nogil=True)
     def load(
         first: int,
         last: int,
@@ -281,7 +282,7 @@ def _kernels(sources: str) -> tuple[Callable[..., Any], ...]:
                 add(loads, r, 0, rate * values[e])
                 loads[r, 2] += sign
 
-    @numba.njit(cache=True, nogil=True)
+    @stored(nogil=True)
     def merge(loads: FloatArray, more: FloatArray) -> None:
         """Add the loads of another tile."""
         assert sources
@@ -290,7 +291,7 @@ def _kernels(sources: str) -> tuple[Callable[..., Any], ...]:
             add(loads, r, 0, more[r, 1])
             loads[r, 2] += more[r, 2]
 
-    @numba.njit(cache=True, nogil=True, error_model="numpy")
+    @stored(nogil=True, error_model="numpy")
     def fill(
         starts: Offsets,
         columns: IndexArray,

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
 from fairness.cloud.demands import Flags, IndexArray, Offsets, SparseDemands
 from fairness.cloud.tiles import map_tiles, resource_tiles
+from fairness.compiling import stored
 from fairness.errors import ModelError
 from fairness.validation import FloatArray, frozen
 
@@ -114,7 +114,7 @@ class Pattern:
         )
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _count(starts: Offsets, columns: IndexArray, kept: Flags, counts: FloatArray) -> None:
     """Count how many of the tenants that are kept demand each resource."""
     for i in range(len(kept)):
@@ -123,7 +123,7 @@ def _count(starts: Offsets, columns: IndexArray, kept: Flags, counts: FloatArray
                 counts[columns[e]] += 1.0
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _scatter(
     low: int,
     high: int,

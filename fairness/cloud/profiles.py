@@ -29,12 +29,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from fairness.cloud.demands import IndexArray, Offsets, SparseDemands
 from fairness.cloud.tiles import map_tiles
+from fairness.compiling import stored
 from fairness.errors import ModelError
 from fairness.memory import require_memory
 from fairness.validation import FloatArray, Seed, float_array, generator, require_whole
@@ -250,7 +250,7 @@ def _checked_capacities(capacities: ArrayLike, n_resources: int) -> FloatArray:
     return each
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _draw(
     stream: np.random.Generator,
     starts: Offsets,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.cloud.demands import Flags, IndexArray, Offsets, SparseDemands
+from fairness.compiling import stored
 from fairness.errors import ModelError
 
 __all__ = ["check_replacement", "replaced_rows"]
@@ -56,7 +56,7 @@ def replaced_rows(demands: SparseDemands, tenants: NDArray[np.int64], rows: Spar
     return SparseDemands.of_checked(starts, columns, values, demands.n_resources)
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _same_columns(
     tenants: NDArray[np.int64], starts: Offsets, columns: IndexArray, ours: Offsets, new: IndexArray
 ) -> bool:
@@ -71,7 +71,7 @@ def _same_columns(
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _put_rows(
     tenants: NDArray[np.int64], starts: Offsets, entries: NDArray[Any], ours: Offsets, new: NDArray[Any]
 ) -> None:
@@ -81,7 +81,7 @@ def _put_rows(
             entries[starts[tenants[k]] + e - ours[k]] = new[e]
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _move_rows(
     stay: Flags, old: Offsets, entries: NDArray[Any], starts: Offsets, moved: NDArray[Any]
 ) -> None:

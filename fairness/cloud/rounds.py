@@ -41,6 +41,7 @@ from fairness.cloud.allocation import CloudAllocation
 from fairness.cloud.certificates import residuals
 from fairness.cloud.demands import Flags, IndexArray, Offsets, SparseDemands
 from fairness.cloud.threads import PARALLEL, check_threads, workers
+from fairness.compiling import stored
 from fairness.errors import ModelError, NotConvergedError
 from fairness.validation import FloatArray, frozen, require_whole
 
@@ -282,7 +283,7 @@ def _survey_tile(
 def _survey(key: str, parallel: bool) -> Callable[..., Any]:
     """The pass over all rows, compiled with or without threads; numba stores the two apart by their key."""
 
-    @numba.njit(cache=True, nogil=True, parallel=PARALLEL if parallel else False)
+    @stored(nogil=True, parallel=PARALLEL if parallel else False)
     def survey(
         starts: Offsets,
         columns: IndexArray,
@@ -330,7 +331,7 @@ _serial_survey = _survey("one thread", parallel=False)
 _parallel_survey = _survey("threads", parallel=True)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@stored(nogil=True, error_model="numpy")
 def _rise(loads: FloatArray, free: FloatArray, exhausted: Flags) -> float:
     """Rise x_t of the level ([1] line 5); takes what it uses from ``free`` (line 8)."""
     rise = np.inf

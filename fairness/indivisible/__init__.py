@@ -1,5 +1,5 @@
 """Whole tasks: filling task by task, on one pool and on the servers of a cluster."""
 
-import lazy_loader
+from fairness.exports import exports
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = exports(__name__)

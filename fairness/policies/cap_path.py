@@ -36,10 +36,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from fairness.compiling import stored
 from fairness.problem import FloatArray
 
 __all__ = ["ATTEMPTS", "CERTIFIED", "bmf_states"]
@@ -57,9 +57,9 @@ TINY = 1e-307
 
 # All compiled functions are in this file: the cache of a function does not see edits of others elsewhere.
 # Without error_model="numpy" a division by zero would raise instead of failing the certificate.
-_compiled = numba.njit(cache=True, nogil=True, error_model="numpy")
+_compiled = stored(nogil=True, error_model="numpy")
 # Inlined, the hot functions need not count references to their arguments.
-_inlined = numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+_inlined = stored(nogil=True, error_model="numpy", forceinline=True)
 
 
 class _Work(NamedTuple):

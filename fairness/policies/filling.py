@@ -34,6 +34,7 @@ from numpy.typing import ArrayLike
 
 from fairness import kernels
 from fairness.certificates import job_levels, level_certificate
+from fairness.compiling import stored
 from fairness.kernels import IntArray, Shares, entry, fingerprint, span
 from fairness.policies.protocol import Solution, evaluate
 from fairness.problem import FloatArray, Problem
@@ -111,7 +112,7 @@ def water_fill(
 def _kernel(sources: str) -> Callable[..., None]:
     """The kernel, stored for these sources (see :mod:`fairness.kernels`)."""
 
-    @numba.njit(cache=True, nogil=True, error_model="numpy")
+    @stored(nogil=True, error_model="numpy")
     def progressive_filling(
         task_shares: FloatArray, limits: FloatArray, counts: FloatArray, tasks: FloatArray, growth: FloatArray
     ) -> None:

@@ -25,6 +25,7 @@ import numba
 import numpy as np
 
 from fairness import kernels
+from fairness.compiling import stored
 from fairness.kernels import IntArray, Shares, entry, fingerprint, nonzeros, span
 from fairness.policies import filling, interior
 from fairness.policies.interior import BLOCK, COLUMNS, ROWS, factorise, gram, interior_point, solve
@@ -179,7 +180,7 @@ def _solve_states(
 def _kernels(sources: str) -> tuple[Kernel, Kernel]:
     """Kernels for few and for many resources, stored for these sources (see :mod:`fairness.kernels`)."""
 
-    @numba.njit(cache=True, nogil=True, error_model="numpy")
+    @stored(nogil=True, error_model="numpy")
     def few(
         task_shares: FloatArray,
         limits: FloatArray,
@@ -193,7 +194,7 @@ def _kernels(sources: str) -> tuple[Kernel, Kernel]:
         assert sources
         _solve_states(task_shares, limits, counts, tasks, growth, alpha, prices, residuals)
 
-    @numba.njit(cache=True, nogil=True, error_model="numpy")
+    @stored(nogil=True, error_model="numpy")
     def many(
         task_shares: FloatArray,
         limits: FloatArray,

@@ -1,5 +1,5 @@
 """Properties that a policy may have: a checker for each, a search for counterexamples, and audit tables."""
 
-import lazy_loader
+from fairness.exports import exports
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = exports(__name__)

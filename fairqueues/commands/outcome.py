@@ -136,12 +136,7 @@ def plain(value: Any) -> Any:
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that a result may depend on."""
-    from importlib.metadata import PackageNotFoundError, version
+    from fairness.versions import version
 
-    found = {"python": platform.python_version()}
-    for name in ("fairqueues", "numpy", "scipy", "numba", "highspy", "pandas", "xarray"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:  # run from a folder, without installation
-            found[name] = "not installed"
-    return found
+    packages = ("fairqueues", "numpy", "scipy", "numba", "highspy", "pandas", "xarray")
+    return {"python": platform.python_version(), **{name: version(name) for name in packages}}

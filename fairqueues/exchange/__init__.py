@@ -4,6 +4,6 @@ Graphs of networkx need nothing of this: :func:`queueing.topology.data_network` 
 :func:`queueing.topology.tcp_acknowledgements` take them as they are, one resource per link.
 """
 
-import lazy_loader
+from fairness.exports import exports
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = exports(__name__)

@@ -5,6 +5,6 @@ of each figure, ``figures`` and ``drawing`` draw them (in the page with Bokeh, a
 ``page`` joins them and ``server`` serves them on this machine only.
 """
 
-import lazy_loader
+from fairness.exports import exports
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = exports(__name__)

@@ -1,5 +1,5 @@
 """Scenario files: one TOML file says what is shared, by whom, under which traffic, and what to compute."""
 
-import lazy_loader
+from fairness.exports import exports
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = exports(__name__)

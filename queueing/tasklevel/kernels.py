@@ -7,6 +7,8 @@ from typing import Any
 
 import numba
 
+from fairness.compiling import stored
+
 __all__ = ["kernel", "large_part", "part"]
 
 # The state of a run is a named tuple of some twenty arrays. With numba's reference counting each call to a
@@ -16,7 +18,7 @@ __all__ = ["kernel", "large_part", "part"]
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "_nrt": False}
 
-kernel: Callable[..., Any] = numba.njit(cache=True, **_OPTIONS)
+kernel: Callable[..., Any] = stored(**_OPTIONS)
 """Decorator of a kernel that Python calls."""
 
 part: Callable[..., Any] = numba.njit(forceinline=True, **_OPTIONS)

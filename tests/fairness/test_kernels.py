@@ -1,10 +1,13 @@
 """Compiled kernels: two forms of the task shares, and stored kernels that notice edits in other files."""
 
+import errno
 import importlib
 import os
 import subprocess
 import sys
 import types
+import zipfile
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -12,6 +15,7 @@ import pytest
 
 import fairness.errors
 import fairness.kernels
+from fairness.compiling import stored
 from fairness.kernels import entry, fingerprint, nonzeros, span
 
 
@@ -88,6 +92,77 @@ def test_stored_kernels_notice_edits_of_helpers(tmp_path, digest, second):
             capture_output=True,
             text=True,
             check=True,
+            timeout=200,
         )
         printed.append(run.stdout.strip())
     assert printed == ["1", second]
+
+
+PACKAGE = Path(fairness.__file__).parent
+ALLOCATES = """
+import fairness
+assert fairness.__file__.startswith({place!r}), fairness.__file__
+problem = fairness.Problem([[1, 4], [3, 1]], [9, 18])
+print(fairness.allocate(problem, fairness.DRF()).tasks.round(9).tolist())
+"""
+
+
+def folder_that_takes_nothing(place):
+    """The package where numba can make no file; also root, who may write everywhere, cannot."""
+    for source in PACKAGE.rglob("*.py*"):
+        if source.suffix in (".py", ".pyi"):
+            target = place / "fairness" / source.relative_to(PACKAGE)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(source.read_bytes())
+            (target.parent / "__pycache__").touch()
+    return place
+
+
+def zip_file(place):
+    archive = place / "fairness.zip"
+    with zipfile.ZipFile(archive, "w") as packed:
+        for source in PACKAGE.rglob("*.py*"):
+            if source.suffix in (".py", ".pyi"):
+                packed.write(source, Path("fairness") / source.relative_to(PACKAGE))
+    return archive
+
+
+@pytest.mark.parametrize("make", [folder_that_takes_nothing, zip_file])
+def test_kernels_that_cannot_be_stored_are_compiled_all_the_same(tmp_path, make):
+    place = str(make(tmp_path))
+    nowhere = {"HOME": os.devnull + "/home", "XDG_CACHE_HOME": os.devnull + "/cache"}
+    environment = {**os.environ, **nowhere, "PYTHONPATH": place}
+    for name in ("NUMBA_CACHE_DIR", "FAIRQUEUES_NOT_STORED"):
+        environment.pop(name, None)
+    run = subprocess.run(
+        [sys.executable, "-c", ALLOCATES.format(place=place)],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == "[3.0, 2.0]\n"
+    assert run.stderr.count("cannot be stored") == 1, run.stderr
+
+
+def test_a_full_disk_under_stored_kernels(monkeypatch, caplog):
+    monkeypatch.delenv("FAIRQUEUES_NOT_STORED", raising=False)
+    kernel = stored(nogil=True)(lambda x: x + 1)
+
+    def full(self, key, data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile.save", full)
+    assert kernel(41) == 42
+    assert kernel(0.5) == 1.5
+    assert caplog.text.count("No space left on device") == 1
+
+
+def test_all_kernels_are_stored_in_one_way():
+    """Else a read-only file system is told of where it is met first."""
+    for package in ("fairness", "queueing", "capacity", "proofs", "fairqueues"):
+        for source in (PACKAGE.parent / package).rglob("*.py"):
+            if source.name != "compiling.py":
+                assert "njit(cache" not in source.read_text(encoding="utf-8"), source

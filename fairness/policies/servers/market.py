@@ -36,12 +36,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.cluster import Cluster
 from fairness.cluster_certificates import time_division_certificate
+from fairness.compiling import stored
 from fairness.errors import NotConvergedError
 from fairness.kernels import IntArray
 from fairness.policies.servers.market_interior import interior_market
@@ -208,7 +208,7 @@ def _solve(
     return slack, taken
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@stored(nogil=True, error_model="numpy")
 def _respond(market: Market, prices: FloatArray, money: FloatArray, rounds: int) -> None:
     """Scale money to the budgets, then divide each budget as the tasks were divided [3], some times."""
     start, server, gamma, budgets = market
@@ -230,7 +230,7 @@ def _respond(market: Market, prices: FloatArray, money: FloatArray, rounds: int)
         factor[:] = 1.0 / prices
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@stored(nogil=True, error_model="numpy")
 def _shortlist(market: Market, prices: FloatArray, wanted: int) -> IntArray:
     """Pairs, ascending: per class about the ``wanted`` best, and per server the class that comes closest."""
     start, server, gamma, budgets = market
@@ -255,7 +255,7 @@ def _shortlist(market: Market, prices: FloatArray, wanted: int) -> IntArray:
     return np.flatnonzero(kept)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@stored(nogil=True, error_model="numpy")
 def _best_rates(market: Market, prices: FloatArray) -> FloatArray:
     """The most tasks that a unit of money buys, by class."""
     best = np.zeros(market.budgets.size)

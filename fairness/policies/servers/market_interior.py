@@ -33,6 +33,7 @@ from typing import Any
 import numba
 import numpy as np
 
+from fairness.compiling import stored
 from fairness.kernels import IntArray, fingerprint
 from fairness.policies import interior
 from fairness.policies.interior import BLOCK, solve
@@ -219,7 +220,7 @@ def _path(
 def _kernel(sources: str) -> Callable[..., Any]:
     """Kernel stored for these sources (see :mod:`fairness.kernels`)."""
 
-    @numba.njit(cache=True, nogil=True, error_model="numpy")
+    @stored(nogil=True, error_model="numpy")
     def interior_market(
         start: IntArray,
         classes: IntArray,

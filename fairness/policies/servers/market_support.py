@@ -34,9 +34,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
+from fairness.compiling import stored
 from fairness.kernels import IntArray
 from fairness.validation import FloatArray
 
@@ -66,7 +66,7 @@ class Market(NamedTuple):
     budgets: FloatArray  # (n_classes,)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@stored(nogil=True, error_model="numpy")
 def plant(market: Market, n_servers: int, pairs: IntArray, classes: IntArray, amounts: FloatArray) -> Forest:
     """Forest that carries given money: pairs enter in turn, and of each cycle the least pair is emptied."""
     size = market.budgets.size + n_servers
@@ -78,7 +78,7 @@ def plant(market: Market, n_servers: int, pairs: IntArray, classes: IntArray, am
     return forest
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@stored(nogil=True, error_model="numpy")
 def pivot(market: Market, forest: Forest, prices: FloatArray, most: int) -> tuple[bool, int]:
     """Pivot until no pair is better than those in use; fill prices; whether it is done, and the pivots."""
     start, server, gamma, budgets = market
@@ -121,7 +121,7 @@ def pivot(market: Market, forest: Forest, prices: FloatArray, most: int) -> tupl
     return False, steps
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@stored(nogil=True, error_model="numpy")
 def _settle(market: Market, forest: Forest, prices: FloatArray, rates: FloatArray) -> bool:
     """Minimise F on the forest, cutting pairs that run out of money; whether there were none."""
     gamma, budgets = market.gamma, market.budgets
@@ -177,7 +177,7 @@ def _settle(market: Market, forest: Forest, prices: FloatArray, rates: FloatArra
     return whole
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _leaves_first(parent: IntArray) -> IntArray:
     """Nodes in an order in which every node comes before its parent."""
     size = parent.size
@@ -201,7 +201,7 @@ def _leaves_first(parent: IntArray) -> IntArray:
     return order
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _enter(
     forest: Forest, k: int, i: int, e: int, amount: float, forwards: bool, mark: IntArray, stamp: int
 ) -> None:
@@ -244,7 +244,7 @@ def _enter(
     parent[below], pair[below], money[below] = k + i - below, e, amount + shift
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _evert(forest: Forest, v: int) -> None:
     """Make node v the root of its tree."""
     parent, pair, money = forest
@@ -257,7 +257,7 @@ def _evert(forest: Forest, v: int) -> None:
         up, e, amount = after
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _anchor(forest: Forest, prices: FloatArray) -> None:
     """Root every tree at its dearest server: what rounding leaves over goes to the root."""
     parent = forest.parent

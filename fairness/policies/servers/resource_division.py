@@ -46,7 +46,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
@@ -54,6 +53,7 @@ from scipy.sparse.linalg import splu
 from fairness.certificates import SATURATION
 from fairness.cluster import Cluster
 from fairness.cluster_certificates import resource_division_certificate
+from fairness.compiling import stored
 from fairness.errors import NotConvergedError
 from fairness.kernels import IntArray
 from fairness.policies.servers.server_pairs import ServerPairs
@@ -280,7 +280,7 @@ def _sweep(
 # All compiled functions are in this file: the cache of a function does not see edits of others elsewhere.
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def fill(
     pace: FloatArray, shares: FloatArray, elsewhere: FloatArray, tasks: FloatArray, stop: IntArray
 ) -> None:
@@ -325,7 +325,7 @@ def fill(
                     load[r] += pace[k] * shares[k, r]
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _fill_separately(
     start: IntArray, pace: FloatArray, shares: FloatArray, tasks: FloatArray, stop: IntArray
 ) -> None:
@@ -334,7 +334,7 @@ def _fill_separately(
         fill(pace[a:b], shares[a:b], np.zeros(b - a), tasks[a:b], stop[a:b])
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _one_sweep(
     start: IntArray,
     job_class: IntArray,
@@ -366,7 +366,7 @@ def _one_sweep(
     return moved
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _relax(
     start: IntArray,
     job_class: IntArray,

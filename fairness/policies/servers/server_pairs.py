@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numba
 import numpy as np
 
 from fairness.cluster import Cluster
+from fairness.compiling import stored
 from fairness.kernels import IntArray
 from fairness.validation import FloatArray
 
@@ -98,7 +98,7 @@ class ServerPairs:
         return float(_residual(self.start, self.job_class, self.pace, self.shares, self.tasks, self.totals))
 
 
-@numba.njit(cache=True, nogil=True)
+@stored(nogil=True)
 def _residual(
     start: IntArray,
     job_class: IntArray,

@@ -21,7 +21,6 @@ import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +40,7 @@ from fairness.properties.counterexamples.search import check_budget, exact_verdi
 from fairness.properties.counterexamples.sketches import check_domain
 from fairness.properties.counterexamples.witness_io import result_from_dict, result_to_dict
 from fairness.properties.protocol import Property, Witness, division_of
+from fairness.versions import version
 
 __all__ = ["AuditTable", "audit"]
 

@@ -1,0 +1,87 @@
+"""Kernels are compiled once and stored, wherever something can be stored.
+
+numba keeps a compiled kernel in a file beside its source, or in the cache folder of the user
+(``cache=True``). Where it can write to neither - a read-only file system, a package inside a zip file, a full
+disk - it raises, when the kernel is defined or when it is first called. A kernel computes the same without
+its file: it is then compiled in each process that uses it, and the first one says so.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from numba.core.caching import FunctionCache
+
+__all__ = ["stored"]
+
+_log = logging.getLogger(__name__)
+
+_TOLD = "FAIRQUEUES_NOT_STORED"
+"""In the environment, which the workers of a process inherit: that it has been said."""
+
+
+class _Store(FunctionCache):
+    """The files of a kernel; a kernel that cannot be read or written there is compiled for this process."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except OSError as error:
+            _tell(error)
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            _tell(error)
+
+
+def stored(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Decorate a kernel: like ``numba.njit(cache=True, **options)``, but without a file if there can be none.
+
+    Parameters
+    ----------
+    **options
+        Of :func:`numba.njit`, without ``cache``.
+
+    Returns
+    -------
+    callable
+        Decorator of a function that numba can compile.
+
+    Examples
+    --------
+    >>> @stored(nogil=True)
+    ... def twice(x):
+    ...     return 2 * x
+    >>> twice(21)
+    42
+    """
+    compiled = numba.njit(**options)
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        kernel: Any = compiled(function)
+        if kernel is not function:  # with NUMBA_DISABLE_JIT it is the function itself
+            try:
+                kernel._cache = _Store(kernel.py_func)
+            except (RuntimeError, OSError) as error:  # RuntimeError: of numba, which finds no place
+                _tell(error)
+        return kernel
+
+    return decorate
+
+
+def _tell(error: Exception) -> None:
+    """Say once, for this process and its workers, that compiled kernels are not stored."""
+    if _TOLD not in os.environ:
+        os.environ[_TOLD] = "1"
+        _log.warning(
+            "compiled kernels cannot be stored, and each process compiles them anew (%s); a writable folder "
+            "in NUMBA_CACHE_DIR, or in XDG_CACHE_HOME for a package inside a zip file, spares that time",
+            error,
+        )
