@@ -8,7 +8,8 @@ the mean size is
 .. math:: \max_k \frac{a_{ik}}{C_k} + \sum_j a_{ij}\Big(\frac1{C_j - R_j} - \frac1{C_j}\Big) \le D_i,
 
 convex and decreasing in every capacity above its load: with one inequality per k the program is smooth. It is
-solved by Newton's method on a logarithmic barrier [1]_.
+solved by Newton's method on a logarithmic barrier [1]_, whose equations are never formed: types with
+proportional supplies, ordinary price lists, would make them singular up to rounding.
 
 For multipliers :math:`\mu_{ik} \ge 0` of the targets and prices :math:`p \ge 0` of the capacities with
 :math:`Sp \le c`, the cost of every feasible choice is, by weak duality, at least
@@ -17,7 +18,7 @@ For multipliers :math:`\mu_{ik} \ge 0` of the targets and prices :math:`p \ge 0`
           + A_j\Big(\frac1{C_j - R_j} - \frac1{C_j}\Big) + \frac{B_j}{C_j}\Big) - \sum_{ik} \mu_{ik} D_i,
 
 :math:`A_j = \sum_{ik} \mu_{ik} a_{ij},\ B_j = \sum_i \mu_{ij} a_{ij}`: each part is a problem in one
-variable.
+variable; :math:`u_t` may be what the cost of a feasible choice buys, as the optimum costs no more.
 So a lower bound of the cost comes with every solution, whatever the accuracy of the solver.
 
 Whole numbers of servers are found by branch and bound on these lower bounds: since the bound falls with
@@ -32,11 +33,11 @@ from __future__ import annotations
 
 import heapq
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
+from scipy.optimize import linprog
 
 from fairness.errors import NotConvergedError
 from fairness.problem import FloatArray
@@ -47,7 +48,7 @@ GAP = 1e-9
 """Relative duality gap at which a solution is accepted."""
 
 NEAR = 1e-3
-"""Relative slack below which a constraint counts as nearly binding."""
+"""Relative gap from which on the linear program at a point is worth its time."""
 
 SLACK = 1e-10
 """Relative distance of a start from the boundary of what can be bought."""
@@ -115,12 +116,12 @@ class BoundProgram:
         weight = 1.0 / max(best.cost, 1e-300)
         for _ in range(40):
             x = self._centred(x, low, high, weight)
-            cost, lower, prices = float(self.costs @ x), best.lower, best.prices
-            for multipliers in (self._barrier_multipliers(x, weight), self._fitted_multipliers(x, low, high)):
-                value, priced = self._dual(x, low, high, *multipliers)
-                if value > lower:
-                    lower, prices = value, priced
-            best = Purchase(x, cost, lower, prices)
+            cost = float(self.costs @ x)
+            best = self._bounded_below(
+                Purchase(x, cost, best.lower, best.prices), low, high, self._barrier_multipliers(x, weight)
+            )
+            if gap * cost < cost - best.lower < NEAR * cost:
+                best = self._bounded_below(best, low, high, self._linear_multipliers(x, low, high))
             if cost - best.lower <= gap * cost:
                 return best
             weight *= 8.0
@@ -130,6 +131,13 @@ class BoundProgram:
             best=best,
             residual=(best.cost - best.lower) / best.cost,
         )
+
+    def _bounded_below(
+        self, found: Purchase, low: FloatArray, high: FloatArray, multipliers: tuple[FloatArray, FloatArray]
+    ) -> Purchase:
+        """The same purchase with a better lower bound, where the multipliers give one."""
+        value, prices = self._dual(found.servers, low, high, *multipliers, dearest=found.cost)
+        return replace(found, lower=value, prices=prices) if value > found.lower else found
 
     def solve_whole(self, max_nodes: int) -> Purchase | None:
         """Cheapest whole numbers of servers, proven; None if ``most`` does not keep the targets."""
@@ -230,15 +238,25 @@ class BoundProgram:
         )
         return (over + (self.demands @ waits)[:, None]) / self.durations[:, None]
 
-    def _terms(
-        self, x: FloatArray, low: FloatArray, high: FloatArray, weight: float
-    ) -> tuple[float, FloatArray, FloatArray]:
-        """Barrier function, gradient and Hessian."""
+    def _height(self, x: FloatArray, low: FloatArray, high: FloatArray, weight: float) -> float:
+        """Barrier function; infinite outside."""
         slack = self._slacks(x)
         ends = np.concatenate([x - low, (high - x)[np.isfinite(high)]])
         if (slack <= 0).any() or (ends <= 0).any():
-            return math.inf, x, x
-        value = weight * float(self.costs @ x) - np.log(slack).sum() - np.log(ends).sum()
+            return math.inf
+        return float(weight * (self.costs @ x) - np.log(slack).sum() - np.log(ends).sum())
+
+    def _newton(
+        self, x: FloatArray, low: FloatArray, high: FloatArray, weight: float
+    ) -> tuple[FloatArray, float]:
+        """Newton step of the barrier function, and its decrement.
+
+        The Hessian is :math:`E^2 + S B^T B S^T`, with a diagonal E from the ends of x and a row of B for each
+        curved term. Types with the same supplies, up to a factor, differ by E only, next to which the second
+        part may be larger than any float can tell: the sum would be singular. For y = E step it reads
+        :math:`I + A^T A` with :math:`A = B S^T E^{-1}`, which the singular values of A invert unformed.
+        """
+        slack = self._slacks(x)
         c, r = x @ self.supplies, self.resource_loads
         i, k = self._pairs
         rows = np.arange(len(i))
@@ -250,37 +268,44 @@ class BoundProgram:
         bends[rows, k] += 2.0 * a[rows, k] / c[k] ** 3
         needed = np.flatnonzero(self.least > 0)
         held, room = slack[: len(i)], slack[len(i) :]
-        top = np.isfinite(high)
-        gradient_c = slopes.T @ (1.0 / held)
-        gradient_c[needed] -= 1.0 / (room * self.least[needed])
-        scaled = slopes / held[:, None]
-        hessian_c = scaled.T @ scaled + np.diag(bends.T @ (1.0 / held))
-        hessian_c[needed, needed] += 1.0 / (room * self.least[needed]) ** 2
-        gradient = weight * self.costs + self.supplies @ gradient_c - 1.0 / (x - low)
-        hessian = self.supplies @ hessian_c @ self.supplies.T + np.diag(1.0 / (x - low) ** 2)
-        gradient[top] += 1.0 / (high - x)[top]
-        hessian[top, top] += 1.0 / (high - x)[top] ** 2
-        return value, gradient, hessian
+        rents = np.zeros(len(r))
+        rents[needed] = 1.0 / (room * self.least[needed])
+        gradient_c = slopes.T @ (1.0 / held) - rents
+        factors = np.vstack(
+            [
+                slopes / held[:, None],
+                np.diag(np.sqrt(np.maximum(bends.T @ (1.0 / held), 0.0))),
+                np.diag(rents),
+            ]
+        )
+        above, below = 1.0 / (high - x), 1.0 / (x - low)  # without an upper end 1/inf
+        gradient = weight * self.costs + self.supplies @ gradient_c - below + above
+        ends = np.hypot(below, above)
+        scaled = gradient / ends
+        _, sizes, directions = np.linalg.svd(factors @ self.supplies.T / ends)
+        stretch = np.ones(len(x))
+        stretch[: len(sizes)] = 1.0 + sizes**2
+        along = directions @ scaled
+        step = -(directions.T @ (along / stretch)) / ends
+        return step, float(along @ (along / stretch))
 
     def _centred(self, x: FloatArray, low: FloatArray, high: FloatArray, weight: float) -> FloatArray:
         """Newton's method on the barrier, from a feasible point."""
-        value, gradient, hessian = self._terms(x, low, high, weight)
+        value = self._height(x, low, high, weight)
         for _ in range(60):
-            scale = 1.0 / np.sqrt(np.diagonal(hessian))
-            step = -scale * np.linalg.solve(hessian * np.outer(scale, scale), gradient * scale)
-            decrement = float(-gradient @ step)
+            step, decrement = self._newton(x, low, high, weight)
             if decrement < 1e-12:
                 break
             length = 1.0
             while length > 1e-12:
-                new = self._terms(x + length * step, low, high, weight)
+                new = self._height(x + length * step, low, high, weight)
                 # The second part is the rounding of the values themselves.
-                if new[0] <= value - 0.1 * length * decrement + 1e-13 * abs(value):
+                if new <= value - 0.1 * length * decrement + 1e-13 * abs(value):
                     break
                 length /= 2.0
             else:
                 break
-            x, (value, gradient, hessian) = x + length * step, new
+            x, value = x + length * step, new
         return x
 
     def _barrier_multipliers(self, x: FloatArray, weight: float) -> tuple[FloatArray, FloatArray]:
@@ -291,33 +316,38 @@ class BoundProgram:
         rents[needed] = 1.0 / (weight * slack[len(i) :] * self.least[needed])
         return 1.0 / (weight * slack[: len(i)] * self.durations[i]), rents
 
-    def _fitted_multipliers(
+    def _linear_multipliers(
         self, x: FloatArray, low: FloatArray, high: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Multipliers of the nearly binding constraints that fit the costs best.
+        """Multipliers of the linear program that touches the convex one at x.
 
-        Near the optimum the barrier's own are spoilt by the rounding of the slacks.
+        Near the optimum the barrier's own are spoilt by the rounding of the slacks; and where several types
+        or targets tie, only a basis tells which of them hold.
         """
         i, _ = self._pairs
         needed = np.flatnonzero(self.least > 0)
-        near = self._slacks(x) < NEAR
-        pairs, rents = np.flatnonzero(near[: len(i)]), needed[near[len(i) :]]
-        ends = np.flatnonzero(x - low < NEAR * np.maximum(1.0, x))
-        tops = np.flatnonzero(high - x < NEAR * np.maximum(1.0, x))
-        columns = np.hstack(
+        rows = np.vstack(
             [
-                self.supplies @ self._slopes(x @ self.supplies)[pairs].T,
-                self.supplies[:, rents],
-                np.eye(len(x))[:, ends],
-                -np.eye(len(x))[:, tops],
+                -self._slopes(x @ self.supplies) @ self.supplies.T / self.durations[i, None],
+                -self.supplies.T[needed] / self.least[needed, None],
             ]
         )
-        scale = np.maximum(np.abs(columns).max(axis=0, initial=0.0), 1e-300)
-        fitted = nnls(columns / scale, self.costs)[0] / scale if columns.size else np.zeros(0)
-        multipliers, capacity_rents = np.zeros(len(i)), np.zeros(len(self.least))
-        multipliers[pairs] = fitted[: len(pairs)]
-        capacity_rents[rents] = fitted[len(pairs) : len(pairs) + len(rents)]
-        return multipliers, capacity_rents
+        multipliers, rents = np.zeros(len(i)), np.zeros(len(self.least))
+        scale = np.abs(rows).max(axis=1, initial=0.0)
+        kept = np.flatnonzero(scale > 0)
+        unit = self.costs.max()
+        solved = linprog(
+            self.costs / unit,
+            A_ub=rows[kept] / scale[kept, None],
+            b_ub=self._slacks(x)[kept] / scale[kept],
+            bounds=np.column_stack([low - x, high - x]),
+        )
+        if solved.status == 0:
+            found = np.zeros(len(rows))
+            found[kept] = np.maximum(0.0, -solved.ineqlin.marginals) * unit / scale[kept]
+            multipliers = found[: len(i)] / self.durations[i]
+            rents[needed] = found[len(i) :] / self.least[needed]
+        return multipliers, rents
 
     def _slopes(self, c: FloatArray) -> FloatArray:
         """How fast the left side of every duration target falls with each capacity, (n_pairs, "
@@ -330,9 +360,18 @@ class BoundProgram:
         return slopes
 
     def _dual(
-        self, x: FloatArray, low: FloatArray, high: FloatArray, multipliers: FloatArray, rents: FloatArray
+        self,
+        x: FloatArray,
+        low: FloatArray,
+        high: FloatArray,
+        multipliers: FloatArray,
+        rents: FloatArray,
+        dearest: float = math.inf,
     ) -> tuple[float, FloatArray]:
-        """Lower bound of the cost by weak duality, and the prices of the capacities."""
+        """Lower bound of the cost by weak duality, and the prices of the capacities.
+
+        Only choices that cost at most ``dearest`` need to obey it: they have few servers of every type.
+        """
         i, k = self._pairs
         r, used = self.resource_loads, self.demands.any(axis=0)
         a_total = multipliers @ self.demands[i] if len(i) else np.zeros(len(r))
@@ -345,7 +384,8 @@ class BoundProgram:
             if over > 1.0:
                 prices /= over * (1.0 + 1e-15)
         surplus = self.costs - self.supplies @ prices
-        value = float((np.where((surplus >= 0) | open_ended, low, high) * surplus).sum())
+        top = np.minimum(high, low + (1.0 + GAP) * (dearest - float(self.costs @ low)) / self.costs)
+        value = float((np.where((surplus >= 0) | np.isinf(top), low, top) * surplus).sum())
         for j in np.flatnonzero(used):
             value += _least_of_one(prices[j], a_total[j], b_total[j], r[j], self.least[j])
         return value - float(multipliers @ self.durations[i]), prices

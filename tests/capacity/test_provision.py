@@ -73,6 +73,30 @@ def test_dedicated_resources_in_closed_form():
     np.testing.assert_allclose(answer.capacities, [2, 2.5, 3.2], rtol=1e-7)
 
 
+def by_cone(a, rho, costs, supplies, durations, most=None, maximum_load=1.0):
+    """Least cost under the duration bound by a conic solver; None if there is no choice."""
+    m = a.shape[1]
+    x = cp.Variable(len(costs), nonneg=True)
+    load = rho @ a
+    room = x @ supplies - load
+    held = [room >= np.where(load > 0, load * (1 / maximum_load - 1) + 1e-9, 0)]
+    held += [] if most is None else [x <= most]
+    for i in np.flatnonzero(np.isfinite(durations)):
+        # R/(C (C - R)) = 1/(C - R) - 1/C is the epigraph of a rotated cone: t C' >= R with products.
+        waits = []
+        for j in np.flatnonzero(a[i]):
+            t, s, r = cp.Variable(nonneg=True), cp.Variable(nonneg=True), float(load[j])
+            # r/(c (c - r)) <= t  <=>  (c - r/2)^2 - r^2/4 >= r/t  <=>  |(r/2, sqrt(r) t^-1/2)| <= c - r/2
+            held.append(cp.norm(cp.hstack([r / 2, np.sqrt(r) * s])) <= (room[j] + r / 2))
+            held.append(cp.power(s, -2) <= t)
+            waits.append(a[i, j] * t)
+        alone = cp.maximum(*[a[i, j] * cp.inv_pos(room[j] + float(load[j])) for j in range(m)], 0)
+        held.append(alone + sum(waits) <= durations[i])
+    oracle = cp.Problem(cp.Minimize(costs @ x), held)
+    oracle.solve(solver=cp.CLARABEL)
+    return oracle.value if oracle.status == cp.OPTIMAL else None
+
+
 def test_optimum_and_prices_against_cvxpy():
     rng = np.random.default_rng(2)
     for _ in range(6):
@@ -83,27 +107,8 @@ def test_optimum_and_prices_against_cvxpy():
         supplies = np.vstack([np.eye(m), rng.uniform(0.1, 1, m)])
         costs = np.append(costs, 0.6 * (supplies[-1] @ costs))
         answer = provision(a, rho, costs, servers=supplies, method="bound", minimum_service_rate=g)
-        x = cp.Variable(m + 1, nonneg=True)
-        room = x @ supplies - rho @ a
-        held = []
-        for i in range(n):
-            # R/(C (C - R)) = 1/(C - R) - 1/C is the epigraph of a rotated cone: t C' >= R with products.
-            waits = []
-            for j in range(m):
-                r = float(rho @ a[:, j])
-                if a[i, j] == 0:
-                    continue
-                t = cp.Variable(nonneg=True)
-                # r/(c (c - r)) <= t  <=>  (c - r/2)^2 - r^2/4 >= r/t  <=>  |(r/2, sqrt(r) t^-1/2)| <= c - r/2
-                s = cp.Variable(nonneg=True)
-                held.append(cp.norm(cp.hstack([r / 2, np.sqrt(r) * s])) <= (room[j] + r / 2))
-                held.append(cp.power(s, -2) <= t)
-                waits.append(a[i, j] * t)
-            alone = cp.maximum(*[a[i, j] * cp.inv_pos(room[j] + float(rho @ a[:, j])) for j in range(m)], 0)
-            held.append(alone + sum(waits) <= 1 / g[i])
-        oracle = cp.Problem(cp.Minimize(costs @ x), [*held, room >= 1e-9])
-        oracle.solve(solver=cp.CLARABEL)
-        assert answer.cost == pytest.approx(oracle.value, rel=1e-6)  # accuracy of the conic solver
+        best = by_cone(a, rho, costs, supplies, 1 / g)
+        assert answer.cost == pytest.approx(best, rel=1e-6)  # accuracy of the conic solver
         assert (supplies @ answer.prices <= costs * (1 + 1e-9)).all()
 
 
@@ -273,3 +278,91 @@ def test_errors():
         provision(*good, minimum_service_rate=0.1, method="exact")
     with pytest.raises(NotConvergedError, match="raise max_evaluations"):
         provision(*good, minimum_service_rate=0.1, max_evaluations=1)
+
+
+def test_types_in_proportion_from_the_report():
+    # The second type is two of the first for its price.
+    answer = provision([[4, 1], [1, 4]], [2, 1], [1, 2], servers=[[4, 8], [8, 16]], maximum_duration=5)
+    single = provision([[4, 1], [1, 4]], [2, 1], [1], servers=[[4, 8]], maximum_duration=5)
+    assert answer.cost == pytest.approx(single.cost, rel=1e-5)  # each is within the precision of its search
+    assert answer.to_dataframe()["kept"].all()
+    assert answer.bound_cost == pytest.approx(single.bound_cost, rel=2e-9)  # the gap of either
+
+
+def price_list(rng):
+    """A problem and a price list with identical, proportional and dominated types, some of them bounded."""
+    n, m, kinds = (int(v) for v in rng.integers([1, 1, 2], [3, 4, 6]))
+    demands = rng.integers(0, 6, (n, m)) * 10.0 ** rng.integers(-1, 2)
+    demands[:, 0] = np.maximum(demands[:, 0], 1.0)
+    supplies = rng.integers(0, 9, (kinds, m)).astype(float)
+    supplies[0] = np.maximum(supplies[0], 1.0)
+    costs = rng.choice([0.5, 1.0, 2.0, 3.0, 10.0], kinds)
+    for t in range(1, kinds):
+        other = int(rng.integers(0, t))
+        match rng.integers(0, 5):
+            case 0:  # the same for another price
+                supplies[t] = supplies[other]
+            case 1:  # the same for the same price
+                supplies[t], costs[t] = supplies[other], costs[other]
+            case 2:  # two of them in one box, for the price of two
+                supplies[t], costs[t] = 2 * supplies[other], 2 * costs[other]
+            case 3:  # more for less
+                supplies[t], costs[t] = supplies[other] + 1, costs[other] / 2
+    most = rng.choice([0.5, 1.0, 10.0, 100.0], kinds) if rng.random() < 0.4 else None
+    return demands, rng.choice([0.5, 1.0, 2.0, 10.0], n), costs, supplies, most
+
+
+def test_ties_in_price_lists_against_a_conic_solver():
+    rng = np.random.default_rng(13)
+    refused = 0
+    for _ in range(320):
+        demands, loads, costs, supplies, most = price_list(rng)
+        target = {"maximum_duration": float(rng.choice([0.5, 5.0, 50.0]))}
+        if rng.random() < 0.3:
+            target = {"maximum_load": 0.7}
+        durations = np.full(len(loads), target.get("maximum_duration", np.inf))
+        best = by_cone(demands, loads, costs, supplies, durations, most, target.get("maximum_load", 1.0))
+        arguments = {"servers": supplies, "most": most, "method": "bound", **target}
+        if best is None:
+            refused += 1
+            with pytest.raises(ModelError, match="raise most"):
+                provision(demands, loads, costs, **arguments)
+            continue
+        answer = provision(demands, loads, costs, **arguments)
+        # Accuracy of the conic solver on cones with entries over four decades; the gap is checked below.
+        assert answer.cost == pytest.approx(best, rel=2e-5)
+        assert answer.bound_lower_cost <= answer.cost <= answer.bound_lower_cost * (1 + 1e-9)
+        assert answer.to_dataframe()["kept"].all()
+        assert (answer.capacities * target.get("maximum_load", 1.0) >= loads @ demands).all()
+        # Prices under which no type that can be bought without end is worth more than it costs.
+        assert most is not None or (supplies @ answer.prices <= costs * (1 + 1e-9)).all()
+    assert 10 < refused < 160  # both answers were tried
+
+
+def test_whole_servers_of_tied_types_by_brute_force():
+    rng = np.random.default_rng(17)
+    for _ in range(8):
+        supply = rng.integers(1, 5, 2).astype(float)
+        supplies = np.array([supply, supply, 2 * supply, supply + np.eye(2)[0]])
+        costs = np.array([1.0, rng.choice([1.0, 1.5]), 2.0, rng.choice([1.0, 1.2])])
+        demands, loads = rng.uniform(0.2, 1.0, (2, 2)), rng.uniform(0.5, 2.0, 2)
+        answer = provision(
+            demands,
+            loads,
+            costs,
+            servers=supplies,
+            whole=True,
+            maximum_duration=1.0,
+            method="bound",
+            most=[4] * 4,
+        )
+
+        def keeps(numbers, demands=demands, loads=loads, supplies=supplies):
+            capacities = numbers @ supplies
+            if (capacities <= loads @ demands).any():
+                return False
+            return bool(
+                (duration_bound(System(Problem(demands, capacities), loads)).mean_durations <= 1).all()
+            )
+
+        assert answer.cost == pytest.approx(brute(keeps, costs, [4] * 4), rel=1e-12)
