@@ -26,7 +26,7 @@ from capacity.pivoting import maximum
 from capacity.region import MERGE, ROUNDING, StabilityRegion, float_points, inequality
 from fairness.errors import ModelError
 from fairness.problem import Problem
-from fairness.validation import FloatArray, float_array
+from fairness.validation import FloatArray, model_array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -277,7 +277,7 @@ class MonotoneRegion(ABC):
         return StabilityRegion(pool, tuple(range(pool.n_resources)), (), (), (), 20_000).plot(ax)
 
     def _check(self, loads: Any, batch: bool = True, name: str = "loads") -> FloatArray:
-        rho = float_array(name, loads)
+        rho = model_array(name, loads, self, "job_classes")
         if rho.ndim == 0 or rho.shape[-1] != self.n_classes or not (batch or rho.ndim == 1):
             raise ModelError(
                 f"{name} has shape {rho.shape}; its last axis must list the {self.n_classes} classes"

@@ -26,7 +26,7 @@ from fairness.cluster import Cluster
 from fairness.errors import ModelError, NotConvergedError
 from fairness.policies.protocol import policy_name
 from fairness.problem import FloatArray, Problem
-from fairness.validation import float_array, frozen, require_number
+from fairness.validation import frozen, model_array, require_number
 from queueing.draining import FluidVerdict, fluid_verdict
 from queueing.system import System
 
@@ -115,7 +115,7 @@ class PolicyRays:
     def scaled(self, direction: ArrayLike) -> FloatArray:
         """Validated direction, scaled to the boundary of what any policy carries."""
         n = self.problem.n_classes
-        d = float_array("direction", direction)
+        d = model_array("direction", direction, self.problem, "job_classes")
         if d.shape != (n,) or not (np.isfinite(d) & (d >= 0)).all() or not d.any():
             raise ModelError(
                 f"direction must list {n} class loads, finite and >= 0, not all 0; got {direction!r}"

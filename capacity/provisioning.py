@@ -38,9 +38,10 @@ from numpy.typing import ArrayLike
 from capacity.provision_program import BoundProgram
 from capacity.provision_search import Choice, Verifier, cheapest_floor, search_whole, tighten
 from fairness.errors import ModelError, NotConvergedError
+from fairness.labels import as_named, by_label
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray, Problem
-from fairness.validation import float_array, frozen, require, require_shape, require_whole
+from fairness.validation import float_array, frozen, model_array, require, require_shape, require_whole
 from queueing.system import System
 
 __all__ = ["Provision", "provision"]
@@ -261,6 +262,20 @@ def provision(
     """
     problem = _problem(demands)
     n, m = problem.n_classes, problem.n_resources
+    if servers is None:
+        costs, most = (
+            as_named(name, values, problem, "resources")
+            for name, values in (("costs", costs), ("most", most))
+        )
+    else:
+        _, (servers, costs, most) = by_label(
+            {"servers": None, "resources": problem.resources},
+            {
+                "servers": (servers, ("servers", "resources")),
+                "costs": (costs, ("servers",)),
+                "most": (most, ("servers",)),
+            },
+        )
     supplies = np.eye(m) if servers is None else float_array("servers", servers)
     if supplies.ndim != 2 or supplies.shape[1] != m or not len(supplies):
         raise ModelError(f"servers must have shape (n_types, {m}); got {supplies.shape}")
@@ -284,7 +299,7 @@ def provision(
         raise ModelError(f"precision must lie between 1e-10 and 0.1; got {precision}")
     require_whole("max_evaluations", max_evaluations, 1)
 
-    rho = float_array("loads", loads)
+    rho = model_array("loads", loads, problem, "job_classes")
     require_shape("loads", rho, (n,), "demands", problem.demands)
     require("loads", rho, np.isfinite(rho) & (rho >= 0), "finite and >= 0", problem.job_classes)
     if not rho.any():
@@ -361,7 +376,7 @@ def _problem(demands: ArrayLike | Problem) -> Problem:
         problem = demands
     else:
         a = float_array("demands", demands, 2)
-        problem = Problem(a, np.ones(a.shape[1]))
+        problem = Problem(demands, np.ones(a.shape[1]))
     limited = np.flatnonzero(np.isfinite(problem.limits))
     if len(limited):
         raise ModelError(
@@ -378,7 +393,7 @@ def _targets(
     n, names = problem.n_classes, problem.job_classes
     target = np.zeros(n)
     if minimum is not None:
-        rate = float_array("minimum_service_rate", minimum)
+        rate = model_array("minimum_service_rate", minimum, problem, "job_classes")
         if rate.shape not in ((), (n,)):
             raise ModelError(
                 f"minimum_service_rate must be a number or one per class; got shape {rate.shape}"
@@ -387,7 +402,7 @@ def _targets(
         require("minimum_service_rate", rate, np.isfinite(rate) & (rate >= 0), "finite and >= 0", names)
         target = rate
     if longest is not None:
-        duration = np.asarray(longest, dtype=float)
+        duration = model_array("maximum_duration", longest, problem, "job_classes")
         if duration.shape not in ((), (n,)):
             raise ModelError(
                 f"maximum_duration must be a number or one per class; got shape {duration.shape}"

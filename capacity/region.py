@@ -48,7 +48,7 @@ from capacity.pivoting import Corner, integer_rows, maximum, walk
 from fairness.errors import ModelError
 from fairness.notebook import shown
 from fairness.problem import FloatArray, Problem
-from fairness.validation import float_array
+from fairness.validation import model_array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -239,7 +239,7 @@ class StabilityRegion:
         return plot_region(self, ax)
 
     def _check(self, loads: ArrayLike) -> FloatArray:
-        rho = float_array("loads", loads)
+        rho = model_array("loads", loads, self.problem, "job_classes")
         if rho.ndim == 0 or rho.shape[-1] != self.problem.n_classes:
             raise ModelError(
                 f"loads has shape {rho.shape}; its last axis must list the {self.problem.n_classes} classes"

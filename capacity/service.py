@@ -43,7 +43,7 @@ from fairness.errors import ModelError
 from fairness.notebook import shown
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray, Problem
-from fairness.validation import float_array, frozen, require_whole
+from fairness.validation import frozen, model_array, require_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,7 +106,7 @@ class ServiceRegion(RayRegion):
             If loads are so close to the boundary that the accuracy of the rates does not decide, or a law
             could not be computed.
         """
-        rho = float_array("loads", loads)
+        rho = model_array("loads", loads, self.problem, "job_classes")
         n = self.problem.n_classes
         if rho.ndim == 0 or rho.shape[-1] != n or not np.isfinite(rho).all():
             raise ModelError(

@@ -19,7 +19,7 @@ from capacity.service_rates import RateModel, Rates, rate_model
 from fairness.errors import ModelError, NotConvergedError, UnstableError
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray, Problem
-from fairness.validation import float_array, frozen, require, require_whole
+from fairness.validation import frozen, model_array, require, require_whole
 
 __all__ = ["ServicePoint", "ServiceRays", "service_rays"]
 
@@ -90,7 +90,7 @@ class ServiceRays:
     def scaled(self, direction: ArrayLike) -> FloatArray:
         """Validated direction with relative load 1 on the busiest resource."""
         problem = self.problem
-        d = float_array("direction", direction)
+        d = model_array("direction", direction, problem, "job_classes")
         if d.shape != (problem.n_classes,) or not (np.isfinite(d) & (d >= 0)).all() or not d.any():
             raise ModelError(
                 f"direction must list {problem.n_classes} class loads, finite and >= 0, not all 0; "
@@ -231,7 +231,7 @@ def service_rays(
     if max_states is not None:
         require_whole("max_states", max_states, 1)
     n = problem.n_classes
-    rate = float_array("minimum_service_rate", minimum_service_rate)
+    rate = model_array("minimum_service_rate", minimum_service_rate, problem, "job_classes")
     if rate.shape not in ((), (n,)):
         raise ModelError(
             f"minimum_service_rate must be a number or list {n} of them, one per class; "

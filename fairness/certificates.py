@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike
 
 from fairness.errors import ModelError
 from fairness.problem import FloatArray, Problem
-from fairness.validation import float_array
+from fairness.validation import model_array
 
 __all__ = [
     "SATURATION",
@@ -188,7 +188,7 @@ def price_certificate(
 
 def _vectors(problem: Problem, counts: ArrayLike, tasks: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Counts and tasks as vectors with one entry per class; tasks may have any value, and then fail."""
-    x, phi = problem.check_counts(counts), float_array("tasks", tasks)
+    x, phi = problem.check_counts(counts), model_array("tasks", tasks, problem, "job_classes")
     if not x.shape == phi.shape == (problem.n_classes,):
         raise ModelError(
             f"counts and tasks must have shape ({problem.n_classes},); got {x.shape} and {phi.shape}"

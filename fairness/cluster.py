@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.errors import ModelError
+from fairness.labels import by_label
 from fairness.notebook import notebook_html
 from fairness.tables import aligned
 from fairness.validation import (
@@ -76,7 +77,10 @@ class Cluster(JobCounts):
     weights : array_like of shape (n_classes,), optional
         Priority of one job of the class, > 0; a job of weight w is treated as w jobs of weight 1.
     job_classes, servers, resources : sequence of str, optional
-        Names; by default "class 1", "server 1", "resource 1", ...
+        Names; by default the labels of the arguments, or "class 1", "server 1", "resource 1", ...
+
+    Tables of pandas and arrays of xarray are read by their labels, never by their order: see
+    :mod:`fairness.labels`.
 
     Attributes
     ----------
@@ -88,8 +92,8 @@ class Cluster(JobCounts):
     Raises
     ------
     ModelError
-        If a shape, sign or name is wrong; if a class demands nothing or can run nowhere; if no class can use
-        a server; if gamma contradicts the eligibility or the capacities; or if a quotient of demands,
+        If a shape, sign, name or label is wrong; if a class demands nothing or can run nowhere; if no class
+        can use a server; if gamma contradicts the eligibility or the capacities; or if a quotient of demands,
         capacities and gamma is not a float.
 
     Examples
@@ -130,6 +134,16 @@ class Cluster(JobCounts):
         servers: Sequence[str] | None = None,
         resources: Sequence[str] | None = None,
     ) -> None:
+        named, (demands, capacities, eligible, gamma, weights) = by_label(
+            {"job_classes": job_classes, "servers": servers, "resources": resources},
+            {
+                "demands": (demands, ("job_classes", "resources")),
+                "capacities": (capacities, ("servers", "resources")),
+                "eligible": (eligible, ("job_classes", "servers")),
+                "gamma": (gamma, ("job_classes", "servers")),
+                "weights": (weights, ("job_classes",)),
+            },
+        )
         d = float_array("demands", demands, ndim=2)
         c = float_array("capacities", capacities, ndim=2)
         (n, m), s = d.shape, c.shape[0]
@@ -138,9 +152,9 @@ class Cluster(JobCounts):
                 f"demands has shape {d.shape} and capacities {c.shape}; "
                 "give at least one class, one server and one resource"
             )
-        classes = checked_names("job_classes", job_classes, n, "class")
-        hosts = checked_names("servers", servers, s, "server")
-        columns = checked_names("resources", resources, m, "resource")
+        classes = checked_names("job_classes", named["job_classes"], n, "class")
+        hosts = checked_names("servers", named["servers"], s, "server")
+        columns = checked_names("resources", named["resources"], m, "resource")
         require_shape("capacities", c, (s, m), "demands", d)
         require("demands", d, np.isfinite(d) & (d >= 0), "finite and >= 0", classes, columns)
         require("capacities", c, np.isfinite(c) & (c >= 0), "finite and >= 0", hosts, columns)

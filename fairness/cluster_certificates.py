@@ -28,7 +28,7 @@ from fairness.certificates import Certificate
 from fairness.cluster import Cluster
 from fairness.errors import ModelError
 from fairness.policies.servers.protocol import check_division
-from fairness.validation import FloatArray, float_array
+from fairness.validation import FloatArray, model_array
 
 __all__ = [
     "placement_certificate",
@@ -155,7 +155,7 @@ def _levels(cluster: Cluster, counts: FloatArray, placement: FloatArray) -> Floa
 def _checked(
     cluster: Cluster, counts: ArrayLike | None, placement: ArrayLike
 ) -> tuple[FloatArray, FloatArray]:
-    x, p = cluster.check_state(counts), float_array("placement", placement)
+    x, p = cluster.check_state(counts), model_array("placement", placement, cluster, "job_classes", "servers")
     if p.shape != (cluster.n_classes, cluster.n_servers):
         raise ModelError(
             f"placement must have shape (n_classes, n_servers) = {(cluster.n_classes, cluster.n_servers)}; "

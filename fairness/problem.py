@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.errors import ModelError
+from fairness.labels import by_label
 from fairness.notebook import notebook_html
 from fairness.tables import aligned
 from fairness.validation import (
@@ -59,12 +60,15 @@ class Problem(JobCounts):
     limits : array_like of shape (n_classes,), tasks per job, optional
         Most tasks that one job can run, > 0. Default: infinite.
     job_classes, resources : sequence of str, optional
-        Names; by default "class 1", "class 2", ... and "resource 1", ...
+        Names; by default the labels of the arguments, or "class 1", "class 2", ... and "resource 1", ...
+
+    Tables of pandas and arrays of xarray are read by their labels, never by their order: see
+    :mod:`fairness.labels`.
 
     Raises
     ------
     ModelError
-        If a shape, sign or name is wrong, if a class demands nothing and has no limit (its
+        If a shape, sign, name or label is wrong, if a class demands nothing and has no limit (its
         allocation would be unbounded), or if the quotient of a demand and a capacity is not a float.
 
     Examples
@@ -76,6 +80,13 @@ class Problem(JobCounts):
       A           1    inf    1    4
       B           1    inf    3    1
       capacity                9   18
+
+    A table brings its names, and the order of another's labels does not matter:
+
+    >>> import pandas as pd
+    >>> demands = pd.DataFrame({"cpu": {"A": 1, "B": 3}, "ram": {"A": 4, "B": 1}})
+    >>> Problem(demands, pd.Series({"ram": 18, "cpu": 9})).capacities
+    array([ 9., 18.])
     """
 
     demands: FloatArray
@@ -96,12 +107,21 @@ class Problem(JobCounts):
         job_classes: Sequence[str] | None = None,
         resources: Sequence[str] | None = None,
     ) -> None:
+        named, (demands, capacities, weights, limits) = by_label(
+            {"job_classes": job_classes, "resources": resources},
+            {
+                "demands": (demands, ("job_classes", "resources")),
+                "capacities": (capacities, ("resources",)),
+                "weights": (weights, ("job_classes",)),
+                "limits": (limits, ("job_classes",)),
+            },
+        )
         a = float_array("demands", demands, ndim=2)
         n, m = a.shape
         if n == 0 or m == 0:
             raise ModelError(f"demands has shape {a.shape}; give at least one class and one resource")
-        names = checked_names("job_classes", job_classes, n, "class")
-        columns = checked_names("resources", resources, m, "resource")
+        names = checked_names("job_classes", named["job_classes"], n, "class")
+        columns = checked_names("resources", named["resources"], m, "resource")
         require("demands", a, np.isfinite(a) & (a >= 0), "finite and >= 0", names, columns)
         c = float_array("capacities", capacities, ndim=1)
         require_shape("capacities", c, (m,), "demands", a)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.errors import ModelError
+from fairness.labels import as_named
 
 __all__ = [
     "FloatArray",
@@ -22,6 +23,7 @@ __all__ = [
     "float_array",
     "frozen",
     "generator",
+    "model_array",
     "rationals",
     "replaced",
     "require",
@@ -58,6 +60,14 @@ def float_array(name: str, values: ArrayLike, ndim: int | None = None) -> FloatA
     if ndim is not None and array.ndim != ndim:
         raise ModelError(f"{name} must have {ndim} dimension{'s'[: ndim - 1]}; got shape {array.shape}")
     return array
+
+
+def model_array(name: str, values: ArrayLike, model: Any, *axes: str) -> FloatArray:
+    """As :func:`float_array`; labels of the last dimensions are put into the order of the model's names.
+
+    ``axes`` are "job_classes", "servers" or "resources".
+    """
+    return float_array(name, as_named(name, values, model, *axes))
 
 
 def require_shape(
@@ -222,14 +232,17 @@ class JobCounts(ABC):
     def check_counts(self, counts: ArrayLike | None) -> FloatArray:
         """Validated counts, shape (..., n_classes), as a float array; all 1 when None.
 
+        Labels of a table are the job classes, in any order.
+
         Raises
         ------
         ModelError
-            If the last axis does not have n_classes entries, or an entry is negative or not finite.
+            If labels are not the job classes, the last axis does not have n_classes entries, or an entry is
+            negative or not finite.
         """
         if counts is None:
             return np.ones(self.n_classes)
-        x = float_array("counts", counts)
+        x = model_array("counts", counts, self, "job_classes")
         if x.ndim == 0 or x.shape[-1] != self.n_classes:
             raise ModelError(
                 f"counts has shape {x.shape}; its last axis must list the {self.n_classes} job classes"

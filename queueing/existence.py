@@ -45,7 +45,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairness.certificates import Certificate, bottleneck_certificate
 from fairness.errors import ModelError, NotConvergedError
 from fairness.problem import FloatArray, Problem
-from fairness.validation import Seed, float_array, generator
+from fairness.validation import Seed, float_array, generator, model_array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -239,7 +239,7 @@ def _start(problem: Problem, start: ArrayLike | None, rng: Seed) -> FloatArray:
     if start is None:
         spread = stream.exponential(size=demanded.shape) * demanded
         return spread / spread.sum(axis=1, keepdims=True)
-    queues = float_array("start", start)
+    queues = model_array("start", start, problem, "job_classes", "resources")
     if queues.shape != demanded.shape:
         raise ModelError(f"start must have shape {demanded.shape}, jobs x resources; got {queues.shape}")
     wrong = ~(np.isfinite(queues) & (queues >= 0)) | ((queues > 0) & ~demanded)

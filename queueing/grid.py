@@ -8,8 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from fairness.cluster import Cluster
 from fairness.errors import ModelError
-from fairness.problem import FloatArray
+from fairness.labels import as_named
+from fairness.problem import FloatArray, Problem
 from queueing.system import System
 
 __all__ = [
@@ -32,9 +34,10 @@ MOST = 2**53
 """Most states of one class: beyond any memory, and beyond what floats count."""
 
 
-def check_shape(shape: Sequence[int] | int, n_classes: int) -> tuple[int, ...]:
+def check_shape(shape: Sequence[int] | int, problem: Problem | Cluster) -> tuple[int, ...]:
     """Validated grid shape: number of states per class, each >= 1; one integer serves for all classes."""
-    sizes = np.asarray(shape)
+    n_classes = problem.n_classes
+    sizes = np.asarray(as_named("shape", shape, problem, "job_classes"))
     sizes = np.full(n_classes, sizes) if sizes.ndim == 0 else sizes
     if sizes.shape != (n_classes,) or not all(_is_size(k) for k in sizes.tolist()):
         raise ModelError(f"shape must give {n_classes} positive integers, states per class; got {shape!r}")
@@ -55,7 +58,7 @@ def check_box(shape: Sequence[int] | int, system: System) -> tuple[int, ...]:
 
     Classes without arrivals are always empty, and get one state.
     """
-    sizes = check_shape(shape, system.n_classes)
+    sizes = check_shape(shape, system.problem)
     live = system.arrival_rates > 0
     for name, size, here in zip(system.problem.job_classes, sizes, live, strict=True):
         if here and size < 2:

@@ -37,7 +37,7 @@ from fairness.cluster import Cluster
 from fairness.errors import ModelError, UnstableError
 from fairness.notebook import shown
 from fairness.problem import FloatArray, Problem
-from fairness.validation import float_array, require_number
+from fairness.validation import model_array, require_number
 from queueing.cluster_load import LoadEvidence, relative_load
 
 if TYPE_CHECKING:
@@ -58,10 +58,12 @@ class System:
     mean_sizes : array_like of shape (n_classes,) or float, task-time per job
         > 0. Default: 1.
 
+    Labels of rates and sizes (a Series) are the job classes, in any order: see :mod:`fairness.labels`.
+
     Raises
     ------
     ModelError
-        If a shape or sign is wrong, or problem is neither a Problem nor a Cluster.
+        If a shape, sign or label is wrong, or problem is neither a Problem nor a Cluster.
 
     Examples
     --------
@@ -229,11 +231,14 @@ class System:
 
     def mean_durations(self, mean_jobs: ArrayLike) -> FloatArray:
         """Mean durations E[x_i]/lambda_i by Little's law, (n_classes,); NaN where no job arrives."""
-        return self._ratio(np.asarray(mean_jobs, dtype=float), self.arrival_rates)
+        return self._ratio(self._mean_jobs(mean_jobs), self.arrival_rates)
 
     def service_rates(self, mean_jobs: ArrayLike) -> FloatArray:
         """Mean service rates rho_i/E[x_i], tasks per active job, (n_classes,); NaN where no job arrives."""
-        return self._ratio(self.loads, np.asarray(mean_jobs, dtype=float))
+        return self._ratio(self.loads, self._mean_jobs(mean_jobs))
+
+    def _mean_jobs(self, mean_jobs: ArrayLike) -> FloatArray:
+        return model_array("mean_jobs", mean_jobs, self.problem, "job_classes")
 
     def _ratio(self, top: FloatArray, bottom: FloatArray) -> FloatArray:
         live = self.arrival_rates > 0
@@ -286,7 +291,7 @@ def _checked(problem: Any) -> Problem | Cluster:
 
 
 def _sizes(mean_sizes: ArrayLike, problem: Problem | Cluster) -> FloatArray:
-    sizes = float_array("mean_sizes", mean_sizes)
+    sizes = model_array("mean_sizes", mean_sizes, problem, "job_classes")
     sizes = np.full(problem.n_classes, sizes) if sizes.ndim == 0 else sizes
     return _per_class("mean_sizes", sizes, problem, positive=True)
 
@@ -295,7 +300,7 @@ def _per_class(
     name: str, given: ArrayLike, problem: Problem | Cluster, *, positive: bool = False
 ) -> FloatArray:
     """Validated vector with one entry per class, >= 0 or > 0."""
-    values = float_array(name, given)
+    values = model_array(name, given, problem, "job_classes")
     if values.shape != (problem.n_classes,):
         raise ModelError(
             f"{name} must have shape ({problem.n_classes},), one entry per job class; got {values.shape}"

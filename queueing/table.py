@@ -123,7 +123,7 @@ def tabulate(
     >>> table, table.tasks[1, 1]
     (Table(DRF on 5 x 5 states), array([3., 2.]))
     """
-    sizes = check_shape(shape, problem.n_classes)
+    sizes = check_shape(shape, problem)
     if not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
         raise ModelError(f"n_jobs must be a positive integer, or -1 for all cores; got {n_jobs!r}")
     n, states = problem.n_classes, math.prod(sizes)

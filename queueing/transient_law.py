@@ -49,7 +49,7 @@ from fairness.errors import ModelError, NotConvergedError
 from fairness.memory import require_memory
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray
-from fairness.validation import float_array, require_whole
+from fairness.validation import float_array, model_array, require_whole
 from queueing.direct import EPSILON
 from queueing.grid import box_name, check_shape, count_states, marginal_laws
 from queueing.precision import check_parts
@@ -202,7 +202,7 @@ def transient(
     check_parts(tolerance=tolerance)
     max_steps = require_whole("max_steps", max_steps, 1)
     moments = _times(times)
-    sizes, first = _start(system, check_shape(shape, system.n_classes), start)
+    sizes, first = _start(system, check_shape(shape, system.problem), start)
     n, states = system.n_classes, math.prod(sizes)
     axes = [i for i in range(n) if sizes[i] > 1] or [0]
     if len(axes) > 4:
@@ -279,7 +279,7 @@ def _start(
     """The box, without the states that a class without arrivals cannot reach, and the law or state at 0."""
     n, live = system.n_classes, system.arrival_rates > 0
     names = system.problem.job_classes
-    given = float_array("start", np.zeros(n) if start is None else start)
+    given = model_array("start", np.zeros(n) if start is None else start, system.problem, "job_classes")
     for i, here in enumerate(live):
         if here and sizes[i] < 2:
             raise ModelError(

@@ -41,6 +41,7 @@ from fairness.indivisible.ledger import ROUNDING, Ledger, Number
 from fairness.indivisible.lowest import LowestFirst, Ties, make_ties
 from fairness.indivisible.ranks import fill_by_rank
 from fairness.indivisible.rules import BestRank, LowestShare, SequentialMinMax
+from fairness.labels import as_named
 from fairness.problem import FloatArray, Problem
 from fairness.validation import Seed, float_array, rationals, require, require_shape
 
@@ -354,6 +355,7 @@ def _key(
 
 
 def _check_holdings(problem: Problem, holdings: ArrayLike) -> Numbers:
+    holdings = as_named("holdings", holdings, problem, "job_classes", "resources")
     given = float_array("holdings", holdings, ndim=2)
     require_shape("holdings", given, problem.demands.shape, "demands", problem.demands)
     require(

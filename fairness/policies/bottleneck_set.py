@@ -40,6 +40,7 @@ from numpy.typing import ArrayLike
 
 from fairness.certificates import bottleneck_certificate
 from fairness.errors import ModelError, NotConvergedError
+from fairness.labels import as_named
 from fairness.policies.vertices import (
     Number,
     Point,
@@ -50,7 +51,7 @@ from fairness.policies.vertices import (
     joined_segments,
 )
 from fairness.problem import FloatArray, Problem
-from fairness.validation import float_array
+from fairness.validation import float_array, model_array
 
 __all__ = ["AT_LIMIT", "NO_JOB", "BottleneckPiece", "BottleneckSet", "all_bottleneck_max"]
 
@@ -130,7 +131,7 @@ class BottleneckSet:
 
     def contains(self, tasks: ArrayLike, *, tolerance: float = 1e-9) -> bool:
         """Whether the allocation lies on a piece (in the hull of its vertices), to a relative tolerance."""
-        target = float_array("tasks", tasks)
+        target = model_array("tasks", tasks, self.problem, "job_classes")
         if target.shape != self.counts.shape:
             raise ModelError(f"tasks must have shape {self.counts.shape}; got {target.shape}")
         return any(hull_distance(piece.vertices, target) <= tolerance for piece in self.pieces)
@@ -140,8 +141,8 @@ class BottleneckSet:
 
         Exact where both the set and the tasks are rational, else to a tolerance of 1e-9.
         """
-        point = np.asarray(tasks)
-        float_array("tasks", tasks)
+        point = np.asarray(as_named("tasks", tasks, self.problem, "job_classes"))
+        float_array("tasks", point)
         if point.shape != self.counts.shape:
             raise ModelError(f"tasks must have shape {self.counts.shape}; got {point.shape}")
         exact = self.exact and all(isinstance(v, numbers.Rational) for v in point.tolist())

@@ -32,6 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairness.indivisible.amounts import Numbers
 from fairness.indivisible.lowest import check_order
+from fairness.labels import by_label
 from fairness.validation import float_array, rationals, require, require_shape
 
 __all__ = ["Exchange", "Swap", "exchange"]
@@ -130,6 +131,10 @@ def exchange(contributions: ArrayLike, needs: ArrayLike, *, order: Sequence[int]
       user 2: (0.1, 0.8, 0.3) -> (0.6, 0, 0.3), left over (0, 0.3, 0)
       user 1 gives 0.5 of resource 1 to user 2 for as much of resource 2
     """
+    axes = ("job_classes", "resources")
+    _, (contributions, needs) = by_label(
+        dict.fromkeys(axes), {"contributions": (contributions, axes), "needs": (needs, axes)}
+    )
     amounts = float_array("contributions", contributions, ndim=2)
     wanted = float_array("needs", needs, ndim=2)
     users, resources = (

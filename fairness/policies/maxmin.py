@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.errors import ModelError
+from fairness.labels import unnamed
 from fairness.policies.filling import FillingPolicy
 from fairness.problem import FloatArray, Problem
 from fairness.validation import float_array
@@ -83,7 +84,8 @@ class DRF(FillingPolicy):
 
     def __init__(self, resource_weights: ArrayLike | None = None) -> None:
         if resource_weights is not None:
-            weights = float_array("resource_weights", resource_weights)
+            plain = unnamed("resource_weights", resource_weights, "job_classes", "resources")
+            weights = float_array("resource_weights", plain)
             if weights.ndim != 2 or not (np.isfinite(weights).all() and (weights > 0).all()):
                 raise ModelError(
                     "resource_weights must be a (n_classes, n_resources) array of finite numbers > 0; "

@@ -48,6 +48,7 @@ from fairness.certificates import (
 from fairness.errors import ModelError
 from fairness.indivisible.pool import TaskFilling, fill_tasks
 from fairness.indivisible.rules import LowestShare
+from fairness.labels import as_named, unnamed
 from fairness.policies.maxmin import DRF, MaxMin
 from fairness.policies.protocol import Solution
 from fairness.problem import FloatArray, Problem
@@ -100,7 +101,7 @@ class TDRF:
         initial_time: Time | int = 0,
         final_time: Time | int | None = None,
     ) -> None:
-        joins = as_times("join_times", join_times)
+        joins = as_times("join_times", unnamed("join_times", join_times, "job_classes"))
         start = as_time("initial_time", initial_time)
         end = None if final_time is None else as_time("final_time", final_time)
         if not joins:
@@ -210,7 +211,8 @@ def integer_tdrf(
     >>> integer_tdrf(Problem([[1, 2], [3, 1]], [9, 9]), [3, 8]).tasks
     array([4, 1])
     """
-    policy = TDRF(join_times, initial_time, final_time)
+    joins = as_named("join_times", join_times, problem, "job_classes")
+    policy = TDRF(joins, initial_time, final_time)
     policy._check(problem)
     rule = LowestShare(stop, factors=policy.time_weights)
     return fill_tasks(problem, rule, counts, holdings=holdings, ties=ties, rng=rng)

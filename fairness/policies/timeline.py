@@ -25,6 +25,7 @@ from fairness.errors import ModelError
 from fairness.indivisible.amounts import Numbers, array
 from fairness.indivisible.ledger import ROUNDING
 from fairness.indivisible.pool import TaskFilling, fill_tasks
+from fairness.labels import by_label
 from fairness.policies.exchange import Exchange, exchange
 from fairness.policies.timed import TDRF, Time, as_time, as_times, integer_tdrf
 from fairness.problem import Problem
@@ -174,6 +175,17 @@ def timeline(
         user 1 holds (0.7, 0), enough for 7 tasks, starts 3 more
         user 2 holds (0, 0.7), enough for 7 tasks, starts 0 more
     """
+    axes = ("job_classes", "resources")
+    _, (contributions, demands, join_times, leave_times, capacities) = by_label(
+        dict.fromkeys(axes),
+        {
+            "contributions": (contributions, axes),
+            "demands": (demands, axes),
+            "join_times": (join_times, axes[:1]),
+            "leave_times": (leave_times, axes[:1]),
+            "capacities": (capacities, axes[1:]),
+        },
+    )
     amounts = float_array("contributions", contributions, ndim=2)
     n_users = len(amounts)
     if n_users == 0:

@@ -25,6 +25,7 @@ import numpy as np
 
 from fairness.cluster import Cluster
 from fairness.errors import ModelError
+from fairness.labels import as_named
 from fairness.policies.servers.protocol import check_division
 from fairness.problem import Problem
 from fairness.properties.protocol import TOLERANCE, Change, Model, Numbers
@@ -101,7 +102,8 @@ def read(model: Model, allocation: Numbers, division: str = "resource") -> Readi
     """
     if isinstance(model, Problem) and model.limits.min() < np.inf:
         raise ModelError("limits play no part in properties; remove them from the problem")
-    given = np.asarray(allocation)
+    names = ("job_classes", "servers")[: 1 + isinstance(model, Cluster)]
+    given = np.asarray(as_named("allocation", allocation, model, *names))
     exact = given.dtype == object
     shape = model.gamma.shape if isinstance(model, Cluster) else (model.n_classes,)
     if given.shape != shape:

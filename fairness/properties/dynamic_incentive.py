@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.errors import ModelError
+from fairness.labels import as_named
 from fairness.problem import Problem
 from fairness.properties.arithmetic import (
     demands_in,
@@ -123,7 +124,8 @@ def contribution_finding(problem: Problem, contributions: ArrayLike, allocation:
     """
     reading = read(problem, allocation)
     demands = demands_in(reading, problem)
-    brought = in_arithmetic_of(reading, "contributions", contributions)
+    given = as_named("contributions", contributions, problem, "job_classes", "resources")
+    brought = in_arithmetic_of(reading, "contributions", given)
     if brought.shape != demands.shape:
         raise ModelError(
             f"contributions must have shape (n_classes, n_resources) = {demands.shape}; got {brought.shape}"

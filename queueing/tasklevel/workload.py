@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.errors import ModelError
+from fairness.labels import unnamed
 from fairness.problem import FloatArray
 from fairness.validation import float_array
 from queueing.tasklevel.kernels import part
@@ -239,6 +240,7 @@ def task_law(tasks_per_job: TaskLaw | ArrayLike) -> TaskLaw:
 
 
 def _per_class(name: str, value: ArrayLike, rule: str) -> float | tuple[float, ...]:
+    value = unnamed(name, value, "job_classes")
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):

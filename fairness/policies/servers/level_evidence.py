@@ -57,7 +57,7 @@ from fairness.certificates import SATURATION, Certificate
 from fairness.cluster import Cluster
 from fairness.cluster_certificates import placement_residual
 from fairness.errors import ModelError
-from fairness.validation import FloatArray, float_array, require
+from fairness.validation import FloatArray, model_array, require
 
 __all__ = ["BoolArray", "Level", "Pairs", "leximin_certificate", "tasks_at_level_1"]
 
@@ -124,7 +124,7 @@ def leximin_certificate(
         If counts, yardsticks, placement or the arrays of a level have the wrong shape or sign.
     """
     x, goals = tasks_at_level_1(cluster, counts, yardsticks)
-    held = float_array("placement", placement)
+    held = model_array("placement", placement, cluster, "job_classes", "servers")
     if held.shape != (cluster.n_classes, cluster.n_servers):
         raise ModelError(
             f"placement must have shape (n_classes, n_servers) = {(cluster.n_classes, cluster.n_servers)}; "
@@ -267,7 +267,7 @@ def tasks_at_level_1(
     cluster: Cluster, counts: ArrayLike | None, yardsticks: ArrayLike
 ) -> tuple[FloatArray, FloatArray]:
     """Validated counts, and the tasks g_n of each class at level 1."""
-    x, h = cluster.check_state(counts), float_array("yardsticks", yardsticks, ndim=1)
+    x, h = cluster.check_state(counts), model_array("yardsticks", yardsticks, cluster, "job_classes")
     if h.shape != x.shape:
         raise ModelError(f"yardsticks must have shape (n_classes,) = {x.shape}; got {h.shape}")
     require("yardsticks", h, np.isfinite(h) & (h > 0), "finite and > 0", cluster.job_classes)

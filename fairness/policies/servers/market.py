@@ -46,7 +46,7 @@ from fairness.errors import NotConvergedError
 from fairness.kernels import IntArray
 from fairness.policies.servers.market_interior import interior_market
 from fairness.policies.servers.market_support import Forest, Market, pivot, plant
-from fairness.validation import FloatArray, float_array, require, require_shape
+from fairness.validation import FloatArray, model_array, require, require_shape
 
 __all__ = ["time_division"]
 
@@ -96,7 +96,7 @@ def time_division(cluster: Cluster, weights: ArrayLike) -> tuple[FloatArray, Flo
     >>> details["certificate"].holds
     True
     """
-    given = float_array("weights", weights, ndim=1)
+    given = model_array("weights", weights, cluster, "job_classes")
     require_shape("weights", given, (cluster.n_classes,), "demands", cluster.demands)
     require("weights", given, np.isfinite(given) & (given >= 0), "finite and >= 0", cluster.job_classes)
     placement, prices = np.zeros(cluster.gamma.shape), np.zeros(cluster.n_servers)

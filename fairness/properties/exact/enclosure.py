@@ -47,7 +47,7 @@ from fairness.problem import Problem
 from fairness.properties.exact import pools, servers
 from fairness.properties.exact.rational import Enclosure, Row, Unproved, rational
 from fairness.properties.protocol import Model
-from fairness.validation import FloatArray, float_array
+from fairness.validation import FloatArray, model_array
 
 __all__ = ["Enclosure", "Unproved", "enclose"]
 
@@ -195,7 +195,8 @@ def _hint(policy: object, model: Model, hint: ArrayLike | None) -> FloatArray:
     shape = (model.n_classes,) if isinstance(model, Problem) else (model.n_classes, model.n_servers)
     if hint is None:
         raise ModelError(f"hint is missing: give what {policy_name(policy)} answers, in floats")
-    result = float_array("hint", hint)
+    axes = ("job_classes",) if isinstance(model, Problem) else ("job_classes", "servers")
+    result = model_array("hint", hint, model, *axes)
     if result.shape != shape:
         raise ModelError(f"hint must have shape {shape}; got {result.shape}")
     return result

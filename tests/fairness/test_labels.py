@@ -1,0 +1,262 @@
+"""Tables are read by their labels: a pool made of shuffled tables is the pool made of ordered arrays."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from capacity import policy_stability_boundary, provision, service_boundary, stability_region
+from fairness import DRF, PSDSF, TSF, Cluster, ModelError, Problem, ProportionalFair, allocate
+from fairness.certificates import bottleneck_certificate
+from fairness.indivisible import fill_tasks
+from fairness.policies.exchange import exchange
+from fairness.policies.timed import TDRF, integer_tdrf
+from fairness.policies.timeline import timeline
+from queueing import System, drift, simulate, stationary, tabulate, trajectory, transient
+from queueing.existence import circulate
+
+DEMANDS = pd.DataFrame([[1, 4], [3, 1]], index=["A", "B"], columns=["cpu", "ram"])
+CAPACITIES = pd.Series({"ram": 18, "cpu": 9})  # the other order
+WEIGHTS = pd.Series({"B": 2.0, "A": 1.0})
+LIMITS = pd.Series({"B": 7.0, "A": 5.0})
+RATES = pd.Series({"B": 0.5, "A": 1.0})
+POOL = Problem(DEMANDS, CAPACITIES)
+PLAIN = Problem([[1, 4], [3, 1]], [9, 18], job_classes=["A", "B"], resources=["cpu", "ram"])
+SYSTEM = System(POOL, RATES)
+ORDERED = System(PLAIN, [1.0, 0.5])
+SERVERS = pd.DataFrame([[12, 9], [6, 12]], index=["s1", "s2"], columns=["ram", "cpu"])
+GAMMA = pd.DataFrame({"s2": {"B": 4.0, "A": 1.5}, "s1": {"B": 3.0, "A": 3.0}})
+ALLOWED = pd.DataFrame({"s2": {"B": True, "A": False}, "s1": {"B": True, "A": True}})
+CLUSTER = Cluster(DEMANDS, SERVERS, weights=WEIGHTS)
+
+
+def test_capacities_and_vectors_follow_their_labels() -> None:
+    pool = Problem(DEMANDS, CAPACITIES, weights=WEIGHTS, limits=LIMITS)
+    assert (pool.job_classes, pool.resources) == (("A", "B"), ("cpu", "ram"))
+    assert pool.capacities.tolist() == [9, 18]
+    assert (pool.weights.tolist(), pool.limits.tolist()) == ([1, 2], [5, 7])
+    assert pool.as_fractions()[1] == [9, 18]
+
+
+def test_a_cluster_aligns_servers_too() -> None:
+    cluster = Cluster(DEMANDS, SERVERS, weights=WEIGHTS, gamma=GAMMA)
+    assert cluster.servers == ("s1", "s2")
+    assert cluster.capacities.tolist() == [[9, 12], [12, 6]]
+    assert (cluster.gamma.tolist(), cluster.weights.tolist()) == ([[3, 1.5], [3, 4]], [1, 2])
+    limited = Cluster(DEMANDS, SERVERS, eligible=ALLOWED)
+    assert limited.eligible.tolist() == [[True, False], [True, True]]
+
+
+def test_explicit_names_fix_the_order() -> None:
+    pool = Problem(DEMANDS, CAPACITIES, job_classes=["B", "A"], resources=["ram", "cpu"])
+    assert (pool.demands.tolist(), pool.capacities.tolist()) == ([[1, 3], [4, 1]], [18, 9])
+    with pytest.raises(ModelError, match="labels of demands must be the job_classes 'C', 'D'"):
+        Problem(DEMANDS, CAPACITIES, job_classes=["C", "D"])
+
+
+def test_arrays_without_labels_take_the_names_of_the_others() -> None:
+    pool = Problem([[1, 4], [3, 1]], CAPACITIES, weights=WEIGHTS)
+    assert (pool.resources, pool.job_classes) == (("ram", "cpu"), ("B", "A"))
+    with pytest.raises(ModelError, match="weights and limits list the job_classes in different orders"):
+        Problem([[1, 4], [3, 1]], [9, 18], weights=WEIGHTS, limits=LIMITS.iloc[::-1])
+    named = Problem([[1, 4], [3, 1]], [9, 18], weights=WEIGHTS, limits=LIMITS[::-1], job_classes=["A", "B"])
+    assert (named.weights.tolist(), named.limits.tolist()) == ([1, 2], [5, 7])
+
+
+def test_a_default_index_is_no_name_and_a_shuffled_one_is_an_order() -> None:
+    frame = DEMANDS.reset_index(drop=True)
+    pool = Problem(
+        frame.to_numpy(), pd.Series([9, 18]).sort_values(ascending=False), weights=pd.Series([1, 2])
+    )
+    assert pool.capacities.tolist() == [9, 18]
+    assert pool.job_classes == ("class 1", "class 2")
+    assert Problem(frame, CAPACITIES).job_classes == ("class 1", "class 2")
+    assert Problem(DEMANDS, CAPACITIES, weights=pd.Series([1, 2])).weights.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: Problem(DEMANDS, pd.Series({"cpu": 9, "disk": 8})), "lacks 'ram' and has 'disk' besides"),
+        (lambda: Problem(DEMANDS, pd.Series({"cpu": 9, "ram": 8, "x": 1})), "capacities .* has 'x' besides"),
+        (lambda: Problem(DEMANDS, CAPACITIES, weights=pd.Series({"A": 1.0})), "weights .* lacks 'B'"),
+        (lambda: Problem(DEMANDS.iloc[[0, 0]], CAPACITIES), "demands has the label 'A' more than once"),
+        (lambda: Problem(DEMANDS, pd.Series([9, 18], index=["cpu", "cpu"])), "'cpu' more than once"),
+        (lambda: Cluster(DEMANDS, SERVERS, eligible=ALLOWED.T), "eligible must be the job_classes 'A', 'B'"),
+        (lambda: System(POOL, pd.Series({"A": 1.0, "C": 1.0})), "arrival_rates .* lacks 'B' and has 'C'"),
+        (lambda: System(PLAIN.replaced(job_classes=None), RATES), "must be the job_classes 'class 1'"),
+        (lambda: allocate(POOL, DRF(), pd.Series({"A": 1, "C": 2})), "labels of counts must be .* lacks 'B'"),
+        (lambda: DRF(resource_weights=DEMANDS), "resource_weights has labels for its job_classes"),
+        (lambda: TDRF(RATES), "join_times has labels for its job_classes"),
+        (lambda: POOL.replaced(capacities=pd.Series({"cpu": 1, "gpu": 2})), "lacks 'ram' and has 'gpu'"),
+    ],
+)
+def test_what_does_not_match_is_refused_by_name(build: Callable[[], object], message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        build()
+
+
+def test_the_remedies_work() -> None:
+    assert DRF(resource_weights=DEMANDS.to_numpy())(POOL, [1, 1]).shape == (2,)
+    assert Problem(DEMANDS, pd.Series({"cpu": 9, "disk": 18}).to_numpy()).capacities.tolist() == [9, 18]
+    unnamed = PLAIN.replaced(job_classes=["A", "B"])
+    assert System(unnamed, RATES).arrival_rates.tolist() == [1.0, 0.5]
+
+
+def test_exact_entries_and_pickles_survive() -> None:
+    table = pd.DataFrame([[Fraction(1, 3), 1]], index=["A"], columns=["cpu", "ram"])
+    pool = Problem(table, pd.Series({"ram": 2, "cpu": Fraction(1, 7)}))
+    assert pool.as_fractions() == ([[Fraction(1, 3), 1]], [Fraction(1, 7), 2])
+    again = pickle.loads(pickle.dumps(pool))
+    assert (again.resources, again.as_fractions()) == (("cpu", "ram"), pool.as_fractions())
+    assert pool.replaced(capacities=pd.Series({"ram": 5, "cpu": 4})).capacities.tolist() == [4, 5]
+    grown = pd.DataFrame(1, index=["A", "B", "C"], columns=["cpu", "ram"])
+    assert pool.replaced(demands=grown, weights=None, limits=None).job_classes == ("A", "B", "C")
+
+
+def test_dims_of_a_dataarray_may_come_in_any_order() -> None:
+    dims = ("job_class", "resource")
+    array = xr.DataArray(
+        [[1, 4], [3, 1]], dims=dims, coords={"job_class": ["A", "B"], "resource": ["x", "y"]}
+    )
+    pool = Problem(array.T, xr.DataArray([18, 9], dims="resource", coords={"resource": ["y", "x"]}))
+    assert (pool.demands.tolist(), pool.capacities.tolist()) == ([[1, 4], [3, 1]], [9, 18])
+    assert (pool.job_classes, pool.resources) == (("A", "B"), ("x", "y"))
+    bare = Problem(xr.DataArray([[1, 4], [3, 1]]), [9, 18])
+    assert bare.job_classes == ("class 1", "class 2")
+
+
+COUNTS = pd.Series({"B": 3, "A": 1})
+STATES = pd.DataFrame({"B": [3, 1], "A": [1, 2]}, index=["monday", "tuesday"])
+
+
+@pytest.mark.parametrize("policy", [DRF(), ProportionalFair()], ids=repr)
+def test_counts_follow_their_labels(policy: Any) -> None:
+    assert allocate(POOL, policy, COUNTS).tasks.tolist() == allocate(PLAIN, policy, [1, 3]).tasks.tolist()
+    assert policy(POOL, COUNTS).tolist() == policy(PLAIN, [1, 3]).tolist()
+    assert policy(POOL, STATES).tolist() == policy(PLAIN, [[1, 3], [2, 1]]).tolist()
+
+
+@pytest.mark.parametrize("policy", [PSDSF(), TSF()], ids=repr)
+def test_counts_follow_their_labels_on_servers(policy: Any) -> None:
+    assert policy(CLUSTER, COUNTS).tolist() == policy(CLUSTER, [1, 3]).tolist()
+    assert allocate(CLUSTER, policy, COUNTS).counts.tolist() == [1, 3]
+
+
+MIX = pd.Series({"B": 1.0, "A": 2.0})
+HELD = DEMANDS.iloc[::-1, ::-1]
+
+PLACES: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
+    "mean sizes": (
+        lambda: System(POOL, 1.0 + MIX * 0, MIX).loads,
+        lambda: System(PLAIN, [1, 1], [2, 1]).loads,
+    ),
+    "with_load": (
+        lambda: System.with_load(POOL, MIX, 0.5, MIX).arrival_rates,
+        lambda: System.with_load(PLAIN, [2, 1], 0.5, [2, 1]).arrival_rates,
+    ),
+    "mean durations": (lambda: SYSTEM.mean_durations(MIX), lambda: ORDERED.mean_durations([2, 1])),
+    "drift": (lambda: drift(SYSTEM, DRF(), COUNTS), lambda: drift(ORDERED, DRF(), [1, 3])),
+    "trajectory": (
+        lambda: trajectory(SYSTEM, DRF(), COUNTS).counts,
+        lambda: trajectory(ORDERED, DRF(), [1, 3]).counts,
+    ),
+    "simulate": (
+        lambda: simulate(SYSTEM, DRF(), events=300, replications=2, rng=1, start=COUNTS).mean_jobs,
+        lambda: simulate(ORDERED, DRF(), events=300, replications=2, rng=1, start=[1, 3]).mean_jobs,
+    ),
+    "shape": (
+        lambda: stationary(SYSTEM, DRF(), shape=pd.Series({"B": 5, "A": 9})).mean_jobs,
+        lambda: stationary(ORDERED, DRF(), shape=[9, 5]).mean_jobs,
+    ),
+    "table": (
+        lambda: tabulate(POOL, DRF(), pd.Series({"B": 2, "A": 4})).shape,
+        lambda: tabulate(PLAIN, DRF(), [4, 2]).shape,
+    ),
+    "transient": (
+        lambda: transient(SYSTEM, DRF(), [1.0], shape=[9, 9], start=COUNTS).mean_jobs,
+        lambda: transient(ORDERED, DRF(), [1.0], shape=[9, 9], start=[1, 3]).mean_jobs,
+    ),
+    "circulate": (lambda: circulate(POOL, HELD).tasks, lambda: circulate(PLAIN, [[1, 4], [3, 1]]).tasks),
+    "region": (
+        lambda: stability_region(POOL).max_scale(MIX),
+        lambda: stability_region(PLAIN).max_scale([2, 1]),
+    ),
+    "cluster region": (
+        lambda: stability_region(CLUSTER).boundary(MIX),
+        lambda: stability_region(CLUSTER).boundary([2, 1]),
+    ),
+    "service": (
+        lambda: service_boundary(POOL, "balanced", MIX / 9, MIX, precision=0.01).loads,
+        lambda: service_boundary(PLAIN, "balanced", [2 / 9, 1 / 9], [2, 1], precision=0.01).loads,
+    ),
+    "policy boundary": (
+        lambda: policy_stability_boundary(POOL, ProportionalFair(), MIX).loads,
+        lambda: policy_stability_boundary(PLAIN, ProportionalFair(), [2, 1]).loads,
+    ),
+    "provision": (
+        lambda: (
+            provision(
+                DEMANDS, MIX, pd.Series({"ram": 1, "cpu": 3}), maximum_duration=MIX, mean_sizes=MIX
+            ).capacities
+        ),
+        lambda: (
+            provision(
+                DEMANDS.to_numpy(), [2, 1], [3, 1], maximum_duration=[2, 1], mean_sizes=[2, 1]
+            ).capacities
+        ),
+    ),
+    "server types": (
+        lambda: (
+            provision(
+                DEMANDS, [2, 1], pd.Series({"s2": 4, "s1": 3}), servers=SERVERS, maximum_duration=2
+            ).capacities
+        ),
+        lambda: (
+            provision(
+                [[1, 4], [3, 1]], [2, 1], [3, 4], servers=[[9, 12], [12, 6]], maximum_duration=2
+            ).capacities
+        ),
+    ),
+    "certificate": (
+        lambda: bottleneck_certificate(POOL, COUNTS, MIX).residual,
+        lambda: bottleneck_certificate(PLAIN, [1, 3], [2, 1]).residual,
+    ),
+    "holdings": (
+        lambda: fill_tasks(POOL, holdings=HELD).tasks,
+        lambda: fill_tasks(PLAIN, holdings=[[1, 4], [3, 1]]).tasks,
+    ),
+    "join times": (
+        lambda: integer_tdrf(POOL, pd.Series({"B": 8, "A": 3})).tasks,
+        lambda: integer_tdrf(PLAIN, [3, 8]).tasks,
+    ),
+    "exchange": (
+        lambda: exchange(DEMANDS, HELD).holdings,
+        lambda: exchange(DEMANDS.to_numpy(), DEMANDS).holdings,
+    ),
+    "timeline": (
+        lambda: (
+            timeline(DEMANDS, HELD, pd.Series({"B": 2, "A": 1}), capacities=CAPACITIES)
+            .intervals[-1]
+            .filling.tasks
+        ),
+        lambda: (
+            timeline([[1, 4], [3, 1]], [[1, 4], [3, 1]], [1, 2], capacities=[9, 18])
+            .intervals[-1]
+            .filling.tasks
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_every_argument_per_class_or_resource_follows_its_labels(place: str) -> None:
+    labelled, ordered = PLACES[place]
+    np.testing.assert_array_equal(np.asarray(labelled()), np.asarray(ordered()))
