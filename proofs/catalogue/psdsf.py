@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from proofs.catalogue.psdsf_counterexamples import COUNTEREXAMPLES, FIGURE_1, PS_DSF, RAM, TABLE_IV
+from proofs.catalogue.psdsf_cpu_use import CPU_USE
 from proofs.catalogue.psdsf_fairness import FAIRNESS
+from proofs.catalogue.psdsf_lies import LIES
 from proofs.catalogue.psdsf_market import MARKET
 from proofs.catalogue.psdsf_theorems import SOURCE, THEOREMS
-from proofs.claims import Computation, Implication, Search, Step
+from proofs.claims import Computation, Step
 from proofs.statement import Hypothesis, Question, Statement
 
 __all__ = ["EXAMPLES", "STATEMENTS"]
@@ -170,39 +172,7 @@ def _two_servers(question: Question) -> list[Step]:
     ]
 
 
-def _lemma_1(question: Question) -> list[Step]:
-    held = question.kept({"all demand all": "d > 0"}) | {"served": "x > 0"}
-    return [
-        Step(
-            "Who is served holds every resource, so a bottleneck of anybody is one for all, and levels "
-            "of served users are equal.",
-            Implication(held, "x*d > 0"),
-        ),
-        Step(
-            "No random cluster was found where user 1 hides a server, runs no less, and somebody else "
-            "runs less.",
-            Search("hiding_hurts_nobody_else", {"users": 3, "servers": 2, "largest": 5}, number=15),
-        ),
-    ]
-
-
 EXAMPLES = (
-    Statement(
-        id="psdsf-lemma-1",
-        source=SOURCE,
-        place="Lemma 1",
-        words="With divided resources, if all users demand all resources, a liar that loses nothing "
-        "takes nothing from the others.",
-        latex=r"d_{nr}>0,\ x'_n\ge x_n\implies x'_p\ge x_p",
-        hypotheses=(Hypothesis("all demand all", "every user demands every resource"),),
-        scope="lies that hide a server; 15 random clusters of 3 users and 2 servers with one truthful "
-        "allocation",
-        steps=_lemma_1,
-        remark="The paper's proof refers to the one for divided time, which ends with Pareto optimality; "
-        "with divided resources "
-        "that is not available, so the lemma is open. Where allocations are not unique the choice "
-        "between them matters too.",
-    ),
     Statement(
         id="psdsf-figure-1",
         source=SOURCE,
@@ -255,4 +225,4 @@ EXAMPLES = (
     ),
 )
 
-STATEMENTS = (*THEOREMS, *FAIRNESS, *MARKET, *EXAMPLES, *COUNTEREXAMPLES)
+STATEMENTS = (*THEOREMS, *FAIRNESS, *MARKET, *LIES, *EXAMPLES, *CPU_USE, *COUNTEREXAMPLES)

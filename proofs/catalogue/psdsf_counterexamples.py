@@ -26,7 +26,6 @@ WITHOUT_4 = {**TABLE_IV, "demands": TABLE_IV["demands"][:3], "eligible": TABLE_I
 MORE_CPU = {**TABLE_IV, "demands": [["1/10", "1/10"], ["2/15", "1/5"], ["1/5", "1/10"], ["1/5", "3/10"]]}
 
 PS_DSF = [[40, 170, 0, 0], [20, 85, 0, 0], [0, 0, "165/2", 0], [0, 0, 0, "55/2"]]
-PS_DSF_WITHOUT_4 = [[80, "1195/7", 0, 0], [0, "1185/14", 0, "285/7"], [0, 0, "165/2", "15/14"]]
 TSF_WITHOUT_4 = [[0, "93660/457", 0, 0], [40, "30860/457", 0, 0], [0, 0, "165/2", "55/2"]]
 PRICES_WITHOUT_4 = [[[0, 0], [0, 0], [1, 0], [1, 0]], [[0, 1], [0, 1], [2, 0], [2, 0]]]
 
@@ -148,8 +147,8 @@ COUNTEREXAMPLES = (
         "section III-B, after Theorem 3",
         "With divided resources nobody runs more by lying about the servers that it may use.",
         r"x'_n\le x_n",
-        "The paper says that it fails in general. In this example both users gain, so Lemma 1 is not "
-        "contradicted.",
+        "The paper says that it fails in general. In this example both users gain, so it is no case against "
+        "Lemma 1; psdsf-lemma-1 gives one.",
         {"User 1 hides the first server and runs 52/45 tasks instead of 44/39.": NOT_TRUTHFUL},
         said=Said.DENIED,
     ),
@@ -285,28 +284,6 @@ COUNTEREXAMPLES = (
                     "prices": PRICES_WITHOUT_4,
                     "servers": [4],
                     "resource": 2,
-                },
-            )
-        },
-    ),
-    _refuted(
-        "psdsf-greater-cpu-use",
-        "section V, Figure 6",
-        "PS-DSF uses no less CPU on the classes C and D than TSF.",
-        r"u^{\mathrm{PS\text{-}DSF}}_{i,\mathrm{CPU}}\ge u^{\mathrm{TSF}}_{i,\mathrm{CPU}},\quad i=C,D",
-        "True while all users are active (psdsf-table-4). Table IV does not give the CPU demand of user 2. "
-        "Here it is 1/10; from 37/285 (0.13) to 2/15, the largest possible, PS-DSF uses all of it too.",
-        {
-            "While user 4 is away PS-DSF uses 60/77 of the CPU of class D, TSF all of it.": Counterexample(
-                "more_use_with_psdsf",
-                {
-                    "cluster": WITHOUT_4,
-                    "placement": PS_DSF_WITHOUT_4,
-                    "mechanism": "TSF",
-                    "other": TSF_WITHOUT_4,
-                    "prices": PRICES_WITHOUT_4,
-                    "servers": [4],
-                    "resource": 1,
                 },
             )
         },

@@ -47,6 +47,7 @@ MODULES = (
     "queues",
     "drifts",
     "servers_points",
+    "servers_cpu",
 )
 """Modules that define functions; loaded when a function is asked for first."""
 

@@ -22,7 +22,6 @@ from proofs.definitions.servers import (
 )
 
 __all__ = [
-    "more_use_with_psdsf",
     "no_better_placement",
     "one_allocation",
     "pooled_use",
@@ -132,17 +131,6 @@ def resource_fully_used(
     model, x = Servers.of(cluster), fractions(placement)
     part = used(model, x, servers, resource)
     return {"part in use": part, "holds": not (is_allocation(model, mechanism, x, prices) and part < 1)}
-
-
-@define
-def more_use_with_psdsf(
-    cluster: Any, placement: Any, mechanism: str, other: Any, prices: Any, servers: Any, resource: int
-) -> dict[str, Any]:
-    """Claim: PS-DSF uses no less of the resource on the servers than the other mechanism."""
-    model, x, y = Servers.of(cluster), fractions(placement), fractions(other)
-    certified = is_allocation(model, "PS-DSF", x, []) and is_allocation(model, mechanism, y, prices)
-    ours, theirs = used(model, x, servers, resource), used(model, y, servers, resource)
-    return {"PS-DSF": ours, mechanism: theirs, "holds": not (certified and ours < theirs)}
 
 
 @define

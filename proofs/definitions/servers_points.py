@@ -14,10 +14,15 @@ from itertools import combinations, pairwise, product
 from random import Random
 from typing import Any
 
-from proofs.definitions.registry import Case, define
+from proofs.definitions.registry import Case, define, fractions
 from proofs.definitions.servers import Servers, is_psdsf, totals
 
-__all__ = ["hiding_hurts_nobody_else", "psdsf_points"]
+__all__ = [
+    "false_claim_hurts_nobody_else",
+    "hiding_hurts_nobody_else",
+    "lying_hurts_nobody_else",
+    "psdsf_points",
+]
 
 Row = list[Fraction]
 
@@ -74,6 +79,31 @@ def psdsf_points(model: Servers) -> list[Row]:
 
 
 @define
+def false_claim_hurts_nobody_else(cluster: Any, placement: Any, lie: Any, after: Any) -> dict[str, Any]:
+    """Claim: if user 1 also reports servers that it cannot use and runs no less, nobody else runs less.
+
+    Tasks where it cannot really run are worth nothing. Divided resources; all demand all. Both placements
+    must be the only PS-DSF allocations there are.
+    """
+    model, x, y = Servers.of(cluster), fractions(placement), fractions(after)
+    told = Servers.of({**cluster, "eligible": lie})
+    others_are_honest = model.eligible[1:] == told.eligible[1:]
+    certified = all(
+        is_psdsf(servers, tasks, "resource") and psdsf_points(servers) == [totals(tasks)]
+        for servers, tasks in ((model, x), (told, y))
+    )
+    runs = sum((tasks for i, tasks in enumerate(y[0]) if model.eligible[0][i]), Fraction(0))
+    first, second = totals(x), totals(y)
+    hurt = runs >= first[0] and any(b < a for a, b in zip(first[1:], second[1:], strict=True))
+    return {
+        "truth": first,
+        "lie": second,
+        "user 1 really runs": runs,
+        "holds": not (others_are_honest and certified and hurt),
+    }
+
+
+@define
 def hiding_hurts_nobody_else(rng: Random, users: int, servers: int, largest: int) -> Case:
     """If user 1 hides a server of a random cluster and runs no less, the others run no less.
 
@@ -92,3 +122,26 @@ def hiding_hurts_nobody_else(rng: Random, users: int, servers: int, largest: int
     lies = psdsf_points(Servers.of({**cluster, "eligible": eligible}))
     harmless = all(x[0] < true[0][0] or all(a >= b for a, b in zip(x, true[0], strict=True)) for x in lies)
     return {"cluster": cluster, "hidden": hidden + 1, "truth": true, "lie": lies}, harmless and bool(lies)
+
+
+@define
+def lying_hurts_nobody_else(rng: Random, users: int, servers: int, largest: int) -> Case:
+    """If user 1 of a random cluster states other demands and runs no less, the others run no less.
+
+    All demand all, also in the lie. User 1 really runs what fits, server by server, into the resources of the
+    tasks that it claimed: the same multiple of them everywhere. Asked where the PS-DSF allocation with the
+    truth is the only one that is found; of all with the lie.
+    """
+    while True:
+        demands = [[rng.randint(1, largest) for _ in range(2)] for _ in range(users)]
+        capacities = [[rng.randint(1, largest) for _ in range(2)] for _ in range(servers)]
+        cluster: dict[str, Any] = {"demands": demands, "capacities": capacities}
+        true = psdsf_points(Servers.of(cluster))
+        if len(true) == 1:
+            break
+    lie = [rng.randint(1, largest) for _ in range(2)]
+    lies = psdsf_points(Servers.of({**cluster, "demands": [lie, *demands[1:]]}))
+    worth = min(Fraction(claimed, needed) for claimed, needed in zip(lie, demands[0], strict=True))
+    runs = [[worth * x[0], *x[1:]] for x in lies]
+    harmless = all(x[0] < true[0][0] or all(a >= b for a, b in zip(x, true[0], strict=True)) for x in runs)
+    return {"cluster": cluster, "stated": lie, "truth": true, "lie": runs}, harmless and bool(lies)

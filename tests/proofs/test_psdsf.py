@@ -32,7 +32,10 @@ EXPECTED = {
     "psdsf-time-unique": "PROVED",
     "psdsf-lemma-2": "PROVED",
     "psdsf-time-strategy-proof": "PROVED",
-    "psdsf-lemma-1": "SUPPORTED",
+    "psdsf-lemma-1": "REFUTED",
+    "psdsf-lemma-1-hidden-servers": "SUPPORTED",
+    "psdsf-lemma-1-demands": "SUPPORTED",
+    "psdsf-lemma-1-one-server": "PROVED",
     "psdsf-figure-1": "PROVED",
     "psdsf-figure-2": "PROVED",
     "psdsf-table-4": "PROVED",
@@ -48,7 +51,7 @@ EXPECTED = {
     "psdsf-tsf-sharing-incentive": "REFUTED",
     "psdsf-cpu-full-under-any-mechanism": "REFUTED",
     "psdsf-memory-full": "REFUTED",
-    "psdsf-greater-cpu-use": "REFUTED",
+    "psdsf-greater-cpu-use": "PROVED",
     "psdsf-fluid-stability": "REFUTED",
 }
 MUTANTS = [(s.id, m) for s in psdsf.STATEMENTS for m in s.mutants]
@@ -297,12 +300,101 @@ def test_the_utilisation_by_hand():
     # memory.
     assert F(55, 2) * F(1, 5) / F(11, 2) == 1
     assert F(55, 2) * F(1, 10) / F(33, 4) == F(1, 3)
-    case = argument("psdsf-greater-cpu-use")
+
+
+def without_user_4(c, t):
+    """Table IV without user 4, c CPU for a task of user 2, and the placement with t tasks of user 2."""
+    cluster = {
+        "demands": [[F(1, 10), F(1, 10)], [c, F(1, 5)], [F(1, 5), F(1, 10)]],
+        "capacities": [[8, 8], [34, 34], [F(33, 2), F(33, 4)], [F(11, 2), F(33, 4)]],
+        "eligible": [[1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 1, 1]],
+    }
+    placement = [
+        [80, 2 * t - 80, 0, 0],
+        [0, 210 - t, 0, 2 * t - 210],
+        [0, 0, F(165, 2), F(2, 3) * t - F(165, 2)],
+    ]
+    return cluster, placement
+
+
+def test_the_cpu_of_class_d_by_hand():
+    # At 1/10 as at 37/285 memory stops class D; at 37/285 its CPU is just full, at 2/15 with fewer tasks.
+    for c, t, part in (
+        (F(1, 10), F(1755, 14), F(60, 77)),
+        (F(37, 285), F(1755, 14), F(1)),
+        (F(2, 15), F(125), F(1)),
+    ):
+        cluster, placement = without_user_4(c, t)
+        assert has_bottlenecks(cluster, placement)
+        assert use(cluster, placement, 3)[0] / F(11, 2) == part
+    cluster, placement = without_user_4(F(1, 10), F(125))
+    assert not has_bottlenecks(cluster, placement)
+    # The paper's claim is neither proved nor refuted: the demand is a parameter of the statement.
+    assert "0 < c <= 2/15" in statement_named("psdsf-greater-cpu-use").scope
+
+
+def test_the_policy_ends_at_these_placements():
+    for c, t in ((F(1, 10), F(1755, 14)), (F(2, 15), F(125))):
+        given, placement = without_user_4(c, t)
+        model, policy = library(given | {"weights": [1, 1, 1]}), PSDSF()
+        exact = enclose(policy, model, policy.solve(model).placement)
+        assert [sum(row) for row in exact.lower.tolist()] == [sum(row) for row in placement]
+
+
+def test_the_threshold_of_the_enumeration_can_be_missed():
+    arguments = {"denominator": 570, "largest": "2/15"}
+    for threshold, holds in (("37/285", True), ("73/570", False), ("75/570", False)):
+        cases = definition("cpu_use_of_class_d")(**arguments, threshold=threshold)
+        assert all(well for _, well in cases) is holds
+
+
+def test_the_false_claim_by_hand():
+    # Servers (1, 1) and (100, 100), one task needs (1, 1); user 1 can use only the first, user 2 the second.
+    case = argument("psdsf-lemma-1")
     assert has_bottlenecks(case["cluster"], case["placement"])
-    assert use(case["cluster"], case["placement"], 3)[0] / F(11, 2) == F(60, 77)
-    # With 37/285 instead of 1/10 the same tasks use all of it; 2/15 is the largest demand with 165/4 tasks
-    # alone.
-    assert F(285, 7) * F(37, 285) + F(15, 14) * F(1, 5) == F(11, 2) == F(165, 4) * F(2, 15)
+    assert case["placement"] == [[1, 0], [0, 100]]
+    claimed = case["cluster"] | {"eligible": case["lie"]}
+    assert has_bottlenecks(claimed, case["after"])
+    # Server 1 is full with 1 task; on server 2 the levels (1 + 99/2)/100 and (101/2)/100 are equal, and full.
+    assert 1 + F(99, 2) == F(101, 2) == 100 - F(99, 2)
+    # On the only server where it can run user 1 has 1 task before and after; user 2 loses 99/2.
+    assert case["after"][0][0] == 1 == case["placement"][0][0]
+    assert F(case["after"][1][1]) < 100
+
+
+def test_only_false_claims_that_cost_nothing_refute_the_lemma():
+    function = definition("false_claim_hurts_nobody_else")
+    case = argument("psdsf-lemma-1")
+    assert not function(**case)["holds"]
+    # No lie, another user lies as well, or placements that are not PS-DSF: nothing is refuted.
+    assert function(**case | {"lie": case["cluster"]["eligible"], "after": case["placement"]})["holds"]
+    assert function(**case | {"lie": [[1, 1], [1, 1]]})["holds"]
+    assert function(**case | {"after": [[1, 49], [0, 51]]})["holds"]
+    # Where the server is really open to user 1 the claim is the truth.
+    open_to_both = case["cluster"] | {"eligible": [[1, 1], [0, 1]]}
+    assert function(**case | {"cluster": open_to_both, "placement": case["after"]})["holds"]
+
+
+@pytest.mark.parametrize("name", ["hiding_hurts_nobody_else", "lying_hurts_nobody_else"])
+def test_a_search_for_lies_that_hurt_can_fail(monkeypatch, name):
+    from random import Random
+
+    from proofs.definitions import servers_points
+
+    assert all(definition(name)(Random(k), 2, 2, 5)[1] for k in range(4))
+    given = servers_points.psdsf_points
+    told = []
+
+    def worse_for_others(model):
+        told.append(given(model))
+        return told[-1] if len(told) == 1 else [[told[0][0][0] * 100, F(0)]]
+
+    monkeypatch.setattr(servers_points, "psdsf_points", worse_for_others)
+    rng = Random(0)
+    while len(told) != 2:
+        told.clear()
+        case, holds = definition(name)(rng, 2, 2, 5)
+    assert not holds, case
 
 
 def test_the_growing_ray_by_hand():
