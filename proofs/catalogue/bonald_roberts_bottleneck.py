@@ -1,18 +1,30 @@
-"""Bonald and Roberts (2014), continued: bottleneck-max fair (BMF) allocations exist, and may be many.
+r"""Bonald and Roberts (2014), continued: bottleneck-max fair (BMF) allocations exist, and may be many.
 
-Existence follows a path. A common cap t on everybody's tasks is one more resource that never fills. With t
-tiny it is everybody's bottleneck. On a piece of the path every user keeps its bottleneck, and all is linear
-in t; at its end one user changes to another. The path cannot come back and is bounded, so that it ends,
-where nobody follows the cap: at a BMF allocation.
+Existence is a fixed point. Give each resource j a level :math:`\theta_j`, the largest share of it that
+anybody may hold, and let every user run what its levels allow:
+
+.. math:: \varphi_i(\theta) = \min_{j: a_{ij} > 0} \theta_j/a_{ij}, \qquad
+          L_j(\theta) = \sum_i a_{ij}\varphi_i(\theta).
+
+Lower the level of what overflows and raise that of what has room, between a small :math:`e < 1/n` and 1:
+:math:`\theta_j \leftarrow \min(1, \max(e, \theta_j + 1 - L_j(\theta)))`. This is a continuous map of a cube
+into itself, so by Brouwer's theorem it leaves some :math:`\theta` where it is. There no level is at the lower
+end, because :math:`L_j \le n\theta_j`; so no resource overflows, and what is not full has the level 1. The
+resource that decides the tasks of a user is full, since a share of 1 fills a resource as well, and nobody
+holds more of it than its level, which is what that user holds: :math:`\varphi(\theta)` is BMF. Nothing is
+asked of the demands but that everybody demands something.
+
+The library finds such allocations on a path: a common cap on everybody's tasks is one more resource, and the
+cap moves until nobody follows it. That this path ends is shown for examples only.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from proofs.catalogue.bonald_roberts import SOURCE, implied, indexed, total
+from proofs.catalogue.bonald_roberts import SOURCE, implied, total
 from proofs.claims import Computation, Enumeration, InWords, Step
-from proofs.statement import Hypothesis, Question, Size, Statement
+from proofs.statement import Hypothesis, Question, Said, Statement
 
 __all__ = ["STATEMENTS"]
 
@@ -127,63 +139,83 @@ INSTANCES: tuple[tuple[list[list[int]], list[str]], ...] = (
 
 
 def _existence(question: Question) -> list[Step]:
-    n = question.sizes["n"]
+    # t: level of a resource, v: where the map takes it before it is cut off, L: its load.
+    fixed = {
+        "map": "v == t + 1 - L",
+        "cut off below": "(t - e)*(v - t) >= 0",
+        "cut off above": "(1 - t)*(t - v) >= 0",
+    }
+    small = {"small": "n*e < 1", "users": "n >= 1"}
+    return [
+        Step(
+            "The map of the levels has a fixed point.",
+            InWords(
+                "Tasks are least values of linear functions of the levels, loads are sums of them, and to "
+                "cut off is continuous; so the map is continuous, and it takes the cube of all levels from e "
+                "to 1 into itself. Brouwer's theorem."
+            ),
+        ),
+        implied(
+            question,
+            "The load of a resource is at most n times its level: one user more holds at most the level.",
+            {"so far": "L <= k*t", "levels": "h <= t", "sum": "M == L + h"},
+            "M <= (k + 1)*t",
+        ),
+        Step("So it is for n users.", InWords("Induction over the users, beginning with no load for none.")),
+        implied(
+            question,
+            "At a fixed point a resource with room has the level 1,",
+            fixed | {"room": "L < 1"},
+            "t >= 1",
+        ),
+        implied(
+            question,
+            "which is above the lower end;",
+            small | {"full level": "t >= 1"},
+            "t > e",
+        ),
+        implied(
+            question,
+            "and so is the level of a resource without room.",
+            small | {"at most the level": "L <= n*t", "no room": "L >= 1"},
+            "t > e",
+        ),
+        implied(
+            question,
+            "So no resource overflows.",
+            fixed | {"above": "t > e"},
+            "L <= 1",
+        ),
+        implied(
+            question,
+            "The resource that decides the tasks of a user is full: its level is below 1, so that it has no "
+            "room, or it is 1, and the share of the user alone fills it.",
+            fixed | {"decides": "h == t", "others": "L >= h"},
+            "L >= 1",
+        ),
+        implied(
+            question,
+            "And nobody holds a larger share of it.",
+            {"decides": "h == t", "levels": "g <= t"},
+            "g <= h",
+        ),
+        Step(
+            "The other way round: with the largest share of each full resource as its level, and 1 for the "
+            "others, every BMF allocation of small pools is such a fixed point, and every pool has one.",
+            Enumeration("bmf_fixed_points", {"sizes": [[2, 2, 3], [3, 2, 1], [2, 3, 1]]}),
+        ),
+    ]
+
+
+def _path(question: Question) -> list[Step]:
     capped = question.holds("cap")
-    shares = indexed("h", n)
     steps = [
         implied(
             question,
-            "Start: with a cap of at most 1/(nA), where A is the largest demand, everybody holds at most "
-            "1/n ...",
-            {"start": "n*x*A <= 1", "demand": "a <= A", "sign": "x >= 0", "users": "n > 0"},
-            "n*x*a <= 1",
-        ),
-        implied(
-            question,
-            "... so that nobody is limited by a resource.",
-            {f"small {i}": f"{n}*{h} <= 1" for i, h in enumerate(shares, 1)},
-            f"{total(shares)} <= 1",
-        ),
-        implied(
-            question,
-            "A piece: tasks are linear in t, so that a condition that holds at both ends holds between them.",
+            "On a piece of the path tasks are linear in the cap, so that a condition that holds at both ends "
+            "holds between them.",
             {"ends 1": "f >= 0", "ends 2": "g >= 0", "between 1": "w >= 0", "between 2": "w <= 1"},
             "(1 - w)*f + w*g >= 0",
-        ),
-        implied(
-            question,
-            "A change: where the share of a user meets the largest share of another full resource, that "
-            "resource "
-            "is a bottleneck of the user as well, and the path goes on with it.",
-            {"largest": "h <= f", "meets": "x*a == f"},
-            "h <= x*a",
-        ),
-        Step(
-            "For demands in general position one user changes at a time, and of the two directions in t "
-            "exactly "
-            "one enters the new piece: the condition that was tight becomes slack in it.",
-            InWords("So a change joins two pieces. Where a resource fills, its largest share follows it."),
-        ),
-        implied(
-            question,
-            "The path is bounded: nobody follows the cap once it exceeds what fits.",
-            {"fits": "x*a <= 1", "demand": "a > 0", "end": "t*a > 1"},
-            "x < t",
-        ),
-        Step(
-            "There are finitely many pieces, at most one per map, and the first is the only one with a "
-            "tiny cap. As "
-            "each change joins two pieces, the path cannot come back. So it ends, where nobody follows the "
-            "cap.",
-            InWords(
-                "Each map has at most one piece, since its tasks are linear in t and its conditions convex."
-            ),
-        ),
-        Step(
-            "Other demands are limits of demands in general position. Their BMF allocations are bounded, "
-            "one map "
-            "occurs infinitely often, and its conditions are closed, so that they hold in the limit.",
-            InWords("Bolzano and Weierstrass."),
         ),
     ]
     for demands, end in INSTANCES:
@@ -207,21 +239,57 @@ STATEMENTS = (
         latex=r"\exists \varphi: \forall i\ \exists j:\ \varphi a_j = 1,\ \varphi_i a_{ij} = \max_k "
         r"\varphi_k a_{kj}",
         hypotheses=(
-            Hypothesis("start", "the cap is tiny at first"),
-            Hypothesis("demand", "demands are bounded, and positive somewhere"),
+            Hypothesis("map", "the map adds the room, 1 less the load, to each level"),
+            Hypothesis(
+                "cut off below", "and cuts off below: a fixed level above the lower end has no room left"
+            ),
+            Hypothesis("cut off above", "and above: a fixed level below 1 does not overflow"),
+            Hypothesis("so far", "the load of k users is at most k levels"),
+            Hypothesis("levels", "no share exceeds the level of its resource"),
+            Hypothesis("sum", "loads are sums of shares"),
+            Hypothesis("at most the level", "loads are at most n levels"),
+            Hypothesis("small", "e is below 1/n"),
+            Hypothesis("users", "there is a user"),
+            Hypothesis("above", "no level is at the lower end"),
+            Hypothesis("decides", "some resource decides the tasks of a user, who holds its level"),
+            Hypothesis("others", "shares are not negative, so the load is at least the share of the user"),
+        ),
+        scope="all demands with which everybody demands something, any numbers of jobs and resources; "
+        "Brouwer's fixed-point theorem is quoted",
+        steps=_existence,
+        mutants=(
+            "map",
+            "cut off below",
+            "cut off above",
+            "at most the level",
+            "small",
+            "levels",
+            "decides",
+            "others",
+        ),
+        remark="The slides of 2014 call it a conjecture; a proof appears with hal-01243985. This one is "
+        "short, and needs no general position of the demands. That allocations without justified complaints, "
+        "which is weaker, exist is shown in arXiv:1106.2673.",
+    ),
+    Statement(
+        id="br-bmf-path",
+        source=SOURCE,
+        place="slide on the existence of bottleneck-max fairness; the path is not in the source",
+        words="Under a common cap on tasks that moves from 0, bottleneck-max fair allocations of three "
+        "examples form a path without a gap, which ends at one without the cap.",
+        latex=r"\varphi(t) \text{ BMF with } \varphi_i \le t, \text{ linear on pieces}",
+        hypotheses=(
             Hypothesis("ends", "the conditions hold at the ends of a piece"),
-            Hypothesis("largest", "nobody holds more than the largest share"),
-            Hypothesis("meets", "the share of the user meets the largest of another resource"),
-            Hypothesis("fits", "no resource holds more than its capacity"),
+            Hypothesis("between", "a point between the ends"),
             Hypothesis("cap", "before its end, the path is under the cap"),
         ),
-        scope="lemmas for all demands (the sum at the start for n = {n}); why the path ends in words; "
-        "three complete paths, exactly",
-        steps=_existence,
-        sizes={"n": Size(3, 1, 6, "jobs", deep=5)},
-        mutants=("start", "demand", "ends", "largest", "meets", "fits", "cap"),
-        remark="In 2014 existence is a conjecture; a proof appears with hal-01243985. This one follows a "
-        "cap.",
+        scope="three examples of two or three jobs and two resources, complete paths",
+        steps=_path,
+        mutants=("ends", "between", "cap"),
+        said=Said.READER,
+        remark="That the path ends for all demands in general position would need that its linear systems "
+        "have one solution and that one condition at a time gets tight; neither is proved here. Existence "
+        "does not rest on it: br-bmf-exists.",
     ),
     Statement(
         id="br-bmf-segment",

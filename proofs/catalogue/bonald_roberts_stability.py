@@ -6,8 +6,9 @@ With :math:`\dot x_i = \mu_i(\rho_i - \varphi_i(x))` and loads below 1, :math:`\
   :math:`q_i = \sum_jp_ja_{ij}`; so :math:`\dot V = \sum_i (x_i/\rho_i)(\rho_i - \varphi_i) \le \sum_i
   q_i(\rho_i - \varphi_i) = \sum_jp_j(\varrho_j - 1) \le -s\sum_ix_i`.
 * DRF, or any progressive filling with growth :math:`r_i` per job: :math:`V = \max_i r_ix_i/\rho_i` [2]_.
-  The class with the maximum stops with some full resource, on which nobody has a higher level; so it runs
-  at least :math:`\rho_i/(1 - s)` tasks.
+  A class k that stops at the level t runs :math:`tr_kx_k` tasks; those who demand the full resource that
+  stops it stop no later, and run at most :math:`tr_ix_i \le tV\rho_i`. So :math:`1 \le tV\varrho_j`, and
+  class k runs at least :math:`r_kx_k/(V(1 - s))` tasks, in every state.
 * BMF of two classes on two resources is PF: prices for it are written out.
 
 References
@@ -22,7 +23,7 @@ from __future__ import annotations
 
 from proofs.catalogue.bonald_roberts import SOURCE
 from proofs.catalogue.bonald_roberts_queues import DEMANDS, summed
-from proofs.claims import Counterexample, Implication, InWords, Search, Step
+from proofs.claims import Counterexample, Enumeration, Implication, InWords, Search, Step
 from proofs.statement import Hypothesis, Question, Said, Size, Statement
 
 __all__ = ["LOAD", "STATEMENTS"]
@@ -89,40 +90,65 @@ def _pf_stable(question: Question) -> list[Step]:
 
 def _drf_stable(question: Question) -> list[Step]:
     users = range(1, question.sizes["n"] + 1)
-    held = question.kept(
-        {"full": summed([f"f{i}*a{i}" for i in users]) + " == 1"}
-        | {f"level {i}": f"f{i} <= t*V*rho{i}" for i in users}
-        | {f"demands {i}": f"a{i} >= 0" for i in users}
-    )
-    lowest = question.kept({"load": "u <= 1 - s", "level": "t >= 0", "positive": "V >= 0"})
-    ready = question.kept({"top": "f == t*V*rho", "loads": "rho >= 0"})
+    # h: what a class holds of the resource j that stops class k; a: the share of j per task of the class.
+    held = {"full": summed([f"h{i}" for i in users]) + " == 1"} | {
+        f"bound {i}": f"h{i} <= t*V*rho{i}*a{i}" for i in users
+    }
+    lowest = question.kept({"load": "u <= 1 - s", "levels": "t >= 0", "maximum": "V >= 0"})
+    own = question.kept({"top": "f == t*r*x", "part": "r*x == w*V*rho", "loads": "rho >= 0"}) | {
+        "sign": "w >= 0"
+    }
     return [
         Step(
-            "A class that stops at level t or below runs f <= t r x tasks, and r x <= V rho; so f <= t V "
-            "rho.",
+            "Let the full resource j stop class k at the level t. A class i that demands j stops at t or "
+            "below, so it runs f <= t r x tasks, and r x <= V rho; so f <= t V rho.",
             Implication(
-                question.kept({"stopped": "f <= t*y", "maximum": "y <= V*rho", "level": "t >= 0"}),
+                question.kept({"stopped": "f <= t*y", "maximum": "y <= V*rho", "levels": "t >= 0"}),
                 "f <= t*V*rho",
             ),
         ),
         Step(
-            "The full resource that stops the class with the maximum then has a load of at least 1/(t V).",
-            Implication(held, "1 <= t*V*(" + summed([f"rho{i}*a{i}" for i in users]) + ")"),
+            "So it holds at most t V rho a of j.",
+            _implied(
+                question.kept({"demands": "a >= 0"}) | {"bounded": "f <= t*V*rho"},
+                "f*a <= t*V*rho*a",
+                (("demands", "bounded"), "1"),
+            ),
+        ),
+        Step(
+            "A class that does not demand j, whatever its level, holds nothing of it, which is no more.",
+            Implication(question.kept({"not demanded": "a == 0"}), "f*a <= t*V*rho*a"),
+        ),
+        Step(
+            "So j has a load of at least 1/(t V).",
+            Implication(question.kept(held), "1 <= t*V*(" + summed([f"rho{i}*a{i}" for i in users]) + ")"),
         ),
         Step(
             "That load u is at most 1 - s, so t V (1 - s) is at least 1.",
             _implied(
-                lowest | {"reached": "1 <= t*V*u"}, "t*V*(1 - s) >= 1", (("level", "positive", "load"), "1")
+                lowest | {"reached": "1 <= t*V*u"}, "t*V*(1 - s) >= 1", (("levels", "maximum", "load"), "1")
             ),
         ),
         Step(
-            "The class with the maximum runs t V rho tasks, at least rho/(1 - s).",
-            Implication(ready | {"reached": "t*V*(1 - s) >= 1"}, "f*(1 - s) >= rho"),
+            "With w, the part r x/(V rho) of the maximum that class k has, it runs t w V rho tasks, at least "
+            "w rho/(1 - s).",
+            _implied(
+                own | {"reached": "t*V*(1 - s) >= 1"},
+                "f*(1 - s) >= w*rho",
+                (("reached", "loads", "sign"), "1"),
+            ),
         ),
         Step(
-            "So the maximum V falls at a rate bounded away from 0 until the system is empty; weights are "
-            "part of the "
-            "growth r, and for DRF r is one over the dominant share.",
+            "The same, computed by progressive filling in whole states: all pools of two classes with "
+            "demands up to 2 and of three with demands up to 1.",
+            Enumeration("filling_keeps_up", {"families": [[2, 2, 2, 3], [3, 2, 1, 2]]}),
+        ),
+        Step(
+            "This holds in every state, also where some classes are empty. Along the fluid limit a class "
+            "that attains the maximum has w near 1 in all states nearby, so its r x/rho falls at the rate of "
+            "at least r mu s/(1 - s), and the maximum with it, until the system is empty. Then the chain is "
+            "positive recurrent (Dai 1995). Weights are part of the growth r; for DRF r is one over the "
+            "dominant share.",
             InWords("A maximum of finitely many functions falls where all that attain it fall."),
         ),
     ]
@@ -249,22 +275,28 @@ STATEMENTS = (
         place=STABLE,
         words="Under DRF, as under any weighted progressive filling, the fluid limit drains whenever every "
         "resource has a load below 1.",
-        latex=r"V = \max_i r_ix_i/\rho_i = r_kx_k/\rho_k: \quad \varphi_k \ge \rho_k/\max_j\varrho_j",
+        latex=r"V = \max_i r_ix_i/\rho_i: \quad \varphi_k \ge \frac{r_kx_k}{V}\Big/\max_j\varrho_j \ \forall "
+        r"k",
         hypotheses=(
             LOAD,
-            Hypothesis("full", "some full resource stops the class with the maximum"),
-            Hypothesis("level", "nobody on that resource has a higher level, and levels are not negative"),
-            Hypothesis("stopped", "tasks are at most level times growth times jobs"),
-            Hypothesis("maximum", "V is the maximum"),
-            Hypothesis("positive", "V is not negative"),
-            Hypothesis("top", "the class attains the maximum and the level"),
+            Hypothesis("full", "the resource that stops the class is full"),
+            Hypothesis("levels", "levels are not negative"),
+            Hypothesis(
+                "stopped", "a class that demands the resource runs at most level times growth times jobs"
+            ),
+            Hypothesis("not demanded", "the class demands nothing of the resource"),
+            Hypothesis("bound", "what a class holds of the resource, the conclusion of the steps before"),
+            Hypothesis("maximum", "V is the maximum, and not negative"),
+            Hypothesis("top", "the class itself runs level times growth times jobs"),
+            Hypothesis("part", "w is its part of the maximum"),
             Hypothesis("loads", "loads are not negative"),
             DEMANDS,
         ),
-        scope="n = {n} classes, any number of resources; the fluid limit theorem is quoted",
+        scope="each class, the resource that stops it and each other class; the sum for n = {n} classes; all "
+        "real loads, demands and counts; the fluid limit theorem is quoted",
         steps=_drf_stable,
         sizes={"n": Size(3, 1, 6, "classes", deep=5)},
-        mutants=("load", "full", "stopped", "maximum", "demands"),
+        mutants=("load", "full", "stopped", "maximum", "demands", "not demanded", "top", "part"),
     ),
     Statement(
         id="br-bmf-stable-two",

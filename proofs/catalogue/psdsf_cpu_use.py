@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from proofs.catalogue.psdsf_theorems import SOURCE, implied
 from proofs.claims import Enumeration, Implication, Step
-from proofs.statement import Hypothesis, Question, Statement
+from proofs.statement import Hypothesis, Question, Said, Statement
 
 __all__ = ["CPU_USE"]
 
@@ -143,6 +143,7 @@ CPU_USE = (
         scope="all CPU demands c of user 2 with 0 < c <= 2/15; that of user 4 does not matter",
         steps=_use,
         mutants=("possible", "below", "not below"),
+        said=Said.READER,
         remark="The paper says of Figure 6 that PS-DSF uses no less CPU on the classes C and D. Its demand c "
         "is lost, so this is neither proved nor refuted: it holds from 37/285 (0.130) on and fails below, at "
         "1/10 with 60/77 against 1. While all users are active it holds (psdsf-table-4).",

@@ -100,7 +100,7 @@ def _one_server(question: Question) -> list[Step]:
         ),
         Step(
             "Then nobody else runs less.",
-            implied(level | {"rises": "t >= s"} | signs("g"), "z >= y", "rises * sign of g"),
+            implied(level | {"rises": "t >= s"} | signs("g", "s y z"), "z >= y", "rises * sign of g"),
         ),
         Step(
             "The level is common to all, before and after.",

@@ -15,13 +15,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, combinations_with_replacement, product
 from typing import Any
 
-from proofs.definitions.pools import Matrix, Row, are_optimal_prices, is_bottleneck_max, tasks_with
+from proofs.definitions.pools import Matrix, Row, are_optimal_prices, is_bottleneck_max, tasks_with, usage
 from proofs.definitions.registry import Case, define, fractions
 
 __all__ = [
+    "bmf_fixed_points",
     "bmf_improved",
     "bmf_lie",
     "bmf_path_end",
@@ -69,6 +70,34 @@ def bmf_vertices(demands: Any, capacities: Any) -> Matrix:
             if x is not None and is_bottleneck_max(a, c, x):
                 found.add(tuple(x))
     return [list(x) for x in sorted(found)]
+
+
+@define
+def bmf_fixed_points(sizes: Any) -> Iterator[Case]:
+    """In all pools of n users and m resources with demands up to a largest (for each triple of these in
+    ``sizes``) there is a BMF allocation, and each vertex of them is a fixed point of the map of levels.
+
+    The levels are the largest shares of full resources, and 1 elsewhere; the map adds the room of a resource
+    to its level and cuts off at 1 and below at 1/(2n).
+    """
+    for n, m, largest in sizes:
+        rows = [row for row in product(range(largest + 1), repeat=m) if any(row)]
+        for demands in combinations_with_replacement(rows, n):
+            found = bmf_vertices(demands, [1] * m)
+            yield (
+                {"demands": demands, "vertices": found},
+                bool(found) and all(_is_fixed_point(fractions(demands), x) for x in found),
+            )
+
+
+def _is_fixed_point(a: Matrix, x: Row) -> bool:
+    load = usage(a, x)
+    largest = [max(v * row[j] for v, row in zip(x, a, strict=True)) for j in range(len(load))]
+    levels = [h if used == 1 else ONE for h, used in zip(largest, load, strict=True)]
+    moved = [
+        min(ONE, max(Fraction(1, 2 * len(a)), t + 1 - used)) for t, used in zip(levels, load, strict=True)
+    ]
+    return levels == moved and x == [tasks_with(row, levels) for row in a]
 
 
 @define

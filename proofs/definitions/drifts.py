@@ -12,12 +12,13 @@ are.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations, product
 from math import sqrt
 from typing import Any
 
-from proofs.definitions.pools import drf_tasks
+from proofs.definitions.pools import drf_tasks, filled
 from proofs.definitions.queues import balanced_enclosure, two_class_pf
 from proofs.definitions.registry import Case, define, fractions
 
@@ -25,6 +26,7 @@ __all__ = [
     "bmf_drift",
     "bmf_drift_at",
     "capacity_corners",
+    "filling_keeps_up",
     "fluid_drift",
     "heavy_gap",
     "largest_mixes",
@@ -132,6 +134,50 @@ def _square_drift(a: Matrix, rho: Row, x: Row) -> Fraction:
     present = [i for i, n in enumerate(x) if n]
     tasks = two_resource_bmf([a[i] for i in present], [x[i] for i in present])
     return sum((x[i] * (rho[i] - t) / rho[i] for i, t in zip(present, tasks, strict=True)), ZERO)
+
+
+@define
+def filling_keeps_up(families: Any) -> Iterator[Case]:
+    """Every class runs at least its part of the maximum times its load over the load of the busiest resource.
+
+    With the growth r of progressive filling per job (one over the dominant share, or 1) the maximum is
+    V = max r x/rho. Each family lists classes, resources, the largest demand and the most jobs of a class;
+    loads are in all proportions of 1 and 2.
+    """
+    for n, m, largest, most in families:
+        rows = [row for row in product(range(largest + 1), repeat=m) if any(row)]
+        for shares, counts in product(product(rows, repeat=n), product(range(most + 1), repeat=n)):
+            if not any(counts):
+                continue
+            for growth in ([Fraction(1, max(row)) for row in shares], [ONE] * n):
+                tasks = _filled_with(fractions(shares), [r * x for r, x in zip(growth, counts, strict=True)])
+                for loads in product((1, 2), repeat=n):
+                    case = {
+                        "shares": shares,
+                        "counts": counts,
+                        "growth": growth,
+                        "loads": loads,
+                        "tasks": tasks,
+                    }
+                    yield case, _keeps_up(shares, counts, growth, loads, tasks)
+
+
+def _filled_with(shares: Matrix, rates: Row) -> Row:
+    """Progressive filling of the classes that have jobs; the others run nothing."""
+    present = [i for i, r in enumerate(rates) if r]
+    found = filled([shares[i] for i in present], [ONE] * len(shares[0]), [rates[i] for i in present])
+    tasks = [ZERO] * len(rates)
+    for i, x in zip(present, found, strict=True):
+        tasks[i] = x
+    return tasks
+
+
+def _keeps_up(shares: Any, counts: Any, growth: Row, loads: Any, tasks: Row) -> bool:
+    busiest = max(
+        sum(r * row[j] for r, row in zip(loads, shares, strict=True)) for j in range(len(shares[0]))
+    )
+    levels = [r * x / rho for r, x, rho in zip(growth, counts, loads, strict=True)]
+    return all(t * busiest >= v / max(levels) * rho for t, v, rho in zip(tasks, levels, loads, strict=True))
 
 
 @define

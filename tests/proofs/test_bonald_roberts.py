@@ -35,6 +35,7 @@ PROVED = {
     "br-bmf-full-resources",
     "br-two-classes",
     "br-bmf-exists",
+    "br-bmf-path",
     "br-bmf-segment",
     "br-pf-irrational",
     "br-drf-leaves-room",
@@ -55,7 +56,7 @@ def test_all_statements_are_here():
 
     own = {s.id for m in MODULES for s in importlib.import_module(f"proofs.catalogue.{m}").STATEMENTS}
     assert own == PROVED | REFUTED == set(NAMED)
-    assert len(own) == 26
+    assert len(own) == 27
 
 
 @pytest.mark.parametrize("name", sorted(PROVED | REFUTED))
@@ -173,6 +174,39 @@ def test_paths_end_at_bmf_and_meet_the_library():
             assert end == library_value("bmf_path_end", arguments)[0]
             complete += 1
     assert complete >= 10
+
+
+def test_existence_rests_on_a_fixed_point_of_the_levels():
+    # What is said in words is Brouwer's theorem and an induction over users; nothing on linear systems that
+    # have one solution, or on paths.
+    verdict = check("br-bmf-exists")
+    told = [f.claim["text"] for f in verdict.findings if f.claim["claim"] == "InWords"]
+    assert len(told) == 2
+    assert "Brouwer's theorem" in told[0]
+    assert told[1].startswith("Induction over the users")
+    assert not any(f.claim.get("function", "").startswith("bmf_path") for f in verdict.findings)
+
+
+def test_fixed_points_by_hand():
+    # Two users alike on one resource: levels 1/2 leave it where it is, as 2 * 1/2 fills it.
+    assert [case["vertices"] for case, _ in pools_of_fixed_points([[2, 1, 1]])] == [[[F(1, 2), F(1, 2)]]]
+    # Users of one resource each: both full, levels 1, no room.
+    case = next(c for c, _ in pools_of_fixed_points([[2, 2, 1]]) if c["demands"] == ((0, 1), (1, 0)))
+    assert case["vertices"] == [[1, 1]]
+
+
+def pools_of_fixed_points(sizes):
+    return list(definition("bmf_fixed_points")(sizes=sizes))
+
+
+def test_what_is_no_fixed_point_is_noticed(monkeypatch):
+    from proofs.definitions import bottleneck_max
+
+    assert all(holds for _, holds in pools_of_fixed_points([[2, 2, 2]]))
+    monkeypatch.setattr(bottleneck_max, "bmf_vertices", lambda a, c: [definition("mmf_tasks")(a, c)])
+    assert not all(holds for _, holds in pools_of_fixed_points([[2, 2, 2]]))
+    monkeypatch.setattr(bottleneck_max, "bmf_vertices", lambda a, c: [])
+    assert not any(holds for _, holds in pools_of_fixed_points([[2, 2, 2]]))
 
 
 def test_a_broken_piece_is_noticed():

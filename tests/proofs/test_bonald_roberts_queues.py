@@ -8,16 +8,19 @@ import pytest
 
 from capacity import stability_region
 from fairness import DRF, BottleneckMax, Problem, ProportionalFair, allocate
-from proofs import ProofError, Status, check, verify
+from proofs import Implication, ProofError, Status, check, verify
+from proofs.catalogue import statement_named
 from proofs.catalogue.bonald_roberts_drifts import STATEMENTS as DRIFTS
 from proofs.catalogue.bonald_roberts_durations import STATEMENTS as DURATIONS
 from proofs.catalogue.bonald_roberts_queues import EXAMPLE
 from proofs.catalogue.bonald_roberts_queues import STATEMENTS as QUEUES
 from proofs.catalogue.bonald_roberts_stability import STATEMENTS as STABILITY
-from proofs.definitions import definition, fractions, plain
+from proofs.definitions import definition, drifts, fractions, plain
 from proofs.definitions.drifts import two_resource_bmf
+from proofs.definitions.pools import filled
 from proofs.definitions.queues import balance_table, balanced_enclosure, store_and_forward_table, two_class_pf
 from proofs.prover.library import library_value
+from proofs.relations import relation
 from queueing import System, balanced_fairness, drift, duration_bound
 
 STATEMENTS = (*QUEUES, *DURATIONS, *STABILITY, *DRIFTS)
@@ -214,3 +217,32 @@ def test_simulated_pf_is_that_of_the_chain():
         assert abs(mean - duration) < 4 * error
         assert error < 0.01 * duration
     assert set(case) == {"free", "balanced", "PF", "standard error"}
+
+
+def test_classes_that_do_not_demand_the_full_resource_may_stop_later():
+    # Classes 1 and 2 share resource 1 and stop at level 1/2; class 3 has resource 2 for itself, level 1. With
+    # equal loads 1/4 the maximum V of r x/rho is 4, and class 3 runs more than t V rho = 1/2.
+    shares, ones, rho = fractions([[1, 0], [1, 0], [0, 1]]), [Fraction(1)] * 3, [Fraction(1, 4)] * 3
+    tasks, level, top = filled(shares, [Fraction(1)] * 2, ones), Fraction(1, 2), Fraction(4)
+    assert tasks == [Fraction(1, 2), Fraction(1, 2), Fraction(1)]
+    assert tasks[2] > level * top * rho[2]
+    values = {"t": level, "V": top}
+    for i, (row, x, r) in enumerate(zip(shares, tasks, rho, strict=True), 1):
+        values |= {f"f{i}": x, f"a{i}": row[0], f"rho{i}": r, f"h{i}": x * row[0]}
+    # The step that adds up what all hold of resource 1 is about this state too: its hypotheses are met.
+    claims = [step.claim for step in statement_named("br-drf-stable").ask(question("br-drf-stable"))]
+    [added] = [c for c in claims if isinstance(c, Implication) and {"full"} < set(c.hypotheses)]
+    assert all(relation(text).holds(values) for text in added.hypotheses.values())
+    assert relation(added.conclusion).holds(values)
+
+
+def question(name):
+    return statement_named(name).question()
+
+
+def test_a_policy_that_does_not_keep_up_is_noticed(monkeypatch):
+    families = [[2, 2, 1, 2]]
+    assert all(holds for _, holds in definition("filling_keeps_up")(families))
+    half = drifts._filled_with
+    monkeypatch.setattr(drifts, "_filled_with", lambda a, r: [x / 2 for x in half(a, r)])
+    assert not all(holds for _, holds in definition("filling_keeps_up")(families))
