@@ -39,6 +39,7 @@ from scipy import stats
 from fairness.errors import ModelError
 from fairness.problem import FloatArray
 from fairness.validation import Seed, generator, require_number, spawned
+from fairness.workers import attended
 from queueing.results import class_table
 from queueing.system import System
 
@@ -191,7 +192,7 @@ def replicate(function: Callable[[np.random.Generator], T], streams: Streams, n_
         raise ModelError(f"n_jobs must be a positive integer, or -1 for all cores; got {n_jobs!r}")
     if n_jobs == 1:
         return [function(generator) for generator in streams.generators]
-    run = joblib.Parallel(n_jobs=n_jobs, prefer="threads")
+    run = joblib.Parallel(n_jobs=n_jobs, prefer="threads", **attended())
     results: list[T] = run(joblib.delayed(function)(generator) for generator in streams.generators)
     return results
 

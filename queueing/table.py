@@ -23,6 +23,7 @@ from fairness.memory import require_memory
 from fairness.policies.protocol import Policy, call_policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray, Problem
+from fairness.workers import attended
 from queueing.grid import box_name, check_shape, count_axes, count_states
 from queueing.system import same_problem
 
@@ -165,7 +166,9 @@ def tabulate(
             tasks[place] = computed(place)
     else:
         chosen = list(places)
-        pieces = joblib.Parallel(n_jobs=n_jobs)(joblib.delayed(computed)(place) for place in chosen)
+        pieces = joblib.Parallel(n_jobs=n_jobs, **attended())(
+            joblib.delayed(computed)(place) for place in chosen
+        )
         for place, piece in zip(chosen, pieces, strict=True):
             tasks[place] = piece
     tasks = tasks.reshape(*sizes, n)

@@ -17,6 +17,7 @@ import joblib
 from joblib.parallel import get_active_backend
 
 from capacity.sweeping.points import Failure
+from fairness.workers import attended
 
 __all__ = ["stream"]
 
@@ -43,7 +44,7 @@ def stream(
 def _by_joblib(
     function: Callable[..., Any], tasks: Iterator[tuple[Any, ...]], n_jobs: int | None
 ) -> Generator[Any, None, None]:
-    run = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
+    run = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1, **attended())
     results = run(joblib.delayed(function)(*task) for task in tasks)
     try:
         for result in results:  # noqa: UP028 - "yield from" would close the results before the warning is off

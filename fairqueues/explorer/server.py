@@ -86,11 +86,12 @@ def serve(scenario: Any = None, *, port: int = 5006, open_browser: bool = True) 
     default = State() if scenario is None else State.from_scenario(scenario)
     server = make_server(default, port=port)
     address = f"http://{ADDRESS}:{server.port}/"
-    # Without this line nobody could find a page on a port that the system chose.
-    sys.stderr.write(f"fairqueues explorer: {address} (Ctrl-C ends it)\n")
     if open_browser:
         server.io_loop.add_callback(webbrowser.open, address)
     try:
+        # Without this line nobody could find a page on a port that the system chose.
+        sys.stderr.write(f"fairqueues explorer: {address} (Ctrl-C ends it)\n")
+        sys.stderr.flush()
         server.io_loop.start()
     except KeyboardInterrupt:
         pass

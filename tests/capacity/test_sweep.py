@@ -14,10 +14,10 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -38,6 +38,7 @@ from fairness import (
     UnstableError,
 )
 from queueing import System, stationary
+from tests.processes import PATIENCE, WAITS, points_kept, require_nobody_left, stop_at, wait_for
 
 POOL = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["left", "right"], resources=["cpu", "ram"])
 OVER = {"load": [0.2, 0.4, 0.6, 0.8], "mix": ["even", "odd"]}
@@ -49,8 +50,7 @@ def system(load, mix="even"):
 
 
 def draw(instance, policy, rng):
-    """Numbers that only the stream, the parameters and the policy decide; slow where the test wants it."""
-    time.sleep(float(os.environ.get("SWEEP_TEST_SECONDS", "0")))
+    """Numbers that only the stream, the parameters and the policy decide."""
     return {
         "scalar": policy * rng.random(),
         "per_class": ("job_class", instance.loads * rng.random(2)),
@@ -525,7 +525,7 @@ def test_a_file_in_use_is_refused(tmp_path, recorded):
         other.stdout.readline()
         with pytest.raises(ModelError, match="is in use by another process"):
             run(path)
-        other.communicate(b"\n")
+        other.communicate(b"\n", timeout=PATIENCE)
     run(path)
 
 
@@ -651,27 +651,13 @@ def victim(path, backend):
 @pytest.mark.parametrize("backend", ["loky", "dask"])
 def test_a_killed_sweep_resumed_equals_an_uninterrupted_one(tmp_path, whole, backend):
     path = tmp_path / "c"
-    code = "import runpy, sys; runpy.run_path(sys.argv[1], run_name='victim')['victim'](*sys.argv[2:])"
-    environment = {**os.environ, "SWEEP_TEST_SECONDS": "0.2"}
-    with subprocess.Popen(
-        [sys.executable, "-c", code, __file__, str(path), backend], env=environment, start_new_session=True
-    ) as process:
-        try:
-            deadline = time.monotonic() + 120
-            while process.poll() is None and time.monotonic() < deadline:
-                if path.exists() and path.read_bytes().count(b"\n") > 4:
-                    break
-                time.sleep(0.01)
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-        finally:
-            # loky's workers would wait for new points for some minutes; its tracker ignores the signal and
-            # clears away what they shared.
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGTERM)
-    assert process.returncode == -signal.SIGKILL
-    kept = path.read_bytes().count(b"\n") - 1
-    assert 4 <= kept < 16
+    code = "import runpy; runpy.run_path(sys.argv[1], run_name='victim')['victim'](*sys.argv[2:])"
+    command = [sys.executable, "-c", WAITS.format(points=4) + code, __file__, str(path), backend]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    with subprocess.Popen(command, env=environment, start_new_session=True) as process:
+        assert stop_at(process, path, 4, signal.SIGKILL) == -signal.SIGKILL
+    assert points_kept(path) == 4
+    require_nobody_left(process.pid)
     with backend_of(backend, processes=False):
         same(run(path, n_jobs=2), whole)
 
@@ -679,9 +665,7 @@ def test_a_killed_sweep_resumed_equals_an_uninterrupted_one(tmp_path, whole, bac
 def die(instance, policy, rng, flag):
     """``draw``, but the worker dies at the last load while there is a flag, once all else is recorded."""
     if instance.loads[0] > 0.7 and flag.exists():
-        deadline = time.monotonic() + 20
-        while (flag.parent / "c").read_bytes().count(b"\n") < 13 and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_for(lambda: points_kept(flag.parent / "c") >= 12, "the points before the last load")
         os._exit(3)
     return draw(instance, policy, rng)
 

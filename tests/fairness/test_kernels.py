@@ -17,6 +17,7 @@ import fairness.errors
 import fairness.kernels
 from fairness.compiling import stored
 from fairness.kernels import entry, fingerprint, nonzeros, span
+from tests.processes import PATIENCE
 
 
 def usage(shares, tasks, result):
@@ -92,7 +93,7 @@ def test_stored_kernels_notice_edits_of_helpers(tmp_path, digest, second):
             capture_output=True,
             text=True,
             check=True,
-            timeout=200,
+            timeout=PATIENCE,
         )
         printed.append(run.stdout.strip())
     assert printed == ["1", second]
@@ -140,7 +141,7 @@ def test_kernels_that_cannot_be_stored_are_compiled_all_the_same(tmp_path, make)
         env=environment,
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=PATIENCE,
     )
     assert run.returncode == 0, run.stderr
     assert run.stdout == "[3.0, 2.0]\n"

@@ -13,6 +13,7 @@ from fairness.properties import audit
 from proofs import check
 from proofs.report import Report
 from queueing import System, balanced_fairness, simulate, stationary, tabulate
+from tests.processes import PATIENCE
 
 VOID = {"br", "hr", "img", "meta", "link", "input"}
 CLASSES = ["<b>A</b>", 'B & "c"']
@@ -228,7 +229,7 @@ def test_the_proofs_do_not_load_the_library_to_show_a_verdict():
         "assert '&lt;x&gt;' in v._repr_html_()\n"
         "assert not any(m.split('.')[0] in ('fairness', 'pandas') for m in sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE)
 
 
 def test_dataset_of_an_allocation(pool):

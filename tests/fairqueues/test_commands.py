@@ -22,6 +22,7 @@ import queueing
 from fairness.cloud import demand_profile, edrf
 from fairqueues.commands.app import COMMANDS, app
 from fairqueues.scenario import Scenario
+from tests.processes import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 
@@ -341,7 +342,7 @@ def terminal(columns, *arguments):
         while part := os.read(master, 65536):
             parts.append(part)
     os.close(master)
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, errors
     return re.sub(r"\x1b\[[0-9;]*m", "", b"".join(parts).decode()).replace("\r", "")
 
@@ -451,5 +452,7 @@ def test_help_loads_nothing_heavy():
         "heavy = {'numpy', 'numba', 'scipy', 'pandas', 'pydantic', 'matplotlib', 'xarray'} & set(sys.modules); "  # noqa: E501
         "sys.exit(str(heavy) if heavy else 0)"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE
+    )
     assert done.returncode == 0, done.stderr

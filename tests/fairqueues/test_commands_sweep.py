@@ -4,8 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ import xarray as xr
 from typer.testing import CliRunner
 
 from fairqueues.commands.app import app
+from tests.processes import PATIENCE, WAITS, points_kept, require_nobody_left, stop_at
 
 ROOT = Path(__file__).parents[2]
 
@@ -44,34 +43,20 @@ def place(tmp_path_factory):
     return folder
 
 
-def start(place, *arguments):
-    command = [sys.executable, "-m", "fairqueues", "sweep", "grid.toml", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+def start(place, *arguments, before=""):
+    """The command in a process of its own session; ``before`` is code that runs first."""
+    code = f"{before}\nfrom fairqueues.commands.app import main\nmain()"
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        # On a busy machine that compiles kernels beside, workers of dask may take long to answer.
+        "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "120s",
+        "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "120s",
+    }
+    command = [sys.executable, "-c", code, "sweep", "grid.toml", *arguments]
     return subprocess.Popen(
         command, cwd=place, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-
-
-def stopped(place, process, path, number):
-    """Send a signal once some points are kept; what came on standard error, and the points kept."""
-    deadline = time.monotonic() + 120
-    try:
-        while process.poll() is None and time.monotonic() < deadline:
-            if path.exists() and path.read_bytes().count(b"\n") > 2:
-                break
-            time.sleep(0.005)
-        process.send_signal(number)
-        if number != signal.SIGKILL:
-            _, errors = process.communicate(timeout=120)
-        else:
-            errors = ""
-            process.wait()
-    finally:
-        # Workers of a killed process would wait for new points; they end with its group.
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGTERM)
-        process.stderr.close()
-    return errors, path.read_bytes().count(b"\n") - 1
 
 
 def resumed(place, monkeypatch, *arguments):
@@ -94,16 +79,17 @@ def test_a_killed_sweep_goes_on_and_gives_the_same_file(place, backend, monkeypa
     out = place / f"{backend}.nc"
     path = place / f"{backend}.nc.part"
     options = ["--out", out.name, "--jobs", "2", "--backend", backend]
-    process = start(place, *options)
-    _, kept = stopped(place, process, path, signal.SIGKILL)
-    assert process.returncode == -signal.SIGKILL
-    assert 2 <= kept < POINTS
+    with start(place, *options, before=WAITS.format(points=3)) as process:
+        assert stop_at(process, path, 3, signal.SIGKILL) == -signal.SIGKILL
+    assert points_kept(path) == 3
+    # Nobody computes on, or waits, for a process that is gone.
+    require_nobody_left(process.pid)
     assert not out.exists()
     if backend == "loky":  # here, which spares a start of the interpreter
         resumed(place, monkeypatch, *options)
     else:
-        again = start(place, *options)
-        _, errors = again.communicate(timeout=120)
+        with start(place, *options) as again:
+            _, errors = again.communicate(timeout=PATIENCE)
         assert again.returncode == 0, errors
     assert not path.exists()
     same(out, place / "whole.nc")
@@ -111,11 +97,12 @@ def test_a_killed_sweep_goes_on_and_gives_the_same_file(place, backend, monkeypa
 
 def test_ctrl_c_says_what_is_kept(place, monkeypatch):
     path = place / "kept"
-    process = start(place, "--checkpoint", "kept", "--csv")
-    errors, kept = stopped(place, process, path, signal.SIGINT)
-    assert process.returncode == 130
+    with start(place, "--checkpoint", "kept", "--csv", before=WAITS.format(points=3)) as process:
+        assert stop_at(process, path, 3, signal.SIGINT) == 130
+        errors = process.stderr.read()
+    assert points_kept(path) == 3
     assert errors.count("\n") == 1
-    assert f"interrupted; sweep: {kept} of {POINTS} points are kept in kept" in errors
+    assert f"interrupted; sweep: 3 of {POINTS} points are kept in kept" in errors
     resumed(place, monkeypatch, "--checkpoint", "kept", "--out", "resumed.nc")
     same(place / "resumed.nc", place / "whole.nc")
     assert path.exists()

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from fairqueues.commands.app import app
 from fairqueues.files import OutputError, write_all
 from tests.fairqueues.test_commands import TWO
+from tests.processes import PATIENCE
 
 
 @pytest.fixture
@@ -179,7 +180,9 @@ def test_standard_output_that_takes_nothing(place, form):
     command = [sys.executable, "-m", "fairqueues", "allocate", "two.toml", *form]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     with open("/dev/full", "w") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=environment)
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, env=environment, timeout=PATIENCE
+        )
     assert done.returncode == 2
     assert done.stderr == (
         "fairqueues: cannot write the result to standard output: No space left on device\n"
@@ -192,7 +195,9 @@ def test_a_disk_that_is_full(place):
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     for argument, name in zip(arguments, ("a.svg", "s.nc"), strict=True):
         command = f"ulimit -f 8; {shlex.quote(sys.executable)} -m fairqueues sweep two.toml {argument}"
-        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=environment)
+        done = subprocess.run(
+            ["bash", "-c", command], capture_output=True, text=True, env=environment, timeout=PATIENCE
+        )
         assert done.returncode == 2, done.stderr
         assert done.stderr.count("\n") == 1
         assert f"cannot write {name}" in done.stderr

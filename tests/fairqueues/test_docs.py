@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(p for p in DOCS.rglob("*.md") if "generated" not in p.parts)
@@ -69,7 +71,7 @@ def test_commands_print_what_is_printed(page, tmp_path):
                 env=environment,
                 capture_output=True,
                 text=True,
-                timeout=120,
+                timeout=PATIENCE,
             )
             printed = run.stdout or run.stderr
             assert checker.check_output(expected, printed, FLAGS), f"{command}\n{printed}"

@@ -6,22 +6,20 @@ Needs the Debian packages chromium and chromium-driver (the test set-up installs
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import subprocess
 import sys
-import time
 import tomllib
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 from xml.etree import ElementTree
 
 import pytest
 
 from fairqueues.explorer.model import State
+from tests.processes import PATIENCE, line_of, running, wait_for
 
 pytest.importorskip("selenium", reason="selenium is not installed: pip install 'fairqueues[dev]'")
 
@@ -43,18 +41,6 @@ pytestmark = [
     pytest.mark.xdist_group("browser"),
 ]
 
-# A loaded machine may compile kernels on the first visit.
-PATIENCE = 60.0
-
-
-def wait_for(condition: Callable[[], Any], what: str) -> Any:
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        if found := condition():
-            return found
-        time.sleep(0.02)
-    raise AssertionError(f"{what} did not come within {PATIENCE:g} s")
-
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
@@ -64,12 +50,10 @@ def address() -> Iterator[str]:
         "print(server.address, server.port, flush=True)\n"
         "server.io_loop.start()"
     )
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        host, port = process.stdout.readline().split()
+    with running(sys.executable, "-c", code, stdout=subprocess.PIPE) as process:
+        host, port = line_of(process.stdout, "the address of the server").split()
         assert host == "127.0.0.1"
         yield f"http://{host}:{port}/"
-        process.terminate()
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +64,8 @@ def browser() -> Iterator[webdriver.Chrome]:
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    driver.set_page_load_timeout(PATIENCE)
+    driver.set_script_timeout(PATIENCE)
     size = {"width": 1366, "height": 768, "deviceScaleFactor": 1, "mobile": False}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     yield driver
@@ -304,10 +290,8 @@ def test_names_are_text_and_never_markup(visit: Visit) -> None:
 
 
 def test_interrupt_ends_the_server() -> None:
-    code = "from fairqueues.explorer import serve; print(1, flush=True); serve(port=0, open_browser=False)"
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        time.sleep(1.0)
-        os.kill(process.pid, signal.SIGINT)
+    code = "from fairqueues.explorer import serve; serve(port=0, open_browser=False)"
+    with running(sys.executable, "-c", code, stderr=subprocess.PIPE) as process:
+        assert "fairqueues explorer: http://127.0.0.1:" in line_of(process.stderr, "the address")
+        process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 0

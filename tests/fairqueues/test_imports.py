@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 HEAVY = (
     "bokeh",
@@ -60,7 +62,11 @@ def loaded(program, *arguments):
     """What a fresh process prints, and the heavy packages that it has loaded at its end."""
     probe = PROBE.format(program=program, heavy=set(HEAVY))
     run = subprocess.run(
-        [sys.executable, "-c", probe, "-", *arguments], capture_output=True, text=True, timeout=120, cwd=ROOT
+        [sys.executable, "-c", probe, "-", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        cwd=ROOT,
     )
     assert run.returncode == 0, run.stderr
     code, heavy = json.loads(run.stderr.splitlines()[-1])

@@ -35,7 +35,8 @@ failures, attempted = doctest.testfile(
 sys.exit(failures > 0 or attempted == 0)
 """
 
-pytestmark = pytest.mark.xdist_group("newcomer")
+# Builds, and downloads from the registry.
+pytestmark = [pytest.mark.xdist_group("newcomer"), pytest.mark.timeout(3600)]
 
 
 def call(*command, **options):

@@ -26,6 +26,7 @@ from queueing.joblevel import JobTrace, simulate_jobs
 from queueing.simulation import simulate
 from queueing.system import System, same_problem
 from queueing.table import policy_tasks, tabulate
+from tests.processes import PATIENCE
 
 # Statistical tests compare with intervals at this level; false alarms have probability 1e-6 per number.
 SURE = 1 - 1e-6
@@ -231,11 +232,11 @@ def test_threads_wait_for_one_table():
     growing = GrowingTable(system, policy, tabulate(system.problem, policy, (4, 4)))
     policy.calls.clear()
     far = np.array([9, 3])
-    threads = [threading.Thread(target=growing.covering, args=(far,)) for _ in range(4)]
+    threads = [threading.Thread(daemon=True, target=growing.covering, args=(far,)) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(PATIENCE)
     assert policy.calls == [16 * 4 - 4 * 4]
     assert growing.table.shape == (16, 4)
     assert growing.covering(far) is growing.table

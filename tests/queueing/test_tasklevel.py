@@ -27,6 +27,7 @@ from queueing.tasklevel.schedulers import (
 )
 from queueing.tasklevel.simulation import simulate_tasks, trace
 from queueing.tasklevel.workload import FixedTasks, GeometricTasks, TabulatedTasks
+from tests.processes import PATIENCE
 
 # Statistical tests compare with intervals at this level; false alarms have probability 1e-6 per number.
 SURE = 1 - 1e-6
@@ -426,7 +427,9 @@ def test_kernel_gives_the_same_numbers_uncompiled():
     for flag in ("0", "1"):
         command = [sys.executable, "-W", "error", "-W", "ignore:overflow", "-c", SCRIPT]
         environment = {**os.environ, "NUMBA_DISABLE_JIT": flag}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=True, timeout=PATIENCE
+        )
         runs.append([json.loads(line) for line in done.stdout.splitlines()])
     assert len(runs[0]) == 3
     for one, other in zip(*runs, strict=True):

@@ -32,6 +32,7 @@ from queueing.tasklevel import (
     trace,
 )
 from queueing.tasklevel.placed_runs import PlacedRuns
+from tests.processes import PATIENCE
 from tests.queueing.tasklevel_reference import replay
 
 # Statistical tests compare with intervals at this level; false alarms have probability 1e-6 per number.
@@ -346,7 +347,9 @@ def test_kernel_gives_the_same_numbers_uncompiled():
     for flag in ("0", "1"):
         command = [sys.executable, "-W", "error", "-W", "ignore:overflow", "-c", SCRIPT]
         environment = {**os.environ, "NUMBA_DISABLE_JIT": flag}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=True, timeout=PATIENCE
+        )
         runs.append([json.loads(line) for line in done.stdout.splitlines()])
     assert len(runs[0]) == 10
     for one, other in zip(*runs, strict=True):

@@ -41,6 +41,7 @@ from fairness.properties.counterexamples.sketches import check_domain
 from fairness.properties.counterexamples.witness_io import result_from_dict, result_to_dict
 from fairness.properties.protocol import Property, Witness, division_of
 from fairness.versions import version
+from fairness.workers import attended
 
 __all__ = ["AuditTable", "audit"]
 
@@ -239,7 +240,7 @@ def audit(
         (key for key in wanted if key not in cells),
         key=lambda key: (not isinstance(asked[key[0]], ClusterPolicy), not props[key[1]].compares),
     )
-    run = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
+    run = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1, **attended())
     jobs = (joblib.delayed(_cell)(asked[p], props[q], settings) for p, q in missing)
     bar = tqdm(run(jobs), total=len(missing), desc="audit", unit="cell", disable=None if progress else True)
     for result in bar:

@@ -22,6 +22,7 @@ from fairness.cloud.families import HARD_FAMILIES
 from fairness.cloud.pattern import Pattern
 from fairness.cloud.threads import SHARED_ENTRIES
 from tests.fairness.cloud.instances import WORKED, quarters, random_rows, sparse_of
+from tests.processes import PATIENCE
 
 
 def algorithm_2(demands, weights, epsilon, most=None):
@@ -218,12 +219,13 @@ def test_large_evictions_are_shared():
 def test_used_from_several_python_threads_at_once():
     results = []
     callers = [
-        threading.Thread(target=lambda: results.append(dcdrf(LARGE, 0.1, threads=2))) for _ in range(2)
+        threading.Thread(daemon=True, target=lambda: results.append(dcdrf(LARGE, 0.1, threads=2)))
+        for _ in range(2)
     ]
     for caller in callers:
         caller.start()
     for caller in callers:
-        caller.join()
+        caller.join(PATIENCE)
     assert len(results) == 2
     for result in results[1:]:
         np.testing.assert_array_equal(result.levels, results[0].levels)
@@ -254,7 +256,7 @@ def test_one_thread_starts_none_and_a_forked_child_uses_one():
         "    os._exit(0 if good else 3)\n"
         "os._exit(4)\n"
     )
-    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=PATIENCE)
 
 
 def test_a_kept_pattern_serves_other_demands():

@@ -19,6 +19,7 @@ from fairness.cloud import Pattern, SparseDemands, edrf
 from fairness.cloud.certificates import residuals
 from fairness.cloud.families import HARD_FAMILIES
 from tests.fairness.cloud.instances import WORKED, algorithm_1, quarters, sparse_of
+from tests.processes import PATIENCE
 
 
 def test_worked_example():
@@ -268,6 +269,7 @@ def test_uncompiled_kernels_give_the_same_numbers():
         capture_output=True,
         text=True,
         check=True,
+        timeout=PATIENCE,
     )
     assert ast.literal_eval(plain.stdout) == [[edrf(matrix).levels.tolist() for matrix in matrices]] * 2
 

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from fairness.cloud import Pattern, SparseDemands, edrf, filling, tiles
 from fairness.cloud.sums import add, table
+from tests.processes import PATIENCE
 
 
 @pytest.fixture
@@ -65,11 +66,13 @@ def test_tiles_cover_all_tenants_once(demands, number, monkeypatch):
 def test_work_on_tiles_from_several_threads(demands, monkeypatch):
     monkeypatch.setattr(tiles, "WORTHWHILE", 1)
     expected, results = edrf(demands).levels, []
-    threads = [threading.Thread(target=lambda: results.append(edrf(demands).levels)) for _ in range(4)]
+    threads = [
+        threading.Thread(daemon=True, target=lambda: results.append(edrf(demands).levels)) for _ in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(PATIENCE)
     for levels in results:
         np.testing.assert_array_equal(levels, expected)
     assert len(results) == 4

@@ -18,6 +18,7 @@ from fairness.cloud.certificates import residuals
 from fairness.cloud.exact import edrf
 from fairness.cloud.rounds import TILES, Rounds, edrf_rounds
 from tests.fairness.cloud.instances import WORKED, algorithm_1, quarters, random_rows, sparse_of
+from tests.processes import PATIENCE
 
 
 def test_worked_example():
@@ -191,6 +192,7 @@ def test_uncompiled_kernels_give_the_same_numbers():
         capture_output=True,
         text=True,
         check=True,
+        timeout=PATIENCE,
     )
     rounds, approximate = edrf_rounds(matrix, threads=1).levels, dcdrf(matrix, 0.01, threads=1).levels
     for ours, expected in zip(ast.literal_eval(plain.stdout), [rounds] * 2 + [approximate] * 3, strict=True):

@@ -1,0 +1,109 @@
+"""Other processes in tests: every wait has an end that says what did not come, and no speed matters.
+
+A sweep that is to be stopped runs behind :data:`WAITS`: after so many points it waits for its signal, however
+fast or slow the machine is.
+"""
+
+import os
+import select
+import signal
+import subprocess
+import time
+from contextlib import contextmanager, suppress
+
+PATIENCE = 240.0
+"""Seconds that anything may take: a machine that is busy and has compiled no kernel yet is slow."""
+
+WAITS = f"""
+import sys, time
+from capacity.sweeping.checkpoint import Checkpoint
+
+def until_the_signal_comes(self, text, write=Checkpoint.write, points={{points}}):
+    write(self, text)
+    if self.kept == points:
+        time.sleep({PATIENCE})
+        sys.exit("no signal came")
+
+Checkpoint.write = until_the_signal_comes
+"""
+"""Code before that of a sweep with a checkpoint: after ``points`` points it waits for a signal."""
+
+
+def wait_for(condition, what, seconds=PATIENCE, step=0.02):
+    """What the condition gives, once it is true."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if found := condition():
+            return found
+        time.sleep(step)
+    raise AssertionError(f"{what} did not come within {seconds:g} s")
+
+
+@contextmanager
+def running(*command, **options):
+    """A process that is told to end when it is no longer needed, and ended if it does not."""
+    with subprocess.Popen(command, text=True, **options) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+            try:
+                process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+
+
+def line_of(stream, what):
+    """The next line that a process prints; for a stream of which nothing was read yet."""
+    ready, _, _ = select.select([stream], [], [], PATIENCE)
+    assert ready, f"{what} did not come within {PATIENCE:g} s"
+    return stream.readline()
+
+
+def points_kept(path):
+    """Whole records in the checkpoint of a sweep; the first line is its header."""
+    return max(path.read_bytes().count(b"\n") - 1, 0) if path.exists() else 0
+
+
+def stop_at(process, path, points, number):
+    """Send a signal once the checkpoint has so many points; the exit code comes back.
+
+    The process runs behind :data:`WAITS`, as the leader of its own session, and is ended whatever happens.
+    """
+    try:
+        wait_for(
+            lambda: process.poll() is not None or points_kept(path) >= points,
+            f"point {points} of the sweep",
+        )
+        assert process.poll() is None, f"the sweep ended by itself, with {process.returncode}"
+        process.send_signal(number)
+        return process.wait(PATIENCE)
+    finally:
+        if process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait(PATIENCE)
+
+
+def session(leader):
+    """Processes of a session that are alive, by their numbers; for Linux."""
+    alive = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            with suppress(OSError):
+                with open(f"/proc/{entry}/stat") as file:
+                    state, _, _, of = file.read().rpartition(")")[2].split()[:4]
+                if int(of) == leader and state != "Z":
+                    alive.append(int(entry))
+    return alive
+
+
+def require_nobody_left(leader):
+    """No process of the session outlives its leader for long; who does is ended, and the test fails."""
+    try:
+        wait_for(lambda: not session(leader), f"the end of the processes {session(leader)}", seconds=60)
+    finally:
+        for number in session(leader):
+            with suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
