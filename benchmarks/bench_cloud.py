@@ -5,13 +5,9 @@ The yardstick is one product of the transposed demands with a vector, on the sam
 
 from __future__ import annotations
 
-import tracemalloc
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
-from benchmarks.harness import Row, best_seconds
+from benchmarks.harness import Row, best_seconds, rise_of_peak
 from fairness.cloud import Pattern, SparseDemands, churned, dcdrf, demand_profile, edrf
 
 __all__ = ["rows"]
@@ -31,7 +27,7 @@ def _full_size() -> list[Row]:
     fresh = best_seconds(lambda: edrf(demands))
     checking = best_seconds(lambda: SparseDemands(matrix))
     kept = best_seconds(lambda: edrf(demands, pattern=result.pattern))
-    above = _peak(lambda: edrf(demands))
+    _, above = rise_of_peak(lambda: edrf(demands))
     residual = result.certificate.residual
     everything = Pattern.of(demands)
     complete = best_seconds(lambda: edrf(demands, pattern=everything))
@@ -103,7 +99,7 @@ def _growth() -> list[Row]:
         demands = demand_profile("U0", n_tenants, n_tenants // 10, rng=1, longest=32)
         result = edrf(demands)
         times.append(best_seconds(lambda demands=demands: edrf(demands), 2))
-        above = _peak(lambda demands=demands: edrf(demands))
+        _, above = rise_of_peak(lambda demands=demands: edrf(demands))
         size = sum(array.nbytes for array in (demands.starts, demands.columns, demands.values))
         residual = result.certificate.residual
         growth = times[-1] / times[0]
@@ -122,12 +118,3 @@ def _growth() -> list[Row]:
 
 def _phases(seconds: dict[str, float]) -> str:
     return ", ".join(f"{name} {value:.2f} s" for name, value in seconds.items())
-
-
-def _peak(work: Callable[[], Any]) -> int:
-    """Most bytes that are allocated at once while it works."""
-    tracemalloc.start()
-    work()
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return peak

@@ -1,7 +1,8 @@
 """Updates of the explorer: server time from a message of the browser to the data of all figures.
 
-Every update moves a demand, so that nothing is kept from the one before. The yardstick is one law of balanced
-fairness at the current load, in the same run: an update computes 26 of them and all else.
+Every update moves a demand to where it has never been, so that nothing is kept from an earlier one. The
+yardstick is one law of balanced fairness at the current load, in the same run: an update computes 26 of them
+and all else.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ def rows() -> list[Row]:
         page.show(base)
         yardstick = best_seconds(lambda base=base: balanced_fairness(base.system, tail=1e-6))
         times = {}
+        steps = itertools.count(1)
         # The policy matters for the drift field of two classes only.
         for policy in POLICIES if classes == 2 else ("DRF",):
-            steps = itertools.count(1)
 
             def update(
                 page: Page = page, base: State = base, policy: str = policy, steps: itertools.count = steps

@@ -1,13 +1,22 @@
-"""What every benchmark shares: the best of several runs, ratios against a yardstick of the same run."""
+"""What every benchmark shares: the best of several runs, ratios against a yardstick of the same run, memory.
+
+Memory is the rise of the largest resident size of the process, which Linux counts and lets us count anew. It
+is not ``ru_maxrss`` of :mod:`resource`: a process that another one starts begins there with what that one
+held, so that nothing seems to rise after a benchmark that took more.
+"""
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TypeVar
 
-__all__ = ["Row", "best_seconds"]
+__all__ = ["Row", "best_seconds", "rise_of_peak"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -21,7 +30,7 @@ class Row:
     note: str = ""
 
 
-def best_seconds(function: Callable[[], Any], repeat: int = 3) -> float:
+def best_seconds(function: Callable[[], object], repeat: int = 3) -> float:
     """Shortest of ``repeat`` runs after one warm-up (which also compiles kernels)."""
     function()
     times = []
@@ -30,3 +39,20 @@ def best_seconds(function: Callable[[], Any], repeat: int = 3) -> float:
         function()
         times.append(time.perf_counter() - start)
     return min(times)
+
+
+def rise_of_peak(work: Callable[[], T]) -> tuple[T, float]:
+    """Result of the work, and by how many bytes the process was larger during it than before; for Linux."""
+    gc.collect()
+    Path("/proc/self/clear_refs").write_text("5")  # the largest size so far is now the present one
+    before = _status("VmRSS")
+    result = work()
+    return result, _status("VmHWM") - before
+
+
+def _status(name: str) -> float:
+    """A size of this process, bytes."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(f"{name}:"):
+            return 1024.0 * int(line.split()[1])
+    raise OSError(f"/proc/self/status has no {name}; memory is measured on Linux only")
