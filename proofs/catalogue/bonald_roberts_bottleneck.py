@@ -267,7 +267,7 @@ STATEMENTS = (
             "decides",
             "others",
         ),
-        remark="The slides of 2014 call it a conjecture; a proof appears with hal-01243985. This one is "
+        remark="A conjecture in the slides of 2014; a proof appears with hal-01243985. This one is "
         "short, and needs no general position of the demands. That allocations without justified complaints, "
         "which is weaker, exist is shown in arXiv:1106.2673.",
     ),

@@ -7,7 +7,7 @@ from proofs.catalogue.bonald_roberts_durations import FOUR
 from proofs.catalogue.bonald_roberts_queues import EXAMPLE
 from proofs.catalogue.bonald_roberts_stability import LOAD
 from proofs.claims import Computation, Implication, InWords, Step
-from proofs.statement import Hypothesis, Question, Statement
+from proofs.statement import Hypothesis, Question, Said, Statement
 
 __all__ = ["STATEMENTS"]
 
@@ -120,18 +120,20 @@ STATEMENTS = (
     Statement(
         id="br-drift-values",
         source=SOURCE,
-        place='slides "Drift for balanced load" and "Drift for unbalanced load"',
+        place='slides "Drift for balanced load" and "Drift for unbalanced load"; the numbers are not in '
+        "the text",
         words="Drifts of PF and DRF in the example at load 9/10.",
         latex=r"\dot x = \rho - \varphi(x), \quad a = \begin{pmatrix}1&.1\\.1&1\end{pmatrix}",
         hypotheses=(Hypothesis("load", "the busiest resource has load 9/10"),),
         scope="the example, equal loads and loads 3 to 1, at seven counts",
         steps=_drift_values,
         mutants=("load",),
+        said=Said.READER,
     ),
     Statement(
         id="br-drift-cone",
         source=SOURCE,
-        place='slide "Drift for balanced load"',
+        place='slide "Drift for balanced load"; read off, not said',
         words="With balanced load PF drains both classes unless one has more than ten times the jobs of "
         "the other, while "
         "DRF near load 1 lets the class with fewer jobs grow.",
@@ -156,6 +158,7 @@ STATEMENTS = (
         scope="the example with equal loads, all counts",
         steps=_cone,
         mutants=("load", "low", "high", "beyond", "off", "critical", "steep"),
+        said=Said.READER,
     ),
     Statement(
         id="br-capacity-region",
@@ -172,7 +175,7 @@ STATEMENTS = (
     Statement(
         id="br-whole-tasks",
         source=SOURCE,
-        place="slides on the task level",
+        place="slides on the task level; the numbers are not in the text",
         words="With whole tasks of (4, 1) and (1, 4) on (16, 16) the largest mixes carry 15/16 of the "
         "balanced load, and 39/40 "
         "of a load of 3 to 1.",
@@ -181,5 +184,6 @@ STATEMENTS = (
         scope="the example",
         steps=_whole,
         mutants=("whole",),
+        said=Said.READER,
     ),
 )

@@ -25,7 +25,7 @@ from __future__ import annotations
 from proofs.catalogue.bonald_roberts import SOURCE
 from proofs.catalogue.bonald_roberts_queues import DEMANDS, EXAMPLE, THREE, summed
 from proofs.claims import Computation, Enumeration, Implication, InWords, Search, Step
-from proofs.statement import Hypothesis, Question, Size, Statement
+from proofs.statement import Hypothesis, Question, Said, Size, Statement
 
 __all__ = ["FOUR", "STATEMENTS"]
 
@@ -253,7 +253,7 @@ STATEMENTS = (
     Statement(
         id="br-duration-bound-tight",
         source=SOURCE,
-        place=BOUND,
+        place=f"{BOUND}; that it is tight is not said",
         words="With one resource the bound on durations is the mean duration.",
         latex=r"m = 1: \quad E[T_i] = \sigma_i\, a_i/(1-\varrho)",
         hypotheses=(
@@ -265,11 +265,12 @@ STATEMENTS = (
         scope="any number of classes, all loads; one resource",
         steps=_one_resource,
         mutants=("law", "derivative", "mean", "wait"),
+        said=Said.READER,
     ),
     Statement(
         id="br-durations-example",
         source=SOURCE,
-        place=DURATIONS,
+        place=f"{DURATIONS}; the numbers are not in the text",
         words="Mean durations of the example under balanced fairness and their bounds, at loads .3, .5, "
         ".7 and .9.",
         latex=r"a = \begin{pmatrix}1&.1\\.1&1\end{pmatrix}: \quad E[T]/\sigma = 1.4384,\ 2.0397,\ "
@@ -279,11 +280,12 @@ STATEMENTS = (
         "last digit",
         steps=_table,
         mutants=("load",),
+        said=Said.READER,
     ),
     Statement(
         id="br-service-example",
         source=SOURCE,
-        place=DURATIONS,
+        place=f"{DURATIONS}; the numbers are not in the text",
         words="Mean numbers of running tasks of a job under balanced fairness, demands (4, 1) and (1, 4) "
         "of 16 and 16.",
         latex=r"\rho_i/E[x_i] = 1.9339 \text{ at load } .5,\quad .3432 \text{ at load } .9",
@@ -291,6 +293,7 @@ STATEMENTS = (
         scope="the example with divisible tasks; rational enclosures narrower than half of the last digit",
         steps=_service,
         mutants=("load",),
+        said=Said.READER,
     ),
     Statement(
         id="br-heavy-traffic",
@@ -302,8 +305,8 @@ STATEMENTS = (
         scope="the example with equal loads up to .95: enclosures of balanced fairness, simulations of PF",
         steps=_heavy,
         mutants=("margin",),
-        remark="Open. The chain of the library has the difference, times 1 - load, at .0605, .0566, "
-        ".0444, .0347 for "
+        remark="A conjecture of the slides, open. The chain of the library has the difference, times 1 - "
+        "load, at .0605, .0566, .0444, .0347 for "
         "the loads .9, .95, .98, .99, with estimated errors below 1e-6: it falls, slowly.",
     ),
 )

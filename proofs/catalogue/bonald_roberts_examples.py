@@ -122,7 +122,7 @@ STATEMENTS = (
     Statement(
         id="br-pf-irrational",
         source=SOURCE,
-        place="slide on the difference with proportional fairness",
+        place="slide on the difference with proportional fairness; the numbers are not in the text",
         words="With demands (4,1), (2,1), (1,4) proportional fairness gives (R-3)/30, (9-R)/14 and "
         "(12+R)/105 "
         "tasks, where R is the square root of 39.",
@@ -138,6 +138,7 @@ STATEMENTS = (
         remark="Prices with which every task costs one over the number of tasks, and only full resources "
         "cost, "
         "are sufficient for the optimum of the sum of logarithms, which is concave.",
+        said=Said.READER,
     ),
     Statement(
         id="br-drf-leaves-room",

@@ -339,9 +339,9 @@ STATEMENTS = (
         ),
         (),
         LIE,
-        remark="The authors note the property for DRF only. Here a user runs 2/9 tasks in place of 1/5 by "
-        "understating one demand.",
-        said=Said.DENIED,
+        remark="Not claimed: the slides note the property for DRF only. Here a user runs 2/9 tasks in place "
+        "of 1/5 by understating one demand.",
+        said=Said.READER,
     ),
     property_statement(
         "bmf-strategy-proof",
@@ -355,8 +355,8 @@ STATEMENTS = (
         ),
         (),
         LIE,
-        remark="The authors note the property for DRF only. Both allocations of the witness are the only BMF "
-        "ones of their demands.",
-        said=Said.DENIED,
+        remark="Not claimed: the slides note the property for DRF only. Both allocations of the witness are "
+        "the only BMF ones of their demands.",
+        said=Said.READER,
     ),
 )

@@ -325,7 +325,8 @@ STATEMENTS = (
         scope="search: 2 to 4 classes on two resources, load 9/10",
         steps=_bmf_open,
         mutants=("load",),
-        remark="Open. Closer to load 1 the function of PF does not always fall (br-bmf-not-by-pf).",
+        remark="A conjecture of the slides, open. Closer to load 1 the function of PF does not always fall "
+        "(br-bmf-not-by-pf).",
     ),
     Statement(
         id="br-bmf-not-by-pf",

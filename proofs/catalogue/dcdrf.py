@@ -293,6 +293,7 @@ STATEMENTS = (
         sizes={"n": Size(12, 3, 40, "tenants", deep=30)},
         mutants=("level", "shared", "exact"),
         remark="So a tenant's loss tends to everything as tenants become many, however small epsilon is.",
+        said=Said.READER,
     ),
     Statement(
         id="dcdrf-lie",

@@ -250,6 +250,7 @@ STATEMENTS = (
         sizes=INTEGERS,
         mutants=("falling", "demanded", "mean rate", "equal", "alone"),
         remark="Neither assumption of Lemma 3.1 is needed. With other weights n becomes 1/min rho.",
+        said=Said.READER,
     ),
     Statement(
         id="dcdrf-lemma-3-2",
@@ -275,7 +276,7 @@ STATEMENTS = (
         id="dcdrf-lemma-3-2-per-demand",
         source=SOURCE,
         place="Lemma 3.2, if line 16 compares what is left of each demanded resource with epsilon in "
-        "every round",
+        "every round, which is not the paper's count",
         words="Looking at all demands of all growing tenants in every round is within 4 (|N| B + I |N| "
         "+ I |R|).",
         latex=r"I |N| B \le 4\,(|N| B + I |N| + I |R|)",

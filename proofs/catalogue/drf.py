@@ -11,7 +11,7 @@ from proofs.catalogue.drf_lemmas import each, total
 from proofs.catalogue.drf_table import SOURCE
 from proofs.catalogue.psdsf_theorems import signs
 from proofs.claims import Counterexample, Enumeration, Implication, InWords, Step
-from proofs.statement import Hypothesis, Question, Size, Statement
+from proofs.statement import Hypothesis, Question, Said, Size, Statement
 
 __all__ = ["STATEMENTS"]
 
@@ -206,7 +206,7 @@ STATEMENTS = (
     Statement(
         id="drf-ceei-unique",
         source=SOURCE,
-        place="section 5.2, competitive equilibrium from equal incomes",
+        place="section 5.2, competitive equilibrium from equal incomes; uniqueness is not said",
         words="All competitive equilibria from equal incomes give the same tasks.",
         latex=r"x_i\, p a_i = 1 = x_i'\, p' a_i \Rightarrow x = x'",
         hypotheses=(
@@ -223,6 +223,7 @@ STATEMENTS = (
         steps=_ceei_unique,
         sizes=USERS,
         mutants=("price", "feasible", "income", "other way"),
+        said=Said.READER,
     ),
     Statement(
         id="drf-no-policy-has-all",
@@ -275,8 +276,9 @@ STATEMENTS = (
         scope="all equal machines",
         steps=_machines,
         remark=(
-            "A reading only: what each machine cannot use adds up. What the paper bounds is the gap between "
-            "two users, which is at most one task: drf-whole-tasks-gap."
+            "Not what the paper says, but a reading of it: what each machine cannot use adds up. What the "
+            "paper bounds is the gap between two users, which is at most one task: drf-whole-tasks-gap."
         ),
+        said=Said.READER,
     ),
 )

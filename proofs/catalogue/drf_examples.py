@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from proofs.catalogue.drf_table import SOURCE
 from proofs.claims import Computation, Counterexample, Implication, Step
-from proofs.statement import Hypothesis, Question, Statement
+from proofs.statement import Hypothesis, Question, Said, Statement
 
 __all__ = ["STATEMENTS"]
 
@@ -114,7 +114,9 @@ STATEMENTS = (
         hypotheses=(),
         scope="the example",
         steps=_swapped,
-        remark="Not what the paper says: there A's is the memory and B's the CPU.",
+        remark="The paper says the opposite, that A's is the memory and B's the CPU; a summary of it "
+        "exchanged them.",
+        said=Said.DENIED,
     ),
     Statement(
         id="drf-example-order",
@@ -139,6 +141,7 @@ STATEMENTS = (
         steps=_weighted,
         mutants=("weights",),
         remark="The rule is the paper's, the weights 2 : 1 of the example are ours.",
+        said=Said.READER,
     ),
     Statement(
         id="drf-example-asset",

@@ -251,7 +251,7 @@ STATEMENTS = (
     Statement(
         id="edrf-minmax-random",
         source=SOURCE,
-        place=PLACE,
+        place=f"{PLACE}; a test of ours, not in the paper",
         words="SequentialMinMax has all three properties for up to four agents, three resources, and "
         "ties of any order.",
         latex=r"\mathrm{PO} \wedge \mathrm{SI} \wedge u_i(A_j) \le u_i(A_i) + 1",
@@ -261,11 +261,12 @@ STATEMENTS = (
         mutants=("share after",),
         remark="The statements on each property have general proofs; this runs the algorithm as it is "
         "printed.",
+        said=Said.READER,
     ),
     Statement(
         id="edrf-minmax-envy-other",
         source=SOURCE,
-        place=PLACE,
+        place=f"{PLACE}, read in a way that is not the paper's",
         words="Under SequentialMinMax nobody envies another once one bundle of the other is removed.",
         latex=r"u_i(A_j - D_j) \le u_i(A_i)",
         hypotheses=(),
@@ -278,7 +279,7 @@ STATEMENTS = (
     Statement(
         id="edrf-lowest-share-incentive",
         source=SOURCE,
-        place="section 5, where shares are compared after the allocation",
+        place="section 5, where shares are compared after the allocation; not the paper's rule",
         words="Serving whoever has the lowest dominant share at present has the sharing incentive for "
         "whole bundles.",
         latex=r"x_i \ge \lfloor 1/(n \max_r D_{ir}) \rfloor",

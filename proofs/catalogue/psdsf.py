@@ -11,7 +11,7 @@ from proofs.catalogue.psdsf_lies import LIES
 from proofs.catalogue.psdsf_market import MARKET
 from proofs.catalogue.psdsf_theorems import SOURCE, THEOREMS
 from proofs.claims import Computation, Step
-from proofs.statement import Hypothesis, Question, Statement
+from proofs.statement import Hypothesis, Question, Said, Statement
 
 __all__ = ["EXAMPLES", "STATEMENTS"]
 
@@ -222,6 +222,7 @@ EXAMPLES = (
         scope="one cluster",
         steps=_two_servers,
         mutants=("equal weights",),
+        said=Said.READER,
     ),
 )
 

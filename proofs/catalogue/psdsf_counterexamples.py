@@ -107,7 +107,7 @@ COUNTEREXAMPLES = (
     ),
     _refuted(
         "psdsf-definition-5-for-totals",
-        "Definition 5 and Theorem 1",
+        "Definition 5 and Theorem 1, read in a way that is not the paper's",
         "Read with totals on both sides: if every user has a bottleneck on every server, no total can grow "
         "unless the total of a user of no higher level falls.",
         r"\text{(12) for all}\ n,i,\ y\ \text{feasible},\ y_n>x_n\implies\exists p,i:\ y_p<x_p,\ "

@@ -130,7 +130,7 @@ CPU_USE = (
     Statement(
         id="psdsf-greater-cpu-use",
         source=SOURCE,
-        place="section V, Figure 6",
+        place="section V, Figure 6; the dependence on the demand is not in the paper",
         words="While user 4 is away, PS-DSF uses less CPU of class D than TSF if a task of user 2 demands "
         "less than 37/285 CPU, and as much, all of it, if it demands from 37/285 to 2/15.",
         latex=r"u_D^{\mathrm{PS\text{-}DSF}} = \min\Bigl(1, \frac{285c + 3/2}{77/2}\Bigr),\quad "

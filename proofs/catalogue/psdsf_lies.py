@@ -15,7 +15,7 @@ from typing import Any
 
 from proofs.catalogue.psdsf_theorems import SOURCE, implied, signs
 from proofs.claims import Counterexample, Implication, InWords, Search, Step
-from proofs.statement import Hypothesis, Question, Statement
+from proofs.statement import Hypothesis, Question, Said, Statement
 
 __all__ = ["LIES"]
 
@@ -160,7 +160,7 @@ LIES = (
     Statement(
         id="psdsf-lemma-1-one-server",
         source=SOURCE,
-        place="Lemma 1, for one server",
+        place="Lemma 1, for one server; not in the paper as a case of its own",
         words="On one server, if all users demand all resources, who states other demands and loses nothing "
         "takes nothing from the others.",
         latex=LEMMA,
@@ -175,5 +175,6 @@ LIES = (
         scope="all real demands > 0, any numbers of users and resources, one server",
         steps=_one_server,
         mutants=("claim", "covers", "no loss", "level later"),
+        said=Said.READER,
     ),
 )

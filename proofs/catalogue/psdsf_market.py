@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from proofs.catalogue.psdsf_theorems import NEGATION, SOURCE, implied, signs, total
 from proofs.claims import Implication, InWords, Step
-from proofs.statement import Hypothesis, Question, Size, Statement
+from proofs.statement import Hypothesis, Question, Said, Size, Statement
 
 __all__ = ["MARKET"]
 
@@ -288,6 +288,7 @@ MARKET = (
         steps=_market,
         sizes={"n": USERS, "s": SERVERS},
         mutants=("lowest level", "price", "served"),
+        said=Said.READER,
     ),
     Statement(
         id="psdsf-time-pareto",
@@ -326,6 +327,7 @@ MARKET = (
         sizes={"n": USERS, "s": SERVERS},
         mutants=("price", "other welfare"),
         remark="With divided resources this fails: see psdsf-resource-unique.",
+        said=Said.READER,
     ),
     Statement(
         id="psdsf-lemma-2",

@@ -18,7 +18,7 @@ from typing import Any
 from proofs.catalogue.psdsf_theorems import signs
 from proofs.catalogue.tdrf_claims import BROUGHT, NEEDS, POOL, SOURCE
 from proofs.claims import Computation, Counterexample, Enumeration, Implication, InWords, Step
-from proofs.statement import Hypothesis, Question, Statement
+from proofs.statement import Hypothesis, Question, Said, Statement
 
 __all__ = ["STATEMENTS"]
 
@@ -127,7 +127,9 @@ def _whole(question: Question) -> list[Step]:
     ]
 
 
-def _printed(key: str, words: str, latex: str, place: str, steps: list[Step], remark: str) -> Statement:
+def _printed(
+    key: str, words: str, latex: str, place: str, steps: list[Step], remark: str, said: Said = Said.CLAIMED
+) -> Statement:
     return Statement(
         id=f"tdrf-exchange-{key}",
         source=SOURCE,
@@ -138,6 +140,7 @@ def _printed(key: str, words: str, latex: str, place: str, steps: list[Step], re
         scope="the experiment",
         steps=lambda question: steps,
         remark=remark,
+        said=said,
     )
 
 
@@ -190,7 +193,8 @@ STATEMENTS = (
     ),
     _printed(
         "t4",
-        "The rule gives user 4 what is printed for time 4, (.7, .2, 0), in some order of the users.",
+        "The rule of section 2.2 gives user 4 what is printed for time 4, (.7, .2, 0), in some order of the "
+        "users.",
         r"k_4' = (.7, .2, 0)",
         "Experimental Results, time t4",
         [
@@ -212,11 +216,11 @@ STATEMENTS = (
     _printed(
         "one-rule",
         (
-            "Some rule gives all printed numbers: turning what one cannot use, one for one and without a "
-            "partner, into what one can."
+            "One rule for all printed numbers: to turn what one cannot use, one for one and without a "
+            "partner, into what one can gives them all."
         ),
         r"k_i' = k_i + (\text{unusable}_i)\, e_r",
-        "section 2.2 and Experimental Results",
+        "not in the paper: a rule of ours, tried on section 2.2 and the Experimental Results",
         [
             Step(
                 "It gives what is printed for users 1, 2 and 4, and neither user 3 nor section 2.2.",
@@ -238,14 +242,16 @@ STATEMENTS = (
             )
         ],
         (
-            "Pairwise swaps give section 2.2 and time 1 only. As what is printed for time 3 needs more "
-            "than was brought, no rule that only passes on contributions gives all."
+            "The paper's Algorithm 1 is missing, so this rule is a guess, not a claim of the paper; it comes "
+            "closest to its experiment. Pairwise swaps give section 2.2 and time 1 only. As what is printed "
+            "for time 3 needs more than was brought, no rule that only passes on contributions gives all."
         ),
+        Said.READER,
     ),
     Statement(
         id="tdrf-exchange-harmless",
         source=SOURCE,
-        place="section 2.2",
+        place="section 2.2; not said in the paper",
         words="In the exchange nobody loses anything that it can use.",
         latex=r"k_{ir}' \ge k_{ir} \quad\text{where } d_{ir} > 0",
         hypotheses=(Hypothesis("only what it cannot use", "users give away only what they cannot use"),),
@@ -255,11 +261,12 @@ STATEMENTS = (
         ),
         steps=_harmless,
         mutants=("only what it cannot use",),
+        said=Said.READER,
     ),
     Statement(
         id="tdrf-optimum",
         source=SOURCE,
-        place="section 2.4",
+        place="section 2.4; not said in the paper, which gives (4, 1) only",
         words=(
             "The TDRF optimum of the example is a function of the ratio k of the time weights of B and "
             "A, in two pieces."
@@ -282,11 +289,12 @@ STATEMENTS = (
             "k = 1: (3, 2); 2: (27/7, 9/7); 8/3: (4, 1); 3: (81/20, 9/10). The paper prints (4, 1) "
             "without times."
         ),
+        said=Said.READER,
     ),
     Statement(
         id="tdrf-optimum-4-1",
         source=SOURCE,
-        place="section 2.4",
+        place="section 2.4; the ratio is not in the paper",
         words="(4, 1), as printed, has equal levels only if the time weight of B is 8/3 of that of A.",
         latex=r"(x, y) = (4, 1) \Rightarrow w_B/w_A = \tfrac83",
         hypotheses=(
@@ -297,11 +305,12 @@ STATEMENTS = (
         scope="all real ratios",
         steps=_four_one,
         mutants=("levels", "four", "one"),
+        said=Said.READER,
     ),
     Statement(
         id="tdrf-end-cancels",
         source=SOURCE,
-        place="section 2.4, definition of the weight",
+        place="section 2.4, definition of the weight; not said in the paper",
         words="The end of the system, which the weights are divided by, has no effect.",
         latex=(
             r"w_i = \frac{t_i - t^{init}}{t^{max}-t^{init}}:\quad s_A w_A = s_B w_B \iff s_A(t_A - "
@@ -316,11 +325,12 @@ STATEMENTS = (
         scope="all real times; the example (any two users alike)",
         steps=_end_cancels,
         mutants=("weight A", "levels", "end"),
+        said=Said.READER,
     ),
     Statement(
         id="tdrf-whole-tasks",
         source=SOURCE,
-        place="Algorithm 2, on the example of section 2.4",
+        place="Algorithm 2, on the example of section 2.4; not said in the paper",
         words=(
             "In whole tasks the example gives (1, 2), (2, 2), (3, 2) or (4, 1), as the ratio k of time "
             "weights is below 1/3, 2/3, 2 or not."
@@ -334,5 +344,6 @@ STATEMENTS = (
         steps=_whole,
         mutants=("ties to A",),
         remark="With ties to B the ratios 1/3, 2/3 and 2 themselves belong to the pieces below them.",
+        said=Said.READER,
     ),
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 from proofs.catalogue.drf_lemmas import truthful_steps
 from proofs.claims import Computation, Counterexample, Implication, Step
-from proofs.statement import Hypothesis, Question, Size, Statement
+from proofs.statement import Hypothesis, Question, Said, Size, Statement
 
 __all__ = ["BROUGHT", "NEEDS", "POOL", "SOURCE", "STATEMENTS"]
 
@@ -38,6 +38,7 @@ def _claim(
     function: str,
     arguments: dict[str, Any],
     remark: str,
+    said: Said = Said.CLAIMED,
 ) -> Statement:
     step = Step(says, Counterexample(function, arguments))
     return Statement(
@@ -50,6 +51,7 @@ def _claim(
         scope="all instances",
         steps=lambda question: [step],
         remark=remark,
+        said=said,
     )
 
 
@@ -69,7 +71,7 @@ STATEMENTS = (
         id="tdrf-drf-is-strategy-proof",
         source=SOURCE,
         place="abstract and conclusion",
-        words="DRF is strategy-proof; abstract and conclusion say that it is not.",
+        words="DRF is strategy-proof.",
         latex=r"u_i(a_i', a_{-i}) \le u_i(a)",
         hypotheses=(
             Hypothesis("covers", "the tasks fit into the liar's bundle"),
@@ -84,7 +86,9 @@ STATEMENTS = (
         steps=lambda question: truthful_steps(question, "drf"),
         sizes={"n": Size(2, 2, 6, "users", deep=5)},
         mutants=("covers", "full", "feasible"),
-        remark="The paper's section 2.3 says so too, and so does Ghodsi et al. (NSDI 2011).",
+        remark="Abstract and conclusion say that DRF violates it; section 2.3 says that it satisfies it, as "
+        "Ghodsi et al. (NSDI 2011) do.",
+        said=Said.DENIED,
     ),
     _claim(
         "constraint-of-example",
@@ -117,8 +121,11 @@ STATEMENTS = (
         "A, who joined at the start, has the weight 0 and takes all it can: (9/2, 0).",
         "nobody_starves",
         POOL | {"joined": [0, 1], "start": 0},
-        'Our reading of "fair". With a start before the first joining time all weights are positive, and so '
+        "Not said in these words: the conclusion says that any user is allocated fair resources, and this is "
+        "our "
+        'reading of "fair". With a start before the first joining time all weights are positive, and so '
         "are all tasks.",
+        said=Said.READER,
     ),
     _claim(
         "pareto-efficient",
@@ -142,7 +149,8 @@ STATEMENTS = (
         "Of (12, 9) it runs (1, 2) tasks of demands (1, 4) and (3, 1); the second user would fit a third.",
         "stops_when_full",
         {"demands": [[1, 4], [3, 1]], "capacities": [12, 9]},
-        "It stops when the poorest user does not fit. Serving who still fits gives (1, 3).",
+        "Its line 20 says that the cluster is then full. It stops when the poorest user does not fit. "
+        "Serving who still fits gives (1, 3).",
     ),
     _claim(
         "sharing-incentive",
@@ -152,14 +160,15 @@ STATEMENTS = (
         "With time weights 3 and 8 B runs 1 task; half of (9, 9) runs 3/2.",
         "late_sharing_incentive",
         POOL | {"joined": [3, 8]},
-        "The proof of Theorem 1 says so itself (of CDRF, as the mechanism is called there). The first user "
-        "to join has it.",
+        "The paper says so too: the proof of Theorem 1 says that CDRF, as the mechanism is called there, "
+        "does not satisfy it. The first user to join has it.",
+        said=Said.DENIED,
     ),
     _claim(
         "dynamic-sharing-incentive",
         "section 2.5, definition of dynamic sharing incentive",
-        "Read with the k' of Algorithm 1: after the exchange each user holds at most what it contributed, "
-        "resource by resource.",
+        "With the k' of Algorithm 1 in the definition: after the exchange each user holds at most what it "
+        "contributed, resource by resource.",
         r"k_i' \le k_i",
         "User 1 contributes (.5, .2, .4) and holds (.9, .2, 0).",
         "only_what_was_brought",
@@ -169,17 +178,19 @@ STATEMENTS = (
     ),
     _claim(
         "strategy-proof-in-time",
-        "Theorem 2, read for joining times",
+        "Theorem 2, read for joining times, which it does not speak of",
         "No user of TDRF gains by joining before it has anything to run.",
         r"t_i' < t_i \Rightarrow x_i' \le x_i",
         "B joins at 1 instead of 2, as A does, and runs 2 tasks instead of 9/7.",
         "early_joining",
         POOL | {"joined": [1, 2], "earlier": 1},
-        "Our reading: the definition speaks of demands, and the proof of lies about machines only.",
+        "Not claimed: the definition of strategy-proofness speaks of lies about demands, and the proof of "
+        "lies about machines. This is our reading for joining times.",
+        said=Said.READER,
     ),
     _claim(
         "strategy-proof-in-contributions",
-        "Theorem 2, read for contributions",
+        "Theorem 2, read for contributions, which it does not speak of",
         "No user gains by overstating its contribution.",
         r"k_i' \ge k_i \Rightarrow u_i' \le u_i",
         (
@@ -192,8 +203,9 @@ STATEMENTS = (
             "needs": [[0, 1, 1], [1, 0, 1]],
             "claim": _tenths([[8, 1, 3]])[0],
         },
-        "Our reading: the definition speaks of demands, and the proof of lies about machines only. "
-        "Contributions would have to be verified.",
+        "Not claimed: the definition of strategy-proofness speaks of lies about demands, and the proof of "
+        "lies about machines. This is our reading for contributions, which would have to be verified.",
+        said=Said.READER,
     ),
     _claim(
         "longer-stay-gets-more",
@@ -228,7 +240,7 @@ STATEMENTS = (
     Statement(
         id="tdrf-exchange-is-not-linear",
         source=SOURCE,
-        place="section 2.2, complexity of Algorithm 1",
+        place="section 2.2, complexity of Algorithm 1; pairwise visits are our reconstruction of it",
         words=(
             "An exchange that visits all pairs of users makes more visits than any fixed multiple of the "
             "number of users."
@@ -245,5 +257,6 @@ STATEMENTS = (
             "The paper says O(|U|) of its Algorithm 1. With a list per resource of who offers and who seeks "
             "it, an exchange in linear time is possible."
         ),
+        said=Said.READER,
     ),
 )

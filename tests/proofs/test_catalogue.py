@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,6 +13,7 @@ import pytest
 from proofs import EvidenceError, Status, check, statements, verify
 from proofs.__main__ import main
 from proofs.checking import verify_finding
+from proofs.statement import Said
 from tests.processes import PATIENCE
 from tests.proofs.tampering import changed, numbers_in
 
@@ -61,6 +63,54 @@ def test_what_is_unknown_has_a_reason(verdicts):
         for finding in verdict.findings:
             assert finding.status != Status.UNKNOWN or finding.reason, name
         assert verdict.status != Status.UNKNOWN or verdict.reason, name
+
+
+# Who says so.
+
+
+OWN = re.compile(
+    r"not (in|claimed|said|what)\b|not (one )?of the paper|not the paper's|(?:of|are) (ours|our own)"
+    r"|reading|(does|do) not (claim|ascribe)|our reconstruction|guess|, read (so|as)|Lemma 3.1 read without"
+    r"|names no|read off|without the assumption \(46\)",
+    re.IGNORECASE,
+)
+"""Words by which a place or a remark says that a statement is not one of the source."""
+SAYS_OTHERWISE = re.compile(
+    r"[Oo]ur reading|A reading only|says? so itself|Not what the paper|does not claim|do not claim|Not "
+    r"claimed|The paper says the opposite|a rule of ours|our own claim|not in the (paper|source|text)"
+)
+"""What a remark on a claim of the source may not say."""
+
+
+@pytest.mark.parametrize("statement", STATEMENTS.values(), ids=lambda s: s.id)
+def test_place_and_remark_agree_with_who_says_so(statement):
+    told = f"{statement.place}. {statement.remark}"
+    if statement.said == Said.READER:
+        assert OWN.search(told), told
+    if statement.said == Said.CLAIMED:
+        assert not SAYS_OTHERWISE.search(told), told
+    if statement.said == Said.DENIED:
+        assert re.search(
+            r"[Tt]he (paper|authors) says?|[Aa]s the (authors|paper) say|say that|warns", told
+        ), told
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("tdrf-claim-strategy-proof-in-time", Said.READER),
+        ("tdrf-claim-strategy-proof-in-contributions", Said.READER),
+        ("tdrf-claim-nobody-starves", Said.READER),
+        ("tdrf-claim-sharing-incentive", Said.DENIED),
+        ("drf-machines-within-one-task", Said.READER),
+        ("tdrf-exchange-one-rule", Said.READER),
+        ("drf-dominant-resources-swapped", Said.DENIED),
+        ("tdrf-drf-is-strategy-proof", Said.DENIED),
+        ("psdsf-lemma-1", Said.CLAIMED),
+    ],
+)
+def test_who_says_what_was_told_wrongly(name, said):
+    assert STATEMENTS[name].said == said
 
 
 # Numbers of the evidence.
