@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.errors import ModelError
+from fairness.policies.calling import policy_tasks
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray, Problem
 from queueing.balanced import balanced_fairness
 from queueing.bound import duration_bound
 from queueing.chain import stationary
 from queueing.system import System
-from queueing.table import Table, policy_tasks, tabulate
+from queueing.table import Table, tabulate
 
 __all__ = ["RateModel", "Rates", "rate_model"]
 

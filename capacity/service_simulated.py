@@ -44,6 +44,7 @@ from capacity.rays import crossing
 from capacity.service_rates import RateModel, Rates
 from capacity.service_rays import ServicePoint, ServiceRays
 from fairness.errors import ModelError, NotConvergedError
+from fairness.policies.calling import policy_tasks
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray, Problem
 from fairness.validation import frozen, require_whole
@@ -51,7 +52,6 @@ from queueing.distributions import Law
 from queueing.joblevel import simulate_jobs
 from queueing.replications import Estimate
 from queueing.simulation import simulate
-from queueing.table import policy_tasks
 
 __all__ = ["Simulated", "SimulatedRays"]
 

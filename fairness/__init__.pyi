@@ -46,6 +46,9 @@ from .policies.bottleneck_set import (
 from .policies.bottleneck_set import (
     all_bottleneck_max as all_bottleneck_max,
 )
+from .policies.calling import (
+    one_state as one_state,
+)
 from .policies.maxmin import (
     DRF as DRF,
 )
@@ -124,4 +127,5 @@ __all__ = [
     "allocate",
     "audit",
     "distributed_psdsf",
+    "one_state",
 ]

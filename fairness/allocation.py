@@ -21,7 +21,8 @@ from fairness.cluster import Cluster
 from fairness.errors import ModelError
 from fairness.notebook import shown
 from fairness.placement import ClusterAllocation
-from fairness.policies.protocol import CertifyingPolicy, Policy, Solution, call_policy, policy_name
+from fairness.policies.calling import call_policy, check_answer
+from fairness.policies.protocol import CertifyingPolicy, Policy, Solution, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray, Problem
 
@@ -208,7 +209,8 @@ def allocate(
     ------
     ModelError
         If the policy is for the other kind of model,
-        counts is not one vector of non-negative numbers, or the policy returns another shape.
+        counts is not one vector of non-negative numbers, or the policy returns another shape or a number that
+        is none of tasks.
     NotConvergedError
         If the policy's solver stops short of its tolerance.
 
@@ -237,6 +239,7 @@ def allocate(
     x = problem.check_state(counts)
     if isinstance(policy, CertifyingPolicy):
         solution = policy.solve(problem, x)
+        check_answer(problem, policy, x, solution.tasks)
     else:
         tasks = call_policy(problem, policy, x)
         solution = Solution(tasks, feasibility_certificate(problem, x, tasks))
@@ -265,6 +268,7 @@ def _place(cluster: Cluster, policy: Policy | ClusterPolicy, counts: ArrayLike |
             f"policy {name} returned a placement of shape {np.shape(solution.placement)}; it must list the "
             f"tasks of {cluster.n_classes} classes on {cluster.n_servers} servers"
         )
+    check_answer(cluster, policy, x, solution.placement)
     return ClusterAllocation(
         cluster,
         name,

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from fairness.catalogue import colour
 from fairness.errors import ModelError
+from fairness.policies.calling import call_policy
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray, Problem
 
@@ -133,7 +134,7 @@ def plot_sharing(
     ax = plot_constraints(problem, ax, counts=counts)
     x = problem.check_counts(counts)
     for k, policy in enumerate(policies):
-        tasks: FloatArray = policy(problem, x)
+        tasks = call_policy(problem, policy, x)
         name = policy_name(policy)
         inner = k == len(policies) - 1
         ax.plot(

@@ -43,6 +43,7 @@ from numpy.typing import NDArray
 
 from fairness.errors import ModelError, NotConvergedError
 from fairness.memory import require_memory
+from fairness.policies.calling import policy_tasks
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray
 from fairness.validation import require_whole
@@ -52,7 +53,7 @@ from queueing.multilevel import MEMORY, multilevel
 from queueing.precision import check_parts
 from queueing.results import class_lines, class_table
 from queueing.system import System
-from queueing.table import CHUNK, policy_tasks
+from queueing.table import CHUNK
 
 __all__ = ["Admission", "admission"]
 

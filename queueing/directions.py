@@ -35,12 +35,12 @@ from itertools import pairwise
 import numpy as np
 
 from fairness.errors import ModelError
+from fairness.policies.calling import policy_tasks
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray
 from fairness.validation import frozen, require_whole
 from queueing.piecewise import BARELY, check_homogeneous
 from queueing.system import System
-from queueing.table import policy_tasks
 
 __all__ = ["Ray", "rays"]
 

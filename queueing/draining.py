@@ -30,6 +30,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from fairness.policies.calling import policy_tasks
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray
 from fairness.validation import Seed, frozen, generator, require_whole
@@ -37,7 +38,6 @@ from queueing.directions import Ray, rays
 from queueing.lyapunov import Certificate, fitted_certificate, known_certificate
 from queueing.piecewise import BARELY, Exhausted, Integrator, check_homogeneous
 from queueing.system import System
-from queueing.table import policy_tasks
 
 __all__ = ["FluidVerdict", "Outcome", "fluid_verdict"]
 

@@ -23,12 +23,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.errors import ModelError, UnstableError
+from fairness.policies.calling import policy_tasks
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray
 from fairness.validation import require_number, require_whole
 from queueing.piecewise import Integrator, check_homogeneous
 from queueing.system import System
-from queueing.table import policy_tasks
 from queueing.trajectories import FluidEvent, Trajectory
 
 __all__ = ["FluidEvent", "Trajectory", "drift", "trajectory"]

@@ -44,10 +44,10 @@ from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
 from fairness.errors import ModelError, NotConvergedError
+from fairness.policies.calling import policy_tasks
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray
 from queueing.system import System
-from queueing.table import policy_tasks
 from queueing.trajectories import FluidEvent, Trajectory
 
 __all__ = ["BARELY", "Exhausted", "Integrator", "check_homogeneous"]

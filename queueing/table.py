@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from fairness.cluster import Cluster
 from fairness.errors import ModelError
 from fairness.memory import require_memory
-from fairness.policies.protocol import Policy, call_policy, policy_name
+from fairness.policies.calling import policy_tasks
+from fairness.policies.protocol import Policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray, Problem
 from fairness.workers import attended
@@ -30,7 +31,7 @@ from queueing.system import same_problem
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["Table", "policy_tasks", "tabulate"]
+__all__ = ["Table", "tabulate"]
 
 CHUNK = 1 << 16
 """States per call of the policy: enough to hide the cost of a call, few enough to stay in the cache."""
@@ -174,72 +175,3 @@ def tabulate(
     tasks = tasks.reshape(*sizes, n)
     tasks.flags.writeable = False
     return Table(problem, name, tasks, policy)
-
-
-def policy_tasks(
-    problem: Problem | Cluster, policy: Policy | ClusterPolicy, counts: FloatArray
-) -> FloatArray:
-    """Tasks under a policy for counts of shape (..., n_classes), with its answer checked.
-
-    On a cluster the policy answers with placements, (..., n_classes, n_servers), which are summed over the
-    servers.
-
-    Raises
-    ------
-    ModelError
-        If the policy is for the other kind of problem; if the answer has another shape; or if a value is
-        negative, not finite, or positive where no job is or, on a cluster, where the class cannot run.
-
-    Examples
-    --------
-    >>> from fairness import PSDSF, Cluster
-    >>> cluster = Cluster([[1, 2], [1, 0]], [[4, 4], [6, 0]])
-    >>> policy_tasks(cluster, PSDSF(), np.array([[1.0, 1.0], [1.0, 0.0]]))
-    array([[2., 8.],
-           [2., 0.]])
-    """
-    if isinstance(problem, Cluster):
-        placement = _placement(problem, policy, counts)
-        wrong = ~(np.isfinite(placement) & (placement >= 0)) | (
-            (((counts == 0)[..., None]) | ~problem.eligible) & (placement != 0)
-        )
-        rule = "tasks must be finite, >= 0, and 0 where no job is present or the class cannot run"
-        values = placement
-    else:
-        if isinstance(policy, ClusterPolicy):
-            raise ModelError(
-                f"policy {policy_name(policy)} places tasks on the servers of a Cluster; the problem is one "
-                "pool (a Problem): take a policy for pools, for example DRF(), or give a Cluster"
-            )
-        values = call_policy(problem, policy, counts)
-        wrong = ~(np.isfinite(values) & (values >= 0)) | ((counts == 0) & (values != 0))
-        rule = "tasks must be finite, >= 0, and 0 where no job is present"
-    if wrong.any():
-        place = tuple(int(v) for v in np.argwhere(wrong)[0])
-        state, i = place[: counts.ndim - 1], place[counts.ndim - 1]
-        where = f" on {problem.servers[place[-1]]!r}" if isinstance(problem, Cluster) else ""
-        raise ModelError(
-            f"policy {policy_name(policy)} gave {values[place]} tasks to class {problem.job_classes[i]!r}"
-            f"{where} in state {counts[state]}; {rule}"
-        )
-    tasks: FloatArray = values.sum(axis=-1) if isinstance(problem, Cluster) else values
-    return tasks
-
-
-def _placement(cluster: Cluster, policy: Policy | ClusterPolicy, counts: FloatArray) -> FloatArray:
-    """Placements under a policy, with the shape that they must have."""
-    name = policy_name(policy)
-    remedy = "the problem is a Cluster: take a policy that places tasks on servers, for example PSDSF()"
-    try:
-        placement: FloatArray = np.asarray(policy(cluster, counts), dtype=float)  # type: ignore[arg-type]
-    except AttributeError as error:
-        if error.obj is not cluster:
-            raise
-        # A policy for pools asks a cluster for what only a pool has.
-        raise ModelError(f"policy {name} is made for one pool of resources; {remedy}") from error
-    if placement.shape != (*counts.shape, cluster.n_servers):
-        raise ModelError(
-            f"policy {name} returned shape {placement.shape} for counts of shape {counts.shape} and "
-            f"{cluster.n_servers} servers; {remedy}, with shape (..., n_classes, n_servers)"
-        )
-    return placement

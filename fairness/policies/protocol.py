@@ -22,7 +22,7 @@ from fairness.certificates import Certificate
 from fairness.errors import ModelError
 from fairness.problem import FloatArray, Problem
 
-__all__ = ["CertifyingPolicy", "Policy", "Solution", "call_policy", "evaluate", "policy_name", "unit_prices"]
+__all__ = ["CertifyingPolicy", "Policy", "Solution", "evaluate", "policy_name", "unit_prices"]
 
 
 class Policy(Protocol):
@@ -80,24 +80,6 @@ def policy_name(policy: object) -> str:
         )
     name = getattr(policy, "name", None) or getattr(policy, "__name__", None)
     return str(name or type(policy).__name__)
-
-
-def call_policy(problem: Problem, policy: Policy, counts: FloatArray) -> FloatArray:
-    """Tasks under a policy as floats, with the shape of ``counts``.
-
-    Raises
-    ------
-    ModelError
-        If this is no policy, or its answer has another shape.
-    """
-    name = policy_name(policy)
-    tasks: FloatArray = np.asarray(policy(problem, counts), dtype=float)
-    if tasks.shape != counts.shape:
-        raise ModelError(
-            f"policy {name} returned shape {tasks.shape} for counts of shape {counts.shape}; "
-            "a policy answers with one number of tasks per state and class"
-        )
-    return tasks
 
 
 def unit_prices(problem: Problem, share_prices: FloatArray) -> FloatArray:

@@ -45,6 +45,7 @@ import pandas as pd
 from fairness.errors import ModelError, NotConvergedError
 from fairness.kernels import IntArray
 from fairness.memory import require_memory
+from fairness.policies.calling import policy_tasks
 from fairness.policies.protocol import Policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray
@@ -81,7 +82,7 @@ from queueing.replications import (
 )
 from queueing.results import class_table
 from queueing.system import System
-from queueing.table import Table, policy_tasks
+from queueing.table import Table
 
 __all__ = ["JobSimulation", "simulate_jobs"]
 

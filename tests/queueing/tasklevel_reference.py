@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from fairness import Cluster
-from queueing.table import policy_tasks
+from fairness.policies.calling import policy_tasks
 from queueing.tasklevel import (
     BestFit,
     DRFScheduler,

@@ -265,7 +265,7 @@ def test_bad_input():
         with pytest.raises(ModelError, match=words):
             admission(system, DRF(), **arguments)
     with pytest.raises(ModelError, match=r"serves nobody in state \(0, 1\)"):
-        admission(system, lambda problem, counts: counts * [1, 0], max_total=3)
+        admission(system, lambda problem, counts: np.minimum(counts, 1) * [1, 0], max_total=3)
     with pytest.raises(ModelError, match="two classes or more"):
         admission(System(Problem([[1]], [1]), [1]), DRF(), max_jobs=3, method="multilevel")
     five = System(Problem(np.eye(5), np.ones(5)), np.full(5, 0.5))

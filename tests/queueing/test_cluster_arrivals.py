@@ -16,6 +16,7 @@ from scipy.sparse.linalg import spsolve
 from capacity.sweeping.sweep import sweep
 from fairness import CATALOGUE, CDRFH, CLUSTER_CATALOGUE, DRF, PSDSF, TSF, Cluster, Problem
 from fairness.errors import ModelError, UnstableError
+from fairness.policies.calling import policy_tasks
 from fairness.policies.servers.per_server import PerServerDRF
 from fairness.testing import KINDS, random_cluster
 from queueing import admission, balanced_fairness, duration_bound, stationary, transient
@@ -25,7 +26,7 @@ from queueing.growth import GrowingTable
 from queueing.joblevel import JobTrace, simulate_jobs
 from queueing.simulation import simulate
 from queueing.system import System, same_problem
-from queueing.table import policy_tasks, tabulate
+from queueing.table import tabulate
 from tests.processes import PATIENCE
 
 # Statistical tests compare with intervals at this level; false alarms have probability 1e-6 per number.

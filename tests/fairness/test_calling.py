@@ -1,0 +1,155 @@
+"""What a policy gets and what it may answer: the same refusals wherever a policy is asked."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from capacity import policy_stability_region, service_region
+from capacity.growth_tests import chain_test
+from fairness import PSDSF, Cluster, ModelError, Problem, allocate, one_state
+from fairness.policies.calling import OneState, policy_tasks
+from queueing import (
+    System,
+    admission,
+    drift,
+    fluid_verdict,
+    simulate,
+    simulate_jobs,
+    stationary,
+    tabulate,
+    tagged_duration,
+    trajectory,
+    transient,
+)
+
+POOL = Problem([[1], [1]], [1])
+SYSTEM = System(POOL, [0.2, 0.3])
+
+
+def first_come(problem: Any, counts: Any) -> Any:
+    """All to the first class, else all to the second: for one state."""
+    if counts[0] > 0:
+        return np.array([1.0, 0.0])
+    return np.array([0.0, 1.0 if counts[1] > 0 else 0.0])
+
+
+def in_batches(problem: Any, counts: Any) -> Any:
+    """The same for any number of states."""
+    x = np.asarray(counts)
+    return np.stack([x[..., 0] > 0, (x[..., 0] == 0) & (x[..., 1] > 0)], axis=-1).astype(float)
+
+
+ASKED: dict[str, Callable[[Any], Any]] = {
+    "tabulate": lambda policy: tabulate(POOL, policy, 4).tasks,
+    "stationary": lambda policy: stationary(SYSTEM, policy, shape=8).mean_jobs,
+    "transient": lambda policy: transient(SYSTEM, policy, [1.0], shape=6).mean_jobs,
+    "simulate": lambda policy: simulate(SYSTEM, policy, events=400, replications=2, rng=1).mean_jobs,
+    "simulate_jobs": lambda policy: (
+        simulate_jobs(SYSTEM, policy, jobs=200, rng=1).estimates["mean_jobs"].value
+    ),
+    "admission": lambda policy: admission(SYSTEM, policy, max_total=3).mean_jobs,
+    "drift": lambda policy: drift(SYSTEM, policy, [[1.0, 2.0], [0.0, 1.0], [3.0, 1.0]]),
+    "trajectory": lambda policy: trajectory(SYSTEM, policy, [1.0, 2.0]).emptying_time,
+    "fluid_verdict": lambda policy: fluid_verdict(SYSTEM, policy).status,
+    "stability": lambda policy: policy_stability_region(POOL, policy, points=3).points[0].outer,
+    "service": lambda policy: service_region(POOL, policy, 0.1, points=3, precision=0.05).points[1].loads,
+    "chain test": lambda policy: chain_test(SYSTEM, policy).says,
+    "tagged": lambda policy: tagged_duration(SYSTEM, policy, 0, shape=8).mean,
+}
+
+
+@pytest.mark.parametrize("place", ASKED)
+def test_a_policy_for_one_state_is_refused_with_the_remedy_and_works_with_it(place: str) -> None:
+    with pytest.raises(
+        ModelError, match=r"policy first_come .*, many states at once, .* @fairness.one_state"
+    ):
+        ASKED[place](first_come)
+    np.testing.assert_array_equal(ASKED[place](one_state(first_come)), ASKED[place](in_batches))
+
+
+def test_one_state_on_servers_and_in_other_processes() -> None:
+    cluster = Cluster([[1], [1]], [[1], [2]])
+
+    @one_state
+    def alone(cluster: Any, counts: Any) -> Any:
+        return PSDSF()(cluster, counts)
+
+    states = np.array([[1.0, 2.0], [0.0, 3.0], [0.0, 0.0]])
+    np.testing.assert_array_equal(
+        policy_tasks(cluster, alone, states), policy_tasks(cluster, PSDSF(), states)
+    )
+    assert alone.name == "alone"
+    assert one_state(alone) is alone
+    assert alone(cluster, np.empty((0, 2))).shape == (0, 2, 2)
+    kept = OneState(first_come)
+    assert pickle.loads(pickle.dumps(kept)) == kept
+    tables = [tabulate(POOL, one_state(first_come), 5, n_jobs=n).tasks for n in (1, 2)]
+    np.testing.assert_array_equal(*tables)
+    assert allocate(POOL, one_state(first_come), [0, 2]).tasks.tolist() == [0, 1]
+    with pytest.raises(ModelError, match="policy must be callable"):
+        one_state("first_come")  # type: ignore[arg-type]
+
+
+def first_row(problem: Any, counts: Any) -> Any:
+    """The right shape for any batch, but what it serves is the first state and not the first class."""
+    tasks = np.zeros(np.shape(counts))
+    tasks[0] = np.minimum(counts[0], 1)
+    return tasks
+
+
+def swapped(problem: Any, counts: Any) -> Any:
+    """The right shape where there are as many states as classes."""
+    return np.array([np.minimum(counts[0], 1), counts[1] * (np.asarray(counts[0]) == 0) > 0], dtype=float)
+
+
+@pytest.mark.parametrize("policy", [first_row, swapped])
+def test_answers_of_the_right_shape_to_another_question_are_found(policy: Any) -> None:
+    states = np.array([[1.0, 2.0], [0.0, 1.0]])
+    with pytest.raises(ModelError, match=r"in this state alone; counts\[0\] is the first state"):
+        policy_tasks(POOL, policy, states)
+
+
+LIMITED = Problem([[1, 0], [0, 1]], [1, 0], limits=[0.5, 1])
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (lambda p, x: np.where(np.asarray(x) > 0, -1.0, 0.0), r"gave -1.0 tasks to class 'class 2' in state"),
+        (lambda p, x: np.asarray(x) * np.nan, r"gave nan tasks to class 'class 1' in state \[0. 1.\]"),
+        (lambda p, x: np.ones(np.shape(x)), r"gave 1.0 tasks to class 'class 1' in state \[0. 1.\]"),
+        (lambda p, x: np.asarray(x) * 1.0, r"uses 4 times the capacity of 'resource 1' in state \[3. 1.\]"),
+        (lambda p, x: "many", r"policy <lambda> returned 'many' for counts of shape \(2, 2\)"),
+        (lambda p, x: np.zeros(3), r"returned shape \(3,\) for counts of shape \(2, 2\)"),
+    ],
+)
+def test_answers_that_are_none_are_refused_with_the_state(answer: Any, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        policy_tasks(POOL, answer, np.array([[0.0, 1.0], [3.0, 1.0]]))
+
+
+def test_use_beyond_limits_and_of_what_is_not_there() -> None:
+    with pytest.raises(
+        ModelError, match=r"gave 1 tasks to class 'class 1' in state .*beyond its limit of 0.5"
+    ):
+        policy_tasks(LIMITED, lambda p, x: np.array([1.0, 0.0]), np.array([1.0, 1.0]))
+    with pytest.raises(ModelError, match="uses what is not there of 'resource 2'"):
+        policy_tasks(LIMITED, lambda p, x: np.array([0.5, 0.1]), np.array([1.0, 1.0]))
+    cluster = Cluster([[1], [1]], [[1], [2]])
+    with pytest.raises(ModelError, match="uses 2 times the capacity of 'resource 1' of 'server 1'"):
+        policy_tasks(cluster, lambda c, x: np.ones((2, 2)), np.array([1.0, 1.0]))
+    with pytest.raises(ModelError, match="policy <lambda> gave nan tasks"):
+        allocate(POOL, lambda p, x: np.full(2, np.nan))
+
+
+def test_mistakes_of_the_policy_itself_are_shown_as_they_are() -> None:
+    def broken(problem: Any, counts: Any) -> Any:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        tabulate(POOL, broken, 3)
