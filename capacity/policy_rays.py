@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from capacity.growth_tests import EVENTS, GrowthTest, chain_test, is_scheduler, simulation_test
-from capacity.rays import crossing
+from capacity.rays import Crossing, crossing
 from capacity.regions import stability_region
 from fairness.cluster import Cluster
 from fairness.errors import ModelError, NotConvergedError
@@ -176,9 +176,13 @@ class PolicyRays:
         except NotConvergedError as error:
             raise NotConvergedError(
                 f"the stability of {self.name} on the ray {shown}: {error}",
-                best=error.best,
+                best=self._point(direction, error.best, seen),
                 residual=error.residual,
             ) from error
+        return self._point(direction, found, seen)
+
+    def _point(self, direction: FloatArray, found: Crossing, seen: dict[float, Any]) -> PolicyPoint:
+        """The bracket with its evidence."""
         inner = seen[found.inner].evidence if found.inner in seen else "empty system"
         outer = seen[found.outer].evidence if found.outer in seen else "load 1: no policy is stable (proof)"
         return PolicyPoint(frozen(direction), found.inner, found.outer, inner, outer, found.evaluations)

@@ -17,6 +17,7 @@ from capacity.service_rates import Rates, rate_model
 from fairness.errors import ModelError, NotConvergedError
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray, Problem
+from fairness.work import Task
 
 __all__ = ["Choice", "Verifier", "cheapest_floor", "search_whole", "tighten"]
 
@@ -25,6 +26,9 @@ TAILS = (1e-4, 1e-8, 1e-11, 1e-14)
 
 TAIL = 1e-8
 """Tail for rates whose lower ends are trusted."""
+
+EVALUATIONS = 20
+"""Evaluations that most searches take."""
 
 ROUNDS = 12
 """Most refits of the bound to the model."""
@@ -64,6 +68,7 @@ class Verifier:
         self.best: Choice | None = None
         """Cheapest servers found so far that keep the targets."""
         self._seen: dict[tuple[bytes, float], Rates] = {}
+        self.work = Task("the model at some capacities", 1, "evaluations of the model")
         self.live = loads > 0
 
     @property
@@ -107,10 +112,26 @@ class Verifier:
                 f"{self.evaluations} evaluations of the model did not finish the search for the cheapest "
                 "capacities; best, if any, keeps the targets: take it, or raise max_evaluations"
             )
+        self.work.advance(0)
         self.evaluations += 1
         model = rate_model(self.problem(servers), self._method, self._sizes, self._max_states)
         self._seen[key] = model.rates(self._loads, tail)
+        self.work.advance()
         return self._seen[key]
+
+    def searching(self, bound: Choice) -> Task:
+        """The search that starts at the bound's optimum, as work whose time is told before it starts."""
+        expected = min(EVALUATIONS, self._budget)
+        model = rate_model(self.problem(bound.servers), self._method, self._sizes, self._max_states)
+        seconds = expected * model.seconds(self._loads, TAIL)
+        self.work = Task(
+            f"the cheapest capacities under {self.name}",
+            expected,
+            "evaluations of the model",
+            seconds,
+            "take method='bound'",
+        )
+        return self.work
 
     def keeps(self, servers: FloatArray) -> bool | None:
         """Whether the targets are kept, certainly; None if the model cannot say."""

@@ -42,6 +42,7 @@ from fairness.labels import as_named, by_label
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray, Problem
 from fairness.validation import float_array, frozen, model_array, require, require_shape, require_whole
+from fairness.work import OutOfTime, ProgressOption, stopped, watching
 from queueing.system import System
 
 __all__ = ["Provision", "provision"]
@@ -197,6 +198,8 @@ def provision(
     precision: float = 1e-6,
     max_states: int | None = None,
     max_evaluations: int = 500,
+    progress: ProgressOption = None,
+    time_limit: float | None = None,
 ) -> Provision:
     """Buy the cheapest capacities that keep targets.
 
@@ -231,6 +234,11 @@ def provision(
         Largest box of states, as in :func:`capacity.service.service_region`.
     max_evaluations : int
         Most evaluations of the model. If the search needs more, NotConvergedError.
+    progress : callable or bool, optional
+        Called with a :class:`fairness.work.Progress` now and then. Default: a bar for work of more than
+        seconds, where standard error is a terminal; False: none.
+    time_limit : float, optional
+        Seconds after which the search stops.
 
     Returns
     -------
@@ -243,8 +251,9 @@ def provision(
         bound.
     NotConvergedError
         If the convex program, or the model at some capacities, is not accurate enough, no capacities that
-        keep the targets under the policy were found, or the effort does not suffice; ``best`` is then the
-        cheapest Provision found so far (its ``lower_cost`` is proven), None if there is none.
+        keep the targets under the policy were found, or the effort or the time does not suffice; ``best`` is
+        then the cheapest Provision found so far (its ``lower_cost`` is proven; that of the bound, if balanced
+        fairness has verified none), None if there is none. A KeyboardInterrupt has the same ``best``.
 
     Examples
     --------
@@ -338,27 +347,42 @@ def provision(
     floor = cheapest_floor(program, whole)
     verifier = Verifier(problem, method, rho, sizes, target, program, max_states, max_evaluations)
     done, reason = True, ""
+    stop: BaseException | None = None
     if method == "bound":
         choice, lower = bound, bound_lower
     else:
-        lower = floor.cost
+        choice, lower = bound, floor.cost
         try:
-            if whole:
-                choice, lower, done = search_whole(verifier, bound, floor)
-            else:
-                choice = tighten(verifier, bound, floor, precision)
+            with watching(progress, time_limit), verifier.searching(bound):
+                if whole:
+                    choice, lower, done = search_whole(verifier, bound, floor)
+                else:
+                    choice = tighten(verifier, bound, floor, precision)
         except NotConvergedError as error:
             if not verifier.exhausted or verifier.best is None:
                 raise
             choice, done, reason = verifier.best, False, str(error)
+        except (OutOfTime, KeyboardInterrupt) as error:
+            stop, done = error, False
+            if verifier.best is None and method != "balanced":
+                known = "no capacities are known yet that keep the targets"
+                raise stopped(stop, known, None) from None
+            if verifier.best is None:
+                # What keeps the targets under the bound keeps them under balanced fairness.
+                verifier = Verifier(problem, "bound", rho, sizes, target, program, None, max_evaluations)
+            else:
+                choice = verifier.best
     bought = verifier.problem(choice.servers)
     final = verifier.rates(choice.servers, last=True)
     result = Provision(
         System(bought, rho / sizes, sizes), verifier.name, verifier.evidence, frozen(choice.servers),
         choice.cost, min(lower, choice.cost), min(floor.cost, choice.cost), frozen(bound.servers), bound.cost,
         bound_lower, frozen(relaxed.prices), frozen(target), frozen(final.low), float(maximum_load),
-        final.tail_mass, final.residual, verifier.evaluations, method == "bound" or (whole and done),
+        final.tail_mass, final.residual, verifier.evaluations, done and (whole or method == "bound"),
     )  # fmt: skip
+    if stop is not None:
+        known = f"best costs {result.cost:.6g}, at least {result.lower_cost:.6g} is needed"
+        raise stopped(stop, known, result, result.gap) from None
     if not done:
         raise NotConvergedError(
             reason

@@ -34,6 +34,7 @@ from scipy.spatial import Delaunay
 
 from fairness.errors import NotConvergedError
 from fairness.problem import FloatArray
+from fairness.work import OutOfTime, Task, stopped
 
 __all__ = ["Crossing", "crossing", "mesh", "simplex_grid", "split", "volume"]
 
@@ -42,6 +43,9 @@ PROBES = (0.25, 0.5, 0.75)
 
 SECANTS, STEPS = 25, 100
 """Secant steps before plain bisection; steps in all (60 bisections exhaust the floats)."""
+
+EVALUATIONS = 9
+"""Evaluations that most rays take: the probes, the guess, some secant steps and the two ends."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,11 @@ class Crossing:
 
 
 def crossing(
-    margin: Callable[[float], tuple[float, float]], at_zero: float, guess: float, precision: float
+    margin: Callable[[float], tuple[float, float]],
+    at_zero: float,
+    guess: float,
+    precision: float,
+    seconds: float = math.nan,
 ) -> Crossing:
     """Bracket the crossing of a margin on (0, 1) to a width of at most ``precision``.
 
@@ -75,11 +83,14 @@ def crossing(
     guess : float
         Where to look first, inside (0, 1).
     precision : float
+    seconds : float, optional
+        Time of one evaluation at the guess, about.
 
     Raises
     ------
     NotConvergedError
-        If the margin could not be computed at the outer end, or its enclosures are too wide.
+        If the margin could not be computed at the outer end, its enclosures are too wide, or the time is
+        over; ``best`` is then the Crossing as far as it is known.
 
     Examples
     --------
@@ -91,15 +102,24 @@ def crossing(
     values = {0.0: at_zero, 1.0: -1.0}
     failures: dict[float, NotConvergedError] = {}
     evaluations = 0
+    work = Task(
+        "the boundary on a ray",
+        EVALUATIONS,
+        "evaluations",
+        EVALUATIONS * seconds,
+        "take a larger precision or method='bound'",
+    )
 
     def look(u: float) -> None:
         nonlocal inner, outer, evaluations
         if not inner < u < outer or u in values:
             return
+        work.advance(done=evaluations)
         evaluations += 1
         try:
             low, high = margin(u)
         except NotConvergedError as error:
+            work.advance(0)  # what lacked the time to converge says nothing about u
             failures[u] = error
             outer = u
             return
@@ -109,36 +129,44 @@ def crossing(
         elif high < 0:
             outer = u
 
-    for part in PROBES:
-        look(part * guess)
-    estimate = guess
-    for step in range(STEPS):
-        look(estimate)
-        if outer - inner <= precision:
-            break
-        following = _secant(values) if step < SECANTS else math.nan
-        if not inner < following < outer:
-            following = (inner + outer) / 2
-        elif abs(following - estimate) <= precision / 4:
-            centre = following
-            look(centre - 0.45 * precision)
-            look(centre + 0.45 * precision)
+    def search() -> None:
+        for part in PROBES:
+            look(part * guess)
+        estimate = guess
+        for step in range(STEPS):
+            look(estimate)
             if outer - inner <= precision:
                 break
-            # The bracket is still open on one side: the estimate was not as good as it seemed.
-            following = (inner + outer) / 2
-        estimate = following
+            following = _secant(values) if step < SECANTS else math.nan
+            if not inner < following < outer:
+                following = (inner + outer) / 2
+            elif abs(following - estimate) <= precision / 4:
+                centre = following
+                look(centre - 0.45 * precision)
+                look(centre + 0.45 * precision)
+                if outer - inner <= precision:
+                    break
+                # The bracket is still open on one side: the estimate was not as good as it seemed.
+                following = (inner + outer) / 2
+            estimate = following
+
+    try:
+        with work:
+            search()
+    except (OutOfTime, KeyboardInterrupt) as stop:
+        known = f"the crossing lies between relative loads {inner:.6g} and {outer:.6g}"
+        raise stopped(stop, known, Crossing(inner, outer, evaluations), outer - inner) from None
     if outer in failures:
         raise NotConvergedError(
             f"the margin could not be computed from relative load {outer:.6g} on ({failures[outer]})",
-            best=inner,
+            best=Crossing(inner, outer, evaluations),
             residual=outer - inner,
         ) from failures[outer]
     if outer - inner > precision:
         raise NotConvergedError(
             f"the crossing is known to lie between relative loads {inner:.9g} and {outer:.9g} only: the "
             f"margin is not computed accurately enough for precision={precision:g}; raise precision",
-            best=inner,
+            best=Crossing(inner, outer, evaluations),
             residual=outer - inner,
         )
     return Crossing(inner, outer, evaluations)

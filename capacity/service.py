@@ -39,11 +39,12 @@ from capacity.rays import mesh, simplex_grid, split
 from capacity.region import pool_stability_region
 from capacity.service_rays import ServicePoint, ServiceRays, service_rays
 from capacity.service_simulated import Simulated, SimulatedRays
-from fairness.errors import ModelError
+from fairness.errors import ModelError, NotConvergedError
 from fairness.notebook import shown
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray, Problem
 from fairness.validation import frozen, model_array, require_whole
+from fairness.work import OutOfTime, ProgressOption, Task, stopped, watching
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -180,6 +181,8 @@ def service_boundary(
     mean_sizes: ArrayLike = 1.0,
     precision: float = 1e-6,
     max_states: int | None = None,
+    progress: ProgressOption = None,
+    time_limit: float | None = None,
 ) -> ServicePoint:
     """Where one ray leaves the region of guaranteed service; any number of classes.
 
@@ -189,6 +192,11 @@ def service_boundary(
         Class loads, on any scale; >= 0. Classes with entry 0 have no arrivals.
     problem, method, minimum_service_rate, mean_sizes, precision, max_states
         As in :func:`service_region`.
+    progress : callable or bool, optional
+        Called with a :class:`fairness.work.Progress` now and then. Default: a bar for work of more than
+        seconds, where standard error is a terminal; False: none.
+    time_limit : float, optional
+        Seconds after which the search stops.
 
     Returns
     -------
@@ -198,7 +206,8 @@ def service_boundary(
     Raises
     ------
     ModelError, NotConvergedError
-        As in :func:`service_region`.
+        As in :func:`service_region`; ``best`` is the point with the bracket that is known, also where the
+        time is over. A KeyboardInterrupt has the same ``best``.
 
     Examples
     --------
@@ -210,7 +219,8 @@ def service_boundary(
     array([1.875, 3.75 , 0.   , 1.875])
     """
     rays = _rays(problem, method, minimum_service_rate, mean_sizes, precision, max_states)
-    return rays.point(rays.scaled(direction))
+    with watching(progress, time_limit):
+        return rays.point(rays.scaled(direction))
 
 
 def service_region(
@@ -222,6 +232,8 @@ def service_region(
     points: int = 60,
     precision: float = 1e-6,
     max_states: int | None = None,
+    progress: ProgressOption = None,
+    time_limit: float | None = None,
 ) -> ServiceRegion:
     """Loads at which every class with arrivals keeps a given mean service rate.
 
@@ -244,6 +256,8 @@ def service_region(
         Largest width of the bracket of a point, in relative load of the busiest resource.
     max_states : int, optional
         Largest box; default 10^10 states for balanced fairness, 10^6 for chains.
+    progress, time_limit
+        As in :func:`service_boundary`.
 
     Returns
     -------
@@ -255,7 +269,8 @@ def service_region(
         If an argument is wrong, the region is empty, or a box does not fit.
     NotConvergedError
         If a law could not be computed at the outer end of a bracket (a chain that grows beyond
-        ``max_states``: raise it, or the minimum rate), or not accurately enough for ``precision``.
+        ``max_states``: raise it, or the minimum rate), or not accurately enough for ``precision``; or if the
+        time is over. ``best`` is the region of the points found by then, None where they span none.
 
     Examples
     --------
@@ -282,23 +297,42 @@ def service_region(
         )
     largest = 1.0 / problem.task_shares.max(axis=1)
     weights = simplex_grid(n, points // 3 if n == 2 else points // 2)
-    found = [rays.point(rays.scaled(w * largest)) for w in weights]
     least = 0.25 / points ** (1.0 / max(1, n - 1))
-    while n > 1 and len(found) < points:
-        ends = np.array([p.loads for p in found]) / largest
-        new = split(weights, ends, least)
-        if new is None:
-            break
-        weights = np.vstack([weights, new])
-        found.append(rays.point(rays.scaled(new * largest)))
-    if n == 2:
-        order = np.argsort(weights[:, 1], kind="stable")
-        weights, found = weights[order], [found[k] for k in order]
-    model = rays.model
-    return ServiceRegion(
-        problem, model.name, model.evidence, rays.minimum, model.mean_sizes, float(precision),
-        tuple(found), frozen(mesh(weights)), rays,
-    )  # fmt: skip
+    found: list[ServicePoint] = []
+
+    def region(weights: FloatArray) -> ServiceRegion:
+        ordered = found
+        if n == 2:
+            order = np.argsort(weights[:, 1], kind="stable")
+            weights, ordered = weights[order], [found[k] for k in order]
+        model = rays.model
+        return ServiceRegion(
+            problem, model.name, model.evidence, rays.minimum, model.mean_sizes, float(precision),
+            tuple(ordered), frozen(mesh(weights)), rays,
+        )  # fmt: skip
+
+    grid = len(weights)
+    try:
+        with watching(progress, time_limit), Task("the region", points, "rays") as work:
+            for w in weights:
+                found.append(rays.point(rays.scaled(w * largest)))
+                work.advance()
+            while n > 1 and len(found) < points:
+                ends = np.array([p.loads for p in found]) / largest
+                new = split(weights, ends, least)
+                if new is None:
+                    break
+                found.append(rays.point(rays.scaled(new * largest)))
+                weights = np.vstack([weights, new])
+                work.advance()
+    except (NotConvergedError, KeyboardInterrupt) as error:
+        # A point is no region.
+        error.best = region(weights[: len(found)]) if len(found) >= grid else None  # type: ignore[union-attr]
+        raise
+    except OutOfTime as stop:
+        best = region(weights) if len(found) >= grid else None
+        raise stopped(stop, f"{len(found)} of {points} points are known", best) from None
+    return region(weights)
 
 
 def _rays(

@@ -9,6 +9,7 @@ load 0.8, it was 2 to 25 times the actual error), and the closed-form bound is e
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
@@ -21,6 +22,7 @@ from fairness.policies.calling import policy_tasks
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray, Problem
 from queueing.balanced import balanced_fairness
+from queueing.balanced_planning import balanced_plan
 from queueing.bound import duration_bound
 from queueing.chain import stationary
 from queueing.system import System
@@ -61,6 +63,10 @@ class RateModel(ABC):
     def rates(self, loads: FloatArray, tail: float) -> Rates:
         """Rates at stable loads; ``tail`` is the probability that a box may leave out."""
 
+    def seconds(self, loads: FloatArray, tail: float) -> float:
+        """Time that these rates take, about; NaN where only trying tells."""
+        return math.nan
+
     def _system(self, loads: FloatArray) -> System:
         return System(self.problem, loads / self.mean_sizes, self.mean_sizes)
 
@@ -85,6 +91,9 @@ class _Balanced(RateModel):
     def rates(self, loads: FloatArray, tail: float) -> Rates:
         law = balanced_fairness(self._system(loads), tail=tail, max_states=self._max_states)
         return _enclosed(loads, law.mean_jobs, law.mean_jobs_error, law.tail_mass, 0.0)
+
+    def seconds(self, loads: FloatArray, tail: float) -> float:
+        return balanced_plan(self._system(loads), tail=tail).seconds
 
 
 class _Chain(RateModel):

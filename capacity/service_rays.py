@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from capacity.rays import crossing
+from capacity.rays import Crossing, crossing
 from capacity.service_rates import RateModel, Rates, rate_model
 from fairness.errors import ModelError, NotConvergedError, UnstableError
 from fairness.policies.protocol import Policy
@@ -131,9 +131,20 @@ class ServiceRays:
             ]
             guess = min(0.5 * (1.0 + bound), min(ratios)[1] * bound)
         at_zero = float((self.alone[live] / least).min()) - 1.0
-        found = crossing(margin, at_zero, guess, self.precision)
+        seconds = self.model.seconds(guess * direction, self._first_tail)
+        try:
+            found = crossing(margin, at_zero, guess, self.precision, seconds)
+        except (NotConvergedError, KeyboardInterrupt) as error:
+            known = getattr(error, "best", None)
+            if known is not None:
+                error.best = self._point(direction, known, seen)  # type: ignore[union-attr]
+            raise
         self._ended.append((direction, (found.inner + found.outer) / 2 / bound))
+        return self._point(direction, found, seen)
 
+    def _point(self, direction: FloatArray, found: Crossing, seen: dict[float, Rates]) -> ServicePoint:
+        """The bracket with its evidence: the rates that were seen on the ray."""
+        live = direction > 0
         start = np.where(live, self.alone, np.nan)
         at_start = Rates(start, start, 0.0, 0.0)
         inner = seen.get(found.inner, at_start)
@@ -148,6 +159,11 @@ class ServiceRays:
             int(np.nanargmin(edge.high / self.minimum)), frozen(inner.low),
             inner.tail_mass, inner.residual, not risen, found.evaluations,
         )  # fmt: skip
+
+    @property
+    def _first_tail(self) -> float:
+        """Tail that is tried first."""
+        return min(1e-4, 0.01 * self.precision)
 
     def keeps(self, loads: FloatArray) -> bool:
         """Whether every class with arrivals keeps its rate at these loads."""
@@ -181,7 +197,7 @@ class ServiceRays:
         """Rates with a tail small enough to decide, or to be accurate near the minimum."""
         live = loads > 0
         self._require_visible(loads)
-        tail = min(1e-4, 0.01 * self.precision)
+        tail = self._first_tail
         least = self.minimum[live]
         while True:
             rates = self.model.rates(loads, tail)

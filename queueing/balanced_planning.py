@@ -8,7 +8,6 @@ the recursion over subtrees (:mod:`queueing.balanced_tree`), or else the recursi
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -23,16 +22,13 @@ from fairness.problem import FloatArray
 from fairness.validation import require_number
 from queueing.balanced_forms import LinearLaw, OneGroupLaw, linear_order
 from queueing.balanced_groups import Component, Groups, merge_classes
-from queueing.balanced_recursion import BoxLaw, box_bytes
+from queueing.balanced_recursion import BoxLaw, box_bytes, box_seconds
 from queueing.balanced_tree import POINTS, TreeLaw, tree_nodes, tree_sums
 from queueing.grid import box_name, count_states
 from queueing.system import System
 from queueing.tails import StoreAndForward
 
 __all__ = ["BalancedPlan", "GroupLaw", "Step", "balanced_plan", "check_tail", "steps"]
-
-STATES_PER_SECOND = 4e9
-"""States times groups times resources that one core handles per second, about."""
 
 PRODUCTS_PER_SECOND = 1e7
 """Products of sums and their derivatives in the recursion over a tree, about."""
@@ -258,6 +254,6 @@ def _step(component: Component, tail: float) -> Step:
             )
     bound = StoreAndForward.of_gains(component.gain, component.ceiling, component.resources)
     box = bound.box(tail)
-    seconds = math.prod((count_states(box), *map(float, component.gain.shape))) / STATES_PER_SECOND
+    seconds = box_seconds(box, component.gain.shape[1])
     solve = partial(BoxLaw, component.gain, component.ceiling, bound, box)
     return Step(component, BoxLaw.method, box, box_bytes(box, False), seconds, solve)

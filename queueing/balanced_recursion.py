@@ -20,16 +20,23 @@ from numpy.typing import NDArray
 from fairness.compiling import stored
 from fairness.memory import require_memory
 from fairness.problem import FloatArray
+from fairness.work import Task
 from queueing.grid import SMALLEST, box_name, count_states, mean_counts
 from queueing.tails import StoreAndForward
 
-__all__ = ["BoxLaw", "box_bytes", "recursion", "require_box"]
+__all__ = ["BoxLaw", "box_bytes", "box_seconds", "recursion", "require_box"]
 
 LARGEST = 1e200
 """When P exceeds this (possible with limits only), everything is divided by it."""
 
 CHUNK = 512
 """States handled at a time, so that what is read again is still in the first cache."""
+
+STATES_PER_SECOND = 1.5e9
+"""States times groups times resources that one core handles per second, about."""
+
+CALL_SECONDS = 0.3
+"""Time of one call of the recursion, about."""
 
 
 class BoxLaw:
@@ -125,7 +132,22 @@ class _Run:
         column, first = np.zeros(levels.shape[1]), np.zeros(dims[0])
         law = np.zeros(math.prod(shape) if keep else 0)
         moment = np.zeros(levels.shape[1] if cross else 0)
-        log_scale, empty = recursion(sorted_gain, sorted_ceiling, dims, levels, column, first, law, moment)
+        arrays = (sorted_gain, sorted_ceiling, dims, levels, column, first, law, moment)
+        log_scale, empty, end = 0.0, 1.0, int((dims - 1).sum()) + 1
+        seconds = box_seconds(shape, gain.shape[1])
+        # A stop comes between two calls.
+        step = max(1, int(end / max(1.0, seconds / CALL_SECONDS)))
+        with Task(
+            f"balanced fairness on a box of {box_name(shape)} states",
+            end,
+            "levels",
+            seconds,
+            "raise tail, or take duration_bound",
+        ) as work:
+            for level in range(0, end, step):
+                last = min(level + step, end)
+                log_scale, empty = recursion(*arrays, level, last, log_scale, empty)
+                work.advance(last - level)
         mass = float(first.sum())
         self.log_mass = log_scale + math.log(mass)
         self.empty = empty / mass
@@ -162,6 +184,11 @@ def box_bytes(shape: Sequence[int], keep: bool) -> float:
     return 8.0 * (states + 3 * states / shape[0] if keep else 3 * slab + 4 * max(shape))
 
 
+def box_seconds(shape: Sequence[int], n_resources: int) -> float:
+    """Time of the recursion on one core, about."""
+    return count_states(shape) * len(shape) * n_resources / STATES_PER_SECOND
+
+
 def require_box(shape: Sequence[int], keep: bool) -> None:
     """Refuse a box that the memory of this machine cannot hold."""
     remedy = "raise tail, give a smaller shape" + (
@@ -180,15 +207,19 @@ def recursion(
     first: FloatArray,
     law: FloatArray,
     cross: FloatArray,
+    begin_level: int,
+    end_level: int,
+    log_scale: float,
+    empty: float,
 ) -> tuple[float, float]:
-    """Run P level by level; return the logarithm of the scale of all values, and P(0) on that scale.
+    """Run P over some levels; return the logarithm of the scale of all values, and P(0) on that scale.
 
     gain (n, m) holds rho_i a_ij/C_j and ceiling (n,) rho_i/l_i; dims (n,), n >= 2. The states of level t are
     addressed by all their counts but the first, in rows along the last axis that begin with one place of
     padding; levels (2, places) holds two successive levels and column (places,) receives the sums of P over
     the first axis. first (dims[0],) receives the sums over the others; law, flat over the box, receives P
     unless it is empty, and cross (places,) the sums of x_0 P over the first axis unless it is empty. All
-    arrays come as zeros.
+    arrays come as zeros at level 0, with scale 0 and ``empty`` 1, and later as the levels before left them.
     """
     n, m = gain.shape
     last = n - 1
@@ -199,12 +230,11 @@ def recursion(
     for x in range(1, dims.max()):
         reciprocal[x] = 1.0 / x
     work = np.empty(CHUNK)
-    log_scale = 0.0
-    empty = 1.0
-    levels[0, 1] = column[1] = first[0] = 1.0
-    if law.size > 0:
-        law[0] = 1.0
-    for level in range(1, dims.sum() - n + 1):
+    if begin_level == 0:
+        levels[0, 1] = column[1] = first[0] = 1.0
+        if law.size > 0:
+            law[0] = 1.0
+    for level in range(max(1, begin_level), end_level):
         old = levels[(level - 1) % 2]
         new = levels[level % 2]
         peak = 0.0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,11 +20,13 @@ from numpy.typing import NDArray
 
 from fairness.cluster import Cluster
 from fairness.errors import ModelError
-from fairness.memory import require_memory
+from fairness.memory import memory_guarded, require_memory
 from fairness.policies.calling import policy_tasks
 from fairness.policies.protocol import Policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray, Problem
+from fairness.validation import frozen
+from fairness.work import Task
 from fairness.workers import attended
 from queueing.grid import box_name, check_shape, count_axes, count_states
 from queueing.system import same_problem
@@ -34,7 +37,13 @@ if TYPE_CHECKING:
 __all__ = ["Table", "tabulate"]
 
 CHUNK = 1 << 16
-"""States per call of the policy: enough to hide the cost of a call, few enough to stay in the cache."""
+"""Most states per call of the policy: enough to hide the cost of a call, few enough to stay in the cache."""
+
+FIRST_CHUNK = 256
+"""States of the first call, which tells how long the others take."""
+
+CHUNK_SECONDS = 0.2
+"""Time that a call may take: a user who stops the work waits no longer."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,50 +137,83 @@ def tabulate(
     sizes = check_shape(shape, problem)
     if not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
         raise ModelError(f"n_jobs must be a positive integer, or -1 for all cores; got {n_jobs!r}")
-    n, states = problem.n_classes, math.prod(sizes)
     name = policy_name(policy)
+    if known is not None and not known.is_of(problem, policy):
+        raise ModelError(f"known must be a table of the same problem and policy; got {known!r}")
     require_memory(
-        8.0 * n * count_states(sizes),
+        8.0 * problem.n_classes * count_states(sizes),
         f"the table of {name} on {box_name(sizes)} states",
         "give a smaller shape",
     )
+    with memory_guarded(f"the table of {name} on {box_name(sizes)} states", "give a smaller shape"):
+        return Table(problem, name, _computed(problem, policy, sizes, known, n_jobs), policy)
+
+
+def _computed(
+    problem: Problem | Cluster,
+    policy: Policy | ClusterPolicy,
+    sizes: tuple[int, ...],
+    known: Table | None,
+    n_jobs: int,
+) -> FloatArray:
+    """Tasks in all states, read-only; those that are known are copied."""
+    n, states = problem.n_classes, math.prod(sizes)
     tasks = np.empty((states, n))
     inner: tuple[int, ...] = (0,) * n
     if known is not None:
-        if not known.is_of(problem, policy):
-            raise ModelError(f"known must be a table of the same problem and policy; got {known!r}")
         inner = tuple(min(old, new) for old, new in zip(known.shape, sizes, strict=True))
         corner = tuple(slice(k) for k in inner)
         tasks.reshape(*sizes, n)[corner] = known.tasks[corner]
 
-    def missing(start: int) -> NDArray[np.intp]:
-        """Places from ``start`` on, one chunk, that are not known."""
-        place = np.arange(start, min(start + chunk, states))
-        if known is None:
-            return place
-        axes = np.unravel_index(place, sizes)
-        return place[np.any([axis >= k for axis, k in zip(axes, inner, strict=True)], axis=0)]
-
-    def computed(place: NDArray[np.intp]) -> FloatArray:
-        counts = np.stack(np.unravel_index(place, sizes), axis=-1).astype(float)
-        return policy_tasks(problem, policy, counts)
-
     # A placement has an entry per server.
-    chunk = CHUNK if isinstance(problem, Problem) else max(1, CHUNK // problem.n_servers)
-    if n_jobs != 1:
-        # States with many jobs of many classes may take longer: several chunks for each worker.
-        chunk = min(chunk, math.ceil(states / (8 * joblib.effective_n_jobs(n_jobs))))
-    places = (place for place in map(missing, range(0, states, chunk)) if len(place))
-    if n_jobs == 1:
-        for place in places:
-            tasks[place] = computed(place)
-    else:
-        chosen = list(places)
-        pieces = joblib.Parallel(n_jobs=n_jobs, **attended())(
-            joblib.delayed(computed)(place) for place in chosen
-        )
-        for place, piece in zip(chosen, pieces, strict=True):
-            tasks[place] = piece
-    tasks = tasks.reshape(*sizes, n)
-    tasks.flags.writeable = False
-    return Table(problem, name, tasks, policy)
+    most = CHUNK if isinstance(problem, Problem) else max(1, CHUNK // problem.n_servers)
+    work = Task(
+        f"the table of {policy_name(policy)} on {box_name(sizes)} states",
+        states - math.prod(inner),
+        "states",
+        instead="give a smaller shape, or take fewer classes",
+    )
+    with work:
+        if n_jobs == 1:
+            start, chunk = 0, min(FIRST_CHUNK, most)
+            while start < states:
+                begin = time.monotonic()
+                place = _missing(start, min(start + chunk, states), sizes, inner)
+                if len(place):
+                    tasks[place] = _at(problem, policy, sizes, place)
+                    work.advance(len(place))
+                start += chunk
+                # Neither many small calls nor one that lasts for minutes.
+                seconds = max(time.monotonic() - begin, 1e-6)
+                chunk = int(min(most, max(1, chunk * min(8.0, CHUNK_SECONDS / seconds))))
+        else:
+            # States with many jobs of many classes may take longer: several chunks for each worker.
+            chunk = min(most, math.ceil(states / (8 * joblib.effective_n_jobs(n_jobs))))
+            parts = (_missing(k, min(k + chunk, states), sizes, inner) for k in range(0, states, chunk))
+            chosen = [place for place in parts if len(place)]
+            run = joblib.Parallel(n_jobs=n_jobs, return_as="generator", **attended())
+            pieces = run(joblib.delayed(_at)(problem, policy, sizes, place) for place in chosen)
+            for place, piece in zip(chosen, pieces, strict=True):
+                tasks[place] = piece
+                work.advance(len(place))
+    return frozen(tasks.reshape(*sizes, n))
+
+
+def _missing(start: int, end: int, sizes: tuple[int, ...], inner: tuple[int, ...]) -> NDArray[np.intp]:
+    """Places from ``start`` on that are not in the known corner ``inner``."""
+    place = np.arange(start, end)
+    if not any(inner):
+        return place
+    axes = np.unravel_index(place, sizes)
+    return place[np.any([axis >= k for axis, k in zip(axes, inner, strict=True)], axis=0)]
+
+
+def _at(
+    problem: Problem | Cluster,
+    policy: Policy | ClusterPolicy,
+    sizes: tuple[int, ...],
+    place: NDArray[np.intp],
+) -> FloatArray:
+    """Tasks at places of the table."""
+    counts = np.stack(np.unravel_index(place, sizes), axis=-1).astype(float)
+    return policy_tasks(problem, policy, counts)
