@@ -164,14 +164,20 @@ class Page:
 
 
 def open_page(document: Document, query: str, default: State) -> Page:
-    """Fill a document with the page of a link; with the default state if the query is empty or wrong."""
-    notice, state = "", default
+    """Fill a document with the page of a link; with the default state if it is empty, wrong or too hard."""
+    notice = ""
     if query:
         try:
-            state = State.from_query(query)
+            page = Page(State.from_query(query))
+            page.attach(document)
         except FieldErrors as error:
             notice = f"This link could not be read ({error}); here is the first state instead."
-    page = Page(state, notice)
+        except FairqueuesError as error:
+            told = str(error).splitlines()[0]
+            notice = f"This link could not be shown ({told}); here is the first state instead."
+        else:
+            return page
+    page = Page(default, notice)
     page.attach(document)
     return page
 

@@ -1,8 +1,13 @@
-"""Serves the explorer on this machine: bound to 127.0.0.1, all scripts from here, nothing from elsewhere."""
+"""Serves the explorer on this machine: bound to 127.0.0.1, all scripts from here, nothing from elsewhere.
+
+A page of another site in the same browser must not reach it. The name of that site may be made to lead to
+this machine (DNS rebinding), but the browser goes on sending that name: a request whose Host is no name of
+this machine is refused, websockets included, and so is a websocket whose Origin is another page. Nobody may
+put the page into a frame, and the page itself loads nothing from elsewhere (Content-Security-Policy).
+"""
 
 from __future__ import annotations
 
-import socket
 import sys
 import webbrowser
 from typing import Any
@@ -10,22 +15,74 @@ from typing import Any
 from bokeh.application import Application
 from bokeh.application.handlers.function import FunctionHandler
 from bokeh.document import Document
-from bokeh.server.server import Server
-from tornado.web import RequestHandler
+from bokeh.server.server import BaseServer
+from bokeh.server.tornado import BokehTornado
+from bokeh.server.util import bind_sockets
+from tornado.httpserver import HTTPServer
+from tornado.httputil import HTTPHeaders, HTTPServerRequest
+from tornado.ioloop import IOLoop
+from tornado.web import OutputTransform, RequestHandler
 
-from fairness.errors import ModelError
+from fairness.errors import FairqueuesError, ModelError
 from fairness.validation import require_whole
 from fairqueues.explorer.drawing import figure_svg
 from fairqueues.explorer.fields import FieldErrors
 from fairqueues.explorer.model import State
 from fairqueues.explorer.page import open_page
 
-__all__ = ["make_server", "serve"]
+__all__ = ["ExplorerServer", "make_server", "serve"]
 
 ADDRESS = "127.0.0.1"
+NAMES = (ADDRESS, "localhost", "[::1]")
+"""By which a browser on this machine calls it."""
+
+# Bokeh writes its data into the page and compiles the callbacks that it is given.
+POLICY = (
+    "default-src 'none'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; "
+    "form-action 'none'; connect-src 'self'"
+)
+"""What the page may load; the last part goes on with its websocket."""
 
 
-def make_server(default: State, *, port: int = 5006) -> Server:
+class ExplorerServer(BaseServer):
+    """A server that listens on a port of this machine, 0 for any free one."""
+
+    def __init__(self, default: State, port: int) -> None:
+        sockets, self._port = bind_sockets(ADDRESS, port)
+
+        def open_document(document: Document) -> None:
+            # Bokeh makes one document for each visit, and its context knows the request.
+            context: Any = document.session_context
+            open_page(document, context.request.query if context else "", default)
+
+        tornado = _Guarded(
+            {"/": Application(FunctionHandler(open_document))},
+            extra_websocket_origins=[f"{name}:{self._port}" for name in NAMES],
+            absolute_url=f"http://{ADDRESS}:{self._port}/",
+            extra_patterns=[
+                (r"/figure/([a-z0-9-]+)\.svg", _FigureHandler, {"default": default}),
+                (r"/scenario\.toml", _ScenarioHandler, {"default": default}),
+            ],
+            session_token_expiration=86400,
+            transforms=[_Headers],
+        )
+        http = HTTPServer(tornado)
+        http.add_sockets(sockets)
+        super().__init__(IOLoop.current(), tornado, http)
+
+    @property
+    def port(self) -> int:
+        """Port that it listens on."""
+        return self._port
+
+    @property
+    def address(self) -> str:
+        """Address that it listens on."""
+        return ADDRESS
+
+
+def make_server(default: State, *, port: int = 5006) -> ExplorerServer:
     """A server that listens already; ``server.io_loop.start()`` answers requests.
 
     Parameters
@@ -40,25 +97,8 @@ def make_server(default: State, *, port: int = 5006) -> Server:
     ModelError
         If the port is no port, or is in use.
     """
-    port = require_whole("port", port, 0, 65535) or _free_port()
-
-    def open_document(document: Document) -> None:
-        # Bokeh makes one document for each visit, and its context knows the request.
-        context: Any = document.session_context
-        open_page(document, context.request.query if context else "", default)
-
     try:
-        server = Server(
-            {"/": Application(FunctionHandler(open_document))},
-            port=port,
-            address=ADDRESS,
-            allow_websocket_origin=[f"{ADDRESS}:{port}", f"localhost:{port}"],
-            extra_patterns=[
-                (r"/figure/([a-z0-9-]+)\.svg", _FigureHandler, {"default": default}),
-                (r"/scenario\.toml", _ScenarioHandler, {"default": default}),
-            ],
-            session_token_expiration=86400,
-        )
+        server = ExplorerServer(default, require_whole("port", port, 0, 65535))
     except OSError as error:
         raise ModelError(
             f"port {port} cannot be used ({error.strerror or error}); give another port"
@@ -99,6 +139,48 @@ def serve(scenario: Any = None, *, port: int = 5006, open_browser: bool = True) 
         server.stop()
 
 
+class _Guarded(BokehTornado):
+    """Answers those who call this machine by its own name."""
+
+    def find_handler(self, request: HTTPServerRequest, **kwargs: Any) -> Any:
+        if request.host_name in NAMES:
+            return super().find_handler(request, **kwargs)
+        return self.get_handler_delegate(request, _Refusal)
+
+
+class _Refusal(RequestHandler):
+    """Tells a request for another machine that it is wrong here."""
+
+    def data_received(self, chunk: bytes) -> None:
+        """Nothing is read."""
+
+    def prepare(self) -> None:
+        self.set_status(421)
+        self.set_header("Content-Type", "text/plain; charset=utf-8")
+        self.finish(f"the explorer answers to {', '.join(NAMES)} only")
+
+
+class _Headers(OutputTransform):
+    """What browsers may do with every answer."""
+
+    def __init__(self, request: HTTPServerRequest) -> None:
+        # Not every browser counts a websocket of the same host among "self".
+        websocket = f" ws://{request.host}" if request.host_name in NAMES else ""
+        self.policy = POLICY + websocket
+
+    def transform_first_chunk(
+        self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
+    ) -> tuple[int, HTTPHeaders, bytes]:
+        """Add them to the headers of the answer."""
+        headers["Content-Security-Policy"] = self.policy
+        headers["X-Frame-Options"] = "DENY"
+        headers["X-Content-Type-Options"] = "nosniff"
+        headers["Referrer-Policy"] = "no-referrer"
+        # Bokeh invites other pages to embed its documents; this one is for nobody else.
+        headers.pop("Access-Control-Allow-Origin", None)
+        return status_code, headers, chunk
+
+
 class _StateHandler(RequestHandler):
     """Answers with a file made from the state of the query."""
 
@@ -126,7 +208,7 @@ class _FigureHandler(_StateHandler):
     def get(self, name: str) -> None:
         try:
             self.answer(figure_svg(self.state(), name), "image/svg+xml", f"{name}.svg")
-        except ModelError as error:
+        except FairqueuesError as error:
             self.refuse(error)
 
 
@@ -136,9 +218,3 @@ class _ScenarioHandler(_StateHandler):
             self.answer(self.state().to_toml(), "application/toml", "scenario.toml")
         except FieldErrors as error:
             self.refuse(error)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((ADDRESS, 0))
-        return int(probe.getsockname()[1])
