@@ -17,8 +17,8 @@ average (the mean tasks running, by conservation), and last :math:`E[x_i]/\theta
 class on as many servers as jobs are admitted is Erlang's loss system; several classes, with capacity for all
 that are admitted, are the multi-service system of Kaufman and Roberts [1]_.
 
-Methods: the product formula of a birth-death chain (one class); sparse LU factorisation over the states of
-the region, with one step of iterative refinement; multilevel (:mod:`queueing.multilevel`) on the box around
+Methods: the product formula of a birth-death chain (one class); elimination without subtractions over the
+states of the region (:mod:`queueing.elimination`); multilevel (:mod:`queueing.multilevel`) on the box around
 the region, where refused states have probability 0 and stay there.
 
 References
@@ -40,6 +40,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import sparse
 
 from fairness.errors import ModelError, NotConvergedError
 from fairness.memory import require_memory
@@ -47,7 +48,8 @@ from fairness.policies.calling import policy_tasks
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray
 from fairness.validation import require_whole
-from queueing.direct import EPSILON, balance_residual, birth_death, factor_bytes, factorised_part
+from queueing.balance import balance_residual, rounding_error
+from queueing.elimination import birth_death_law, eliminate, elimination_bytes, narrow_order
 from queueing.grid import box_name, count_states, marginal_laws, mean_counts
 from queueing.multilevel import MEMORY, multilevel
 from queueing.precision import check_parts
@@ -58,8 +60,10 @@ from queueing.table import CHUNK
 __all__ = ["Admission", "admission"]
 
 METHODS = ("auto", "product", "direct", "multilevel")
-DIRECT_STATES = {1: 100_000, 2: 20_000, 3: 3_000, 4: 2_000}
-"""Regions of at most so many states, by the number of classes, are factorised."""
+DIRECT_WORK = 1e8
+"""Regions of at most so many operations are solved by elimination."""
+DIRECT_STATES = 50_000
+"""Beyond so many states elimination is not considered."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -184,8 +188,7 @@ def admission(
     populations : int or sequence of (int or None), optional
         Users per class, each with at most one job; None: Poisson arrivals.
     method : {"auto", "product", "direct", "multilevel"}
-        "auto" takes the product formula for one class, LU factorisation for small regions and where it is
-        accurate, multilevel otherwise.
+        "auto" takes the product formula for one class, elimination for small regions, multilevel otherwise.
     tolerance : float
         For the estimated relative error of the means and, in the multilevel method, for the relative change
         of the law in one sweep.
@@ -251,53 +254,40 @@ def admission(
         held += taken[i] * _along(row, box)
     inside = held <= total
     states = int(inside.sum())
-    automatic = method == "auto"
-    if automatic:
-        method = "product" if n <= 1 else "direct" if states <= DIRECT_STATES[n] else "multilevel"
     if method == "product" and n > 1:
         raise ModelError("method='product' is for one class; take 'direct' or 'multilevel'")
     if method == "multilevel" and n == 1:
         raise ModelError("method='multilevel' is for two classes or more; take 'product' or 'direct'")
-    if method == "direct" and n > 1:
-        require_memory(
-            factor_bytes(n, states) * states,
-            f"the factorisation for {states} states",
-            "take method='multilevel'",
-        )
-
     offered, up, down = _rates(system, policy, axes, inside, users)
-    mean_error, complaint = EPSILON, ""
-    if not axes:
-        law = np.ones(())
-    elif method == "product":
-        law = birth_death(1.0, np.append(0.0, down[0][1:] / up[0][:-1]))
+    complaint = ""
+    found = None
+    if (n > 1 and method != "multilevel") or method == "direct":
+        found = _eliminated(up, down, inside, forced=method == "direct")
+    if n == 0:
+        method, law = "product", np.ones(())
+    elif found is not None:
+        method, law = "direct", found
+    elif n == 1:
+        method, law = "product", birth_death_law(up[0][:-1], down[0][1:])
     else:
-        if method == "direct":
-            law, mean_error = factorised_part(up, down, inside)
-            if mean_error > tolerance and automatic and n > 1:
-                method = "multilevel"
-            elif mean_error > tolerance:
-                complaint = (
-                    f"after LU factorisation for {states} states the means are uncertain by about "
-                    f"{mean_error:.1e} (tolerance {tolerance:g}) because of rounding; take "
-                    f"method={'multilevel' if n > 1 else 'product'!r}, or raise tolerance"
-                )
-        if method == "multilevel":
-            law, convergence = multilevel(
-                up.reshape(n, -1),
-                down.reshape(n, -1),
-                box,
-                inside.astype(float),
-                tolerance=tolerance,
-                max_cycles=max_cycles,
+        method = "multilevel"
+        law, convergence = multilevel(
+            up.reshape(n, -1),
+            down.reshape(n, -1),
+            box,
+            inside.astype(float),
+            tolerance=tolerance,
+            max_cycles=max_cycles,
+        )
+        mean_error = convergence.mean_error
+        if not convergence.reached:
+            complaint = (
+                f"after {convergence.cycles} cycles for {states} states the law still changes by "
+                f"{convergence.change:.1e} and the means by about {mean_error:.1e} (tolerance "
+                f"{tolerance:g}); raise max_cycles or tolerance, or take method='direct'"
             )
-            mean_error = convergence.mean_error
-            if not convergence.reached:
-                complaint = (
-                    f"after {convergence.cycles} cycles for {states} states the law still changes by "
-                    f"{convergence.change:.1e} and the means by about {mean_error:.1e} (tolerance "
-                    f"{tolerance:g}); raise max_cycles or tolerance, or take method='direct'"
-                )
+    if method != "multilevel":
+        mean_error = rounding_error(marginal_laws(law), states)
     # Rates per state: balance_residual takes for every axis what multiplies the law below the last state.
     births: Any = [np.delete(rate, -1, axis=axis) for axis, rate in enumerate(up)]
     residual = balance_residual(births, down, law)
@@ -332,6 +322,39 @@ def admission(
     if complaint:
         raise NotConvergedError(complaint, best=result, residual=mean_error)
     return result
+
+
+def _eliminated(
+    up: FloatArray, down: FloatArray, inside: NDArray[np.bool_], *, forced: bool
+) -> FloatArray | None:
+    """Law by elimination over the states inside, or None where that would take longer than multilevel."""
+    states = int(inside.sum())
+    if not forced and states > DIRECT_STATES:
+        return None
+    number = np.full(inside.shape, -1)
+    number[inside] = np.arange(states)
+    rows, columns, values = [], [], []
+    for i in range(inside.ndim):
+        head = (slice(None),) * i
+        low, high = (*head, slice(None, -1)), (*head, slice(1, None))
+        both = inside[high] & inside[low]
+        below, above = number[low][both], number[high][both]
+        rows += [below, above]
+        columns += [above, below]
+        values += [up[i][low][both], down[i][high][both]]
+    entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
+    rates = sparse.csr_array(sparse.coo_array(entries, shape=(states, states)))
+    order, band = narrow_order(rates)
+    if not forced and states * band**2 > DIRECT_WORK:
+        return None
+    require_memory(
+        2.0 * elimination_bytes(states, band),
+        f"elimination for {states} states",
+        "take method='multilevel'" if inside.ndim > 1 else "give smaller limits",
+    )
+    law = np.zeros(inside.shape)
+    law[inside] = eliminate(rates, order, band)
+    return law
 
 
 def _per_class(

@@ -5,21 +5,21 @@ rate :math:`\lambda_i` and loses one at rate :math:`\varphi_i(x)/\sigma_i`. The 
 :math:`0 \le x_i < K_i`; arrivals that would leave it are lost. On the box the balance equations
 :math:`\pi Q = 0` are solved, and the box is enlarged until little probability is left outside.
 
-Methods: the product formula of a birth-death chain (one class); sparse LU factorisation with one step of
-iterative refinement (``direct``); multilevel aggregation and sweeps (:mod:`queueing.multilevel`), whose
-memory is a few numbers per state.
+Methods: the product formula of a birth-death chain (one class); elimination without subtractions (``direct``,
+:mod:`queueing.elimination`), which keeps all digits however far apart the rates are; multilevel aggregation
+and sweeps (:mod:`queueing.multilevel`), whose memory is a few numbers per state.
 
 *What the tail mass means.* With :math:`F_i = P(x_i = K_i - 1)` on the outer face and :math:`r_i` the mean
 decay per job of the marginal law over the last eighth of the axis, the marginal continued geometrically has
 :math:`F_i r_i/(1 - r_i)` outside; the tail mass is the sum over the classes. It is an estimate, not a bound.
 
-*What the error of the means means.* Two estimates are added: what the solver leaves on this box (the
-change of the means by iterative refinement, or by the last cycle, extrapolated), and what the box cuts off
-(:mod:`queueing.truncation`: the effect of the refused arrivals, followed along the fluid limit, times 2.5).
-Their sum covers the error nearly always, but it is no bound: where a policy switches priorities with the
-counts it was short by up to a fifth, and where its tasks jump from state to state, as with the parity
-of the counts, the fluid on its coarse grid may be far off either way. It is infinite where the fluid limit
-grows, or where a marginal law does not decay at the end of its axis.
+*What the error of the means means.* Two estimates are added: what the solver leaves on this box (rounding, and
+what further cycles would change), and what the box cuts off (:mod:`queueing.truncation`: the effect of the
+refused arrivals, followed along the fluid limit, times 2.5). How often they cover the true error was measured on
+thousands of random systems (``docs/theory/claimed_errors.md``); no bound is claimed: where a policy switches
+priorities with the counts they were short by up to a fifth, and where its tasks jump from state to state, as
+with the parity of the counts, the fluid on its coarse grid may be far off either way. The error is infinite
+where the fluid limit grows, or where a marginal law does not decay at the end of its axis.
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ from fairness.notebook import shown
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray
 from fairness.validation import require_whole
+from queueing.balance import EPSILON, balance_residual, rounding_error
 from queueing.balanced import balanced_fairness
 from queueing.cluster_load import geometric_ratios
-from queueing.direct import EPSILON, balance_residual, birth_death, factor_bytes, factorised
+from queueing.elimination import box_bandwidth, eliminate_box, elimination_bytes
 from queueing.grid import SMALLEST, box_name, check_box, count_axes, count_states, marginal_laws
 from queueing.multilevel import MEMORY
 from queueing.nested import decays, extended, larger_box, nested_multilevel
@@ -59,8 +60,8 @@ if TYPE_CHECKING:
 __all__ = ["Stationary", "stationary"]
 
 METHODS = ("auto", "product", "direct", "multilevel")
-DIRECT_STATES = 20_000
-"""Up to this size, and with two classes, LU factorisation is as fast as anything."""
+DIRECT_WORK = 2e7
+"""Up to so many operations elimination is as fast as anything."""
 FIRST_TAIL = 1e-3
 """The first box leaves at most this probability outside under balanced fairness."""
 
@@ -250,9 +251,8 @@ def stationary(
     tail : float
         Largest tail mass of the automatic box.
     method : {"auto", "product", "direct", "multilevel"}
-        "auto" takes the product formula for one class, LU factorisation for small chains of two classes,
-        and multilevel otherwise, also where LU factorisation misses the tolerance: its rounding errors grow
-        with the ratio of the mean sizes.
+        "auto" takes the product formula for one class, elimination ("direct") for small boxes, and multilevel
+        otherwise.
     tolerance : float
         For the estimated relative error of the means and, in the multilevel method, for the relative change
         of the law in one sweep.
@@ -370,14 +370,14 @@ def _on_box(
     axes = [i for i in range(n) if sizes[i] > 1]
     automatic = method == "auto"
     if automatic:
-        small = len(axes) == 2 and states <= DIRECT_STATES
-        method = "product" if len(axes) <= 1 else "direct" if small else "multilevel"
+        work = states * box_bandwidth(sizes) ** 2
+        method = "product" if len(axes) <= 1 else "direct" if work <= DIRECT_WORK else "multilevel"
     if method == "product" and len(axes) > 1:
         raise ModelError("method='product' is for one class; take 'direct' or 'multilevel'")
     if method == "multilevel" and len(axes) == 1:
         raise ModelError("method='multilevel' is for two classes or more; take 'product' or 'direct'")
     require_memory(
-        _bytes_per_state(method, len(axes), states) * count_states(sizes),
+        _bytes(method, len(axes), sizes),
         f"the chain on {box_name(sizes)} states (method {method!r})",
         "give a smaller shape, or raise tail" + (", or take 'multilevel'" if method == "direct" else ""),
     )
@@ -394,37 +394,28 @@ def _on_box(
     for row, i in enumerate(axes):
         np.multiply(tasks[..., i].transpose(turn), 1.0 / system.mean_sizes[i], out=down[row])
 
-    mean_error, complaint = EPSILON, ""
+    complaint = ""
     if not axes:
         law = np.ones(())
-    elif method == "product":
-        law = birth_death(up[0], down[0])
+    elif method != "multilevel":
+        law = eliminate_box(up[:, None], down.reshape(len(axes), -1), shape).reshape(shape)
     else:
         guess = start
         if guess is None:
             guess = _first_law(system, sizes)
         first = guess.reshape([size for size in sizes if size > 1]).transpose(turn)
-        if method == "direct":
-            law, mean_error = factorised(up, down, int(np.argmax(first)))
-            if mean_error > tolerance and automatic:
-                method = "multilevel"
-            elif mean_error > tolerance:
-                complaint = (
-                    f"after LU factorisation on {box_name(sizes)} states the means are uncertain by about "
-                    f"{mean_error:.1e} (tolerance {tolerance:g}) because of rounding; take "
-                    "method='multilevel', or raise tolerance"
-                )
-        if method == "multilevel":
-            law, convergence = nested_multilevel(
-                up, down, first, rough=start is None, tolerance=tolerance, max_cycles=max_cycles
+        law, convergence = nested_multilevel(
+            up, down, first, rough=start is None, tolerance=tolerance, max_cycles=max_cycles
+        )
+        mean_error = convergence.mean_error
+        if not convergence.reached:
+            complaint = (
+                f"after {convergence.cycles} cycles on {box_name(sizes)} states the law still changes by "
+                f"{convergence.change:.1e} and the means by about {mean_error:.1e} (tolerance "
+                f"{tolerance:g}); raise max_cycles or tolerance, or take method='direct'"
             )
-            mean_error = convergence.mean_error
-            if not convergence.reached:
-                complaint = (
-                    f"after {convergence.cycles} cycles on {box_name(sizes)} states the law still changes by "
-                    f"{convergence.change:.1e} and the means by about {mean_error:.1e} (tolerance "
-                    f"{tolerance:g}); raise max_cycles or tolerance, or take method='direct'"
-                )
+    if method != "multilevel":
+        mean_error = rounding_error(marginal_laws(law), states)
     residual = balance_residual(up, down, law)
     cut = np.zeros(n)
     cut[axes] = truncation_error(up, down, law)
@@ -435,13 +426,11 @@ def _on_box(
     return result, table
 
 
-def _bytes_per_state(method: str, n_axes: int, states: int) -> float:
-    plain = 8.0 * (2 * n_axes + 5)
-    if method == "multilevel":
-        plain += 8.0 * (2 * MEMORY + n_axes)
-    if method != "direct" or n_axes < 2:
-        return plain
-    return plain + factor_bytes(n_axes, states)
+def _bytes(method: str, n_axes: int, sizes: tuple[int, ...]) -> float:
+    states = count_states(sizes)
+    if method == "direct":
+        return 8.0 * (2 * n_axes + 5) * states + elimination_bytes(states, box_bandwidth(sizes))
+    return 8.0 * (2 * n_axes + 5 + (2 * MEMORY + n_axes) * (method == "multilevel")) * states
 
 
 def _require_service(table: Table) -> None:

@@ -20,6 +20,7 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -30,12 +31,13 @@ from fairness.memory import require_memory
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray
 from fairness.validation import require_whole
+from queueing.balance import rounding_error
 from queueing.chain import Stationary, stationary
-from queueing.direct import factor_bytes
 from queueing.distributions import Law
-from queueing.grid import box_name, check_box
+from queueing.elimination import eliminate, elimination_bytes, narrow_order
+from queueing.grid import box_name, check_box, marginal_laws
 from queueing.nested import larger_box
-from queueing.phase_solver import MIXED, aggregated, flow_residual, pinned
+from queueing.phase_solver import MIXED, aggregated, flow_residual
 from queueing.phase_states import PhaseGrid, class_states, count_phase_states
 from queueing.phase_type import PhaseType, phases_of
 from queueing.precision import check_limits, check_parts
@@ -46,8 +48,10 @@ from queueing.truncation import truncation_error
 __all__ = ["phase_stationary"]
 
 METHODS = ("auto", "direct", "aggregation")
-DIRECT_STATES = {1: 10_000_000, 2: 20_000, 3: 5_000, 4: 1_500}
-"""Up to this size, by the number of axes of the lattice of phases, LU factorisation is the faster method."""
+DIRECT_WORK = 1e9
+"""Up to so many operations elimination is the faster method."""
+DIRECT_STATES = 200_000
+"""Beyond so many states elimination is not considered."""
 
 
 def phase_stationary(
@@ -150,16 +154,14 @@ def phase_stationary(
                 best=last,
                 residual=1.0 if last is None else last.tail_mass,
             )
-        chosen = _method(method, box, phases, states)
-        _require_memory(chosen, box, phases, states)
+        _require_memory(box, phases, states)
         table = tabulate(system.problem, policy, box, known=table)
         last, known = _on_box(
             system,
             policy,
             laws,
             table,
-            automatic=method == "auto",
-            method=chosen,
+            method=method,
             tolerance=tolerance,
             max_cycles=max_cycles,
             known=known,
@@ -177,31 +179,11 @@ def _scaled(system: System, sizes: Law | Sequence[Law]) -> list[PhaseType]:
     return [phases_of(law).with_mean(m) for law, m in zip(given, system.mean_sizes.tolist(), strict=True)]
 
 
-def _axes(box: Sequence[int], phases: Sequence[int]) -> int:
-    """Axes of the lattice of counts by phase."""
-    return sum(m for m, size in zip(phases, box, strict=True) if size > 1)
-
-
-def _method(method: str, box: Sequence[int], phases: Sequence[int], states: float) -> str:
-    if method != "auto":
-        return method
-    return "direct" if states <= DIRECT_STATES[max(1, min(4, _axes(box, phases)))] else "aggregation"
-
-
-def _require_memory(method: str, box: Sequence[int], phases: Sequence[int], states: float) -> None:
-    axes = _axes(box, phases)
-    if method == "direct":
-        # The generator in parts, 12 bytes per entry, and the factors.
-        fill = 0.0 if axes < 2 else factor_bytes(min(axes, 4), max(2, int(min(states, 1e15))))
-        per_state = 12.0 * 6 * (2 * axes + sum(m * m for m in phases)) + fill
-    else:
-        per_state = 8.0 * (2 * MIXED + MIXED + 8)
+def _require_memory(box: Sequence[int], phases: Sequence[int], states: float) -> None:
     require_memory(
-        per_state * states,
-        f"the chain on {box_name(box)} jobs with {list(phases)} phases, {states:.4g} states "
-        f"(method {method!r})",
-        "give a smaller shape, raise tail, take fewer phases"
-        + (", or method='aggregation'" if method == "direct" else ", or take simulate_jobs"),
+        8.0 * (2 * MIXED + MIXED + 8) * states,
+        f"the chain on {box_name(box)} jobs with {list(phases)} phases, {states:.4g} states",
+        "give a smaller shape, raise tail, take fewer phases, or take simulate_jobs",
     )
 
 
@@ -211,7 +193,6 @@ def _on_box(
     laws: Sequence[PhaseType],
     table: Table,
     *,
-    automatic: bool,
     method: str,
     tolerance: float,
     max_cycles: int,
@@ -232,16 +213,12 @@ def _on_box(
     counts = plain.distribution.reshape(tasks.shape[1:])
     start = grid.spread(counts, None if known is None else _conditional(grid, *known))
     complaint = ""
-    if method == "direct":
-        law, mean_error = pinned(grid, start)
-        if mean_error > tolerance and automatic:
-            method = "aggregation"
-        elif mean_error > tolerance:
-            complaint = (
-                f"after LU factorisation on {box_name(box)} jobs the means are uncertain by about "
-                f"{mean_error:.1e} (tolerance {tolerance:g}) because of rounding; take method='aggregation', "
-                "or raise tolerance"
-            )
+    if method != "aggregation":
+        direct = _direct(grid, forced=method == "direct")
+        method = "aggregation" if direct is None else "direct"
+        if direct is not None:
+            law = direct
+            mean_error = rounding_error(marginal_laws(grid.counts_law(law)), law.size)
     if method == "aggregation":
         law, convergence = aggregated(grid, start, tolerance=tolerance, max_cycles=max_cycles)
         mean_error = convergence.mean_error
@@ -267,6 +244,23 @@ def _on_box(
     if complaint:
         raise NotConvergedError(complaint, best=result, residual=mean_error)
     return result, (grid, law)
+
+
+def _direct(grid: PhaseGrid, *, forced: bool) -> FloatArray | None:
+    """Law by elimination, or None where that would take longer than aggregation."""
+    states = math.prod(grid.sizes)
+    if not forced and states > DIRECT_STATES:
+        return None
+    rates = grid.rates()
+    order, band = narrow_order(rates)
+    if not forced and states * band**2 > DIRECT_WORK:
+        return None
+    require_memory(
+        2.0 * elimination_bytes(states, band),
+        f"elimination for {states} states with phases",
+        "give a smaller shape, or take method='aggregation'",
+    )
+    return eliminate(rates, order, band).reshape(grid.sizes)
 
 
 def _conditional(grid: PhaseGrid, smaller: PhaseGrid, law: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-r"""The stationary law of classes with phases: LU factorisation, or iterative aggregation and disaggregation.
+r"""The stationary law of classes with phases by iterative aggregation and disaggregation.
 
 *Aggregation.* Summed over the phases, the chain has the counts as its states. Given the law :math:`\pi` of
 the states with phases, class i leaves count x at the conditional rate :math:`d_i(x) = \varphi_i(x)\,
@@ -24,59 +24,27 @@ References
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from fairness.compiling import stored
 from fairness.problem import FloatArray
-from queueing.direct import EPSILON, birth_death, factorised
+from queueing.elimination import birth_death_law, box_bandwidth, eliminate_box
 from queueing.grid import SMALLEST, mean_counts
 from queueing.multilevel import Convergence, multilevel
 from queueing.phase_states import PhaseGrid
 
-__all__ = ["MIXED", "aggregated", "flow_residual", "pinned"]
+__all__ = ["MIXED", "aggregated", "flow_residual"]
 
 MIXED = 8
 """Results that are mixed."""
-DIRECT_COUNTS = 20_000
-"""Up to so many states two classes of counts are solved by LU factorisation."""
+COUNTS_WORK = 2e7
+"""Up to so many operations the chain of the counts is solved by elimination."""
 SWEEPS = 2
 """Sweeps to and fro between two aggregations."""
 SAFETY = 4.0
 """Times the error of the slowest mode, of which 0.4 was seen for mean sizes a factor of 1000 apart."""
-
-
-def pinned(grid: PhaseGrid, start: FloatArray) -> tuple[FloatArray, float]:
-    """Law by sparse LU factorisation with the likeliest state of ``start`` pinned, and its mean error.
-
-    As :func:`queueing.direct.factorised`: an M-matrix, hence no pivoting, and one step of refinement, by
-    whose relative change of the mean counts the error is estimated.
-    """
-    matrix = grid.generator()
-    pin = int(np.argmax(start))
-    keep = np.ones(matrix.shape[0])
-    keep[pin] = 0.0
-    known = matrix[:, [pin]].toarray().ravel()
-    known[pin] = -1.0
-    free = sparse.diags_array(keep)
-    pinned_matrix = sparse.csc_array(
-        -(free @ matrix @ free) + sparse.coo_array(([1.0], ([pin], [pin])), shape=matrix.shape)
-    )
-    right = np.where(keep > 0, known, 1.0)
-    factors = splu(
-        pinned_matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
-    )
-    law = factors.solve(right)
-    refined = np.maximum(law + factors.solve(right - pinned_matrix @ law), 0.0)
-    if not np.isfinite(refined.sum()):
-        return start, math.inf
-    first, second = ((v / v.sum()).reshape(grid.sizes) for v in (np.maximum(law, 0.0), refined))
-    means = [mean_counts(grid.counts_law(v)) for v in (first, second)]
-    return second, max(float(np.max(np.abs(means[1] - means[0]) / means[1])), EPSILON)
 
 
 def aggregated(
@@ -143,9 +111,10 @@ def _reweighted(grid: PhaseGrid, law: FloatArray, counts: FloatArray, tolerance:
     down = grid.departures(law, counts)
     shape = counts.shape
     if counts.ndim == 1:
-        after = birth_death(grid.arrival_rates[0], down[0])
-    elif counts.ndim == 2 and counts.size <= DIRECT_COUNTS:
-        after, _ = factorised(grid.arrival_rates, down, int(np.argmax(counts)))
+        after = birth_death_law(np.full(counts.size - 1, grid.arrival_rates[0]), down[0, 1:])
+    elif counts.size * box_bandwidth(shape) ** 2 <= COUNTS_WORK:
+        flat = down.reshape(len(shape), -1)
+        after = eliminate_box(grid.arrival_rates[:, None], flat, shape).reshape(shape)
     else:
         # Not to the end: the next aggregation goes on from here.
         after, _ = multilevel(

@@ -195,8 +195,8 @@ class PhaseGrid:
             down[i] = per_task * self.tasks[i]
         return down
 
-    def generator(self) -> sparse.csc_array:
-        """Transposed generator: entry (y, x) is the rate from x to y, columns have sum 0."""
+    def rates(self) -> sparse.csr_array:
+        """Rates from row to column, without a diagonal."""
         total = math.prod(self.sizes)
         result = sparse.csr_array((total, total))
         for i, c in enumerate(self.classes):
@@ -208,7 +208,7 @@ class PhaseGrid:
                 result = result + (
                     moves * self.arrival_rates[i] if rate is None else sparse.diags_array(rate) @ moves
                 )
-        return sparse.csc_array((result - sparse.diags_array(result.sum(axis=1))).T)
+        return sparse.csr_array(result)
 
 
 def _along(values: NDArray, axis: int, n: int) -> NDArray:

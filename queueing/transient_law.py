@@ -50,7 +50,7 @@ from fairness.memory import require_memory
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray
 from fairness.validation import float_array, model_array, require_whole
-from queueing.direct import EPSILON
+from queueing.balance import EPSILON
 from queueing.grid import box_name, check_shape, count_states, marginal_laws
 from queueing.precision import check_parts
 from queueing.system import System

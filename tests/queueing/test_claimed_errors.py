@@ -1,0 +1,62 @@
+"""What chains claim of their errors, against closed forms and elimination in extended precision."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import special
+
+from benchmarks.claims.chains import measure
+from fairness import DRF, Problem
+from queueing.chain import stationary
+from queueing.system import System
+
+
+def one_resource(n):
+    return Problem(np.ones((n, 1)), [1])
+
+
+def product_form(system, shape):
+    """One resource under max-min fairness is processor sharing: a law with product form, cut to the box."""
+    x = np.indices(shape)
+    logs = special.gammaln(x.sum(axis=0) + 1.0) - special.gammaln(x + 1.0).sum(axis=0)
+    law = np.exp(logs + np.tensordot(np.log(system.loads), x, axes=1))
+    law /= law.sum()
+    return np.array([(law * k).sum() for k in x])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "load"), [((500, 0.002, 0.003), 0.3), ((500, 0.002, 0.003), 0.6), ((1000, 0.001, 0.001), 0.6)]
+)
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-8, 1e-11])
+def test_nearly_decomposable_chains_claim_no_more_than_they_know(sizes, load, tolerance):
+    # Two fast classes and one slow: sweeps along axes do not see an error constant over the fast pair.
+    system = System.with_load(one_resource(3), [1, 1, 1], load, sizes)
+    for shape in ((8, 8, 8), (30, 20, 20)):
+        law = stationary(system, DRF(), shape=shape, method="multilevel", tolerance=tolerance)
+        true = np.max(np.abs(law.mean_jobs / product_form(system, shape) - 1))
+        # The reference itself is rounded: logarithms of about 30 before the exponential.
+        assert true <= 3 * law.mean_error + 1e-13
+        assert law.mean_error <= tolerance
+
+
+def test_small_boxes_are_solved_at_once_at_any_scale():
+    system = System.with_load(one_resource(3), [1, 1, 1], 0.6, [500, 0.002, 0.003])
+    law = stationary(system, DRF(), shape=8)
+    assert law.method == "direct"
+    assert law.mean_jobs == pytest.approx(product_form(system, (8, 8, 8)), rel=1e-13)
+
+
+def test_an_infinite_chain_of_slow_and_fast_classes_covers_its_error():
+    for sizes, load in (((500, 0.002, 0.003), 0.3), ((500, 0.002, 0.003), 0.6), ((1000, 0.001, 0.001), 0.6)):
+        system = System.with_load(one_resource(3), [1, 1, 1], load, sizes)
+        for tolerance in (1e-4, 1e-8):
+            law = stationary(system, DRF(), tolerance=tolerance)
+            assert np.all(np.abs(law.mean_jobs - system.loads / (1 - load)) <= 3 * law.mean_jobs_error)
+
+
+def test_random_chains_keep_what_they_claim():
+    # The measure of docs/theory/claimed_errors.md on its first systems; all seeds are fixed.
+    claims = [claim for number in range(60) for claim in measure("box", number, seed=1)]
+    assert max(claim.understatement for claim in claims) <= 3
+    assert {claim.kind for claim in claims} == {"box"}
