@@ -13,13 +13,13 @@ and sweeps (:mod:`queueing.multilevel`), whose memory is a few numbers per state
 decay per job of the marginal law over the last eighth of the axis, the marginal continued geometrically has
 :math:`F_i r_i/(1 - r_i)` outside; the tail mass is the sum over the classes. It is an estimate, not a bound.
 
-*What the error of the means means.* Two estimates are added: what the solver leaves on this box (rounding, and
-what further cycles would change), and what the box cuts off (:mod:`queueing.truncation`: the effect of the
-refused arrivals, followed along the fluid limit, times 2.5). How often they cover the true error was measured on
-thousands of random systems (``docs/theory/claimed_errors.md``); no bound is claimed: where a policy switches
-priorities with the counts they were short by up to a fifth, and where its tasks jump from state to state, as
-with the parity of the counts, the fluid on its coarse grid may be far off either way. The error is infinite
-where the fluid limit grows, or where a marginal law does not decay at the end of its axis.
+*What the error of the means means.* Two estimates are added: what the solver leaves on this box (rounding,
+and what further cycles would change), and what the box cuts off (:mod:`queueing.truncation`: the effect of
+the refused arrivals, followed along the fluid limit, times 2.5). How often they cover the true error was
+measured on thousands of random systems (``docs/theory/claimed_errors.md``); no bound is claimed: where a
+policy switches priorities with the counts they were short by up to a fifth, and where its tasks jump from
+state to state, as with the parity of the counts, the fluid on its coarse grid may be far off either way. The
+error is infinite where the fluid limit grows, or where a marginal law does not decay at the end of its axis.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ Two steps alternate.
    because the rates of the classes may differ by orders of magnitude. It removes errors that vary from state
    to state, and adds positive terms only.
 2. *Aggregation* corrects slow errors. Blocks of two states along an axis form a coarser box whose rates are
-   the conditional means under the current :math:`\pi`; it is again a chain of the same kind, solved by the same
-   method, the last one by elimination. Every block is then multiplied by the ratio of its new to its old
-   probability [1]_.
+   the conditional means under the current :math:`\pi`; it is again a chain of the same kind, solved by the
+   same method, the last one by elimination. Every block is then multiplied by the ratio of its new to its
+   old probability [1]_.
 
 *Time scales.* A class that is slower than the fastest by the factor ``SLOWER`` is not aggregated before the
 faster ones are, down to one state if need be: with two fast classes and one slow, an error that is constant
@@ -30,12 +30,12 @@ cycle starts [3]_. With two visits of each coarser box per cycle (a W-cycle) err
 2 to 20 per cycle, hardly slower on large boxes. Memory: n + 3 numbers per state for n classes and ten for the
 last laws and their steps; all coarser boxes together need less.
 
-*The error of the means.* The change by one cycle says little where cycles contract slowly, and mixing hides how
-they do. So the last cycles are not mixed: the larger of two successive contractions, :math:`r`, and the last
-move :math:`\delta` of the marginal laws, :math:`\delta = \max_i \sum_x x |\Delta \pi_i(x)| / E[x_i]`, give
-``SAFETY`` :math:`\cdot\, \delta r / (1 - r)`. A second estimate needs no contraction: between x and x + 1 jobs of
-a class as many go up as down, so each marginal must be the law of the birth-death chain with its own mean rates.
-The larger of both is claimed, and no less than four times the rounding error.
+*The error of the means.* The change by one cycle says little where cycles contract slowly, and mixing hides
+how they do. So the last cycles are not mixed: the larger of two successive contractions, :math:`r`, and the
+last move :math:`\delta` of the marginal laws, :math:`\delta = \max_i \sum_x x |\Delta \pi_i(x)| / E[x_i]`,
+give ``SAFETY`` :math:`\cdot\, \delta r / (1 - r)`. A second estimate needs no contraction: between x and
+x + 1 jobs of a class as many go up as down, so each marginal must be the law of the birth-death chain with
+its own mean rates. The larger of both is claimed, and no less than four times the rounding error.
 
 References
 ----------
@@ -256,10 +256,15 @@ def _cut_error(
         births = (law * up[i]).reshape(shape).sum(axis=others)
         deaths = (law * down[i]).reshape(shape).sum(axis=others)
         live = np.flatnonzero(marginal > 0)
+        low, top = int(live[0]), int(live[-1])
+        if top - low + 1 > len(live) or not deaths[low + 1 : top + 1].all() or not births[low:top].all():
+            continue  # underflow cuts the chain of this class: it cannot be told
+        rise, fall = (
+            births[low:top] / marginal[low:top],
+            deaths[low + 1 : top + 1] / marginal[low + 1 : top + 1],
+        )
         own = np.zeros(len(marginal))
-        top = int(live[-1])
-        rise, fall = births[:top] / marginal[:top], deaths[1 : top + 1] / marginal[1 : top + 1]
-        own[: top + 1] = birth_death_law(rise, fall)
+        own[low : top + 1] = birth_death_law(rise, fall)
         worst = max(worst, _moved([marginal], [own]))
     return worst
 

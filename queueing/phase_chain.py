@@ -84,8 +84,7 @@ def phase_stationary(
     tail : float
         Largest tail mass of the automatic box.
     method : {"auto", "direct", "aggregation"}
-        LU factorisation or aggregation; "auto" takes the first for small chains, and the second also where
-        the first misses the tolerance.
+        Elimination or aggregation; "auto" takes the first for small chains.
     tolerance : float
         For the estimated relative error of the means and, with aggregation, for the relative change of the
         law in one sweep.
