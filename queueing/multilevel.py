@@ -236,10 +236,11 @@ def _error(moved: float, rates: list[float], floor: float) -> float:
 
 def _moved(before: Sequence[FloatArray], after: Sequence[FloatArray]) -> float:
     """Largest relative move of a mean count, the moves of its probabilities taken absolutely."""
-    return max(
-        float(np.abs(b - a) @ np.arange(len(a)) / max(a @ np.arange(len(a)), SMALLEST))
-        for b, a in zip(before, after, strict=True)
-    )
+    moves = []
+    for b, a in zip(before, after, strict=True):
+        counts = np.arange(len(a))
+        moves.append(float(np.abs(b - a) @ counts) / max(float(a @ counts), SMALLEST))
+    return max(moves)
 
 
 def _cut_error(
