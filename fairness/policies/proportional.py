@@ -164,16 +164,55 @@ def _solve(problem: Problem, counts: ArrayLike, alpha: float) -> tuple[FloatArra
     x = problem.check_counts(counts)
     prices = np.zeros(problem.n_resources)
     residuals = np.zeros(x.size // problem.n_classes)
-    tasks = evaluate(problem, x, price_kernel, MaxMin().growth(problem), alpha, prices, residuals)
+    growth = MaxMin().growth(problem)
+    tasks = evaluate(problem, x, price_kernel, growth, alpha, prices, residuals)
+    failed = ~(residuals <= CERTIFIED)
+    if failed.any():
+        states = x.reshape(-1, problem.n_classes)
+        again, other = residuals[failed], prices.copy()
+        tasks.reshape(states.shape)[failed] = evaluate(
+            problem, states[failed], _in_dominant_shares, growth, alpha, other, again
+        )
+        residuals[failed] = again
+        prices = other if failed[-1] else prices
     if not (residuals <= CERTIFIED).all():
         worst = int(np.argmax(np.where(np.isnan(residuals), np.inf, residuals)))
         raise NotConvergedError(
             f"alpha = {alpha:g}: the tasks for counts {x.reshape(-1, problem.n_classes)[worst]} have a "
-            f"residual of {residuals[worst]:.1e} > {CERTIFIED:g}; take alpha nearer to 1, or inf (max-min)",
+            f"residual of {residuals[worst]:.1e} > {CERTIFIED:g}; {_remedy(alpha)}",
             best=tasks,
             residual=float(residuals[worst]),
         )
     return tasks, prices
+
+
+def _in_dominant_shares(
+    task_shares: FloatArray,
+    limits: FloatArray,
+    counts: FloatArray,
+    tasks: FloatArray,
+    growth: FloatArray,
+    alpha: float,
+    prices: FloatArray,
+    residuals: FloatArray,
+) -> None:
+    """As ``price_kernel``, with tasks so small that each takes all of some resource.
+
+    The path to the solution starts next to max-min fairness of these: of the dominant shares, and so DRF.
+    """
+    size = task_shares.max(axis=1)
+    size = np.where(size > 0, size, 1.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        pace = growth * size ** (1.0 - 1.0 / alpha)
+        price_kernel(
+            task_shares / size[:, None], limits * size, counts, tasks, pace, alpha, prices, residuals
+        )
+        tasks /= size
+
+
+def _remedy(alpha: float) -> str:
+    far = "if demands, capacities, counts or weights are many decades apart, leave out what is negligible"
+    return far if alpha == 1.0 else f"take alpha nearer to 1, or inf (max-min); {far}"
 
 
 def _solution(problem: Problem, counts: FloatArray, alpha: float) -> Solution:
@@ -190,7 +229,7 @@ def _solution(problem: Problem, counts: FloatArray, alpha: float) -> Solution:
     if not (np.isfinite(prices).all() and np.isfinite(limit_prices).all()):
         raise NotConvergedError(
             f"alpha = {alpha:g}: the prices exceed the floating-point numbers; measure work in tasks of "
-            "another size, take alpha nearer to 1, or inf (max-min)",
+            f"another size; {_remedy(alpha)}",
             best=tasks,
         )
     # Duality gap of tasks/over, which are feasible, relative to all bills: that of the tasks, which are

@@ -41,8 +41,8 @@ from fairness.validation import FloatArray, frozen
 
 __all__ = ["FAR_APART", "LevelProgram"]
 
-FAR_APART = "are demands, counts or yardsticks many decades apart?"
-"""What to ask when rounding spoils a program."""
+FAR_APART = "are demands, counts or yardsticks many decades apart? leave out what is negligible"
+"""What to ask, and to do, when rounding spoils a program."""
 
 SAME_LEVEL = 1e-12
 """Levels that differ by less than this, relatively, are reported as equal."""
@@ -128,6 +128,7 @@ class LevelProgram:
             "primal_feasibility_tolerance": 1e-10,
             "dual_feasibility_tolerance": 1e-10,
             "small_matrix_value": 1e-12,
+            "large_matrix_value": 1e30,  # the evidence judges the answer, whatever the coefficients
             "solver": "ipm" if self.interior else "simplex",
         }
         for option, setting in settings.items():

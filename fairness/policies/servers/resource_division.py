@@ -31,8 +31,7 @@ Plain sweeps need not converge: on a cluster of five classes, three servers and 
 data they end in a cycle of period two (exactly; see the tests). Therefore, if they have not settled after
 ``max_sweeps``, they start anew and move each server only half of the way, then in the reverse order a quarter
 of the way; ``details["attempts"]`` says so. All of this can also be too slow: exchange rates that agree up to
-1e-7 between a hundred classes and twenty servers are beyond the default number of sweeps. Servers that differ
-in size by more than seven decades are beyond double precision where a class uses both. Then
+1e-7 between a hundred classes and twenty servers are beyond the default number of sweeps. Then
 NotConvergedError is raised.
 
 References
@@ -292,6 +291,9 @@ def fill(
     level = 0.0
     entered = stopped = 0
     stop[:] = -1
+    # What a class holds here is summed up, and not the difference of its level and what it runs elsewhere:
+    # that may be many times what this server has.
+    tasks[:] = 0.0
     while stopped < n:
         while entered < n and stop[order[entered]] >= 0:
             entered += 1
@@ -303,19 +305,24 @@ def fill(
             k = order[entered]
             rise = max(0.0, entry[k] - level)
             level += rise
+            for q in range(entered):
+                if stop[order[q]] < 0:
+                    tasks[order[q]] += pace[order[q]] * rise
             entered += 1
             for r in range(m):
                 free[r] = max(0.0, free[r] - load[r] * rise)
                 load[r] += pace[k] * shares[k, r]
             continue
         level += step
+        for q in range(entered):
+            if stop[order[q]] < 0:
+                tasks[order[q]] += pace[order[q]] * step
         for r in range(m):
             free[r] = max(0.0, free[r] - load[r] * step)
         for k in range(n):
             if stop[k] < 0 and shares[k, full] > 0:
                 stop[k] = full
                 stopped += 1
-                tasks[k] = max(0.0, pace[k] * level - elsewhere[k])
         # Summed afresh, or a remainder of rounding would keep a resource in demand.
         load[:] = 0.0
         for q in range(entered):
