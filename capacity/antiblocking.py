@@ -43,6 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairness.errors import ModelError
+from fairness.work import OutOfTime, Task, stopped
 
 __all__ = ["Body", "Facet", "Point", "enclose", "support_of_sum", "vertices", "volume"]
 
@@ -123,8 +124,13 @@ class _Polar:
         everything = (1 << (n + 1)) - 1
         self.zeros: dict[Ray, int] = {ray: everything ^ (1 << k) for k, ray in enumerate(unit)}
 
-    def cut(self, point: Sequence[Any]) -> None:
-        """Intersect with p * point <= t."""
+    def cut(
+        self, point: Sequence[Any], most: float = math.inf, look: Callable[[], None] | None = None
+    ) -> bool:
+        """Intersect with p * point <= t; False, with the cone left open, beyond ``most`` rays.
+
+        ``look`` is called again and again meanwhile.
+        """
         common = math.lcm(*(Fraction(v).denominator for v in point))
         row = tuple(int(v * common) for v in point)
         bit = 1 << (self.n + 1 + len(self.points))
@@ -134,8 +140,14 @@ class _Polar:
         }
         below = [ray for ray in self.zeros if value[ray] < 0]
         above = [ray for ray in self.zeros if value[ray] > 0]
-        masks, new = list(self.zeros.values()), {}
+        masks = list(self.zeros.values())
+        new: dict[Ray, int] = {}
+        kept = len(self.zeros) - len(below)
         for low in below:
+            if look is not None:
+                look()
+            if kept + len(new) > most:
+                return False
             for high in above:
                 shared = self.zeros[low] & self.zeros[high]
                 # [2], proposition 7: adjacent if and only if no third ray lies on all that they share.
@@ -150,6 +162,7 @@ class _Polar:
         for ray in below:
             del self.zeros[ray]
         self.zeros |= new
+        return len(self.zeros) <= most
 
 
 def enclose(
@@ -171,6 +184,9 @@ def enclose(
     ------
     ModelError
         If there are more facets.
+    NotConvergedError
+        If the time is over; ``best`` are the inequalities proved by then, as facets are given: all hold, but
+        more may be needed, and some may be no facets. A KeyboardInterrupt has the same ``best``.
 
     Examples
     --------
@@ -183,23 +199,39 @@ def enclose(
     """
     polar, proved = _Polar(n), set()
     pending = [ray for ray in polar.zeros if any(ray[:n])]
-    while pending:
-        ray = pending.pop()
-        if ray not in polar.zeros or ray in proved:
-            continue
-        value, point = support(ray[:n])
-        if value <= ray[n]:
-            proved.add(ray)
-            continue
-        before = set(polar.zeros)
-        polar.cut(point)
-        pending += [new for new in polar.zeros if new not in before]
-        if len(polar.zeros) > max_facets:
-            raise ModelError(
-                f"the hull of {len(polar.points)} vertices of the region has more than {max_facets} facets, "
-                "counting those of the regions of fewer classes; merge classes or servers, or raise "
-                "max_facets (support, contains, slack, max_scale and boundary work without facets)"
-            )
+    # Every ray is compared with pairs of others, so the last ones take most of the time.
+    work = Task(
+        f"the facets of the region, should it have {max_facets}",
+        100.0,
+        "per cent",
+        instead="reduce max_facets: support, contains, slack, max_scale and boundary work without facets",
+    )
+    try:
+        with work:
+            while pending:
+                ray = pending.pop()
+                if ray not in polar.zeros or ray in proved:
+                    continue
+                value, point = support(ray[:n])
+                work.advance(done=99.0 * min(1.0, len(polar.zeros) / max_facets) ** 3)
+                if value <= ray[n]:
+                    proved.add(ray)
+                    continue
+                before = set(polar.zeros)
+                if not polar.cut(point, max_facets, lambda: work.advance(0)):
+                    raise ModelError(
+                        f"the hull of {len(polar.points)} vertices of the region has more than {max_facets} "
+                        "facets, counting those of the regions of fewer classes; merge classes or servers, "
+                        "or raise max_facets (support, contains, slack, max_scale and boundary work without "
+                        "facets)"
+                    )
+                pending += [new for new in polar.zeros if new not in before]
+            work.advance(done=100.0)
+    except (OutOfTime, KeyboardInterrupt) as stop:
+        known = sorted((ray[:n], ray[n]) for ray in proved)
+        left = len(polar.zeros) - len(proved)
+        told = f"{len(known)} inequalities of the region are proved, {left} are not"
+        raise stopped(stop, told, known, left) from None
     facets = sorted((ray[:n], ray[n]) for ray, zeros in polar.zeros.items() if _is_facet(polar, ray, zeros))
     return facets, [tuple(Fraction(v, p[-1]) for v in p[:-1]) for p in polar.points]
 

@@ -44,6 +44,7 @@ from capacity.pivoting import walk
 from fairness.cluster import Cluster
 from fairness.errors import ModelError
 from fairness.notebook import shown
+from fairness.work import ProgressOption
 from queueing.cluster_load import accepted, optimum, raised, relative_load, usage_rows
 
 __all__ = ["ClusterRegion", "cluster_stability_region", "distinct_servers"]
@@ -163,7 +164,13 @@ class ClusterRegion(MonotoneRegion):
         return f"ClusterRegion of {self.n_classes} classes on {self.cluster.n_servers} servers"
 
 
-def cluster_stability_region(cluster: Cluster, *, max_facets: int = 2000) -> ClusterRegion:
+def cluster_stability_region(
+    cluster: Cluster,
+    *,
+    max_facets: int = 2000,
+    progress: ProgressOption = None,
+    time_limit: float | None = None,
+) -> ClusterRegion:
     """Polytope of the class loads that a cluster can carry.
 
     Parameters
@@ -174,6 +181,11 @@ def cluster_stability_region(cluster: Cluster, *, max_facets: int = 2000) -> Clu
         Give up facets, vertices and volume, with an error, beyond this number of facets, counting those of
         the regions of fewer classes (2^n in all if n classes share one resource). ``support``,
         ``judge``, ``contains``, ``slack``, ``max_scale`` and ``boundary`` never need them.
+    progress : callable or bool, optional
+        Called with a :class:`fairness.work.Progress` now and then while facets are searched. Default: a bar
+        for work of more than seconds, where standard error is a terminal; False: none.
+    time_limit : float, optional
+        Seconds after which a search for facets stops.
 
     Returns
     -------
@@ -200,7 +212,9 @@ def cluster_stability_region(cluster: Cluster, *, max_facets: int = 2000) -> Clu
     """
     if not isinstance(cluster, Cluster):
         raise ModelError(f"cluster must be a fairness.Cluster; got {type(cluster).__name__}")
-    return ClusterRegion(checked_limit("max_facets", max_facets), cluster)
+    return ClusterRegion(
+        checked_limit("max_facets", max_facets), cluster, progress=progress, time_limit=time_limit
+    )
 
 
 def checked_limit(name: str, value: Any) -> int:

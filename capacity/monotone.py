@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -24,9 +24,10 @@ from capacity.antiblocking import Body, Facet, Point, enclose, support_of_sum, v
 from capacity.evidence import LoadEvidence, Support
 from capacity.pivoting import maximum
 from capacity.region import MERGE, ROUNDING, StabilityRegion, float_points, inequality
-from fairness.errors import ModelError
+from fairness.errors import ModelError, NotConvergedError
 from fairness.problem import Problem
 from fairness.validation import FloatArray, model_array
+from fairness.work import ProgressOption, watching
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,9 +44,13 @@ class MonotoneRegion(ABC):
     max_facets : int
         Facets, vertices and volume are given up, with an error, beyond this number of facets, counting those
         of the regions of fewer classes.
+    progress, time_limit
+        Who watches the search for facets, and seconds after which it stops.
     """
 
     max_facets: int
+    progress: ProgressOption = field(default=None, kw_only=True)
+    time_limit: float | None = field(default=None, kw_only=True)
 
     @property
     @abstractmethod
@@ -101,11 +106,21 @@ class MonotoneRegion(ABC):
         ------
         ModelError
             If there are more than ``max_facets``.
+        NotConvergedError
+            If the time is over; ``best`` are inequalities in the same form that are proved by then.
         """
         live = self.live
         if not live:
             return ()
-        found, _ = enclose(lambda prices: support_of_sum(self._bodies, prices), len(live), self.max_facets)
+        try:
+            with watching(self.progress, self.time_limit):
+                found, _ = enclose(
+                    lambda prices: support_of_sum(self._bodies, prices), len(live), self.max_facets
+                )
+        except (NotConvergedError, KeyboardInterrupt) as error:
+            known = getattr(error, "best", None) or ()
+            error.best = tuple((self._padded(normal, 0), offset) for normal, offset in known)  # type: ignore[union-attr]
+            raise
         if not self.is_rational:
             found = _without_redundant(found)
         return tuple((self._padded(normal, 0), offset) for normal, offset in found)

@@ -9,22 +9,40 @@ from capacity.region import StabilityRegion, pool_stability_region
 from fairness.cluster import Cluster
 from fairness.errors import ModelError
 from fairness.problem import Problem
+from fairness.work import ProgressOption
 
 __all__ = ["stability_region"]
 
 
 @overload
 def stability_region(
-    model: Problem, *, max_vertices: int = ..., max_facets: int = ...
+    model: Problem,
+    *,
+    max_vertices: int = ...,
+    max_facets: int = ...,
+    progress: ProgressOption = ...,
+    time_limit: float | None = ...,
 ) -> StabilityRegion: ...
 
 
 @overload
-def stability_region(model: Cluster, *, max_vertices: int = ..., max_facets: int = ...) -> ClusterRegion: ...
+def stability_region(
+    model: Cluster,
+    *,
+    max_vertices: int = ...,
+    max_facets: int = ...,
+    progress: ProgressOption = ...,
+    time_limit: float | None = ...,
+) -> ClusterRegion: ...
 
 
 def stability_region(
-    model: Problem | Cluster, *, max_vertices: int = 20_000, max_facets: int = 2000
+    model: Problem | Cluster,
+    *,
+    max_vertices: int = 20_000,
+    max_facets: int = 2000,
+    progress: ProgressOption = None,
+    time_limit: float | None = None,
 ) -> StabilityRegion | ClusterRegion:
     """Polytope of the class loads that a pool or a cluster can carry when tasks may be split.
 
@@ -37,6 +55,8 @@ def stability_region(
     max_facets : int
         For clusters: give up listing facets, with an error, beyond this number. Queries by linear program
         (``judge``, ``support``, ``contains``) work at any size.
+    progress, time_limit
+        For clusters: as in :func:`capacity.cluster_region.cluster_stability_region`.
 
     Returns
     -------
@@ -59,7 +79,9 @@ def stability_region(
     [('0', '0'), ('0', '3/10'), ('3/11', '3/11'), ('3/10', '0')]
     """
     if isinstance(model, Cluster):
-        return cluster_stability_region(model, max_facets=max_facets)
+        return cluster_stability_region(
+            model, max_facets=max_facets, progress=progress, time_limit=time_limit
+        )
     if isinstance(model, Problem):
         return pool_stability_region(model, max_vertices=max_vertices)
     raise ModelError(f"model must be a Problem or a Cluster; got {type(model).__name__}")
