@@ -7,8 +7,8 @@ How large it becomes is guessed before: if counts are about geometric with means
 independent states is about :math:`\log N/\log(1 + 1/m_i)`. Of the events, a part :math:`(1-u)^2` at load u
 counts as independent; and no walk goes far beyond the root of their number. The means are those of the
 busiest resource alone, or of independent geometric counts on a cluster, so that the guess is rather too
-small. A table that could not be held, or would take too long, is refused by it, and what outgrows it by far is
-suspected to be unstable.
+small. A table that could not be held, or would take too long, is refused by it, and what outgrows it by far
+is suspected to be unstable.
 """
 
 from __future__ import annotations

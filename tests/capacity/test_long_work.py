@@ -1,0 +1,185 @@
+"""The five walls: what is said before them, and what is known where they are left. No test waits."""
+
+import math
+
+import numpy as np
+import pytest
+
+from capacity import provision, service_boundary, service_region, stability_region
+from capacity.antiblocking import enclose
+from capacity.cluster_region import cluster_stability_region
+from fairness import DRF, Cluster, ModelError, NotConvergedError, Problem
+from fairness.work import OutOfTime, watching
+from queueing import System, simulate, tabulate
+
+RNG = np.random.default_rng(0)
+DEMANDS = RNG.integers(1, 5, (32, 2))
+SERVERS = [[20, 20], [10, 30], [30, 10]]
+
+
+class Interrupted(list):
+    """A watcher that presses Ctrl-C at its n-th report."""
+
+    def __init__(self, n):
+        self.n = n
+
+    def __call__(self, progress):
+        self.append(progress)
+        if len(self) == self.n:
+            raise KeyboardInterrupt
+
+
+@pytest.fixture
+def everything(monkeypatch):
+    """All work counts as long, and every report is passed on."""
+    monkeypatch.setattr("fairness.work.LONG", 0.0)
+    monkeypatch.setattr("fairness.work.SAMPLE", -1.0)
+    monkeypatch.setattr("fairness.work.SHOWN", -1.0)
+    return []
+
+
+def test_a_table_that_memory_cannot_hold_is_refused_before_it_starts():
+    system = System.with_load(Problem(DEMANDS[:10], [40, 40]), np.ones(10), 0.7)
+
+    def never(problem, counts):
+        assert len(counts) <= 1024, "no more than the first table"
+        return DRF()(problem, counts)
+
+    with pytest.raises(
+        ModelError, match=r"10 classes under never take a table of about .* GiB .*simulate_tasks"
+    ):
+        simulate(system, never, rng=1)
+
+
+def test_a_table_is_stopped(everything):
+    pool = Problem([[1, 2], [2, 1]], [9, 9])
+    tabulate(pool, DRF(), (4, 4))
+    with watching(everything.append):
+        tabulate(pool, DRF(), (40, 40))
+    assert everything[-1].done == everything[-1].total == 1600
+    assert len(everything) >= 3  # the first states, some more, and the announcement
+    with watching(time_limit=0), pytest.raises(OutOfTime, match="table of DRF on 40 x 40"):
+        tabulate(pool, DRF(), (40, 40))
+
+
+def test_service_boundary_with_eight_classes(everything):
+    problem = Problem(DEMANDS[:8], [20, 20])
+    with pytest.raises(NotConvergedError, match=r"the crossing lies between .*; raise time_limit") as caught:
+        service_boundary(problem, "balanced", 0.5, np.ones(8), time_limit=0)
+    best = caught.value.best
+    assert (best.inner, best.outer, best.evaluations) == (0.0, 1.0, 0)
+    # After two evaluations the bracket is smaller, and still holds.
+    done = []
+
+    def watcher(progress):
+        everything.append(progress)
+        done.append(progress.what == "the boundary on a ray" and progress.done == 2)
+        if done[-1]:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as stop:
+        service_boundary(problem, "balanced", 0.5, np.ones(8), progress=watcher)
+    point = stop.value.best
+    assert point.evaluations == 2
+    assert 0 < point.inner < point.outer <= 1
+    assert (point.service_rates >= 0.5).all()
+    assert "the crossing lies between" in stop.value.__notes__[0]
+    first = everything[0]
+    assert first.announced
+    assert first.done == 0  # before anything was computed
+    assert first.remaining > 0
+
+
+def test_a_service_region_that_is_stopped_is_the_region_of_its_points(everything):
+    problem = Problem([[1, 0.1], [0.1, 1]], [1, 1])
+    with pytest.raises(NotConvergedError) as caught:
+        service_region(problem, "bound", 0.2, points=20, time_limit=0)
+    assert caught.value.best is None
+
+    def watcher(progress):
+        if progress.what == "the region" and progress.done == 12:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as stop:
+        service_region(problem, "bound", 0.2, points=20, progress=watcher)
+    assert len(stop.value.best.points) == 12
+    whole = service_region(problem, "bound", 0.2, points=20)
+    assert 0.9 * whole.volume < stop.value.best.volume <= whole.volume
+
+
+def test_facets_of_thirty_two_classes(everything):
+    region = cluster_stability_region(Cluster(DEMANDS, SERVERS), time_limit=0)
+    with pytest.raises(NotConvergedError, match="inequalities of the region are proved") as caught:
+        _ = region.exact_facets
+    assert caught.value.best == ()
+    assert region.contains(np.full(32, 0.1))  # what needs no facets works all the same
+    with pytest.raises(ModelError, match=r"more than 60 facets"):
+        _ = stability_region(
+            Cluster(DEMANDS, SERVERS), max_facets=60, progress=everything.append
+        ).exact_facets
+    assert everything[0].announced
+    assert everything[-1].done < everything[-1].total
+
+
+def test_inequalities_that_are_proved_hold(everything):
+    cluster = Cluster(DEMANDS[:5], SERVERS)
+    whole = cluster_stability_region(cluster)
+    with pytest.raises(KeyboardInterrupt) as stop:
+        _ = cluster_stability_region(cluster, progress=Interrupted(40)).exact_facets
+    known = stop.value.best
+    assert known
+    for normal, offset in known:
+        assert max(sum(a * v for a, v in zip(normal, x, strict=True)) for x in whole.exact_vertices) == offset
+
+
+def test_a_cut_beyond_max_facets_is_given_up_inside():
+    points = [tuple(int(v) for v in row) for row in RNG.integers(1, 100, (60, 6))]
+
+    def support(prices):
+        best = max(points, key=lambda x: sum(a * b for a, b in zip(prices, x, strict=True)))
+        return sum(a * b for a, b in zip(prices, best, strict=True)), best
+
+    with pytest.raises(ModelError, match="more than 50 facets"):
+        enclose(support, 6, 50)
+
+
+@pytest.mark.parametrize(("method", "n"), [("balanced", 5), (DRF(), 4)])
+def test_provision_says_what_it_takes_and_stops(method, n, everything):
+    arguments = (DEMANDS[:n], np.ones(n), [1, 2])
+    with pytest.raises(NotConvergedError, match="time_limit=0 seconds are over") as caught:
+        provision(*arguments, maximum_duration=2, method=method, time_limit=0)
+    best = caught.value.best
+    if method == "balanced":
+        # What keeps the targets under the bound keeps them under balanced fairness.
+        assert best.method == "bound"
+        assert not best.optimal
+        assert best.to_dataframe()["kept"].all()
+        assert best.floor_cost <= best.lower_cost <= best.cost
+        assert caught.value.residual == best.gap
+    else:
+        assert best is None
+    interrupt = Interrupted(1)
+    with pytest.raises(KeyboardInterrupt):
+        provision(*arguments, maximum_duration=2, method=method, progress=interrupt)
+    if method == "balanced":  # the time of a chain is known only after the first
+        assert interrupt[0].announced
+        assert interrupt[0].unit == "evaluations of the model"
+        assert interrupt[0].remaining > 0
+
+
+def test_provision_stopped_late_brings_the_cheapest_verified():
+    options = {"servers": np.diag([0.05, 0.04]), "whole": True, "minimum_service_rate": 0.4}
+
+    def watcher(progress):
+        if progress.unit == "evaluations of the model" and progress.done >= 3:
+            raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fairness.work.SHOWN", -1.0)
+        with pytest.raises(KeyboardInterrupt) as stop:
+            provision([[1, 0.1], [0.1, 1]], [3, 2], [1, 1.3], **options, progress=watcher)
+    best = stop.value.best
+    assert best.method == "balanced"
+    assert best.to_dataframe()["kept"].all()
+    assert math.isfinite(best.gap)
+    assert "best costs" in stop.value.__notes__[0]

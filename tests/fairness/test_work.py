@@ -1,0 +1,123 @@
+"""Long work: what is said before it starts, who is told, and how it stops. No test waits."""
+
+import logging
+
+import numpy as np
+import pytest
+
+from fairness import ModelError, NotConvergedError, work
+from fairness.work import OutOfTime, Progress, Task, current_watch, duration, stopped, watching
+
+
+@pytest.fixture
+def told():
+    """What a watcher hears."""
+    return []
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that moves when it is told to."""
+    now = [1000.0]
+    monkeypatch.setattr("fairness.work.time.monotonic", lambda: now[0])
+
+    def wait(seconds):
+        now[0] += seconds
+
+    return wait
+
+
+def test_a_known_time_is_announced_before_the_work_starts(told, caplog):
+    caplog.set_level(logging.INFO, "fairness.work")
+    with watching(told.append), Task("a table", 1000, "states", seconds=90.0):
+        assert told == [Progress("a table", 0.0, 1000.0, "states", 0.0, 90.0, announced=True)]
+    assert caplog.messages == ["a table: about 1e+03 states, about 90 s"]
+
+
+def test_an_unknown_time_is_read_from_a_small_sample(told, clock):
+    with watching(told.append), Task("a table", 1000, "states") as task:
+        clock(1.0)
+        task.advance(10)
+        first, second = told
+        assert first.announced
+        assert first.remaining == pytest.approx(100.0)
+        assert (second.done, second.remaining) == (10, pytest.approx(99.0))
+
+
+def test_short_work_is_not_announced(told, clock):
+    with watching(told.append), Task("a table", 10, "states") as task:
+        clock(1.0)
+        task.advance(9)
+        task.advance(1)
+    assert [p.done for p in told] == [9, 10]
+    assert not any(p.announced for p in told)
+
+
+def test_what_would_take_weeks_is_refused_with_an_alternative(clock):
+    message = r"a table: about 1e\+09 states, about 32 years; give a smaller shape, or give a time_limit"
+    task = Task("a table", 1e9, "states", seconds=1e9, instead="give a smaller shape")
+    with pytest.raises(ModelError, match=message), task:
+        pass
+    # Who limits the time may start it.
+    with watching(time_limit=3.0), Task("a table", 1e9, "states", seconds=1e9) as task:
+        clock(4.0)
+        with pytest.raises(OutOfTime, match="time_limit=3 seconds are over during a table"):
+            task.advance()
+
+
+def test_the_tighter_of_two_limits_holds(clock):
+    with watching(time_limit=10.0):
+        with watching(time_limit=60.0):
+            assert current_watch().time_limit == 10.0
+        with watching(time_limit=2.0):
+            assert current_watch().time_limit == 2.0
+        with watching():
+            clock(11.0)
+            with pytest.raises(OutOfTime, match="time_limit=10"), Task("a table", 1, "states"):
+                pass
+    assert current_watch().deadline == np.inf
+
+
+def test_inner_work_reports_to_the_outer_watcher(told):
+    with watching(told.append), watching(), Task("a table", 1, "states") as task:
+        task.advance()
+    assert [p.done for p in told] == [1]
+
+
+def test_no_bar_where_standard_error_is_no_terminal(capsys, clock):
+    with Task("a table", 2, "states", seconds=99.0) as task:
+        clock(1.0)
+        task.advance(2)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_stop_brings_what_is_known():
+    error = stopped(OutOfTime("time_limit=1 seconds are over"), "at least 3", best=[3], residual=0.5)
+    assert isinstance(error, NotConvergedError)
+    assert (error.best, error.residual) == ([3], 0.5)
+    assert str(error) == "time_limit=1 seconds are over: at least 3; raise time_limit"
+    interrupt = stopped(KeyboardInterrupt(), "at least 3", best=[3])
+    assert isinstance(interrupt, KeyboardInterrupt)
+    assert (interrupt.best, interrupt.__notes__) == ([3], ["at least 3"])
+
+
+@pytest.mark.parametrize("value", [-1, "x", float("nan"), True])
+def test_wrong_limits(value):
+    with pytest.raises(ModelError, match=r"time_limit must be a number"), watching(time_limit=value):
+        pass
+
+
+def test_wrong_progress():
+    with pytest.raises(ModelError, match="progress must be"), watching("yes"):
+        pass
+
+
+def test_times_for_people():
+    assert [duration(s) for s in (0.25, 119, 120, 7200, 1e7)] == [
+        "0.25 s",
+        "120 s",
+        "2 min",
+        "2 h",
+        "120 days",
+    ]
+    assert work.LONG < work.TOO_LONG
