@@ -17,6 +17,7 @@ policies   ``mean_jobs_error`` of two classes under any policy; reference: a box
 admission  ``mean_error`` with limits per class and in all; reference as for box
 phases     ``mean_error`` with phase-type sizes; reference as for box, on the chain with phases
 tagged     ``mean_error`` of a tagged job's mean duration; reference: Little's law in extended precision
+balanced   ``mean_jobs_error`` of balanced fairness; reference: a box with tail 1e-12
 heavy      errors of the scaled means of ``heavy_traffic``; reference: one resource, DRF
 reached    what is claimed where a method gives up (``NotConvergedError.best``)
 ========== =================================================================================================
@@ -39,7 +40,16 @@ from scipy import special
 from capacity import heavy_traffic
 from fairness import DRF, AssetFair, BottleneckMax, MaxMin, NotConvergedError, Problem, ProportionalFair
 from fairness.policies.protocol import Policy
-from queueing import Stationary, System, admission, phase_stationary, stationary, tabulate, tagged_duration
+from queueing import (
+    Stationary,
+    System,
+    admission,
+    balanced_fairness,
+    phase_stationary,
+    stationary,
+    tabulate,
+    tagged_duration,
+)
 from queueing.distributions import Erlang, Exponential, Hyperexponential
 from queueing.phase_states import PhaseGrid, class_states
 from queueing.phase_type import phases_of
@@ -201,12 +211,25 @@ def policy_claims(rng: np.random.Generator) -> Iterator[Claim]:
     policy = POLICIES[int(rng.integers(len(POLICIES)))]
     tolerance, tail = (float(10.0 ** -rng.uniform(4, k)) for k in (9, 6))
     try:
-        law = stationary(system, policy, tolerance=tolerance, tail=tail, max_states=200_000)
+        law = stationary(system, policy, tolerance=tolerance, tail=tail, max_states=60_000)
         larger = [2 * k for k in law.shape]
         exact = stationary(system, policy, shape=larger, tolerance=1e-12, max_cycles=1000).mean_jobs
     except NotConvergedError:
         return
     yield from _error_claims("policies", law, exact, f"{_told(system, policy)} {law.shape} {tolerance:.0e}")
+
+
+def balanced_claims(rng: np.random.Generator) -> Iterator[Claim]:
+    """Means of balanced fairness on the automatic box, against a smaller tail and, for one resource, E[x]."""
+    system = random_system(rng, most_load=0.9)
+    if system.n_classes == 4:
+        return
+    law = balanced_fairness(system, tail=float(10.0 ** -rng.uniform(2, 7)))
+    exact = balanced_fairness(system, tail=1e-12).mean_jobs
+    about = f"{_told(system, DRF())} {law.shape}"
+    for claimed, value, true in zip(law.mean_jobs_error, law.mean_jobs, exact, strict=True):
+        # The bound is of the truncation; rounding is said not to be in it.
+        yield Claim("balanced", float(claimed), max(0.0, abs(value - true) - 1e-12 * true), about)
 
 
 def _error_claims(kind: str, law: Stationary, exact: NDArray[np.float64], about: str) -> Iterator[Claim]:
@@ -311,6 +334,7 @@ KINDS: dict[str, Callable[[np.random.Generator], Iterator[Claim]]] = {
     "phases": phase_claims,
     "tagged": tagged_claims,
     "heavy": heavy_claims,
+    "balanced": balanced_claims,
 }
 
 
