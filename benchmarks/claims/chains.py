@@ -349,8 +349,8 @@ def report(claims: Sequence[Claim]) -> str:
     for claim in claims:
         by_kind[claim.kind].append(claim)
     lines = [
-        "| claim | claims | covered | worst true/claimed | median claimed/true | where |",
-        "|---|---|---|---|---|---|",
+        "| claim | claims | covered | worst true/claimed | median claimed/true |",
+        "|---|---|---|---|---|",
     ]
     for kind, some in by_kind.items():
         ratios = np.array([c.understatement for c in some])
