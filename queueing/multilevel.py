@@ -78,6 +78,8 @@ NEAR = 0.1
 """Laws are mixed when a cycle moves them by less: further away they are no small errors."""
 PLAIN = 2
 """Contractions in a row, by cycles without mixing, from which the error is told."""
+FAINT = 1e-240
+"""Blocks with less probability are left alone: what they hold would soon be subnormal."""
 CLOSE = 3.0
 """Times the tolerance: when a cycle moves the law by less, mixing ends."""
 SLOW = 0.9
@@ -374,6 +376,10 @@ def _sweep(
                     place = s + y * hop
                     inflow[y] += down[i, place + stride] * law[place + stride]
                     exits[y] += up[i, step * place]
+        if not exits.any():
+            # Nothing leaves the row, since all beside it underflows: its own law, with the weight it has.
+            flow += _close(law, up, down, axis, s, hop, length, step)
+            continue
         # Elimination along the row without subtractions (Grassmann, Taksar and Heyman): leave is the rate
         # from y out of the row, directly or by way of smaller y; law(y) = value(y) + factor(y) law(y + 1).
         rise = leave = pivot = before = 0.0
@@ -401,7 +407,40 @@ def _sweep(
             change += abs(after - law[place]) * rate
             flow += after * rate
             law[place] = after
-    return change / flow
+    return change / flow if flow > 0 else 0.0
+
+
+@stored(nogil=True)
+def _close(
+    law: FloatArray, up: FloatArray, down: FloatArray, axis: int, start: int, hop: int, length: int, step: int
+) -> float:
+    """Give a row that nothing leaves its birth-death law, with the weight that it has; return its flow."""
+    weight = 0.0
+    best = 0
+    for y in range(length):
+        weight += law[start + y * hop]
+        if law[start + y * hop] > law[start + best * hop]:
+            best = y
+    if weight == 0:
+        return 0.0
+    total = law[start + best * hop]
+    for y in range(best + 1, length):
+        place = start + y * hop
+        fall = down[axis, place]
+        law[place] = law[place - hop] * up[axis, step * (place - hop)] / fall if fall > 0 else 0.0
+        total += law[place]
+    for y in range(best - 1, -1, -1):
+        place = start + y * hop
+        rise = up[axis, step * place]
+        law[place] = law[place + hop] * down[axis, place + hop] / rise if rise > 0 else 0.0
+        total += law[place]
+    flow = 0.0
+    for y in range(length):
+        place = start + y * hop
+        law[place] *= weight / total
+        if y > 0:
+            flow += 2.0 * law[place] * down[axis, place]
+    return flow
 
 
 @stored(nogil=True)
@@ -443,15 +482,21 @@ def _aggregate(
             if x % block[i] == 0:
                 for y in range(length):
                     coarse_down[i, base + y // width] += down[i, s + y] * law[s + y]
+    stride = coarse_law.size
     for i in range(n):
+        stride //= coarse_shape[i]
         for place in range(coarse_law.size):
-            if coarse_law[place] > 0:
-                coarse_up[i, place] /= coarse_law[place]
-                coarse_down[i, place] /= coarse_law[place]
-            else:
-                # A block that underflowed: any rates will do, it has no weight.
+            if coarse_law[place] < FAINT:
+                # A block that underflows: any rates will do, it has no weight.
                 coarse_up[i, place] = 1.0
                 coarse_down[i, place] = 1.0
+                continue
+            x = place // stride % coarse_shape[i]
+            # What goes to such a block does not come back: it would drain the others.
+            above = x < coarse_shape[i] - 1 and coarse_law[place + stride] >= FAINT
+            below = x > 0 and coarse_law[place - stride] >= FAINT
+            coarse_up[i, place] = coarse_up[i, place] / coarse_law[place] if above else 0.0
+            coarse_down[i, place] = coarse_down[i, place] / coarse_law[place] if below else 0.0
 
 
 @stored(nogil=True)

@@ -11,6 +11,7 @@ kind       claim and reference
 ========== =================================================================================================
 box        ``mean_error`` on a given box, by the automatic method and by multilevel; reference: elimination
            without subtractions in extended precision, on the dense matrix of rates
+large      the same by multilevel on boxes of 2,000 to 30,000 states; reference: elimination
 infinite   ``mean_jobs_error`` on the automatic box; reference: E[x_i] = rho_i/(1 - rho) (one resource, DRF)
 tail       ``tail_mass`` of the same chains against the probability outside
 policies   ``mean_jobs_error`` of two classes under any policy; reference: a box twice as long
@@ -181,6 +182,26 @@ def box_claims(rng: np.random.Generator) -> Iterator[Claim]:
         yield Claim(kind, law.mean_error, true, f"{_told(system, policy)} {box} {method} {tolerance:.0e}")
 
 
+def large_claims(rng: np.random.Generator) -> Iterator[Claim]:
+    """The error of multilevel on boxes of thousands of states, against elimination."""
+    while True:
+        system = random_system(rng)
+        n = system.n_classes
+        box = random_box(rng, n, 30_000)
+        if math.prod(box) >= 2_000 and math.prod(box) * (math.prod(box) / max(box)) ** 2 <= 5e8:
+            break
+    policy = random_policy(rng, n)
+    tolerance = float(10.0 ** -rng.uniform(4, 11))
+    means = stationary(system, policy, shape=box, method="direct").mean_jobs
+    kind = "large"
+    try:
+        law = stationary(system, policy, shape=box, tolerance=tolerance, method="multilevel")
+    except NotConvergedError as error:
+        law, kind = error.best, "reached"
+    true = float(np.max(np.abs(law.mean_jobs / means - 1)))
+    yield Claim(kind, law.mean_error, true, f"{_told(system, policy)} {box} {tolerance:.0e}")
+
+
 def infinite_claims(rng: np.random.Generator) -> Iterator[Claim]:
     """Means and tail on the automatic box of processor sharing, against its closed form."""
     n = int(rng.integers(2, 4))
@@ -335,12 +356,13 @@ KINDS: dict[str, Callable[[np.random.Generator], Iterator[Claim]]] = {
     "tagged": tagged_claims,
     "heavy": heavy_claims,
     "balanced": balanced_claims,
+    "large": large_claims,
 }
 
 
 def measure(kind: str, number: int, seed: int) -> list[Claim]:
     """Claims on one random system."""
-    return list(KINDS[kind](np.random.default_rng([seed, list(KINDS).index(kind), number])))
+    return list(KINDS[kind](np.random.default_rng([seed, number, *kind.encode()])))
 
 
 def report(claims: Sequence[Claim]) -> str:

@@ -60,3 +60,11 @@ def test_random_chains_keep_what_they_claim():
     claims = [claim for number in range(60) for claim in measure("box", number, seed=1)]
     assert max(claim.understatement for claim in claims) <= 3
     assert {claim.kind for claim in claims} == {"box"}
+
+
+def test_a_box_far_longer_than_its_law():
+    # Beyond some 140 jobs of the fast class the law underflows; rates into what is left would drain the rest.
+    system = System.with_load(Problem([[1, 0.2], [0.5, 1]], [1, 1]), [1, 1], 0.05, [400, 0.84])
+    law = stationary(system, DRF(), shape=(92, 321), method="multilevel")
+    direct = stationary(system, DRF(), shape=(92, 321), method="direct")
+    assert law.mean_jobs == pytest.approx(direct.mean_jobs, rel=law.mean_error + direct.mean_error)
