@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairness.errors import ModelError
+from fairness.lettering import label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,14 +65,14 @@ def heat_map(values: Any, ax: Axes | None = None, *, contours: Sequence[float] =
     y, y_names = _places(values, up)
     mesh = ax.pcolormesh(x, y, values.to_numpy(), shading="nearest", cmap="viridis")
     units = f" ({values.attrs['units']})" if "units" in values.attrs else ""
-    ax.figure.colorbar(mesh, ax=ax, label=f"{values.name or 'value'}{units}".replace("_", " "))
+    ax.figure.colorbar(mesh, ax=ax, label=label(f"{values.name or 'value'}{units}".replace("_", " ")))
     if len(contours):
         lines = ax.contour(x, y, values.to_numpy(), levels=sorted(contours), colors="white")
         ax.clabel(lines)
     for labels, axis in ((x_names, ax.xaxis), (y_names, ax.yaxis)):
         if labels is not None:
-            axis.set_ticks(range(len(labels)), labels)
-    ax.set(xlabel=right.replace("_", " "), ylabel=up.replace("_", " "))
+            axis.set_ticks(range(len(labels)), list(map(label, labels)))
+    ax.set(xlabel=label(right.replace("_", " ")), ylabel=label(up.replace("_", " ")))
     return ax
 
 

@@ -53,6 +53,7 @@ from numpy.typing import ArrayLike
 
 from capacity.extrapolation import extrapolated
 from fairness.errors import ModelError
+from fairness.lettering import label
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray, Problem
 from fairness.validation import float_array, frozen
@@ -203,7 +204,7 @@ class HeavyTraffic:
                 marker + "-",
                 ms=4,
                 color=shade,
-                label=queue.policy,
+                label=label(queue.policy),
             )
             if math.isfinite(queue.limit[job_class]):
                 ax.errorbar(
@@ -217,7 +218,7 @@ class HeavyTraffic:
                     clip_on=False,
                 )
         name = self.problem.job_classes[job_class]
-        ax.set(xlabel="1 - load of the busiest resource", ylabel=f"(1 - load) × mean jobs of {name}")
+        ax.set(xlabel="1 - load of the busiest resource", ylabel=label(f"(1 - load) × mean jobs of {name}"))
         ax.legend(fontsize="small")
         return ax
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairness.lettering import label
 from fairness.problem import FloatArray
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def plot_region(region: StabilityRegion, ax: Axes | None) -> Axes:
 
     problem, vertices = region.problem, region.vertices
     full = region.full_at(vertices)
-    names = [f"load of {name} (tasks)" for name in problem.job_classes]
+    names = [label(f"load of {name} (tasks)") for name in problem.job_classes]
     if problem.n_classes == 2:
         ax = plt.figure().add_subplot() if ax is None else ax
         outline = vertices[_around(vertices)]
@@ -34,11 +35,11 @@ def plot_region(region: StabilityRegion, ax: Axes | None) -> Axes:
             ax.plot(*ends.T, color="C0")
             middle = ends.mean(axis=0)
             ax.annotate(
-                problem.resources[j], (middle[0], middle[1]), xytext=(5, 5), textcoords="offset points"
+                label(problem.resources[j]), (middle[0], middle[1]), xytext=(5, 5), textcoords="offset points"
             )
-        labels = region.exact_vertices or [tuple(f"{v:.4g}" for v in vertex) for vertex in vertices]
-        for vertex, label in zip(vertices, labels, strict=True):
-            text = f"({', '.join(str(v) for v in label)})"
+        corners = region.exact_vertices or [tuple(f"{v:.4g}" for v in vertex) for vertex in vertices]
+        for vertex, corner in zip(vertices, corners, strict=True):
+            text = f"({', '.join(str(v) for v in corner)})"
             if vertex.any():
                 ax.annotate(
                     text, (vertex[0], vertex[1]), xytext=(5, 5), textcoords="offset points", fontsize="small"
@@ -54,7 +55,7 @@ def plot_region(region: StabilityRegion, ax: Axes | None) -> Axes:
         face = vertices[full[:, j]]
         face = face[_around(face)]
         axes.add_collection3d(Poly3DCollection([face], alpha=0.35, facecolor=f"C{k}", edgecolor="0.3"))
-        axes.text(*face.mean(axis=0), problem.resources[j])
+        axes.text(*face.mean(axis=0), label(problem.resources[j]))
     axes.scatter(*vertices.T, color="0.2")
     axes.set(xlabel=names[0], ylabel=names[1], zlabel=names[2])
     top = vertices.max(axis=0)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from capacity.rays import volume
 from fairness.errors import ModelError
+from fairness.lettering import label
 from fairness.problem import FloatArray
 from fairness.validation import frozen
 
@@ -64,7 +65,7 @@ class RayRegion(ABC):
             raise ModelError(f"a plot needs 2 or 3 classes; here {n}")
         import matplotlib.pyplot as plt
 
-        labels = [f"load of {name} (tasks)" for name in self.problem.job_classes]
+        labels = [label(f"load of {name} (tasks)") for name in self.problem.job_classes]
         if n == 3:
             axes: Any = plt.figure().add_subplot(projection="3d") if ax is None else ax
             self._draw_faces(axes)
@@ -74,7 +75,7 @@ class RayRegion(ABC):
         ax.plot(*_turned(self._outline()).T, "--", color="0.5", label="stability region")
         inside = _turned(self.loads)
         ax.fill(*np.vstack([[0.0, 0.0], inside]).T, alpha=0.2, color="C0", linewidth=0)
-        ax.plot(*inside.T, color="C0", label=self._label())
+        ax.plot(*inside.T, color="C0", label=label(self._label()))
         self._mark(ax)
         ax.set(xlabel=labels[0], ylabel=labels[1], xlim=(0, None), ylim=(0, None))
         ax.legend()
@@ -89,7 +90,7 @@ class RayRegion(ABC):
         ):
             axes.add_collection3d(Poly3DCollection(values[self.faces], linewidths=0.5, **style))
         top = self.directions.max(axis=0)
-        axes.set(xlim=(0, top[0]), ylim=(0, top[1]), zlim=(0, top[2]), title=self._label())
+        axes.set(xlim=(0, top[0]), ylim=(0, top[1]), zlim=(0, top[2]), title=label(self._label()))
 
     def _outline(self) -> FloatArray:
         """Points of the boundary of the stability region, in any order."""

@@ -40,6 +40,7 @@ from capacity.region import pool_stability_region
 from capacity.service_rays import ServicePoint, ServiceRays, service_rays
 from capacity.service_simulated import Simulated, SimulatedRays
 from fairness.errors import ModelError, NotConvergedError
+from fairness.lettering import label
 from fairness.notebook import shown
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray, Problem
@@ -168,8 +169,8 @@ class ServiceRegion(RayRegion):
         """Which class sets the boundary where."""
         for i in np.unique(self.binding):
             where = self.loads[self.binding == i]
-            label = f"{self.problem.job_classes[i]} at its minimum"
-            ax.plot(*where.T, ".", color=f"C{i + 1}", label=label)
+            name = label(f"{self.problem.job_classes[i]} at its minimum")
+            ax.plot(*where.T, ".", color=f"C{i + 1}", label=name)
 
 
 def service_boundary(

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from fairness.catalogue import colour
 from fairness.errors import ModelError
+from fairness.lettering import label
 from fairness.policies.calling import call_policy
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray, Problem
@@ -53,11 +54,14 @@ def _stacked_bars(
     """One bar per name, with the parts (n_classes, n_names) of the classes side by side."""
     ax = ax or plt.subplots()[1]
     left = np.zeros(len(names))
+    places = [label(name) for name in names]
     for name, tasks, part in zip(classes, allocation.tasks, parts, strict=True):
-        ax.barh(names, part, left=left, label=f"{name}: {tasks:.4g} tasks")
+        ax.barh(places, part, left=left, label=label(f"{name}: {tasks:.4g} tasks"))
         left += part
     ax.axvline(1.0, color="black", linewidth=0.8)
-    ax.set(xlabel="share of the resource in use", title=f"{allocation.policy} allocation", xlim=(0, 1.02))
+    ax.set(
+        xlabel="share of the resource in use", title=label(f"{allocation.policy} allocation"), xlim=(0, 1.02)
+    )
     ax.invert_yaxis()
     ax.legend(fontsize="small")
     return ax
@@ -67,7 +71,7 @@ def plot_transient(transient: Transient, ax: Axes | None = None) -> Axes:
     """Tasks of each class over time; see :meth:`Transient.plot`."""
     ax = ax or plt.subplots()[1]
     for n, name in enumerate(transient.cluster.job_classes):
-        ax.plot(transient.times, transient.tasks[:, n], label=name)
+        ax.plot(transient.times, transient.tasks[:, n], label=label(name))
     for time in transient.changes[1:]:
         ax.axvline(time, color="0.7", linewidth=0.8, zorder=0)
     ax.set(xlabel="time (lines: classes come or go)", ylabel="tasks", title="Servers that act on their own")
@@ -111,11 +115,11 @@ def plot_constraints(problem: Problem, ax: Axes | None = None, *, counts: ArrayL
     for j, name in enumerate(problem.resources):
         first, second = shares[:, j]
         if second == 0 and first > 0:
-            ax.axvline(1 / first, color=f"C{j}", linewidth=1.2, label=name)
+            ax.axvline(1 / first, color=f"C{j}", linewidth=1.2, label=label(name))
         elif second > 0:
             line = np.array([0.0, 1 / first if first > 0 else top[0]])
-            ax.plot(line, (1 - line * first) / second, color=f"C{j}", linewidth=1.2, label=name)
-    a, b = problem.job_classes
+            ax.plot(line, (1 - line * first) / second, color=f"C{j}", linewidth=1.2, label=label(name))
+    a, b = map(label, problem.job_classes)
     if limited[0]:
         ax.axvline(most[0], color="0.4", linestyle=":", label=f"limit of {a}")
     if limited[1]:
@@ -145,7 +149,7 @@ def plot_sharing(
             markeredgecolor=colour(name),
             markeredgewidth=2.0,
             linestyle="none",
-            label=name,
+            label=label(name),
             zorder=5 + k,
         )
     ax.legend(fontsize="small", markerscale=0.6)

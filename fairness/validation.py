@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairness.errors import ModelError
 from fairness.labels import as_named
+from fairness.lettering import unprintable
 
 __all__ = [
     "FloatArray",
@@ -199,6 +200,11 @@ def checked_names(argument: str, names: Sequence[str] | None, count: int, stem: 
     result = tuple(str(name) for name in names)
     if len(result) != count:
         raise ModelError(f"{argument} must list {count} names, one per {stem}; got {len(result)}")
+    for name in result:
+        if not name.isprintable() and (signs := unprintable(name)):
+            raise ModelError(
+                f"{argument}: {name!r} has the character {signs[0]!r}, which cannot be shown; leave it out"
+            )
     doubled = sorted({name for name in result if result.count(name) > 1}) if len(set(result)) < count else []
     if doubled:
         raise ModelError(f"{argument} must be distinct; {doubled[0]!r} occurs more than once")

@@ -44,6 +44,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairness.certificates import Certificate, bottleneck_certificate
 from fairness.errors import ModelError, NotConvergedError
+from fairness.lettering import label
 from fairness.problem import FloatArray, Problem
 from fairness.validation import Seed, float_array, generator, model_array
 
@@ -142,7 +143,7 @@ class Circulation:
         ax = plt.figure().add_subplot() if ax is None else ax
         for i, name in enumerate(self.problem.job_classes):
             j = int(np.argmax(self.problem.demands[i] > 0))
-            ax.plot(self.times, self.queues[:, i, j], label=f"{name} at {self.problem.resources[j]}")
+            ax.plot(self.times, self.queues[:, i, j], label=label(f"{name} at {self.problem.resources[j]}"))
         ax.set(xlabel="time", ylabel="queue (tasks)", xlim=(0, None), ylim=(0, None))
         ax.legend()
         return ax

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from fairness.lettering import label
 from fairness.problem import FloatArray
 from queueing.system import System
 
@@ -102,7 +103,7 @@ class Trajectory:
 
         ax = plt.figure().add_subplot() if ax is None else ax
         for name, path in zip(self.system.problem.job_classes, self.counts.T, strict=True):
-            ax.plot(self.times, path, label=name)
-        ax.set(xlabel="time", ylabel="jobs", title=self.policy, xlim=(0, None), ylim=(0, None))
+            ax.plot(self.times, path, label=label(name))
+        ax.set(xlabel="time", ylabel="jobs", title=label(self.policy), xlim=(0, None), ylim=(0, None))
         ax.legend()
         return ax

@@ -9,6 +9,7 @@ from typing import Any
 
 from fairness.catalogue import CATALOGUE, CLUSTER_CATALOGUE
 from fairness.errors import ModelError
+from fairness.lettering import spelled
 from fairness.policies.protocol import policy_name
 from fairness.properties.counterexamples.audit import audit
 from fairness.properties.counterexamples.sketches import DOMAINS
@@ -31,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", metavar="FILE", help="JSON file; an interrupted audit goes on from it")
     parser.add_argument("--brief", action="store_true", help="tables only, no witnesses")
     given = parser.parse_args(arguments)
+    spelled(sys.stdout, sys.stderr)
     try:
         table = audit(
             [_known(name) for name in given.policies or POLICIES],

@@ -6,12 +6,14 @@ completion answer at once.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
+from fairness.lettering import spelled
 from fairqueues.commands.allocate import allocate
 from fairqueues.commands.audit import audit
 from fairqueues.commands.checkout import bench, reproduce
@@ -55,6 +57,7 @@ class _Group(TyperGroup):
     """Errors raised on purpose become one line and an exit code, in the shell and in tests alike."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        spelled(sys.stdout, sys.stderr)
         with exit_codes("fairqueues"):
             return super().make_context(*args, **kwargs)
 

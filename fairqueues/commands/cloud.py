@@ -130,13 +130,15 @@ def _figure(results: dict[str, Any]) -> Figure:
     import numpy as np
     from matplotlib.figure import Figure
 
+    from fairness.lettering import label
+
     figure = Figure(layout="constrained")
     ax = figure.add_subplot()
     for name, result in results.items():
         levels = np.sort(result.levels)
         # A thousand points draw a million tenants.
         shown = np.unique(np.linspace(0, len(levels) - 1, 1000).astype(int))
-        ax.plot((shown + 1) / len(levels), levels[shown], label=name)
+        ax.plot((shown + 1) / len(levels), levels[shown], label=label(name))
     # A few tenants stand decades above the others.
     scale = "log" if all(result.levels.min() > 0 for result in results.values()) else "linear"
     ax.set(xlabel="part of the tenants", ylabel="level at most", xlim=(0, 1), yscale=scale)

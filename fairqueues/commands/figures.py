@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.catalogue import colour
+from fairness.lettering import label
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -27,7 +28,7 @@ def coloured(names: Sequence[str]) -> dict[str, str]:
 def class_bars(
     values: Mapping[str, ArrayLike],
     classes: Sequence[str],
-    label: str,
+    meaning: str,
     half_widths: Mapping[str, ArrayLike] | None = None,
 ) -> Figure:
     """Bars of a value (n_classes,) by method, grouped by class."""
@@ -49,10 +50,10 @@ def class_bars(
             edgecolor="black",
             linewidth=0.4,
             capsize=3,
-            label=name,
+            label=label(name),
         )
-    ax.set_xticks(np.arange(len(classes)), classes)
-    ax.set(xlabel="job class", ylabel=label, ylim=(0, None))
+    ax.set_xticks(np.arange(len(classes)), list(map(label, classes)))
+    ax.set(xlabel="job class", ylabel=label(meaning), ylim=(0, None))
     figure.legend(loc="outside upper center", ncols=4)
     return figure
 
@@ -78,9 +79,9 @@ def sweep_lines(dataset: xr.Dataset, along: str, output: str) -> Figure:
             for k in range(count):
                 curve: Any = flat.sel(policy=name).isel(other=k)
                 style = {"color": colours[name], "alpha": 1 - 0.7 * k / count, "marker": "."}
-                ax.plot(curve[along].values, curve.values, label=name if k == 0 else None, **style)
-        title = "" if panel is None else str(panel)
-        ax.set(xlabel=along.replace("_", " "), ylabel=output.replace("_", " "), title=title)
+                ax.plot(curve[along].values, curve.values, label=label(name) if k == 0 else None, **style)
+        title = "" if panel is None else label(panel)
+        ax.set(xlabel=label(along.replace("_", " ")), ylabel=label(output.replace("_", " ")), title=title)
         if np.nanmin(np.append(shown.values.ravel(), np.inf)) >= 0:
             ax.set_ylim(0, None)
     axes[0].legend()

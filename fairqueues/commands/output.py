@@ -5,6 +5,8 @@ Options are checked before the long work; files appear at the end, all of them o
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import shlex
 import sys
@@ -110,7 +112,9 @@ class Delivery:
     def _print(self, outcome: Outcome, command: str) -> None:
         """The result on standard output."""
         if self.as_json:
-            typer.echo(json.dumps(outcome.to_json(command), indent=1, ensure_ascii=False))
+            # A text that cannot hold every sign holds their escapes, which JSON has of its own.
+            plain = not (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
+            typer.echo(json.dumps(outcome.to_json(command), indent=1, ensure_ascii=plain))
         elif self.as_csv:
             typer.echo(_csv(outcome.table), nl=False)
         else:
@@ -182,7 +186,23 @@ def _write_figure(path: Path, outcome: Outcome) -> None:
 
 
 def _csv(table: pd.DataFrame) -> str:
-    return table.to_csv(index=any(name is not None for name in table.index.names))
+    """Table as CSV. Cells that a spreadsheet would compute are marked as text: names may be anybody's."""
+    plain = table.to_csv(index=any(name is not None for name in table.index.names))
+    quoted = io.StringIO()
+    writer = csv.writer(quoted, lineterminator="\n")
+    writer.writerows([_as_text(cell) for cell in row] for row in csv.reader(io.StringIO(plain, newline="")))
+    return quoted.getvalue()
+
+
+def _as_text(cell: str) -> str:
+    """The cell, behind an apostrophe if it begins like a formula and is no number."""
+    if not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
 
 
 def to_dataset(table: pd.DataFrame) -> xr.Dataset:

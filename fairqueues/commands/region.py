@@ -159,11 +159,13 @@ def _exact(regions: dict[str, Any]) -> dict[str, Any]:
 def _figure(scenario: Any, regions: dict[str, Any], n: int) -> Figure:
     from matplotlib.figure import Figure
 
+    from fairness.lettering import label
+
     figure = Figure(figsize=(1 + 5.4 * len(regions), 4.8), layout="constrained")
     for k, (name, one) in enumerate(regions.items()):
         ax: Any = figure.add_subplot(1, len(regions), k + 1, **({"projection": "3d"} if n == 3 else {}))
         one.plot(ax)
-        ax.set_title(name)
+        ax.set_title(label(name))
         if scenario.has_traffic:
             ax.plot(
                 *([value] for value in scenario.system.loads), "k*", markersize=10, label="load of the file"

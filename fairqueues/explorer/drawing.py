@@ -11,6 +11,7 @@ from matplotlib.figure import Figure as Canvas
 
 from fairness.catalogue import colour
 from fairness.errors import ModelError
+from fairness.lettering import label
 from fairqueues.explorer.model import State
 from fairqueues.explorer.views import drift_view, rates_view, region_view, sharing_view
 
@@ -76,11 +77,13 @@ def figure_svg(state: State, name: str) -> str:
 
 def _polygon(state: State, ax: Axes) -> None:
     view = sharing_view(state)
-    a, b = state.job_classes
+    a, b = map(label, state.job_classes)
     _resources(view.outline, view.lines, ax)
     for k, (name, hue, allocation) in enumerate(zip(view.names, view.colours, view.allocations, strict=True)):
         size = 5 + 2.4 * (len(view.names) - 1 - k)
-        ax.plot(*allocation.tasks, "o", mfc="none", mec=hue, mew=1.8, ms=size, label=name, clip_on=False)
+        ax.plot(
+            *allocation.tasks, "o", mfc="none", mec=hue, mew=1.8, ms=size, label=label(name), clip_on=False
+        )
     ax.set(xlabel=f"tasks of {a}", ylabel=f"tasks of {b}")
     ax.legend(fontsize="small", markerscale=0.6)
 
@@ -89,8 +92,14 @@ def _bars(state: State, ax: Axes) -> None:
     view = sharing_view(state)
     places = np.arange(state.n_classes)
     for k, (name, hue, allocation) in enumerate(zip(view.names, view.colours, view.allocations, strict=True)):
-        ax.bar(places + 0.13 * (k - (len(view.names) - 1) / 2), allocation.tasks, 0.11, color=hue, label=name)
-    ax.set_xticks(places, state.job_classes)
+        ax.bar(
+            places + 0.13 * (k - (len(view.names) - 1) / 2),
+            allocation.tasks,
+            0.11,
+            color=hue,
+            label=label(name),
+        )
+    ax.set_xticks(places, list(map(label, state.job_classes)))
     ax.set(ylabel="tasks")
     ax.legend(fontsize="small")
 
@@ -99,9 +108,14 @@ def _drift(state: State, ax: Axes) -> None:
     view = drift_view(state)
     for strokes in view.arrows:
         ax.plot(*strokes.T, color="0.55", linewidth=0.7)
-    ax.plot(*view.path.T, color=view.colour, linewidth=2.2, label=f"{state.policy}: {view.note}".rstrip(": "))
+    ax.plot(
+        *view.path.T,
+        color=view.colour,
+        linewidth=2.2,
+        label=label(f"{state.policy}: {view.note}".rstrip(": ")),
+    )
     ax.plot(*state.start, "o", color=view.colour, markersize=8, clip_on=False)
-    a, b = state.job_classes
+    a, b = map(label, state.job_classes)
     ax.set(xlabel=f"jobs of {a}", ylabel=f"jobs of {b}", xlim=(0, state.reach), ylim=(0, state.reach))
     ax.legend(fontsize="small", loc="upper right")
 
@@ -112,8 +126,8 @@ def _region(state: State, one: int, other: int, ax: Axes) -> None:
     ax.plot([0, view.edge[0]], [0, view.edge[1]], ":", color="0.45", linewidth=1)
     ax.plot(*view.point, "o", color="black", label="current load", clip_on=False)
     ax.set(
-        xlabel=f"load of {state.job_classes[one]} (tasks)",
-        ylabel=f"load of {state.job_classes[other]} (tasks)",
+        xlabel=label(f"load of {state.job_classes[one]} (tasks)"),
+        ylabel=label(f"load of {state.job_classes[other]} (tasks)"),
     )
     ax.legend(fontsize="small")
 
@@ -121,10 +135,12 @@ def _region(state: State, one: int, other: int, ax: Axes) -> None:
 def _rates(state: State, ax: Axes) -> None:
     view = rates_view(state)
     for i, name in enumerate(state.job_classes):
-        for column, label in (("balanced", "balanced fairness"), ("bound", "bound")):
-            hue = colour(label)
+        for column, method in (("balanced", "balanced fairness"), ("bound", "bound")):
+            hue = colour(method)
             curve = getattr(view.curves, column)[:, i]
-            ax.plot(view.curves.loads, curve, color=hue, linestyle=STYLES[i], label=f"{name}, {label}")
+            ax.plot(
+                view.curves.loads, curve, color=hue, linestyle=STYLES[i], label=label(f"{name}, {method}")
+            )
             ax.plot(view.load, getattr(view, column)[i], "o", color=hue)
     ax.set(
         xlabel="relative load of the busiest resource",
@@ -138,6 +154,6 @@ def _rates(state: State, ax: Axes) -> None:
 def _resources(outline: Any, lines: Any, ax: Axes) -> None:
     ax.fill(*outline.T, color="#e4e9f0", linewidth=0)
     for (name, ends), style in zip(lines, STYLES, strict=False):
-        ax.plot(*ends.T, color="0.2", linestyle=style, linewidth=1.2, label=name)
+        ax.plot(*ends.T, color="0.2", linestyle=style, linewidth=1.2, label=label(name))
     right, top = 1.15 * outline.max(axis=0)
     ax.set(xlim=(0, right), ylim=(0, top))

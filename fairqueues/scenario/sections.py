@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import PydanticCustomError, core_schema
+
+from fairness.lettering import unprintable
 
 __all__ = ["SECTIONS", "Document", "schema"]
 
@@ -47,6 +49,15 @@ class _Rule:
         self, core: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
         return dict(self.json)
+
+
+def _shown(text: str) -> str:
+    if unprintable(text.replace("\n", "").replace("\t", "")):
+        raise PydanticCustomError("rule", "must be {rule}", {"rule": "text without control characters"})
+    return text
+
+
+Words = Annotated[str, AfterValidator(_shown)]
 
 
 def _real(rule: str, good: Callable[[Any], bool], *, infinite: bool = False, **bounds: float) -> _Rule:
@@ -356,7 +367,7 @@ class Document(Section):
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, title="fairqueues scenario")
 
-    title: str = Field("", strict=True, description="What this is.")
+    title: Words = Field("", strict=True, description="What this is.")
     source: str | None = Field(None, strict=True, description="Where it comes from.")
     policies: list[Policy] = Field([], description="Policies by name.", examples=[["drf", "alpha:2"]])
     counts: list[NotNegative] | None = Field(None, description="Jobs present, per class; default: 1 each.")

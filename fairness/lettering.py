@@ -1,0 +1,79 @@
+"""Text that comes from users, where not every character can be shown: in figures, and on old terminals.
+
+matplotlib reads what stands between two dollar signs as a formula, and an SVG file must not hold control
+characters: every text of a figure that is not written by us goes through :func:`label`. A terminal whose
+encoding is not UTF-8 lacks most signs: :func:`spelled` has a stream write others for them.
+"""
+
+from __future__ import annotations
+
+import codecs
+import unicodedata
+from typing import Any
+
+__all__ = ["label", "spelled", "unprintable"]
+
+_NONE = ("Cc", "Cs", "Cn")
+"""Unicode categories without a picture: control characters, halves of a pair, code points of nobody."""
+
+_SPELLING = {
+    "✓": "v",
+    "✗": "x",
+    "×": "x",
+    "·": "*",
+    "–": "-",
+    "—": "-",
+    "−": "-",
+    "…": "...",
+    "≤": "<=",
+    "≥": ">=",
+}
+"""Signs that we write ourselves, by others of about their shape."""
+
+
+def unprintable(text: str) -> str:
+    """The characters of a text that cannot be shown, such as control characters.
+
+    Examples
+    --------
+    >>> unprintable("CPU\\n")
+    '\\n'
+    """
+    return "".join(c for c in text if unicodedata.category(c) in _NONE)
+
+
+def label(text: object) -> str:
+    r"""Text for matplotlib that is shown character for character; what cannot be shown, as its escape.
+
+    Parameters
+    ----------
+    text : object
+        A name, a title, or what becomes one by ``str``.
+
+    Examples
+    --------
+    >>> print(label("cost in $, or $/h"))
+    cost in \$, or \$/h
+    """
+    shown = str(text)
+    for c in set(unprintable(shown)):
+        shown = shown.replace(c, ascii(c)[1:-1])
+    return shown.replace("$", r"\$")
+
+
+def spelled(*streams: Any) -> None:
+    """Have text streams write what their encoding lacks by other signs, or as escapes, instead of failing."""
+    for stream in streams:
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="fairqueues-spelling")
+
+
+def _spell(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lost = error.object[error.start : error.end]
+    signs = [_SPELLING.get(c) or c.encode("ascii", "backslashreplace").decode("ascii") for c in lost]
+    return "".join(signs), error.end
+
+
+codecs.register_error("fairqueues-spelling", _spell)

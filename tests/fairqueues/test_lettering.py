@@ -1,0 +1,223 @@
+"""Names and titles are shown as they are: in every figure, in spreadsheets, and on old terminals."""
+
+import csv
+import io
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import xarray as xr
+from matplotlib.figure import Figure
+from typer.testing import CliRunner
+
+import capacity
+from capacity.heat_maps import heat_map
+from capacity.heavy_traffic_limits import heavy_traffic
+from fairness import DRF, PSDSF, Cluster, ModelError, Problem, allocate
+from fairness.lettering import label, spelled
+from fairness.plots import plot_sharing
+from fairness.policies.servers.distributed import distributed_psdsf
+from fairqueues.commands.app import app
+from fairqueues.commands.figures import class_bars, sweep_lines
+from fairqueues.explorer.drawing import figure_names, figure_svg
+from fairqueues.explorer.model import State
+from queueing import System, trajectory
+from queueing.existence import circulate
+from tests.processes import PATIENCE
+
+ROOT = Path(__file__).parents[2]
+
+# Formulas that matplotlib cannot read, one that it can, and what XML reads.
+CLASSES = ["$\\frac{$", "$x^2$ & <b>"]
+RESOURCES = ["cost $/h of $", 'a "$" $_$']
+
+
+@dataclass(frozen=True)
+class Priced:
+    """DRF under a name with dollars."""
+
+    name: str = "DRF at $\\frac{$"
+
+    def __call__(self, problem, counts):
+        return DRF()(problem, counts)
+
+
+POOL = Problem([[1, 4], [3, 1]], [9, 18], job_classes=CLASSES, resources=RESOURCES)
+LIMITED = Problem([[1, 4], [3, 1]], [9, 18], limits=[5, 2], job_classes=CLASSES, resources=RESOURCES)
+CUBE = Problem(
+    [[3, 1, 1], [1, 3, 1], [1, 1, 3]],
+    [1, 1, 1],
+    job_classes=[*CLASSES, "$third$"],
+    resources=[*RESOURCES, "$\\bad$"],
+)
+SERVERS = Cluster(
+    [[1, 4], [3, 1]], [[9, 18], [5, 5]], job_classes=CLASSES, servers=["$s$", "$t$"], resources=RESOURCES
+)
+SYSTEM = System.with_load(POOL, [1, 1], 0.5)
+GRID = xr.Dataset(
+    {"service_rates": (("$p$", "policy", "job_class"), np.ones((2, 1, 2)))},
+    coords={"$p$": [1.0, 2.0], "policy": ["$\\frac{$"], "job_class": CLASSES},
+)
+
+FIGURES = {
+    "allocation": lambda: allocate(POOL, Priced()).plot(),
+    "placement": lambda: allocate(SERVERS, PSDSF()).plot(),
+    "sharing polygon": lambda: plot_sharing(LIMITED, [DRF(), Priced()]),
+    "servers that act": lambda: distributed_psdsf(SERVERS, 2, rng=0).plot(),
+    "queues of the existence proof": lambda: circulate(POOL, rng=0).plot(),
+    "trajectory": lambda: trajectory(SYSTEM, Priced(), [1.0, 2.0]).plot(),
+    "region": lambda: capacity.stability_region(POOL).plot(),
+    "region of three classes": lambda: capacity.stability_region(CUBE).plot(),
+    "service region": lambda: capacity.service_region(POOL, "bound", 0.5, points=3).plot(),
+    "policy region": lambda: capacity.policy_stability_region(POOL, Priced(), points=3).plot(),
+    "policy region of three classes": lambda: capacity.policy_stability_region(
+        CUBE, Priced(), points=10
+    ).plot(),
+    "heavy traffic": lambda: heavy_traffic(POOL, [1, 1], ["balanced"], loads=[0.2, 0.3, 0.4, 0.5]).plot(),
+    "heat map": lambda: heat_map(
+        xr.DataArray(
+            [[1.0, 2.0], [3.0, 4.0]],
+            dims=["$a$", "$\\b{$"],
+            coords={"$a$": ["$x$", "$\\y{$"], "$\\b{$": [1, 2]},
+            name="$n$",
+            attrs={"units": "$\\u{$"},
+        )
+    ),
+    "bars of classes": lambda: class_bars({"$\\m{$": [1.0, 2.0]}, CLASSES, "$\\l{$"),
+    "lines of a sweep": lambda: sweep_lines(GRID, "$p$", "service_rates"),
+}
+
+
+def words_of(figure):
+    """All text of the SVG, which has to be sound XML."""
+    text = io.StringIO()
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
+        figure.savefig(text, format="svg")
+    return "".join(ElementTree.fromstring(text.getvalue()).itertext())
+
+
+@pytest.mark.parametrize("kind", FIGURES)
+def test_dollars_are_dollars_in_every_figure(kind):
+    drawn = FIGURES[kind]()
+    figure = drawn if isinstance(drawn, Figure) else drawn.figure
+    words = words_of(figure)
+    plt.close("all")
+    assert "$" in words
+    assert "\\$" not in words
+
+
+@pytest.mark.parametrize("state", [State(), State().resized(3, 2)])
+def test_dollars_in_the_figures_of_the_explorer(state):
+    names = tuple(["$\\frac{$", "$x$", "$\\y{$"][: state.n_classes])
+    shown = State.from_texts(state.texts, state.policy, names, ("$c$", "$\\d{$"))
+    for name in figure_names(shown):
+        assert ElementTree.fromstring(figure_svg(shown, name).encode()) is not None
+
+
+def test_a_label_shows_what_is_given():
+    assert label("$a$") == r"\$a\$"
+    assert label("a\x01\ud800\n") == "a\\x01\\ud800\\n"
+    assert label(3.5) == "3.5"
+    assert label("größer – 10 °") == "größer – 10 °"
+
+
+@pytest.mark.parametrize("sign", ["\x00", "\x1b", "\n", "\x85", "\ud800"])
+def test_names_without_a_picture_are_refused(sign):
+    for argument in ("job_classes", "resources"):
+        with pytest.raises(ModelError, match=f"{argument}: .* has the character .*, which cannot be shown"):
+            Problem([[1, 2], [2, 1]], [1, 1], **{argument: ["a", f"b{sign}"]})
+    with pytest.raises(ModelError, match="servers: "):
+        Cluster([[1]], [[1], [1]], servers=["a", f"b{sign}"])
+
+
+SCENARIO = """
+title = 'Prices in $, or $\\frac{'
+policies = ["drf"]
+[pool]
+demands = [[1, 4], [3, 1]]
+capacities = [9, 18]
+job_classes = ['=HYPERLINK("x")', "@b"]
+resources = ["$c$", "-r"]
+"""
+
+
+def test_dollars_in_a_scenario_and_its_report(tmp_path):
+    file, report, svg = tmp_path / "s.toml", tmp_path / "r.html", tmp_path / "f.pdf"
+    file.write_text(SCENARIO)
+    result = CliRunner().invoke(app, ["allocate", str(file), "--report", str(report), "--out", str(svg)])
+    assert result.exit_code == 0, result.output
+    assert "Prices in $, or $\\frac{" in report.read_text()
+    assert svg.stat().st_size > 0
+
+
+def test_control_characters_in_a_title_are_refused(tmp_path):
+    file = tmp_path / "s.toml"
+    file.write_text(SCENARIO.replace("title = 'Prices in $, or $\\frac{'", 'title = "bell \\u0007"'))
+    result = CliRunner().invoke(app, ["allocate", str(file)])
+    assert result.exit_code == 2
+    assert "title must be text without control characters" in result.stderr
+
+
+def test_a_spreadsheet_computes_no_name(tmp_path):
+    file = tmp_path / "s.toml"
+    file.write_text(SCENARIO)
+    out = tmp_path / "a.csv"
+    result = CliRunner().invoke(app, ["allocate", str(file), "--csv", "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    assert result.stdout == out.read_text()
+    cells = [cell for row in csv.reader(io.StringIO(result.stdout)) for cell in row]
+    assert '\'=HYPERLINK("x")' in cells
+    assert "'@b" in cells
+    for cell in cells:
+        assert not cell.startswith(("=", "@", "+"))
+        assert not cell.startswith("-") or float(cell) <= 0
+
+
+@pytest.mark.parametrize("encoding", ["latin-1"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["fairqueues", "audit", "-p", "drf", "--property", "SI", "--budget", "20", "--seed", "1"],
+        ["fairness.properties", "--policies", "DRF", "--properties", "SI", "--budget", "20"],
+    ],
+    ids=["fairqueues audit", "python -m fairness.properties"],
+)
+def test_audits_on_a_terminal_that_is_not_utf_8(command, encoding):
+    done = subprocess.run(
+        [sys.executable, "-m", *command],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": encoding},
+        capture_output=True,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "v " in done.stdout.decode(encoding)
+
+
+def test_json_in_ascii_is_json(tmp_path):
+    import json
+
+    file = tmp_path / "s.toml"
+    file.write_text(SCENARIO.replace('"@b"', '"größer 😀"'), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "fairqueues", "allocate", str(file), "--json"],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "größer 😀" in {row["job_class"] for row in json.loads(done.stdout.decode("ascii"))["results"]}
+
+
+def test_streams_without_an_encoding_stay_as_they_are():
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    spelled(stream, io.StringIO(), None)
+    stream.write("✓ ≤ é")
+    stream.flush()
+    assert stream.buffer.getvalue() == b"v <= \\xe9"
