@@ -41,8 +41,18 @@ from fairness.errors import ModelError, NotConvergedError
 from fairness.labels import as_named, by_label
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray, Problem
-from fairness.validation import float_array, frozen, model_array, require, require_shape, require_whole
+from fairness.validation import (
+    float_array,
+    frozen,
+    model_array,
+    require,
+    require_flag,
+    require_number,
+    require_shape,
+    require_whole,
+)
 from fairness.work import OutOfTime, ProgressOption, stopped, watching
+from queueing.precision import check_limits
 from queueing.system import System
 
 __all__ = ["Provision", "provision"]
@@ -302,10 +312,16 @@ def provision(
         require("most", top, top > 0, "> 0", names)
     elif servers is None and isinstance(demands, Problem):
         top = np.array(problem.capacities)
-    if not 0 < maximum_load <= 1:
-        raise ModelError(f"maximum_load must be above 0 and at most 1; got {maximum_load}")
+    # Written so that the messages keep their words; strings and arrays are refused by require_number.
+    maximum_load = require_number("maximum_load", maximum_load)
+    if not 1e-100 <= maximum_load <= 1:
+        raise ModelError(f"maximum_load must be above 0 (1e-100) and at most 1; got {maximum_load}")
+    precision = require_number("precision", precision)
     if not 1e-10 <= precision <= 0.1:
         raise ModelError(f"precision must lie between 1e-10 and 0.1; got {precision}")
+    whole = require_flag("whole", whole)
+    if max_states is not None:
+        check_limits(max_states=max_states)
     require_whole("max_evaluations", max_evaluations, 1)
 
     rho = model_array("loads", loads, problem, "job_classes")
@@ -325,7 +341,7 @@ def provision(
     usage = rho[live] @ a
     for j in np.flatnonzero((usage > 0) & ~(supplies > 0).any(axis=0)):
         raise ModelError(f"no server type has any {problem.resources[j]!r}, which is demanded; add one")
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         durations = np.where(live, 1.0 / target, np.inf)[live]
     program = BoundProgram(a, usage, usage / maximum_load, durations, supplies, cost, top)
 
@@ -433,7 +449,8 @@ def _targets(
             )
         duration = np.full(n, duration)
         require("maximum_duration", duration, duration > 0, "> 0", names)
-        target = np.maximum(target, np.where(np.isinf(duration), 0.0, sizes / duration))
+        with np.errstate(over="ignore"):  # refused below
+            target = np.maximum(target, np.where(np.isinf(duration), 0.0, sizes / duration))
     if not math.isfinite(float(target.max())):
         raise ModelError("targets must be finite; a maximum_duration is too small")
     return target

@@ -19,7 +19,7 @@ from capacity.service_rates import RateModel, Rates, rate_model
 from fairness.errors import ModelError, NotConvergedError, UnstableError
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray, Problem
-from fairness.validation import frozen, model_array, require, require_whole
+from fairness.validation import frozen, model_array, require, require_number, require_whole
 
 __all__ = ["ServicePoint", "ServiceRays", "service_rays"]
 
@@ -242,7 +242,7 @@ def service_rays(
     max_states: int | None,
 ) -> ServiceRays:
     """Validated rays for the arguments of :func:`capacity.service.service_region`."""
-    if not 0 < precision <= 0.1:
+    if not 0 < require_number("precision", precision) <= 0.1:
         raise ModelError(f"precision must be a relative load between 0 and 0.1; got {precision}")
     if max_states is not None:
         require_whole("max_states", max_states, 1)

@@ -45,6 +45,7 @@ from fairness.validation import (
     float_array,
     frozen,
     rationals,
+    refuse_foreign,
     replaced,
     require,
     require_shape,
@@ -405,6 +406,7 @@ def _speeds_in_range(
 def _eligibility(eligible: ArrayLike | None, shape: tuple[int, int]) -> NDArray[np.bool_] | None:
     if eligible is None:
         return None
+    refuse_foreign("eligible", eligible)
     try:
         given = np.asarray(eligible)
     except ValueError as error:

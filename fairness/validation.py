@@ -26,11 +26,14 @@ __all__ = [
     "generator",
     "model_array",
     "rationals",
+    "refuse_foreign",
     "replaced",
     "require",
+    "require_flag",
     "require_number",
     "require_shape",
     "require_whole",
+    "require_workers",
     "spawned",
 ]
 
@@ -44,11 +47,15 @@ Seed = (
     | np.random.RandomState
     | None
 )
+LARGEST = 2**63 - 1
+"""Largest whole number that an argument may be: what counters hold."""
+MOST_WORKERS = 10_000
 _Array = TypeVar("_Array", bound=NDArray[Any])
 
 
 def float_array(name: str, values: ArrayLike, ndim: int | None = None) -> FloatArray:
     """Copy of the values as floats in C order; ModelError, naming the argument, unless all are numbers."""
+    refuse_foreign(name, values)
     try:
         given = np.asarray(values)
         if given.dtype.kind not in "biufO":
@@ -61,6 +68,18 @@ def float_array(name: str, values: ArrayLike, ndim: int | None = None) -> FloatA
     if ndim is not None and array.ndim != ndim:
         raise ModelError(f"{name} must have {ndim} dimension{'s'[: ndim - 1]}; got shape {array.shape}")
     return array
+
+
+def refuse_foreign(name: str, values: Any) -> None:
+    """Refuse what numpy would read as numbers, but is none: masked entries and bytes."""
+    rows = values if isinstance(values, (list, tuple)) else ()
+    cells = [values, *rows, *(cell for row in rows if isinstance(row, (list, tuple)) for cell in row)]
+    if any(isinstance(cell, np.ma.MaskedArray) for cell in cells):
+        raise ModelError(
+            f"{name} is a masked array, or holds one; fill it first, for example {name}.filled(0)"
+        )
+    if any(isinstance(cell, (bytes, bytearray, memoryview)) for cell in cells):
+        raise ModelError(f"{name} must be an array of numbers; got bytes, which may be read by np.frombuffer")
 
 
 def model_array(name: str, values: ArrayLike, model: Any, *axes: str) -> FloatArray:
@@ -97,8 +116,28 @@ def require_whole(name: str, value: Any, least: int, most: int | None = None, hi
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not whole or value < least or (most is not None and value > most):
         rule = f">= {least}" if most is None else f"from {least} to {most}"
-        raise ModelError(f"{name} must be a whole number {rule}{hint}; got {value!r}")
+        raise ModelError(f"{name} must be a whole number {rule}{hint}; got {_brief(value)}")
+    if value > LARGEST:
+        raise ModelError(f"{name} must be a whole number <= 2**63 - 1{hint}; got {_brief(value)}")
     return int(value)
+
+
+def require_flag(name: str, value: Any) -> bool:
+    """The value as a bool; refuse what is neither True nor False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ModelError(f"{name} must be True or False; got {_brief(value)}")
+    return bool(value)
+
+
+def require_workers(n_jobs: Any) -> int:
+    """Number of workers as an int; refuse what is neither a whole number >= 1 nor -1 for all cores."""
+    good = isinstance(n_jobs, numbers.Integral) and not isinstance(n_jobs, bool)
+    if not good or n_jobs == 0 or abs(int(n_jobs)) > MOST_WORKERS:
+        raise ModelError(
+            f"n_jobs must be a positive integer (at most {MOST_WORKERS}), or -1 for all cores; got "
+            f"{_brief(n_jobs)}"
+        )
+    return int(n_jobs)
 
 
 def require_number(

@@ -366,7 +366,11 @@ def _per_class(
         return [None] * n
     if isinstance(given, numbers.Integral) and not isinstance(given, bool):
         given = [int(given)] * n
-    if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray) or len(given) != n:
+    if (
+        isinstance(given, (str, bytes, bytearray))
+        or not isinstance(given, Sequence | np.ndarray)
+        or len(given) != n
+    ):
         raise ModelError(f"{name} must list {n} whole numbers or None, one per job class; got {given!r}")
     return [None if value is None else require_whole(name, value, least) for value in given]
 

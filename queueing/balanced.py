@@ -45,6 +45,7 @@ from queueing.balanced_groups import Component, Groups, thinned
 from queueing.balanced_planning import GroupLaw, check_tail, steps
 from queueing.balanced_recursion import BoxLaw
 from queueing.grid import box_name, check_box, count_states
+from queueing.precision import check_limits
 from queueing.results import LittleMeans, class_lines, class_table
 from queueing.system import System
 from queueing.tails import StoreAndForward, binding_resources
@@ -274,6 +275,7 @@ def balanced_fairness(
     >>> law.mean_durations[[0, -1]].round(4), len(law.groups)
     (array([2.0397, 2.0397]), 2)
     """
+    check_limits(max_states=max_states)
     if shape is not None or distribution:
         return _on_box(system, shape, tail, max_states, distribution)
     groups, found = steps(system, tail)

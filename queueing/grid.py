@@ -12,6 +12,7 @@ from fairness.cluster import Cluster
 from fairness.errors import ModelError
 from fairness.labels import as_named
 from fairness.problem import FloatArray, Problem
+from fairness.validation import refuse_foreign
 from queueing.system import System
 
 __all__ = [
@@ -37,6 +38,7 @@ MOST = 2**53
 def check_shape(shape: Sequence[int] | int, problem: Problem | Cluster) -> tuple[int, ...]:
     """Validated grid shape: number of states per class, each >= 1; one integer serves for all classes."""
     n_classes = problem.n_classes
+    refuse_foreign("shape", shape)
     sizes = np.asarray(as_named("shape", shape, problem, "job_classes"))
     sizes = np.full(n_classes, sizes) if sizes.ndim == 0 else sizes
     if sizes.shape != (n_classes,) or not all(_is_size(k) for k in sizes.tolist()):

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import math
 
+from fairness.errors import ModelError
 from fairness.validation import require_number
 
 __all__ = ["check_limits", "check_parts"]
 
+LEAST = 1e-250
+"""Smallest tail or tolerance: probabilities below 1e-290 are set to 0 (:mod:`queueing.grid`)."""
+
 
 def check_parts(**given: float) -> None:
-    """Refuse tolerances and tails, given by name, that are not strictly between 0 and 1."""
+    """Refuse tolerances and tails, given by name, that are not between 0 and 1, or are lost in floats."""
     for name, value in given.items():
-        require_number(name, value, above=0, below=1)
+        part = require_number(name, value, above=0, below=1)
+        if part < LEAST:
+            raise ModelError(
+                f"{name} must be at least {LEAST:g}, or parts of it are no floats; got {value!r}"
+            )
 
 
 def check_limits(**given: float) -> None:

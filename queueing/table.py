@@ -8,7 +8,6 @@ in the whole pool or on all servers of the cluster together.
 from __future__ import annotations
 
 import math
-import numbers
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from fairness.policies.calling import policy_tasks
 from fairness.policies.protocol import Policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray, Problem
-from fairness.validation import frozen
+from fairness.validation import frozen, require_workers
 from fairness.work import Task
 from fairness.workers import attended
 from queueing.grid import box_name, check_shape, count_axes, count_states
@@ -135,8 +134,7 @@ def tabulate(
     (Table(DRF on 5 x 5 states), array([3., 2.]))
     """
     sizes = check_shape(shape, problem)
-    if not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
-        raise ModelError(f"n_jobs must be a positive integer, or -1 for all cores; got {n_jobs!r}")
+    n_jobs = require_workers(n_jobs)
     name = policy_name(policy)
     if known is not None and not known.is_of(problem, policy):
         raise ModelError(f"known must be a table of the same problem and policy; got {known!r}")

@@ -118,8 +118,8 @@ def repeat_filling(
     >>> repeat_filling(cluster, VirtualShare(), runs=20, rng=1).mean.shape
     (2, 2)
     """
-    if not isinstance(runs, numbers.Integral) or runs < 2:
-        raise ModelError(f"runs must be an integer >= 2, for a standard deviation; got {runs!r}")
+    if not isinstance(runs, numbers.Integral) or not 2 <= runs < 2**31:
+        raise ModelError(f"runs must be an integer >= 2, for a standard deviation; got {runs!r:.80}")
     rule = DominantShare() if rule is None else rule
     placements = [
         fill_cluster(

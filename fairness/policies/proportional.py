@@ -125,7 +125,10 @@ class AlphaFair:
             raise ModelError(
                 f"alpha must be a number >= 0 (0 for maximum throughput, inf for max-min); got {value!r}"
             )
-        object.__setattr__(self, "alpha", float(value))
+        try:
+            object.__setattr__(self, "alpha", float(value))
+        except OverflowError:
+            raise ModelError("alpha must be a float; take inf for max-min fairness") from None
 
     @property
     def name(self) -> str:

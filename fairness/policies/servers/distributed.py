@@ -42,6 +42,10 @@ if TYPE_CHECKING:
 
 __all__ = ["PROCEDURES", "Transient", "distributed_psdsf"]
 
+LARGEST_TIME = 1e300
+MOST_TURNS = 1e9
+"""Most turns of a server, or records, of one run."""
+
 PROCEDURES = ("filling", "algorithm-1")
 """How a server works out its part: by water-filling, or by the server procedure as printed."""
 
@@ -302,14 +306,21 @@ def _checked(
     if sample_every is not None:
         times["sample_every"] = sample_every
     for name, value in times.items():
-        if not (isinstance(value, Real) and 0 < value < np.inf):
-            raise ModelError(f"{name} must be finite and > 0; got {value!r}")
+        good = isinstance(value, Real) and not isinstance(value, bool) and 0 < value <= LARGEST_TIME
+        if not good:
+            raise ModelError(f"{name} must be finite and > 0; got {value!r:.80}")
+    for name in ("period", "sample_every"):
+        if name in times and horizon / times[name] > MOST_TURNS:
+            raise ModelError(
+                f"{name} = {times[name]:g} is {horizon / times[name]:.3g} times in the horizon {horizon:g}, "
+                f"more than {MOST_TURNS:.0e}; raise {name} or lower horizon"
+            )
     if procedure not in PROCEDURES:
         raise ModelError(f"procedure must be one of {', '.join(map(repr, PROCEDURES))}; got {procedure!r}")
     bounds = (delay, delay) if isinstance(delay, (int, float, np.number)) else delay
     try:
         low, high = (float(bound) for bound in bounds)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         low = high = np.nan
     if not 0 <= low <= high < np.inf:
         raise ModelError(f"delay must be >= 0, or (low, high) with 0 <= low <= high; got {delay!r}")

@@ -77,8 +77,8 @@ class PSDSF(ClusterPolicy):
             raise ModelError(
                 "method and server_order are for resource division; leave them out with division='time'"
             )
-        if not (isinstance(self.max_sweeps, Integral) and self.max_sweeps >= 1):
-            raise ModelError(f"max_sweeps must be an integer >= 1; got {self.max_sweeps!r}")
+        if not (isinstance(self.max_sweeps, Integral) and 1 <= self.max_sweeps < 2**62):
+            raise ModelError(f"max_sweeps must be an integer >= 1; got {self.max_sweeps!r:.80}")
         if self.server_order is not None:
             try:
                 order = tuple(index(i) for i in self.server_order)
