@@ -141,7 +141,7 @@ def _drf_stable(question: Question) -> list[Step]:
         Step(
             "The same, computed by progressive filling in whole states: all pools of two classes with "
             "demands up to 2 and of three with demands up to 1.",
-            Enumeration("filling_keeps_up", {"families": [[2, 2, 2, 3], [3, 2, 1, 2]]}),
+            Enumeration("filling_keeps_up", {"families": [[2, 2, 2, 2], [3, 2, 1, 1]]}),
         ),
         Step(
             "This holds in every state, also where some classes are empty. Along the fluid limit a class "

@@ -51,7 +51,18 @@ MODULES = (
 )
 """Modules that define functions; loaded when a function is asked for first."""
 
-SECOND_MODULES: tuple[str, ...] = ()
+SECOND_MODULES: tuple[str, ...] = (
+    "pools",
+    "mechanisms",
+    "timed",
+    "servers",
+    "servers_claims",
+    "rounds",
+    "work",
+    "bundles",
+    "queues",
+    "drifts",
+)
 """Modules of :mod:`proofs.definitions.second`, which define some of them again."""
 
 BY_LIBRARY = frozenset(

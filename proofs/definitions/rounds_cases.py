@@ -219,10 +219,10 @@ def dcdrf_thawed(demands: Any, epsilon: Any, weights: Any = None) -> dict[str, A
 
 
 def work(demands: Matrix, epsilon: Fraction, weights: Any = None) -> dict[str, int]:
-    """Tenants N, resources R, longest vector B, demands, rounds I, operations of Algorithm 2 by line."""
+    """Tenants N, resources R, longest vector B, entries of demands, rounds I, operations by line."""
     result = algorithm_2(demands, epsilon, weights)
     lengths = [sum(1 for v in row if v) for row in demands]
-    sizes = {"N": len(demands), "R": len(demands[0]), "B": max(lengths), "demands": sum(lengths)}
+    sizes = {"N": len(demands), "R": len(demands[0]), "B": max(lengths), "entries": sum(lengths)}
     return sizes | {"I": result.rounds} | {f"line {k}": v for k, v in result.operations.items()}
 
 
@@ -242,7 +242,7 @@ def dcdrf_work(
             w = work(demands, e)
             spent, unit = _within(w, line_16)
             once = (
-                w["line 8"] == w["line 17"] == w["line 23"] == w["demands"]
+                w["line 8"] == w["line 17"] == w["line 23"] == w["entries"]
                 and w["line 13"] == w["line 15"] == w["I"] * w["R"]
                 and w["line 18"] == w["N"]
                 and w["I"] <= min(w["N"], w["R"])
