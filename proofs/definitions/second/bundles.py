@@ -123,7 +123,7 @@ def lowest_share_incentive(demands: Any, capacities: Any) -> dict[str, Any]:
     return {"bundles": found, "bundles in the n-th part": part, "holds": not all(short)}
 
 
-def _outcomes(pair: Sequence[int], capacity: int, efficient: bool, fair: str) -> list[tuple[int, int]]:
+def _outcomes(pair: Sequence[int], capacity: int, efficient: bool, fair: str) -> list[tuple[int, ...]]:
     """What a mechanism may give two agents of one resource."""
     one, other = pair
     fit = [x for x in product(range(capacity + 1), repeat=2) if x[0] * one + x[1] * other <= capacity]

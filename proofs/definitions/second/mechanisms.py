@@ -64,7 +64,7 @@ def dominant_resources_are(demands: Any, capacities: Any, printed: Any) -> dict[
 def asset_tasks(demands: Any, capacities: Any) -> Row:
     """Max-min fair sums of shares, by assignments."""
     a, c = fractions(demands), fractions(capacities)
-    return max_min(a, c, [1 / sum(row) for row in parts(a, c)])
+    return max_min(a, c, [1 / sum(row, ZERO) for row in parts(a, c)])
 
 
 @define_again

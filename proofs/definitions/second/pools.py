@@ -92,7 +92,7 @@ def bmf_points(a: Matrix, c: Row) -> list[Row]:
         for chosen in combinations(walls, len(used)):
             levels = solved([row for row, _ in chosen], [r for _, r in chosen])
             if levels is not None and min(levels) > 0:
-                x = [sum(map(prod, zip(row, levels, strict=True)), ZERO) for row in tasks_of]
+                x = column_sums([list(column) for column in zip(*tasks_of, strict=True)], levels)
                 if all(v == c[j] for j, v in enumerate(column_sums(a, x)) if j in used) and is_bmf(a, c, x):
                     found.add(tuple(x))
     return [list(x) for x in sorted(found)]

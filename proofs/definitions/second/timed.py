@@ -56,7 +56,7 @@ def exchanged(contributions: Any, needs: Any, order: Any = None) -> Matrix:
         for k in visit[place + 1 :]:
             from_i = [h if use[k][r] and not use[i][r] else ZERO for r, h in enumerate(held[i])]
             from_k = [h if use[i][r] and not use[k][r] else ZERO for r, h in enumerate(held[k])]
-            length = min(sum(from_i), sum(from_k))
+            length = min(sum(from_i, ZERO), sum(from_k, ZERO))
             gives, gets = _given(from_i, length), _given(from_k, length)
             held[i] = [h - g + t for h, g, t in zip(held[i], gives, gets, strict=True)]
             held[k] = [h + g - t for h, g, t in zip(held[k], gives, gets, strict=True)]
