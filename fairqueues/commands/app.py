@@ -62,7 +62,7 @@ class _Group(TyperGroup):
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: Any) -> Any:
-        with exit_codes("fairqueues"):
+        with exit_codes("fairqueues", ctx):
             return super().invoke(ctx)
 
 

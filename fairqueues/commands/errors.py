@@ -13,6 +13,7 @@ from typing import Any
 
 import typer
 
+from fairqueues.commands.remedies import placed
 from fairqueues.errors import WrongUse
 
 __all__ = ["FAILED", "INTERRUPTED", "WRONG_USE", "exit_codes"]
@@ -24,8 +25,11 @@ _UsageError: Any = typer.BadParameter.__mro__[1]
 
 
 @contextmanager
-def exit_codes(command: str) -> Iterator[None]:
-    """Turn errors that were raised on purpose into one line and an exit code."""
+def exit_codes(command: str, context: Any = None) -> Iterator[None]:
+    """Turn errors that were raised on purpose into one line and an exit code.
+
+    ``context`` is that of the group, which knows the command that was called.
+    """
     try:
         yield
     except _UsageError as error:
@@ -38,11 +42,15 @@ def exit_codes(command: str) -> Iterator[None]:
     except KeyboardInterrupt as error:
         kept = "; ".join(getattr(error, "__notes__", ()))
         stop(f"{command}: interrupted" + (f"; {kept}" if kept else ""), INTERRUPTED)
+    except MemoryError as error:
+        stop(
+            f"{command}: the memory that is free does not suffice ({error or 'no more is known'})", WRONG_USE
+        )
     except Exception as error:
         code = _code(error)
         if code is None:
             raise
-        stop(f"{command}: {error}", code)
+        stop(f"{command}: {placed(str(error), getattr(context, 'invoked_subcommand', None))}", code)
 
 
 def stop(message: str, code: int) -> None:

@@ -19,6 +19,7 @@ __all__ = [
     "Policies",
     "Report",
     "Seed",
+    "TimeLimit",
 ]
 
 
@@ -63,6 +64,12 @@ Seed = Annotated[
     int | None,
     typer.Option(
         "--seed", min=0, metavar="N", help="Seed instead of that of the file; without a file a fresh one."
+    ),
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        "--time-limit", min=0.0, metavar="S", help="Stop after S seconds with what is known; exit code 1."
     ),
 ]
 Jobs = Annotated[int, typer.Option("--jobs", metavar="N", help="Workers; -1 for all cores.")]

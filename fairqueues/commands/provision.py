@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
-from fairqueues.commands.inputs import chosen, heading, read
-from fairqueues.commands.options import AsCsv, AsJson, File, Out, Report
+from fairqueues.commands.inputs import chosen, heading, read, settings
+from fairqueues.commands.options import AsCsv, AsJson, File, Out, Report, TimeLimit
 from fairqueues.commands.outcome import Evidence, Outcome
 from fairqueues.commands.output import Delivery
 
@@ -20,6 +21,7 @@ def provision(
     method: Annotated[
         str, typer.Option("--method", metavar="NAME", help="balanced, bound, or a policy.")
     ] = "balanced",
+    time_limit: TimeLimit = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     out: Out = None,
@@ -34,10 +36,12 @@ def provision(
 
     import capacity
     from fairqueues.commands.figures import class_bars
+    from fairqueues.commands.progress import reached
 
     # That the model is a pool was checked with [targets].
     pool: Any = scenario.model
-    result = capacity.provision(
+    run = partial(
+        capacity.provision,
         pool,
         system.loads,
         targets.costs,
@@ -46,7 +50,10 @@ def provision(
         maximum_duration=targets.mean_durations,
         maximum_load=1.0 if targets.relative_load is None else targets.relative_load,
         mean_sizes=system.mean_sizes,
+        **settings(scenario, "targets", ("precision", "max_states", "max_evaluations")),
     )
+    results, failures = reached({"provision": run}, "provision", "provision", time_limit, "search")
+    result = results["provision"]
     table = result.to_dataframe()
     deliver(
         Outcome(
@@ -57,6 +64,7 @@ def provision(
                 Evidence("cost", "relative distance from the proven lower bound", result.gap),
             ),
             {"classes": table},
+            failures=failures,
             notes=tuple(line.strip() for line in result.summary().splitlines()),
             figure=lambda: class_bars(
                 {"service rate": result.service_rates, "target": result.minimum_service_rates},

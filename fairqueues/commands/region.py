@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairqueues.commands.inputs import chosen, heading, numbers, read
-from fairqueues.commands.options import AsCsv, AsJson, File, Out, Policies, Report
+from fairqueues.commands.inputs import chosen, heading, numbers, read, settings
+from fairqueues.commands.options import AsCsv, AsJson, File, Out, Policies, Report, TimeLimit
 from fairqueues.commands.outcome import Outcome
 from fairqueues.commands.output import Delivery
 from fairqueues.errors import WrongUse
@@ -52,6 +52,7 @@ def region(
             "--points", min=2, max=10_000, metavar="N", help="Directions, for kinds service and policy."
         ),
     ] = None,
+    time_limit: TimeLimit = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     out: Out = None,
@@ -69,16 +70,17 @@ def region(
 
     import pandas as pd
 
-    from fairqueues.commands.progress import steps
+    from fairqueues.commands.progress import reached
 
     least = _least(rate, section, n) if what is Kind.SERVICE else None
     runs = _runs(scenario, what, section, policy, least, points)
-    regions = {name: runs[name]() for name in steps(runs, f"{what} region", "region")}
+    regions, failures = reached(runs, f"{what} region", "region", time_limit, "region")
     table = pd.concat({name: r.to_dataframe() for name, r in regions.items()}, names=["region"])
     deliver(
         Outcome(
             heading(f"{str(what).capitalize()} region", scenario),
             table,
+            failures=failures,
             notes=tuple(line.strip() for r in regions.values() for line in r.summary().splitlines()),
             figure=(lambda: _figure(scenario, regions, n)) if drawn else None,
             brief=_brief(what, table),
@@ -121,9 +123,11 @@ def _runs(
     if scenario.has_traffic:
         options["mean_sizes"] = scenario.system.mean_sizes
     if what is Kind.STABILITY:
-        return {"stability": partial(capacity.stability_region, model)}
+        most = settings(scenario, "region", ("max_vertices", "max_facets"))
+        return {"stability": lambda: _listed(capacity.stability_region(model, **most))}
     if what is Kind.PACKING:
-        return {"whole tasks": partial(capacity.packing_region, model)}
+        most = settings(scenario, "region", ("max_configurations", "max_facets"))
+        return {"whole tasks": lambda: _listed(capacity.packing_region(model, **most))}
     if what is Kind.POLICY:
         return {
             name: partial(capacity.policy_stability_region, model, policy, **options)
@@ -138,10 +142,18 @@ def _runs(
         methods = {
             str(getattr(scenario.region_method, "name", scenario.region_method)): scenario.region_method
         }
+    options |= settings(scenario, "region", ("max_states",))
     return {
         name: partial(capacity.service_region, model, method, least, **options)
         for name, method in methods.items()
     }
+
+
+def _listed(region: Any) -> Any:
+    """The region, with the vertices that the table shows: they are the long work."""
+    if getattr(region, "bounded", True):
+        _ = region.vertices
+    return region
 
 
 def _exact(regions: dict[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from fairqueues.commands.options import (
     Policies,
     Report,
     Seed,
+    TimeLimit,
 )
 from fairqueues.commands.outcome import Evidence, Outcome
 from fairqueues.commands.output import Delivery
@@ -59,6 +60,7 @@ def simulate(
     jobs: Jobs = 1,
     backend: BackendOption = Backend.LOKY,
     seed: Seed = None,
+    time_limit: TimeLimit = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     out: Out = None,
@@ -76,7 +78,7 @@ def simulate(
     options |= {} if events is None else {length: events}
     options |= {} if replications is None else {"replications": replications}
     if what is Level.JOBS:
-        options |= settings(scenario, "simulation", ("precision",))
+        options |= settings(scenario, "simulation", ("precision", "max_replications"))
         options |= {} if precision is None else {"precision": precision}
     elif precision is not None:
         raise WrongUse(f"--precision is for level jobs; at level {what} set --events and --replications")
@@ -86,13 +88,12 @@ def simulate(
 
     from fairqueues.commands.backends import workers
     from fairqueues.commands.figures import class_bars
-    from fairqueues.commands.progress import steps
+    from fairqueues.commands.progress import reached
 
     runs = _tasks(scenario) if what is Level.TASKS else _policies(scenario, what, chosen(scenario, policy))
-    results: dict[str, Any] = {}
+    calls = {name: partial(run, **options) for name, run in runs.items()}
     with workers(backend, jobs):
-        for name in steps(runs, "simulate"):
-            results[name] = runs[name](**options)
+        results, failures = reached(calls, "simulate", "simulate", time_limit)
     evidence = [_evidence(name, result) for name, result in results.items()]
     table = pd.concat({name: r.to_dataframe() for name, r in results.items()}, names=["policy"])
     deliver(
@@ -101,6 +102,7 @@ def simulate(
             table,
             tuple(evidence),
             notes=(repr(system),),
+            failures=failures,
             figure=lambda: class_bars(
                 {name: r.service_rates for name, r in results.items()},
                 system.problem.job_classes,

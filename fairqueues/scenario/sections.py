@@ -267,6 +267,9 @@ class Simulated(Section):
     precision: Positive | None = Field(
         None, description='Go on until confidence intervals have this relative half width, at level "jobs".'
     )
+    max_replications: Repeats | None = Field(
+        None, description='Most runs for the precision, at level "jobs"; default: 200.'
+    )
     confidence: Part = Field(0.95, description="Level of the confidence intervals.")
     schedulers: list[SchedulerSpec] = Field(
         ["drf"], min_length=1, description='Schedulers, at level "tasks".'
@@ -303,6 +306,12 @@ class Region(Section):
     method: Policy = Field("balanced", description='For kind "service": "balanced", "bound" or a policy.')
     points: Several = Field(40, description="Directions of loads.")
     precision: Part = Field(1e-4, description="Relative precision along each direction.")
+    max_vertices: Count | None = Field(None, description="List at most so many vertices of a pool's region.")
+    max_facets: Count | None = Field(None, description="List at most so many facets of a cluster's region.")
+    max_configurations: Count | None = Field(
+        None, description="List at most this many configurations of whole tasks on a server."
+    )
+    max_states: Count | None = Field(None, description='Refuse larger grids, for kind "service".')
 
 
 class Span(Section):
@@ -351,6 +360,9 @@ class Targets(Section):
     )
     mean_durations: Positive | list[Positive] | None = Field(None, description="Mean durations, at most.")
     relative_load: Part | None = Field(None, description="Load of every resource, at most.")
+    precision: Part | None = Field(None, description="Relative precision of the cost.")
+    max_states: Count | None = Field(None, description="Refuse larger grids.")
+    max_evaluations: Count | None = Field(None, description="Most evaluations of the model.")
 
 
 class Audit(Section):

@@ -1,0 +1,132 @@
+"""What a message of the library recommends, said for the command that shows it.
+
+The library names its own arguments: "raise max_states". Here stands, for every command, where such an
+argument is given: an option, or a key of the file. What a command cannot set is told to be for Python.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["ARGUMENTS", "WHERE", "placed"]
+
+_MODEL = {
+    "arrival_rates": "arrival_rates in [traffic]",
+    "mean_sizes": "mean_sizes in [traffic]",
+    "loads": "loads in [traffic]",
+    "limits": "limits of the model",
+    "weights": "weights of the model",
+    "demands": "demands of the model",
+    "capacities": "capacities of the model",
+    "job_classes": "job_classes of the model",
+    "gamma": "gamma in [cluster]",
+    "eligible": "eligible in [cluster]",
+}
+
+_CHAIN = {"method": "method in [chain]", "max_states": "max_states in [chain]"}
+
+WHERE: dict[str, dict[str, str]] = {
+    "allocate": {**_MODEL, "counts": "counts of the file"},
+    "solve": {**_MODEL, **_CHAIN, "shape": "--shape", "tail": "--tail"},
+    "sweep": {**_MODEL, **_CHAIN, "shape": "shape in [chain]", "tail": "tail in [chain]"},
+    "simulate": {
+        **_MODEL,
+        "events": "--events",
+        "jobs": "--events",
+        "replications": "--replications",
+        "max_replications": "max_replications in [simulation]",
+        "precision": "--precision",
+        "warmup": "warmup in [simulation]",
+        "confidence": "confidence in [simulation]",
+        "sizes": "sizes in [traffic]",
+        "arrivals": "arrivals in [traffic]",
+        "tasks_per_job": "tasks_per_job in [simulation]",
+        "task_times": "task_times in [simulation]",
+        "n_jobs": "--jobs",
+        "time_limit": "--time-limit",
+    },
+    "fluid": {**_MODEL, "start": "start in [fluid]", "horizon": "horizon in [fluid]"},
+    "region": {
+        **_MODEL,
+        "points": "--points",
+        "minimum_service_rate": "--rate",
+        "precision": "precision in [region]",
+        "method": "method in [region]",
+        "max_vertices": "max_vertices in [region]",
+        "max_facets": "max_facets in [region]",
+        "max_configurations": "max_configurations in [region]",
+        "max_states": "max_states in [region]",
+        "time_limit": "--time-limit",
+    },
+    "provision": {
+        **_MODEL,
+        "costs": "costs in [targets]",
+        "minimum_service_rate": "minimum_service_rates in [targets]",
+        "maximum_duration": "mean_durations in [targets]",
+        "maximum_load": "relative_load in [targets]",
+        "most": "capacities in [pool]",
+        "method": "--method",
+        "precision": "precision in [targets]",
+        "max_states": "max_states in [targets]",
+        "max_evaluations": "max_evaluations in [targets]",
+        "time_limit": "--time-limit",
+    },
+    "audit": {"budget": "budget in [audit]", "properties": "properties in [audit]"},
+    "cloud": {
+        "epsilon": "epsilon in [cloud]",
+        "rounds": "rounds in [cloud]",
+        "deadline": "deadline in [cloud]",
+        "n_tenants": "tenants in [cloud]",
+        "n_resources": "resources in [cloud]",
+    },
+    "explore": _MODEL,
+}
+"""By command: where an argument of the library is given."""
+
+_PYTHON = frozenset(
+    {
+        "atol", "batches", "choices", "confirm", "distribution", "division", "exponent", "graph", "ceiling",
+        "floor", "longest", "max_assignments", "max_cycles", "max_jobs", "max_steps", "max_sweeps", "method",
+        "over", "pattern", "policies", "probabilities", "quantiles", "rates", "record", "rtol", "rule",
+        "server_order", "server_rule", "spread", "table", "task_types", "threads", "times", "trace", "values",
+        "checkpoint", "outputs", "routes", "scv", "alpha", "ratio", "activity", "known",
+    }
+)  # fmt: skip
+"""Further arguments that messages recommend, which no command sets by this name."""
+
+ARGUMENTS = _PYTHON.union(*WHERE.values())
+"""All arguments of the library that messages may recommend."""
+
+_WORDS = re.compile(
+    r"(?<![-\w.])(" + "|".join(sorted(ARGUMENTS, key=len, reverse=True)) + r")\b(?! +(of|in) \[)"
+)
+
+
+def recommended(message: str) -> list[str]:
+    """Arguments that the remedy of a message names: what stands behind its last semicolon.
+
+    Examples
+    --------
+    >>> recommended("the box of 40 x 40 states is too large; raise max_states or tail")
+    ['max_states', 'tail']
+    """
+    _, semicolon, remedy = message.rpartition(";")
+    return list(dict.fromkeys(m[1] for m in _WORDS.finditer(remedy))) if semicolon else []
+
+
+def placed(message: str, command: str | None) -> str:
+    """The message with the places of its arguments in this command.
+
+    Examples
+    --------
+    >>> placed("too large; raise tail or max_sweeps", "solve")
+    'too large; raise tail or max_sweeps (here: --tail; only in Python: max_sweeps)'
+    """
+    here = WHERE.get(command or "", {})
+    names = recommended(message)
+    # Words such as "demands" are English, too: they need no place where they stand in the file as they are.
+    told = [here[n] for n in names if n in here and here[n] != f"{n} of the model"]
+    python = [n for n in names if n not in here and "_" in n]
+    parts = [f"here: {', '.join(dict.fromkeys(told))}"] * bool(told)
+    parts += [f"only in Python: {', '.join(python)}"] * bool(python)
+    return f"{message} ({'; '.join(parts)})" if parts else message
