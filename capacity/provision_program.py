@@ -180,7 +180,7 @@ class BoundProgram:
                     )
         raise NotConvergedError(
             f"{max_nodes} nodes do not prove the cheapest whole servers: at best {cost:.6g}, at least "
-            f"{queue[0][0] if queue else cost:.6g}; raise max_nodes",
+            f"{queue[0][0] if queue else cost:.6g}; reduce most, give fewer types, or take whole=False",
             best=None if best is None else Purchase(best, cost, queue[0][0], root.prices),
             residual=math.nan if best is None else (cost - queue[0][0]) / cost,
         )

@@ -112,11 +112,13 @@ class Verifier:
                 f"{self.evaluations} evaluations of the model did not finish the search for the cheapest "
                 "capacities; best, if any, keeps the targets: take it, or raise max_evaluations"
             )
-        self.work.advance(0)
+        if not last:
+            self.work.advance(0)
         self.evaluations += 1
         model = rate_model(self.problem(servers), self._method, self._sizes, self._max_states)
         self._seen[key] = model.rates(self._loads, tail)
-        self.work.advance()
+        if not last:
+            self.work.advance()
         return self._seen[key]
 
     def searching(self, bound: Choice) -> Task:

@@ -57,6 +57,9 @@ from queueing.system import System
 
 __all__ = ["Provision", "provision"]
 
+MAX_NODES = 20_000
+"""Most nodes of the search for whole numbers under the bound: a minute or so."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Provision:
@@ -352,17 +355,26 @@ def provision(
             "(strictly); raise most (or the capacities of the problem), or lower the targets"
         )
     bound: Choice
+    done, reason = True, ""
     if whole:
-        exact = program.solve_whole(max_nodes=20_000)
+        try:
+            exact = program.solve_whole(max_nodes=MAX_NODES)
+        except NotConvergedError as error:
+            # Cheap enough to start from, and an answer where the bound is all that is asked for.
+            if error.best is None:
+                raise
+            exact, done, reason = error.best, method != "bound", str(error)
         if exact is None:
-            raise ModelError("no whole numbers of servers up to most keep the targets under the bound")
+            raise ModelError(
+                "no whole numbers of servers up to most keep the targets under the bound; raise most (or the "
+                "capacities of the problem), or lower the targets"
+            )
         bound = Choice(exact.servers, exact.cost)
         bound_lower = exact.lower
     else:
         bound, bound_lower = Choice(relaxed.servers, relaxed.cost), relaxed.lower
     floor = cheapest_floor(program, whole)
     verifier = Verifier(problem, method, rho, sizes, target, program, max_states, max_evaluations)
-    done, reason = True, ""
     stop: BaseException | None = None
     if method == "bound":
         choice, lower = bound, bound_lower
