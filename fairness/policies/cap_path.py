@@ -16,12 +16,12 @@ this is linear in :math:`f`, so that moving :math:`f_0` moves :math:`f` along a 
    share follows it;
 3. a resource loses its last job: it turns idle.
 
-Then the path goes on in the direction that enters the new piece; :math:`f_0` may fall for a while. For
-demands in general position (no two events at once, no singular system) the path cannot return to its start
-and shares are bounded, so it ends when nobody follows the cap: at a BMF allocation, which therefore exists;
-for other demands one exists as a limit of these. Because the cap is on dominant shares, the allocation found
-does not depend on units, nor on how work is cut into tasks, nor, but for ties, on the order of classes and
-resources.
+Then the path goes on in the direction that enters the new piece; :math:`f_0` may fall for a while. Where no
+two events meet and no system is singular the path cannot return to its start and shares are bounded, so it
+ends when nobody follows the cap: at a BMF allocation. One exists for all demands, by a fixed point and not by
+the path: statement ``br-bmf-exists`` of :mod:`proofs`. Because the cap is on dominant shares, the allocation
+found does not depend on units, nor on how work is cut into tasks, nor, but for ties, on the order of classes
+and resources.
 
 **Ties.** Jobs that change between the same two bottlenecks at the same time move together; other ties are
 crossed one by one. Should this fail (about 1 in 10,000 problems of small integers), the demands are perturbed
