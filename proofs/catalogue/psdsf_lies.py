@@ -15,7 +15,7 @@ from typing import Any
 
 from proofs.catalogue.psdsf_theorems import SOURCE, implied, signs
 from proofs.claims import Counterexample, Implication, InWords, Search, Step
-from proofs.statement import Hypothesis, Question, Said, Statement
+from proofs.statement import Hypothesis, Question, Said, Size, Statement
 
 __all__ = ["LIES"]
 
@@ -61,7 +61,7 @@ def _searched(says: str, function: str, question: Question) -> list[Step]:
                 f"{says} {users} users, {servers} servers.",
                 Search(function, {"users": users, "servers": servers, "largest": 5}, number=number),
             )
-            for users, servers, number in ((2, 2, 100), (3, 2, 15))
+            for users, servers, number in ((2, 2, question.sizes["tries"]), (3, 2, 15))
         ),
     ]
 
@@ -109,6 +109,7 @@ def _one_server(question: Question) -> list[Step]:
     ]
 
 
+TRIES = {"tries": Size(100, 1, 50_000, "random clusters of two users and two servers", deep=2_000)}
 ALL = Hypothesis("all demand all", "every user demands every resource")
 LEMMA = r"d_{nr}>0,\ x'_n\ge x_n\implies x'_p\ge x_p"
 
@@ -139,9 +140,10 @@ LIES = (
         "nothing takes nothing from the others.",
         latex=LEMMA,
         hypotheses=(ALL,),
-        scope="search: 100 random clusters of 2 users and 2 servers and 15 of 3 users and 2 servers, with "
-        "one truthful allocation",
+        scope="search: {tries} random clusters of 2 users and 2 servers and 15 of 3 users and 2 servers, "
+        "with one truthful allocation",
         steps=_hidden,
+        sizes=TRIES,
         remark=OPEN,
     ),
     Statement(
@@ -152,9 +154,10 @@ LIES = (
         "nothing takes nothing from the others.",
         latex=LEMMA,
         hypotheses=(ALL,),
-        scope="search: 100 random clusters of 2 users and 2 servers and 15 of 3 users and 2 servers, with "
-        "one truthful allocation; the liar gets the resources of the tasks that it claimed",
+        scope="search: {tries} random clusters of 2 users and 2 servers and 15 of 3 users and 2 servers, "
+        "with one truthful allocation; the liar gets the resources of the tasks that it claimed",
         steps=_demands,
+        sizes=TRIES,
         remark=OPEN + " On one server it holds: psdsf-lemma-1-one-server.",
     ),
     Statement(

@@ -310,8 +310,19 @@ def test_resource_division_rewards_a_lie(policy):
     hiding = honest.replaced(eligible=[[False, True], [True, True]])
     lie = allocate(hiding, policy).tasks
     np.testing.assert_allclose(lie, [52 / 45, 13 / 15], rtol=EXACT)
-    # Lemma 1: who demands everything cannot harm others without harm to itself. Indeed both gain.
+    # Both gain, so this is no case against Lemma 1.
     assert (lie > truth).all()
+
+
+@BOTH_METHODS
+def test_lemma_1_fails_for_a_false_claim_of_a_server(policy):
+    # Who demands everything can harm others at no cost, by claiming a server that it cannot use.
+    honest = Cluster([[1, 1], [1, 1]], [[1, 1], [100, 100]], eligible=[[True, False], [False, True]])
+    np.testing.assert_allclose(allocate(honest, policy).tasks, [1, 100], rtol=EXACT)
+    claimed = honest.replaced(eligible=[[True, True], [False, True]])
+    lie = allocate(claimed, policy).placement
+    np.testing.assert_allclose(lie, [[1, 99 / 2], [0, 101 / 2]], rtol=EXACT)
+    # On its own server user 1 runs one task as before; user 2 has lost nearly half of its tasks.
 
 
 def random_instances(seed, number):
