@@ -71,8 +71,13 @@ def _in_rounds(
 def _by_dask(
     function: Callable[..., Any], tasks: Iterator[tuple[Any, ...]], client: Any
 ) -> Generator[Any, None, None]:
-    from distributed import as_completed
+    from distributed import as_completed, rejoin, secede
+    from distributed.worker import thread_state
 
+    # A task of the cluster that waits for others must leave its thread to them, or all may wait for ever.
+    inside = hasattr(thread_state, "execution_state")
+    if inside:
+        secede()
     running: set[Any] = set()
     done = as_completed(loop=client.loop)
 
@@ -94,3 +99,5 @@ def _by_dask(
     finally:
         if running:
             client.cancel(list(running), force=True)
+        if inside:
+            rejoin()

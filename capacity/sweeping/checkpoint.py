@@ -91,8 +91,7 @@ class Checkpoint:
             header = self._read()
             if header is None:
                 self.seed = fresh_seed
-                self._append(_MAGIC, json.dumps({**identity, "rng": fresh_seed}))
-                self._sync()
+                self._begin(json.dumps({**identity, "rng": fresh_seed}))
             else:
                 self.seed = header["rng"] if seed is None else seed
                 self._check(header, json.loads(json.dumps({**identity, "rng": self.seed})))
@@ -119,6 +118,16 @@ class Checkpoint:
                 self._sync()
         finally:
             self._file.close()
+
+    def _begin(self, header: str) -> None:
+        try:
+            self._append(_MAGIC, header)
+            self._sync()
+        except OSError as error:
+            self._file.truncate(0)
+            raise ModelError(
+                f"checkpoint: cannot write {self.path}: {error.strerror}; make room, or give another path"
+            ) from None
 
     def _lock(self) -> None:
         if fcntl is None:

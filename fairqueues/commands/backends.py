@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from typing import Any
 
 from fairqueues.commands.options import Backend
 from fairqueues.errors import WrongUse
@@ -47,14 +48,22 @@ def workers(backend: Backend, jobs: int) -> Iterator[None]:
             yield
         return
 
+    address = os.environ.get("DASK_SCHEDULER_ADDRESS")
+    with _client(address, jobs), joblib.parallel_config(backend="dask"):
+        yield
+
+
+def _client(address: str | None, jobs: int) -> Any:
+    """Client of the scheduler at this address, or of workers of its own."""
     import distributed
 
-    address = os.environ.get("DASK_SCHEDULER_ADDRESS")
-    count = jobs if jobs > 0 else os.cpu_count()
-    with (
-        distributed.Client(address)
-        if address
-        else distributed.Client(n_workers=count, threads_per_worker=1, dashboard_address=None),
-        joblib.parallel_config(backend="dask"),
-    ):
-        yield
+    if not address:
+        count = jobs if jobs > 0 else os.cpu_count()
+        return distributed.Client(n_workers=count, threads_per_worker=1, dashboard_address=None)
+    try:
+        return distributed.Client(address)
+    except (OSError, ValueError) as error:  # nobody there; no address
+        raise WrongUse(
+            f"--backend dask: no scheduler answers at DASK_SCHEDULER_ADDRESS={address} "
+            f"({type(error).__name__}: {error}); start one, or unset the variable for workers on this machine"
+        ) from None

@@ -181,8 +181,11 @@ def _write_figure(path: Path, outcome: Outcome) -> None:
     kind = path.suffix.lower()[1:]
     # The same result makes the same file: no date, no random identifiers.
     stamp = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
+    # Into memory first: where the disk is full, writers of figures fail in ways of their own.
+    drawn = io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": "fairqueues"}):
-        outcome.figure().savefig(path, format=kind, metadata=stamp, dpi=200)
+        outcome.figure().savefig(drawn, format=kind, metadata=stamp, dpi=200)
+    path.write_bytes(drawn.getvalue())
 
 
 def _csv(table: pd.DataFrame) -> str:
@@ -242,8 +245,8 @@ def _write_netcdf(path: Path, outcome: Outcome, command: str) -> None:
     dataset.attrs = attrs
     try:
         dataset.to_netcdf(path, engine=_engine())
-    except RuntimeError as error:  # of the C library, when the disk is full
-        raise OSError(f"{error}; is the disk full?") from None
+    except (RuntimeError, OSError) as error:  # the C library names no reason, or a wrong one
+        raise OSError(f"{getattr(error, 'strerror', None) or error}; is the disk full?") from None
 
 
 def _objects(values: list[str], shape: tuple[int, ...]) -> Any:

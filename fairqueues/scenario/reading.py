@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
@@ -72,6 +73,25 @@ def read_text(path: str | os.PathLike[str]) -> str:
         raise ScenarioError(f"{file}: cannot be read: {reason}; give the path of a scenario file") from None
 
 
+_DEEPEST = 20
+"""Levels of tables and arrays; a scenario needs five."""
+_DEEP = "no scenario: tables, arrays or dotted keys are nested too deeply"
+
+
+def _depth(data: Any) -> int:
+    """Levels of tables and arrays, without recursion."""
+    depth, level = 0, [data]
+    while level:
+        depth += 1
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+    return depth
+
+
 def read_document(text: str, name: str) -> tuple[Document, Place]:
     """Document of a text, and where its keys stand.
 
@@ -87,7 +107,12 @@ def read_document(text: str, name: str) -> tuple[Document, Place]:
         said = str(error).partition(" (at ")[0]
         raise ScenarioError(f"{name}, line {syntax_line(error, text)}: no valid TOML: {said}") from None
     except RecursionError:
-        raise ScenarioError(f"{name}: no valid TOML: tables or arrays are nested too deeply") from None
+        raise ScenarioError(f"{name}: {_DEEP}") from None
+    except ValueError:  # of int(), which reads so many digits and no more
+        line = next((k for k, one in enumerate(text.splitlines(), 1) if re.search(r"[0-9_]{4300}", one)), 1)
+        raise ScenarioError(f"{name}, line {line}: a number of thousands of digits; shorten it") from None
+    if _depth(data) > _DEEPEST:
+        raise ScenarioError(f"{name}: {_DEEP}")
     place = Place(text, name)
     if not data:
         raise ScenarioError(f"{name}, line 1: the file is empty; give a title and a table [pool], [cluster], "

@@ -691,6 +691,22 @@ def test_a_worker_that_dies_loses_nothing_else(tmp_path, whole, backend):
     same(run(path, outputs=outputs), whole)
 
 
+def swept_inside(seed):
+    """A task of a cluster that sweeps on the same cluster."""
+    with joblib.parallel_config(backend="dask"):
+        return run(rng=seed, progress=False)
+
+
+def test_sweeps_inside_tasks_that_fill_all_threads_of_a_cluster(whole):
+    distributed = pytest.importorskip("distributed")
+    with backend_of("dask", processes=False):
+        client = distributed.get_client()
+        # Two tasks on two threads: whoever kept a thread while waiting would wait for ever.
+        futures = [client.submit(swept_inside, 5, pure=False) for _ in range(2)]
+        for dataset in client.gather(futures, errors="raise"):
+            same(dataset, whole)
+
+
 # --- progress ------------------------------------------------------------------------------------------
 
 

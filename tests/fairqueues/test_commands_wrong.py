@@ -204,6 +204,93 @@ def test_a_disk_that_is_full(place):
         assert not list(place.glob("*.nc")) + list(place.glob("*.svg")) + list(place.glob(".*"))
 
 
+@pytest.mark.parametrize("suffix", [".pdf", ".png", ".svg", ".nc", ".csv", ".json"])
+def test_a_full_disk_under_any_file(place, suffix, monkeypatch):
+    """No program of a format has its own way to fail, and nothing half-written stays."""
+    import resource
+
+    assert CliRunner().invoke(app, ["sweep", "two.toml", "-p", "drf", "--checkpoint", "kept"]).exit_code == 0
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (600, hard))
+    try:
+        command = ["sweep", "two.toml", "-p", "drf", "--checkpoint", "kept", "-o", f"a{suffix}"]
+        result = CliRunner().invoke(app, command)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert result.exit_code == 2, result.output
+    assert result.stderr.count("\n") == 1
+    assert f"cannot write a{suffix}: " in result.stderr
+    assert not [path for path in place.iterdir() if path.suffix == suffix]
+
+
+def test_a_full_disk_under_a_new_checkpoint_and_an_audit(place):
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50, hard))
+    try:
+        (place / "new").touch()
+        assert "checkpoint: cannot write new: " in refused(place, "sweep", "two.toml", "--checkpoint", "new")
+        audit = ["audit", "-p", "drf", "--property", "SI", "--budget", "5", "--resume", "cells"]
+        assert "cannot write the audit table cells: " in refused(place, *audit)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not (place / "cells").exists()
+
+
+def test_an_edited_audit_is_no_result(place):
+    audit = [
+        "audit",
+        "-p",
+        "maxmin",
+        "--property",
+        "SI",
+        "--budget",
+        "50",
+        "--seed",
+        "1",
+        "--resume",
+        "cells",
+    ]
+    assert CliRunner().invoke(app, audit).exit_code == 0
+    assert CliRunner().invoke(app, audit).exit_code == 0
+    whole = (place / "cells").read_text()
+    edits = ('"budget": 50', '"budget": 5e1'), ('"MMF"', '"DRF"'), ('"best": ', '"best": 1'), ("}", "")
+    texts = [whole.replace(*edit) for edit in edits]
+    assert whole not in texts
+    for text in [*texts, "[" * 10**5, '{"settings": ' + "9" * 5000 + "}", "[]", "1e999", ""]:
+        (place / "cells").write_text(text)
+        assert "cells is no audit table" in refused(place, *audit)
+
+
+def test_an_unreachable_scheduler(place, monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "1s")
+    import dask
+
+    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
+        for address in ("tcp://127.0.0.1:1", "nonsense://x:y"):
+            monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", address)
+            message = refused(place, "sweep", "two.toml", "-p", "drf", "--backend", "dask")
+            assert f"no scheduler answers at DASK_SCHEDULER_ADDRESS={address}" in message
+
+
+NUMBERS_AND_DEPTHS = {
+    "5,000 digits": (f"seed = {'9' * 5000}", "x.toml, line 1: a number of thousands of digits"),
+    "4,000 digits": (f"seed = 1\npool.capacities = [{'9' * 4000}]", "must be"),
+    "dotted keys": (f"{'.'.join('a' * 1000)} = 1", "nested too deeply"),
+    "a deep table": (f"[{'.'.join('a' * 1000)}]\nb = 1", "nested too deeply"),
+    "deep arrays": (f"seed = {'[' * 300}{']' * 300}", "nested too deeply"),
+}
+
+
+@pytest.mark.parametrize("kind", NUMBERS_AND_DEPTHS)
+def test_numbers_and_depths_that_nobody_means(place, kind):
+    text, told = NUMBERS_AND_DEPTHS[kind]
+    (place / "x.toml").write_text(text)
+    assert told in refused(place, "allocate", "x.toml", "-p", "drf")
+
+
 def test_standard_input_that_is_wrong(place):
     for given, told in (("[pool", "<standard input>, line 1"), (b"\xff\xfe", "UTF-8"), ("", "empty")):
         result = CliRunner().invoke(app, ["allocate", "-"], input=given)

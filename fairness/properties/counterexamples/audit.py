@@ -20,6 +20,7 @@ import json
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -373,17 +374,30 @@ def _write(
     contradictions: Sequence[str] = (),
 ) -> None:
     """Write whole or not at all."""
-    data = {
+    data: dict[str, Any] = {
         "settings": dict(settings),
         "cells": [result_to_dict(cell) for cell in cells.values()],
         "contradictions": list(contradictions),
     }
+    text = json.dumps({**data, "digest": _digest(data)}, indent=1, ensure_ascii=False)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        draft.write_text(json.dumps(data, indent=1, ensure_ascii=False), encoding="utf-8")
+        draft.write_text(text, encoding="utf-8")
         os.replace(draft, path)
+    except OSError as error:
+        kept = "; what was written there before is kept" if path.exists() else ""
+        raise ModelError(
+            f"cannot write the audit table {path}: {error.strerror or error}{kept}; make room, or give "
+            "another path"
+        ) from None
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def _digest(data: Mapping[str, Any]) -> str:
+    """Of all that a file says; a cell that somebody edited is no result of a search."""
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
 def _path(resume: Any) -> Path:
@@ -399,12 +413,14 @@ def _path(resume: Any) -> Path:
 def _load(path: Path, argument: str) -> tuple[dict[str, Any], dict[Key, SearchResult], tuple[str, ...]]:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
+        if data.pop("digest") != _digest(data):
+            raise ValueError("it was changed after it was written")
         results = [result_from_dict(cell) for cell in data["cells"]]
         cells = {(cell.policy, cell.property): cell for cell in results}
         return dict(data["settings"]), cells, tuple(data["contradictions"])
     except OSError as error:
         raise ModelError(f"{argument}: cannot read {path}: {error}") from None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ModelError(
             f"{argument}: {path} is no audit table ({type(error).__name__}: {error}); "
             "delete it or give another path"
