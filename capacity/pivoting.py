@@ -141,8 +141,8 @@ def _walk_with(rows: list[list[int]], objective: list[int], max_vertices: int) -
         if len(seen) > max_vertices:
             raise ModelError(
                 f"the stability region has more than {max_vertices} vertices (one where more facets meet "
-                "than there are classes counts as several); merge classes, or raise max_vertices (facets, "
-                "contains, slack and max_scale work without vertices)"
+                "than there are classes counts as several); merge classes, or raise max_vertices of "
+                "stability_region (facets, contains, slack and max_scale work without vertices)"
             )
         if not stack:
             return corners

@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.errors import ModelError
+from fairness.errors import ModelError, advised
 from fairness.policies.calling import policy_tasks
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray, Problem
@@ -32,6 +32,9 @@ __all__ = ["RateModel", "Rates", "rate_model"]
 
 ROUNDING = 1e-11
 """Relative error of a computed mean: sums of up to 10^8 positive terms, each some hundred roundings."""
+
+SMALLER = "raise max_states, or take method='bound'"
+"""Remedy for boxes that are too large: tails and shapes are chosen here."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,11 +92,13 @@ class _Balanced(RateModel):
         self._max_states = max_states
 
     def rates(self, loads: FloatArray, tail: float) -> Rates:
-        law = balanced_fairness(self._system(loads), tail=tail, max_states=self._max_states)
+        with advised(SMALLER, "tail", "shape"):
+            law = balanced_fairness(self._system(loads), tail=tail, max_states=self._max_states)
         return _enclosed(loads, law.mean_jobs, law.mean_jobs_error, law.tail_mass, 0.0)
 
     def seconds(self, loads: FloatArray, tail: float) -> float:
-        return balanced_plan(self._system(loads), tail=tail).seconds
+        with advised(SMALLER, "tail", "shape"):
+            return balanced_plan(self._system(loads), tail=tail).seconds
 
 
 class _Chain(RateModel):
@@ -109,14 +114,15 @@ class _Chain(RateModel):
         return np.diagonal(policy_tasks(self.problem, self._policy, np.eye(self.problem.n_classes))).copy()
 
     def rates(self, loads: FloatArray, tail: float) -> Rates:
-        law = stationary(
-            self._system(loads),
-            self._policy,
-            tail=tail,
-            max_states=self._max_states,
-            table=self._table,
-            distribution=False,
-        )
+        with advised(SMALLER, "tail", "shape"):
+            law = stationary(
+                self._system(loads),
+                self._policy,
+                tail=tail,
+                max_states=self._max_states,
+                table=self._table,
+                distribution=False,
+            )
         self._keep(law.shape)
         reach = np.array(law.shape) + law.mean_jobs
         error = law.mean_error * law.mean_jobs + 2.0 * law.tail_mass * reach

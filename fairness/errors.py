@@ -5,9 +5,19 @@ Every error message names the argument, the place in it, and the remedy.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["FairqueuesError", "InfeasibleError", "ModelError", "NotConvergedError", "UnstableError"]
+__all__ = [
+    "FairqueuesError",
+    "InfeasibleError",
+    "ModelError",
+    "NotConvergedError",
+    "UnstableError",
+    "advised",
+]
 
 
 class FairqueuesError(Exception):
@@ -41,3 +51,28 @@ class NotConvergedError(FairqueuesError):
         super().__init__(message)
         self.best = best
         self.residual = residual
+
+
+@contextmanager
+def advised(remedy: str, *lacking: str) -> Iterator[None]:
+    """Give errors from inside another remedy where theirs names an argument that is ``lacking`` here.
+
+    The remedy of a message stands behind its last semicolon.
+
+    Examples
+    --------
+    >>> with advised("take method='bound'", "tail"):
+    ...     raise ModelError("the box is too large; raise tail")
+    Traceback (most recent call last):
+    fairness.errors.ModelError: the box is too large; take method='bound'
+    """
+    try:
+        yield
+    except (ModelError, NotConvergedError) as error:
+        said, _, theirs = str(error).rpartition("; ")
+        if not said or not re.search(rf"\b({'|'.join(lacking)})\b", theirs):
+            raise
+        message = f"{said}; {remedy}"
+        if isinstance(error, NotConvergedError):
+            raise NotConvergedError(message, best=error.best, residual=error.residual) from error
+        raise ModelError(message) from error

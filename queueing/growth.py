@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.errors import ModelError
+from fairness.errors import ModelError, advised
 from fairness.memory import require_memory
 from fairness.policies.calling import policy_tasks
 from fairness.policies.protocol import Policy, policy_name
@@ -148,7 +148,8 @@ class GrowingTable:
                 if (counts > FAR * np.maximum(self._expected, 1.0)).any()
                 else REMEDY,
             )
-            table = self.table = tabulate(table.problem, self.policy, shape, known=table)
+            with advised(REMEDY, "shape"):
+                table = self.table = tabulate(table.problem, self.policy, shape, known=table)
         return table
 
 

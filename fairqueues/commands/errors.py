@@ -66,6 +66,7 @@ def _code(error: Exception) -> int | None:
     # Whoever raises one of these has loaded its module.
     raised = {
         "fairness.errors": (("NotConvergedError", FAILED), ("FairqueuesError", WRONG_USE)),
+        "fairness.work": (("OutOfTime", FAILED),),
         "proofs.errors": (("EvidenceError", FAILED), ("ProofError", WRONG_USE)),
         "capacity.sweeping.sweep": (("SweepInterrupted", FAILED),),
     }

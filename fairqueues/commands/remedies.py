@@ -97,8 +97,11 @@ _PYTHON = frozenset(
 ARGUMENTS = _PYTHON.union(*WHERE.values())
 """All arguments of the library that messages may recommend."""
 
+_VERBS = "add|change|drop|fewer|give|larger|longer|lower|more|raise|reduce|remove|set|smaller|use"
+_NAMES = "|".join(sorted(ARGUMENTS, key=len, reverse=True))
+# Words that are English, too, are arguments behind a verb, or in a list.
 _WORDS = re.compile(
-    r"(?<![-\w.])(" + "|".join(sorted(ARGUMENTS, key=len, reverse=True)) + r")\b(?! +(of|in) \[)"
+    rf"(?:\b(?:{_VERBS}|or|,|take) +(?:a |the |its )?|\b(?=\w+_)|\b(?=\w+=))({_NAMES})\b(?! +in \[)"
 )
 
 

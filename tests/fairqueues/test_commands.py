@@ -419,6 +419,35 @@ def test_precision_that_is_missed_is_exit_code_1(file, monkeypatch):
         "simulate", file, "-p", "drf", "--events", 50, "--precision", 1e-6, "--replications", 2, code=1
     )
     assert len(result.stderr.splitlines()) == 1
+    assert "raise max_replications (here: --events, max_replications in [simulation])" in result.stderr
+    # What was reached is shown, marked as a failure.
+    told = json.loads(run("simulate", file, "-p", "drf", "--events", 50, "--precision", 1e-6, "--json",
+                          "--replications", 2, code=1).stdout)  # fmt: skip
+    assert all(row["mean_jobs"] > 0 for row in told["results"])
+    assert "more than the precision 1e-06" in told["failures"][0]
+
+
+def test_a_remedy_names_the_key_that_helps(tmp_path):
+    text = """
+        [cluster]
+        demands = [[1, 2], [2, 1], [3, 1]]
+        capacities = [[9, 12], [12, 7]]
+        [region]
+        max_facets = 3
+    """
+    path = tmp_path / "cluster.toml"
+    path.write_text(text)
+    assert "(here: max_facets in [region])" in run("region", path, code=2).stderr
+    path.write_text(text.replace("= 3", "= 50"))
+    run("region", path)
+
+
+def test_a_time_limit_shows_what_is_known(file):
+    told = json.loads(run("provision", "provisioning", "--time-limit", 0, "--json", code=1).stdout)
+    assert told["cost"] > 0
+    assert not told["optimal"]
+    assert "raise time_limit (here: --time-limit)" in told["failures"][0]
+    assert "time_limit=0 seconds are over" in run("simulate", file, "--time-limit", 0, code=1).stderr
 
 
 # --- help ----------------------------------------------------------------------------------------------

@@ -292,3 +292,13 @@ def test_a_table_that_outgrows_the_memory_is_an_error(monkeypatch):
     monkeypatch.setattr("fairness.memory.psutil.virtual_memory", lambda: memory)
     with pytest.raises(ModelError, match=r"lazy has reached state .* may be unstable at this load"):
         simulate(System(Problem([[1]], [1]), [0.9]), lazy, rng=1)
+
+
+def test_a_large_table_of_a_stable_system_is_not_blamed_on_the_policy(monkeypatch):
+    # Three classes at load 0.7 under DRF: stable by a theorem; small enough to start without a guess.
+    memory = types.SimpleNamespace(available=100_000)
+    monkeypatch.setattr("fairness.memory.psutil.virtual_memory", lambda: memory)
+    system = System.with_load(Problem(np.eye(3) + 1, np.full(3, 9.0)), np.ones(3), 0.7)
+    with pytest.raises(ModelError, match=r"has reached state .*; simulate fewer classes") as caught:
+        simulate(system, DRF(), rng=1)
+    assert "unstable" not in str(caught.value)

@@ -1,0 +1,182 @@
+"""Every argument that a message recommends is one that can be given: to the function, and to the command.
+
+The sources are read, so that a message which no test provokes is looked at, too. Where it is raised is found
+by name: a function reaches what it mentions.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from fairqueues.commands.remedies import ARGUMENTS, WHERE, placed, recommended
+from fairqueues.scenario.sections import SECTIONS
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("fairness", "queueing", "capacity")
+MODEL = {
+    "arrival_rates",
+    "capacities",
+    "demands",
+    "eligible",
+    "gamma",
+    "limits",
+    "loads",
+    "mean_sizes",
+    "weights",
+}
+"""Arguments of Problem, Cluster and System, which every function is given one of."""
+
+FURTHER = ("fairness.cloud", "fairness.indivisible", "queueing.topology", "queueing.traffic")
+RAISERS = ("ModelError", "NotConvergedError", "InfeasibleError", "UnstableError", "require_memory")
+
+
+@dataclass(frozen=True)
+class Site:
+    """A message, and the functions that mention the function it stands in, and so on."""
+
+    where: str
+    message: str
+    names: tuple[str, ...]
+    public: tuple[str, ...]
+
+
+def text(node):
+    """The words of a message; what is filled in is left out."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.JoinedStr):
+        return "".join(text(v) for v in node.values)
+    if isinstance(node, ast.BinOp):
+        return text(node.left) + text(node.right)
+    if isinstance(node, ast.IfExp):
+        return text(node.body) + " " + text(node.orelse)
+    return "_" if isinstance(node, ast.FormattedValue) else " "
+
+
+def functions():
+    """(file, name, node) of every function and method."""
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.FunctionDef):
+                    yield path.relative_to(ROOT), node.name, node
+                elif isinstance(node, ast.ClassDef):
+                    # Making an object, or using a class, is mentioning its methods.
+                    yield path.relative_to(ROOT), node.name, node
+
+
+def mentioned(node):
+    """Names in a function; of a class also those of its methods: who makes an object calls some of them."""
+    return (
+        {n.name for n in ast.walk(node) if isinstance(n, ast.FunctionDef)}
+        | {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+        | {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
+    )
+
+
+def public():
+    """Exported functions and classes by name, with their arguments."""
+    found = {}
+    for package in (
+        *PACKAGES,
+        "fairness.cloud",
+        "fairness.indivisible",
+        "queueing.topology",
+        "queueing.traffic",
+    ):
+        module = importlib.import_module(package)
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if callable(thing) and not (inspect.isclass(thing) and issubclass(thing, Exception)):
+                found[name] = set(inspect.signature(thing).parameters)
+                for part, method in vars(thing).items() if inspect.isclass(thing) else ():
+                    if callable(method) and not part.startswith("__"):
+                        found[name] |= set(inspect.signature(method).parameters)
+    return found
+
+
+@pytest.fixture(scope="module")
+def sites():
+    defined = list(functions())
+    users = {}
+    for _, name, node in defined:
+        for other in mentioned(node):
+            users.setdefault(other, set()).add(name)
+    exported = public()
+    found = []
+    for path, name, node in defined:
+        if isinstance(node, ast.ClassDef):
+            continue
+        above, stack = {name}, [name]
+        while stack:
+            for user in users.get(stack.pop(), ()):
+                if user not in above:
+                    above.add(user)
+                    stack.append(user)
+        for call in ast.walk(node):
+            if not isinstance(call, ast.Call) or getattr(call.func, "id", "") not in RAISERS:
+                continue
+            message = "; ".join(text(argument) for argument in call.args)
+            names = tuple(recommended(message))
+            if names:
+                reaching = tuple(sorted(above & set(exported)))
+                found.append(Site(f"{path}:{call.lineno}", message, names, reaching))
+    assert len(found) > 60  # the walk finds them
+    return found
+
+
+def test_what_a_message_recommends_is_an_argument_of_what_raises_it(sites):
+    exported = public()
+    wrong = [
+        f"{site.where}: {name} in {site.message!r}"
+        for site in sites
+        for name in site.names
+        if name not in MODEL and not any(name in exported[function] for function in site.public)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_argument_of_the_library_is_recognised_in_a_remedy(sites):
+    exported = public()
+    keywords = {name for parameters in exported.values() for name in parameters if "_" in name}
+    missed = {
+        (site.where, word)
+        for site in sites
+        for word in keywords
+        if f" {word}" in site.message.rpartition(";")[2].replace(",", " ")
+        and word not in ARGUMENTS
+        and word not in exported
+        and f"raise {word}" in site.message
+    }
+    assert not missed
+
+
+@pytest.mark.parametrize("command", WHERE)
+def test_places_exist(command):
+    from typer.main import get_command
+
+    from fairqueues.commands.app import app
+
+    options = {o for p in get_command(app).commands[command].params for o in p.opts}
+    for argument, place in WHERE[command].items():
+        key, inside, section = place.partition(" in ")
+        if place.startswith("--"):
+            assert place in options, f"{argument}: {place}"
+        elif inside:
+            assert key in SECTIONS[section.strip("[]")].model_fields, f"{argument}: {place}"
+        else:
+            assert place == f"{argument} of the model" or place == "counts of the file"
+
+
+def test_words_that_are_no_arguments_are_left_alone():
+    assert recommended("the times differ; rates must not differ by so many decades") == []
+    assert recommended("shape (3,) is wrong; got shape (2,)") == []
+    assert recommended("too large; use method='filling', or raise max_sweeps") == ["method", "max_sweeps"]
+    assert placed("no semicolon, raise tail", "solve") == "no semicolon, raise tail"
+    assert placed("too long; reduce the horizon", None) == "too long; reduce the horizon"
