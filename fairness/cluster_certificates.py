@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.certificates import Certificate
+from fairness.certificates import Certificate, rounding
 from fairness.cluster import Cluster
 from fairness.errors import ModelError
 from fairness.policies.servers.protocol import check_division
@@ -102,6 +102,7 @@ def resource_division_certificate(
                 above = _outranked(levels[users, i], p[users, i, None] * shares)
                 violation = np.where(shares > 0, np.maximum(slack[i], above), np.inf).min(axis=1)
                 residual = max(residual, float(violation.max()))
+        residual += rounding(cluster.n_classes + cluster.n_servers)
     return Certificate("every class has a bottleneck on every eligible server (Theorem 1)", residual)
 
 
@@ -122,6 +123,7 @@ def time_division_certificate(
         residual = max(
             residual, float(idle.max(initial=0.0)), float(np.minimum(held, excess).max(initial=0.0))
         )
+        residual += rounding(cluster.n_classes + cluster.n_servers)
     return Certificate("servers always busy, each serving only its lowest levels (Theorem 2)", residual)
 
 

@@ -43,7 +43,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.certificates import price_certificate, relative_usage
+from fairness.certificates import price_certificate, relative_usage, rounding
 from fairness.errors import ModelError, NotConvergedError
 from fairness.policies.maxmin import MaxMin
 from fairness.policies.prices import CERTIFIED, price_kernel
@@ -243,6 +243,7 @@ def _solution(problem: Problem, counts: FloatArray, alpha: float) -> Solution:
     gap = 0.0
     if bills.sum() > 0:
         gap = abs(slack) / float(bills.sum()) + (1.0 - 1.0 / over) * over**alpha
+        gap += rounding(problem.n_classes + problem.n_resources) * max(1.0, alpha)
     certificate = price_certificate(
         problem, counts, tasks, prices, limit_prices=limit_prices, alpha=alpha, duality_gap=gap
     )

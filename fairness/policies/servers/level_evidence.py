@@ -53,7 +53,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairness.certificates import SATURATION, Certificate
+from fairness.certificates import SATURATION, Certificate, rounding
 from fairness.cluster import Cluster
 from fairness.cluster_certificates import placement_residual
 from fairness.errors import ModelError
@@ -161,6 +161,7 @@ def leximin_certificate(
             opened &= ~dear
             full |= record.prices > 0
             before[group], last = True, record.level
+        residual += rounding(cluster.n_classes + cluster.n_servers * cluster.n_resources)
     claim = "raising a class lowers one whose level is not higher, by the prices of every level"
     return Certificate(claim, residual)
 

@@ -39,6 +39,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairness.certificates import rounding
 from fairness.cluster import Cluster
 from fairness.cluster_certificates import time_division_certificate
 from fairness.compiling import stored
@@ -123,6 +124,7 @@ def time_division(cluster: Cluster, weights: ArrayLike) -> tuple[FloatArray, Flo
         # Of the dual: the logarithm of what the budgets buy at these prices, at the best rate of all.
         best = _best_rates(market, worth)
         gap = float(market.budgets @ np.log(market.budgets * best / held) / market.budgets.sum())
+        gap = max(gap, 0.0) + rounding(cluster.n_classes + cluster.n_servers)
     certificate = time_division_certificate(cluster, given / cluster.weights, placement)
     details |= {"certificate": certificate, "duality_gap": gap}
     if not (done and certificate.holds):
