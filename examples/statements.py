@@ -15,15 +15,16 @@ from examples.gallery import Check, Page, Table
 from examples.reproduce import Source, command
 from proofs import EvidenceError, Status, Verdict
 from proofs.catalogue import PAPERS, statements_of
-from proofs.report import report
+from proofs.report import confirmed, report
 
 QUICK_LIMIT = 4.0
 """Seconds for each statement in quick mode; what takes longer is shown as UNKNOWN, with that reason."""
 
 INTRODUCTION = (
-    "What the papers claim, and what is known about it: PROVED (for the sizes that the scope states, with evidence that a "
-    "process without the prover checks again), SUPPORTED (no counterexample in a stated search, or a numerical bound), REFUTED (with an exact "
-    "witness) or UNKNOWN (with the reason). A step said to be in words is reasoned, not computed. python -m proofs ID shows the steps of one statement."
+    "What the papers claim, and what is known about it: PROVED (with what the proof rests on: certificates only, steps in words, the finite sizes "
+    "named, or a solver; the evidence is checked again by a process without the prover), SUPPORTED (no counterexample in a stated search, or a "
+    "numerical bound), REFUTED (with an exact witness against the statement itself) or UNKNOWN (with the reason). A step said to be in words is "
+    "reasoned, not computed. python -m proofs ID shows the steps of one statement."
 )
 
 
@@ -32,10 +33,8 @@ def page_of(paper: str, key: str, *, quick: bool = False) -> Page:
     mine = {s.id: s for s in statements_of(paper)}
     result = report(list(mine), time_limit=QUICK_LIMIT if quick else 60.0, n_jobs=2)
     rows = [
-        (v.id, mine[v.id].place, mine[v.id].words + _remark(mine[v.id].remark), str(v.status), _scope(v))
-        for v in result.verdicts
+        (v.id, mine[v.id].place, mine[v.id].words, v.said, _status(v), _scope(v)) for v in result.verdicts
     ]
-    told = ", ".join(f"{n} {status}" for status, n in sorted(result.counts.items()))
     checks = [_verified(v) for v in result.verdicts if not (quick and v.status == Status.UNKNOWN)]
     failing = [c for c in checks if c.agrees is False]
     whole = Check(
@@ -48,26 +47,29 @@ def page_of(paper: str, key: str, *, quick: bool = False) -> Page:
         key,
         f"{key.removeprefix('statements_')}. {paper}",
         "; ".join(dict.fromkeys(s.source for s in mine.values())),
-        f"{len(rows)} statements: {told}.",
+        ". ".join(result.totals()) + ".",
         None,
         {"verdicts": [json.loads(v.to_json()) for v in result.verdicts]},
         [whole, *failing],
         [
             Table(
-                "statements and verdicts", ("id", "place", "statement", "verdict", "scope and evidence"), rows
+                "statements and verdicts",
+                ("id", "place", "statement", "who says so", "verdict", "scope and evidence"),
+                rows,
             )
         ],
     )
 
 
-def _remark(text: str) -> str:
-    return f" ({text})" if text else ""
+def _status(verdict: Verdict) -> str:
+    return f"{verdict.status}, {verdict.kind}" if verdict.kind else str(verdict.status)
 
 
 def _scope(verdict: Verdict) -> str:
     words = f"; {verdict.in_words} of {len(verdict.findings)} steps in words" if verdict.in_words else ""
     reason = f"; {verdict.reason}" if verdict.reason else ""
-    return f"{verdict.scope}{words}{reason}; {verdict.seconds:.1f} s"
+    methods = f"; computed steps confirmed {confirmed(m)}" if (m := verdict.second_methods) else ""
+    return f"{verdict.scope}{words}{methods}{reason}; {verdict.seconds:.1f} s"
 
 
 def _verified(verdict: Verdict) -> Check:

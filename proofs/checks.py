@@ -6,10 +6,10 @@ import time
 from collections.abc import Mapping, Sequence
 
 from proofs.catalogue import statement_named
-from proofs.checking.verdicts import overall
+from proofs.checking.verdicts import statement_data
 from proofs.errors import ProofError
 from proofs.statement import Statement
-from proofs.verdict import Verdict
+from proofs.verdict import CATALOGUE, Verdict, kind_of, overall
 
 __all__ = ["check"]
 
@@ -58,6 +58,11 @@ def check(
     <Status.PROVED: 'PROVED'>
     >>> check("br-feasible", drop=["capacity"]).status
     <Status.REFUTED: 'REFUTED'>
+
+    A lemma that fails is no witness against the statement:
+
+    >>> check("drf-table-drf-sp", drop=["demand"]).reason
+    'this proof breaks at step 2, against which there is a witness'
     """
     if not time_limit > 0:
         raise ProofError(f"time_limit is a number of seconds > 0; got {time_limit!r}")
@@ -66,15 +71,19 @@ def check(
     asked = statement_named(statement) if isinstance(statement, str) else statement
     question = asked.question(sizes, drop, reverse, replace, deep)
     begin = time.monotonic()
+    data = statement_data(asked)
+    unread = "own" if data["origin"] != CATALOGUE else "changed" if question.changed else ""
     findings = []
     for step in asked.ask(question):
         left = max(0.0, time_limit - (time.monotonic() - begin))
-        findings.append(settle(step, left))
+        findings.append(settle(step, left, unread))
     return Verdict(
         id=asked.id,
-        status=overall([f.status for f in findings]),
-        scope=asked.scope.format(**question.sizes),
-        sizes=question.sizes,
+        status=overall(findings),
+        kind=kind_of(findings, question.sizes),
+        scope=asked.scope_of(question),
+        statement=data,
+        sizes=dict(question.sizes),
         dropped=tuple(drop),
         reversed=tuple(reverse),
         replaced=dict(replace or {}),

@@ -24,6 +24,8 @@ from proofs.errors import ProofError
 from proofs.relations import Relation, relation
 
 __all__ = [
+    "CLAIMS",
+    "NEGATION",
     "Claim",
     "Computation",
     "Counterexample",
@@ -40,6 +42,9 @@ __all__ = [
 class Implication:
     """Hypotheses imply a conclusion, for all real values of the variables.
 
+    From a contradiction anything follows, so values that meet all hypotheses belong to the evidence. A case
+    that is meant not to occur has the conclusion ``0 == 1``.
+
     Parameters
     ----------
     hypotheses : dict of str to str
@@ -51,9 +56,6 @@ class Implication:
         make anything false provable.
     degree : int
         Largest number of hypotheses that the prover multiplies.
-    impossible : bool
-        Whether the hypotheses are meant to contradict each other: a case that cannot occur. Otherwise values
-        that meet them all belong to the evidence, because from a contradiction anything follows.
 
     Raises
     ------
@@ -65,12 +67,14 @@ class Implication:
     conclusion: str
     hints: tuple[tuple[tuple[str, ...], str], ...] = field(default=(), compare=False)
     degree: int = field(default=2, compare=False)
-    impossible: bool = False
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "hypotheses", dict(self.hypotheses))
         for name, text in {**self.hypotheses, "the conclusion": self.conclusion}.items():
             if type(name) is not str or type(text) is not str:
                 raise ProofError(f'{name!r} is given as a text, as in "x*a <= 1"; got {text!r}')
+        if NEGATION in self.hypotheses:
+            raise ProofError(f"no hypothesis may be called {NEGATION!r}")
 
     @property
     def relations(self) -> dict[str, Relation]:
@@ -128,6 +132,10 @@ class InWords:
 
 
 Claim = Implication | Computation | Enumeration | Search | Counterexample | InWords
+CLAIMS = (Implication, Computation, Enumeration, Search, Counterexample, InWords)
+"""These classes, and none made from them."""
+NEGATION = "not the conclusion"
+"""Name under which the conclusion is contradicted; no hypothesis has it."""
 
 
 @dataclass(frozen=True)
@@ -155,14 +163,20 @@ class Step:
 
 
 def claim_to_dict(claim: Claim) -> dict[str, Any]:
-    """A claim as it is compared with evidence: plain data, relations in their normal form."""
+    """A claim as it is compared with evidence: plain data, relations in their normal form.
+
+    Raises
+    ------
+    ProofError
+        If it is none of the claims of this module.
+    """
+    if type(claim) not in CLAIMS:
+        raise ProofError(f"{type(claim).__name__} is no claim, nor is a class that is made from one")
     data: dict[str, Any] = {"claim": type(claim).__name__}
     match claim:
         case Implication(hypotheses=hypotheses, conclusion=conclusion):
             data["hypotheses"] = {name: repr(relation(text)) for name, text in hypotheses.items()}
             data["conclusion"] = repr(relation(conclusion))
-            if claim.impossible:
-                data["impossible"] = True
         case InWords(text=text):
             data["text"] = text
         case _:

@@ -22,6 +22,14 @@ __all__ = ["Polynomial", "polynomial"]
 
 Monomial = tuple[tuple[str, int], ...]
 
+MOST_DEGREE = 100
+MOST_PRODUCTS = 20_000
+"""Pairs of terms that one product may multiply."""
+MOST_BITS = 100_000
+"""Of a coefficient; 30,000 digits."""
+LONGEST_TEXT = 1_000_000
+"""Characters."""
+
 
 @dataclass(frozen=True)
 class Polynomial:
@@ -81,11 +89,14 @@ class Polynomial:
         return self + -other
 
     def __mul__(self, other: Polynomial) -> Polynomial:
+        _refuse_large(self, other)
         return _collected(
             [(_product(m, k), c * d) for m, c in self.terms.items() for k, d in other.terms.items()]
         )
 
     def __pow__(self, exponent: int) -> Polynomial:
+        if exponent > MOST_DEGREE:
+            raise ProofError(f"a power of a polynomial is at most {MOST_DEGREE}; got {exponent}")
         power = Polynomial({(): Fraction(1)})
         for _ in range(exponent):
             power = power * self
@@ -116,17 +127,53 @@ def polynomial(text: str | int | Fraction | Polynomial) -> Polynomial:
     ------
     ProofError
         If the text is not a polynomial: another operation, a division by something that is not constant, a
-        power that is not a whole number >= 0.
+        power that is not a whole number >= 0; or if it is too large to multiply out.
     """
-    if isinstance(text, Polynomial):
+    if type(text) is Polynomial:
         return text
-    if isinstance(text, int | Fraction) and not isinstance(text, bool):
+    if type(text) is int or type(text) is Fraction:
         return _constant(Fraction(text))
+    if type(text) is not str:
+        raise ProofError(f"a polynomial is given as a text, an int or a Fraction; got {text!r}")
+    if len(text) > LONGEST_TEXT:
+        raise ProofError(f"a polynomial of {len(text):,} characters is too long; at most {LONGEST_TEXT:,}")
     try:
-        tree = ast.parse(str(text).strip(), mode="eval")
+        return _read(ast.parse(text.strip(), mode="eval").body, text)
     except SyntaxError as error:
-        raise ProofError(f"{text!r} is not the text of a polynomial: {error.msg}") from None
-    return _read(tree.body, str(text))
+        raise ProofError(f"{_short(text)} is not the text of a polynomial: {error.msg}") from None
+    except (RecursionError, MemoryError):
+        raise ProofError(f"{_short(text)} is nested too deeply") from None
+    except ValueError as error:  # a null character, or an integer of thousands of digits
+        if isinstance(error, ProofError):
+            raise
+        raise ProofError(f"{_short(text)} is not the text of a polynomial: {error}") from None
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) < 200 else f"{text[:200]}...")
+
+
+def _refuse_large(p: Polynomial, q: Polynomial) -> None:
+    """Stop before a product that nobody waits for."""
+    if p.degree + q.degree > MOST_DEGREE:
+        raise ProofError(f"the degree of a product is at most {MOST_DEGREE}; got {p.degree + q.degree}")
+    if len(p.terms) * len(q.terms) > MOST_PRODUCTS:
+        raise ProofError(
+            f"a product multiplies at most {MOST_PRODUCTS:,} pairs of terms; got "
+            f"{len(p.terms):,} times {len(q.terms):,}"
+        )
+    bits = sum(max((c.numerator.bit_length() for c in r.terms.values()), default=0) for r in (p, q))
+    if bits > MOST_BITS:
+        raise ProofError(f"coefficients have at most {MOST_BITS:,} bits; got {bits:,}")
+
+
+def _sum_of(node: ast.expr) -> list[tuple[int, ast.expr]]:
+    """Summands of a chain of + and -, which stands to the left as deep as the chain is long."""
+    summands = []
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        summands.append((1 if isinstance(node.op, ast.Add) else -1, node.right))
+        node = node.left
+    return [(1, node), *reversed(summands)]
 
 
 def _read(node: ast.expr, text: str) -> Polynomial:
@@ -139,17 +186,16 @@ def _read(node: ast.expr, text: str) -> Polynomial:
             return -_read(operand, text)
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
             return _read(operand, text)
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return _read(left, text) + _read(right, text)
-        case ast.BinOp(left=left, op=ast.Sub(), right=right):
-            return _read(left, text) - _read(right, text)
+        case ast.BinOp(op=ast.Add() | ast.Sub()):
+            read = [(sign, _read(summand, text)) for sign, summand in _sum_of(node)]
+            return _collected([(m, sign * c) for sign, p in read for m, c in p.terms.items()])
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
             return _read(left, text) * _read(right, text)
         case ast.BinOp(left=left, op=ast.Div(), right=right):
             divisor = _read(right, text).constant
             if not divisor:
                 raise ProofError(
-                    f"{text!r} divides by {ast.unparse(right)}, which is not a constant other than 0"
+                    f"{_short(text)} divides by {ast.unparse(right)}, which is not a constant other than 0"
                 )
             return _read(left, text) * _constant(1 / divisor)
         case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=power)) if (
@@ -157,7 +203,7 @@ def _read(node: ast.expr, text: str) -> Polynomial:
         ):
             return _read(left, text) ** power
     raise ProofError(
-        f"{text!r} holds {ast.unparse(node)!r}: a polynomial is made of integers, names, "
+        f"{_short(text)} holds {_short(ast.unparse(node))}: a polynomial is made of integers, names, "
         "+ - * / ** and parentheses"
     )
 

@@ -43,15 +43,22 @@ class Relation:
         return self.sign == ">"
 
     @property
+    def impossible(self) -> bool:
+        """Whether no values meet it, because it compares constants."""
+        return not self.left.variables and not self.holds({})
+
+    @property
     def negated(self) -> Relation:
         """The relation that holds exactly where this one does not."""
-        return relation(f"{self.left} {NEGATIONS[self.sign]} 0")
+        sign = NEGATIONS[self.sign]
+        return Relation(-self.left if sign in ("<=", "<") else self.left, SIGNS[sign])
 
     @property
     def reversed(self) -> Relation:
         """The inequality the other way round: <= for >=, < for >, != for ==."""
-        flipped = {">=": "<=", ">": "<", "==": "!=", "!=": "=="}
-        return relation(f"{self.left} {flipped[self.sign]} 0")
+        if self.sign in ("==", "!="):
+            return self.negated
+        return Relation(-self.left, self.sign)
 
     def holds(self, values: Mapping[str, Fraction | int]) -> bool:
         """Whether the relation holds at a point."""
@@ -77,8 +84,10 @@ def relation(text: str | Relation) -> Relation:
     ProofError
         If the text does not hold exactly one of ``<= < >= > == !=`` between two polynomials.
     """
-    if isinstance(text, Relation):
+    if type(text) is Relation and type(text.left) is Polynomial and text.sign in NEGATIONS:
         return text
+    if type(text) is not str:
+        raise ProofError(f'a relation is given as a text, as in "x*a <= 1"; got {text!r}')
     parts = re.split(r"(<=|>=|==|!=|<|>)", text)
     if len(parts) != 3:
         raise ProofError(f"{text!r} is not a relation: write one of <= < >= > == != between two polynomials")

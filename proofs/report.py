@@ -13,12 +13,12 @@ from joblib import Parallel, delayed
 from proofs.catalogue import statement_named, statements
 from proofs.checks import check
 from proofs.errors import ProofError
-from proofs.verdict import Status, Verdict
+from proofs.verdict import Kind, Status, Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Report", "report"]
+__all__ = ["Report", "confirmed", "report"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,21 +37,44 @@ class Report:
         """How many statements have which status."""
         return Counter(v.status for v in self.verdicts)
 
+    @property
+    def kinds(self) -> Counter[Kind]:
+        """How many proofs count under which kind."""
+        return Counter(v.proof for v in self.verdicts if v.proof is not None)
+
     def verify(self) -> None:
         """Check all evidence again; raises EvidenceError where it fails."""
         for verdict in self.verdicts:
             verdict.verify()
 
     def to_dataframe(self) -> pd.DataFrame:
-        """One row per statement: source, place, statement, verdict, scope, steps in words, seconds."""
+        """One row per statement: what it says, who says so, the verdict and what that rests on.
+
+        ``second_method`` counts the computed steps by what confirms them beside the first definition: a
+        second one, which is checked again, the library, or nothing.
+        """
         import pandas as pd
 
         rows = []
         for v in self.verdicts:
-            s = statement_named(v.id)
-            rows.append((v.id, s.source, s.place, s.words, str(v.status), v.scope, v.in_words, v.seconds))
-        names = ["id", "source", "place", "statement", "verdict", "scope", "steps_in_words", "seconds"]
-        return pd.DataFrame(rows, columns=names).set_index("id")
+            s = v.statement
+            rows.append(
+                {
+                    "id": v.id,
+                    "source": s["source"],
+                    "place": s["place"],
+                    "statement": s["words"],
+                    "verdict": str(v.status),
+                    "kind": v.kind,
+                    "said": s["said"],
+                    "scope": v.scope,
+                    "steps_in_words": v.in_words,
+                    "second_method": confirmed(v.second_methods),
+                    "remark": s["remark"],
+                    "seconds": v.seconds,
+                }
+            )
+        return pd.DataFrame(rows).set_index("id")
 
     def to_json(self) -> str:
         """The verdicts with all evidence as one JSON list."""
@@ -62,31 +85,52 @@ class Report:
         lines = []
         source = ""
         for v in self.verdicts:
-            s = statement_named(v.id)
-            if s.source != source:
-                source = s.source
+            s = v.statement
+            if s["source"] != source:
+                source = s["source"]
                 lines += ["", source]
-            lines.append(f"  {v.id:<34} {v.status:<9} {v.seconds:6.1f} s  {s.place}")
-            lines.append(f"      {s.words}")
+            lines.append(f"  {v.id:<34} {v.status:<9} {v.seconds:6.1f} s  {s['place']}")
+            lines.append(f"      {s['words']}")
             words = f"; {v.in_words} of {len(v.findings)} steps in words" if v.in_words else ""
+            lines.append(f"      {v.said}")
             lines.append(f"      scope: {v.scope}{words}")
+            if v.kind:
+                lines.append(f"      proof: {v.kind}")
+            if v.second_methods:
+                lines.append(f"      computed steps confirmed {confirmed(v.second_methods)}")
             if v.status == Status.UNKNOWN:
                 lines.append(f"      why: {v.reason}")
+        return "\n".join([*lines[1:], "", *self.totals()])
+
+    def totals(self) -> list[str]:
+        """How many statements have which status, the kinds of proof, and what confirms computed steps."""
         told = ", ".join(f"{n} {status}" for status, n in sorted(self.counts.items()))
-        told_only = sum(v.status == Status.PROVED and v.in_words > 0 for v in self.verdicts)
-        lines += ["", f"{len(self.verdicts)} statements: {told}"]
-        if told_only:
-            lines.append(f"proofs with steps in words, which no machine has checked: {told_only}")
-        return "\n".join(lines[1:])
+        lines = [f"{len(self.verdicts)} statements: {told}"]
+        if kinds := self.kinds:
+            told = ", ".join(f"{kinds[kind]} {kind}" for kind in Kind if kinds[kind])
+            lines.append(f"proofs, each under its weakest part: {told}")
+        methods: Counter[str] = sum((v.second_methods for v in self.verdicts), Counter())
+        if methods:
+            lines.append(f"computed steps confirmed {confirmed(methods)}")
+        return lines
 
     def _repr_html_(self) -> str:
         from fairness.notebook import notebook_html
 
-        last = self.summary().split("\n\n")[-1]
-        return notebook_html("statements of the papers", self.to_dataframe(), last.splitlines())
+        return notebook_html("statements of the papers", self.to_dataframe(), self.totals())
 
     def __repr__(self) -> str:
         return self.summary()
+
+
+def confirmed(methods: Counter[str]) -> str:
+    """What confirms computed steps: "by a second definition: 3; by nothing else: 1"."""
+    words = {
+        "definition": "a second definition",
+        "library": "the library, when proved",
+        "none": "nothing else",
+    }
+    return "; ".join(f"by {told}: {methods[name]}" for name, told in words.items() if methods[name])
 
 
 def report(

@@ -5,14 +5,15 @@ An own statement takes a few lines:
 >>> from proofs import Hypothesis, Implication, Statement, Step, check
 >>> def steps(question):
 ...     held = question.kept({"demand": "0 < a", "capacity": "x*a <= 1"})
-...     return [Step("Divide by the demand.", Implication(held, "x*a <= 2"))]
+...     return [Step("Divide by the demand.", Implication(held, "x*a <= 2"), states=True)]
 >>> mine = Statement(
 ...     id="mine", source="my notebook", place="page 1", words="Twice the pool suffices.", latex=r"xa \\le 2",
 ...     hypotheses=(Hypothesis("demand", "a > 0"), Hypothesis("capacity", "the tasks fit")),
 ...     scope="all a, x", steps=steps,
 ... )
 >>> check(mine)
-mine: PROVED (all a, x)
+mine: PROVED, general, by certificates only (all a, x)
+  claimed by the source, of your own
   1. Divide by the demand. [PROVED] ...
 >>> check(mine, drop=["capacity"]).status
 <Status.REFUTED: 'REFUTED'>
@@ -31,10 +32,11 @@ Computations, enumerations, searches and counterexamples name a function of plai
 ...     Statement(
 ...         id="squares", source="my notebook", place="page 2", words="No square is smaller than its root.",
 ...         latex=r"k^2 \\ge k", hypotheses=(), scope="k up to 9",
-...         steps=lambda question: [Step("One by one.", Enumeration("squares", {"largest": 9}))],
+...         steps=lambda question: [Step("One by one.", Enumeration("squares", {"largest": 9}), states=True)],
 ...     )
 ... )
-squares: PROVED (k up to 9)
+squares: PROVED, for the finite sizes named (k up to 9)
+  claimed by the source, of your own
   1. One by one. [PROVED] all 10 cases
 """
 
@@ -43,8 +45,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
-from proofs.claims import InWords, Step
+from proofs.claims import CLAIMS, InWords, Step
 from proofs.errors import ProofError
 from proofs.relations import relation
 
@@ -89,12 +92,13 @@ class Size:
 
 @dataclass(frozen=True)
 class Question:
-    """Sizes and changed hypotheses with which a statement is asked."""
+    """Sizes and changed hypotheses with which a statement is asked; ``names`` are those of its hypotheses."""
 
     sizes: Mapping[str, int]
     dropped: frozenset[str] = frozenset()
     reversed: frozenset[str] = frozenset()
     replaced: Mapping[str, str] = field(default_factory=dict)
+    names: frozenset[str] = frozenset()
     _seen: set[str] = field(default_factory=set, compare=False, repr=False)
 
     def kept(self, hypotheses: Mapping[str, str]) -> dict[str, str]:
@@ -119,14 +123,24 @@ class Question:
         return name not in self.dropped and name not in self.reversed
 
     @property
+    def changed(self) -> bool:
+        """Whether any hypothesis is changed."""
+        return bool(self.dropped or self.reversed or self.replaced)
+
+    @property
     def idle(self) -> list[str]:
         """Changed hypotheses that no step has asked for."""
         return sorted((self.dropped | self.reversed | set(self.replaced)) - self._seen)
 
-    @staticmethod
-    def family(name: str) -> str:
-        """Name of the hypothesis without indices: "demand" of "demand 3" and of "demand 1 2"."""
-        return " ".join(word for word in name.split(" ") if not word.isdigit())
+    def family(self, name: str) -> str:
+        """Name of the hypothesis without indices: "demand" of "demand 3" and of "demand 1 2".
+
+        A hypothesis of the statement keeps the numbers that its own name ends in.
+        """
+        words = name.split(" ")
+        while len(words) > 1 and " ".join(words) not in self.names and words[-1].isdigit():
+            words.pop()
+        return " ".join(words)
 
 
 @dataclass(frozen=True)
@@ -143,9 +157,11 @@ class Statement:
     hypotheses : tuple of Hypothesis
         Conditions that :func:`proofs.check` may drop, reverse or replace.
     scope : str
-        Quantifiers and sizes; may use the names of the sizes, as in "all demands, n = {n}".
+        Quantifiers and sizes of the unchanged statement; may use the names of the sizes, as in
+        "all demands, n = {n}".
     steps : callable
-        Takes a :class:`Question`, returns the steps that settle the statement.
+        Takes a :class:`Question`, returns the steps that settle the statement. Steps in words count in the
+        catalogue only, where people have read them.
     sizes : dict of str to Size
     mutants : tuple of str
         Hypotheses without which the statement is false or open (tests drop each); "not x" means x reversed.
@@ -153,6 +169,11 @@ class Statement:
         What a reader should know: how the paper says it, what is open.
     said : Said
         Whether the source claims it, denies it, or only a reader might think so.
+
+    Raises
+    ------
+    ProofError
+        If two hypotheses have the same name.
     """
 
     id: str
@@ -168,6 +189,37 @@ class Statement:
     remark: str = ""
     said: Said = Said.CLAIMED
 
+    def __post_init__(self) -> None:
+        names = [h.name for h in self.hypotheses]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ProofError(f"{self.id} has two hypotheses called {twice[0]!r}")
+
+    def to_dict(self, *, own: bool) -> dict[str, Any]:
+        """What is shown beside a verdict, as plain data."""
+        return {
+            "source": self.source,
+            "place": self.place,
+            "words": self.words,
+            "latex": self.latex,
+            "hypotheses": {h.name: h.words for h in self.hypotheses},
+            "said": str(self.said.value),
+            "remark": self.remark,
+            "origin": "of your own" if own else "of the catalogue",
+        }
+
+    def scope_of(self, question: Question) -> str:
+        """For what an answer to the question holds: of a changed statement, only what still is required."""
+        if not question.changed:
+            return self.scope.format(**question.sizes)
+        words = {h.name: h.words for h in self.hypotheses}
+        gone = question.dropped | question.reversed | set(question.replaced)
+        told = [f"{name} = {value}" for name, value in question.sizes.items()]
+        told += [f"without: {words[name]}" for name in words if name in question.dropped]
+        told += [f"the opposite of: {words[name]}" for name in words if name in question.reversed]
+        told += [f"{name}: {text}" for name, text in question.replaced.items()]
+        kept = [name for name in words if name not in gone]
+        return "; ".join([*told, f"still required: {', '.join(kept) or 'nothing'}"])
+
     def ask(self, question: Question) -> Sequence[Step]:
         """Steps that settle the question.
 
@@ -177,7 +229,13 @@ class Statement:
             If a hypothesis was changed that no step uses, so that the answer would be that of the unchanged
             statement, or if no step can be checked.
         """
-        steps = self.steps(question)
+        steps = list(self.steps(question))
+        for step in steps:
+            if type(step) is not Step or type(step.claim) not in CLAIMS:
+                raise ProofError(
+                    f"{self.id}: a step is a Step with one of the claims of proofs.claims, and no class made "
+                    f"from them; got {step!r}"
+                )
         if idle := question.idle:
             raise ProofError(f"no step of {self.id} uses the hypothesis {idle[0]!r}, so it cannot be changed")
         if all(isinstance(step.claim, InWords) for step in steps):
@@ -214,9 +272,12 @@ class Statement:
                 )
             full[name] = value
         names = [h.name for h in self.hypotheses]
-        for name in (*drop, *reverse, *(replace or {})):
+        changes = [*drop, *reverse, *(replace or {})]
+        for name in changes:
+            if changes.count(name) > 1:
+                raise ProofError(f"the hypothesis {name!r} is changed twice")
             if name not in names:
                 raise ProofError(
                     f"{self.id} has no hypothesis {name!r}; its hypotheses: {', '.join(names) or 'none'}"
                 )
-        return Question(full, frozenset(drop), frozenset(reverse), dict(replace or {}))
+        return Question(full, frozenset(drop), frozenset(reverse), dict(replace or {}), frozenset(names))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -14,9 +15,9 @@ from proofs.errors import ProofError
 if TYPE_CHECKING:
     from proofs.statement import Statement
 
-__all__ = ["Finding", "Status", "Verdict"]
+__all__ = ["Finding", "Kind", "Status", "Verdict", "kind_of", "overall"]
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Status(StrEnum):
@@ -27,9 +28,22 @@ class Status(StrEnum):
     SUPPORTED = "SUPPORTED"
     """No counterexample in a stated search, or a numerical bound."""
     REFUTED = "REFUTED"
-    """A witness contradicts it."""
+    """A witness contradicts the statement itself."""
     UNKNOWN = "UNKNOWN"
-    """Neither; the reason is given."""
+    """Neither; the reason is given. A witness against a step only breaks this proof there."""
+
+
+class Kind(StrEnum):
+    """What a proof rests on; it is told in full, and counted under the first of these that it has."""
+
+    SOLVER = "by a solver without certificate"
+    """At least one step is an answer "unsat" of an SMT solver, which nobody can check on paper."""
+    WORDS = "with steps in words"
+    """At least one step is reasoned in words that people have read and no machine has checked."""
+    FINITE = "for the finite sizes named"
+    """Computed case by case, or proved for the numbers of users, resources and so on that are named."""
+    GENERAL = "general, by certificates only"
+    """Every step has a certificate in fractions, for everything that the scope names."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +58,11 @@ class Finding:
     claim : dict
         The claim as plain data.
     evidence : dict
-        Plain data; its "kind" says how it is checked. Empty for UNKNOWN and for steps in words.
+        Plain data; its "kind" says how it is checked, or that the step is open. Empty for steps in words.
     reason : str
-        Why the status is UNKNOWN; otherwise how it was found.
+        Why the status is UNKNOWN; otherwise how it was found. It follows from the evidence.
+    states : bool
+        Whether a witness against the claim refutes the statement; otherwise it breaks the proof only.
     """
 
     says: str
@@ -54,6 +70,7 @@ class Finding:
     claim: Mapping[str, Any]
     evidence: Mapping[str, Any]
     reason: str = ""
+    states: bool = False
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,8 +81,13 @@ class Verdict:
     ----------
     id : str
     status : Status
+    kind : str
+        What a proof rests on, in full; :attr:`proof` is the one that it counts under. Empty unless PROVED.
     scope : str
         For which sizes and quantifiers the status holds.
+    statement : dict
+        The statement as plain data: source, place, words, latex, hypotheses, who says so, remark, and whether
+        it is one "of the catalogue" or "of your own".
     sizes : dict of str to int
     dropped, reversed : tuple of str
         Hypotheses that were left out or turned round: then the verdict is on a changed statement.
@@ -77,7 +99,9 @@ class Verdict:
 
     id: str
     status: Status
+    kind: str
     scope: str
+    statement: Mapping[str, Any]
     sizes: Mapping[str, int]
     dropped: tuple[str, ...]
     reversed: tuple[str, ...]
@@ -96,18 +120,33 @@ class Verdict:
         Raises
         ------
         EvidenceError
-            If a piece of evidence does not prove its claim, the claims are not those of the statement, or the
-            status does not follow.
+            If a piece of evidence does not prove its claim, the claims or the texts are not those of the
+            statement, or the status does not follow.
         """
         from proofs.checking import verify
 
         verify(self, statement)
 
     @property
+    def proof(self) -> Kind | None:
+        """The kind that a proof counts under; None unless PROVED."""
+        return next((kind for kind in Kind if kind in self.kind), None)
+
+    @property
     def reason(self) -> str:
         """Why the answer is UNKNOWN, or how the last step was settled."""
         told = [f.reason for f in self.findings if f.status == self.status and f.reason]
+        if self.status == Status.UNKNOWN and (broken := self.broken):
+            told.append(f"this proof breaks at step {broken}, against which there is a witness")
         return told[-1] if told else ""
+
+    @property
+    def broken(self) -> int | None:
+        """Number of the first step that has a witness against it without refuting the statement, from 1."""
+        for k, finding in enumerate(self.findings, 1):
+            if finding.status == Status.REFUTED and not finding.states:
+                return k
+        return None
 
     @property
     def in_words(self) -> int:
@@ -115,17 +154,36 @@ class Verdict:
         return sum(f.claim["claim"] == "InWords" for f in self.findings)
 
     @property
+    def second_methods(self) -> Counter[str]:
+        """How many computed steps are confirmed by a second "definition", by the "library", or by "none"."""
+        return Counter(f.evidence["second"] for f in self.findings if "second" in f.evidence)
+
+    @property
+    def said(self) -> str:
+        """Who says so, then the remark."""
+        remark = self.statement["remark"]
+        own = f", {self.statement['origin']}" if self.statement["origin"] != CATALOGUE else ""
+        return f"{self.statement['said']}{own}{f': {remark}' if remark else ''}"
+
+    @property
     def witness(self) -> Mapping[str, Any] | None:
         """The case that refutes the statement, if there is one."""
         for finding in self.findings:
-            if finding.status == Status.REFUTED:
+            if finding.status == Status.REFUTED and finding.states:
                 return finding.evidence
         return None
 
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        data: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
+        data["findings"] = [
+            {f.name: getattr(finding, f.name) for f in fields(finding)} for finding in self.findings
+        ]
+        return data | {"format": FORMAT}
+
     def to_json(self) -> str:
         """All of it as one JSON text."""
-        data = asdict(self) | {"format": FORMAT}
-        return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False)
+        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Verdict:
@@ -137,24 +195,29 @@ class Verdict:
             If the text is no verdict of this format.
         """
         try:
-            data = json.loads(text)
+            data = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
             if data.pop("format") != FORMAT:
                 raise KeyError("format")
             findings = tuple(Finding(**{**f, "status": Status(f["status"])}) for f in data.pop("findings"))
             lists = {name: tuple(data.pop(name)) for name in ("dropped", "reversed")}
-            return cls(**data | lists | {"status": Status(data["status"]), "findings": findings})
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            verdict = cls(**data | lists | {"status": Status(data["status"]), "findings": findings})
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise ProofError(f"this is not a verdict in JSON of format {FORMAT}: {error!r}") from None
+        return verdict
 
     def summary(self) -> str:
-        """The verdict, then a line for each step."""
+        """The verdict, who says so, then a line for each step."""
         changed = [f"without {name!r}" for name in self.dropped]
         changed += [f"with {name!r} reversed" for name in self.reversed]
         changed += [f"with {name!r} replaced by {text}" for name, text in self.replaced.items()]
-        lines = [f"{self.id}{' ' + ', '.join(changed) if changed else ''}: {self.status} ({self.scope})"]
+        answer = f"{self.status}, {self.kind}" if self.kind else str(self.status)
+        lines = [f"{self.id}{' ' + ', '.join(changed) if changed else ''}: {answer} ({self.scope})"]
+        lines.append(f"  {self.said}")
         for k, finding in enumerate(self.findings, 1):
             how = "in words" if finding.claim["claim"] == "InWords" else str(finding.status)
             lines.append(f"  {k}. {finding.says} [{how}]" + (f" {finding.reason}" if finding.reason else ""))
+        if self.status == Status.UNKNOWN and self.broken:
+            lines.append(f"  {self.reason}; the statement may hold all the same")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -165,3 +228,52 @@ class Verdict:
 
     def __repr__(self) -> str:
         return self.summary()
+
+
+CATALOGUE = "of the catalogue"
+OWN = "of your own"
+
+
+def overall(findings: Sequence[Finding]) -> Status:
+    """Refuted by a witness against the statement itself; otherwise as good as the weakest step.
+
+    A witness against a lemma breaks the proof and leaves the statement open.
+    """
+    statuses = {f.status for f in findings}
+    if any(f.status == Status.REFUTED and f.states for f in findings):
+        return Status.REFUTED
+    if not findings or statuses & {Status.REFUTED, Status.UNKNOWN}:
+        return Status.UNKNOWN
+    return Status.SUPPORTED if Status.SUPPORTED in statuses else Status.PROVED
+
+
+def kind_of(findings: Sequence[Finding], sizes: Mapping[str, int]) -> str:
+    """What a proof rests on, in full: "with steps in words, for the finite sizes named"; "" without.
+
+    Its range is finite where the statement has sizes, and where cases were computed that no step in words
+    leads beyond.
+    """
+    if overall(findings) != Status.PROVED:
+        return ""
+    kinds = [f.evidence.get("kind") for f in findings]
+    words = sum(f.claim["claim"] == "InWords" for f in findings)
+    cases = "computed" in kinds or "enumerated" in kinds
+    told = [str(Kind.WORDS)] if words else []
+    told += [str(Kind.SOLVER)] if "unsat" in kinds else []
+    if sizes or (cases and not words):
+        told.append(str(Kind.FINITE))
+    elif told:
+        told.insert(0, "general")
+    return ", ".join(told) or str(Kind.GENERAL)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON in which no name stands twice."""
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        raise ValueError("a name stands twice in one object")
+    return data
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is no number of JSON")

@@ -83,22 +83,24 @@ def _entry(statement: Any, verdict: Any) -> list[str]:
 
 
 def statements_page(verdicts: Any) -> str:
-    """All statements by paper: words, place, verdict, scope."""
-    from collections import Counter
-
+    """The statements by paper: words, place, who says so, remark, verdict and its kind, scope."""
     from proofs.catalogue import PAPERS, statements_of
+    from proofs.report import Report, confirmed
 
     known = {v.id: v for v in verdicts}
-    counts = Counter(str(v.status) for v in verdicts)
-    told = ", ".join(f"{n} {status}" for status, n in sorted(counts.items()))
-    lines = [f"{len(known)} statements: {told}."]
+    lines = [f"{_safe(line)}.  " for line in Report(tuple(verdicts)).totals()]
     for paper in PAPERS:
-        lines += ["", f"## {paper}", "", "| statement | verdict | scope |", "|---|---|---|"]
+        lines += ["", f"## {paper}", "", "| statement | who says so | verdict | scope |", "|---|---|---|---|"]
         for s in statements_of(paper):
+            if s.id not in known:
+                continue
             v = known[s.id]
             words = f"`{s.id}` {_safe(s.words)} *({_safe(s.place)})*"
+            verdict = f"**{v.status}**" + (f", {_safe(v.kind)}" if v.kind else "")
             scope = _safe(v.scope) + (f"; {v.in_words} steps in words" if v.in_words else "")
-            lines.append(f"| {words} | {v.status} | {scope} |".replace("\n", " "))
+            if v.second_methods:
+                scope += f"; computed: {confirmed(v.second_methods)}"
+            lines.append(f"| {words} | {_safe(v.said)} | {verdict} | {scope} |".replace("\n", " "))
     return "\n".join(lines) + "\n"
 
 

@@ -41,9 +41,10 @@ def prove(
         raise WrongUse("a statement is named twice; name each one once")
     chosen = [statement_named(name) for name in ids] if ids else list(statements())
     if list_all:
-        rows = [(s.id, s.source, s.place, s.words) for s in chosen]
-        table = pd.DataFrame(rows, columns=["id", "source", "place", "statement"]).set_index("id")
-        deliver(Outcome("Statements", table))
+        rows = [(s.id, s.source, s.place, s.words, str(s.said), s.remark) for s in chosen]
+        names = ["id", "source", "place", "statement", "said", "remark"]
+        table = pd.DataFrame(rows, columns=names).set_index("id")
+        deliver(Outcome("Statements", table, brief=table.drop(columns="remark")))
         return
 
     from fairqueues.commands.progress import steps
@@ -64,14 +65,13 @@ def prove(
         for v in result.verdicts
         if v.status == Status.UNKNOWN and not v.reason
     )
-    counts = ", ".join(f"{n} {status}" for status, n in sorted(result.counts.items()))
     deliver(
         Outcome(
             "Statements of the papers",
             table,
             (Evidence("all evidence", "checked again without the prover", holds=True),) if verify else (),
-            brief=table[["verdict", "place", "seconds"]],
-            notes=(*_told(result.verdicts), f"{len(result.verdicts)} statements: {counts}"),
+            brief=table[["verdict", "kind", "said", "place", "seconds"]],
+            notes=(*_told(result.verdicts), *result.totals()),
             failures=unexplained,
             extra={"verdicts": json.loads(result.to_json())},
         )
@@ -79,7 +79,8 @@ def prove(
 
 
 def _told(verdicts: Sequence[Any]) -> tuple[str, ...]:
-    """The verdict in full where there is one; else why something is unknown."""
+    """The verdict in full where there is one; else what is remarked, and why something is unknown."""
     if len(verdicts) == 1:
         return tuple(verdicts[0].summary().splitlines())
-    return tuple(f"{v.id}: {v.reason}" for v in verdicts if v.reason)
+    remarks = tuple(f"{v.id}: {v.said}" for v in verdicts if v.statement["remark"])
+    return remarks + tuple(f"{v.id}: {v.reason}" for v in verdicts if v.reason)

@@ -90,10 +90,12 @@ def _feasible_after_scaling(question: Question) -> list[Step]:
         Step(
             "If the usage is at most the capacity, the shares add up to at most 1.",
             Implication(common | {"fits": f"{load} <= C"}, f"{share} <= 1"),
+            states=True,
         ),
         Step(
             "If the shares add up to at most 1, the usage is at most the capacity.",
             Implication(common | {"fits": f"{share} <= 1"}, f"{load} <= C"),
+            states=True,
         ),
     ]
 

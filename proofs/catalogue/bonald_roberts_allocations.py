@@ -203,6 +203,7 @@ def _two_classes(question: Question) -> list[Step]:
         Step(
             "By both definitions, for demands up to 3 and up to 2 jobs of each class.",
             Enumeration("two_classes", {"largest": 3, "most": 2}),
+            states=True,
         ),
     ]
 

@@ -89,8 +89,9 @@ def _segment(question: Question) -> list[Step]:
         steps += [
             implied(
                 question,
-                f"On this line, bottleneck {j} of user {user} makes {bound}"
-                + (", and cannot be: user 3 would hold more of it." if (user, j) == (2, 2) else "."),
+                "On this line, bottleneck 2 of user 2 cannot be: user 3 would hold more of it."
+                if (user, j) == (2, 2)
+                else f"On this line, bottleneck {j} of user {user} makes {bound}.",
                 line
                 | {
                     f"largest {user} {k}": f"{_held(k, j)} <= {_held(user, j)}"
@@ -98,7 +99,7 @@ def _segment(question: Question) -> list[Step]:
                     if k != user
                 }
                 | {"full": f"{_load(j)} == 1"},
-                bound,
+                "0 == 1" if (user, j) == (2, 2) else bound,
             )
             for j in (1, 2, 3)
         ]

@@ -220,6 +220,7 @@ def _drf_strategy(question: Question) -> list[Step]:
         Step(
             "Every lie with demands up to 2 in every pool of two users with such demands.",
             Enumeration("drf_lies", {"n": 2, "m": 2, "largest": 2}),
+            states=True,
         ),
     ]
 

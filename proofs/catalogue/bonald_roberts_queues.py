@@ -56,6 +56,7 @@ def _product_form(question: Question) -> list[Step]:
         Step(
             "The example on a grid of 8 x 8 states, with mean sizes 1 and 2.",
             Enumeration("balance_equations", given | {"balanced": question.holds("rates")}),
+            states=True,
         ),
     ]
 

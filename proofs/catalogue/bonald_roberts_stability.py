@@ -117,7 +117,7 @@ def _drf_stable(question: Question) -> list[Step]:
         ),
         Step(
             "A class that does not demand j, whatever its level, holds nothing of it, which is no more.",
-            Implication(question.kept({"not demanded": "a == 0"}), "f*a <= t*V*rho*a"),
+            Implication(question.kept({"undemanded": "a == 0"}), "f*a <= t*V*rho*a"),
         ),
         Step(
             "So j has a load of at least 1/(t V).",
@@ -284,7 +284,7 @@ STATEMENTS = (
             Hypothesis(
                 "stopped", "a class that demands the resource runs at most level times growth times jobs"
             ),
-            Hypothesis("not demanded", "the class demands nothing of the resource"),
+            Hypothesis("undemanded", "the class demands nothing of the resource"),
             Hypothesis("bound", "what a class holds of the resource, the conclusion of the steps before"),
             Hypothesis("maximum", "V is the maximum, and not negative"),
             Hypothesis("top", "the class itself runs level times growth times jobs"),
@@ -296,7 +296,7 @@ STATEMENTS = (
         "real loads, demands and counts; the fluid limit theorem is quoted",
         steps=_drf_stable,
         sizes={"n": Size(3, 1, 6, "classes", deep=5)},
-        mutants=("load", "full", "stopped", "maximum", "demands", "not demanded", "top", "part"),
+        mutants=("load", "full", "stopped", "maximum", "demands", "undemanded", "top", "part"),
     ),
     Statement(
         id="br-bmf-stable-two",

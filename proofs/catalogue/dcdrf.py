@@ -32,7 +32,7 @@ THREE: dict[str, Any] = {"n": 3, "m": 2, "largest": 2, "epsilons": EPSILONS, "we
 
 
 def _run_it(family: dict[str, Any]) -> Step:
-    return Step("The same, computed from the algorithm.", Enumeration("dcdrf_fair", family))
+    return Step("The same, computed from the algorithm.", Enumeration("dcdrf_fair", family), states=True)
 
 
 def _incentive(question: Question) -> list[Step]:
@@ -83,12 +83,14 @@ def _zero(question: Question) -> list[Step]:
                 "edrf_is_dcdrf",
                 {"n": 3, "m": 2, "largest": 2, "epsilon": epsilon, "weights": [None, [1, 2, 4]]},
             ),
+            states=True,
         ),
         Step(
             "Two tenants with other entitlements.",
             Enumeration(
                 "edrf_is_dcdrf", {"n": 2, "m": 2, "largest": 3, "epsilon": epsilon, "weights": WEIGHTS}
             ),
+            states=True,
         ),
         Step(
             "An example of two rounds.",
@@ -119,6 +121,7 @@ def _gain(question: Question) -> list[Step]:
             "If all its demanders have k times as much, the resource that stopped a tenant allows k <= "
             "1/(1 - epsilon).",
             Implication(held, "k*(1 - e) <= 1"),
+            states=True,
         ),
     ]
 
@@ -161,6 +164,7 @@ def _lonely(question: Question) -> list[Step]:
             Enumeration(
                 "dcdrf_lonely_loss", {"most": question.sizes["n"], "epsilons": ["1/10", "1/4", "1/2"]}
             ),
+            states=True,
         ),
     ]
 

@@ -44,6 +44,7 @@ def _lemma(question: Question) -> list[Step]:
                 "dcdrf_lemma_rounds",
                 numbers | {"weights": [None, [1, 2, 5]], "frozen": question.holds("frozen")},
             ),
+            states=True,
         ),
     ]
 
@@ -121,6 +122,7 @@ def _rounds(question: Question) -> list[Step]:
         Step(
             "The same, computed from the algorithm.",
             Enumeration("dcdrf_rounds_equal", numbers | {"weights": weights}),
+            states=True,
         ),
     ]
 
@@ -145,10 +147,12 @@ def _work(question: Question) -> list[Step]:
         Step(
             "The counts, and the constant 4, from the instrumented algorithm.",
             Enumeration("dcdrf_work", small),
+            states=True,
         ),
         Step(
             "Many rounds and light tenants.",
             Enumeration("dcdrf_work_light", {"most": 16, "line_16": line, "constant": 4}),
+            states=True,
         ),
     ]
 

@@ -160,6 +160,7 @@ def asset_envy(question: Question) -> list[Step]:
         Step(
             "No bundle of the same sum runs more tasks.",
             Implication(question.kept(held) | sensible, "y <= x"),
+            states=True,
         )
     ]
 
@@ -187,6 +188,7 @@ def drf_envy(question: Question) -> list[Step]:
         Step(
             "Nobody holds more of my dominant resource than I do.",
             Implication(question.kept(held) | signs("x", "h y"), "y <= x"),
+            states=True,
         )
     ]
 
@@ -249,6 +251,7 @@ def filled_single(question: Question) -> list[Step]:
         Step(
             "Equal shares that fill it are 1/n.",
             Implication(question.kept(held) | shares, f"{len(n)}*h1 == 1"),
+            states=True,
         )
     ]
 
@@ -306,6 +309,7 @@ def drf_bottleneck(question: Question) -> list[Step]:
         Step(
             "Shares s of the common resource fit, and some full resource shows that s is at least 1/n.",
             Implication(question.kept(held), f"{len(n)}*s == 1"),
+            states=True,
         )
     ]
 

@@ -136,6 +136,7 @@ def _sharing_incentive(question: Question) -> list[Step]:
         Step(
             "The same, computed from the algorithm.",
             Enumeration("edrf_fair", {"n": 2, "m": 2, "largest": 3, "weights": WEIGHTS}),
+            states=True,
         ),
     ]
 
@@ -150,6 +151,7 @@ def _envy(question: Question) -> list[Step]:
         Step(
             "The same, computed from the algorithm.",
             Enumeration("edrf_fair", {"n": 2, "m": 2, "largest": 3, "weights": WEIGHTS}),
+            states=True,
         ),
     ]
 
@@ -187,6 +189,7 @@ def _one_round(question: Question) -> list[Step]:
                 "edrf_rounds_of",
                 {"n": question.sizes["n"], "m": 2, "largest": 3, "least": least, "weights": [None]},
             ),
+            states=True,
         ),
         Step(
             "Three agents with zeros: tasks after two rounds.",
@@ -268,10 +271,12 @@ def _strategyproof(question: Question) -> list[Step]:
         Step(
             "Computed from the algorithm: every lie of one of three agents.",
             Enumeration("edrf_lies", {"n": 3, "m": 2, "largest": 2, "members": 1}),
+            states=True,
         ),
         Step(
             "Every pair of lies of two of three agents.",
             Enumeration("edrf_lies", {"n": 3, "m": 2, "largest": 1, "members": 2}),
+            states=True,
         ),
     ]
 

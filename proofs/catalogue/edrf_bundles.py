@@ -13,7 +13,7 @@ PLACE = "section 5 (indivisible tasks), SequentialMinMax"
 
 def _instances(ahead: int = 1) -> list[Step]:
     small = {"n": 2, "m": 2, "largest": 4, "capacities": [7, 9], "ahead": ahead}
-    return [Step("The same, computed from the algorithm.", Enumeration("minmax_fair", small))]
+    return [Step("The same, computed from the algorithm.", Enumeration("minmax_fair", small), states=True)]
 
 
 def _pareto(question: Question) -> list[Step]:
@@ -131,6 +131,7 @@ def _random(question: Question) -> list[Step]:
         Step(
             "Random demands with random ties.",
             Search("minmax_fair_random", {"ahead": ahead}, 800),
+            states=True,
         )
     ]
 
@@ -169,6 +170,7 @@ def _mechanisms(question: Question, *fair: str) -> list[Step]:
                 "all_bundle_mechanisms",
                 {"choices": [1, c], "capacity": c, "efficient": question.holds("efficient"), "fair": kind},
             ),
+            states=True,
         )
         for kind in kinds
     ] + [

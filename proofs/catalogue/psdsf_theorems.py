@@ -60,6 +60,7 @@ def _time_implies_resource(question: Question) -> list[Step]:
                 "time * capacity",
                 *(f"part {n} * alone {n}" for n in users),
             ),
+            states=True,
         ),
     ]
 
@@ -233,6 +234,7 @@ def _single_server(question: Question) -> list[Step]:
             "Progressive filling meets the conditions of PS-DSF for all small demands of two users, "
             "weights 1 and 2.",
             Enumeration("one_server_cases", {"largest": 3, "weighted": question.holds("weights")}),
+            states=True,
         ),
     ]
 

@@ -62,6 +62,7 @@ def _harmless(question: Question) -> list[Step]:
         Step(
             "Two users, two resources, every case.",
             Enumeration("exchange_loses_nothing", {"users": 2, "largest": 2}),
+            states=True,
         ),
     ]
 
@@ -93,7 +94,7 @@ def _optimum(question: Question) -> list[Step]:
 
 def _four_one(question: Question) -> list[Step]:
     held = question.kept({"levels": "2*x == 3*k*y", "four": "x == 4", "one": "y == 1"}) | signs("k x y")
-    return [Step("Equal levels leave one ratio.", Implication(held, "3*k == 8"))]
+    return [Step("Equal levels leave one ratio.", Implication(held, "3*k == 8"), states=True)]
 
 
 def _end_cancels(question: Question) -> list[Step]:
@@ -123,6 +124,7 @@ def _whole(question: Question) -> list[Step]:
         Step(
             "(1, 2) below 1/3, (2, 2) below 2/3, (3, 2) below 2, then (4, 1).",
             Enumeration("integer_thresholds", {**POOL, **sizes}),
+            states=True,
         ),
     ]
 

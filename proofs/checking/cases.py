@@ -1,81 +1,230 @@
-"""Checking computations, enumerations, searches and counterexamples by the definitions."""
+"""Computations, enumerations, searches and counterexamples by their definitions.
+
+Prover and checker settle them with the same code, so all independence lies in the definitions: where a
+second one exists, both are run, and nothing counts on which they disagree. The evidence holds the digests of
+what was computed and of the definitions that did it.
+"""
 
 from __future__ import annotations
 
+import copy
 import random
+import time
 from collections.abc import Iterator, Mapping
+from math import inf
 from typing import Any
 
+from proofs.checking.digests import Running, canonical, definition_digest
 from proofs.claims import Computation, Counterexample, Enumeration, Search
-from proofs.definitions import Case, definition, plain
-from proofs.errors import EvidenceError
+from proofs.definitions import definition, plain, second_definition, second_method
+from proofs.errors import EvidenceError, ProofError
 
 __all__ = [
+    "Disagreement",
     "cases_of",
     "check_case",
     "check_computed",
     "check_counterexample",
     "check_enumerated",
     "check_searched",
+    "computed",
+    "counterexample",
+    "looked_at",
 ]
+
+Evidence = dict[str, Any]
+
+
+class Disagreement(EvidenceError):
+    """The two definitions give different answers."""
+
+
+def computed(claim: Computation) -> Evidence:
+    """Evidence that holds the value of a computation, whatever the claim says.
+
+    Raises
+    ------
+    Disagreement
+        If the second definition gives another value.
+    """
+    value = plain(_call(claim))
+    if (again := second_definition(claim.function)) is not None:
+        other = plain(again.function(**copy.deepcopy(dict(claim.arguments))))
+        if canonical(other) != canonical(value):
+            raise Disagreement(f"{claim.function} is {value} by the first and {other} by the second")
+    return {"kind": "computed", "value": value, **_by(claim)}
+
+
+def counterexample(claim: Counterexample) -> tuple[Evidence, bool]:
+    """Evidence that holds the values of a case, and whether the case has the property.
+
+    Raises
+    ------
+    ProofError
+        If the function gives no dict with the truth value "holds", or nothing beside it.
+    Disagreement
+        If the second definition gives another value to something.
+    """
+    values = plain(_call(claim))
+    if not _tells(values):
+        raise ProofError(
+            f'{claim.function} gives a dict with "holds", True or False, and with values that show it; got '
+            f"{values!r}"
+        )
+    if (again := second_definition(claim.function)) is not None:
+        other = plain(again.function(**copy.deepcopy(dict(claim.arguments))))
+        if not _tells(other):
+            raise ProofError(
+                f'the second {claim.function} gives a dict with "holds" and values; got {other!r}'
+            )
+        for name, value in other.items():
+            if name not in values or canonical(value) != canonical(values[name]):
+                first = values.get(name)
+                raise Disagreement(
+                    f"{name!r} of {claim.function} is {first} by the first and {value} by the second"
+                )
+    return {"kind": "counterexample", "values": values, **_by(claim)}, values["holds"]
+
+
+def _tells(values: Any) -> bool:
+    """Whether this is a dict with the truth value "holds" and something that shows it."""
+    if not isinstance(values, dict) or type(values.get("holds")) is not bool:
+        return False
+    return any(name != "holds" and value not in (None, "", [], {}) for name, value in values.items())
+
+
+def looked_at(claim: Enumeration | Search, deadline: float = inf) -> Evidence:
+    """Evidence on all cases, or on the first without the property; open when the deadline has passed.
+
+    Cases of an enumeration that come twice count once.
+
+    Raises
+    ------
+    ProofError
+        If something else than a case comes.
+    Disagreement
+        If the second definition judges a case in another way, or counts another number of cases.
+    """
+    number, case, digest = 0, None, Running()
+    different: set[str] = set()
+    for number, (case, holds) in enumerate(cases_of(claim), 1):
+        if not holds:
+            return {"kind": "case", "number": number, "case": case, **_by(claim)}
+        digest.add(case)
+        different.add(canonical(case))
+        if time.monotonic() > deadline:
+            return {"kind": "open", "why": "cases", "cases": number}
+    if not number:
+        return {"kind": "open", "why": "empty"}
+    if isinstance(claim, Search):
+        return {"kind": "searched", "cases": number, "last": case, "digest": digest.text, **_by(claim)}
+    again = second_definition(claim.function)
+    if again is not None and again.cases is not None:
+        count = again.cases(**copy.deepcopy(dict(claim.arguments)))
+        if count != number:
+            raise Disagreement(f"{claim.function} has {number} cases by the first and {count} by the second")
+    return {"kind": "enumerated", "cases": len(different), "digest": digest.text, **_by(claim)}
+
+
+def cases_of(claim: Enumeration | Search) -> Iterator[tuple[Any, bool]]:
+    """The cases that a claim speaks of as plain data, in order, each judged by all definitions.
+
+    Which random cases a seed means is settled here alone.
+    """
+    again = second_definition(claim.function)
+    for given in _given(claim):
+        if not isinstance(given, tuple) or len(given) != 2 or type(given[1]) is not bool:
+            raise ProofError(
+                f"{claim.function} gives a case and whether it has the property, True or False; got {given!r}"
+            )
+        case, holds = plain(given[0]), given[1]
+        if again is not None:
+            other = again.function(copy.deepcopy(case), **copy.deepcopy(dict(claim.arguments)))
+            if type(other) is not bool:
+                raise ProofError(f"the second {claim.function} judges with True or False; got {other!r}")
+            if other != holds:
+                has = {True: "has", False: "lacks"}
+                raise Disagreement(
+                    f"case {case} {has[holds]} the property by the first and {has[other]} it by the second"
+                )
+        yield case, holds
+
+
+def _given(claim: Enumeration | Search) -> Iterator[Any]:
+    if isinstance(claim, Enumeration):
+        yield from _call(claim)
+        return
+    function = definition(claim.function)
+    for k in range(claim.number):
+        yield function(random.Random(f"{claim.seed} {k}"), **copy.deepcopy(dict(claim.arguments)))
+
+
+def _call(claim: Computation | Counterexample | Enumeration) -> Any:
+    # A copy, so that no function changes what the claim says.
+    return definition(claim.function)(**copy.deepcopy(dict(claim.arguments)))
+
+
+def _by(claim: Computation | Counterexample | Enumeration | Search) -> Evidence:
+    """The definitions that were run, and what confirms the first."""
+    again = second_definition(claim.function)
+    digests = [definition_digest(definition(claim.function))]
+    if again is not None:
+        digests.append(definition_digest(again.function))
+    return {"second": second_method(claim.function), "definitions": digests}
+
+
+def _check(found: Evidence, evidence: Mapping[str, Any], function: str) -> None:
+    """Raise EvidenceError unless the evidence is what was found."""
+    if found["definitions"] != evidence["definitions"]:
+        raise EvidenceError(f"{function} is no longer the function that the evidence is from; check again")
+    for name, value in {**found, **evidence}.items():
+        other = evidence.get(name)
+        if name not in found or canonical(found[name]) != canonical(other):
+            raise EvidenceError(
+                f"{name!r} of {function} is {found.get(name)!r} by definition; the evidence says {value!r}"
+            )
 
 
 def check_computed(claim: Computation, evidence: Mapping[str, Any]) -> None:
-    """Raise EvidenceError unless value, claim and definition agree."""
-    value = plain(definition(claim.function)(**claim.arguments))
-    for whose, other in (("evidence", evidence["value"]), ("claim", claim.value)):
-        if value != plain(other):
-            raise EvidenceError(f"by definition {claim.function} is {value}; the {whose} says {other}")
+    """Raise EvidenceError unless value, claim and definitions agree."""
+    found = computed(claim)
+    _check(found, evidence, claim.function)
+    if canonical(found["value"]) != canonical(plain(claim.value)):
+        raise EvidenceError(
+            f"by definition {claim.function} is {found['value']}; the claim says {claim.value}"
+        )
 
 
 def check_enumerated(claim: Enumeration, evidence: Mapping[str, Any]) -> None:
-    """Raise EvidenceError unless all cases have the property and there are as many as stated."""
-    cases = 0
-    for case, holds in cases_of(claim):
-        cases += 1
-        if not holds:
-            raise EvidenceError(f"case {cases}, {plain(case)}, lacks the property")
-    if cases != evidence["cases"] or not cases:
-        raise EvidenceError(f"there are {cases} cases, not {evidence['cases']}")
-
-
-def check_case(claim: Enumeration | Search, evidence: Mapping[str, Any]) -> None:
-    """Raise EvidenceError unless the case of the stated number is the stated one and lacks the property."""
-    wanted = evidence["number"]
-    for number, (case, holds) in enumerate(cases_of(claim), 1):
-        if number == wanted:
-            if holds or plain(case) != evidence["case"]:
-                raise EvidenceError(
-                    f"case {number} is {plain(case)} and {'has' if holds else 'lacks'} the property"
-                )
-            return
-    raise EvidenceError(f"there is no case {wanted}")
+    """Raise EvidenceError unless all cases have the property, and are those of the evidence."""
+    _check_all(claim, evidence)
 
 
 def check_searched(claim: Search, evidence: Mapping[str, Any]) -> None:
-    """Raise EvidenceError unless all random cases have the property and the last one is the stated one."""
-    case: Any = None
-    for number, (case, holds) in enumerate(cases_of(claim), 1):
-        if not holds:
-            raise EvidenceError(f"random case {number}, {plain(case)}, lacks the property")
-    if evidence["cases"] != claim.number or evidence["last"] != plain(case):
-        raise EvidenceError(f"the search made {claim.number} cases and ended with {plain(case)}")
+    """Raise EvidenceError unless all random cases have the property, and are those of the evidence."""
+    _check_all(claim, evidence)
 
 
-def cases_of(claim: Enumeration | Search) -> Iterator[Case]:
-    """The cases that a claim speaks of, in order: which random ones a seed means is settled here alone."""
-    function = definition(claim.function)
-    if isinstance(claim, Enumeration):
-        yield from function(**claim.arguments)
-        return
-    for k in range(claim.number):
-        yield function(random.Random(f"{claim.seed} {k}"), **claim.arguments)
+def check_case(claim: Enumeration | Search, evidence: Mapping[str, Any]) -> None:
+    """Raise EvidenceError unless the first case that lacks the property is that of the evidence."""
+    _check_all(claim, evidence)
+
+
+def _check_all(claim: Enumeration | Search, evidence: Mapping[str, Any]) -> None:
+    found = looked_at(claim)
+    if found["kind"] == "open":
+        raise EvidenceError("there is no case to look at")
+    if found["kind"] != evidence["kind"]:
+        told = (
+            f"case {found['number']}, {found['case']}, lacks" if found["kind"] == "case" else "all cases have"
+        )
+        raise EvidenceError(f"{told} the property")
+    _check(found, evidence, claim.function)
 
 
 def check_counterexample(claim: Counterexample, evidence: Mapping[str, Any]) -> None:
     """Raise EvidenceError unless the values are those of the case, which lacks the property."""
-    values = plain(definition(claim.function)(**claim.arguments))
-    if values != plain(evidence["values"]):
-        raise EvidenceError(f"by definition the values are {values}; the evidence says {evidence['values']}")
-    if values["holds"] is not False:
+    found, holds = counterexample(claim)
+    _check(found, evidence, claim.function)
+    if holds:
         raise EvidenceError("the case has the property")

@@ -1,30 +1,40 @@
-"""Checking implications with an SMT solver: the query is part of the evidence, in SMT-LIB 2.6."""
+"""Checking implications with SMT solvers: the query is part of the evidence, in SMT-LIB 2.6.
+
+"unsat" comes without a certificate: it is as good as the solver. So a second one, cvc5, is asked where it is
+installed, and what the two disagree on counts for nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from proofs.checking.refutations import NEGATION
-from proofs.claims import Implication
+from proofs.claims import NEGATION, Implication
 from proofs.errors import EvidenceError
 from proofs.polynomials import Polynomial
 from proofs.relations import Relation, relation
 
-__all__ = ["check_unsat", "smt_query", "solver_module"]
+__all__ = ["SOLVERS", "ask", "check_met", "check_unsat", "smt_query", "symbol"]
 
 LONGEST = 600_000
 """Milliseconds that checking one query may take."""
+SOLVERS = ("z3", "cvc5")
 
 
 def smt_query(claim: Implication) -> str:
     """The hypotheses and the negated conclusion over the reals; unsatisfiable if the claim is true."""
     asserted = {**claim.relations, NEGATION: relation(claim.conclusion).negated}
     names = sorted(set().union(*(r.left.variables for r in asserted.values())))
-    lines = ["(set-logic QF_NRA)", *(f"(declare-fun {name} () Real)" for name in names)]
+    lines = ["(set-logic QF_NRA)", *(f"(declare-fun {symbol(name)} () Real)" for name in names)]
     for name, r in asserted.items():
         lines += [f"; {' '.join(name.split())}", f"(assert {_assertion(r)})"]
     return "\n".join([*lines, "(check-sat)", ""])
+
+
+def symbol(name: str) -> str:
+    """The symbol of a variable: no word of SMT-LIB, such as true or distinct, begins with v_."""
+    # No name of a variable has an exclamation mark, so no two share a symbol.
+    return "v_" + "".join(c if c.isascii() else f"!{ord(c):x}!" for c in name)
 
 
 def _assertion(r: Relation) -> str:
@@ -38,34 +48,66 @@ def _sum(p: Polynomial) -> str:
     for monomial, c in p.terms.items():
         size = str(abs(c.numerator)) if c.denominator == 1 else f"(/ {abs(c.numerator)} {c.denominator})"
         factors = [f"(- {size})" if c < 0 else size]
-        factors += [name for name, e in monomial for _ in range(e)]
+        factors += [symbol(name) for name, e in monomial for _ in range(e)]
         terms.append(f"(* {' '.join(factors)})" if len(factors) > 1 else factors[0])
     return f"(+ {' '.join(terms)})" if len(terms) > 1 else (terms[0] if terms else "0")
 
 
-def solver_module() -> Any:
-    """The module z3.
+def ask(solver: str, query: str, milliseconds: int) -> tuple[str, Any]:
+    """Answer of a solver ("sat", "unsat", "unknown"), and the model of z3 where it is "sat".
 
     Raises
     ------
     ImportError
-        If it is not installed.
+        If the solver is not installed.
     """
     try:
-        import z3
+        return (_z3 if solver == "z3" else _cvc5)(query, max(1, milliseconds))
     except ImportError:
-        raise ImportError("this needs the SMT solver z3: pip install 'fairqueues[exact]'") from None
-    return z3
+        raise ImportError(f"this needs the SMT solver {solver}: pip install 'fairqueues[exact]'") from None
+
+
+def _z3(query: str, milliseconds: int) -> tuple[str, Any]:
+    import z3
+
+    solver = z3.SolverFor("QF_NRA", ctx=z3.Context())
+    solver.set("timeout", milliseconds)
+    solver.from_string(query)
+    answer = str(solver.check())
+    return answer, solver.model() if answer == "sat" else None
+
+
+def _cvc5(query: str, milliseconds: int) -> tuple[str, Any]:
+    import cvc5
+
+    solver = cvc5.Solver(cvc5.TermManager())
+    solver.setOption("tlimit-per", str(milliseconds))
+    parser = cvc5.InputParser(solver)
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, query, "query")
+    symbols, answer = parser.getSymbolManager(), "unknown"
+    while not (command := parser.nextCommand()).isNull():
+        answer = command.invoke(solver, symbols).strip() or answer
+    return answer, None
+
+
+def check_met(claim: Implication, evidence: Mapping[str, Any]) -> None:
+    """Raise EvidenceError unless z3 finds values that meet all hypotheses, where it is said to do so."""
+    if type(evidence["met"]) is dict:
+        return
+    if evidence["met"] != "z3":
+        raise EvidenceError(f"what meets the hypotheses are values, or z3 says so; got {evidence['met']!r}")
+    answer, _ = ask("z3", smt_query(Implication(claim.hypotheses, "0 == 1")), LONGEST)
+    if answer != "sat":
+        raise EvidenceError(f"asked for values that meet the hypotheses, z3 answers {answer}")
 
 
 def check_unsat(claim: Implication, evidence: Mapping[str, Any]) -> None:
-    """Raise EvidenceError unless the query is that of the claim and a fresh solver finds it unsatisfiable."""
+    """Raise EvidenceError unless the query is that of the claim and fresh solvers find it unsatisfiable."""
     if evidence["query"] != smt_query(claim):
         raise EvidenceError("the query is not that of the claim")
-    z3 = solver_module()
-    solver = z3.SolverFor("QF_NRA", ctx=z3.Context())
-    solver.set("timeout", LONGEST)
-    solver.from_string(evidence["query"])
-    answer = str(solver.check())
-    if answer != "unsat":
-        raise EvidenceError(f"the solver answers {answer}, not unsat")
+    if evidence["solvers"] not in (["z3"], ["z3", "cvc5"]):
+        raise EvidenceError(f"the solvers are z3, or z3 and cvc5; got {evidence['solvers']}")
+    for name in evidence["solvers"]:
+        answer, _ = ask(name, evidence["query"], LONGEST)
+        if answer != "unsat":
+            raise EvidenceError(f"{name} answers {answer}, not unsat")

@@ -21,21 +21,18 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from proofs.claims import Implication
+from proofs.claims import NEGATION, Implication
+from proofs.definitions import fraction
 from proofs.errors import EvidenceError
 from proofs.polynomials import Polynomial, polynomial
 from proofs.relations import Relation, relation
 
-__all__ = ["NEGATION", "check_assignment", "check_refutation", "premises"]
-
-NEGATION = "not the conclusion"
+__all__ = ["check_assignment", "check_not_vacuous", "check_refutation", "premises"]
 
 
 def premises(claim: Implication) -> dict[str, Relation]:
     """Hypotheses and the negated conclusion, by name; != becomes "square > 0"."""
     named = claim.relations
-    if NEGATION in named:
-        raise EvidenceError(f"no hypothesis may be called {NEGATION!r}")
     named[NEGATION] = relation(claim.conclusion).negated
     return {name: Relation(r.left * r.left, ">") if r.sign == "!=" else r for name, r in named.items()}
 
@@ -45,7 +42,7 @@ def check_refutation(claim: Implication, evidence: Mapping[str, Any]) -> None:
     known = premises(claim)
     total, positive = Polynomial({}), False
     for k, term in enumerate(evidence["terms"]):
-        c = Fraction(term["coefficient"])
+        c = fraction(term["coefficient"])
         if c <= 0:
             raise EvidenceError(f"term {k} has the coefficient {c}, which is not positive")
         square = polynomial(term["square"])
@@ -67,6 +64,25 @@ def check_refutation(claim: Implication, evidence: Mapping[str, Any]) -> None:
         raise EvidenceError("no term is positive, so there is no contradiction")
 
 
+def check_not_vacuous(claim: Implication, evidence: Mapping[str, Any]) -> None:
+    """Raise EvidenceError if the hypotheses contradict each other, from which anything follows.
+
+    A claim that concludes ``0 == 1`` says just that. Otherwise a refutation needs the negated conclusion, and
+    values that meet all hypotheses stand in the evidence, where any were found; where they are no fractions,
+    "z3" stands there, which :func:`proofs.checking.queries.check_met` asks.
+    """
+    if relation(claim.conclusion).impossible:
+        if evidence["met"]:
+            raise EvidenceError("there are values that meet what is said to be impossible")
+        return
+    if evidence["kind"] == "refutation":
+        needed = {name for term in evidence["terms"] for name in term["factors"]}
+        if NEGATION not in needed | set(evidence["cofactors"]):
+            raise EvidenceError("the hypotheses contradict each other, so anything would follow")
+    if type(evidence["met"]) is dict and evidence["met"]:
+        _check_values(claim.relations, _read(claim, evidence["met"]))
+
+
 def _premise(known: Mapping[str, Relation], name: str) -> Relation:
     if name not in known:
         raise EvidenceError(f"{name!r} is no hypothesis")
@@ -75,10 +91,23 @@ def _premise(known: Mapping[str, Relation], name: str) -> Relation:
 
 def check_assignment(claim: Implication, evidence: Mapping[str, Any]) -> None:
     """Raise EvidenceError unless the values meet the hypotheses and not the conclusion."""
-    values = {name: Fraction(value) for name, value in evidence["values"].items()}
-    relations = {**claim.relations, "the conclusion": relation(claim.conclusion)}
+    values = _read(claim, evidence["values"])
+    _check_values(claim.relations, values)
+    if relation(claim.conclusion).holds(values):
+        raise EvidenceError("at the witness the conclusion holds")
+
+
+def _read(claim: Implication, given: Mapping[str, Any]) -> dict[str, Fraction]:
+    """A value for every variable of a claim, and for nothing else."""
+    relations = [*claim.relations.values(), relation(claim.conclusion)]
+    variables: set[str] = set().union(*(r.left.variables for r in relations))
+    if different := variables ^ set(given):
+        raise EvidenceError(f"values belong to the variables of the claim; see {min(different)!r}")
+    return {name: fraction(value) for name, value in given.items()}
+
+
+def _check_values(relations: Mapping[str, Relation], values: Mapping[str, Fraction]) -> None:
+    """Raise EvidenceError unless all relations hold."""
     for name, r in relations.items():
-        if missing := r.left.variables - set(values):
-            raise EvidenceError(f"the witness gives no value to {min(missing)!r}")
-        if r.holds(values) != (name != "the conclusion"):
-            raise EvidenceError(f"at the witness {name!r} is {r.left.at(values)} {r.sign} 0")
+        if not r.holds(values):
+            raise EvidenceError(f"at the values {name!r} is {r.left.at(values)} {r.sign} 0")

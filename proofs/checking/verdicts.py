@@ -1,10 +1,16 @@
-"""Checking a whole verdict: its claims are those of the statement, and its evidence proves them."""
+"""Checking a whole verdict: claims and texts are those of the statement, and the evidence proves the claims.
+
+A verdict is plain data: what is a subclass of a number, of a text or of a list is refused before anything
+else is read, for it could be one thing when it is checked and another when it is shown.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import fields
+from typing import Any
 
+from proofs.catalogue import statements
 from proofs.checking.cases import (
     check_case,
     check_computed,
@@ -12,29 +18,71 @@ from proofs.checking.cases import (
     check_enumerated,
     check_searched,
 )
-from proofs.checking.queries import check_unsat
-from proofs.checking.refutations import check_assignment, check_refutation
+from proofs.checking.digests import canonical
+from proofs.checking.queries import check_met, check_unsat
+from proofs.checking.refutations import check_assignment, check_not_vacuous, check_refutation
 from proofs.claims import Claim, claim_to_dict
 from proofs.definitions import plain
-from proofs.errors import EvidenceError
-from proofs.verdict import Finding, Status, Verdict
+from proofs.errors import EvidenceError, ProofError
+from proofs.reasons import reason_of
+from proofs.statement import Statement
+from proofs.verdict import CATALOGUE, Finding, Status, Verdict, kind_of, overall
 
-if TYPE_CHECKING:
-    from proofs.statement import Statement
+__all__ = ["catalogued", "statement_data", "verify", "verify_finding"]
 
-__all__ = ["overall", "verify", "verify_finding"]
+Check = Callable[[Any, Any], None]
 
-CHECKS: dict[tuple[str, Status], dict[str, Callable[[Any, Any], None]]] = {
-    ("Implication", Status.PROVED): {"refutation": check_refutation, "unsat": check_unsat},
-    ("Implication", Status.REFUTED): {"assignment": check_assignment},
-    ("Computation", Status.PROVED): {"computed": check_computed},
-    ("Enumeration", Status.PROVED): {"enumerated": check_enumerated},
-    ("Enumeration", Status.REFUTED): {"case": check_case},
-    ("Search", Status.SUPPORTED): {"searched": check_searched},
-    ("Search", Status.REFUTED): {"case": check_case},
-    ("Counterexample", Status.REFUTED): {"counterexample": check_counterexample},
+_PROVED: dict[str, tuple[Check, ...]] = {
+    "refutation": (check_refutation, check_not_vacuous, check_met),
+    "unsat": (check_unsat, check_not_vacuous, check_met),
+}
+CHECKS: dict[tuple[str, Status], dict[str, tuple[Check, ...]]] = {
+    ("Implication", Status.PROVED): _PROVED,
+    ("Implication", Status.REFUTED): {"assignment": (check_assignment,)},
+    ("Computation", Status.PROVED): {"computed": (check_computed,)},
+    ("Enumeration", Status.PROVED): {"enumerated": (check_enumerated,)},
+    ("Enumeration", Status.REFUTED): {"case": (check_case,)},
+    ("Search", Status.SUPPORTED): {"searched": (check_searched,)},
+    ("Search", Status.REFUTED): {"case": (check_case,)},
+    ("Counterexample", Status.REFUTED): {"counterexample": (check_counterexample,)},
 }
 """Which kinds of evidence settle which claim in which way."""
+
+BY = {"second", "definitions"}
+FIELDS = {
+    "refutation": {"terms", "cofactors", "met"},
+    "unsat": {"query", "solvers", "met"},
+    "assignment": {"values"},
+    "computed": {"value"} | BY,
+    "enumerated": {"cases", "digest"} | BY,
+    "case": {"number", "case"} | BY,
+    "searched": {"cases", "last", "digest"} | BY,
+    "counterexample": {"values"} | BY,
+}
+"""What evidence of each kind holds beside its kind, and nothing more."""
+
+
+def catalogued(statement: Statement) -> bool:
+    """Whether this very statement is one of the catalogue, whose words people have read."""
+    return any(statement is known for known in statements())
+
+
+def statement_data(statement: Statement) -> dict[str, Any]:
+    """A statement as plain data, as its verdict shows it.
+
+    Raises
+    ------
+    ProofError
+        If another statement of the catalogue has its id, or it is no plain statement.
+    """
+    if type(statement) is not Statement:
+        raise ProofError(
+            f"a statement is a Statement, and no class made from it; got {type(statement).__name__}"
+        )
+    known = catalogued(statement)
+    if not known and any(statement.id == other.id for other in statements()):
+        raise ProofError(f"{statement.id!r} is a statement of the catalogue; give yours another id")
+    return statement.to_dict(own=not known)
 
 
 def verify(verdict: Verdict, statement: Statement | None = None) -> None:
@@ -49,7 +97,7 @@ def verify(verdict: Verdict, statement: Statement | None = None) -> None:
     Raises
     ------
     EvidenceError
-        With the step whose evidence does not settle it.
+        With the step whose evidence does not settle it, or with what was edited.
 
     Examples
     --------
@@ -63,10 +111,12 @@ def verify(verdict: Verdict, statement: Statement | None = None) -> None:
     Traceback (most recent call last):
     proofs.errors.EvidenceError: br-feasible: the steps do not make the statement REFUTED
     """
+    _refuse_disguised(verdict)
     if statement is None:
         from proofs.catalogue import statement_named
 
         statement = statement_named(verdict.id)
+    data = statement_data(statement)
     question = statement.question(verdict.sizes, verdict.dropped, verdict.reversed, verdict.replaced)
     steps = statement.ask(question)
     if len(steps) != len(verdict.findings):
@@ -75,35 +125,85 @@ def verify(verdict: Verdict, statement: Statement | None = None) -> None:
         )
     for k, (step, finding) in enumerate(zip(steps, verdict.findings, strict=True), 1):
         try:
-            if step.says != finding.says or plain(claim_to_dict(step.claim)) != plain(finding.claim):
+            claim = canonical(plain(claim_to_dict(step.claim)))
+            told = step.says, step.refutes, claim
+            if told != (finding.says, finding.states, canonical(finding.claim)):
                 raise EvidenceError("its claim is not that of the statement")
             verify_finding(step.claim, finding)
+            if not finding.evidence and (data["origin"] != CATALOGUE or question.changed):
+                raise EvidenceError("it is in words that nobody has read for this statement")
         except EvidenceError as error:
             raise EvidenceError(f"{verdict.id}, step {k}: {error}") from None
-    if overall([f.status for f in verdict.findings]) != verdict.status:
+    if overall(verdict.findings) != verdict.status:
         raise EvidenceError(f"{verdict.id}: the steps do not make the statement {verdict.status}")
+    derived: dict[str, Any] = {
+        "id": statement.id,
+        "kind": kind_of(verdict.findings, question.sizes),
+        "scope": statement.scope_of(question),
+        "statement": data,
+        "sizes": dict(question.sizes),
+    }
+    for name, right in derived.items():
+        if canonical(getattr(verdict, name)) != canonical(right):
+            raise EvidenceError(f"{verdict.id}: its {name} is {getattr(verdict, name)!r} and not {right!r}")
 
 
 def verify_finding(claim: Claim, finding: Finding) -> None:
     """Raise EvidenceError unless the evidence settles the claim as the finding says."""
-    kind = type(claim).__name__
-    if finding.status == Status.UNKNOWN or kind == "InWords":
-        if finding.evidence or finding.status not in (Status.UNKNOWN, Status.PROVED):
-            raise EvidenceError(f"evidence of a step that is {finding.status}")
-        return
-    known = CHECKS.get((kind, finding.status), {})
-    check = known.get(finding.evidence.get("kind", ""))
-    if check is None:
-        raise EvidenceError(f"{finding.evidence.get('kind')!r} does not make a claim {kind} {finding.status}")
     try:
-        check(claim, finding.evidence)
-    except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        _verify_evidence(claim, finding)
+        reason = reason_of(plain(claim_to_dict(claim)), finding.evidence)
+    except (AttributeError, KeyError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
         raise EvidenceError(f"the evidence is malformed: {error!r}") from None
+    if finding.reason != reason:
+        raise EvidenceError(f"its reason is {reason!r} and not {finding.reason!r}")
 
 
-def overall(statuses: list[Status]) -> Status:
-    """Refuted by one step; otherwise as good as the weakest step."""
-    for status in (Status.REFUTED, Status.UNKNOWN, Status.SUPPORTED):
-        if status in statuses:
-            return status
-    return Status.PROVED
+def _verify_evidence(claim: Claim, finding: Finding) -> None:
+    name, status, evidence = claim_to_dict(claim)["claim"], finding.status, finding.evidence
+    if status == Status.UNKNOWN:
+        if evidence.get("kind") != "open" or (name == "InWords") != evidence["why"].startswith("words"):
+            raise EvidenceError(f"a step that is {status} has no evidence but says why; got {evidence}")
+        return
+    if name == "InWords":
+        if evidence or status != Status.PROVED:
+            raise EvidenceError(f"a step in words has no evidence and is not {status}")
+        return
+    kind = evidence.get("kind", "")
+    checks = CHECKS.get((name, status), {}).get(kind)
+    if checks is None:
+        raise EvidenceError(f"{kind!r} does not make a claim {name} {status}")
+    if set(evidence) != FIELDS[kind] | {"kind"}:
+        raise EvidenceError(f"evidence {kind!r} holds {sorted(FIELDS[kind])}; got {sorted(evidence)}")
+    for check in checks:
+        check(claim, evidence)
+
+
+def _refuse_disguised(verdict: Verdict) -> None:
+    """Raise EvidenceError unless all of a verdict is plain data of the types that it shows."""
+    if type(verdict) is not Verdict or type(verdict.findings) is not tuple:
+        raise EvidenceError(f"a verdict is a Verdict with a tuple of findings; got {type(verdict).__name__}")
+    parts: tuple[Any, ...] = (verdict, *verdict.findings)
+    for part in parts:
+        if type(part) not in (Verdict, Finding) or set(vars(part)) - {f.name for f in fields(part)}:
+            raise EvidenceError(f"a finding is a Finding and nothing more; got {type(part).__name__}")
+        if type(part.status) is not Status:
+            raise EvidenceError(f"a status is a Status; got {part.status!r}")
+        for name, value in vars(part).items():
+            if name not in ("status", "findings", "seconds"):
+                _refuse_subclasses(value, name)
+    if type(verdict.seconds) not in (int, float) or not 0 <= verdict.seconds < float("inf"):
+        raise EvidenceError(f"seconds are a number >= 0; got {verdict.seconds!r}")
+
+
+def _refuse_subclasses(value: Any, name: str) -> None:
+    if type(value) is dict:
+        for key, entry in value.items():
+            if type(key) is not str:
+                raise EvidenceError(f"{name} holds the name {key!r}, which is no text")
+            _refuse_subclasses(entry, name)
+    elif type(value) in (list, tuple):
+        for entry in value:
+            _refuse_subclasses(entry, name)
+    elif type(value) not in (str, int, bool, type(None)):
+        raise EvidenceError(f"{name} holds {value!r} of type {type(value).__name__}, which is no plain data")

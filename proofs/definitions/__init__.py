@@ -5,6 +5,7 @@ and evidence is checked with these, and with those of :mod:`proofs.definitions.s
 """
 
 from proofs.definitions.registry import (
+    BY_LIBRARY,
     Case,
     define,
     define_again,
@@ -17,6 +18,7 @@ from proofs.definitions.registry import (
 )
 
 __all__ = [
+    "BY_LIBRARY",
     "Case",
     "define",
     "define_again",

@@ -65,33 +65,31 @@ SECOND_MODULES: tuple[str, ...] = (
 )
 """Modules of :mod:`proofs.definitions.second`, which define some of them again."""
 
-BY_LIBRARY = frozenset(
-    {
-        "asset_tasks",
-        "balanced_bound",
-        "balanced_durations",
-        "balanced_service",
-        "bmf_path_end",
-        "bmf_vertices",
-        "capacity_corners",
-        "ceei_tasks",
-        "cluster_gammas",
-        "dcdrf_tasks",
-        "dominant_resources",
-        "drf_tasks",
-        "edrf_tasks",
-        "exchanged",
-        "fluid_drift",
-        "leximin_tasks",
-        "minmax_bundles",
-        "mmf_tasks",
-        "pf_tasks",
-        "psdsf_tasks",
-        "tdrf_tasks",
-        "whole_task_order",
-    }
-)
-"""Functions whose values the prover compares with those of the library."""
+BY_LIBRARY = {
+    "asset_tasks": "The library's asset fairness, proved in fractions",
+    "balanced_bound": "The duration bound of the library; the fractions next to its floats",
+    "balanced_durations": "Balanced fairness of the library in floating point, whatever the total",
+    "balanced_service": "Balanced fairness of the library in floating point, whatever the total",
+    "bmf_path_end": "BMF of the library, by a cap on dominant shares; the fractions next to its floats",
+    "bmf_vertices": "All BMF allocations by the library, in fractions",
+    "capacity_corners": "Vertices of the stability region of the library, in fractions",
+    "ceei_tasks": "The library's proportional fairness, which is CEEI, read as fractions",
+    "cluster_gammas": "The model of a cluster",
+    "dcdrf_tasks": "DC-DRF of fairness.cloud",
+    "dominant_resources": "The library's task shares",
+    "drf_tasks": "Progressive filling of the library, in fractions",
+    "edrf_tasks": "Event-driven extended DRF of fairness.cloud",
+    "exchanged": "The library's exchange",
+    "fluid_drift": "The drift of the library; the fractions next to its floats",
+    "leximin_tasks": "The policies TSF and C-DRFH, and their exact placements",
+    "minmax_bundles": "SequentialMinMax of fairness.indivisible, in exact arithmetic",
+    "mmf_tasks": "Progressive filling of the library, in fractions",
+    "pf_tasks": "Proportional fairness of the library, its own prices; the fractions next to its floats",
+    "psdsf_tasks": "The policy PSDSF, its exact placement, and the certificate of the given one",
+    "tdrf_tasks": "The library's TDRF, read as fractions",
+    "whole_task_order": "The library's task-by-task filling",
+}
+"""How the library computes the values of functions; the prover compares, and the checker cannot."""
 
 HERE = Path(__file__).resolve().parent
 
@@ -164,7 +162,7 @@ def define_again(function: Any = None, *, cases: Callable[..., int] | None = Non
         if not _is_built_in(function):
             _load()
             first = _FUNCTIONS.get(name)
-            if first is None or first.__module__ != function.__module__:
+            if first is None or _is_built_in(first) or first.__module__ != function.__module__:
                 raise ProofError(f"no function {name!r} of this module is defined a first time")
         elif name in _AGAIN:
             raise ProofError(f"{name!r} is defined more than twice")
@@ -212,26 +210,26 @@ def _load() -> None:
 
 def plain(value: Any) -> Any:
     """Data as JSON has it: fractions as "3/4" (whole ones as integers), tuples as lists, keys as text."""
-    if isinstance(value, Fraction):
+    if type(value) is Fraction:
         return value.numerator if value.denominator == 1 else str(value)
     if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
         return [plain(entry) for entry in value]
-    if value is None or isinstance(value, str | bool | int):
+    if value is None or type(value) in (str, bool, int):
         return value
     raise ProofError(f"{value!r} of type {type(value).__name__} has no place in exact evidence")
 
 
 def fraction(value: Any) -> Fraction:
-    """An int, a Fraction or "3/4" as Fraction.
+    """An int, a Fraction or "3/4" as Fraction; nothing that is made from them.
 
     Raises
     ------
     ProofError
         If it is something else, such as a float.
     """
-    if isinstance(value, bool) or not isinstance(value, int | str | Fraction):
+    if type(value) not in (int, str, Fraction):
         raise ProofError(f"exact arithmetic takes integers and fractions; got {value!r}")
     try:
         return Fraction(value)

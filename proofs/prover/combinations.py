@@ -22,7 +22,7 @@ from scipy.sparse import csc_array
 
 from proofs.checking.refutations import check_refutation, premises
 from proofs.claims import Implication
-from proofs.errors import EvidenceError
+from proofs.errors import EvidenceError, ProofError
 from proofs.polynomials import Monomial, Polynomial, polynomial
 from proofs.relations import Relation
 
@@ -72,7 +72,7 @@ def find_refutation(claim: Implication, degree: int, deadline: float = inf) -> d
     }
     try:
         check_refutation(claim, evidence)
-    except EvidenceError:
+    except (EvidenceError, ProofError):
         return None
     return evidence
 

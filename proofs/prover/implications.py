@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable
 from fractions import Fraction
+from math import inf
 from typing import Any
 
-from proofs.checking.queries import smt_query, solver_module
-from proofs.checking.refutations import check_assignment
+from proofs.checking.queries import ask, smt_query, symbol
+from proofs.checking.refutations import check_assignment, check_not_vacuous
 from proofs.claims import Implication
+from proofs.definitions import plain
 from proofs.errors import EvidenceError
 from proofs.prover.combinations import find_refutation
 from proofs.relations import relation
@@ -18,6 +21,8 @@ from proofs.verdict import Status
 __all__ = ["implication_evidence"]
 
 TRIES = 300
+MEETING, CONFIRMING, LONGEST = 2.0, 5.0, 600.0
+"""Seconds at most for values that meet the hypotheses, for the second solver, and for the first."""
 VALUES = [Fraction(k) for k in (0, 1, 2, 3, -1, 4, 5)] + [
     Fraction(1, 2),
     Fraction(1, 3),
@@ -26,24 +31,67 @@ VALUES = [Fraction(k) for k in (0, 1, 2, 3, -1, 4, 5)] + [
 ]
 
 
-def implication_evidence(claim: Implication, deadline: float) -> tuple[Status, dict[str, Any], str]:
-    """Status, evidence and how it was found, before a deadline of the monotonic clock."""
+Answer = tuple[Status, dict[str, Any]]
+
+
+def implication_evidence(claim: Implication, deadline: float) -> Answer:
+    """Status and evidence before a deadline of the monotonic clock."""
     witness = _lucky_witness(claim)
     if witness is not None:
-        return Status.REFUTED, {"kind": "assignment", "values": witness}, "witness"
+        return Status.REFUTED, {"kind": "assignment", "values": witness}
     for degree in range(1, claim.degree + 1):
         evidence = find_refutation(claim, degree, deadline)
         if evidence is not None:
-            how = "Farkas certificate" if degree == 1 and _affine(claim) else "Positivstellensatz certificate"
-            return Status.PROVED, evidence, f"{how}, {len(evidence['terms'])} terms"
+            return _not_vacuous(claim, evidence, deadline)
         if time.monotonic() > deadline:
-            return Status.UNKNOWN, {}, f"time limit reached after certificates of degree {degree}"
-    return _ask_solver(claim, deadline)
+            return _open("degree", degree=degree)
+    return _ask_solvers(claim, deadline)
 
 
-def _affine(claim: Implication) -> bool:
-    relations = [*claim.relations.values(), relation(claim.conclusion)]
-    return all(r.left.degree <= 1 for r in relations)
+def _open(why: str, **data: Any) -> Answer:
+    return Status.UNKNOWN, {"kind": "open", "why": why, **data}
+
+
+def _not_vacuous(claim: Implication, evidence: dict[str, Any], deadline: float) -> Answer:
+    """The evidence with values that meet all hypotheses, if there are any."""
+    if relation(claim.conclusion).impossible:
+        return Status.PROVED, evidence | {"met": {}}
+    met = _meeting(claim, deadline)
+    if met is None:
+        return _open("vacuous")
+    evidence = evidence | {"met": met}
+    try:
+        check_not_vacuous(claim, plain(evidence))
+    except EvidenceError:
+        return _open("vacuous")
+    return Status.PROVED, evidence
+
+
+def _meeting(claim: Implication, deadline: float) -> dict[str, Fraction] | str | None:
+    """Values that meet all hypotheses; "z3" if only it says so, {} if none are known, None if none exist."""
+    hypotheses = Implication(claim.hypotheses, "0 == 1")
+    lucky = _lucky_witness(hypotheses)
+    if lucky is not None:
+        return _for_all(claim, lucky)
+    try:
+        answer, model = ask("z3", smt_query(hypotheses), _milliseconds(deadline, MEETING))
+    except ImportError:
+        return {}
+    if answer == "unsat":
+        return None
+    if answer != "sat":
+        return {}
+    values = _rational_witness(hypotheses, model)
+    return "z3" if values is None else _for_all(claim, values)
+
+
+def _for_all(claim: Implication, values: dict[str, Fraction]) -> dict[str, Fraction]:
+    """Values with one for every variable of the claim, also for those that no hypothesis mentions."""
+    return {name: values.get(name, Fraction(0)) for name in _names(claim)}
+
+
+def _milliseconds(deadline: float, most: float = inf) -> int:
+    return int(1000 * min(deadline - time.monotonic(), most))
 
 
 def _names(claim: Implication) -> list[str]:
@@ -51,59 +99,71 @@ def _names(claim: Implication) -> list[str]:
     return sorted(set().union(*(r.left.variables for r in relations)))
 
 
-def _violates(claim: Implication, values: dict[str, Fraction]) -> bool:
-    if relation(claim.conclusion).holds(values):
-        return False
-    return all(r.holds(values) for r in claim.relations.values())
+def _violating(claim: Implication) -> Callable[[dict[str, Fraction]], bool]:
+    """Whether values meet the hypotheses and not the conclusion; the texts are read once."""
+    hypotheses, conclusion = list(claim.relations.values()), relation(claim.conclusion)
+
+    def violates(values: dict[str, Fraction]) -> bool:
+        return not conclusion.holds(values) and all(r.holds(values) for r in hypotheses)
+
+    return violates
 
 
 def _lucky_witness(claim: Implication) -> dict[str, Fraction] | None:
     """A small witness by trying, which a reader prefers to a solver's."""
-    rng, names = random.Random(0), _names(claim)
+    rng, names, violates = random.Random(0), _names(claim), _violating(claim)
     for _ in range(TRIES):
         values = {name: rng.choice(VALUES) for name in names}
-        if _violates(claim, values):
+        if violates(values):
             return values
     return None
 
 
-def _ask_solver(claim: Implication, deadline: float) -> tuple[Status, dict[str, Any], str]:
-    try:
-        z3 = solver_module()
-    except ImportError as error:
-        return Status.UNKNOWN, {}, f"no certificate of degree {claim.degree} was found, and {error}"
+def _ask_solvers(claim: Implication, deadline: float) -> Answer:
+    """The answer of z3, and of cvc5 where it is installed."""
     query = smt_query(claim)
-    solver = z3.SolverFor("QF_NRA", ctx=z3.Context())
-    solver.set("timeout", max(1, int(1000 * (deadline - time.monotonic()))))
-    solver.from_string(query)
-    answer = str(solver.check())
-    if answer == "unsat":
-        return Status.PROVED, {"kind": "unsat", "query": query}, f"z3 {z3.get_version_string()}"
+    try:
+        answer, model = ask("z3", query, _milliseconds(deadline, LONGEST))
+    except ImportError:
+        return _open("no solver", degree=claim.degree)
     if answer == "sat":
-        values = _rational_witness(claim, z3, solver.model())
+        values = _rational_witness(claim, model)
         if values is not None:
-            return Status.REFUTED, {"kind": "assignment", "values": values}, "witness by z3"
-        return Status.UNKNOWN, {}, "z3 has a witness, but no rational one was found near it"
-    reason = solver.reason_unknown()
-    return Status.UNKNOWN, {}, f"no certificate of degree {claim.degree}, and z3 stopped: {reason}"
+            return Status.REFUTED, {"kind": "assignment", "values": values}
+        return _open("irrational")
+    if answer != "unsat":
+        return _open("solver", degree=claim.degree)
+    solvers = ["z3"]
+    try:
+        other, _ = ask("cvc5", query, _milliseconds(deadline, CONFIRMING))
+    except ImportError:
+        other = "not asked"
+    if other == "sat":
+        return _open("solvers")
+    if other == "unsat":
+        solvers.append("cvc5")
+    evidence = {"kind": "unsat", "query": query, "solvers": solvers}
+    return _not_vacuous(claim, evidence, deadline)
 
 
-def _rational_witness(claim: Implication, z3: Any, model: Any) -> dict[str, Fraction] | None:
-    exact = {str(v): model[v] for v in model.decls()}
+def _rational_witness(claim: Implication, model: Any) -> dict[str, Fraction] | None:
+    """Values of a model of z3, or fractions near them, that violate the claim."""
+    import z3
+
+    exact, violates = {str(v): model[v] for v in model.decls()}, _violating(claim)
     for digits in (None, 3, 6, 12, 24):
         values = {}
         for name in _names(claim):
-            value = exact.get(name)
+            value = exact.get(symbol(name))
             if value is None:
                 values[name] = Fraction(0)
             elif z3.is_rational_value(value):
                 values[name] = Fraction(value.numerator_as_long(), value.denominator_as_long())
             else:
                 values[name] = Fraction(value.approx(digits or 3).as_fraction())
-        if _violates(claim, values):
-            check = {"values": values}
+        if violates(values):
             try:
-                check_assignment(claim, check)
+                check_assignment(claim, {"values": values})
             except EvidenceError:
                 continue
             return values

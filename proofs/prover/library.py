@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, TypeVar
 
+from proofs.definitions import BY_LIBRARY
+
 __all__ = ["library_value", "second_method"]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -35,8 +37,7 @@ def library_value(name: str, arguments: Mapping[str, Any]) -> tuple[Any, str | N
     method = _METHODS.get(name)
     if method is None:
         return None, None
-    told = (method.__doc__ or "the library").strip().splitlines()[0].rstrip(".")
-    return method(**arguments), f"by {told}"
+    return method(**arguments), f"by {BY_LIBRARY[name]}"
 
 
 @cache

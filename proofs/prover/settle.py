@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from proofs.checking.cases import cases_of
+from proofs.checking.cases import Disagreement, computed, counterexample, looked_at
 from proofs.claims import (
     Claim,
     Computation,
@@ -17,27 +17,47 @@ from proofs.claims import (
     Step,
     claim_to_dict,
 )
-from proofs.definitions import definition, plain
+from proofs.definitions import plain
 from proofs.prover.implications import implication_evidence
 from proofs.prover.library import library_value
+from proofs.reasons import reason_of
 from proofs.verdict import Finding, Status
 
 __all__ = ["settle"]
 
-Answer = tuple[Status, dict[str, Any], str]
+Answer = tuple[Status, dict[str, Any]]
+
+STATUS = {
+    "open": Status.UNKNOWN,
+    "enumerated": Status.PROVED,
+    "searched": Status.SUPPORTED,
+    "case": Status.REFUTED,
+}
+"""What the kind of evidence on cases means."""
 
 
-def settle(step: Step, time_limit: float) -> Finding:
+def settle(step: Step, time_limit: float, unread: str = "") -> Finding:
     """Finding of one step within a time limit in seconds; UNKNOWN, with the reason, where none is reached.
 
     Solvers stop at the limit and cases are looked at until then; the computation of one case is not
-    interrupted.
+    interrupted. ``unread`` says why nobody has read steps in words: the statement is somebody's "own", or
+    "changed".
     """
-    answer: Answer = Status.UNKNOWN, {}, "the time limit was reached before this step"
-    if time_limit > 0 or isinstance(step.claim, InWords):
-        answer = _answer(step.claim, time.monotonic() + time_limit)
-    status, evidence, reason = answer
-    return Finding(step.says, status, plain(claim_to_dict(step.claim)), plain(evidence), reason)
+    answer = _open("late")
+    if isinstance(step.claim, InWords):
+        answer = _open(f"words, {unread}") if unread else (Status.PROVED, {})
+    elif time_limit > 0:
+        try:
+            answer = _answer(step.claim, time.monotonic() + time_limit)
+        except Disagreement as error:
+            answer = _open("definitions", about=str(error))
+    status, evidence = answer[0], plain(answer[1])
+    claim = plain(claim_to_dict(step.claim))
+    return Finding(step.says, status, claim, evidence, reason_of(claim, evidence), step.refutes)
+
+
+def _open(why: str, **data: Any) -> Answer:
+    return Status.UNKNOWN, {"kind": "open", "why": why, **data}
 
 
 def _answer(claim: Claim, deadline: float) -> Answer:
@@ -47,42 +67,19 @@ def _answer(claim: Claim, deadline: float) -> Answer:
         case Computation():
             return _computed(claim)
         case Enumeration() | Search():
-            return _cases(claim, deadline)
+            evidence = looked_at(claim, deadline)
+            return STATUS[evidence["kind"]], evidence
         case Counterexample():
-            values = plain(definition(claim.function)(**claim.arguments))
-            if values["holds"] is not False:
-                return Status.UNKNOWN, {}, "the case that was meant as a counterexample has the property"
-            return Status.REFUTED, {"kind": "counterexample", "values": values}, ""
-        case InWords():
-            return Status.PROVED, {}, ""
+            evidence, holds = counterexample(claim)
+            return _open("holds") if holds else (Status.REFUTED, evidence)
+    raise AssertionError(claim)  # steps in words are settled before
 
 
 def _computed(claim: Computation) -> Answer:
-    """By the definition and, if it can, by the library: all values must be the stated one."""
-    wanted = plain(claim.value)
-    value, how = plain(definition(claim.function)(**claim.arguments)), "by definition"
+    """By the definitions and, if it can, by the library: all values must be the stated one."""
+    evidence, wanted = computed(claim), plain(claim.value)
     other, by_library = library_value(claim.function, claim.arguments)
-    for found, way in ((value, how), (plain(other), by_library)):
+    for found, way in ((evidence["value"], "by definition"), (plain(other), by_library)):
         if way is not None and found != wanted:
-            return Status.UNKNOWN, {}, f"computed {way}: {found}, where the statement says {wanted}"
-    how = f"{how} and {by_library}" if by_library else how
-    return Status.PROVED, {"kind": "computed", "value": value}, how
-
-
-def _cases(claim: Enumeration | Search, deadline: float) -> Answer:
-    number, case = 0, None
-    for number, (case, holds) in enumerate(cases_of(claim), 1):
-        if not holds:
-            return Status.REFUTED, {"kind": "case", "number": number, "case": case}, f"case {number} lacks it"
-        if time.monotonic() > deadline:
-            return (
-                Status.UNKNOWN,
-                {},
-                f"the time limit was reached after {number:,} cases, all with the property",
-            )
-    if not number:
-        return Status.UNKNOWN, {}, "there is no case to look at"
-    if isinstance(claim, Search):
-        evidence = {"kind": "searched", "cases": number, "last": case}
-        return Status.SUPPORTED, evidence, f"{number:,} random cases (seed {claim.seed})"
-    return Status.PROVED, {"kind": "enumerated", "cases": number}, f"all {number:,} cases"
+            return _open("differs", way=way, value=found)
+    return Status.PROVED, evidence

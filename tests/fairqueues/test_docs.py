@@ -155,20 +155,45 @@ def test_every_source_file_says_what_it_is():
 
 
 def test_refuted_statements_are_sorted():
-    """Each statement that a case refutes stands in one list of the page on errors, and no other does."""
-    from proofs import Counterexample, statements
+    """Each statement that a case refutes stands once on the page on errors, under who says so."""
+    from proofs import Counterexample, Said, check, statements
 
     sys.path.insert(0, str(DOCS / "_ext"))
     try:
         papers = pytest.importorskip("papers", reason="Sphinx comes with the extra docs")
     finally:
         sys.path.pop(0)
-    lists = [name for names, _ in papers.KINDS.values() for name in names]
-    assert len(lists) == len(set(lists))
-    refuted = {
-        s.id for s in statements() if any(isinstance(t.claim, Counterexample) for t in s.ask(s.question()))
-    }
-    assert set(lists) == refuted
+    assert set(papers.KINDS) == set(Said)
+    refuted = [
+        s for s in statements() if any(isinstance(t.claim, Counterexample) for t in s.ask(s.question()))
+    ]
+    proved = check("br-feasible")
+    page = papers.errors_page([proved, *(check(s.id) for s in refuted)])
+    parts = page.split("\n## ")[1:]
+    assert len(parts) == len(Said)
+    for said, part in zip(papers.KINDS, parts, strict=True):
+        shown = re.findall(r"(?m)^: .*, `([^`]+)`$", part)
+        assert sorted(shown) == sorted(s.id for s in refuted if s.said == said)
+    assert proved.id not in page
+
+
+def test_the_page_of_statements_shows_kind_remark_and_who_says_so():
+    from proofs.catalogue import statement_named
+    from proofs.report import report
+
+    sys.path.insert(0, str(DOCS / "_ext"))
+    try:
+        papers = pytest.importorskip("papers", reason="Sphinx comes with the extra docs")
+    finally:
+        sys.path.pop(0)
+    chosen = [statement_named(name) for name in ("br-feasible", "psdsf-resource-unique", "psdsf-figure-1")]
+    lines = papers.statements_page(report([s.id for s in chosen]).verdicts).splitlines()
+    for s in chosen:
+        (row,) = [line for line in lines if line.startswith(f"| `{s.id}`")]
+        assert s.said in row
+        assert papers._safe(s.remark) in row
+    assert any("**PROVED**, for the finite sizes named" in line for line in lines)
+    assert any("by a second definition: 5" in line for line in lines)
 
 
 def test_the_page_of_commands_shows_every_command(monkeypatch):

@@ -1,0 +1,107 @@
+"""How a step was settled, or why it was not, in words that follow from the evidence.
+
+No reason is free text: prover and checker write it from the same data, so that one that was edited is seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from proofs.definitions import BY_LIBRARY
+from proofs.errors import ProofError
+from proofs.relations import relation
+
+__all__ = ["reason_of"]
+
+Data = Mapping[str, Any]
+
+
+def reason_of(claim: Data, evidence: Data) -> str:
+    """The reason that belongs to the evidence on a claim, both plain data.
+
+    Raises
+    ------
+    ProofError
+        If the evidence is of no known kind.
+    """
+    if not evidence:
+        return ""
+    kind = evidence.get("kind")
+    words = OPEN.get(evidence.get("why", "")) if kind == "open" else SETTLED.get(str(kind))
+    if words is None:
+        raise ProofError(f"there is no evidence of the kind {kind!r}")
+    return words(claim, evidence)
+
+
+def _refutation(claim: Data, evidence: Data) -> str:
+    linear = all(len(t["factors"]) <= 1 and t["square"] == "1" for t in evidence["terms"])
+    relations = [relation(text) for text in (*claim["hypotheses"].values(), claim["conclusion"])]
+    farkas = linear and all(r.left.degree <= 1 for r in relations)
+    name = "Farkas" if farkas else "Positivstellensatz"
+    return f"{name} certificate, {len(evidence['terms'])} terms{_met(claim, evidence)}"
+
+
+def _unsat(claim: Data, evidence: Data) -> str:
+    return f"by {' and '.join(evidence['solvers'])}, without a certificate{_met(claim, evidence)}"
+
+
+def _met(claim: Data, evidence: Data) -> str:
+    """What is to be said when no values are known that meet the hypotheses."""
+    if evidence["met"] == "z3":
+        return "; by z3 the hypotheses can be met"
+    if evidence["met"] or relation(claim["conclusion"]).impossible:
+        return ""
+    return "; no values were found that meet the hypotheses, so this may say nothing"
+
+
+def _confirmed(claim: Data, evidence: Data) -> str:
+    match evidence["second"]:
+        case "definition":
+            return " and by a second definition"
+        case "library":
+            return f" and by {BY_LIBRARY[claim['function']]}"
+    return ""
+
+
+def _twice(evidence: Data) -> str:
+    return ", by two definitions" if evidence["second"] == "definition" else ""
+
+
+SETTLED: dict[str, Callable[[Data, Data], str]] = {
+    "refutation": _refutation,
+    "unsat": _unsat,
+    "assignment": lambda claim, e: "witness",
+    "computed": lambda claim, e: f"by definition{_confirmed(claim, e)}",
+    "enumerated": lambda claim, e: f"all {e['cases']:,} cases{_twice(e)}",
+    "case": lambda claim, e: f"case {e['number']} lacks it{_twice(e)}",
+    "searched": lambda claim, e: f"{e['cases']:,} random cases (seed {claim['seed']}){_twice(e)}",
+    "counterexample": lambda claim, e: _twice(e).removeprefix(", "),
+}
+"""By kind of evidence."""
+
+OPEN: dict[str, Callable[[Data, Data], str]] = {
+    "late": lambda claim, e: "the time limit was reached before this step",
+    "cases": lambda claim, e: f"the time limit was reached after {e['cases']:,} cases, all with the property",
+    "degree": lambda claim, e: f"the time limit was reached after certificates of degree {e['degree']}",
+    "no solver": lambda claim, e: (
+        f"no certificate of degree {e['degree']} was found, and this needs the SMT solver z3: "
+        "pip install 'fairqueues[exact]'"
+    ),
+    "solver": lambda claim, e: f"no certificate of degree {e['degree']} was found, and z3 has no answer",
+    "solvers": lambda claim, e: "the solvers disagree: z3 says unsat, cvc5 says sat",
+    "irrational": lambda claim, e: "z3 has a witness, but no rational one was found near it",
+    "vacuous": lambda claim, e: (
+        "the hypotheses contradict each other, so anything would follow; a case that is meant not to occur "
+        "is written with the conclusion 0 == 1"
+    ),
+    "differs": lambda claim, e: (
+        f"computed {e['way']}: {e['value']}, where the statement says {claim['value']}"
+    ),
+    "definitions": lambda claim, e: f"the two definitions disagree: {e['about']}",
+    "holds": lambda claim, e: "the case that was meant as a counterexample has the property",
+    "empty": lambda claim, e: "there is no case to look at",
+    "words, own": lambda claim, e: "stated in words, which nobody has checked",
+    "words, changed": lambda claim, e: "said for the unchanged statement; nobody has said it for this one",
+}
+"""Why a step is UNKNOWN."""
