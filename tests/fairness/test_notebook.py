@@ -225,7 +225,8 @@ def test_the_proofs_do_not_load_the_library_to_show_a_verdict():
     code = (
         "import sys\n"
         "from proofs.verdict import Status, Verdict\n"
-        "v = Verdict('<x>', Status.UNKNOWN, 'n = 2', {}, (), (), {}, (), 0.0)\n"
+        "said = {'said': 'a reader', 'remark': '', 'origin': 'of the catalogue'}\n"
+        "v = Verdict('<x>', Status.UNKNOWN, '', 'n = 2', said, {}, (), (), {}, (), 0.0)\n"
         "assert '&lt;x&gt;' in v._repr_html_()\n"
         "assert not any(m.split('.')[0] in ('fairness', 'pandas') for m in sys.modules)"
     )
