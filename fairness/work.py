@@ -180,6 +180,10 @@ class Task:
         self._announced = False
         self._bar: Any = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy in another process is watched by nobody."""
+        return {**self.__dict__, "_watch": Watch(progress=False), "_bar": None}
+
     def __enter__(self) -> Task:
         self._watch.check(self.what)
         self._announce(self._guess)

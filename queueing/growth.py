@@ -129,6 +129,7 @@ class GrowingTable:
     def covering(self, counts: NDArray[np.int64]) -> Table:
         """Table that holds the state ``counts``, each axis doubled until it does."""
         table = self.table
+        self._watch.check("the simulation")
         if all(x < size for size, x in zip(table.shape, counts, strict=True)):
             return table
         # Threads of a simulation do not inherit who watches it.

@@ -41,6 +41,7 @@ from fairness.policies.protocol import Policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray
 from fairness.validation import Seed
+from fairness.work import OutOfTime, ProgressOption, Task, stopped, watching
 from queueing.grid import MOST
 from queueing.growth import GrowingTable, kernel_table
 from queueing.replications import (
@@ -120,6 +121,8 @@ def simulate(
     n_jobs: int = 1,
     table: Table | None = None,
     start: ArrayLike | None = None,
+    progress: ProgressOption = None,
+    time_limit: float | None = None,
 ) -> Simulation:
     """Simulate the jobs present under a policy, and estimate means with confidence intervals.
 
@@ -147,6 +150,11 @@ def simulate(
         does not change the result.
     start : array_like of shape (n_classes,), jobs, optional
         State in which every replication starts. Default: empty.
+    progress : callable or bool, optional
+        Called with a :class:`fairness.work.Progress` now and then. Default: a bar for work of more than
+        seconds, where standard error is a terminal; False: none.
+    time_limit : float, optional
+        Seconds after which the simulation stops, at the end of a replication or while its table grows.
 
     Returns
     -------
@@ -158,6 +166,8 @@ def simulate(
         If an argument is out of range, no job ever arrives, no job of a class is present while measured, or
         the table outgrows the memory (the policy is then probably unstable at this load: being below capacity
         is enough only for some policies; or there are too many classes for a table).
+    NotConvergedError
+        If the time is over; without all replications there is no ``best``.
     UnstableError
         If a resource is offered more than it can carry.
 
@@ -177,12 +187,18 @@ def simulate(
         raise ModelError("arrival_rates are all 0: there is nothing to simulate; set one above 0")
     system.require_stable()
     streams = spawn_streams(rng, replications)
-    growing = GrowingTable(system, policy, table)
 
     def replication(generator: np.random.Generator) -> tuple[FloatArray, NDArray[np.int64]]:
-        return _replication(system, growing, length, x0, generator)
+        run = _replication(system, growing, length, x0, generator)
+        work.advance()
+        return run
 
-    runs = replicate(replication, streams, n_jobs)
+    try:
+        with watching(progress, time_limit), Task("the simulation", replications, "replications") as work:
+            growing = GrowingTable(system, policy, table, float(events) * replications)
+            runs = replicate(replication, streams, n_jobs)
+    except (OutOfTime, KeyboardInterrupt) as stop:
+        raise stopped(stop, f"not all of {replications} replications are finished", None) from None
     totals = np.stack([run for run, _ in runs])
     grid = np.max([shape for _, shape in runs], axis=0)
     area, time = totals[:, :-1], totals[:, -1:]

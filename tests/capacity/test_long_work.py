@@ -8,7 +8,8 @@ import pytest
 from capacity import provision, service_boundary, service_region, stability_region
 from capacity.antiblocking import enclose
 from capacity.cluster_region import cluster_stability_region
-from fairness import DRF, Cluster, ModelError, NotConvergedError, Problem
+from fairness import DRF, PSDSF, Cluster, ModelError, NotConvergedError, Problem
+from fairness.memory import Room
 from fairness.work import OutOfTime, watching
 from queueing import System, simulate, tabulate
 
@@ -36,6 +37,27 @@ def everything(monkeypatch):
     monkeypatch.setattr("fairness.work.SAMPLE", -1.0)
     monkeypatch.setattr("fairness.work.SHOWN", -1.0)
     return []
+
+
+def test_simulation_of_eight_classes_on_a_cluster_says_its_table_first(everything, monkeypatch):
+    monkeypatch.setattr("fairness.memory.free_memory", lambda: Room(1e15, "here"))
+    system = System.with_load(Cluster(DEMANDS[:8], SERVERS), np.ones(8), 0.7)
+    with pytest.raises(NotConvergedError, match=r"time_limit=0 seconds are over .* 10 replications"):
+        simulate(system, PSDSF(), rng=1, progress=everything.append, time_limit=0)
+
+    def watcher(progress):
+        everything.append(progress)
+        if "for 8 classes" in progress.what:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as stop:
+        simulate(system, PSDSF(), rng=1, progress=watcher)
+    assert stop.value.__notes__ == ["not all of 10 replications are finished"]
+    announced = [p for p in everything if p.announced and "for 8 classes" in p.what and p.total > 1e7]
+    assert announced
+    assert announced[0].unit == "states"
+    # Sampled: 256 states of a policy that solves a program in each.
+    assert announced[0].remaining > 60
 
 
 def test_a_table_that_memory_cannot_hold_is_refused_before_it_starts():

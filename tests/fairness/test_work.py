@@ -1,6 +1,7 @@
 """Long work: what is said before it starts, who is told, and how it stops. No test waits."""
 
 import logging
+import pickle
 
 import numpy as np
 import pytest
@@ -121,3 +122,11 @@ def test_times_for_people():
         "120 days",
     ]
     assert work.LONG < work.TOO_LONG
+
+
+def test_a_task_travels_to_another_process_without_its_watcher():
+    with watching(lambda progress: None, time_limit=0.0):
+        task = Task("a table", 2, "states")
+    copy = pickle.loads(pickle.dumps(task))
+    copy.advance()
+    assert copy.done == 1
