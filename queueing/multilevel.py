@@ -17,11 +17,11 @@ Two steps alternate.
    same method, the last one by elimination. Every block is then multiplied by the ratio of its new to its
    old probability [1]_.
 
-*Time scales.* A class that is slower than the fastest by the factor ``SLOWER`` is not aggregated before the
-faster ones are, down to one state if need be: with two fast classes and one slow, an error that is constant
-over the fast pair and jumps from count to count of the slow class is seen by no sweep, and by no block of
-two. So nearly decomposable chains end in the chain of their slow classes, as in [2]_, and are solved as fast
-as others.
+*Time scales.* A class whose jobs come and go ``SLOWER`` times more seldom than those of the busiest is not
+aggregated before the busier ones are, down to one state if need be: with two fast classes and one slow, an
+error that is constant over the fast pair and jumps from count to count of the slow class is seen by no sweep,
+and by no block of two. So nearly decomposable chains end in the chain of their slow classes, as in [2]_, and
+are solved as fast as others.
 
 Since aggregation is piecewise constant it corrects smooth errors by about half, so the ratio is raised to
 the power ``OVERCORRECTION``. Near the end the last laws are *mixed*: the combination (coefficients summing to
@@ -68,8 +68,8 @@ __all__ = ["Convergence", "multilevel"]
 OVERCORRECTION = 1.5
 PARTIAL = 4.0 / 3.0
 """The power where some axes only are aggregated: along the others the coarser box is exact."""
-SLOWER = 30.0
-"""Classes slower than the fastest by this factor are not aggregated yet."""
+SLOWER = 4.0
+"""Classes that move more seldom than the busiest by this factor are not aggregated yet."""
 COARSEST = 64
 """Boxes of at most so many states are solved by elimination."""
 MEMORY = 5
@@ -82,6 +82,8 @@ FAINT = 1e-240
 """Blocks with less probability are left alone: what they hold would soon be subnormal."""
 CLOSE = 3.0
 """Times the tolerance: when a cycle moves the law by less, mixing ends."""
+USUAL = 0.4
+"""What plain cycles contract by at least, as far as was seen: a smaller rate is an accident of two modes."""
 SLOW = 0.9
 """Contractions beyond this are not waited for."""
 SAFETY = 2.0
@@ -119,7 +121,7 @@ class _Level:
         self.power = 1.0
         if law.size <= COARSEST or len(self.axes) == 1:
             return
-        pace = _paces(law, up, down, shape)
+        pace = _paces(law, down, shape)
         self.block = np.where((shape > 1) & (pace * SLOWER >= pace.max()), 2, 1)
         self.power = OVERCORRECTION if (self.block == 2)[self.axes].all() else PARTIAL
         coarse = -(-shape // self.block)
@@ -232,7 +234,7 @@ def _error(moved: float, rates: list[float], floor: float) -> float:
         return 4 * floor
     if len(rates) < PLAIN or max(rates) >= 1.0:
         return math.inf
-    rate = max(0.1, *rates)
+    rate = max(USUAL, *rates)
     return max(4 * floor, SAFETY * moved * rate / (1.0 - rate))
 
 
@@ -316,19 +318,13 @@ class _Mixture:
 
 
 @stored(nogil=True)
-def _paces(law: FloatArray, up: FloatArray, down: FloatArray, shape: NDArray[np.int64]) -> FloatArray:
-    """Mean rate at which a class that is present loses a job, (n,); 0 along an axis of one state."""
-    n = len(shape)
-    result = np.zeros(n)
-    stride = law.size
-    for i in range(n):
-        stride //= shape[i]
-        present = flow = 0.0
-        for s in range(law.size):
-            if s // stride % shape[i] > 0:
-                present += law[s]
-                flow += law[s] * down[i, s]
-        result[i] = flow / present if present > 0 else 0.0
+def _paces(law: FloatArray, down: FloatArray, shape: NDArray[np.int64]) -> FloatArray:
+    """Jobs of each class that leave per unit of time, (n,); 0 along an axis of one state."""
+    result = np.zeros(len(shape))
+    for i in range(len(shape)):
+        if shape[i] > 1:
+            for s in range(law.size):
+                result[i] += law[s] * down[i, s]
     return result
 
 
