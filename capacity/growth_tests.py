@@ -118,7 +118,8 @@ def simulation_test(
     for length in (events, 4 * events):
         options: dict[str, Any] = {"events": length, "replications": replications, "rng": stream}
         if callable(policy):
-            values = simulate(system, policy, **options).estimates["mean_jobs"].values
+            empty = np.zeros(system.n_classes)
+            values = simulate(system, policy, start=empty, **options).estimates["mean_jobs"].values
         else:
             try:
                 run = simulate_tasks(system, policy, tasks_per_job=tasks_per_job, **options)

@@ -13,8 +13,9 @@ ray the boundary is found in two steps.
    (Bonferroni), as far as intervals of replications are exact. A bracket that does not decide is widened,
    up to the precision asked for; then NotConvergedError.
 
-*Warm-up.* Runs start empty, so that the first part of a run sees fewer jobs and larger rates than the
-stationary law. The first half of every run is left out. A verdict stands only if the rates of the last
+*Warm-up.* Runs start from an approximate stationary law (:mod:`queueing.starts`), and the first half of every
+run is left out. Runs that are too short for intervals (:mod:`queueing.soundness`) decide nothing, and a
+verdict stands only if the rates of the last
 quarter agree with those of the second half, replication by replication, within their Student interval at
 99.9 %; otherwise the run counts as too short and the next, twice as long, decides. A bias that this test does
 not see is smaller than the noise of one run, but the confidence is that of a law without bias.

@@ -26,8 +26,9 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import joblib
@@ -44,6 +45,7 @@ from queueing.results import class_table
 from queueing.system import System
 
 __all__ = [
+    "PARTS",
     "Estimate",
     "EstimatedMeans",
     "RunLength",
@@ -51,7 +53,12 @@ __all__ = [
     "estimate_ratio",
     "replicate",
     "spawn_streams",
+    "warning_lines",
+    "withheld",
 ]
+
+PARTS = 8
+"""Parts of each replication whose means are compared: is it long enough, has it forgotten its start?"""
 
 T = TypeVar("T")
 
@@ -70,12 +77,15 @@ class Estimate:
         The ratio of each replication by itself.
     confidence : float
         Level of the interval.
+    sound : bool
+        Whether the replications allow an interval; if not it is infinite, and the result says why.
     """
 
     value: FloatArray
     standard_error: FloatArray
     values: FloatArray
     confidence: float
+    sound: bool = True
 
     @property
     def half_width(self) -> FloatArray:
@@ -83,16 +93,27 @@ class Estimate:
         return self.half_width_at(self.confidence)
 
     def half_width_at(self, confidence: float) -> FloatArray:
-        """Half-width of the interval of another level, (n,)."""
+        """Half-width of the interval of another level, (n,); infinite if the run is not sound."""
+        if not self.sound:
+            return np.where(np.isnan(self.value), np.nan, np.inf)
         quantile = float(stats.t.isf((1 - confidence) / 2, len(self.values) - 1))
         return quantile * self.standard_error
 
 
+def withheld(estimates: Mapping[Any, Estimate]) -> dict[Any, Estimate]:
+    """The same estimates with infinite intervals."""
+    return {name: replace(estimate, sound=False) for name, estimate in estimates.items()}
+
+
 class EstimatedMeans:
-    """Base of results made of :class:`Estimate`: their values by name, their intervals, one table."""
+    """Base of results made of :class:`Estimate`: their values by name, their intervals, one table.
+
+    ``warnings`` says why the intervals are not sound (:mod:`queueing.soundness`); they are infinite then.
+    """
 
     system: System
     estimates: dict[str, Estimate]
+    warnings: tuple[str, ...]
 
     @property
     def mean_jobs(self) -> FloatArray:
@@ -158,6 +179,18 @@ class RunLength:
     def measured_events(self) -> int:
         """Events of a replication that are measured, >= 1."""
         return self.events - self.warmup_events
+
+    @property
+    def parts(self) -> int:
+        """Parts of the measured events whose means are compared: PARTS, or as many as there are events."""
+        return min(PARTS, self.measured_events)
+
+    @property
+    def pieces(self) -> tuple[int, ...]:
+        """Events of both halves of the warm-up, then of the measured parts."""
+        edges = [self.measured_events * k // self.parts for k in range(self.parts + 1)]
+        half = self.warmup_events // 2
+        return half, self.warmup_events - half, *(b - a for a, b in pairwise(edges))
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,10 +268,17 @@ def estimates_lines(estimates: Mapping[str, Estimate], labels: Sequence[str]) ->
 
 def _rounded(value: float, half_width: float) -> str:
     """Value and half-width to the second significant digit of the half-width."""
+    if math.isinf(half_width):
+        return f"{value:.3g} (no interval)"
     if not (math.isfinite(value) and half_width > 0):
         return f"{value:.6g}"
     digits = max(0, 1 - math.floor(math.log10(half_width)))
     return f"{value:.{digits}f} +- {half_width:.{digits}f}"
+
+
+def warning_lines(warnings: Sequence[str]) -> list[str]:
+    """Lines of a summary that say why there are no intervals."""
+    return [f"  warning: {text}" for text in warnings]
 
 
 def _divide(top: FloatArray, bottom: FloatArray) -> FloatArray:

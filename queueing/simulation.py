@@ -42,7 +42,6 @@ from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray
 from fairness.validation import Seed
 from fairness.work import OutOfTime, ProgressOption, Task, stopped, watching
-from queueing.grid import MOST
 from queueing.growth import GrowingTable, kernel_table
 from queueing.replications import (
     Estimate,
@@ -52,7 +51,11 @@ from queueing.replications import (
     estimates_lines,
     replicate,
     spawn_streams,
+    warning_lines,
+    withheld,
 )
+from queueing.soundness import Measured, Memory, run_warnings
+from queueing.starts import check_start, given_start, stationary_start
 from queueing.system import System
 from queueing.table import Table
 
@@ -82,6 +85,8 @@ class Simulation(EstimatedMeans):
         Entropy of the seed.
     table_shape : tuple of int
         Grid of job counts that the walks needed in the end.
+    warnings : tuple of str
+        Why the run is too short for intervals (:mod:`queueing.soundness`): half-widths are infinite then.
     """
 
     system: System
@@ -93,6 +98,7 @@ class Simulation(EstimatedMeans):
     time: float
     entropy: Any
     table_shape: tuple[int, ...]
+    warnings: tuple[str, ...]
 
     def summary(self) -> str:
         """Estimates with their intervals, and the effort behind them."""
@@ -100,6 +106,7 @@ class Simulation(EstimatedMeans):
             f"{self.policy}, simulated: {self.replications} replications, {self.events:,} events in "
             f"{self.time:.4g} units of time, {self.confidence:.0%} intervals",
             *estimates_lines(self.estimates, self.system.problem.job_classes),
+            *warning_lines(self.warnings),
         ]
         return "\n".join(lines)
 
@@ -149,7 +156,8 @@ def simulate(
         Tasks already computed for the same problem and policy. The table grows when needed; its first size
         does not change the result.
     start : array_like of shape (n_classes,), jobs, optional
-        State in which every replication starts. Default: empty.
+        State in which every replication starts. Default: each draws its own from an approximate stationary
+        law, balanced fairness where that is cheap (:mod:`queueing.starts`), the same under every policy.
     progress : callable or bool, optional
         Called with a :class:`fairness.work.Progress` now and then. Default: a bar for work of more than
         seconds, where standard error is a terminal; False: none.
@@ -159,6 +167,7 @@ def simulate(
     Returns
     -------
     Simulation
+        If the run is too short for the load, its ``warnings`` say so and its intervals are infinite.
 
     Raises
     ------
@@ -182,14 +191,16 @@ def simulate(
     True
     """
     length = RunLength(events, warmup, replications, confidence)
-    x0 = check_start(system, start)
+    fixed = None if start is None else given_start(check_start(system, start))
     if not system.arrival_rates.any():
         raise ModelError("arrival_rates are all 0: there is nothing to simulate; set one above 0")
     system.require_stable()
     streams = spawn_streams(rng, replications)
+    begin = fixed or stationary_start(system)
 
     def replication(generator: np.random.Generator) -> tuple[FloatArray, NDArray[np.int64]]:
-        run = _replication(system, growing, length, x0, generator)
+        # The start has a stream of its own: the walk is the same from wherever it begins.
+        run = _replication(system, growing, length, begin.draw(generator.spawn(1)[0]), generator)
         work.advance()
         return run
 
@@ -199,7 +210,8 @@ def simulate(
             runs = replicate(replication, streams, n_jobs)
     except (OutOfTime, KeyboardInterrupt) as stop:
         raise stopped(stop, f"not all of {replications} replications are finished", None) from None
-    totals = np.stack([run for run, _ in runs])
+    parts = np.stack([run for run, _ in runs])
+    totals = parts[:, 2:].sum(axis=1)
     grid = np.max([shape for _, shape in runs], axis=0)
     area, time = totals[:, :-1], totals[:, -1:]
     for i in np.flatnonzero((system.arrival_rates > 0) & ~area.any(axis=0)):
@@ -214,27 +226,29 @@ def simulate(
         "mean_durations": estimate_ratio(area, rates * time, confidence),
         "service_rates": estimate_ratio(loads * time, area, confidence),
     }
+    warm = parts[:, 1].sum(axis=0)
+    measured = Measured(
+        parts[:, 2:, :-1] / parts[:, 2:, -1:],
+        estimates["mean_jobs"].value,
+        warm[:-1] / warm[-1] if warm[-1] > 0 else np.full(system.n_classes, np.nan),
+        begin.mean_jobs,
+        float(time.mean()),
+        float(parts[:, :2, -1].sum(axis=1).mean()),
+        "more events",
+    )
+    warnings = run_warnings(Memory.of(system), measured)
     return Simulation(
         system,
         policy_name(policy),
-        estimates,
+        withheld(estimates) if warnings else estimates,
         confidence,
         replications,
         replications * length.measured_events,
         float(time.sum()),
         streams.entropy,
         tuple(int(k) for k in grid),
+        warnings,
     )
-
-
-def check_start(system: System, start: ArrayLike | None) -> NDArray[np.int64]:
-    """Validated initial job counts, (n_classes,); empty when None."""
-    if start is None:
-        return np.zeros(system.n_classes, dtype=np.int64)
-    counts = system.problem.check_counts(start)
-    if counts.ndim != 1 or (counts != np.floor(counts)).any() or (counts > MOST).any():
-        raise ModelError(f"start must list {system.n_classes} whole numbers of jobs, <= 2**53; got {start!r}")
-    return counts.astype(np.int64)
 
 
 def _replication(
@@ -244,16 +258,18 @@ def _replication(
     start: NDArray[np.int64],
     generator: np.random.Generator,
 ) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Integrals of the job counts and the time, (n_classes + 1,), and the grid that one replication read."""
-    counts = start.copy()
-    totals = np.zeros(system.n_classes + 1)
+    """Integrals of the job counts and the time, and the grid that one replication read.
+
+    The integrals have shape (2 + n_parts, n_classes + 1): halves of the warm-up, then the measured parts.
+    """
+    counts = start
+    totals = np.zeros((2 + length.parts, system.n_classes + 1))
     completion_rates = 1.0 / system.mean_sizes
-    for budget in (length.warmup_events, length.measured_events):
-        totals[:] = 0.0
+    for total, budget in zip(totals, length.pieces, strict=True):
         while budget > 0:
             tasks, shape = kernel_table(table.covering(counts))
             budget -= walk(
-                tasks, shape, system.arrival_rates, completion_rates, counts, totals, generator, budget
+                tasks, shape, system.arrival_rates, completion_rates, counts, total, generator, budget
             )
     return totals, shape
 

@@ -62,11 +62,12 @@ def check_length(
 
 def run_phases(
     count: int | None, end: float | None, warmup: float, batches: int
-) -> tuple[Phase, list[Phase]]:
-    """Warm-up and measured phases, of equal numbers of jobs or equal lengths."""
+) -> tuple[list[Phase], list[Phase]]:
+    """Both halves of the warm-up, and measured phases, of equal numbers of jobs or equal lengths."""
     if end is not None:
         times = np.linspace(warmup * end, end, batches + 1)
-        return Phase(horizon=float(times[0])), [Phase(horizon=float(t)) for t in times[1:]]
+        halves = [Phase(horizon=float(times[0]) / 2), Phase(horizon=float(times[0]))]
+        return halves, [Phase(horizon=float(t)) for t in times[1:]]
     assert count is not None
     edges = np.linspace(int(warmup * count), count, batches + 1).astype(np.int64)
     if count - edges[0] < batches:
@@ -74,13 +75,17 @@ def run_phases(
             f"{count - edges[0]} measured jobs cannot be cut into {batches} batches; give more jobs or fewer "
             "replications"
         )
-    return Phase(int(edges[0])), [Phase(int(b - a)) for a, b in pairwise(edges)]
+    half = int(edges[0]) // 2
+    halves = [Phase(half), Phase(int(edges[0]) - half)]
+    return halves, [Phase(int(b - a)) for a, b in pairwise(edges)]
 
 
-def traced_system(system: System, trace: JobTrace, sizes: Any, arrivals: Any) -> System:
+def traced_system(system: System, trace: JobTrace, sizes: Any, arrivals: Any, start: Any) -> System:
     """System of a trace, which leaves no other choice of jobs."""
     if sizes is not None or arrivals is not None:
         raise ModelError("a trace brings its own sizes and arrivals; leave out sizes and arrivals")
+    if start is not None:
+        raise ModelError("a trace starts empty, with its first job; leave out start")
     if not same_problem(trace.problem, system.problem):
         raise ModelError("trace was read for another problem than that of the system")
     return trace.system()

@@ -33,6 +33,7 @@ __all__ = [
     "LOG_FULL",
     "STUCK",
     "TABLE_LEFT",
+    "UNMEASURED",
     "State",
     "advance",
     "new_state",

@@ -29,12 +29,14 @@ from queueing.joblevel.events import (
     LOGGED,
     PENDING,
     TABLE_LEFT,
+    UNMEASURED,
     advance,
     new_state,
 )
 from queueing.joblevel.traces import JobTrace
+from queueing.starts import rest_of_sizes
 
-__all__ = ["DrawnJobs", "JobSource", "Outcome", "Phase", "TracedJobs", "run"]
+__all__ = ["DrawnJobs", "JobSource", "Outcome", "Phase", "TracedJobs", "run", "work_left"]
 
 BLOCK = 4096
 """Jobs drawn ahead per class: enough to hide the cost of a call, few enough to stay in the cache."""
@@ -76,6 +78,14 @@ class DrawnJobs:
         np.cumsum(times, out=times)
         self.clock[i] = float(times[-1])
         sizes[:] = _positive(self.sizes[i].sample(self.size_streams[i], len(sizes)), self.sizes[i])
+
+
+def work_left(
+    counts: IntArray, sizes: Sequence[Law], generator: np.random.Generator
+) -> tuple[FloatArray, ...]:
+    """What is left of the sizes of jobs present, one array per class."""
+    laws = zip(counts, sizes, generator.spawn(len(sizes)), strict=True)
+    return tuple(_positive(rest_of_sizes(law, int(count), stream), law) for count, law, stream in laws)
 
 
 def _positive(values: FloatArray, law: Law) -> FloatArray:
@@ -120,7 +130,8 @@ class Outcome:
     ``log`` (n_measured, 4) holds class, arrival, size, departure; the jobs of measured phase k are its rows
     ``edges[k]`` to ``edges[k + 1] - 1``; ``area`` (n_phases, n_classes) and ``time`` (n_phases,) are the
     time integrals of the counts and the lengths of the phases; ``events`` are the arrivals and departures
-    of the measured phases, ``grid`` the table read.
+    of the measured phases, ``grid`` the table read. ``warm_area`` (n_classes,) and ``warm_time`` belong to
+    the second half of the warm-up, ``warmup`` is the length of all of it.
     """
 
     log: FloatArray
@@ -129,10 +140,21 @@ class Outcome:
     time: FloatArray
     events: int
     grid: tuple[int, ...]
+    warm_area: FloatArray
+    warm_time: float
+    warmup: float
 
 
-def run(source: JobSource, table: GrowingTable, warmup: Phase, phases: Sequence[Phase]) -> Outcome:
-    """Run a warm-up, the measured phases and the drain, from an empty system.
+def run(
+    source: JobSource,
+    table: GrowingTable,
+    warmup: Sequence[Phase],
+    phases: Sequence[Phase],
+    present: Sequence[FloatArray] = (),
+) -> Outcome:
+    """Run a warm-up, the measured phases and the drain, from a system empty or with some jobs.
+
+    ``present`` holds the work left of the first jobs, one array per class.
 
     Raises
     ------
@@ -142,16 +164,19 @@ def run(source: JobSource, table: GrowingTable, warmup: Phase, phases: Sequence[
         If logged jobs do not leave.
     """
     measured = sum(phase.arrivals for phase in phases)
-    progress = _Run(source, table, measured if measured < MOST else BLOCK)
-    progress.go(warmup)
+    progress = _Run(source, table, measured if measured < MOST else BLOCK, present)
     edges, area, time, events = [0], [], [], 0
-    for phase in phases:
+    for phase in (*warmup, *phases):
         start = float(progress.state.clock[0])
         progress.state.area[:] = 0.0
-        events += progress.go(phase, measured=True)
-        edges.append(int(progress.state.counters[LOGGED]))
+        counted = len(time) >= len(warmup)
+        made = progress.go(phase, measured=counted)
+        if counted:
+            events += made
+            edges.append(int(progress.state.counters[LOGGED]))
         area.append(progress.state.area.copy())
         time.append(float(progress.state.clock[0]) - start)
+    warm = len(warmup)
     # Ten times the run, and at least the busy period of a heavily loaded system.
     progress.go(Phase(max(10 * edges[-1], 1_000_000)), drain=True)
     left = int(progress.state.counters[PENDING])
@@ -163,17 +188,35 @@ def run(source: JobSource, table: GrowingTable, warmup: Phase, phases: Sequence[
             "reduce arrival_rates"
         )
     log = progress.state.log[: edges[-1]]
-    return Outcome(log, np.array(edges), np.array(area), np.array(time), events, tuple(progress.shape))
+    return Outcome(
+        log,
+        np.array(edges),
+        np.array(area[warm:]),
+        np.array(time[warm:]),
+        events,
+        tuple(progress.shape),
+        area[warm - 1],
+        time[warm - 1],
+        sum(time[:warm]),
+    )
 
 
 class _Run:
     """State of the kernel, and what it reads."""
 
-    def __init__(self, source: JobSource, table: GrowingTable, log: int) -> None:
+    def __init__(
+        self, source: JobSource, table: GrowingTable, log: int, present: Sequence[FloatArray]
+    ) -> None:
         n = table.table.problem.n_classes
         self.source = source
         self.growing = table
-        self.state = new_state(n, BLOCK, FIRST_JOBS, log)
+        room = max([FIRST_JOBS, *(2 * len(work) for work in present)])
+        self.state = state = new_state(n, BLOCK, room, log)
+        for i, work in enumerate(present):
+            # In increasing order they are a heap.
+            state.counts[i] = len(work)
+            state.thresholds[i, : len(work)] = np.sort(work)
+            state.rows[i, : len(work)] = UNMEASURED
         self._read_table()
 
     def go(self, phase: Phase, *, measured: bool = False, drain: bool = False) -> int:

@@ -36,11 +36,12 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from fairness.errors import ModelError, NotConvergedError
 from fairness.kernels import IntArray
@@ -61,10 +62,11 @@ from queueing.joblevel.arguments import (
     scaled_laws,
     traced_system,
 )
-from queueing.joblevel.runs import DrawnJobs, JobSource, Outcome, TracedJobs, run
+from queueing.joblevel.runs import DrawnJobs, JobSource, Outcome, TracedJobs, run, work_left
 from queueing.joblevel.statistics import (
     JOBS,
     estimates,
+    phase_parts,
     phase_quantiles,
     phase_totals,
     quantile_estimates,
@@ -79,12 +81,25 @@ from queueing.replications import (
     estimates_lines,
     replicate,
     spawn_streams,
+    warning_lines,
+    withheld,
 )
 from queueing.results import class_table
+from queueing.soundness import Measured, Memory, run_warnings
+from queueing.starts import check_start, given_start, stationary_start
 from queueing.system import System
 from queueing.table import Table
 
 __all__ = ["JobSimulation", "simulate_jobs"]
+
+
+class Sample(NamedTuple):
+    """What is kept of a replication, or of all batches of one run."""
+
+    totals: FloatArray  # (n_phases, n_classes, 6)
+    ranked: FloatArray  # (n_phases, 2, n_levels, n_classes)
+    parts: FloatArray  # (n_phases, parts, n_classes)
+    outcome: Outcome
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,6 +141,8 @@ class JobSimulation(EstimatedMeans):
         Grid of job counts that the runs needed in the end.
     record : DataFrame or None
         The measured jobs, if asked for: sample, job_class, arrival_time, size, duration.
+    warnings : tuple of str
+        Why the run is too short for intervals (:mod:`queueing.soundness`): half-widths are infinite then.
     """
 
     system: System
@@ -145,6 +162,7 @@ class JobSimulation(EstimatedMeans):
     entropy: Any
     table_shape: tuple[int, ...]
     record: pd.DataFrame | None
+    warnings: tuple[str, ...]
 
     @property
     def mean_slowdowns(self) -> FloatArray:
@@ -183,6 +201,7 @@ class JobSimulation(EstimatedMeans):
             lines += estimates_lines(by_level, names)
         off = np.nanmax(np.abs(self.little.value - 1))
         lines.append(f"  Little's law: jobs / (rate x duration) is off 1 by at most {off:.2g}")
+        lines += warning_lines(self.warnings)
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -208,6 +227,7 @@ def simulate_jobs(
     rng: Seed = None,
     n_jobs: int = 1,
     table: Table | None = None,
+    start: ArrayLike | None = None,
     record: bool = False,
 ) -> JobSimulation:
     """Simulate jobs with their remaining work under a policy; durations, slowdowns, quantiles, intervals.
@@ -252,12 +272,17 @@ def simulate_jobs(
         Replications run at the same time (joblib; threads by default). The result does not depend on it.
     table : Table, optional
         Tasks already computed for the same problem and policy; its size does not change the result.
+    start : array_like of shape (n_classes,), jobs, optional
+        Jobs present at time 0 in every replication; what is left of their sizes is drawn, as that of jobs met
+        at a random time. Default: each replication draws its own from an approximate stationary law
+        (:mod:`queueing.starts`); traces start empty.
     record : bool
         Keep the measured jobs.
 
     Returns
     -------
     JobSimulation
+        If the run is too short for the load, its ``warnings`` say so and its intervals are infinite.
 
     Raises
     ------
@@ -268,7 +293,8 @@ def simulate_jobs(
     UnstableError
         If a resource is offered more than it can carry (not of a trace), or measured jobs never leave.
     NotConvergedError
-        If the precision is not reached; ``best`` is the result, ``residual`` the precision that it has.
+        If the precision is not reached, or by intervals that are not sound; ``best`` is the result,
+        ``residual`` the precision that it has.
 
     Examples
     --------
@@ -302,14 +328,20 @@ def simulate_jobs(
     size_laws: tuple[Law, ...] | None = None
     gaps: tuple[Law | None, ...] | None = None
     if trace is not None:
-        system = traced_system(system, trace, sizes, arrivals)
+        system = traced_system(system, trace, sizes, arrivals, start)
         streams = Streams((), None)
+        begin = given_start(np.zeros(system.n_classes, dtype=np.int64))
+        memory = Memory.of(system, *trace.variation)
     else:
+        fixed = None if start is None else given_start(check_start(system, start))
         size_laws, gaps = scaled_laws(system, sizes, arrivals)
         length = float(count) if count is not None else float(end or 0) * system.arrival_rates.sum()
         # A sequential run may stop after those it starts with.
         check_tails(system, size_laws, gaps, (1 - warmup) * length * (1 if one_run else replications))
         streams = spawn_streams(rng, 1 if one_run else most)
+        begin = fixed or stationary_start(system)
+        variation = (np.array([1.0 if law is None else law.scv for law in one]) for one in (size_laws, gaps))
+        memory = Memory.of(system, *variation)
     if count is not None:
         require_memory(
             32.0 * count * (1 - warmup) * (replications if record else 1),
@@ -318,8 +350,9 @@ def simulate_jobs(
         )
     growing = GrowingTable(system, policy, table)
 
-    def sample(generator: np.random.Generator | None) -> tuple[FloatArray, FloatArray, Outcome]:
+    def sample(generator: np.random.Generator | None) -> Sample:
         source: JobSource
+        present: tuple[FloatArray, ...] = ()
         if trace is not None:
             source = TracedJobs(trace)
         else:
@@ -327,35 +360,58 @@ def simulate_jobs(
             assert size_laws is not None
             assert generator is not None
             source = DrawnJobs(gaps, size_laws, generator)
-        outcome = run(source, growing, warm, phases)
-        totals, ranked = phase_totals(outcome), phase_quantiles(outcome, levels)
-        return totals, ranked, outcome if record else _without_log(outcome)
+            # Spawned last: the jobs that arrive are the same from wherever the run begins.
+            early = generator.spawn(1)[0]
+            present = work_left(begin.draw(early), size_laws, early)
+        outcome = run(source, growing, warm, phases, present)
+        totals, ranked, parts = phase_totals(outcome), phase_quantiles(outcome, levels), phase_parts(outcome)
+        return Sample(totals, ranked, parts, outcome if record else _without_log(outcome))
 
-    def result(outcomes: Sequence[tuple[FloatArray, FloatArray, Outcome]]) -> JobSimulation:
-        totals = np.concatenate([totals for totals, _, _ in outcomes])
-        ranked = np.concatenate([ranked for _, ranked, _ in outcomes])
+    def result(samples: Sequence[Sample]) -> JobSimulation:
+        totals = np.concatenate([s.totals for s in samples])
+        ranked = np.concatenate([s.ranked for s in samples])
+        outcomes = [s.outcome for s in samples]
         _check_jobs(system, totals[:, :, JOBS])
         by_name, little = estimates(totals, confidence)
+        by_level = [quantile_estimates(ranked[:, k], levels, confidence) for k in range(2)]
+        warm_time = sum(outcome.warm_time for outcome in outcomes)
+        area: FloatArray = np.sum([outcome.warm_area for outcome in outcomes], axis=0)
+        fewest = min(s.parts.shape[1] for s in samples)
+        measured = Measured(
+            np.concatenate([s.parts[:, :fewest] for s in samples]),
+            by_name["mean_jobs"].value,
+            area / warm_time if warm_time > 0 else np.full(system.n_classes, np.nan),
+            begin.mean_jobs,
+            float(np.mean([outcome.time for outcome in outcomes])),
+            float(np.mean([outcome.warmup for outcome in outcomes])),
+            "more jobs" if end is None else "a longer horizon",
+            one_run,
+        )
+        warnings = run_warnings(memory, measured)
+        if warnings:
+            by_name, little = withheld(by_name), replace(little, sound=False)
+            by_level = [withheld(estimates) for estimates in by_level]
         alone = policy_tasks(system.problem, policy, np.eye(system.n_classes)).diagonal()
-        start = 0.0 if trace is None else float(trace.arrival_times[0])
+        since = 0.0 if trace is None else float(trace.arrival_times[0])
         return JobSimulation(
             system,
             policy_name(policy),
             size_laws,
             gaps,
             by_name,
-            quantile_estimates(ranked[:, 0], levels, confidence),
-            quantile_estimates(ranked[:, 1], levels, confidence),
+            by_level[0],
+            by_level[1],
             little,
             alone.copy(),
             confidence,
             len(totals),
             totals[:, :, JOBS].sum(axis=0).astype(np.int64),
-            sum(outcome.events for _, _, outcome in outcomes),
-            float(sum(outcome.time.sum() for _, _, outcome in outcomes)),
+            sum(outcome.events for outcome in outcomes),
+            float(sum(outcome.time.sum() for outcome in outcomes)),
             streams.entropy,
-            tuple(int(k) for k in np.max([outcome.grid for _, _, outcome in outcomes], axis=0)),
-            _recorded(system, [outcome for _, _, outcome in outcomes], start) if record else None,
+            tuple(int(k) for k in np.max([outcome.grid for outcome in outcomes], axis=0)),
+            _recorded(system, outcomes, since) if record else None,
+            warnings,
         )
 
     if trace is not None:
@@ -363,13 +419,14 @@ def simulate_jobs(
     elif one_run:
         best = result([sample(streams.generators[0])])
     else:
-        done: list[tuple[FloatArray, FloatArray, Outcome]] = []
+        done: list[Sample] = []
         target = replications
         while True:
             more = Streams(streams.generators[len(done) : target], streams.entropy)
             done += replicate(sample, more, n_jobs)
             best = result(done)
-            if precision is None or best.precision <= precision or target == most:
+            # More replications of runs that are too short stay too short.
+            if precision is None or best.warnings or best.precision <= precision or target == most:
                 break
             # Half-widths fall as 1/sqrt(replications); at most doubled, as the first guess is rough.
             wanted = math.ceil(target * min(2.0, (best.precision / precision) ** 2))
@@ -377,11 +434,14 @@ def simulate_jobs(
     # A NaN is not a precision reached.
     if precision is not None and not best.precision <= precision:
         remedy = "more jobs or a longer horizon" if one_run else "more jobs, or raise max_replications"
+        reached = (
+            f"no interval of the mean durations: {best.warnings[0]}"
+            if best.warnings
+            else f"relative half-width {best.precision:.3g} of the mean durations, more than the precision "
+            f"{precision:g} asked for; give {remedy}"
+        )
         raise NotConvergedError(
-            f"relative half-width {best.precision:.3g} of the mean durations after {best.jobs.sum():,} jobs, "
-            f"more than the precision {precision:g} asked for; give {remedy}",
-            best=best,
-            residual=best.precision,
+            f"after {best.jobs.sum():,} jobs: {reached}", best=best, residual=best.precision
         )
     return best
 
@@ -396,9 +456,7 @@ def _check_jobs(system: System, jobs: FloatArray) -> None:
 
 
 def _without_log(outcome: Outcome) -> Outcome:
-    return Outcome(
-        outcome.log[:0].copy(), outcome.edges, outcome.area, outcome.time, outcome.events, outcome.grid
-    )
+    return replace(outcome, log=outcome.log[:0].copy())
 
 
 def _recorded(system: System, outcomes: Sequence[Outcome], start: float) -> pd.DataFrame:

@@ -8,16 +8,17 @@ Of the jobs that arrived in a measured phase, with sizes :math:`S_k` and duratio
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from fairness.problem import FloatArray
 from queueing.joblevel.events import ARRIVAL, CLASS, DEPARTURE, SIZE
 from queueing.joblevel.runs import Outcome
-from queueing.replications import Estimate, estimate_ratio
+from queueing.replications import PARTS, Estimate, estimate_ratio
 from queueing.tasklevel.kernels import kernel
 
-__all__ = ["estimates", "phase_quantiles", "phase_totals", "quantile_estimates"]
+__all__ = ["estimates", "phase_parts", "phase_quantiles", "phase_totals", "quantile_estimates"]
 
 # Columns of the totals.
 JOBS, DURATION, SLOWDOWN, WORK, AREA, TIME = range(6)
@@ -60,6 +61,21 @@ def phase_quantiles(outcome: Outcome, levels: Sequence[float]) -> FloatArray:
                 own = durations[mine]
                 answer[k, 0, :, i] = np.quantile(own, levels)
                 answer[k, 1, :, i] = np.quantile(own / part[mine, SIZE], levels)
+    return answer
+
+
+def phase_parts(outcome: Outcome) -> FloatArray:
+    """Durations per arriving job by class in the parts of each phase, (n_phases, parts, n_classes).
+
+    By Little's law in proportion to the jobs present.
+    """
+    phases, n = outcome.area.shape
+    parts = min(PARTS, max(1, int(np.diff(outcome.edges).min())))
+    answer = np.zeros((phases, parts, n))
+    for k, (begin, end) in enumerate(pairwise(outcome.edges)):
+        for part, rows in enumerate(np.array_split(outcome.log[begin:end], parts)):
+            durations = rows[:, DEPARTURE] - rows[:, ARRIVAL]
+            answer[k, part] = np.bincount(rows[:, CLASS].astype(np.int64), durations, n) / max(len(rows), 1)
     return answer
 
 

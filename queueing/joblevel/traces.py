@@ -105,6 +105,14 @@ class JobTrace:
         work = np.bincount(self.class_indices, weights=self.sizes, minlength=n)
         return System(self.problem, jobs / self.span, np.divide(work, jobs, out=np.ones(n), where=jobs > 0))
 
+    @property
+    def variation(self) -> tuple[FloatArray, FloatArray]:
+        """Squared coefficients of variation of sizes and of times between arrivals, each (n_classes,)."""
+        own = [self.class_indices == i for i in range(self.problem.n_classes)]
+        sizes = [self.sizes[mine] for mine in own]
+        gaps = [np.diff(self.arrival_times[mine]) for mine in own]
+        return _scv(sizes), _scv(gaps)
+
     def size_law(self, job_class: str) -> Empirical:
         """Sizes of a class, as a law to draw from."""
         if job_class not in self.problem.job_classes:
@@ -197,6 +205,11 @@ def _check(
         k = int(np.argmax(indices < 0))
         raise ModelError(f"{where(k)}: unknown class {names[k]!r}; choose from {_listed(problem)}")
     return indices
+
+
+def _scv(groups: Sequence[FloatArray]) -> FloatArray:
+    """Squared coefficients of variation; 1 where there is nothing to tell it from."""
+    return np.array([g.var() / g.mean() ** 2 if len(g) > 1 and g.any() else 1.0 for g in groups])
 
 
 def _listed(problem: Problem | Cluster) -> str:

@@ -31,7 +31,7 @@ from queueing.system import System
 from queueing.tasklevel.candidates import PlacedModel, PlacedState
 from queueing.tasklevel.placed_events import advance_placed, new_placed_state
 from queueing.tasklevel.placement import BestFit, Placement, PlacementRule
-from queueing.tasklevel.runs import ROUNDING, TaskRun, check_run, most_alone, whole_limits
+from queueing.tasklevel.runs import ROUNDING, TaskRun, alone_times, check_run, most_alone, whole_limits
 from queueing.tasklevel.schedulers import (
     STATIC,
     TARGET,
@@ -56,6 +56,7 @@ class PlacedRuns:
     max_jobs: int
     event_rate: float
     most_running: int
+    alone_times: FloatArray
     log_columns = 5
     rule: Rule
     table: GrowingTable | None
@@ -102,6 +103,11 @@ class PlacedRuns:
         alone = self.alone.sum(axis=1)
         self.event_rate = float((system.arrival_rates + np.minimum(system.loads, alone) / means).sum())
         self.most_running = int(alone.sum()) + system.n_classes
+        times = alone_times(system, alone, means)
+        # Of types that may have to wait for each other, in the worst case.
+        self.alone_times = np.empty(system.n_classes)
+        for types in jobs:
+            self.alone_times[types] = times[types].sum()
         views = self.n_servers if self.place.bound else 1
         self.first_group = np.concatenate([[0], np.cumsum(views << sizes)]).astype(np.int64)
         require_memory(

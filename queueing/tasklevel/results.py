@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,11 +11,16 @@ import numpy as np
 import pandas as pd
 
 from fairness.problem import FloatArray
-from queueing.replications import Estimate, EstimatedMeans, estimates_lines
+from queueing.replications import Estimate, EstimatedMeans, estimates_lines, warning_lines
 from queueing.system import System
 from queueing.tasklevel.schedulers import IntArray
 
 __all__ = ["ServerEvidence", "TaskSimulation", "TaskTrace"]
+
+
+def percentage(value: float, half_width: float) -> str:
+    """Part of the whole with its interval, if there is one."""
+    return f"{value:.2%}" + (f" +- {half_width:.2%}" if math.isfinite(half_width) else " (no interval)")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,7 +70,7 @@ class ServerEvidence:
                 f"  {name} in use: {column.min():.2%} to {column.max():.2%} on {len(self.servers)} servers"
                 for name, column in zip(self.resources, used.T, strict=True)
             ]
-        wait, lost = (f"{e.value[0]:.2%} +- {e.half_width[0]:.2%}" for e in (self.waiting, self.fragmented))
+        wait, lost = (percentage(e.value[0], e.half_width[0]) for e in (self.waiting, self.fragmented))
         lines.append(f"  {self.placement}: jobs wait {wait} of the time, {lost} with enough free in all")
         return "\n".join(lines)
 
@@ -99,6 +105,8 @@ class TaskSimulation(EstimatedMeans):
         Time simulated in these events.
     entropy : int or sequence of int
         Entropy of the seed.
+    warnings : tuple of str
+        Why the run is too short for intervals (:mod:`queueing.soundness`): half-widths are infinite then.
     servers : ServerEvidence or None
         Of a cluster, or where a placement rule was given: utilisation of each server, fragmentation.
     """
@@ -113,6 +121,7 @@ class TaskSimulation(EstimatedMeans):
     departures: IntArray
     time: float
     entropy: Any
+    warnings: tuple[str, ...]
     servers: ServerEvidence | None = None
 
     @property
@@ -128,10 +137,11 @@ class TaskSimulation(EstimatedMeans):
             f"{self.scheduler}, task by task: {self.replications} replications, {self.events:,} events in "
             f"{self.time:.4g} units of time, {self.confidence:.0%} intervals",
             *estimates_lines(self.estimates, problem.job_classes),
-            "  in use: " + ", ".join(f"{name} {u:.2%} +- {h:.2%}" for name, u, h in used),
+            "  in use: " + ", ".join(f"{name} {percentage(u, h)}" for name, u, h in used),
         ]
         if self.servers is not None:
             lines.append(self.servers.summary())
+        lines += warning_lines(self.warnings)
         return "\n".join(lines)
 
     def __repr__(self) -> str:

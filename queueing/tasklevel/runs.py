@@ -19,7 +19,7 @@ from queueing.tasklevel.events import DONE, TABLE_LEFT, TOO_MANY_JOBS, Log, adva
 from queueing.tasklevel.schedulers import IntArray, Rule, Scheduler
 from queueing.tasklevel.workload import TaskLaw, TaskNumbers, possibly_none, task_law
 
-__all__ = ["TaskRun", "TaskRuns", "check_run", "most_alone", "whole_limits"]
+__all__ = ["TaskRun", "TaskRuns", "alone_times", "check_run", "most_alone", "whole_limits"]
 
 TASK_TIMES = ("exponential", "deterministic")
 
@@ -42,6 +42,7 @@ class TaskRuns:
     limits: IntArray
     event_rate: float
     most_running: int
+    alone_times: FloatArray
     first_group: IntArray
     n_groups: int
     n_servers = 1
@@ -80,6 +81,7 @@ class TaskRuns:
         self.limits = whole_limits(problem, alone + 1)
         levels = np.minimum(alone, self.limits) + 1
         self.most_running = int(alone.sum()) + n
+        self.alone_times = alone_times(system, alone, self.task_means)
         require_memory(
             64.0 * self.max_jobs + 64.0 * levels.sum() + 24.0 * self.most_running,
             f"a run with up to {self.max_jobs} jobs and {self.most_running} running tasks",
@@ -270,6 +272,16 @@ def most_alone(problem: Problem) -> IntArray:
     largest = problem.task_shares.max(axis=1)
     # Beyond 2**53 no memory holds the groups: what is cut here is refused later.
     return np.minimum(np.floor((1.0 + ROUNDING) / largest), MOST).astype(np.int64)
+
+
+def alone_times(system: System, most: IntArray, task_means: FloatArray) -> FloatArray:
+    """Mean durations of jobs of one class alone, at most, (n_classes,): all tasks in rows, then the longest.
+
+    The largest of K exponential times is 1 + log K times their mean at most.
+    """
+    longest = 1.0 + np.log(np.maximum(system.mean_sizes / task_means, 1.0))
+    times: FloatArray = system.mean_sizes / most + task_means * longest
+    return times
 
 
 def whole_limits(problem: Problem, most: IntArray) -> IntArray:

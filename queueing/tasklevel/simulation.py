@@ -5,7 +5,7 @@ demand :math:`a_{ij}` of every resource until it ends; the job leaves with its l
 (:mod:`queueing.tasklevel.schedulers`) says whose task starts when capacity is free. The example of the
 talk [1]_ has 16 cores and 16 GB shared by tasks of (4 cores, 1 GB) and (1 core, 4 GB).
 
-What is measured, per class :math:`i`, after a warm-up:
+What is measured, per class :math:`i`, after a warm-up, which begins in the empty system:
 
 * the mean number of jobs present, a time average;
 * the mean duration of a job, averaged over the jobs that leave (so Little's law is a check, not an input);
@@ -31,6 +31,8 @@ References
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -43,7 +45,9 @@ from queueing.replications import (
     estimate_ratio,
     replicate,
     spawn_streams,
+    withheld,
 )
+from queueing.soundness import Measured, Memory, run_warnings
 from queueing.system import System
 from queueing.tasklevel.dispatch import ARRIVED, PATH, TASKS_STARTED
 from queueing.tasklevel.events import DEPARTURES, DURATION, JOB_CLASS, JOB_TIME, TASK_CLASS, TASK_TIME
@@ -112,6 +116,7 @@ def simulate_tasks(
     Returns
     -------
     TaskSimulation
+        If the run is too short for the load, its ``warnings`` say so and its intervals are infinite.
 
     Raises
     ------
@@ -149,21 +154,27 @@ def simulate_tasks(
     system.require_stable()
     streams = spawn_streams(rng, replications)
 
-    def replication(generator: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def replication(generator: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         run = runs.new(generator)
-        run.go(length.warmup_events, np.inf)
-        begin = run.now
-        run.forget()
-        run.go(length.measured_events, np.inf)
-        totals = np.vstack([run.totals, np.full(system.n_classes, run.now - begin)])
-        return totals, run.placed, run.lost
+        pieces = []
+        for k, budget in enumerate(length.pieces):
+            if k == 2:
+                # The warm-up, in two pieces, is over.
+                run.forget()
+            begin, before = run.now, run.totals[JOB_TIME].copy()
+            run.go(budget, np.inf)
+            pieces.append(np.append(run.totals[JOB_TIME] - before, run.now - begin))
+        parts = np.array(pieces)
+        totals = np.vstack([run.totals, np.full(system.n_classes, parts[2:, -1].sum())])
+        return totals, run.placed, run.lost, parts
 
-    totals, placed, lost = (
-        np.stack(parts) for parts in zip(*replicate(replication, streams, n_jobs), strict=True)
+    totals, placed, lost, parts = (
+        np.stack(arrays) for arrays in zip(*replicate(replication, streams, n_jobs), strict=True)
     )
     servers = None
     if isinstance(runs, PlacedRuns):
         totals[..., runs.rows], placed[:, runs.rows] = totals.copy(), placed.copy()
+        parts[..., runs.rows] = parts[..., :-1].copy()
     live = system.arrival_rates > 0
     departures = totals[:, DEPARTURES].sum(axis=0)
     for i in np.flatnonzero(live & (departures == 0)):
@@ -179,32 +190,46 @@ def simulate_tasks(
         "mean_durations": estimate_ratio(totals[:, DURATION], totals[:, DEPARTURES], confidence),
         "service_rates": estimate_ratio(totals[:, TASK_TIME], jobs, confidence),
     }
+    warm = parts[:, 1].sum(axis=0)
+    measured = Measured(
+        parts[:, 2:, :-1] / parts[:, 2:, -1:],
+        estimates["mean_jobs"].value,
+        warm[:-1] / warm[-1] if warm[-1] > 0 else np.full(system.n_classes, np.nan),
+        np.zeros(system.n_classes),
+        float(time.mean()),
+        float(parts[:, :2, -1].sum(axis=1).mean()),
+        "more events",
+    )
+    warnings = run_warnings(Memory.of(system, alone_times=runs.alone_times), measured)
     if isinstance(runs, PlacedRuns):
         units = runs.usage(placed)
+        by_server = {
+            "utilization": estimate_ratio(units, time[:, :1, None] * runs.capacities, confidence),
+            "waiting": estimate_ratio(lost[:, WAITED, None], time[:, :1], confidence),
+            "fragmented": estimate_ratio(lost[:, FRAGMENTED, None], time[:, :1], confidence),
+        }
         servers = ServerEvidence(
             runs.placement.name,
             runs.servers,
             system.problem.resources,
-            estimate_ratio(units, time[:, :1, None] * runs.capacities, confidence),
-            *(
-                estimate_ratio(part[:, None], time[:, :1], confidence)
-                for part in (lost[:, WAITED], lost[:, FRAGMENTED])
-            ),
+            **(withheld(by_server) if warnings else by_server),
         )
         used = units.sum(axis=1) / runs.capacities.sum(axis=0)
     else:
         used = totals[:, TASK_TIME] @ system.problem.task_shares
+    utilization = estimate_ratio(used, time[:, :1], confidence)
     return TaskSimulation(
         system,
         scheduler.name,
-        estimates,
-        estimate_ratio(used, time[:, :1], confidence),
+        withheld(estimates) if warnings else estimates,
+        replace(utilization, sound=not warnings),
         confidence,
         replications,
         replications * length.measured_events,
         departures.astype(np.int64),
         float(time[:, 0].sum()),
         streams.entropy,
+        warnings,
         servers,
     )
 

@@ -444,6 +444,7 @@ def test_kernel_gives_the_same_numbers_uncompiled():
 
 def off(estimate, exact):
     """Deviation over the half-width of the interval at level SURE; below 1 unless by a false alarm."""
+    assert estimate.sound
     return np.abs(estimate.value - exact) / estimate.half_width_at(SURE)
 
 
