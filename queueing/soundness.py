@@ -66,16 +66,16 @@ from queueing.tails import binding_resources
 
 __all__ = ["Measured", "Memory", "run_warnings"]
 
-LENGTH = 10.0
+LENGTH = 20.0
 """Relaxation times by the loads that a replication must measure."""
 
-SEEN = 7.0
+SEEN = 10.0
 """Relaxation times by the jobs seen that a replication must measure."""
 
-LEAST = 5.0
+LEAST = 7.0
 """Relaxation times by the jobs measured, which may be too few, that a replication must measure."""
 
-BATCH = 30.0
+BATCH = 50.0
 """Relaxation times, of either kind, that a batch of one run must measure."""
 
 BIAS = 0.3
