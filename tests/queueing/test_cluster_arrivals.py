@@ -362,7 +362,7 @@ def test_one_server_is_a_pool(policy):
     np.testing.assert_allclose(other.tasks, one.tasks, rtol=1e-9)
     np.testing.assert_allclose(means(law_on_box(server, other)), means(law_on_box(pool, one)), rtol=1e-8)
     if isinstance(policy, PSDSF | PerServerDRF):
-        options = {"rng": 5, "replications": 2}
+        options = {"rng": 5, "replications": 2, "start": [0, 0]}
         for run, length in ((simulate, {"events": 20_000}), (simulate_jobs, {"jobs": 5_000})):
             first = run(pool, DRF(), table=one, **options, **length)
             second = run(server, policy, table=other, **options, **length)
