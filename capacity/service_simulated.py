@@ -132,7 +132,9 @@ class SimulatedRates(RateModel):
         return self.interval(self.estimate(loads, 1, 0), 1.0 - self.method.confidence)
 
     def settled(self, loads: FloatArray, length: int, stream: int, estimate: Estimate) -> bool:
-        """Whether the last quarter of the run of ``estimate`` shows no other rates than its second half."""
+        """Whether the run of ``estimate`` is sound, and its last quarter shows the same rates."""
+        if not estimate.sound:
+            return False
         live = loads > 0
         last = self.estimate(loads, length, stream, warmup=(1.0 + WARMUP) / 2)
         apart = (last.values - estimate.values)[:, live]

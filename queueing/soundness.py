@@ -135,24 +135,24 @@ class Memory:
         alone_times : ndarray of shape (n_classes,), time, optional
             Mean durations of jobs that are alone; from limits and capacities unless given.
         """
-        problem, n = system.problem, system.n_classes
+        problem, n, most = system.problem, system.n_classes, system.most_tasks
         own = np.ones(n) if sizes is None else sizes
         between = np.ones(n) if gaps is None else gaps
         if system.is_cluster:
-            whole = problem.gamma.sum(axis=1)
-            shares = np.maximum(system.load_evidence.prices, 1.0 / whole)[:, None]
+            shares = np.maximum(system.load_evidence.prices, 1.0 / most)[:, None]
             loads = system.relative_loads
-            most = whole
         else:
             shares = problem.task_shares[:, binding_resources(system.loads[:, None] * problem.task_shares)]
+            # A class that can never run has no arrivals.
+            shares = np.where(np.isfinite(shares), shares, 0.0)
             loads = system.loads @ shares
-            largest = problem.task_shares.max(axis=1)
-            free = np.divide(1.0, largest, out=np.full(n, np.inf), where=largest > 0)
-            most = np.minimum(problem.limits, free)
         work = system.mean_sizes[:, None] * shares
         variance = system.arrival_rates @ (work**2 * (own + between)[:, None])
         live = system.arrival_rates > 0
-        alone = system.mean_sizes / most if alone_times is None else alone_times
+        if alone_times is None:
+            alone = np.divide(system.mean_sizes, most, out=np.zeros(n), where=most > 0)
+        else:
+            alone = alone_times
         durations = (alone * np.maximum(1.0, (1.0 + own) / 2))[live]
         with np.errstate(divide="ignore", invalid="ignore"):
             queues = variance / (2 * loads) / (1 - np.sqrt(np.minimum(loads, 1.0))) ** 2
@@ -251,7 +251,7 @@ def _tested(parts: FloatArray, batches: bool, length: str) -> list[str]:
     moving[moving] = np.ptp(parts[..., moving], axis=(0, 1)) > 0
     values = parts[..., moving]
     count, pieces, n = values.shape
-    if not n:
+    if not n or pieces < 2:
         return []
     found = []
     level = ALARM / n

@@ -149,6 +149,16 @@ class System:
         limits: FloatArray = np.full(self.n_classes, np.inf) if self.is_cluster else self.problem.limits
         return limits
 
+    @property
+    def most_tasks(self) -> FloatArray:
+        """Most tasks that one job can run with everything to itself, whatever the policy, (n_classes,)."""
+        if self.is_cluster:
+            most: FloatArray = self.problem.gamma.sum(axis=1)
+            return most
+        largest = self.problem.task_shares.max(axis=1)
+        free = np.divide(1.0, largest, out=np.full(self.n_classes, np.inf), where=largest > 0)
+        return np.minimum(self.limits, free)
+
     def require_pool(self, what: str) -> Problem:
         """The problem, if it is one pool; ModelError, in the name of ``what``, if it is a Cluster."""
         if not isinstance(self.problem, Problem):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 from functools import partial
 from typing import Annotated, Any
@@ -66,7 +67,7 @@ def simulate(
     out: Out = None,
     report: Report = None,
 ) -> None:
-    """Simulate every policy (at level tasks: every scheduler of the file) with common random numbers."""
+    """Simulate every policy, or the schedulers of the file at level tasks, with common random numbers."""
     deliver = Delivery.of(context, as_json, as_csv, out, report)
     scenario = read(file)
     system = scenario.stable_system
@@ -90,18 +91,28 @@ def simulate(
     from fairqueues.commands.figures import class_bars
     from fairqueues.commands.progress import reached
 
-    runs = _tasks(scenario) if what is Level.TASKS else _policies(scenario, what, chosen(scenario, policy))
+    if what is Level.TASKS:
+        if policy:
+            raise WrongUse(
+                "--policy is for fluid policies, and whole tasks are started by schedulers: leave it out and "
+                'give them in the file as [simulation] schedulers = ["drf", "fifo"], or take --level jobs'
+            )
+        runs = _tasks(scenario)
+        said = _not_simulated(scenario, list(runs))
+    else:
+        runs, said = _policies(scenario, what, chosen(scenario, policy)), ()
     calls = {name: partial(run, **options) for name, run in runs.items()}
     with workers(backend, jobs):
         results, failures = reached(calls, "simulate", "simulate", time_limit)
     evidence = [_evidence(name, result) for name, result in results.items()]
+    said += tuple(f"warning: {name}: {text}" for name, result in results.items() for text in result.warnings)
     table = pd.concat({name: r.to_dataframe() for name, r in results.items()}, names=["policy"])
     deliver(
         Outcome(
             heading(f"Simulation of {what}", scenario),
             table,
             tuple(evidence),
-            notes=(repr(system),),
+            notes=(repr(system), *said),
             failures=failures,
             figure=lambda: class_bars(
                 {name: r.service_rates for name, r in results.items()},
@@ -111,6 +122,7 @@ def simulate(
             ),
             scenario=scenario.text,
             seed=entropy,
+            extra={"notes": list(said)},
             brief=table[[f"{n}{w}" for n in _SHOWN for w in ("", "_half_width")]],
         )
     )
@@ -143,9 +155,24 @@ def _tasks(scenario: Any) -> dict[str, Any]:
     return {s.name: partial(simulate_tasks, scenario.system, s, **more) for s in scenario.schedulers}
 
 
+def _not_simulated(scenario: Any, run: list[str]) -> tuple[str, ...]:
+    """What a file with policies is told when schedulers are simulated instead."""
+    from fairness.policies.protocol import policy_name
+
+    if not scenario.policies:
+        return ()
+    names = ", ".join(policy_name(policy) for policy in scenario.policies)
+    return (
+        f"whole tasks are started by schedulers: simulated here are {', '.join(run)}, of [simulation] "
+        f"schedulers, and not the policies of the file ({names}); --level jobs simulates those",
+    )
+
+
 def _evidence(name: str, result: Any) -> Evidence:
     import numpy as np
 
+    if result.warnings:
+        return Evidence(name, f"no intervals from {result.events:,} events, see the warning", math.inf)
     with np.errstate(invalid="ignore"):
         width = result.half_widths["mean_durations"] / result.mean_durations
     claim = f"{result.confidence:.0%} intervals from {result.events:,} events, largest relative half-width"

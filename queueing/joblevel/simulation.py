@@ -5,10 +5,10 @@ Each job of class :math:`i` brings work :math:`S` (its size, in task-time) and i
 (:mod:`queueing.joblevel.events`). With the duration :math:`T` of a job, from arrival to departure, measured
 are per class
 
-* ``mean_durations`` E[T], ``mean_slowdowns`` E[T/S], quantiles of both, over the jobs that *arrive* in the
-  measured part of the run; it goes on until all of them have left;
-* ``mean_stretches`` :math:`E[T \varphi_i(e_i)/S]`: duration over the duration of the same job alone, which
-  runs :math:`\varphi_i(e_i)` tasks all the time;
+* ``mean_durations`` E[T], ``mean_slowdowns`` E[T/T'], quantiles of both, over the jobs that *arrive* in the
+  measured part of the run; it goes on until all of them have left. The *slowdown* is the duration over the
+  time :math:`T' = S/m_i` that the job would take with everything to itself, when it runs the most tasks
+  :math:`m_i` that its limit and the capacities allow: 1 at least, whatever the policy;
 * ``mean_jobs`` E[x_i], by the time integral over the measured part;
 * ``service_rates`` E[S]/E[T], the mean number of tasks of an active job;
 * ``little``: time integral of :math:`x_i` over the sum of the durations. The two differ by the jobs present
@@ -46,7 +46,6 @@ from numpy.typing import ArrayLike
 from fairness.errors import ModelError, NotConvergedError
 from fairness.kernels import IntArray
 from fairness.memory import require_memory
-from fairness.policies.calling import policy_tasks
 from fairness.policies.protocol import Policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray
@@ -65,6 +64,7 @@ from queueing.joblevel.arguments import (
 from queueing.joblevel.runs import DrawnJobs, JobSource, Outcome, TracedJobs, run, work_left
 from queueing.joblevel.statistics import (
     JOBS,
+    SLOWDOWN,
     estimates,
     phase_parts,
     phase_quantiles,
@@ -124,7 +124,7 @@ class JobSimulation(EstimatedMeans):
     little : Estimate
         Time integral of the jobs over the sum of their durations: 1 by Little's law.
     alone_rates : ndarray of shape (n_classes,)
-        Tasks of a job alone in the system, phi_i(e_i).
+        Most tasks of a job with everything to itself: size over duration of slowdown 1.
     confidence : float
         Level of the intervals.
     samples : int
@@ -166,13 +166,8 @@ class JobSimulation(EstimatedMeans):
 
     @property
     def mean_slowdowns(self) -> FloatArray:
-        """Mean duration over size, time per task-time, (n_classes,)."""
+        """Mean of the duration over the duration with everything to itself, (n_classes,), >= 1."""
         return self.estimates["mean_slowdowns"].value
-
-    @property
-    def mean_stretches(self) -> FloatArray:
-        """Mean of the duration over the duration alone in the system, (n_classes,)."""
-        return self.mean_slowdowns * self.alone_rates
 
     @property
     def precision(self) -> float:
@@ -372,6 +367,9 @@ def simulate_jobs(
         ranked = np.concatenate([s.ranked for s in samples])
         outcomes = [s.outcome for s in samples]
         _check_jobs(system, totals[:, :, JOBS])
+        alone = system.most_tasks
+        totals[:, :, SLOWDOWN] *= alone
+        ranked[:, 1] *= alone
         by_name, little = estimates(totals, confidence)
         by_level = [quantile_estimates(ranked[:, k], levels, confidence) for k in range(2)]
         warm_time = sum(outcome.warm_time for outcome in outcomes)
@@ -391,7 +389,6 @@ def simulate_jobs(
         if warnings:
             by_name, little = withheld(by_name), replace(little, sound=False)
             by_level = [withheld(estimates) for estimates in by_level]
-        alone = policy_tasks(system.problem, policy, np.eye(system.n_classes)).diagonal()
         since = 0.0 if trace is None else float(trace.arrival_times[0])
         return JobSimulation(
             system,
@@ -402,7 +399,7 @@ def simulate_jobs(
             by_level[0],
             by_level[1],
             little,
-            alone.copy(),
+            alone,
             confidence,
             len(totals),
             totals[:, :, JOBS].sum(axis=0).astype(np.int64),

@@ -158,7 +158,7 @@ def test_unlimited_capacity_serves_every_job_in_its_size():
     slow = result.record["duration"] * alone / result.record["size"]
     # Times of thousands carry errors of 1e-12, tiny sizes of 1e-3 make that 1e-9.
     np.testing.assert_allclose(slow, 1, atol=1e-7)
-    np.testing.assert_allclose(result.mean_stretches, 1, atol=1e-7)
+    np.testing.assert_allclose(result.mean_slowdowns, 1, atol=1e-7)
     np.testing.assert_array_equal(result.alone_rates, [1, 2])
 
 
