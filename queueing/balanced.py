@@ -159,6 +159,10 @@ class BalancedFairness(LittleMeans):
         """
         count, stream = require_whole("size", size, 0), generator(rng)
         require_memory(16.0 * count * self.system.n_classes, f"a sample of {count} states", "reduce size")
+        return self.drawn(count, stream)
+
+    def drawn(self, count: int, stream: np.random.Generator) -> NDArray[np.int64]:
+        """What :meth:`sample` gives, for a few states: without a look at the memory that is free."""
         states = np.zeros((count, self.system.n_classes), dtype=np.int64)
         for part, law in zip(self._merged.components, self._laws, strict=True):
             for g, totals in zip(part.groups, law.sample(count, stream).T, strict=True):

@@ -121,7 +121,7 @@ def _fair(system: System) -> tuple[FloatArray, Draw]:
     """Balanced fairness, or the store-and-forward network where that takes a large box."""
     if all(step.states <= MOST_STATES and step.method != "tree" for step in steps(system, TAIL)[1]):
         law = balanced_fairness(system, tail=TAIL)
-        return law.mean_jobs, lambda generator: law.sample(1, generator)[0]
+        return law.mean_jobs, lambda generator: law.drawn(1, generator)[0]
     problem = system.problem
     gain = system.loads[:, None] * problem.task_shares
     gain = gain[:, binding_resources(gain)]

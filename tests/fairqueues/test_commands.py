@@ -170,6 +170,28 @@ def test_simulate_whole_tasks(file):
     assert [row["mean_jobs"] for row in data["results"]] == result.mean_jobs.tolist()
 
 
+def test_simulate_says_that_a_run_is_too_short(file):
+    data = as_json("simulate", file, "-p", "pf", "--events", 60, "--replications", 2)
+    assert {row["mean_durations_half_width"] for row in data["results"]} == {"inf"}
+    assert any(note.startswith("warning: PF: ") and "too short" in note for note in data["notes"])
+    text = run("simulate", file, "-p", "pf", "--events", 60, "--replications", 2).stdout
+    assert "warning: PF: " in text
+    assert "no intervals" in text
+
+
+def test_simulate_whole_tasks_says_that_policies_are_not_simulated(file):
+    file.write_text(TWO + '[simulation]\nlevel = "tasks"\nevents = 500\nschedulers = ["fifo"]\n')
+    data = as_json("simulate", file)
+    assert {row["policy"] for row in data["results"]} == {"FIFO"}
+    (said,) = [note for note in data["notes"] if "schedulers" in note]
+    assert "FIFO" in said
+    assert "not the policies of the file" in said
+    assert "--level jobs" in said
+    text = run("simulate", file, "-p", "pf", code=2).stderr
+    assert "schedulers" in text
+    assert "--level jobs" in text
+
+
 def test_fluid(file):
     system = Scenario.read(file).system
     data = as_json("fluid", file, "-p", "drf")
