@@ -438,12 +438,12 @@ def test_precision_that_is_missed_is_exit_code_1(file, monkeypatch):
 
     monkeypatch.setattr(queueing, "simulate_jobs", partial(queueing.simulate_jobs, max_replications=3))
     result = run(
-        "simulate", file, "-p", "drf", "--events", 50, "--precision", 1e-6, "--replications", 2, code=1
+        "simulate", file, "-p", "drf", "--events", 800, "--precision", 1e-6, "--replications", 2, code=1
     )
     assert len(result.stderr.splitlines()) == 1
     assert "raise max_replications (here: --events, max_replications in [simulation])" in result.stderr
     # What was reached is shown, marked as a failure.
-    told = json.loads(run("simulate", file, "-p", "drf", "--events", 50, "--precision", 1e-6, "--json",
+    told = json.loads(run("simulate", file, "-p", "drf", "--events", 800, "--precision", 1e-6, "--json",
                           "--replications", 2, code=1).stdout)  # fmt: skip
     assert all(row["mean_jobs"] > 0 for row in told["results"])
     assert "more than the precision 1e-06" in told["failures"][0]
