@@ -407,7 +407,7 @@ WRONG = {
         '[cloud]\ntenants = 1000000000000\nresources = 1000\nprofile = "G0"\n',
         2,
         "cloud.tenants",
-        "GiB are free; take fewer tenants",
+        "GiB are free.*; take fewer tenants",
     ),
     "cloud profile": (
         '[cloud]\ntenants = 10\nresources = 10\nprofile = "G7"\n',

@@ -815,12 +815,12 @@ def test_two_variables_with_one_symbol():
     ids=lambda text: text[:20].replace("\0", "0"),
 )
 def test_polynomials_that_nobody_can_wait_for(text):
-    begin = time.monotonic()
+    begin = time.process_time()
     for claim in (lambda: Implication({"h": f"{text} > 0"}, "x > 0"), lambda: Implication({}, f"{text} > 0")):
         with pytest.raises(ProofError):
             check(own(claim()))
     # Hours before; a second or two now. The limit is wide, for the machine may be busy.
-    assert time.monotonic() - begin < 60
+    assert time.process_time() - begin < 60
 
 
 def test_solvers_that_disagree(monkeypatch):

@@ -284,10 +284,11 @@ def test_time_limits_give_unknown():
 def test_time_limits_hold_for_every_step_and_inside_linear_programs():
     names = [f"x{k}" for k in range(12)]
     hard = Implication({n: f"{n} >= 1" for n in names}, "x0*x1*x2*x3 >= 1", degree=3)
-    begin = time.monotonic()
+    begin = time.process_time()
     verdict = check(statement(*[hard] * 50), time_limit=0.5)
-    # One linear program and 300 tries for a witness may be under way when the time is over.
-    assert time.monotonic() - begin < 20
+    # One linear program and 300 tries for a witness may be under way when the time is over. Time of the
+    # processor, which this process does not get more of when others are busy.
+    assert time.process_time() - begin < 20
     assert verdict.status == Status.UNKNOWN
     assert find_refutation(hard, 2, time.monotonic() - 1) is None
     late = check(statement(*[Enumeration("cubes", {"largest": 10**9})] * 2), time_limit=0.05)
