@@ -97,7 +97,7 @@ def levels_and_full(
     one = [max(row) if policy == "drf" else sum(row) for row in parts(a, c)]
     common = [tasks[0] * one[0] / v for v in one]
     # What is the least factor by which something overflows? 1 if it is just full.
-    room = min(c_j / u for u, c_j in zip(column_sums(a, common), c, strict=True))
+    room = min(c_j / u for u, c_j in zip(column_sums(a, common), c, strict=True) if u)
     return common == tasks and room == 1
 
 
