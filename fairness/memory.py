@@ -32,7 +32,7 @@ PROCESS = Path("/proc/self")
 
 @dataclass(frozen=True, order=True)
 class Room:
-    """Bytes that may still be taken, and what limits them."""
+    """Bytes that may still be taken, and what limits them; nothing to say where it is the machine."""
 
     n_bytes: float
     limit: str
@@ -40,7 +40,7 @@ class Room:
 
 def free_memory() -> Room:
     """The smallest room that the machine and the limits of this process leave."""
-    rooms = [Room(float(psutil.virtual_memory().available), "on this machine")]
+    rooms = [Room(float(psutil.virtual_memory().available), "")]
     rooms += _process_rooms()
     rooms += _group_rooms(PROCESS)
     return min(rooms)
@@ -63,7 +63,7 @@ def require_memory(n_bytes: float, purpose: str, remedy: str) -> None:
     room = free_memory()
     if not math.isfinite(n_bytes) or n_bytes > USABLE * room.n_bytes:
         raise ModelError(
-            f"{purpose} needs {n_bytes / 2**30:.3g} GiB, but only {room.n_bytes / 2**30:.3g} GiB are free "
+            f"{purpose} needs {n_bytes / 2**30:.3g} GiB, but only {room.n_bytes / 2**30:.3g} GiB are free"
             f"{room.limit}; {remedy}"
         )
 
@@ -76,7 +76,7 @@ def memory_guarded(purpose: str, remedy: str) -> Iterator[None]:
     except MemoryError:
         room = free_memory()
         raise ModelError(
-            f"{purpose} needs more memory than the {room.n_bytes / 2**30:.3g} GiB that are free "
+            f"{purpose} needs more memory than the {room.n_bytes / 2**30:.3g} GiB that are free"
             f"{room.limit}; {remedy}"
         ) from None
 
@@ -96,7 +96,7 @@ def _process_rooms() -> list[Room]:
             continue
         soft, _ = resource.getrlimit(kind)
         if soft != resource.RLIM_INFINITY:
-            rooms.append(Room(float(max(0, soft - taken)), f"under the limit of this process ({command})"))
+            rooms.append(Room(float(max(0, soft - taken)), f" under the limit of this process ({command})"))
     return rooms
 
 
@@ -151,7 +151,7 @@ def _rooms_upwards(version: int, mount: Path, group: PurePosixPath) -> list[Room
         if most < 2**62:
             taken = _number(place / usage)
             taken = 0.0 if math.isinf(taken) else max(0.0, taken - _statistic(place, dropped))
-            rooms.append(Room(max(0.0, most - taken), "in the control group (cgroup) of this process"))
+            rooms.append(Room(max(0.0, most - taken), " in the control group (cgroup) of this process"))
     return rooms
 
 

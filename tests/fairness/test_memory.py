@@ -82,7 +82,7 @@ def test_version_2_counts_what_files_can_give_back(tmp_path, monkeypatch):
     group(tmp_path, "job", memory__max=8 * GIB, memory__high="max", memory__current=5 * GIB,
           memory__stat=f"anon 17\ninactive_file {2 * GIB}\nactive_file {GIB}\n")  # fmt: skip
     room = of_fake(tmp_path, monkeypatch)
-    assert room == Room(5.0 * GIB, "in the control group (cgroup) of this process")
+    assert room == Room(5.0 * GIB, " in the control group (cgroup) of this process")
     with pytest.raises(
         ModelError, match=r"a table needs 6 GiB, but only 5 GiB are free in the control group .*; wait"
     ):
@@ -110,7 +110,7 @@ def test_version_1_and_its_word_for_no_limit(tmp_path, monkeypatch):
     group(tmp_path, "slurm", memory__limit_in_bytes=unlimited, memory__usage_in_bytes=9 * GIB)
     assert of_fake(tmp_path, monkeypatch).n_bytes == 2 * GIB
     group(tmp_path, "slurm/job", memory__limit_in_bytes=unlimited)
-    assert of_fake(tmp_path, monkeypatch) == Room(100.0 * GIB, "on this machine")
+    assert of_fake(tmp_path, monkeypatch) == Room(100.0 * GIB, "")
 
 
 def test_a_container_sees_its_group_as_the_root(tmp_path, monkeypatch):
@@ -133,6 +133,6 @@ def test_no_room_is_no_negative_room(monkeypatch):
 
 
 def test_a_memory_error_that_no_estimate_foresaw_is_explained():
-    told = r"a thing needs more memory than the .* that are free .*; rest"
+    told = r"a thing needs more memory than the .* that are free.*; rest"
     with pytest.raises(ModelError, match=told), memory_guarded("a thing", "rest"):
         raise MemoryError
