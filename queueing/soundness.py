@@ -247,9 +247,8 @@ def run_warnings(memory: Memory, run: Measured) -> tuple[str, ...]:
 
 def _tested(parts: FloatArray, batches: bool, length: str) -> list[str]:
     """Rules 3 and 4."""
-    moving = np.isfinite(parts).all(axis=(0, 1))
-    moving[moving] = np.ptp(parts[..., moving], axis=(0, 1)) > 0
-    values = parts[..., moving]
+    values = parts[..., np.isfinite(parts).reshape(-1, parts.shape[-1]).all(axis=0)]
+    values = values[..., np.ptp(values.reshape(-1, values.shape[-1]), axis=0) > 0]
     count, pieces, n = values.shape
     if not n or pieces < 2:
         return []

@@ -59,7 +59,7 @@ def cases(quick: bool) -> Iterator[Case]:
     for load in (0.5, 0.7, 0.9, 0.95, 0.99, 0.999):
         system = System(ONE, [load])
         table = tabulate(ONE, drf, (int(20 / (1 - load)) + 50,))
-        known = partial(simulate, system, drf, table=table)
+        known: Callable[..., Any] = partial(simulate, system, drf, table=table)
         lengths = [2_000, 10_000, 20_000, 100_000] + [1_000_000] * (load > 0.8)
         yield from of("M/M/1, counts", load, lengths, load / (1 - load), "mean_jobs", known, "events")
     for load in (0.5, 0.7, 0.9, 0.95, 0.99):

@@ -165,7 +165,9 @@ def run(
     """
     measured = sum(phase.arrivals for phase in phases)
     progress = _Run(source, table, measured if measured < MOST else BLOCK, present)
-    edges, area, time, events = [0], [], [], 0
+    edges, events = [0], 0
+    area: list[FloatArray] = []
+    time: list[float] = []
     for phase in (*warmup, *phases):
         start = float(progress.state.clock[0])
         progress.state.area[:] = 0.0
@@ -181,10 +183,10 @@ def run(
     progress.go(Phase(max(10 * edges[-1], 1_000_000)), drain=True)
     left = int(progress.state.counters[PENDING])
     if left:
-        present = dict(zip(table.table.problem.job_classes, progress.state.counts.tolist(), strict=True))
+        still = dict(zip(table.table.problem.job_classes, progress.state.counts.tolist(), strict=True))
         raise UnstableError(
             f"{left} of {edges[-1]} measured jobs never leave under {table.table.policy} "
-            f"(present: {present}); the policy may be unstable at this load, or gives a class no tasks: "
+            f"(present: {still}); the policy may be unstable at this load, or gives a class no tasks: "
             "reduce arrival_rates"
         )
     log = progress.state.log[: edges[-1]]

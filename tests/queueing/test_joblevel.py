@@ -655,7 +655,7 @@ def test_loads_that_cannot_be_carried():
 
 def test_jobs_that_no_policy_serves_never_leave():
     def idle(problem, counts):
-        return np.asarray(counts) * np.array([1.0, 0.0])
+        return np.minimum(counts, 1) * np.array([1.0, 0.0])
 
     trace = JobTrace(POOL, [0, 1, 2], ["A", "B", "A"], [1.0, 1.0, 1.0])
     with pytest.raises(UnstableError, match=r"1 of 3 measured jobs never leave.*'B': 1"):
