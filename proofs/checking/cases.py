@@ -139,7 +139,10 @@ def cases_of(claim: Enumeration | Search) -> Iterator[tuple[Any, bool]]:
             )
         case, holds = plain(given[0]), given[1]
         if again is not None:
-            other = again.function(copy.deepcopy(case), **copy.deepcopy(dict(claim.arguments)))
+            try:
+                other = again.function(copy.deepcopy(case), **copy.deepcopy(dict(claim.arguments)))
+            except NotImplementedError as error:
+                raise Disagreement(f"the second one says nothing of case {case}: {error}") from None
             if type(other) is not bool:
                 raise ProofError(f"the second {claim.function} judges with True or False; got {other!r}")
             if other != holds:
