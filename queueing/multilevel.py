@@ -35,7 +35,7 @@ how they do. So the last cycles are not mixed: the larger of two successive cont
 last move :math:`\delta` of the marginal laws, :math:`\delta = \max_i \sum_x x |\Delta \pi_i(x)| / E[x_i]`,
 give ``SAFETY`` :math:`\cdot\, \delta r / (1 - r)`. A second estimate needs no contraction: between x and
 x + 1 jobs of a class as many go up as down, so each marginal must be the law of the birth-death chain with
-its own mean rates. The larger of both is claimed, and no less than four times the rounding error.
+its own mean rates. The larger of both is claimed, and no less than the rounding error.
 
 References
 ----------
@@ -225,17 +225,18 @@ def multilevel(
         if mixed:
             mixture.mix(law)
             before = marginal_laws(law.reshape(shape))
+    error = max(error, _cut_error(after, up, down, law, shape)) if not mixed else math.inf
     return law.reshape(shape), Convergence(max_cycles, change, error, False)
 
 
 def _error(moved: float, rates: list[float], floor: float) -> float:
     """Relative error of the means after a cycle that moved them so far, contracting at these rates."""
     if moved <= floor:
-        return 4 * floor
+        return floor
     if len(rates) < PLAIN or max(rates) >= 1.0:
         return math.inf
     rate = max(USUAL, *rates)
-    return max(4 * floor, SAFETY * moved * rate / (1.0 - rate))
+    return max(floor, SAFETY * moved * rate / (1.0 - rate))
 
 
 def _moved(before: Sequence[FloatArray], after: Sequence[FloatArray]) -> float:

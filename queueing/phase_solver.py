@@ -30,8 +30,9 @@ from scipy import sparse
 
 from fairness.compiling import stored
 from fairness.problem import FloatArray
+from queueing.balance import rounding_error
 from queueing.elimination import birth_death_law, box_bandwidth, eliminate_box
-from queueing.grid import SMALLEST, mean_counts
+from queueing.grid import SMALLEST, marginal_laws, mean_counts
 from queueing.multilevel import Convergence, multilevel
 from queueing.phase_states import PhaseGrid
 
@@ -89,7 +90,7 @@ def aggregated(
         # In a sweep a mode slower than the fastest rate by a factor moves by that part of its error only, and
         # the less the fuller the system: without this, sizes on different scales look solved too early.
         slow = SAFETY * change * stiffness * (1.0 + float(means.max()))
-        error = max(moved / (1.0 - max(rates)), slow)
+        error = max(moved / (1.0 - max(rates)), slow, rounding_error(marginal_laws(counts)))
         if change <= tolerance and error <= tolerance:
             return law, Convergence(cycle, change, error, True)
         previous, step = means, moved
