@@ -28,7 +28,7 @@ from scipy import stats
 
 from fairness.errors import ModelError, UnstableError
 from fairness.policies.protocol import Policy
-from fairness.validation import Seed, generator
+from fairness.validation import Entropy, Seed, entropy_of, generator
 from queueing.chain import Stationary, stationary
 from queueing.simulation import simulate
 from queueing.system import System
@@ -57,12 +57,16 @@ class GrowthTest:
     relative_load : float
     says : {"settles", "grows", "open"}
     evidence : str
+    entropy : int, list of int or str, or None
+        The seed: ``rng=entropy`` repeats the test; "a generator" where no seed does, None where no run was
+        needed.
     """
 
     method: str
     relative_load: float
     says: str
     evidence: str
+    entropy: Entropy | None = None
 
 
 def is_scheduler(policy: Any) -> bool:
@@ -114,6 +118,7 @@ def simulation_test(
     load, stream = float(system.relative_loads.max()), generator(rng)
     if load >= 1:
         return _overloaded(load)
+    entropy = entropy_of(stream)
     totals = []
     for length in (events, 4 * events):
         options: dict[str, Any] = {"events": length, "replications": replications, "rng": stream}
@@ -125,7 +130,7 @@ def simulation_test(
                 run = simulate_tasks(system, policy, tasks_per_job=tasks_per_job, **options)
                 values = run.estimates["mean_jobs"].values
             except UnstableError as error:
-                return GrowthTest("simulation", load, "grows", str(error))
+                return GrowthTest("simulation", load, "grows", str(error), entropy)
         totals.append(np.nansum(values, axis=1))
     short, long = totals
     difference = float(long.mean() - 2 * short.mean())
@@ -136,7 +141,7 @@ def simulation_test(
         f"{short.mean():.4g} jobs in {events} events, {long.mean():.4g} in {4 * events}; long - 2 short = "
         f"{difference:.3g} ± {half:.2g} ({confidence:.0%})"
     )
-    return GrowthTest("simulation", load, says, text)
+    return GrowthTest("simulation", load, says, text, entropy)
 
 
 def _overloaded(load: float) -> GrowthTest:

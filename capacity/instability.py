@@ -41,7 +41,6 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -50,7 +49,7 @@ from fairness.errors import ModelError
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray, Problem
 from fairness.testing import KINDS, random_problem
-from fairness.validation import Seed, require_whole
+from fairness.validation import Entropy, Seed, require_whole
 from queueing.draining import FluidVerdict, fluid_verdict
 from queueing.replications import spawn_streams
 from queueing.system import System
@@ -178,14 +177,14 @@ class InstabilitySearch:
     policy, family : str
     findings : tuple of Finding
         One per system.
-    entropy : int or sequence of int
-        Entropy of the seed: ``rng=entropy`` repeats the search.
+    entropy : int, list of int or str
+        The seed: ``rng=entropy`` repeats the search; "a generator" where no seed does.
     """
 
     policy: str
     family: str
     findings: tuple[Finding, ...]
-    entropy: Any
+    entropy: Entropy | None
 
     @property
     def counts(self) -> dict[str, int]:

@@ -26,6 +26,9 @@ __all__ = ["Room", "fits_memory", "free_memory", "memory_guarded", "require_memo
 USABLE = 0.9
 """Part of the room that may be taken."""
 
+UNASKED = 2**20
+"""Bytes below which nothing is asked: the kernel's answers take longer than filling so few."""
+
 PROCESS = Path("/proc/self")
 """What Linux tells of this process: its control groups, and where they are mounted."""
 
@@ -48,7 +51,7 @@ def free_memory() -> Room:
 
 def fits_memory(n_bytes: float) -> bool:
     """Whether an allocation fits into what is free now."""
-    return n_bytes <= USABLE * free_memory().n_bytes
+    return n_bytes < UNASKED or n_bytes <= USABLE * free_memory().n_bytes
 
 
 def require_memory(n_bytes: float, purpose: str, remedy: str) -> None:
@@ -60,6 +63,8 @@ def require_memory(n_bytes: float, purpose: str, remedy: str) -> None:
     Traceback (most recent call last):
     fairness.errors.ModelError: the table needs 7.45e+11 GiB, but only ... are free...; give a smaller shape
     """
+    if n_bytes < UNASKED:
+        return
     room = free_memory()
     if not math.isfinite(n_bytes) or n_bytes > USABLE * room.n_bytes:
         raise ModelError(

@@ -17,10 +17,13 @@ from fairness.labels import as_named
 from fairness.lettering import unprintable
 
 __all__ = [
+    "A_GENERATOR",
+    "Entropy",
     "FloatArray",
     "JobCounts",
     "Seed",
     "checked_names",
+    "entropy_of",
     "float_array",
     "frozen",
     "generator",
@@ -47,6 +50,10 @@ Seed = (
     | np.random.RandomState
     | None
 )
+Entropy = int | list[int] | str
+"""What :func:`entropy_of` gives."""
+A_GENERATOR = "a generator"
+"""Entropy of a generator that no seed makes again: one already used, spawned from another, or not numpy's."""
 LARGEST = 2**63 - 1
 """Largest whole number that an argument may be: what counters hold."""
 MOST_WORKERS = 10_000
@@ -200,6 +207,34 @@ def generator(rng: Seed, name: str = "rng") -> np.random.Generator:
         )
     seeds = [int(v) for v in values]
     return np.random.default_rng(seeds if several else seeds[0])
+
+
+def entropy_of(stream: np.random.Generator) -> Entropy:
+    """Seed that makes this generator again, for a result to report; ask before the first draw.
+
+    Returns
+    -------
+    int or list of int, or :data:`A_GENERATOR` if it is not as a seed leaves it
+
+    Examples
+    --------
+    >>> stream = generator(3)
+    >>> entropy_of(stream), float(stream.random()) < 1, entropy_of(stream)
+    (3, True, 'a generator')
+    """
+    source = stream.bit_generator
+    seeds = getattr(source, "seed_seq", None)
+    if not isinstance(seeds, np.random.SeedSequence) or seeds.n_children_spawned > 0:
+        return A_GENERATOR
+    try:
+        anew = generator(seeds.entropy).bit_generator
+    except ModelError:  # numpy reads more as entropy than is a seed here
+        return A_GENERATOR
+    # Equal states of equal kinds: neither drawn from, nor spawned, nor of another pool.
+    if type(source) is not type(anew) or source.state != anew.state:
+        return A_GENERATOR
+    entropy: Any = seeds.entropy
+    return int(entropy) if isinstance(entropy, numbers.Integral) else [int(word) for word in entropy]
 
 
 def spawned(rng: Seed, count: int, name: str = "rng") -> list[np.random.Generator]:

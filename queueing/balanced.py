@@ -138,7 +138,8 @@ class BalancedFairness(LittleMeans):
         Parameters
         ----------
         size : int
-        rng : numpy.random.Generator or int, optional
+        rng : numpy Generator or seed, optional
+            By default drawn anew each time, which an array cannot tell: to repeat a sample, give a seed.
 
         Returns
         -------

@@ -33,7 +33,7 @@ import pandas as pd
 from fairness.policies.calling import policy_tasks
 from fairness.policies.protocol import Policy, policy_name
 from fairness.problem import FloatArray
-from fairness.validation import Seed, frozen, generator, require_whole
+from fairness.validation import Entropy, Seed, entropy_of, frozen, generator, require_whole
 from queueing.directions import Ray, rays
 from queueing.lyapunov import Certificate, fitted_certificate, known_certificate
 from queueing.piecewise import BARELY, Exhausted, Integrator, check_homogeneous
@@ -99,6 +99,9 @@ class FluidVerdict:
     outcomes : tuple of Outcome
         The trajectories of the search.
     certificate : Certificate or None
+    entropy : int, list of int or str, or None
+        The seed: ``rng=entropy`` repeats the verdict; "a generator" where no seed does, None where nothing
+        was drawn.
     """
 
     system: System
@@ -110,6 +113,7 @@ class FluidVerdict:
     rays: tuple[Ray, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
     certificate: Certificate | None = None
+    entropy: Entropy | None = None
 
     @property
     def stable(self) -> bool:
@@ -192,6 +196,7 @@ def fluid_verdict(
     require_whole("starts", starts, 0)
     require_whole("max_evaluations", max_evaluations, 1)
     name, stream = policy_name(policy), generator(rng)
+    entropy = entropy_of(stream)
     live = np.flatnonzero(system.arrival_rates > 0)
     if not len(live):
         return FluidVerdict(system, name, "stable", "load", "no job ever arrives")
@@ -214,10 +219,11 @@ def fluid_verdict(
         )
         # A drift that is not negative contradicts the theorem: the policy is not what it says it is.
         status = "stable" if known.drift < 0 else "undecided"
-        return FluidVerdict(system, name, status, "theorem", text, certificate=known)
+        return FluidVerdict(system, name, status, "theorem", text, certificate=known, entropy=entropy)
     if len(live) <= 2:
         return _by_rays(system, policy, name)
-    return _by_search(system, policy, name, live, starts, stream, max_evaluations)
+    found = _by_search(system, policy, name, live, starts, stream, max_evaluations)
+    return replace(found, entropy=entropy)
 
 
 def _by_rays(system: System, policy: Policy, name: str) -> FluidVerdict:

@@ -46,7 +46,7 @@ from fairness.certificates import Certificate, bottleneck_certificate
 from fairness.errors import ModelError, NotConvergedError
 from fairness.lettering import label
 from fairness.problem import FloatArray, Problem
-from fairness.validation import Seed, float_array, generator, model_array
+from fairness.validation import Entropy, Seed, entropy_of, float_array, generator, model_array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,6 +74,9 @@ class Circulation:
         Why it ended: all queues at rest, horizon reached, number of events spent.
     unrest : float
         Largest difference between two rates of a job at the end, relative to the larger.
+    entropy : int, list of int or str, or None
+        The seed: ``rng=entropy`` repeats the run; "a generator" where no seed does, None where a start was
+        given.
     """
 
     problem: Problem
@@ -82,6 +85,7 @@ class Circulation:
     rates: FloatArray
     status: str
     unrest: float
+    entropy: Entropy | None = None
 
     @cached_property
     def tasks(self) -> FloatArray:
@@ -207,7 +211,9 @@ def circulate(
         )
     if math.isnan(horizon) or horizon <= 0 or max_events < 1:
         raise ModelError(f"horizon and max_events must be positive; got {horizon}, {max_events}")
-    queues = _start(problem, start, rng)
+    stream = generator(rng)
+    entropy = entropy_of(stream) if start is None else None
+    queues = _start(problem, start, stream)
     theta = np.ones(problem.n_resources)
     time, times, path, speeds = 0.0, [], [], []
     while True:
@@ -224,7 +230,8 @@ def circulate(
         unrest = float(relative.max())
         if not change.any() or time >= horizon or len(times) > max_events:
             status = "equilibrium" if not change.any() else "horizon" if time >= horizon else "events"
-            return Circulation(problem, np.array(times), np.array(path), np.array(speeds), status, unrest)
+            history = np.array(times), np.array(path), np.array(speeds)
+            return Circulation(problem, *history, status, unrest, entropy)
         draining = (change < 0) & (queues > 0)
         # A queue that is empty cannot drain: its rate is at most its inflow.
         lasting = np.divide(queues, -change, out=np.full_like(queues, np.inf), where=draining)
@@ -234,9 +241,8 @@ def circulate(
         time += step
 
 
-def _start(problem: Problem, start: ArrayLike | None, rng: Seed) -> FloatArray:
+def _start(problem: Problem, start: ArrayLike | None, stream: np.random.Generator) -> FloatArray:
     demanded = problem.demands > 0
-    stream = generator(rng)
     if start is None:
         spread = stream.exponential(size=demanded.shape) * demanded
         return spread / spread.sum(axis=1, keepdims=True)

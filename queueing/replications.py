@@ -39,7 +39,7 @@ from scipy import stats
 
 from fairness.errors import ModelError
 from fairness.problem import FloatArray
-from fairness.validation import Seed, generator, require_number, spawned
+from fairness.validation import Entropy, Seed, entropy_of, generator, require_number, spawned
 from fairness.workers import attended
 from queueing.results import class_table
 from queueing.system import System
@@ -200,19 +200,19 @@ class Streams:
     Attributes
     ----------
     generators : tuple of numpy Generator
-    entropy : int or sequence of int
-        Entropy of the seed: ``rng=entropy`` repeats the run when ``rng`` was None or a seed.
+    entropy : int, list of int or str, or None
+        As :func:`fairness.validation.entropy_of`; None where nothing is drawn.
     """
 
     generators: tuple[np.random.Generator, ...]
-    entropy: Any
+    entropy: Entropy | None
 
 
 def spawn_streams(rng: Seed, replications: int) -> Streams:
     """One generator per replication, spawned from :func:`fairness.validation.generator` of ``rng``."""
     parent = generator(rng)
-    # A generator that can spawn has a SeedSequence behind it.
-    return Streams(tuple(spawned(parent, replications)), parent.bit_generator.seed_seq.entropy)  # type: ignore[attr-defined]
+    entropy = entropy_of(parent)
+    return Streams(tuple(spawned(parent, replications)), entropy)
 
 
 def replicate(function: Callable[[np.random.Generator], T], streams: Streams, n_jobs: int) -> list[T]:

@@ -29,7 +29,6 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,7 +39,7 @@ from fairness.notebook import shown
 from fairness.policies.protocol import Policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray
-from fairness.validation import Seed
+from fairness.validation import Entropy, Seed
 from fairness.work import OutOfTime, ProgressOption, Task, stopped, watching
 from queueing.growth import GrowingTable, kernel_table
 from queueing.replications import (
@@ -81,8 +80,8 @@ class Simulation(EstimatedMeans):
         Events measured, all replications together, warm-up left out.
     time : float
         Time simulated in these events (expected holding times).
-    entropy : int or sequence of int
-        Entropy of the seed.
+    entropy : int, list of int or str
+        The seed: ``rng=entropy`` repeats the run; "a generator" where no seed does.
     table_shape : tuple of int
         Grid of job counts that the walks needed in the end.
     warnings : tuple of str
@@ -96,7 +95,7 @@ class Simulation(EstimatedMeans):
     replications: int
     events: int
     time: float
-    entropy: Any
+    entropy: Entropy | None
     table_shape: tuple[int, ...]
     warnings: tuple[str, ...]
 

@@ -56,7 +56,7 @@ from capacity.sweeping.grid import Grid
 from capacity.sweeping.points import STANDARD, Failure, Point, Record, StandardOutputs, compute
 from capacity.sweeping.results import Results
 from fairness.errors import FairqueuesError, ModelError
-from fairness.validation import Seed
+from fairness.validation import A_GENERATOR, Seed
 from fairness.versions import version
 from queueing.replications import spawn_streams
 
@@ -135,7 +135,7 @@ def sweep(
         Each output with the dimensions of ``over``, "policy" and its own, and ``error``, a string that is
         empty where all went well. Integers and booleans become floats if some point has an error; outputs
         that no point could compute are absent. ``attrs["entropy"]`` repeats the streams, as
-        ``rng=int(entropy)``, when ``rng`` was None or an integer.
+        ``rng=int(entropy)``, when ``rng`` was None or an integer; "a generator" where no seed does.
 
     Raises
     ------
@@ -188,7 +188,7 @@ def sweep(
                 # Who asks for exceptions gets them: what failed is computed again.
                 if errors == "record" or not record.error:
                     results.add(record)
-        attrs = {"fairqueues": version(), "entropy": str(root.entropy)}
+        attrs = {"fairqueues": version(), "entropy": _entropy(root)}
         bar = tqdm(
             total=grid.size,
             initial=len(results.records),
@@ -263,6 +263,12 @@ def _state(root: np.random.SeedSequence) -> list[Any]:
     entropy: Any = root.entropy
     plain = int(entropy) if isinstance(entropy, numbers.Integral) else [int(word) for word in entropy]
     return [plain, list(root.spawn_key), root.pool_size]
+
+
+def _entropy(root: np.random.SeedSequence) -> str:
+    """Seed whose sweep has this root, as text."""
+    again = _state(_child(np.random.SeedSequence(root.entropy), 0))
+    return str(root.entropy) if _state(root) == again else A_GENERATOR
 
 
 def _child(root: np.random.SeedSequence, number: int) -> np.random.SeedSequence:

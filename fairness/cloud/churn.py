@@ -44,8 +44,8 @@ def churned(
         Part of the tenants that change; their number is rounded.
     change : float in [0, 1)
         Relative change of an entry, up or down.
-    rng : Generator, int or None
-        As in ``np.random.default_rng``.
+    rng : numpy Generator or seed
+        None draws anew each time, which the demands do not tell: to repeat it, give a seed.
 
     Returns
     -------

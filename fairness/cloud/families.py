@@ -5,6 +5,9 @@ Random demands are smooth, and what goes well with them may go wrong with popula
 resource that everybody needs, vectors of one entry, sums that lose their digits, or the worst case of
 algorithms that go in rounds.
 
+``rng`` is a numpy Generator or a seed; None draws anew each time, which the demands do not tell: to repeat
+them, give a seed.
+
 *The chain.* [1]_ remarks that an input can take as many rounds as it has resources, if each round fills up
 one. How many rounds can DC-DRF take? Let all n weights be equal, and round r end at the level :math:`y_r`.
 The load of a resource never rises, as tenants only stop. So where a part s of it is left at the level y, its

@@ -146,8 +146,8 @@ def demand_profile(
         A profile of :data:`PROFILES`.
     n_tenants, n_resources : int
         In the paper 1,000,000 and 100,000.
-    rng : Generator, int or None
-        As in ``np.random.default_rng``.
+    rng : numpy Generator or seed
+        None draws anew each time, which the demands do not tell: to repeat it, give a seed.
     shortest, longest : int
         Fewest and most resources that a tenant demands.
     mean, deviation : float, optional

@@ -46,7 +46,7 @@ from fairness.indivisible.rules import check_stop
 from fairness.indivisible.server_shares import ClusterAmounts, ClusterRule, DominantShare
 from fairness.problem import FloatArray
 from fairness.tables import server_table
-from fairness.validation import Seed, generator
+from fairness.validation import Entropy, Seed, entropy_of, generator
 
 __all__ = ["SERVER_RULES", "ClusterFilling", "fill_cluster"]
 
@@ -75,6 +75,8 @@ class ClusterFilling:
         scarce; empty if it would fit.
     amounts : ClusterAmounts
         Demands, capacities, effective weights and gamma in the arithmetic of this result.
+    entropy : int, list of int or str
+        The seed: ``rng=entropy`` repeats the filling; "a generator" where no seed does.
     """
 
     cluster: Cluster
@@ -86,6 +88,7 @@ class ClusterFilling:
     stopper: int | None
     stopped_by: dict[tuple[int, int], tuple[str, ...]]
     amounts: ClusterAmounts
+    entropy: Entropy
 
     @property
     def is_exact(self) -> bool:
@@ -265,6 +268,7 @@ def fill_cluster(
     x = cluster.check_state(counts)
     amounts = ClusterAmounts(cluster, x)
     stream = generator(rng)
+    entropy = entropy_of(stream)
     choice = make_ties(ties, stream, cluster.n_classes, exact=amounts.exact)
     ledger = Ledger(amounts.needs, amounts.capacities, exact=amounts.exact)
     filling = Placing(amounts, rule, ledger, choice)
@@ -289,4 +293,5 @@ def fill_cluster(
             for i in filling.places[n]
         },
         amounts,
+        entropy,
     )

@@ -43,7 +43,16 @@ from fairness.indivisible.ranks import fill_by_rank
 from fairness.indivisible.rules import BestRank, LowestShare, SequentialMinMax
 from fairness.labels import as_named
 from fairness.problem import FloatArray, Problem
-from fairness.validation import Seed, float_array, rationals, require, require_shape
+from fairness.validation import (
+    Entropy,
+    Seed,
+    entropy_of,
+    float_array,
+    generator,
+    rationals,
+    require,
+    require_shape,
+)
 
 __all__ = ["Rule", "TaskFilling", "fill_tasks"]
 
@@ -71,6 +80,8 @@ class TaskFilling:
         Per class: the resources that its next task finds too scarce; empty if it would fit.
     amounts : PoolAmounts
         Demands, capacities, effective weights and holdings in the arithmetic of this result.
+    entropy : int, list of int or str
+        The seed: ``rng=entropy`` repeats the filling; "a generator" where no seed does.
     """
 
     problem: Problem
@@ -81,6 +92,7 @@ class TaskFilling:
     stopper: int | None
     stopped_by: tuple[tuple[str, ...], ...]
     amounts: PoolAmounts
+    entropy: Entropy
 
     @property
     def is_exact(self) -> bool:
@@ -289,7 +301,9 @@ def fill_tasks(
         and all(isinstance(f, numbers.Rational) for f in factors or ())
     )
     amounts = PoolAmounts(problem, x, exact, given)
-    choice = make_ties(ties, rng, problem.n_classes, exact=exact)
+    stream = generator(rng)
+    entropy = entropy_of(stream)
+    choice = make_ties(ties, stream, problem.n_classes, exact=exact)
     ledger = Ledger(
         [[row] for row in amounts.demands],
         [amounts.capacities],
@@ -315,6 +329,7 @@ def fill_tasks(
             for n in range(problem.n_classes)
         ),
         amounts,
+        entropy,
     )
 
 

@@ -16,7 +16,7 @@ from fairness.errors import ModelError
 from fairness.indivisible.cluster import fill_cluster
 from fairness.indivisible.server_shares import ClusterRule, DominantShare
 from fairness.problem import FloatArray
-from fairness.validation import Seed, spawned
+from fairness.validation import Entropy, Seed, entropy_of, generator, spawned
 
 __all__ = ["FillingRuns", "repeat_filling"]
 
@@ -31,12 +31,15 @@ class FillingRuns:
     rule : ClusterRule
     server_rule : str
     placements : ndarray of int, shape (n_runs, n_classes, n_servers), tasks
+    entropy : int, list of int or str
+        The seed: ``rng=entropy`` repeats the runs; "a generator" where no seed does.
     """
 
     cluster: Cluster
     rule: ClusterRule
     server_rule: str
     placements: NDArray[np.int64]
+    entropy: Entropy
 
     @cached_property
     def mean(self) -> FloatArray:
@@ -121,10 +124,12 @@ def repeat_filling(
     if not isinstance(runs, numbers.Integral) or not 2 <= runs < 2**31:
         raise ModelError(f"runs must be an integer >= 2, for a standard deviation; got {runs!r:.80}")
     rule = DominantShare() if rule is None else rule
+    parent = generator(rng)
+    entropy = entropy_of(parent)
     placements = [
         fill_cluster(
             cluster, rule, counts, server_rule=server_rule, stop=stop, ties=ties, rng=stream
         ).placement
-        for stream in spawned(rng, runs)
+        for stream in spawned(parent, runs)
     ]
-    return FillingRuns(cluster, rule, server_rule, np.array(placements))
+    return FillingRuns(cluster, rule, server_rule, np.array(placements), entropy)

@@ -128,7 +128,7 @@ class AlphaFair:
         try:
             object.__setattr__(self, "alpha", float(value))
         except OverflowError:
-            raise ModelError("alpha must be a float; take inf for max-min fairness") from None
+            raise ModelError("alpha is above the largest float; take inf for max-min fairness") from None
 
     @property
     def name(self) -> str:

@@ -29,7 +29,7 @@ from fairness.labels import by_label
 from fairness.policies.exchange import Exchange, exchange
 from fairness.policies.timed import TDRF, Time, as_time, as_times, integer_tdrf
 from fairness.problem import Problem
-from fairness.validation import Seed, float_array, generator, require_shape
+from fairness.validation import Entropy, Seed, entropy_of, float_array, generator, require_shape
 
 __all__ = ["Interval", "Timeline", "timeline"]
 
@@ -78,9 +78,12 @@ class Timeline:
     ----------
     intervals : tuple of Interval
         Between consecutive events; without those in which nobody is present.
+    entropy : int, list of int or str
+        The seed: ``rng=entropy`` repeats the run; "a generator" where no seed does.
     """
 
     intervals: tuple[Interval, ...]
+    entropy: Entropy
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per interval and user: holdings, tasks they support, tasks started on top."""
@@ -209,6 +212,7 @@ def timeline(
     TDRF(joins, start, final_time)
 
     stream = generator(rng)
+    entropy = entropy_of(stream)
     events = sorted({*joins, *(t for t in leaves if t is not None)})
     intervals = []
     rows = np.array(contributions, dtype=object)
@@ -240,7 +244,7 @@ def timeline(
         ]
         excess = array(over, filling.is_exact)
         intervals.append(Interval(begin, end, tuple(present), swapped, filling, excess))
-    return Timeline(tuple(intervals))
+    return Timeline(tuple(intervals), entropy)
 
 
 def _given(values: Numbers) -> ArrayLike:

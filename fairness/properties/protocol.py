@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -31,7 +31,7 @@ from fairness.errors import ModelError
 from fairness.policies.protocol import Policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import Problem
-from fairness.validation import Seed, generator
+from fairness.validation import Entropy, Seed, entropy_of, generator
 
 __all__ = ["TOLERANCE", "Change", "Finding", "Model", "Property", "Witness", "division_of"]
 
@@ -114,6 +114,9 @@ class Finding:
         The largest violation in words, with numbers.
     tolerance : float
         What counts as zero; 0 in rational arithmetic.
+    entropy : int, list of int or str, or None
+        Of :meth:`Property.of`, which draws changes: ``rng=entropy`` repeats it; "a generator" where no seed
+        does. None where nothing was drawn.
     """
 
     name: str
@@ -121,6 +124,7 @@ class Finding:
     users: tuple[int, ...] = ()
     text: str = ""
     tolerance: float = TOLERANCE
+    entropy: Entropy | None = None
 
     @property
     def holds(self) -> bool:
@@ -221,6 +225,7 @@ class Property(ABC):
     ) -> Finding:
         """Worst finding for a policy at one model, over at most so many changes."""
         answer, stream = _asker(policy), generator(rng)
+        entropy = entropy_of(stream)
         before = answer(model)
         if not self.compares:
             return self.check(model, before, division=division_of(policy))
@@ -229,7 +234,8 @@ class Property(ABC):
             for change in self.changes(model, stream, changes)
         )
         nothing = Finding(self.name, -np.inf, text="no change to ask about")
-        return max(findings, key=lambda finding: finding.violation, default=nothing)
+        worst = max(findings, key=lambda finding: finding.violation, default=nothing)
+        return replace(worst, entropy=entropy)
 
 
 def division_of(policy: Policy | ClusterPolicy) -> str:

@@ -37,7 +37,7 @@ import math
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -49,7 +49,7 @@ from fairness.memory import require_memory
 from fairness.policies.protocol import Policy, policy_name
 from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.problem import FloatArray
-from fairness.validation import Seed, require_number
+from fairness.validation import Entropy, Seed, require_number
 from queueing.arrivals import Arrivals
 from queueing.distributions import Law
 from queueing.growth import GrowingTable
@@ -135,8 +135,8 @@ class JobSimulation(EstimatedMeans):
         Arrivals and departures in the measured parts.
     time : float
         Their length.
-    entropy : int or sequence of int, or None
-        Entropy of the seed; None for a trace.
+    entropy : int, list of int or str, or None
+        The seed: ``rng=entropy`` repeats the run; "a generator" where no seed does, None for a trace.
     table_shape : tuple of int
         Grid of job counts that the runs needed in the end.
     record : DataFrame or None
@@ -159,7 +159,7 @@ class JobSimulation(EstimatedMeans):
     jobs: IntArray
     events: int
     time: float
-    entropy: Any
+    entropy: Entropy | None
     table_shape: tuple[int, ...]
     record: pd.DataFrame | None
     warnings: tuple[str, ...]

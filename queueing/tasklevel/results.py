@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from fairness.problem import FloatArray
+from fairness.validation import Entropy
 from queueing.replications import Estimate, EstimatedMeans, estimates_lines, warning_lines
 from queueing.system import System
 from queueing.tasklevel.schedulers import IntArray
@@ -103,8 +103,8 @@ class TaskSimulation(EstimatedMeans):
         Jobs whose durations were measured.
     time : float
         Time simulated in these events.
-    entropy : int or sequence of int
-        Entropy of the seed.
+    entropy : int, list of int or str
+        The seed: ``rng=entropy`` repeats the run; "a generator" where no seed does.
     warnings : tuple of str
         Why the run is too short for intervals (:mod:`queueing.soundness`): half-widths are infinite then.
     servers : ServerEvidence or None
@@ -120,7 +120,7 @@ class TaskSimulation(EstimatedMeans):
     events: int
     departures: IntArray
     time: float
-    entropy: Any
+    entropy: Entropy | None
     warnings: tuple[str, ...]
     servers: ServerEvidence | None = None
 
@@ -177,6 +177,8 @@ class TaskTrace:
         Class (type) of each task and the server where it runs.
     held : ndarray of shape (n_classes, n_servers, n_resources)
         Units of each resource that a task holds on a server; 0 where it never runs.
+    entropy : int, list of int or str
+        The seed: ``rng=entropy`` repeats the run; "a generator" where no seed does.
     """
 
     system: System
@@ -196,6 +198,7 @@ class TaskTrace:
     task_classes: IntArray
     task_servers: IntArray
     held: FloatArray
+    entropy: Entropy | None
 
     @cached_property
     def placement(self) -> IntArray:

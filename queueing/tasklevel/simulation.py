@@ -289,7 +289,8 @@ def trace(
         f"a record of about {runs.event_rate * horizon:.3g} events",
         "reduce horizon or arrival_rates",
     )
-    run = runs.new(spawn_streams(rng, 1).generators[0], record=True)
+    streams = spawn_streams(rng, 1)
+    run = runs.new(streams.generators[0], record=True)
     run.go(np.iinfo(np.int64).max, horizon)
     counters, log = run.state.counters, run.log
     jobs = log.jobs[: counters[ARRIVED]]
@@ -324,6 +325,7 @@ def trace(
         task_classes=task_classes,
         task_servers=task_servers,
         held=held,
+        entropy=streams.entropy,
     )
 
 

@@ -1,5 +1,6 @@
 """The memory guard: limits of the machine, of control groups and of the process."""
 
+import math
 import resource
 import subprocess
 import sys
@@ -130,6 +131,18 @@ def test_no_room_is_no_negative_room(monkeypatch):
     monkeypatch.setattr("resource.getrlimit", lambda kind: (1, 1))
     assert free_memory().n_bytes == 0
     assert resource.getrlimit(resource.RLIMIT_AS) == (1, 1)
+
+
+def test_little_needs_no_question(monkeypatch):
+    def asked():
+        raise AssertionError("asked")
+
+    monkeypatch.setattr(memory, "free_memory", asked)
+    require_memory(memory.UNASKED - 1, "a few numbers", "nothing")
+    assert fits_memory(memory.UNASKED - 1)
+    for big in (memory.UNASKED, math.nan, math.inf):
+        with pytest.raises(AssertionError, match="asked"):
+            require_memory(big, "many numbers", "nothing")
 
 
 def test_a_memory_error_that_no_estimate_foresaw_is_explained():

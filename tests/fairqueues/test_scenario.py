@@ -121,7 +121,8 @@ def test_spellings_and_aliases():
         ({"policy": "maxmin", "alpha": 2}, "it has none"),
         ("alpha:x", "alpha must be"),
         ("drf:x", "resource_weights must be an array of numbers"),
-        ({"policy": "alpha", "alpha": 10**400}, "a parameter of policy 'alpha' is of the wrong kind"),
+        ({"policy": "alpha", "alpha": 10**400}, "alpha is above the largest float; take inf"),
+        ({"policy": "tdrf", "join_times": [10**400, 1]}, "a parameter of policy 'tdrf' is of the wrong kind"),
     ],
 )
 def test_wrong_names(spec, said):

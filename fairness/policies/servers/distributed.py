@@ -35,7 +35,7 @@ from fairness.cluster_certificates import resource_division_certificate, server_
 from fairness.errors import ModelError
 from fairness.policies.servers.algorithm_one import server_procedure
 from fairness.policies.servers.resource_division import fill
-from fairness.validation import FloatArray, Seed, generator
+from fairness.validation import Entropy, FloatArray, Seed, entropy_of, generator
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,6 +67,8 @@ class Transient:
         How far the placement is from a PS-DSF allocation (Theorem 1).
     settled : float
         Residual that counts as settled.
+    entropy : int, list of int or str
+        The seed: ``rng=entropy`` repeats the run; "a generator" where no seed does.
     """
 
     cluster: Cluster
@@ -76,6 +78,7 @@ class Transient:
     changes: tuple[float, ...]
     residuals: FloatArray
     settled: float
+    entropy: Entropy
 
     @cached_property
     def tasks(self) -> FloatArray:
@@ -184,6 +187,7 @@ def distributed_psdsf(
         raise ModelError(f"distributed_psdsf needs a Cluster; got {type(cluster).__name__}")
     low, high = _checked(horizon, period, delay, sample_every, procedure, settled)
     stream = generator(rng)
+    entropy = entropy_of(stream)
     intervals = _intervals(cluster, activity)
     spacing = period if sample_every is None else sample_every
     samples: FloatArray = np.arange(int(horizon / spacing * (1 + 1e-12)) + 1, dtype=float) * spacing
@@ -235,6 +239,7 @@ def distributed_psdsf(
         (0.0, *switches),
         np.array(residuals),
         settled,
+        entropy,
     )
 
 

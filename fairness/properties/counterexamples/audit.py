@@ -79,6 +79,11 @@ class AuditTable:
     contradictions: tuple[str, ...] = ()
 
     @property
+    def entropy(self) -> int:
+        """The seed: ``rng=entropy`` repeats the audit."""
+        return int(self.settings["seed"])
+
+    @property
     def witnesses(self) -> dict[Key, Witness]:
         """The counterexamples, by (policy, property)."""
         return {key: cell.witness for key, cell in self.cells.items() if cell.witness is not None}

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fairness.properties.protocol import Model, Numbers, Witness
+from fairness.validation import Entropy
 
 __all__ = ["Failure", "SearchResult", "describe"]
 
@@ -62,6 +63,8 @@ class SearchResult:
         Models on which the policy raised an error; they count as searched.
     failure : Failure or None
         The first of them.
+    entropy : int, list of int or str, or None
+        The seed: ``rng=entropy`` repeats the search; "a generator" where no seed does.
     """
 
     policy: str
@@ -77,6 +80,7 @@ class SearchResult:
     confirmation: str = ""
     failures: int = 0
     failure: Failure | None = None
+    entropy: Entropy | None = None
 
     @builtins.property
     def violated(self) -> bool:

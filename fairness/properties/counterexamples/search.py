@@ -37,7 +37,7 @@ from fairness.properties.counterexamples.shrinking import CLEAR, Verdict, smalle
 from fairness.properties.counterexamples.sketches import check_domain
 from fairness.properties.exact.confirm import confirm
 from fairness.properties.protocol import TOLERANCE, Property, Witness
-from fairness.validation import Seed, generator, require_whole
+from fairness.validation import Seed, entropy_of, generator, require_whole
 
 __all__ = ["check_budget", "exact_verdict", "search"]
 
@@ -128,11 +128,12 @@ def search(
     budget = check_budget(budget)
     if seconds is not None and not (isinstance(seconds, int | float) and seconds > 0):
         raise ModelError(f"seconds must be a number > 0, or None; got {seconds!r}")
-    start = time.perf_counter()
+    start, stream = time.perf_counter(), generator(rng)
+    entropy = entropy_of(stream)
     explorer = Explorer(
         policy=policy,
         prop=prop,
-        rng=generator(rng),
+        rng=stream,
         domain=check_domain(domain),
         kind=kind,
         sizes=Sizes() if sizes is None else sizes,
@@ -160,6 +161,7 @@ def search(
         confirmation=how,
         failures=explorer.failures,
         failure=explorer.failure,
+        entropy=entropy,
     )
 
 

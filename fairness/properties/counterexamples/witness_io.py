@@ -138,6 +138,7 @@ def result_to_dict(result: SearchResult) -> dict[str, Any]:
     return {
         **{name: getattr(result, name) for name in _PLAIN},
         "best": _written(result.best),
+        "entropy": result.entropy,
         "witness": None if witness is None else witness_to_dict(witness),
         "failures": result.failures,
         "failure": failure and {"model": model_to_dict(failure.model), "message": failure.message},
@@ -150,6 +151,8 @@ def result_from_dict(data: Mapping[str, Any]) -> SearchResult:
     return SearchResult(
         **{name: data[name] for name in _PLAIN},
         best=_read(data["best"]),
+        # Files written before results said so are still read.
+        entropy=data.get("entropy"),
         witness=None if witness is None else witness_from_dict(witness),
         failures=data["failures"],
         failure=failure and Failure(model_from_dict(failure["model"]), failure["message"]),
