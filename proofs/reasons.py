@@ -99,6 +99,7 @@ OPEN: dict[str, Callable[[Data, Data], str]] = {
         f"computed {e['way']}: {e['value']}, where the statement says {claim['value']}"
     ),
     "definitions": lambda claim, e: f"the two definitions disagree: {e['about']}",
+    "silent": lambda claim, e: f"{e['way']} cannot be asked here ({e['about']})",
     "holds": lambda claim, e: "the case that was meant as a counterexample has the property",
     "empty": lambda claim, e: "there is no case to look at",
     "words, own": lambda claim, e: "stated in words, which nobody has checked",

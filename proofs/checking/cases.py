@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import random
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import inf
 from typing import Any
 
@@ -21,6 +21,8 @@ from proofs.errors import EvidenceError, ProofError
 
 __all__ = [
     "Disagreement",
+    "SilentError",
+    "asked",
     "cases_of",
     "check_case",
     "check_computed",
@@ -33,10 +35,48 @@ __all__ = [
 ]
 
 Evidence = dict[str, Any]
+Drawn = Computation | Counterexample | Enumeration | Search
 
 
 class Disagreement(EvidenceError):
     """The two definitions give different answers."""
+
+
+class SilentError(EvidenceError):
+    """A definition or the library gives no answer here, which confirms nothing.
+
+    Attributes
+    ----------
+    way : str
+        Which of them: "the first definition", "the second definition" or "the library".
+    about : str
+        What it said instead.
+    """
+
+    def __init__(self, way: str, about: str) -> None:
+        super().__init__(f"{way} cannot be asked here ({about})")
+        self.way, self.about = way, about
+
+
+FIRST, SECOND = "the first definition", "the second definition"
+
+
+def asked(way: str, function: Callable[..., Any], /, *given: Any, **named: Any) -> Any:
+    """What a function gives; whatever goes wrong inside it is told as silence.
+
+    Only the first definition may say that the claim is malformed: what it takes is well formed for all.
+
+    Raises
+    ------
+    SilentError
+        If there is no answer.
+    """
+    try:
+        return function(*given, **named)
+    except Exception as error:
+        if way == FIRST and isinstance(error, ProofError):
+            raise
+        raise SilentError(way, f"{type(error).__name__}: {error}".removesuffix(": ")) from error
 
 
 def computed(claim: Computation) -> Evidence:
@@ -46,10 +86,12 @@ def computed(claim: Computation) -> Evidence:
     ------
     Disagreement
         If the second definition gives another value.
+    SilentError
+        If one of them gives none.
     """
     value = plain(_call(claim))
     if (again := second_definition(claim.function)) is not None:
-        other = plain(again.function(**copy.deepcopy(dict(claim.arguments))))
+        other = _again(again.function, claim)
         if canonical(other) != canonical(value):
             raise Disagreement(f"{claim.function} is {value} by the first and {other} by the second")
     return {"kind": "computed", "value": value, **_by(claim)}
@@ -64,6 +106,8 @@ def counterexample(claim: Counterexample) -> tuple[Evidence, bool]:
         If the function gives no dict with the truth value "holds", or nothing beside it.
     Disagreement
         If the second definition gives another value to something.
+    SilentError
+        If one of them gives none.
     """
     values = plain(_call(claim))
     if not _tells(values):
@@ -72,7 +116,7 @@ def counterexample(claim: Counterexample) -> tuple[Evidence, bool]:
             f"{values!r}"
         )
     if (again := second_definition(claim.function)) is not None:
-        other = plain(again.function(**copy.deepcopy(dict(claim.arguments))))
+        other = _again(again.function, claim)
         if not _tells(other):
             raise ProofError(
                 f'the second {claim.function} gives a dict with "holds" and values; got {other!r}'
@@ -104,6 +148,8 @@ def looked_at(claim: Enumeration | Search, deadline: float = inf) -> Evidence:
         If something else than a case comes.
     Disagreement
         If the second definition judges a case in another way, or counts another number of cases.
+    SilentError
+        If one of them does not.
     """
     number, case, digest = 0, None, Running()
     different: set[str] = set()
@@ -120,7 +166,7 @@ def looked_at(claim: Enumeration | Search, deadline: float = inf) -> Evidence:
         return {"kind": "searched", "cases": number, "last": case, "digest": digest.text, **_by(claim)}
     again = second_definition(claim.function)
     if again is not None and again.cases is not None:
-        count = again.cases(**copy.deepcopy(dict(claim.arguments)))
+        count = _again(again.cases, claim)
         if count != number:
             raise Disagreement(f"{claim.function} has {number} cases by the first and {count} by the second")
     return {"kind": "enumerated", "cases": len(different), "digest": digest.text, **_by(claim)}
@@ -139,10 +185,7 @@ def cases_of(claim: Enumeration | Search) -> Iterator[tuple[Any, bool]]:
             )
         case, holds = plain(given[0]), given[1]
         if again is not None:
-            try:
-                other = again.function(copy.deepcopy(case), **copy.deepcopy(dict(claim.arguments)))
-            except NotImplementedError as error:
-                raise Disagreement(f"the second one says nothing of case {case}: {error}") from None
+            other = _again(again.function, claim, copy.deepcopy(case))
             if type(other) is not bool:
                 raise ProofError(f"the second {claim.function} judges with True or False; got {other!r}")
             if other != holds:
@@ -154,20 +197,30 @@ def cases_of(claim: Enumeration | Search) -> Iterator[tuple[Any, bool]]:
 
 
 def _given(claim: Enumeration | Search) -> Iterator[Any]:
-    if isinstance(claim, Enumeration):
-        yield from _call(claim)
+    if isinstance(claim, Search):
+        function = definition(claim.function)
+        for k in range(claim.number):
+            yield asked(FIRST, function, random.Random(f"{claim.seed} {k}"), **_arguments(claim))
         return
-    function = definition(claim.function)
-    for k in range(claim.number):
-        yield function(random.Random(f"{claim.seed} {k}"), **copy.deepcopy(dict(claim.arguments)))
+    cases, end = asked(FIRST, iter, _call(claim)), object()
+    while (given := asked(FIRST, next, cases, end)) is not end:
+        yield given
 
 
 def _call(claim: Computation | Counterexample | Enumeration) -> Any:
-    # A copy, so that no function changes what the claim says.
-    return definition(claim.function)(**copy.deepcopy(dict(claim.arguments)))
+    return asked(FIRST, definition(claim.function), **_arguments(claim))
 
 
-def _by(claim: Computation | Counterexample | Enumeration | Search) -> Evidence:
+def _again(function: Callable[..., Any], claim: Drawn, *case: Any) -> Any:
+    return plain(asked(SECOND, function, *case, **_arguments(claim)))
+
+
+def _arguments(claim: Drawn) -> dict[str, Any]:
+    """A copy, so that no function changes what the claim says."""
+    return copy.deepcopy(dict(claim.arguments))
+
+
+def _by(claim: Drawn) -> Evidence:
     """The definitions that were run, and what confirms the first."""
     again = second_definition(claim.function)
     digests = [definition_digest(definition(claim.function))]

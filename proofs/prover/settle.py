@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from proofs.checking.cases import Disagreement, computed, counterexample, looked_at
+from proofs.checking.cases import Disagreement, SilentError, asked, computed, counterexample, looked_at
 from proofs.claims import (
     Claim,
     Computation,
@@ -51,6 +51,8 @@ def settle(step: Step, time_limit: float, unread: str = "") -> Finding:
             answer = _answer(step.claim, time.monotonic() + time_limit)
         except Disagreement as error:
             answer = _open("definitions", about=str(error))
+        except SilentError as error:
+            answer = _open("silent", way=error.way, about=error.about)
     status, evidence = answer[0], plain(answer[1])
     claim = plain(claim_to_dict(step.claim))
     return Finding(step.says, status, claim, evidence, reason_of(claim, evidence), step.refutes)
@@ -78,7 +80,7 @@ def _answer(claim: Claim, deadline: float) -> Answer:
 def _computed(claim: Computation) -> Answer:
     """By the definitions and, if it can, by the library: all values must be the stated one."""
     evidence, wanted = computed(claim), plain(claim.value)
-    other, by_library = library_value(claim.function, claim.arguments)
+    other, by_library = asked("the library", library_value, claim.function, claim.arguments)
     for found, way in ((evidence["value"], "by definition"), (plain(other), by_library)):
         if way is not None and found != wanted:
             return _open("differs", way=way, value=found)

@@ -33,7 +33,7 @@ from proofs import (
 from proofs.checking import verify_finding
 from proofs.checking.queries import smt_query
 from proofs.checking.refutations import check_refutation
-from proofs.definitions import define, fraction, plain
+from proofs.definitions import define, define_again, fraction, plain
 from proofs.polynomials import polynomial
 from proofs.prover.combinations import find_refutation
 from proofs.relations import relation
@@ -229,6 +229,87 @@ def test_computations_and_counterexamples():
     assert answer(Counterexample("two_is_odd", {"number": 2})).witness["values"]["rest"] == 0
     assert answer(Counterexample("two_is_odd", {"number": 3})).status == Status.UNKNOWN
     assert answer(Enumeration("cubes", {"largest": 0})).status == Status.UNKNOWN
+
+
+@define
+def one_over(number):
+    return 1 / fraction(number)
+
+
+@define
+def inverses_up_to(largest, first=1):
+    for k in range(first, largest + 1):
+        yield {"k": k}, 1 / fraction(k) <= 1
+
+
+@define
+def random_inverse(rng, least):
+    k = rng.randint(least, 1)
+    return {"k": k}, 1 / fraction(k) <= 1
+
+
+@define
+def inverse_above_one(number):
+    return {"value": 1 / fraction(number), "holds": 1 / fraction(number) > 1}
+
+
+@define
+def tens(number):
+    return number * 10
+
+
+@define_again
+def tens(number):  # noqa: F811 - the second definition
+    return {1: 10, 2: 20}[number]
+
+
+@define
+def odd_ones(largest):
+    for k in range(1, largest + 1, 2):
+        yield {"k": k}, k % 2 == 1
+
+
+@define_again(cases=lambda largest: {3: 2, 7: 4}[largest])
+def odd_ones(case, largest):  # noqa: F811 - the second definition
+    return {1: True, 3: True, 5: True}[case["k"]]
+
+
+@define
+def not_even(number):
+    return {"rest": number % 2, "holds": number % 2 == 1}
+
+
+@define_again
+def not_even(number):  # noqa: F811 - the second definition
+    if number > 2:
+        raise NotImplementedError("only 2 is known to be even")
+    return {"rest": 0, "holds": False}
+
+
+@pytest.mark.parametrize(
+    ("claim", "way", "told"),
+    [
+        (Computation("one_over", {"number": 0}, 1), "first", "ZeroDivisionError"),
+        (Enumeration("inverses_up_to", {"largest": 3, "first": -1}), "first", "ZeroDivisionError"),
+        (Enumeration("inverses_up_to", {"most": 3}), "first", "TypeError"),
+        (Search("random_inverse", {"least": -1}, number=40), "first", "ZeroDivisionError"),
+        (Counterexample("inverse_above_one", {"number": 0}), "first", "ZeroDivisionError"),
+        (Computation("tens", {"number": 3}, 30), "second", "KeyError: 3"),
+        (Enumeration("odd_ones", {"largest": 5}), "second", "KeyError: 5"),  # counts 3 and 7 only
+        (Enumeration("odd_ones", {"largest": 7}), "second", "KeyError: 7"),  # judges 1, 3 and 5 only
+        (Counterexample("not_even", {"number": 4}), "second", "NotImplementedError: only 2 is known"),
+    ],
+)
+def test_a_definition_that_gives_no_answer_confirms_nothing(claim, way, told):
+    verdict = answer(claim)
+    assert verdict.status == Status.UNKNOWN
+    assert verdict.reason.startswith(f"the {way} definition cannot be asked here ({told}")
+
+
+def test_what_the_second_definition_knows_is_confirmed():
+    assert answer(Computation("tens", {"number": 2}, 20)).status == Status.PROVED
+    assert answer(Enumeration("odd_ones", {"largest": 3})).status == Status.PROVED
+    assert answer(Counterexample("not_even", {"number": 2})).status == Status.REFUTED
 
 
 @pytest.mark.parametrize(
