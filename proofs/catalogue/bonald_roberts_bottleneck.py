@@ -225,6 +225,7 @@ def _path(question: Question) -> list[Step]:
             Step(
                 f"Every piece of the path for {demands}: the conditions at both ends, and no gap.",
                 Enumeration("bmf_path_pieces", arguments | ({} if capped else {"capped": False})),
+                states=True,
             ),
             Step(f"Where it ends, for {demands}.", Computation("bmf_path_end", arguments, end)),
         ]

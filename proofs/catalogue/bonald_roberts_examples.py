@@ -90,7 +90,11 @@ def _root(question: Question) -> list[Step]:
     return [
         *steps,
         Step("Prices are positive, as 0 < R < 9.", Implication(root, f"{q} > 0")),
-        Step("All tasks are positive, as 3 < R < 9.", Implication(root, "(R - 3)*(9 - R) > 0")),
+        Step(
+            "All tasks are positive, as 3 < R < 9.",
+            Implication(root, "(R - 3)*(9 - R) > 0"),
+            states=True,
+        ),
     ]
 
 

@@ -123,7 +123,8 @@ def _losers_exist(question: Question, says: str, first: str, then: str) -> Step:
         "fits": f"{total(indexed(then, n))} <= 1",
         "gain": f"{then}1 > {first}1",
     }
-    return implied(question, says, kept | stays, f"{then}{n} < {first}{n}")
+    # Alone nobody gains where all is full: a case that does not occur.
+    return implied(question, says, kept | stays, f"{then}{n} < {first}{n}" if n > 1 else "0 == 1")
 
 
 def _drf_strategy(question: Question) -> list[Step]:

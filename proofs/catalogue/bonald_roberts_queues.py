@@ -77,6 +77,7 @@ def _fits(question: Question) -> list[Step]:
         Step(
             "Three classes on three resources, states with up to 4 jobs of each class.",
             Enumeration("balanced_usage", {"shares": THREE, "size": 4, "largest": largest}),
+            states=True,
         ),
     ]
 

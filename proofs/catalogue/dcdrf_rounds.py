@@ -37,6 +37,7 @@ def _lemma(question: Question) -> list[Step]:
             Enumeration(
                 "dcdrf_lemma_chain", {"most": 5, "epsilon": "2/5", "frozen": question.holds("frozen")}
             ),
+            states=True,
         ),
         Step(
             "One round, or (1 - epsilon)^(rounds - 1) > c, computed from the algorithm with rates frozen.",

@@ -53,8 +53,12 @@ def _filling(question: Question) -> list[Step]:
             "Filling stops once, for all.",
             InWords("Everybody demands something of the resource that is full first."),
         ),
-        Step("DRF, every case.", Enumeration("levels_and_full", {"policy": "drf", **sizes})),
-        Step("Asset fairness, every case.", Enumeration("levels_and_full", {"policy": "asset", **sizes})),
+        Step("DRF, every case.", Enumeration("levels_and_full", {"policy": "drf", **sizes}), states=True),
+        Step(
+            "Asset fairness, every case.",
+            Enumeration("levels_and_full", {"policy": "asset", **sizes}),
+            states=True,
+        ),
     ]
 
 
@@ -147,7 +151,7 @@ def _gap(question: Question) -> list[Step]:
             Implication(question.kept({"task": "d >= 0"}) | {"before": "r - s <= e"}, "r - (s + d) <= e"),
         ),
         Step("Other pairs do not change.", InWords("Only one user's share changes in a step.")),
-        Step("Two users on two resources, every case.", Enumeration("whole_task_gaps", sizes)),
+        Step("Two users on two resources, every case.", Enumeration("whole_task_gaps", sizes), states=True),
     ]
 
 

@@ -17,8 +17,8 @@ EXAMPLE = {"demands": [[1, 4], [3, 1]], "capacities": [9, 18]}
 def _example_program(question: Question) -> list[Step]:
     held = question.kept({"cpu": "x + 3*y <= 9", "ram": "4*x + y <= 18", "equal": "4/18*x == 3/9*y"})
     return [
-        Step("Nobody can run more than (3, 2).", Implication(held, "x <= 3")),
-        Step("Nor can the second user.", Implication(held, "y <= 2")),
+        Step("Nobody can run more than (3, 2).", Implication(held, "x <= 3"), states=True),
+        Step("Nor can the second user.", Implication(held, "y <= 2"), states=True),
         Step("Progressive filling gives (3, 2).", Computation("drf_tasks", EXAMPLE, [3, 2])),
     ]
 

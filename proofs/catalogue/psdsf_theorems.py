@@ -165,6 +165,7 @@ def _theorem_1(question: Question) -> list[Step]:
                 "placements_by_both_definitions",
                 {"division": "resource", "largest": 2, "saturated": question.holds("saturated")},
             ),
+            states=True,
         ),
     ]
 
@@ -195,6 +196,7 @@ def _theorem_2(question: Question) -> list[Step]:
         Step(
             "On a grid of clusters and placements Definition 5 and the theorem agree.",
             Enumeration("placements_by_both_definitions", {"division": "time", "largest": 2}),
+            states=True,
         ),
     ]
 

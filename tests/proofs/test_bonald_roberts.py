@@ -17,7 +17,7 @@ from proofs.definitions.pools import (
     usage,
 )
 from proofs.prover.library import library_value
-from tests.proofs.needed import has_witness
+from tests.proofs.needed import shows_the_need
 
 MODULES = {
     "bonald_roberts",
@@ -70,7 +70,7 @@ def test_verdicts_and_their_evidence(name):
 @pytest.mark.parametrize(("name", "mutant"), [(s.id, m) for s in NAMED.values() for m in s.mutants])
 def test_mutants(name, mutant):
     verdict = check(name, drop=[mutant], **dict.fromkeys(NAMED[name].sizes, 2))
-    assert has_witness(verdict) != ((name, mutant) in OPEN_MUTANTS), verdict
+    assert shows_the_need(verdict, another_value=(name, mutant) in OPEN_MUTANTS), verdict
     verify(verdict)
 
 

@@ -22,7 +22,7 @@ from proofs.definitions.queues import balance_table, balanced_enclosure, store_a
 from proofs.prover.library import library_value
 from proofs.relations import relation
 from queueing import System, balanced_fairness, drift, duration_bound
-from tests.proofs.needed import has_witness
+from tests.proofs.needed import shows_the_need
 
 STATEMENTS = (*QUEUES, *DURATIONS, *STABILITY, *DRIFTS)
 NOT_PROVED = {
@@ -59,7 +59,7 @@ def test_verdicts(s):
 def test_no_proof_is_vacuous(s, name):
     smallest = {k: max(size.least, 2) for k, size in s.sizes.items()}
     verdict = check(s, drop=[name], **smallest)
-    assert has_witness(verdict) != (s.id in NUMBERS), verdict
+    assert shows_the_need(verdict, another_value=s.id in NUMBERS), verdict
     verify(verdict, s)
 
 

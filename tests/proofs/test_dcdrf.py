@@ -14,7 +14,7 @@ from proofs.catalogue import dcdrf_rounds as rounds_part
 from proofs.definitions.rounds import algorithm_1, algorithm_2
 from proofs.definitions.rounds_cases import light_tenants, work
 from proofs.prover.library import library_value
-from tests.proofs.needed import has_witness
+from tests.proofs.needed import shows_the_need
 
 REFUTED = {
     "dcdrf-tenant-loss",
@@ -38,7 +38,7 @@ def test_without_a_hypothesis_there_is_a_witness(name):
     assert STATEMENTS[name].mutants
     for hypothesis in STATEMENTS[name].mutants:
         verdict = check(name, drop=[hypothesis])
-        assert has_witness(verdict), hypothesis
+        assert shows_the_need(verdict), hypothesis
         verdict.verify()
 
 

@@ -12,7 +12,7 @@ from fairness.properties.exact.enclosure import enclose
 from proofs import ProofError, Status, check, verify
 from proofs.catalogue import drf, drf_examples, drf_table, statement_named
 from proofs.definitions import mechanisms
-from tests.proofs.needed import has_witness
+from tests.proofs.needed import shows_the_need
 
 ALL = (*drf_examples.STATEMENTS, *drf.STATEMENTS, *drf_table.STATEMENTS)
 REFUTED = {
@@ -44,7 +44,7 @@ def test_status_and_evidence(s):
 )
 def test_mutants(s, name):
     verdict = check(s, drop=[name])
-    assert has_witness(verdict) != ((s.id, name) in OPEN)
+    assert shows_the_need(verdict, another_value=(s.id, name) in OPEN), verdict
     for finding in verdict.findings:
         if finding.evidence.get("kind") == "assignment":
             # Counterexamples are sensible: no negative tasks, demands or shares.

@@ -18,7 +18,7 @@ from proofs.definitions.bundles import minmax, pareto
 from proofs.definitions.pools import tasks_with
 from proofs.definitions.rounds import algorithm_1, entitlements, instances
 from proofs.prover.library import library_value
-from tests.proofs.needed import has_witness
+from tests.proofs.needed import shows_the_need
 
 REFUTED = {"edrf-minmax-envy-other", "edrf-lowest-share-incentive", "edrf-strategyproof-helper"}
 SUPPORTED = {"edrf-minmax-random"}
@@ -38,7 +38,7 @@ def test_without_a_hypothesis_there_is_a_witness(name):
     assert STATEMENTS[name].mutants
     for hypothesis in STATEMENTS[name].mutants:
         verdict = check(name, drop=[hypothesis])
-        assert has_witness(verdict), hypothesis
+        assert shows_the_need(verdict), hypothesis
         verdict.verify()
 
 

@@ -17,7 +17,7 @@ from proofs.definitions import definition, fractions
 from proofs.definitions.servers import Servers, cannot_gain, envies, fits, is_leximin, is_psdsf, uniform_tasks
 from proofs.definitions.servers_points import psdsf_points
 from proofs.prover.library import library_value
-from tests.proofs.needed import has_witness
+from tests.proofs.needed import shows_the_need
 
 EXPECTED = {
     "psdsf-time-implies-resource": "PROVED",
@@ -89,7 +89,7 @@ def test_mutants(name, hypothesis):
         assert answer.status == Status.UNKNOWN
         assert "where the statement says" in answer.reason
     else:
-        assert has_witness(answer)
+        assert shows_the_need(answer), answer
         # Without "part" the negative time is the point.
         assert not negative_values(answer) or hypothesis == "part"
     verify(answer)

@@ -13,7 +13,7 @@ from fairness.policies.timed import TDRF, integer_tdrf
 from proofs import ProofError, Status, check
 from proofs.catalogue import statement_named, tdrf, tdrf_claims
 from proofs.definitions import timed
-from tests.proofs.needed import has_witness
+from tests.proofs.needed import shows_the_need
 
 ALL = (*tdrf.STATEMENTS, *tdrf_claims.STATEMENTS)
 PROVED = {
@@ -54,7 +54,7 @@ def test_status_and_evidence(s):
 )
 def test_mutants(s, name):
     verdict = check(s, drop=[name])
-    assert has_witness(verdict) != ((s.id, name) in OPEN)
+    assert shows_the_need(verdict, another_value=(s.id, name) in OPEN), verdict
     for finding in verdict.findings:
         if finding.evidence.get("kind") == "assignment":
             # Counterexamples are sensible: no negative tasks, demands or shares.
