@@ -215,18 +215,32 @@ def spawn_streams(rng: Seed, replications: int) -> Streams:
     return Streams(tuple(spawned(parent, replications)), entropy)
 
 
-def replicate(function: Callable[[np.random.Generator], T], streams: Streams, n_jobs: int) -> list[T]:
+def replicate(
+    function: Callable[[np.random.Generator], T],
+    streams: Streams,
+    n_jobs: int,
+    finished: Callable[[int, T], None] | None = None,
+) -> list[T]:
     """Results of ``function(generator)`` for all streams, in their order.
 
     Threads by default (the kernels release the interpreter lock); ``joblib.parallel_config`` chooses another
-    backend.
+    backend. ``finished`` is told the number of each stream and its result, where that was computed.
     """
+
+    def one(number: int, generator: np.random.Generator) -> T:
+        result = function(generator)
+        if finished is not None:
+            finished(number, result)
+        return result
+
     if not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
         raise ModelError(f"n_jobs must be a positive integer, or -1 for all cores; got {n_jobs!r}")
     if n_jobs == 1:
-        return [function(generator) for generator in streams.generators]
+        return [one(k, generator) for k, generator in enumerate(streams.generators)]
     run = joblib.Parallel(n_jobs=n_jobs, prefer="threads", **attended())
-    results: list[T] = run(joblib.delayed(function)(generator) for generator in streams.generators)
+    results: list[T] = run(
+        joblib.delayed(one)(k, generator) for k, generator in enumerate(streams.generators)
+    )
     return results
 
 

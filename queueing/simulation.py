@@ -28,7 +28,10 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -54,11 +57,14 @@ from queueing.replications import (
     withheld,
 )
 from queueing.soundness import Measured, Memory, run_warnings
-from queueing.starts import check_start, given_start, stationary_start
+from queueing.starts import Start, check_start, given_start, stationary_start
 from queueing.system import System
 from queueing.table import Table
 
 __all__ = ["Simulation", "simulate"]
+
+Run = tuple[FloatArray, NDArray[np.int64]]
+"""What :func:`_replication` gives."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -175,7 +181,8 @@ def simulate(
         the table outgrows the memory (the policy is then probably unstable at this load: being below capacity
         is enough only for some policies; or there are too many classes for a table).
     NotConvergedError
-        If the time is over; without all replications there is no ``best``.
+        If the time is over. ``best`` is the Simulation of the first replications if two or more are finished
+        (in processes of their own they are not kept); a KeyboardInterrupt has it, too.
     UnstableError
         If a resource is offered more than it can carry.
 
@@ -197,18 +204,47 @@ def simulate(
     streams = spawn_streams(rng, replications)
     begin = fixed or stationary_start(system)
 
-    def replication(generator: np.random.Generator) -> tuple[FloatArray, NDArray[np.int64]]:
+    def replication(generator: np.random.Generator) -> Run:
         # The start has a stream of its own: the walk is the same from wherever it begins.
-        run = _replication(system, growing, length, begin.draw(generator.spawn(1)[0]), generator)
+        return _replication(system, growing, length, begin.draw(generator.spawn(1)[0]), generator)
+
+    finished: dict[int, Run] = {}
+
+    def keep(number: int, run: Run) -> None:
+        finished[number] = run
         work.advance()
-        return run
+
+    def result(runs: Sequence[Run]) -> Simulation:
+        return _estimated(system, policy, length, begin, runs, streams.entropy)
 
     try:
         with watching(progress, time_limit), Task("the simulation", replications, "replications") as work:
             growing = GrowingTable(system, policy, table, float(events) * replications)
-            runs = replicate(replication, streams, n_jobs)
+            runs = replicate(replication, streams, n_jobs, keep)
     except (OutOfTime, KeyboardInterrupt) as stop:
-        raise stopped(stop, f"not all of {replications} replications are finished", None) from None
+        # The first ones in the order of the streams: which finishes next may depend on what it meets.
+        first = [finished[k] for k in takewhile(finished.__contains__, range(replications))]
+        if len(first) == replications and isinstance(stop, OutOfTime):
+            return result(first)
+        known, best = f"not all of {replications} replications are finished", None
+        if len(first) >= 2:
+            with suppress(ModelError):  # some class was never present
+                best = result(first)
+                known = f"the first {len(first)} of {replications} replications are finished"
+        raise stopped(stop, known, best) from None
+    return result(runs)
+
+
+def _estimated(
+    system: System,
+    policy: Policy | ClusterPolicy,
+    length: RunLength,
+    begin: Start,
+    runs: Sequence[Run],
+    entropy: Entropy | None,
+) -> Simulation:
+    """What finished replications estimate."""
+    confidence, replications = length.confidence, len(runs)
     parts = np.stack([run for run, _ in runs])
     totals = parts[:, 2:].sum(axis=1)
     grid = np.max([shape for _, shape in runs], axis=0)
@@ -244,7 +280,7 @@ def simulate(
         replications,
         replications * length.measured_events,
         float(time.sum()),
-        streams.entropy,
+        entropy,
         tuple(int(k) for k in grid),
         warnings,
     )
@@ -256,7 +292,7 @@ def _replication(
     length: RunLength,
     start: NDArray[np.int64],
     generator: np.random.Generator,
-) -> tuple[FloatArray, NDArray[np.int64]]:
+) -> Run:
     """Integrals of the job counts and the time, and the grid that one replication read.
 
     The integrals have shape (2 + n_parts, n_classes + 1): halves of the warm-up, then the measured parts.

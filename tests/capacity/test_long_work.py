@@ -60,6 +60,50 @@ def test_simulation_of_eight_classes_on_a_cluster_says_its_table_first(everythin
     assert announced[0].remaining > 60
 
 
+def test_a_simulation_that_is_stopped_gives_its_first_replications(everything):
+    system = System(Problem([[1]], [1]), [0.5])
+    few = simulate(system, DRF(), events=20_000, replications=3, rng=1)
+
+    def run(stop_after, **options):
+        def watcher(progress):
+            if progress.what == "the simulation" and progress.done == stop_after:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt) as stop:
+            simulate(system, DRF(), events=20_000, replications=8, rng=1, progress=watcher, **options)
+        return stop.value
+
+    stop = run(3)
+    assert stop.__notes__ == ["the first 3 of 8 replications are finished"]
+    assert repr(stop.best) == repr(few)
+    assert stop.best.replications == 3
+    assert stop.best.half_widths["mean_jobs"] == few.half_widths["mean_jobs"]
+    assert run(1).best is None  # no interval from one
+    # Threads finish in any order: those before the first that is missing.
+    best = run(7, n_jobs=2).best
+    assert best is None or 2 <= best.replications <= 8
+
+
+def test_a_simulation_whose_time_is_over_gives_its_first_replications(everything, monkeypatch):
+    system = System(Problem([[1]], [1]), [0.5])
+    few = simulate(system, DRF(), events=20_000, replications=4, rng=1)
+    clock = [0.0]
+    monkeypatch.setattr("fairness.work.time.monotonic", lambda: clock[0])
+
+    def watcher(progress):
+        clock[0] = progress.done if progress.what == "the simulation" else clock[0]
+
+    options = {"events": 20_000, "rng": 1, "progress": watcher}
+    with pytest.raises(
+        NotConvergedError, match=r"the first 4 of 8 .* are finished; raise time_limit"
+    ) as stop:
+        simulate(system, DRF(), replications=8, time_limit=3.5, **options)
+    assert repr(stop.value.best) == repr(few)
+    # Over when the last is finished: nothing is missing.
+    clock[0] = 0.0
+    assert repr(simulate(system, DRF(), replications=4, time_limit=3.5, **options)) == repr(few)
+
+
 def test_a_table_that_memory_cannot_hold_is_refused_before_it_starts():
     system = System.with_load(Problem(DEMANDS[:10], [40, 40]), np.ones(10), 0.7)
 
