@@ -10,6 +10,8 @@ CONTRADICTED = {
     "dcdrf-epsilon-zero": {"zero"},
     "dcdrf-gain": {"allocated", "fits"},
     "dcdrf-lemma-3-1": {"frozen"},
+    "dcdrf-lemma-3-2": {"one per tenant"},
+    "dcdrf-rounds": {"equal"},
     "drf-example": {"cpu", "equal"},
     "drf-filling": {"demand"},
     "drf-table-asset-ef": {"covers", "level other"},
