@@ -315,10 +315,9 @@ def provision(
         require("most", top, top > 0, "> 0", names)
     elif servers is None and isinstance(demands, Problem):
         top = np.array(problem.capacities)
-    # Written so that the messages keep their words; strings and arrays are refused by require_number.
     maximum_load = require_number("maximum_load", maximum_load)
     if not 1e-100 <= maximum_load <= 1:
-        raise ModelError(f"maximum_load must be above 0 (1e-100) and at most 1; got {maximum_load}")
+        raise ModelError(f"maximum_load must be between 1e-100 and 1; got {maximum_load}")
     precision = require_number("precision", precision)
     if not 1e-10 <= precision <= 0.1:
         raise ModelError(f"precision must lie between 1e-10 and 0.1; got {precision}")

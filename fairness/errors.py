@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 __all__ = [
+    "VERBS",
     "FairqueuesError",
     "InfeasibleError",
     "ModelError",
@@ -18,6 +19,9 @@ __all__ = [
     "UnstableError",
     "advised",
 ]
+
+VERBS = "add|change|drop|fewer|give|larger|longer|lower|more|raise|reduce|remove|set|smaller|use"
+"""Words before the name of an argument in a remedy, as a pattern."""
 
 
 class FairqueuesError(Exception):
@@ -57,7 +61,8 @@ class NotConvergedError(FairqueuesError):
 def advised(remedy: str, *lacking: str) -> Iterator[None]:
     """Give errors from inside another remedy where theirs names an argument that is ``lacking`` here.
 
-    The remedy of a message stands behind its last semicolon.
+    The remedy of a message stands behind its last semicolon. A word is an argument there behind a verb, or in
+    a list: "counts of shape (..., 2)" names none.
 
     Examples
     --------
@@ -70,7 +75,8 @@ def advised(remedy: str, *lacking: str) -> Iterator[None]:
         yield
     except (ModelError, NotConvergedError) as error:
         said, _, theirs = str(error).rpartition("; ")
-        if not said or not re.search(rf"\b({'|'.join(lacking)})\b", theirs):
+        names = rf"\b(?:{VERBS}|or|,|take) +(?:a |the |its )?(?:{'|'.join(lacking)})\b"
+        if not said or not re.search(names, theirs):
             raise
         message = f"{said}; {remedy}"
         if isinstance(error, NotConvergedError):

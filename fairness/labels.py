@@ -145,6 +145,12 @@ class _Table:
         last = index[len(index) - len(axes) :] if len(index) >= len(axes) else [None] * len(axes)
         labels = {axis: row for axis, row in zip(axes, last, strict=True) if row is not None}
         for axis, row in labels.items():
+            for place, label in enumerate(row):
+                if _is_missing(label):
+                    raise ModelError(
+                        f"{name} has no label at {place} of its {axis}, but {label!r}; give each a name, "
+                        f"or pass {name}.to_numpy()"
+                    )
             if len({str(label) for label in row}) < len(row):
                 texts = [str(label) for label in row]
                 twice = next(text for text in texts if texts.count(text) > 1)
@@ -208,6 +214,11 @@ def _mismatch(name: str, axis: str, labels: list[str], names: list[str]) -> Mode
 def _listed(texts: Sequence[str]) -> str:
     shown = ", ".join(repr(text) for text in texts[:6])
     return shown if len(texts) <= 6 else f"{shown}, ... ({len(texts)} in all)"
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether a label is what pandas writes for none: None, NaN, NaT or NA."""
+    return label is None or type(label).__name__ in ("NAType", "NaTType") or bool(label != label)
 
 
 def _are_positions(labels: list[Any]) -> bool:

@@ -79,6 +79,11 @@ def float_array(name: str, values: ArrayLike, ndim: int | None = None) -> FloatA
 
 def refuse_foreign(name: str, values: Any) -> None:
     """Refuse what numpy would read as numbers, but is none: masked entries and bytes."""
+    if isinstance(values, Mapping):
+        raise ModelError(
+            f"{name} must be an array of numbers; got a {type(values).__name__}; pass "
+            "pd.Series(...) of it, which is read by its labels"
+        )
     rows = values if isinstance(values, (list, tuple)) else ()
     cells = [values, *rows, *(cell for row in rows if isinstance(row, (list, tuple)) for cell in row)]
     if any(isinstance(cell, np.ma.MaskedArray) for cell in cells):

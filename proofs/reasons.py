@@ -50,7 +50,7 @@ def _met(claim: Data, evidence: Data) -> str:
     """What is to be said when no values are known that meet the hypotheses."""
     if evidence["met"] == "z3":
         return "; by z3 the hypotheses can be met"
-    if evidence["met"] or relation(claim["conclusion"]).impossible:
+    if evidence["met"] or not claim["hypotheses"] or relation(claim["conclusion"]).impossible:
         return ""
     return "; no values were found that meet the hypotheses, so this may say nothing"
 

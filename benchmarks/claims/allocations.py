@@ -21,7 +21,7 @@ theorem 1  ``residual`` of PS-DSF under resource division (filling, Algorithm I,
 theorem 2  ``residual`` of PS-DSF under time division
 market     ``duality_gap`` of the market behind it: the program of Eisenberg and Gale, with 60 digits
 leximin    ``residual`` of TSF, CDRF, DRFH and C-DRFH: overfull resources, tasks off their levels, levels off
-           what their prices prove, negative reduced costs
+           what their prices prove
 ========== =================================================================================================
 """
 

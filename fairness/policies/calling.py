@@ -234,7 +234,7 @@ def _answer(problem: Problem | Cluster, policy: Any, counts: FloatArray) -> Floa
 _ON_SERVERS = "the problem is a Cluster: take a policy that places tasks on servers, for example PSDSF()"
 _BATCH = (
     "counts of shape {}, many states at once, but answers for one state; write it for counts of shape "
-    "(..., n_classes), or put @fairness.one_state before it"
+    "(..., n_classes), put @fairness.one_state before it, or pass fairness.one_state(policy)"
 )
 
 
@@ -286,5 +286,6 @@ def _require_same_alone(
         raise ModelError(
             f"policy {policy_name(policy)} gives {batch.tolist()} in state {state} among counts of shape "
             f"{counts.shape}, but {alone.tolist()} in this state alone; counts[0] is the first state, "
-            "counts[..., 0] the first class: write it so, or put @fairness.one_state before it"
+            "counts[..., 0] the first class: write it so, put @fairness.one_state before it, or pass "
+            "fairness.one_state(policy)"
         )

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from fairness.errors import VERBS
+
 __all__ = ["ARGUMENTS", "WHERE", "placed"]
 
 _MODEL = {
@@ -97,11 +99,10 @@ _PYTHON = frozenset(
 ARGUMENTS = _PYTHON.union(*WHERE.values())
 """All arguments of the library that messages may recommend."""
 
-_VERBS = "add|change|drop|fewer|give|larger|longer|lower|more|raise|reduce|remove|set|smaller|use"
 _NAMES = "|".join(sorted(ARGUMENTS, key=len, reverse=True))
 # Words that are English, too, are arguments behind a verb, or in a list.
 _WORDS = re.compile(
-    rf"(?:\b(?:{_VERBS}|or|,|take) +(?:a |the |its )?|\b(?=\w+_)|\b(?=\w+=))({_NAMES})\b(?! +in \[)"
+    rf"(?:\b(?:{VERBS}|or|,|take) +(?:a |the |its )?|\b(?=\w+_)|\b(?=\w+=))({_NAMES})\b(?! +in \[)"
 )
 
 

@@ -145,7 +145,7 @@ CPU_USE = (
         mutants=("possible", "below", "not below"),
         said=Said.READER,
         remark="The paper says of Figure 6 that PS-DSF uses no less CPU on the classes C and D. Its demand c "
-        "is lost, so this is neither proved nor refuted: it holds from 37/285 (0.130) on and fails below, at "
-        "1/10 with 60/77 against 1. While all users are active it holds (psdsf-table-4).",
+        "is lost, so the paper's sentence is neither proved nor refuted: it holds from 37/285 (0.130) on and "
+        "fails below, at 1/10 with 60/77 against 1. While all users are active it holds (psdsf-table-4).",
     ),
 )

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from capacity import policy_stability_region, service_region
+from capacity import policy_stability_region, provision, service_region
 from capacity.growth_tests import chain_test
 from fairness import PSDSF, Cluster, ModelError, Problem, allocate, one_state
+from fairness.errors import advised
 from fairness.policies.calling import OneState, policy_tasks
 from queueing import (
     System,
@@ -153,3 +154,25 @@ def test_mistakes_of_the_policy_itself_are_shown_as_they_are() -> None:
 
     with pytest.raises(KeyError, match="mine"):
         tabulate(POOL, broken, 3)
+
+
+def test_a_search_that_lacks_shape_keeps_the_remedy_of_a_policy_for_one_state() -> None:
+    with pytest.raises(
+        ModelError, match=r"\(\.\.\., n_classes\), put @fairness.one_state .*one_state\(policy"
+    ):
+        provision([[1, 2], [3, 1]], [0.5, 0.5], [1, 1], maximum_duration=5, method=first_come)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "kept"),
+    [
+        ("raise tail or max_states", False),
+        ("give a smaller shape", False),
+        ("write it for counts of shape (2,)", True),
+    ],
+)
+def test_advice_replaces_a_remedy_only_where_it_names_the_argument(theirs: str, kept: bool) -> None:
+    with pytest.raises(ModelError) as caught, advised("take method='bound'", "tail", "shape"):
+        raise ModelError(f"too large; {theirs}")
+    remedy = theirs if kept else "take method='bound'"
+    assert str(caught.value) == f"too large; {remedy}"

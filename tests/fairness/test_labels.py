@@ -260,3 +260,17 @@ PLACES: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
 def test_every_argument_per_class_or_resource_follows_its_labels(place: str) -> None:
     labelled, ordered = PLACES[place]
     np.testing.assert_array_equal(np.asarray(labelled()), np.asarray(ordered()))
+
+
+@pytest.mark.parametrize("label", [None, float("nan"), pd.NA, pd.NaT])
+def test_a_label_that_is_missing_is_refused_by_its_place(label: Any) -> None:
+    with pytest.raises(ModelError, match="demands has no label at 1 of its resources"):
+        Problem(pd.DataFrame([[1, 2]], index=["A"], columns=pd.Index(["a", label], dtype=object)), [3, 4])
+
+
+def test_a_dict_is_refused_with_the_type_that_is_read_by_labels() -> None:
+    pool = Problem([[1, 2]], [3, 4], resources=["cpu", "ram"], job_classes=["A"])
+    with pytest.raises(ModelError, match=r"capacities must be an array .* dict; pass pd.Series\(...\)"):
+        Problem([[1, 2]], {"cpu": 3, "ram": 4})  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match=r"counts must be an array .* dict; pass pd.Series\(...\)"):
+        allocate(pool, DRF(), {"A": 1})  # type: ignore[arg-type]

@@ -99,6 +99,12 @@ def test_what_only_irrational_values_meet_is_not_vacuous():
     assert verdict.reason.endswith("by z3 the hypotheses can be met")
 
 
+def test_without_hypotheses_none_can_fail_to_be_met():
+    verdict = answer(Implication({}, "0 <= 1"))
+    assert verdict.status == Status.PROVED
+    assert "say nothing" not in verdict.reason
+
+
 @pytest.mark.parametrize(("hypotheses", "conclusion"), FALSE)
 def test_false_implications_have_a_witness(hypotheses, conclusion):
     verdict = answer(Implication(hypotheses, conclusion))
