@@ -294,7 +294,7 @@ def stationary(
     active = system.arrival_rates > 0
     if active.sum() > 4:
         raise ModelError(
-            f"{int(active.sum())} classes have arrivals; the chain is solved for at most 4: use simulate, "
+            f"{int(active.sum())} classes have arrivals; the chain is solved for at most 4; use simulate, "
             "balanced_fairness or the fluid limit"
         )
     if method not in METHODS:

@@ -227,7 +227,7 @@ def run_warnings(memory: Memory, run: Measured) -> tuple[str, ...]:
         what = "batch" if run.batches else "replication"
         found.append(
             f"too short: a {what} measures {run.time:.3g} units of time, but at this load the jobs present "
-            f"forget so slowly that an interval takes about {need:.3g}: give {run.length}, "
+            f"forget so slowly that an interval takes about {need:.3g}; give {run.length}, "
             f"{math.ceil(1.1 * need / run.time)} times as much"
         )
     relaxation = max(memory.shortest, seen)
@@ -239,7 +239,7 @@ def run_warnings(memory: Memory, run: Measured) -> tuple[str, ...]:
         wait = drain + relaxation * math.log(left / BIAS)
         found.append(
             f"the start is not forgotten: after a warm-up of {run.warmup:.3g} units of time it leaves a bias "
-            f"of about {bias:.2g} standard errors, and {wait:.3g} are needed: raise warmup, or give "
+            f"of about {bias:.2g} standard errors, and {wait:.3g} are needed; raise warmup, or give "
             f"{run.length}"
         )
     return (*found, *_tested(run.parts, run.batches, run.length))
@@ -270,7 +270,7 @@ def _tested(parts: FloatArray, batches: bool, length: str) -> list[str]:
     if degrees and (np.abs(apart) > stats.t.isf(level / 2, degrees) * spread).any():
         found.append(
             "the jobs present still change from the first to the second half, so the start is not forgotten "
-            f"or the policy is unstable at this load: give {length}"
+            f"or the policy is unstable at this load; give {length}"
         )
     single = values.reshape(-1, n).var(axis=0, ddof=1)
     whole = values.mean(axis=1).var(axis=0, ddof=1)
@@ -279,6 +279,6 @@ def _tested(parts: FloatArray, batches: bool, length: str) -> list[str]:
     if (worth * excess < WORTH).any():
         found.append(
             f"the parts of a {'batch' if batches else 'replication'} are correlated: it is worth "
-            f"{worth.min():.2g} independent values only: give {length}"
+            f"{worth.min():.2g} independent values only; give {length}"
         )
     return found

@@ -207,7 +207,7 @@ def transient(
     axes = [i for i in range(n) if sizes[i] > 1] or [0]
     if len(axes) > 4:
         raise ModelError(
-            f"{len(axes)} classes have jobs; the transient law is computed for at most 4: use simulate or "
+            f"{len(axes)} classes have jobs; the transient law is computed for at most 4; use simulate or "
             "the fluid limit"
         )
     require_memory(

@@ -180,3 +180,14 @@ def test_words_that_are_no_arguments_are_left_alone():
     assert recommended("too large; use method='filling', or raise max_sweeps") == ["method", "max_sweeps"]
     assert placed("no semicolon, raise tail", "solve") == "no semicolon, raise tail"
     assert placed("too long; reduce the horizon", None) == "too long; reduce the horizon"
+
+
+def test_functions_are_told_as_commands():
+    table = (
+        "takes 9 GiB; simulate fewer classes, or take simulate_tasks with DRFScheduler, which needs no table"
+    )
+    assert placed(table, "simulate") == f"{table} (here: --level tasks)"
+    chain = "8 classes; use simulate, balanced_fairness or the fluid limit"
+    assert placed(chain, "solve") == f"{chain} (here: fairqueues simulate, fairqueues fluid)"
+    assert placed("no law; simulate longer", "solve") == "no law; simulate longer"
+    assert placed(chain, None) == chain

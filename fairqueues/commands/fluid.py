@@ -84,6 +84,7 @@ def fluid(
             tables,
             notes=tuple(line.strip() for p in paths.values() for line in p.summary().splitlines()),
             brief=judged,
+            dataset=deliver.dataset(table, system.problem.job_classes, "jobs"),
             figure=(lambda: _figure(paths)) if paths else None,
             scenario=scenario.text,
             seed=entropy,

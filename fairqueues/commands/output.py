@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -86,6 +87,11 @@ class Delivery:
                 raise WrongUse(f"{path} is named twice")
         return cls(context, as_json, as_csv, paths, report)
 
+    def dataset(self, table: pd.DataFrame, job_classes: Sequence[str], bare: str) -> xr.Dataset | None:
+        """The table as :func:`to_dataset` makes it, where a file asks for one."""
+        asked = any(path.suffix.lower() == ".nc" for path in self.out)
+        return to_dataset(table, job_classes, bare) if asked else None
+
     def require_figure(self, possible: bool, why: str) -> None:
         """WrongUse if a figure file is asked for and there can be none."""
         for path in self.out:
@@ -119,10 +125,11 @@ class Delivery:
             typer.echo(_csv(outcome.table), nl=False)
         else:
             print_table(outcome.table if outcome.brief is None else outcome.brief, outcome.title)
+            # Not by echo, which writes UTF-8 where the encoding is ASCII: one stream has one spelling.
             for line in (*map(str, outcome.evidence), *outcome.notes):
-                typer.echo(f"  {line}")
+                print(f"  {line}")
             if outcome.seed is not None:
-                typer.echo(f"  seed {outcome.seed}")
+                print(f"  seed {outcome.seed}")
 
 
 @contextmanager
@@ -208,8 +215,13 @@ def _as_text(cell: str) -> str:
     return cell
 
 
-def to_dataset(table: pd.DataFrame) -> xr.Dataset:
-    """Table as a Dataset; the keys become dimensions."""
+def to_dataset(table: pd.DataFrame, job_classes: Sequence[str] = (), bare: str = "") -> xr.Dataset:
+    """Table as a Dataset; the keys become dimensions.
+
+    So do ``job_classes``, where columns are called by them: "load A" and "load B" become one variable, load,
+    and "A" and "B" alone become ``bare``. Names of users are values then, as a file may hold them, and no
+    names of variables.
+    """
     import xarray as xr
 
     flat = table.copy()
@@ -218,7 +230,16 @@ def to_dataset(table: pd.DataFrame) -> xr.Dataset:
         flat.index.name = "row"
     elif flat.index.names == [None]:
         flat.index.name = "row"
-    dataset: xr.Dataset = xr.Dataset.from_dataframe(flat)
+    first = job_classes[0] if job_classes else "\0"
+    heads = [str(c).removesuffix(first) for c in flat if str(c).endswith(first)]
+    groups = {h: [f"{h}{name}" for name in job_classes] for h in heads if not h or h.endswith(" ")}
+    groups = {h: columns for h, columns in groups.items() if set(columns) <= set(flat)}
+    named = [column for columns in groups.values() for column in columns]
+    dataset: xr.Dataset = xr.Dataset.from_dataframe(flat.drop(columns=named))
+    axis = xr.DataArray(list(job_classes), dims="job_class", name="job_class")
+    for head, columns in groups.items():
+        parts = [xr.DataArray.from_series(flat[column]) for column in columns]
+        dataset[head.strip() or bare] = xr.concat(parts, axis).transpose(..., "job_class")
     return dataset
 
 
@@ -243,6 +264,12 @@ def _write_netcdf(path: Path, outcome: Outcome, command: str) -> None:
                 told = [v if isinstance(v, str) else str(v) for v in values.ravel()]
                 dataset[name] = (variable.dims, _objects(told, values.shape))
     dataset.attrs = attrs
+    for name in map(str, (*dataset.variables, *dataset.dims)):
+        if not re.fullmatch(r"\w[^/\x00-\x1f\x7f]*(?<! )", name):
+            raise WrongUse(
+                f"NetCDF has no variable called {name!r}: a name begins with a letter or digit and has no "
+                "slash; rename it, or write .csv or .json"
+            )
     try:
         dataset.to_netcdf(path, engine=_engine())
     except (RuntimeError, OSError) as error:  # the C library names no reason, or a wrong one

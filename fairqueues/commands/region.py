@@ -82,6 +82,7 @@ def region(
             table,
             failures=failures,
             notes=tuple(line.strip() for r in regions.values() for line in r.summary().splitlines()),
+            dataset=deliver.dataset(table, scenario.model.job_classes, "load"),
             figure=(lambda: _figure(scenario, regions, n)) if drawn else None,
             brief=_brief(what, table),
             scenario=scenario.text,

@@ -85,6 +85,14 @@ WHERE: dict[str, dict[str, str]] = {
 }
 """By command: where an argument of the library is given."""
 
+FUNCTIONS = {
+    "simulate": "fairqueues simulate",
+    "simulate_jobs": "fairqueues simulate --level jobs",
+    "simulate_tasks": "fairqueues simulate --level tasks",
+    "fluid limit": "fairqueues fluid",
+}
+"""By what messages call a function of the library: the command that calls it."""
+
 _PYTHON = frozenset(
     {
         "atol", "batches", "choices", "confirm", "distribution", "division", "exponent", "graph", "ceiling",
@@ -105,6 +113,8 @@ _WORDS = re.compile(
     rf"(?:\b(?:{VERBS}|or|,|take) +(?:a |the |its )?|\b(?=\w+_)|\b(?=\w+=))({_NAMES})\b(?! +in \[)"
 )
 
+_CALLS = re.compile(rf"\b(?:{VERBS}|or|,|take) +(?:the )?({'|'.join(sorted(FUNCTIONS, reverse=True))})\b")
+
 
 def recommended(message: str) -> list[str]:
     """Arguments that the remedy of a message names: what stands behind its last semicolon.
@@ -119,17 +129,22 @@ def recommended(message: str) -> list[str]:
 
 
 def placed(message: str, command: str | None) -> str:
-    """The message with the places of its arguments in this command.
+    """The message with the places of its arguments in this command, and the commands for its functions.
 
     Examples
     --------
     >>> placed("too large; raise tail or max_sweeps", "solve")
     'too large; raise tail or max_sweeps (here: --tail; only in Python: max_sweeps)'
+    >>> placed("too many classes; use simulate or the fluid limit", "solve")
+    'too many classes; use simulate or the fluid limit (here: fairqueues simulate, fairqueues fluid)'
     """
     here = WHERE.get(command or "", {})
     names = recommended(message)
     # Words such as "demands" are English, too: they need no place where they stand in the file as they are.
     told = [here[n] for n in names if n in here and here[n] != f"{n} of the model"]
+    calls = [FUNCTIONS[m[1]] for m in _CALLS.finditer(message.rpartition(";")[2])] if ";" in message else []
+    this = f"fairqueues {command}"
+    told += [call.removeprefix(f"{this} ") for call in calls if command and call != this]
     python = [n for n in names if n not in here and "_" in n]
     parts = [f"here: {', '.join(dict.fromkeys(told))}"] * bool(told)
     parts += [f"only in Python: {', '.join(python)}"] * bool(python)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from enum import StrEnum
 from functools import partial
 from typing import Annotated, Any
@@ -90,6 +89,7 @@ def simulate(
     from fairqueues.commands.backends import workers
     from fairqueues.commands.figures import class_bars
     from fairqueues.commands.progress import reached
+    from fairqueues.commands.remedies import placed
 
     if what is Level.TASKS:
         if policy:
@@ -105,7 +105,11 @@ def simulate(
     with workers(backend, jobs):
         results, failures = reached(calls, "simulate", "simulate", time_limit)
     evidence = [_evidence(name, result) for name, result in results.items()]
-    said += tuple(f"warning: {name}: {text}" for name, result in results.items() for text in result.warnings)
+    said += tuple(
+        f"warning: {name}: {placed(text, 'simulate')}"
+        for name, result in results.items()
+        for text in result.warnings
+    )
     table = pd.concat({name: r.to_dataframe() for name, r in results.items()}, names=["policy"])
     deliver(
         Outcome(
@@ -162,9 +166,11 @@ def _not_simulated(scenario: Any, run: list[str]) -> tuple[str, ...]:
     if not scenario.policies:
         return ()
     names = ", ".join(policy_name(policy) for policy in scenario.policies)
+    given = "schedulers" in scenario.section("simulation").model_fields_set
+    source = "of [simulation] schedulers" if given else "the default"
     return (
-        f"whole tasks are started by schedulers: simulated here are {', '.join(run)}, of [simulation] "
-        f"schedulers, and not the policies of the file ({names}); --level jobs simulates those",
+        f"whole tasks are started by schedulers: simulated here are {', '.join(run)}, {source}, "
+        f"and not the policies of the file ({names}); --level jobs simulates those",
     )
 
 
@@ -172,7 +178,7 @@ def _evidence(name: str, result: Any) -> Evidence:
     import numpy as np
 
     if result.warnings:
-        return Evidence(name, f"no intervals from {result.events:,} events, see the warning", math.inf)
+        return Evidence(name, f"no intervals from {result.events:,} events, see the warning")
     with np.errstate(invalid="ignore"):
         width = result.half_widths["mean_durations"] / result.mean_durations
     claim = f"{result.confidence:.0%} intervals from {result.events:,} events, largest relative half-width"

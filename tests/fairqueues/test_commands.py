@@ -21,6 +21,7 @@ import fairness
 import queueing
 from fairness.cloud import demand_profile, edrf
 from fairqueues.commands.app import COMMANDS, app
+from fairqueues.errors import WrongUse
 from fairqueues.scenario import Scenario
 from tests.processes import PATIENCE
 
@@ -176,7 +177,8 @@ def test_simulate_says_that_a_run_is_too_short(file):
     assert any(note.startswith("warning: PF: ") and "too short" in note for note in data["notes"])
     text = run("simulate", file, "-p", "pf", "--events", 60, "--replications", 2).stdout
     assert "warning: PF: " in text
-    assert "no intervals" in text
+    assert re.search("no intervals from [0-9,]+ events, see the warning$", text, re.M)
+    assert re.search("give more jobs, .* times as much .here: --events", text)
 
 
 def test_simulate_whole_tasks_says_that_policies_are_not_simulated(file):
@@ -187,9 +189,36 @@ def test_simulate_whole_tasks_says_that_policies_are_not_simulated(file):
     assert "FIFO" in said
     assert "not the policies of the file" in said
     assert "--level jobs" in said
+    assert "of [simulation] schedulers" in said
     text = run("simulate", file, "-p", "pf", code=2).stderr
     assert "schedulers" in text
     assert "--level jobs" in text
+
+
+def test_schedulers_that_no_file_gives_are_the_default(file):
+    data = as_json("simulate", file, "--level", "tasks", "--events", 500)
+    (said,) = [note for note in data["notes"] if "schedulers" in note]
+    assert ", the default, and not the policies" in said
+
+
+def test_the_chain_is_refused_with_the_commands_that_help(file):
+    demands = ", ".join(["[1, 1]"] * 8)
+    file.write_text(
+        f'policies = ["pf"]\n[pool]\ndemands = [{demands}]\ncapacities = [8, 8]\n'
+        "[traffic]\nmix = [1, 1, 1, 1, 1, 1, 1, 1]\nload = 0.5\n"
+    )
+    told = run("solve", file, code=2).stderr
+    assert "(here: fairqueues simulate, fairqueues fluid" in told
+
+
+def test_a_table_in_ascii_has_one_spelling(file):
+    """Legend and cells go the same way, in the encoding of the stream."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(
+        [sys.executable, "-m", "fairqueues", "audit", str(file)],
+        capture_output=True, env=environment, timeout=PATIENCE, check=True,
+    )  # fmt: skip
+    assert "x violated, with a witness;  v no violation found" in done.stdout.decode("ascii")
 
 
 def test_fluid(file):
@@ -222,6 +251,34 @@ def test_region(file, kind):
     name = expected.columns[0]
     np.testing.assert_array_equal([row[name] for row in data["results"]], expected[name])
     assert Path("r.svg").read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize("kind", ["stability", "service", "policy", "packing"])
+def test_names_that_netcdf_cannot_hold_are_values_of_a_region(file, kind):
+    file.write_text(TWO.replace('["A", "B"]', '["a/b", "=1+1"]'))
+    rate = ["--rate", 0.3] if kind == "service" else []
+    run("region", file, "--kind", kind, *rate, "-o", "r.nc", "-o", "r.json")
+    rows = json.loads(Path("r.json").read_text())["results"]
+    with xr.open_dataset("r.nc") as data:
+        assert data.job_class.values.tolist() == ["a/b", "=1+1"]
+        name, column = ("load", "load a/b") if kind in ("service", "policy") else ("load", "a/b")
+        first = data[name].isel(region=0).sel(job_class="a/b").values
+        np.testing.assert_array_equal(first, [r[column] for r in rows if r["region"] == rows[0]["region"]])
+
+
+def test_names_that_netcdf_cannot_hold_are_values_of_a_trajectory(file):
+    file.write_text(TWO.replace('["A", "B"]', '["a/b", "=1+1"]'))
+    run("fluid", file, "-o", "f.nc")
+    with xr.open_dataset("f.nc") as data:
+        assert data.jobs.isel(policy=0, step=0).sel(job_class=["a/b", "=1+1"]).values.tolist() == [5, 1]
+
+
+def test_a_column_that_netcdf_cannot_hold_is_told_as_such(file):
+    from fairqueues.commands.outcome import Outcome
+    from fairqueues.commands.output import _write_netcdf
+
+    with pytest.raises(WrongUse, match="NetCDF has no variable called 'a/b'"):
+        _write_netcdf(Path("a.nc"), Outcome("t", pd.DataFrame({"a/b": [1.0]})), "c")
 
 
 def test_sweep_writes_netcdf_csv_and_figure(file):
