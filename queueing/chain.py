@@ -291,6 +291,7 @@ def stationary(
     (array([2.3321, 2.3321]), True, True)
     """
     system.require_stable()
+    system.require_scale()
     active = system.arrival_rates > 0
     if active.sum() > 4:
         raise ModelError(

@@ -129,6 +129,7 @@ def phase_stationary(
     [2.32 2.32]
     """
     system.require_stable()
+    system.require_scale()
     laws = _scaled(system, sizes)
     if method not in METHODS:
         raise ModelError(f"method must be one of {', '.join(METHODS)}; got {method!r}")

@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 
 __all__ = ["System", "same_problem"]
 
+SMALLEST_RATE, LARGEST_RATE = 1e-250, 1e250
+"""Rates of a chain: beyond, what is computed from them leaves the floats."""
+
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class System:
@@ -238,6 +241,18 @@ class System:
             f"no stationary law: the load must be below 1 on every resource, but is not on {names}; "
             "reduce arrival_rates or mean_sizes, or raise the capacities"
         )
+
+    def require_scale(self) -> None:
+        """Raise ModelError unless products of a few rates of the chain, and their quotients, are floats."""
+        for name, rates in (("arrival_rates", self.arrival_rates), ("mean_sizes", self.mean_sizes)):
+            off = (rates > 0) & ((rates < SMALLEST_RATE) | (rates > LARGEST_RATE))
+            if off.any():
+                k = int(np.argmax(off))
+                raise ModelError(
+                    f"{name} must be 0 or from {SMALLEST_RATE:g} to {LARGEST_RATE:g} in a chain; got "
+                    f"{rates[k]:g} at index {k} ({self.problem.job_classes[k]!r}); choose another unit of "
+                    "time or of size"
+                )
 
     def mean_durations(self, mean_jobs: ArrayLike) -> FloatArray:
         """Mean durations E[x_i]/lambda_i by Little's law, (n_classes,); NaN where no job arrives."""

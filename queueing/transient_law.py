@@ -200,6 +200,7 @@ def transient(
     (True, True)
     """
     check_parts(tolerance=tolerance)
+    system.require_scale()
     max_steps = require_whole("max_steps", max_steps, 1)
     moments = _times(times)
     sizes, first = _start(system, check_shape(shape, system.problem), start)

@@ -19,6 +19,8 @@ from queueing.chain import stationary
 from queueing.elimination import eliminate_box
 from queueing.system import System
 from queueing.table import tabulate
+from queueing.tagged import tagged_duration
+from queueing.transient_law import transient
 
 EXAMPLE = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"], resources=["cpu", "ram"])
 METHODS = ("direct", "multilevel")
@@ -624,3 +626,21 @@ def test_kernels_uncompiled(monkeypatch):
     plain = stationary(system, DRF(), shape=(11, 13), method="multilevel")
     # Same iteration up to contracted operations: agreement to the tolerance of the method.
     assert plain.distribution == pytest.approx(compiled.distribution, rel=1e-10)
+
+
+def test_rates_beyond_what_a_chain_can_multiply_are_refused():
+    pool = Problem([[1, 0.1], [0.1, 1]], [1, 1])
+    for system, told in (
+        (System(pool, [1e-300, 0.5]), "arrival_rates .* at index 0 .*; choose another unit"),
+        (System(pool, [0.5, 0.5], [1, 1e-260]), "mean_sizes .* at index 1 .*; choose another unit"),
+    ):
+        for ask in (
+            lambda s: stationary(s, DRF(), shape=(9, 9), method="multilevel"),
+            lambda s: tagged_duration(s, DRF(), 0, shape=(9, 9)),
+            lambda s: transient(s, DRF(), [1.0], shape=(9, 9)),
+        ):
+            with pytest.raises(ModelError, match=told):
+                ask(system)
+    # What is not refused gives its numbers without a warning.
+    law = stationary(System(pool, [1e-249, 0.5]), DRF(), shape=(60, 60), method="direct")
+    assert law.mean_jobs[1] == pytest.approx(1, rel=1e-9)  # M/M/1 at load 1/2, cut at 60 jobs
