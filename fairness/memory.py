@@ -92,16 +92,18 @@ def _process_rooms() -> list[Room]:
         import resource
     except ImportError:  # not on Windows
         return []
-    used = psutil.Process().memory_info()
     kinds = (("RLIMIT_AS", "vms", "ulimit -v"), ("RLIMIT_DATA", "data", "ulimit -d"))
     rooms = []
     for name, field, command in kinds:
-        kind, taken = getattr(resource, name, None), getattr(used, field, None)
-        if kind is None or taken is None:
-            continue
-        soft, _ = resource.getrlimit(kind)
+        kind = getattr(resource, name, None)
+        soft = resource.RLIM_INFINITY if kind is None else resource.getrlimit(kind)[0]
         if soft != resource.RLIM_INFINITY:
-            rooms.append(Room(float(max(0, soft - taken)), f" under the limit of this process ({command})"))
+            # Read where it is needed only: it takes longer than all the rest.
+            taken = getattr(psutil.Process().memory_info(), field, None)
+            if taken is not None:
+                rooms.append(
+                    Room(float(max(0, soft - taken)), f"under the limit of this process ({command})")
+                )
     return rooms
 
 

@@ -43,6 +43,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from fairness.errors import ModelError, NotConvergedError
+from fairness.labels import as_named
 from fairness.memory import require_memory
 from fairness.policies.calling import policy_tasks
 from fairness.policies.protocol import Policy, policy_name
@@ -261,7 +262,7 @@ def admission(
     offered, up, down = _rates(system, policy, axes, inside, users)
     complaint = ""
     found = None
-    if (n > 1 and method != "multilevel") or method == "direct":
+    if n and (method == "direct" or (n > 1 and method != "multilevel")):
         found = _eliminated(up, down, inside, forced=method == "direct")
     if n == 0:
         method, law = "product", np.ones(())
@@ -364,6 +365,7 @@ def _per_class(
     n = system.n_classes
     if given is None:
         return [None] * n
+    given = as_named(name, given, system.problem, "job_classes")
     if isinstance(given, numbers.Integral) and not isinstance(given, bool):
         given = [int(given)] * n
     if (

@@ -35,7 +35,7 @@ import numpy as np
 import pandas as pd
 
 from fairness.errors import ModelError, NotConvergedError
-from fairness.memory import require_memory
+from fairness.memory import fits_memory, require_memory
 from fairness.notebook import shown
 from fairness.policies.protocol import Policy
 from fairness.problem import FloatArray
@@ -62,6 +62,8 @@ __all__ = ["Stationary", "stationary"]
 METHODS = ("auto", "product", "direct", "multilevel")
 DIRECT_WORK = 2e7
 """Up to so many operations elimination is as fast as anything."""
+RESCUE_WORK = 2e10
+"""Up to so many operations elimination takes over where multilevel gives up: some ten seconds."""
 FIRST_TAIL = 1e-3
 """The first box leaves at most this probability outside under balanced fairness."""
 
@@ -252,7 +254,7 @@ def stationary(
         Largest tail mass of the automatic box.
     method : {"auto", "product", "direct", "multilevel"}
         "auto" takes the product formula for one class, elimination ("direct") for small boxes, and multilevel
-        otherwise.
+        otherwise; elimination again where multilevel gives up on a box that is not too large for it.
     tolerance : float
         For the estimated relative error of the means and, in the multilevel method, for the relative change
         of the law in one sweep.
@@ -370,11 +372,13 @@ def _on_box(
     n, states = system.n_classes, math.prod(sizes)
     axes = [i for i in range(n) if sizes[i] > 1]
     automatic = method == "auto"
+    work = states * float(box_bandwidth(sizes)) ** 2
     if automatic:
-        work = states * box_bandwidth(sizes) ** 2
         method = "product" if len(axes) <= 1 else "direct" if work <= DIRECT_WORK else "multilevel"
     if method == "product" and len(axes) > 1:
         raise ModelError("method='product' is for one class; take 'direct' or 'multilevel'")
+    if not axes:
+        method = "product"
     if method == "multilevel" and len(axes) == 1:
         raise ModelError("method='multilevel' is for two classes or more; take 'product' or 'direct'")
     require_memory(
@@ -410,11 +414,17 @@ def _on_box(
         )
         mean_error = convergence.mean_error
         if not convergence.reached:
-            complaint = (
-                f"after {convergence.cycles} cycles on {box_name(sizes)} states the law still changes by "
-                f"{convergence.change:.1e} and the means by about {mean_error:.1e} (tolerance "
-                f"{tolerance:g}); raise max_cycles or tolerance, or take method='direct'"
-            )
+            # Drifts of any shape can stop cycles; what elimination needs grows with the box, not with them.
+            stuck = convergence.cycles < max_cycles and work <= RESCUE_WORK
+            if automatic and stuck and fits_memory(_bytes("direct", len(axes), sizes)):
+                method = "direct"
+                law = eliminate_box(up[:, None], down.reshape(len(axes), -1), shape).reshape(shape)
+            else:
+                complaint = (
+                    f"after {convergence.cycles} cycles on {box_name(sizes)} states the law still changes by "
+                    f"{convergence.change:.1e} and the means by about {mean_error:.1e} (tolerance "
+                    f"{tolerance:g}); raise max_cycles or tolerance, or take method='direct'"
+                )
     if method != "multilevel":
         mean_error = rounding_error(marginal_laws(law), states)
     residual = balance_residual(up, down, law)

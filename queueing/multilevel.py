@@ -24,11 +24,12 @@ and by no block of two. So nearly decomposable chains end in the chain of their 
 are solved as fast as others.
 
 Since aggregation is piecewise constant it corrects smooth errors by about half, so the ratio is raised to
-the power ``OVERCORRECTION``. Near the end the last laws are *mixed*: the combination (coefficients summing to
-1) that the cycle would have moved least, in the sum of squares weighted by 1 over the law, is where the next
-cycle starts [3]_. With two visits of each coarser box per cycle (a W-cycle) errors fall by a factor of about
-2 to 20 per cycle, hardly slower on large boxes. Memory: n + 3 numbers per state for n classes and ten for the
-last laws and their steps; all coarser boxes together need less.
+the power ``OVERCORRECTION`` on boxes that are aggregated along all axes - near the end, and unless it makes
+cycles diverge, as it may where drifts lead far. There, too, the last laws are *mixed*: the combination
+(coefficients summing to 1) that the cycle would have moved least, in the sum of squares weighted by 1 over
+the law, is where the next cycle starts [3]_. With two visits of each coarser box per cycle (a W-cycle) errors
+fall by a factor of about 2 to 20 per cycle, hardly slower on large boxes. Memory: n + 3 numbers per state for
+n classes and ten for the last laws and their steps; all coarser boxes together need less.
 
 *The error of the means.* The change by one cycle says little where cycles contract slowly, and mixing hides
 how they do. So the last cycles are not mixed: the larger of two successive contractions, :math:`r`, and the
@@ -66,14 +67,20 @@ from queueing.grid import SMALLEST, marginal_laws
 __all__ = ["Convergence", "multilevel"]
 
 OVERCORRECTION = 1.5
-PARTIAL = 4.0 / 3.0
-"""The power where some axes only are aggregated: along the others the coarser box is exact."""
 SLOWER = 4.0
 """Classes that move more seldom than the busiest by this factor are not aggregated yet."""
 COARSEST = 64
 """Boxes of at most so many states are solved by elimination."""
 MEMORY = 5
 """Laws that are mixed."""
+ROUNDED = 64**2
+"""States whose eliminations add to the rounding: on larger boxes sweeps correct those of others."""
+FAR = 1e-3
+"""While sweeps change the law by more, cycles are neither mixed nor overcorrected."""
+ROAD = 20
+"""Cycles far from the end that may bring nothing."""
+GROWN = 4.0
+"""Times the least change so far: cycles that come to this diverge."""
 NEAR = 0.1
 """Laws are mixed when a cycle moves them by less: further away they are no small errors."""
 PLAIN = 2
@@ -84,6 +91,8 @@ CLOSE = 3.0
 """Times the tolerance: when a cycle moves the law by less, mixing ends."""
 USUAL = 0.4
 """What plain cycles contract by at least, as far as was seen: a smaller rate is an accident of two modes."""
+PATIENCE = 8
+"""Cycles that may find the law settled but the flows between counts not balanced."""
 SLOW = 0.9
 """Contractions beyond this are not waited for."""
 SAFETY = 2.0
@@ -118,12 +127,12 @@ class _Level:
         self.law, self.up, self.down, self.shape = law, up, down, shape
         self.axes = [i for i in range(len(shape)) if shape[i] > 1]
         self.coarser: _Level | None = None
-        self.power = 1.0
+        self.power, self.isotropic = 1.0, False
         if law.size <= COARSEST or len(self.axes) == 1:
             return
         pace = _paces(law, down, shape)
         self.block = np.where((shape > 1) & (pace * SLOWER >= pace.max()), 2, 1)
-        self.power = OVERCORRECTION if (self.block == 2)[self.axes].all() else PARTIAL
+        self.isotropic = bool((self.block == 2)[self.axes].all())
         coarse = -(-shape // self.block)
         rates = np.empty((2, len(shape), int(coarse.prod())))
         coarse_law = np.empty(rates.shape[-1])
@@ -133,11 +142,11 @@ class _Level:
     def _aggregate(self, law: FloatArray, up: FloatArray, down: FloatArray, shape: NDArray[np.int64]) -> None:
         _aggregate(self.law, self.up, self.down, self.shape, self.block, shape, law, up, down)
 
-    def calm(self) -> None:
-        """Correct by no more than the ratio from now on: where drifts lead, the power overshoots."""
-        self.power = 1.0
+    def overcorrect(self, chosen: bool) -> None:
+        """Raise ratios to the power where all axes are aggregated: elsewhere the coarser box is right."""
+        self.power = OVERCORRECTION if chosen and self.isotropic else 1.0
         if self.coarser is not None:
-            self.coarser.calm()
+            self.coarser.overcorrect(chosen)
 
     def sweep(self, axis: int, forward: bool) -> float:
         return _sweep(self.law, self.up, self.down, self.shape, axis, forward)
@@ -197,27 +206,43 @@ def multilevel(
     before = marginal_laws(law.reshape(shape))
     rates: list[float] = []
     last = change = error = math.inf
-    mixed, furthest = True, math.inf
+    mixed, furthest, lowest, better, waited = True, math.inf, math.inf, 0, 0
+    overcorrected: bool | None = None  # until the end is near
     for cycle in range(1, max_cycles + 1):
         mixture.begin(law)
         change = finest.cycle(1)
         law /= law.sum()
         after = marginal_laws(law.reshape(shape))
-        moved, floor = _moved(before, after), rounding_error(after)
+        moved, floor = _moved(before, after), rounding_error(after, min(law.size, ROUNDED))
         # Only a cycle that follows a cycle shows how errors contract.
         rates = [] if mixed else [*rates[-1:], moved / last if last > 0 else 0.0]
         last, before = moved, after
         error = _error(moved, rates, floor)
         if len(rates) == PLAIN and change <= tolerance:
+            settled = error <= tolerance
             error = max(error, _cut_error(after, up, down, law, shape))
             if error <= tolerance:
                 return law.reshape(shape), Convergence(cycle, change, error, True)
+            # What cycles no longer move is rounding, and more of them do not help.
+            waited += settled
+            if waited == PATIENCE:
+                return law.reshape(shape), Convergence(cycle, change, error, False)
         settling = change <= tolerance and moved <= CLOSE * tolerance
-        # Far from the end errors are no small perturbations, and cycles alone get closer more surely.
         stuck = len(rates) == PLAIN and max(rates) > SLOW
-        if stuck:
-            finest.calm()
-        mixed = moved < NEAR and (stuck or not settling)
+        if change < 0.9 * lowest:
+            lowest, better = change, cycle
+        elif change > FAR and cycle - better > ROAD:
+            break  # cycles may end where sweeps and aggregation undo each other
+        # Far from the end errors are no small perturbations, and plain ratios get closer more surely.
+        if overcorrected is None and change <= FAR:
+            overcorrected = True
+            finest.overcorrect(True)
+        elif overcorrected and (stuck or change > GROWN * lowest > GROWN * tolerance):
+            # Where drifts lead far, overcorrection overshoots from level to level.
+            overcorrected = False
+            finest.overcorrect(False)
+            mixture.forget()
+        mixed = moved < NEAR and change <= FAR and (stuck or not settling)
         if moved > furthest:
             mixture.forget()
         furthest = moved
@@ -226,7 +251,7 @@ def multilevel(
             mixture.mix(law)
             before = marginal_laws(law.reshape(shape))
     error = max(error, _cut_error(after, up, down, law, shape)) if not mixed else math.inf
-    return law.reshape(shape), Convergence(max_cycles, change, error, False)
+    return law.reshape(shape), Convergence(cycle, change, error, False)
 
 
 def _error(moved: float, rates: list[float], floor: float) -> float:
@@ -509,7 +534,7 @@ def _correct(
     """Multiply blocks by the power of after/before, kept within [1/5, 5]; overwrites ``after``."""
     for place in range(after.size):
         ratio = after[place] / before[place] if before[place] > 0 else 1.0
-        after[place] = min(5.0, max(0.2, ratio)) ** power
+        after[place] = min(1e3, max(1e-3, ratio)) ** power
     length, width = shape[-1], block[-1]
     for r in range(law.size // length):
         base = _coarse_row(r, shape, block, coarse_shape)

@@ -59,7 +59,7 @@ def nested_multilevel(
     convergence : Convergence
         On the whole box.
     """
-    n, shape = len(up), start.shape
+    shape = start.shape
     if rough and start.size > SMALL:
         corner = tuple(slice(-(-size // 2) if size > 3 else size) for size in shape)
         # A law that is not quite reached there is still the better guess.
@@ -71,9 +71,18 @@ def nested_multilevel(
             tolerance=max(tolerance, ROUGH),
             max_cycles=max_cycles,
         )
-        start = extended(law, shape)
-    rates = np.ascontiguousarray(down).reshape(n, -1)
-    return multilevel(up[:, None], rates, shape, start, tolerance=tolerance, max_cycles=max_cycles)
+        law, convergence = _whole(up, down, extended(law, shape), tolerance, max_cycles)
+        # A law that piled up at the end of the smaller box may be a worse guess than a rough one.
+        if convergence.reached:
+            return law, convergence
+    return _whole(up, down, start, tolerance, max_cycles)
+
+
+def _whole(
+    up: FloatArray, down: FloatArray, start: FloatArray, tolerance: float, max_cycles: int
+) -> tuple[FloatArray, Convergence]:
+    rates = np.ascontiguousarray(down).reshape(len(up), -1)
+    return multilevel(up[:, None], rates, start.shape, start, tolerance=tolerance, max_cycles=max_cycles)
 
 
 def decays(marginals: Sequence[FloatArray]) -> list[tuple[float, float]]:

@@ -5,9 +5,10 @@ all. One that is written for a single state (``if counts[0] > 0: ...``) works wh
 and where many are it dies or, worse, answers something else: it is refused here, with the remedy, which is
 :func:`one_state`.
 
-Where ``counts[0]`` was meant to be the first class and is the first state, the answer may have the right
-shape. So a policy is asked again about one state of a batch alone if the batch has as many states as classes,
-if nobody is served in some state with jobs, and if the answer is not feasible.
+Where ``counts[0]`` was meant to be the first class and is the first state, or ``counts.sum()`` the jobs of
+one state and is those of all, the answer may have the right shape. So a policy that is not one of the library
+is asked again about the last state of every batch alone; about another one, if nobody is served there
+although jobs are present, or if the answer is not feasible.
 """
 
 from __future__ import annotations
@@ -115,8 +116,7 @@ def call_policy(problem: Problem | Cluster, policy: Policy | ClusterPolicy, coun
         idle = np.argwhere(counts.any(axis=-1) & ~served)
         if len(idle):
             _require_same_alone(problem, policy, counts, values, tuple(idle[0]))
-        if counts.shape[-2] == problem.n_classes:
-            _require_same_alone(problem, policy, counts, values, (-1,) * (counts.ndim - 1))
+        _require_same_alone(problem, policy, counts, values, (-1,) * (counts.ndim - 1))
     return values
 
 
@@ -286,6 +286,6 @@ def _require_same_alone(
         raise ModelError(
             f"policy {policy_name(policy)} gives {batch.tolist()} in state {state} among counts of shape "
             f"{counts.shape}, but {alone.tolist()} in this state alone; counts[0] is the first state, "
-            "counts[..., 0] the first class: write it so, put @fairness.one_state before it, or pass "
-            "fairness.one_state(policy)"
+            "counts[..., 0] the first class, and sums go over axis=-1: write it so, put "
+            "@fairness.one_state before it, or pass fairness.one_state(policy)"
         )

@@ -176,3 +176,21 @@ def test_advice_replaces_a_remedy_only_where_it_names_the_argument(theirs: str, 
         raise ModelError(f"too large; {theirs}")
     remedy = theirs if kept else "take method='bound'"
     assert str(caught.value) == f"too large; {remedy}"
+
+
+def test_sums_over_all_states_are_no_sums_over_classes():
+    # Feasible, nobody idle, and wrong: each state of a batch gets a share of one processor.
+    def shared(problem, counts):
+        return counts / max(counts.sum(), 1)
+
+    system = System(Problem([[1], [1]], [1]), [0.3, 0.3])
+    for ask in (
+        lambda: stationary(system, shared, shape=(12, 12)),
+        lambda: simulate(system, shared, rng=1, events=2000),
+        lambda: admission(system, shared, max_jobs=20),
+        lambda: transient(system, shared, [5.0], shape=(6, 6)),
+    ):
+        with pytest.raises(ModelError, match="sums go over axis=-1"):
+            ask()
+    right = stationary(system, one_state(shared), shape=(12, 12))
+    assert right.mean_jobs == pytest.approx([0.749, 0.749], abs=1e-3)

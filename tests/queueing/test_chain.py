@@ -423,7 +423,8 @@ def test_a_growing_box_asks_the_policy_once():
     asked = []
 
     def policy(problem, counts):
-        asked.append(len(counts))
+        if counts.ndim > 1:  # besides, one state alone, which must have the same answer
+            asked.append(len(counts))
         return DRF()(problem, counts)
 
     law = stationary(System.with_load(EXAMPLE, [1, 1], 0.7), policy)
@@ -469,7 +470,8 @@ def test_table_is_reused():
     calls = []
 
     def policy(problem, counts):
-        calls.append(len(counts))
+        if counts.ndim > 1:  # besides, one state alone, which must have the same answer
+            calls.append(len(counts))
         return DRF()(problem, counts)
 
     table = tabulate(EXAMPLE, policy, 100)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import special
 
 from benchmarks.claims.chains import measure
 from fairness import DRF, Problem
+from fairness.errors import NotConvergedError
+from queueing import chain
+from queueing.admission_control import admission
 from queueing.chain import stationary
+from queueing.multilevel import Convergence
 from queueing.system import System
 
 
@@ -68,3 +73,49 @@ def test_a_box_far_longer_than_its_law():
     law = stationary(system, DRF(), shape=(92, 321), method="multilevel")
     direct = stationary(system, DRF(), shape=(92, 321), method="direct")
     assert law.mean_jobs == pytest.approx(direct.mean_jobs, rel=law.mean_error + direct.mean_error)
+
+
+@pytest.mark.parametrize("method", ["auto", "multilevel"])
+def test_a_rare_class_with_priority(method):
+    # Where drifts lead far, overcorrected cycles diverge, and from a bad guess they end in no law at all.
+    def priority(problem, counts):
+        first = counts[..., 0] > 0
+        return np.stack([1.0 * first, 1.0 * (~first & (counts[..., 1] > 0))], axis=-1)
+
+    system = System.with_load(one_resource(2), [0.3, 0.7], 0.9, mean_sizes=[1, 0.02])
+    law = stationary(system, priority, shape=(90, 300), method=method, tolerance=1e-9)
+    exact = stationary(system, priority, shape=(90, 300), method="direct")
+    error = np.max(np.abs(law.mean_jobs / exact.mean_jobs - 1))
+    assert error <= 3 * law.mean_error + exact.mean_error
+
+
+def test_what_multilevel_leaves_elimination_takes_over(monkeypatch):
+    def gives_up(up, down, start, **rest):
+        return start / start.sum(), Convergence(3, 1.0, np.inf, False)
+
+    system = System.with_load(Problem([[1, 0.1], [0.1, 1]], [1, 1]), [1, 1], 0.7)
+    monkeypatch.setattr(chain, "nested_multilevel", gives_up)
+    law = stationary(system, DRF(), shape=(60, 70), method="auto")
+    assert law.method == "direct"
+    assert law.residual < 1e-13
+    with pytest.raises(NotConvergedError, match="take method='direct'"):
+        stationary(system, DRF(), shape=(60, 70), method="multilevel")
+
+
+def test_no_class_and_no_room():
+    pool = Problem([[1], [1]], [1])
+    empty = System(pool, [0, 0])
+    for method in ("auto", "product", "direct", "multilevel"):
+        assert stationary(empty, DRF(), method=method).mean_jobs.tolist() == [0, 0]
+    for method in ("auto", "direct"):
+        assert admission(System(pool, [0.1, 0.1]), DRF(), max_jobs=0, method=method).mean_jobs.tolist() == [
+            0,
+            0,
+        ]
+        assert admission(empty, DRF(), max_total=3, method=method).mean_jobs.tolist() == [0, 0]
+
+
+def test_limits_are_read_by_their_labels():
+    pool = Problem([[1], [1]], [1], job_classes=["A", "B"])
+    law = admission(System(pool, [0.1, 0.1]), DRF(), max_jobs=pd.Series({"B": 2, "A": 5}))
+    assert [len(p) for p in law.marginals] == [6, 3]
