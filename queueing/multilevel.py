@@ -64,7 +64,7 @@ from queueing.balance import rounding_error
 from queueing.elimination import birth_death_law, eliminate_box
 from queueing.grid import SMALLEST, marginal_laws
 
-__all__ = ["Convergence", "multilevel"]
+__all__ = ["PLAIN", "SLOW", "Convergence", "extrapolated_error", "moved_means", "multilevel"]
 
 OVERCORRECTION = 1.5
 SLOWER = 4.0
@@ -213,11 +213,11 @@ def multilevel(
         change = finest.cycle(1)
         law /= law.sum()
         after = marginal_laws(law.reshape(shape))
-        moved, floor = _moved(before, after), rounding_error(after, min(law.size, ROUNDED))
+        moved, floor = moved_means(before, after), rounding_error(after, min(law.size, ROUNDED))
         # Only a cycle that follows a cycle shows how errors contract.
         rates = [] if mixed else [*rates[-1:], moved / last if last > 0 else 0.0]
         last, before = moved, after
-        error = _error(moved, rates, floor)
+        error = extrapolated_error(moved, rates, floor)
         if len(rates) == PLAIN and change <= tolerance:
             settled = error <= tolerance
             error = max(error, _cut_error(after, up, down, law, shape))
@@ -254,7 +254,7 @@ def multilevel(
     return law.reshape(shape), Convergence(cycle, change, error, False)
 
 
-def _error(moved: float, rates: list[float], floor: float) -> float:
+def extrapolated_error(moved: float, rates: list[float], floor: float) -> float:
     """Relative error of the means after a cycle that moved them so far, contracting at these rates."""
     if moved <= floor:
         return floor
@@ -264,7 +264,7 @@ def _error(moved: float, rates: list[float], floor: float) -> float:
     return max(floor, SAFETY * moved * rate / (1.0 - rate))
 
 
-def _moved(before: Sequence[FloatArray], after: Sequence[FloatArray]) -> float:
+def moved_means(before: Sequence[FloatArray], after: Sequence[FloatArray]) -> float:
     """Largest relative move of a mean count, the moves of its probabilities taken absolutely."""
     moves = []
     for b, a in zip(before, after, strict=True):
@@ -296,7 +296,7 @@ def _cut_error(
         )
         own = np.zeros(len(marginal))
         own[low : top + 1] = birth_death_law(rise, fall)
-        worst = max(worst, _moved([marginal], [own]))
+        worst = max(worst, moved_means([marginal], [own]))
     return worst
 
 
@@ -531,7 +531,7 @@ def _correct(
     before: FloatArray,
     power: float,
 ) -> None:
-    """Multiply blocks by the power of after/before, kept within [1/5, 5]; overwrites ``after``."""
+    """Multiply blocks by the power of after/before, kept within [1e-3, 1e3]; overwrites ``after``."""
     for place in range(after.size):
         ratio = after[place] / before[place] if before[place] > 0 else 1.0
         after[place] = min(1e3, max(1e-3, ratio)) ** power
