@@ -297,6 +297,7 @@ def test_memory_is_counted_before_it_is_taken(monkeypatch):
     for spare, good in ((1.001, True), (0.999, False)):
         memory = types.SimpleNamespace(available=spare * needed / 0.9)
         monkeypatch.setattr("fairness.memory.psutil.virtual_memory", lambda memory=memory: memory)
+        monkeypatch.setattr("fairness.memory.UNASKED", 0)
         if good:
             demand_profile("U0", 1000, 300, rng=1)
         else:
