@@ -52,7 +52,8 @@ from fairness.validation import require_whole
 from queueing.balance import balance_residual, rounding_error
 from queueing.elimination import birth_death_law, eliminate, elimination_bytes, narrow_order
 from queueing.grid import box_name, count_states, marginal_laws, mean_counts
-from queueing.multilevel import MEMORY, multilevel
+from queueing.mixture import MEMORY
+from queueing.multilevel import multilevel
 from queueing.precision import check_parts
 from queueing.results import class_lines, class_table
 from queueing.system import System

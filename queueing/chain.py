@@ -45,7 +45,7 @@ from queueing.balanced import balanced_fairness
 from queueing.cluster_load import geometric_ratios
 from queueing.elimination import box_bandwidth, eliminate_box, elimination_bytes
 from queueing.grid import SMALLEST, box_name, check_box, count_axes, count_states, marginal_laws
-from queueing.multilevel import MEMORY
+from queueing.mixture import MEMORY
 from queueing.nested import decays, extended, larger_box, nested_multilevel
 from queueing.precision import check_limits, check_parts
 from queueing.results import LittleMeans, class_lines, class_table

@@ -11,8 +11,7 @@ from scipy import stats
 from fairness import DRF, PSDSF, BottleneckMax, Cluster, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError, UnstableError
 from fairness.testing import KINDS, random_problem
-from queueing import elimination, nested, truncation
-from queueing import multilevel as module
+from queueing import aggregation, elimination, mixture, nested, truncation
 from queueing.balance import balance_residual
 from queueing.balanced import balanced_fairness
 from queueing.chain import stationary
@@ -621,8 +620,9 @@ def test_errors():
 def test_kernels_uncompiled(monkeypatch):
     system = System.with_load(EXAMPLE, [1, 2], 0.7)
     compiled = stationary(system, DRF(), shape=(11, 13), method="multilevel")
-    for name in ("_sweep", "_aggregate", "_correct", "_coarse_row", "_paces", "_gram"):
-        monkeypatch.setattr(module, name, getattr(module, name).py_func)
+    for name in ("sweep", "_close", "aggregate", "correct", "_coarse_row", "paces"):
+        monkeypatch.setattr(aggregation, name, getattr(aggregation, name).py_func)
+    monkeypatch.setattr(mixture, "_gram", mixture._gram.py_func)
     for name in ("_eliminate_box", "_remove", "_weights"):
         monkeypatch.setattr(elimination, name, getattr(elimination, name).py_func)
     plain = stationary(system, DRF(), shape=(11, 13), method="multilevel")
