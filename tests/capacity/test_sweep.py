@@ -626,7 +626,9 @@ def backend_of(name, processes=True):
         return
     dask = pytest.importorskip("dask")
     distributed = pytest.importorskip("distributed")
-    workers = {"n_workers": 2, "threads_per_worker": 1, "processes": processes, "dashboard_address": None}
+    workers = {"n_workers": 2, "threads_per_worker": 1, "processes": processes}
+    # A port of its own: None takes Dask's usual one, and warns where a test beside has it.
+    workers["dashboard_address"] = ":0"
     settings = {
         "distributed.scheduler.allowed-failures": 0,
         # On a busy machine that compiles kernels beside, a worker may take long to answer.
