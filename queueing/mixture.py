@@ -25,9 +25,10 @@ MEMORY = 5
 class Mixture:
     """The last laws, and how far the cycle moved each."""
 
-    def __init__(self, law: FloatArray) -> None:
-        self.laws = np.empty((MEMORY, law.size))
-        self.steps = np.empty((MEMORY, law.size))
+    def __init__(self, law: FloatArray, memory: int = MEMORY) -> None:
+        self.memory = memory
+        self.laws = np.empty((memory, law.size))
+        self.steps = np.empty((memory, law.size))
         self.before = np.empty(law.size)
         self.kept = 0
 
@@ -41,14 +42,14 @@ class Mixture:
 
     def keep(self, law: FloatArray) -> None:
         """Note the law after a cycle."""
-        slot = self.kept % MEMORY
+        slot = self.kept % self.memory
         self.kept += 1
         self.laws[slot] = law
         np.subtract(law, self.before, out=self.steps[slot])
 
     def mix(self, law: FloatArray) -> None:
         """Replace the last law by the combination of the last ones that would have moved least."""
-        slot, kept = (self.kept - 1) % MEMORY, min(self.kept, MEMORY)
+        slot, kept = (self.kept - 1) % self.memory, min(self.kept, self.memory)
         if kept == 1:
             return
         gram = _gram(self.steps[:kept], law, 1e-12 * law.max())

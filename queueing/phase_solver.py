@@ -35,6 +35,7 @@ from fairness.problem import FloatArray
 from queueing.balance import rounding_error
 from queueing.elimination import birth_death_law, box_bandwidth, eliminate_box
 from queueing.grid import SMALLEST, marginal_laws
+from queueing.mixture import Mixture
 from queueing.multilevel import PLAIN, SLOW, Convergence, extrapolated_error, moved_means, multilevel
 from queueing.phase_states import PhaseGrid
 
@@ -74,20 +75,19 @@ def aggregated(
     kernel = _Kernel(grid)
     law = start / start.sum()
     stiffness = _stiffness(grid)
-    befores, changes = np.empty((2, MIXED, law.size))
+    mixture = Mixture(law, MIXED)
     counts = grid.counts_law(law)
     before = marginal_laws(counts)
     rates: list[float] = []
     last, change, error, mixed = math.inf, math.inf, math.inf, True
     for cycle in range(1, max_cycles + 1):
-        slot = (cycle - 1) % MIXED
-        befores[slot] = law.ravel()
+        mixture.begin(law.ravel())
         law = _reweighted(grid, law, counts, tolerance)
         for _ in range(SWEEPS):
             kernel.sweep(law, True)
             change = kernel.sweep(law, False)
         law /= law.sum()
-        changes[slot] = law.ravel() - befores[slot]
+        mixture.keep(law.ravel())
         counts = grid.counts_law(law)
         after = marginal_laws(counts)
         moved = moved_means(before, after)
@@ -104,7 +104,7 @@ def aggregated(
         mixed = not settling or (len(rates) == PLAIN and max(rates) > SLOW)
         last, before = moved, after
         if mixed:
-            law = _mixed(law, befores, changes, slot, min(cycle, MIXED))
+            mixture.mix(law.reshape(-1))
             counts = grid.counts_law(law)
             before = marginal_laws(counts)
     return law, Convergence(max_cycles, change, error, False)
@@ -139,27 +139,6 @@ def _reweighted(grid: PhaseGrid, law: FloatArray, counts: FloatArray, tolerance:
         )
     ratio = np.divide(after, counts, out=np.ones_like(counts), where=counts > 0)
     return grid.spread(ratio, law)
-
-
-def _mixed(law: FloatArray, befores: FloatArray, changes: FloatArray, slot: int, kept: int) -> FloatArray:
-    """The mixture of the last results whose change is least, kept positive."""
-    if kept == 1:
-        return law
-    flat = law.ravel()
-    weight = 1.0 / np.sqrt(np.maximum(flat, 1e-12 * flat.max()))
-    others = [k for k in range(kept) if k != slot]
-    here = changes[slot] * weight
-    steps = np.array([(changes[k] * weight) - here for k in others])
-    # Normal equations, on the scale of each step: their condition is bounded by the cut-off.
-    gram, right = steps @ steps.T, -(steps @ here)
-    scale = np.sqrt(np.maximum(np.diagonal(gram), 1e-300))
-    coefficients = np.linalg.lstsq(gram / np.outer(scale, scale), right / scale, rcond=1e-12)[0] / scale
-    result = (1.0 - coefficients.sum()) * flat
-    for k, c in zip(others, coefficients, strict=True):
-        result += c * (befores[k] + changes[k])
-    np.maximum(result, 0.1 * flat, out=result)
-    result /= result.sum()
-    return result.reshape(law.shape)
 
 
 def flow_residual(grid: PhaseGrid, law: FloatArray) -> float:
