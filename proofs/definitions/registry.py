@@ -119,7 +119,7 @@ def define(function: F) -> F:
     known = _FUNCTIONS.get(name)
     if known is not None and (_is_built_in(known) or known.__module__ != function.__module__):
         raise ProofError(
-            f"two functions are called {name!r}: in {known.__module__} and here; give yours another name"
+            f"two functions are called {name!r}: in {known.__module__ or 'code without a module'} and here; give yours another name"
         )
     _FUNCTIONS[name] = function
     return function
