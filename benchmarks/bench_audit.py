@@ -10,9 +10,9 @@ from benchmarks.harness import Row, best_seconds
 from fairness import DRF, BottleneckMax, Problem, ProportionalFair
 from fairness.policies.servers.psdsf import PSDSF
 from fairness.policies.servers.task_share import TSF
-from fairness.properties.catalogue import property_named
 from fairness.properties.counterexamples.instances import random_sketch
 from fairness.properties.counterexamples.search import search
+from fairness.properties.definitions.catalogue import property_named
 
 __all__ = ["rows"]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.harness import Row, best_seconds
 from fairness import Problem
-from fairness.certificates import bottleneck_certificate
+from fairness.evidence.pools import bottleneck_certificate
 from fairness.policies.bottleneck import BottleneckMax, bottleneck_batch
 
 

@@ -19,7 +19,7 @@ from scipy.sparse.linalg import splu
 
 from benchmarks.harness import Row, rise_of_peak
 from fairness import DRF, Problem
-from fairness.problem import FloatArray
+from fairness.model.problem import FloatArray
 from queueing import System, stationary, tabulate
 
 __all__ = ["rows"]

@@ -6,11 +6,11 @@ from typing import Any
 
 from benchmarks.harness import Row, best_seconds
 from fairness import DRF, Problem
-from queueing.distributions import Deterministic, Exponential, Law, Lognormal
-from queueing.joblevel import simulate_jobs
-from queueing.simulation import simulate
-from queueing.system import System
-from queueing.table import Table, tabulate
+from queueing.model.laws import Deterministic, Exponential, Law, Lognormal
+from queueing.model.system import System
+from queueing.simulation.counts import simulate
+from queueing.simulation.jobs import simulate_jobs
+from queueing.states.table import Table, tabulate
 
 __all__ = ["rows"]
 

@@ -10,8 +10,8 @@ from scipy.sparse import csr_array, hstack, vstack
 
 from benchmarks.harness import Row
 from fairness import Cluster
-from fairness.policies.servers.leximin import leximin
-from fairness.validation import FloatArray
+from fairness.arguments.validation import FloatArray
+from fairness.policies.servers.engines.leximin import leximin
 
 __all__ = ["rows"]
 

@@ -6,11 +6,11 @@ import cvxpy as cp
 import numpy as np
 
 from benchmarks.harness import Row, best_seconds
-from fairness.cluster import Cluster
-from fairness.cluster_certificates import time_division_certificate
-from fairness.policies.servers.market import time_division
-from fairness.testing import random_cluster
-from fairness.validation import FloatArray
+from fairness.arguments.validation import FloatArray
+from fairness.evidence.clusters import time_division_certificate
+from fairness.model.cluster import Cluster
+from fairness.policies.servers.engines.market import time_division
+from fairness.testing.pools import random_cluster
 
 __all__ = ["rows"]
 

@@ -8,10 +8,10 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from benchmarks.harness import Row, best_seconds
-from capacity.cluster_region import cluster_stability_region
-from capacity.packing import packing_region
+from capacity.regions.cluster import cluster_stability_region
+from capacity.regions.whole_tasks import packing_region
 from fairness import Cluster
-from fairness.testing import random_cluster
+from fairness.testing.pools import random_cluster
 
 __all__ = ["rows"]
 

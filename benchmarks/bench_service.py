@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from benchmarks.harness import Row, best_seconds
-from capacity.service import service_region
+from capacity.boundaries.service import service_region
 from fairness import Problem, ProportionalFair
-from fairness.policies.protocol import Policy
+from fairness.protocol.policy import Policy
 from queueing import System, balanced_fairness
 
 POOL = Problem([[1, 0.1], [0.1, 1]], [1, 1])

@@ -9,11 +9,11 @@ import numpy as np
 
 from benchmarks.harness import Row, best_seconds
 from fairness import DRF, Cluster, Problem
-from queueing.simulation import simulate
-from queueing.system import System
-from queueing.tasklevel.placement import BestFit, OnArrival
-from queueing.tasklevel.schedulers import BMFScheduler, DRFScheduler, FIFOScheduler, PFScheduler
-from queueing.tasklevel.simulation import simulate_tasks
+from queueing.model.system import System
+from queueing.simulation.counts import simulate
+from queueing.simulation.tasks.placement import BestFit, OnArrival
+from queueing.simulation.tasks.schedulers import BMFScheduler, DRFScheduler, FIFOScheduler, PFScheduler
+from queueing.simulation.tasks.simulation import simulate_tasks
 
 __all__ = ["rows"]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.harness import Row, best_seconds
 from fairness import CATALOGUE, Problem
-from fairness.policies.protocol import policy_name
+from fairness.protocol.policy import policy_name
 from queueing import tabulate
 
 __all__ = ["rows"]

@@ -1,82 +1,17 @@
-from .cluster_region import (
-    ClusterRegion as ClusterRegion,
-)
-from .evidence import (
-    LoadEvidence as LoadEvidence,
-)
-from .evidence import (
-    Support as Support,
-)
-from .heat_maps import heat_map as heat_map
-from .heavy_traffic_limits import (
-    HeavyTraffic as HeavyTraffic,
-)
-from .heavy_traffic_limits import (
-    heavy_traffic as heavy_traffic,
-)
-from .instability import (
-    InstabilitySearch as InstabilitySearch,
-)
-from .instability import (
-    search_instability as search_instability,
-)
-from .packing import (
-    PackingRegion as PackingRegion,
-)
-from .packing import (
-    packing_region as packing_region,
-)
-from .policy_region import (
-    PolicyPoint as PolicyPoint,
-)
-from .policy_region import (
-    PolicyRegion as PolicyRegion,
-)
-from .policy_region import (
-    policy_stability_boundary as policy_stability_boundary,
-)
-from .policy_region import (
-    policy_stability_region as policy_stability_region,
-)
-from .provisioning import (
-    Provision as Provision,
-)
-from .provisioning import (
-    provision as provision,
-)
-from .region import (
-    StabilityRegion as StabilityRegion,
-)
-from .regions import (
-    stability_region as stability_region,
-)
-from .service import (
-    ServicePoint as ServicePoint,
-)
-from .service import (
-    ServiceRegion as ServiceRegion,
-)
-from .service import (
-    service_boundary as service_boundary,
-)
-from .service import (
-    service_region as service_region,
-)
-from .service_simulated import (
-    Simulated as Simulated,
-)
-from .stability import (
-    StabilityVerdict as StabilityVerdict,
-)
-from .stability import (
-    is_stable as is_stable,
-)
-from .sweeping.sweep import (
-    SweepInterrupted as SweepInterrupted,
-)
-from .sweeping.sweep import (
-    sweep as sweep,
-)
+from .boundaries.policy import PolicyPoint, PolicyRegion, policy_stability_boundary, policy_stability_region
+from .boundaries.service import ServicePoint, ServiceRegion, service_boundary, service_region
+from .boundaries.service_simulation import Simulated
+from .provisioning.provision import Provision, provision
+from .regions.cluster import ClusterRegion
+from .regions.either import stability_region
+from .regions.evidence import LoadEvidence, Support
+from .regions.pool import StabilityRegion
+from .regions.stability import StabilityVerdict, is_stable
+from .regions.whole_tasks import PackingRegion, packing_region
+from .studies.heat_maps import heat_map
+from .studies.heavy_traffic import HeavyTraffic, heavy_traffic
+from .studies.instability import InstabilitySearch, search_instability
+from .sweeping.sweep import SweepInterrupted, sweep
 
 __all__ = [
     "ClusterRegion",

@@ -13,11 +13,11 @@ from fairness.policies.asset import AssetFair
 from fairness.policies.bottleneck import BottleneckMax
 from fairness.policies.maxmin import DRF, MaxMin
 from fairness.policies.proportional import AlphaFair, ProportionalFair
-from fairness.policies.protocol import Policy, policy_name
 from fairness.policies.servers.per_server import PerServerDRF
-from fairness.policies.servers.protocol import ClusterPolicy
 from fairness.policies.servers.psdsf import PSDSF
 from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
+from fairness.protocol.cluster_policy import ClusterPolicy
+from fairness.protocol.policy import Policy, policy_name
 
 __all__ = ["CATALOGUE", "CLUSTER_CATALOGUE", "Entry", "colour"]
 
@@ -26,8 +26,8 @@ __all__ = ["CATALOGUE", "CLUSTER_CATALOGUE", "Entry", "colour"]
 class Entry:
     """A policy, its colour, and the checks of the battery that it fails by nature.
 
-    The battery is :func:`fairness.testing.check_policy` for pools and
-    :func:`fairness.cluster_testing.check_cluster_policy` for clusters.
+    The battery is :func:`fairness.testing.pools.check_policy` for pools and
+    :func:`fairness.testing.clusters.check_cluster_policy` for clusters.
     """
 
     policy: Policy | ClusterPolicy

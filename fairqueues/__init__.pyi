@@ -1,15 +1,3 @@
-from .scenario import (
-    Scenario as Scenario,
-)
-from .scenario import (
-    ScenarioError as ScenarioError,
-)
-from .scenario import (
-    schema as schema,
-)
+from .scenario import Scenario, ScenarioError, schema
 
-__all__ = [
-    "Scenario",
-    "ScenarioError",
-    "schema",
-]
+__all__ = ["Scenario", "ScenarioError", "schema"]

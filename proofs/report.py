@@ -115,7 +115,7 @@ class Report:
         return lines
 
     def _repr_html_(self) -> str:
-        from fairness.notebook import notebook_html
+        from fairness.display.notebook import notebook_html
 
         return notebook_html("statements of the papers", self.to_dataframe(), self.totals())
 

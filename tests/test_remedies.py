@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from fairqueues.commands.remedies import ARGUMENTS, WHERE, placed, recommended
+from fairqueues.console.remedies import ARGUMENTS, WHERE, placed, recommended
 from fairqueues.scenario.sections import SECTIONS
 
 ROOT = Path(__file__).parent.parent
@@ -32,7 +32,12 @@ MODEL = {
 }
 """Arguments of Problem, Cluster and System, which every function is given one of."""
 
-FURTHER = ("fairness.cloud", "fairness.indivisible", "queueing.topology", "queueing.traffic")
+FURTHER = (
+    "fairness.cloud",
+    "fairness.indivisible",
+    "queueing.networks.topology",
+    "queueing.networks.gravity",
+)
 RAISERS = ("ModelError", "NotConvergedError", "InfeasibleError", "UnstableError", "require_memory")
 
 
@@ -87,8 +92,8 @@ def public():
         *PACKAGES,
         "fairness.cloud",
         "fairness.indivisible",
-        "queueing.topology",
-        "queueing.traffic",
+        "queueing.networks.topology",
+        "queueing.networks.gravity",
     ):
         module = importlib.import_module(package)
         for name in module.__all__:

@@ -40,7 +40,7 @@ from scipy import special
 
 from capacity import heavy_traffic
 from fairness import DRF, AssetFair, BottleneckMax, MaxMin, NotConvergedError, Problem, ProportionalFair
-from fairness.policies.protocol import Policy
+from fairness.protocol.policy import Policy
 from queueing import (
     Stationary,
     System,
@@ -51,9 +51,9 @@ from queueing import (
     tabulate,
     tagged_duration,
 )
-from queueing.distributions import Erlang, Exponential, Hyperexponential
-from queueing.phase_states import PhaseGrid, class_states
-from queueing.phase_type import phases_of
+from queueing.chain.phases.states import PhaseGrid, class_states
+from queueing.model.laws import Erlang, Exponential, Hyperexponential
+from queueing.model.phase_type import phases_of
 
 __all__ = ["Claim", "measure", "report"]
 

@@ -24,7 +24,7 @@ import pandas as pd
 
 from fairness import DRF, Problem
 from queueing import FIFOScheduler, FixedTasks, System, simulate, simulate_jobs, simulate_tasks, stationary
-from queueing.table import tabulate
+from queueing.states.table import tabulate
 
 ONE = Problem([[1]], [1])
 TWO = Problem([[1, 0.1], [0.1, 1]], [1, 1])

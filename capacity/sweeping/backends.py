@@ -17,7 +17,7 @@ import joblib
 from joblib.parallel import get_active_backend
 
 from capacity.sweeping.points import Failure
-from fairness.workers import attended
+from fairness.machine.workers import attended
 
 __all__ = ["stream"]
 

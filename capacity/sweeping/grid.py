@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairness.errors import ModelError
-from fairness.policies.protocol import policy_name
+from fairness.protocol.policy import policy_name
 
 __all__ = ["POLICY", "RESERVED", "Grid"]
 

@@ -20,8 +20,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from fairness.errors import FairqueuesError, ModelError
-from queueing.chain import stationary
-from queueing.system import System
+from queueing.chain.stationary import stationary
+from queueing.model.system import System
 
 __all__ = ["STANDARD", "Failure", "Point", "Record", "StandardOutputs", "Variable", "compute"]
 

@@ -55,10 +55,10 @@ from capacity.sweeping.checkpoint import Checkpoint
 from capacity.sweeping.grid import Grid
 from capacity.sweeping.points import STANDARD, Failure, Point, Record, StandardOutputs, compute
 from capacity.sweeping.results import Results
+from fairness.arguments.validation import A_GENERATOR, Seed
 from fairness.errors import FairqueuesError, ModelError
-from fairness.validation import A_GENERATOR, Seed
-from fairness.versions import version
-from queueing.replications import spawn_streams
+from fairness.machine.versions import version
+from queueing.simulation.replications import spawn_streams
 
 __all__ = ["SweepInterrupted", "sweep"]
 

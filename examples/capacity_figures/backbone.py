@@ -14,10 +14,10 @@ from capacity import stability_region
 from examples.gallery import EXACT, Check, Page, Table
 from fairness import BottleneckMax, MaxMin, ProportionalFair
 from fairness.catalogue import colour
-from fairness.problem import FloatArray
+from fairness.model.problem import FloatArray
 from queueing import System, duration_bound
-from queueing.backbones import BACKBONES
-from queueing.traffic import GravityTraffic, gravity_traffic
+from queueing.networks.backbones import BACKBONES
+from queueing.networks.gravity import GravityTraffic, gravity_traffic
 
 __all__ = ["backbone"]
 

@@ -15,7 +15,7 @@ from examples.colours import user_colour
 from examples.gallery import Check, Page, Table
 from fairness import PSDSF, TSF, Cluster, PerServerDRF
 from fairness.catalogue import colour
-from fairness.policies.servers.protocol import ClusterPolicy
+from fairness.protocol.cluster_policy import ClusterPolicy
 from queueing import (
     BestFit,
     DRFScheduler,
@@ -33,8 +33,8 @@ from queueing import (
     stationary,
     tabulate,
 )
-from queueing.replications import Estimate
-from queueing.tasklevel import Placement
+from queueing.simulation.replications import Estimate
+from queueing.simulation.tasks import Placement
 
 __all__ = ["extensions"]
 

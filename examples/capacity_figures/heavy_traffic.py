@@ -8,13 +8,13 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import numpy as np
 
-from capacity.heavy_traffic_limits import HeavyTraffic
-from capacity.heavy_traffic_limits import heavy_traffic as study_heavy_traffic
-from capacity.instability import RandomLines, RandomSystems, search_instability
+from capacity.studies.heavy_traffic import HeavyTraffic
+from capacity.studies.heavy_traffic import heavy_traffic as study_heavy_traffic
+from capacity.studies.instability import RandomLines, RandomSystems, search_instability
 from examples.gallery import Check, Page, Table
 from fairness import DRF, BottleneckMax, Problem, ProportionalFair
 from fairness.catalogue import colour
-from fairness.policies.protocol import Policy
+from fairness.protocol.policy import Policy
 from queueing import System
 
 __all__ = ["bmf_stability", "heavy_traffic"]

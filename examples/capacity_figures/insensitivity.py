@@ -23,7 +23,7 @@ from queueing import (
     stationary,
     tabulate,
 )
-from queueing.replications import Estimate, estimate_ratio
+from queueing.simulation.replications import Estimate, estimate_ratio
 
 __all__ = ["insensitivity"]
 

@@ -10,12 +10,12 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
-from capacity.policy_region import PolicyRegion, policy_stability_region
+from capacity.boundaries.policy import PolicyRegion, policy_stability_region
 from examples.capacity_figures.models import SERVERS, fluid_example
 from examples.colours import user_colour
 from examples.gallery import Check, Page, Table
 from fairness import DRF, PSDSF, AssetFair, Cluster, PerServerDRF, Problem
-from fairness.policies.protocol import Policy, policy_name
+from fairness.protocol.policy import Policy, policy_name
 
 __all__ = ["policy_regions"]
 
@@ -105,7 +105,7 @@ def policy_regions(*, quick: bool) -> Page:
     return Page(
         "policy_regions",
         "5. What a policy loses",
-        "The stability region of a policy: the loads at which its jobs stay in check, here by the fluid limit (capacity.policy_region).",
+        "The stability region of a policy: the loads at which its jobs stay in check, here by the fluid limit (capacity.boundaries.policy).",
         "Efficiency is not needed for stability: on the pool, asset fairness and DRF that stops at the first full resource lose nothing, because the proportions of the jobs adapt until the right resources are full. Shares that do not adapt lose much: priority leaves ρ₁ + ρ₂ < 1, "
         "static halves a square. On servers PS-DSF, and DRF on each server by itself, lose part of what placements can carry: classes should make room for each other where the other has no choice.",
         figure,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from fairness.cloud import SparseDemands, demand_profile
-from fairness.cloud.profiles import POD
+from fairness.cloud.instances.profiles import POD
 
 __all__ = [
     "CONFIGURATIONS",

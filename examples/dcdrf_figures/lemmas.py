@@ -28,7 +28,7 @@ from examples.dcdrf_figures.instances import CONFIGURATIONS, GREY, OTHERS, SEED,
 from examples.dcdrf_figures.measuring import exponent, least_seconds, seconds_text
 from examples.gallery import Check, Page, Table
 from fairness.cloud import HARD_FAMILIES, Rounds, SparseDemands, dcdrf, demand_profile
-from fairness.cloud.families import chain_epsilon
+from fairness.cloud.instances.families import chain_epsilon
 
 __all__ = ["rounds_and_work"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from examples.gallery import Check, Page, Table
 from fairness import DRF, AssetFair, Problem, ProportionalFair, allocate
 from fairness.catalogue import colour
-from fairness.plots import plot_sharing
+from fairness.results.plotting import plot_sharing
 
 __all__ = ["POOL", "worked_example"]
 

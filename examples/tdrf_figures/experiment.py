@@ -11,7 +11,7 @@ from examples.colours import user_colour
 from examples.gallery import Check, Page, Table
 from examples.tdrf_figures.swapping import CONTRIBUTIONS, DEMANDS
 from fairness import DRF, Problem, allocate
-from fairness.policies.timeline import Timeline, timeline
+from fairness.timed.timeline import Timeline, timeline
 
 __all__ = ["four_users", "many_users"]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from examples.colours import user_colour
 from examples.gallery import Check, Page, Table
-from fairness.policies.exchange import Exchange, exchange
+from fairness.timed.exchange import Exchange, exchange
 
 __all__ = ["CONTRIBUTIONS", "DEMANDS", "exchange_rule"]
 

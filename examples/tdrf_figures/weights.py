@@ -10,7 +10,7 @@ import numpy as np
 from examples.colours import user_colour
 from examples.gallery import Check, Page
 from fairness import DRF, Problem, allocate
-from fairness.policies.timed import TDRF, integer_tdrf
+from fairness.timed.tdrf import TDRF, integer_tdrf
 
 __all__ = ["POOL", "join_time_weight"]
 

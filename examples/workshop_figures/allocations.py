@@ -10,7 +10,7 @@ import numpy as np
 from examples.gallery import EXACT, Check, Page
 from fairness import DRF, BottleneckMax, MaxMin, Problem, ProportionalFair, all_bottleneck_max, allocate
 from fairness.catalogue import colour
-from fairness.plots import plot_sharing
+from fairness.results.plotting import plot_sharing
 
 __all__ = ["difference_with_pf", "matrix", "non_uniqueness", "sharing_polygons"]
 

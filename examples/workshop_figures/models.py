@@ -10,9 +10,9 @@ import networkx as nx
 from examples.gallery import Check, Page
 from fairness import DRF, BottleneckMax, MaxMin, Problem, ProportionalFair, allocate
 from fairness.catalogue import colour
-from fairness.plots import plot_constraints, plot_sharing
-from queueing.backbones import abilene
-from queueing.topology import data_network, linear_network, tcp_acknowledgements, wireless_cell
+from fairness.results.plotting import plot_constraints, plot_sharing
+from queueing.networks.backbones import abilene
+from queueing.networks.topology import data_network, linear_network, tcp_acknowledgements, wireless_cell
 
 __all__ = ["other_models"]
 

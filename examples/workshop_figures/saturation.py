@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from examples.gallery import Check, Page
 from examples.workshop_figures.allocations import matrix
 from fairness import BottleneckMax, Problem, ProportionalFair
-from queueing.grid import grid_counts
+from queueing.states.box import grid_counts
 
 __all__ = ["saturation_map"]
 

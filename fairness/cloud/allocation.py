@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from fairness.certificates import SATURATION
-from fairness.cloud.demands import SparseDemands
-from fairness.validation import FloatArray, frozen
+from fairness.arguments.validation import FloatArray, frozen
+from fairness.cloud.model.demands import SparseDemands
+from fairness.evidence.pools import SATURATION
 
 __all__ = ["CloudAllocation"]
 

@@ -15,16 +15,16 @@ subtracted once, when it is evicted; and y and z, which stand for a sum per dema
 *What is done otherwise*, with the same result:
 
 * Tenants to evict are found by asking the exhausted resources who demands them
-  (:class:`~fairness.cloud.pattern.Pattern`), not by asking all tenants. So the cost is O(entries + rounds *
-  resources), without the term O(rounds * tenants) of Lemma 3.2; and of all resources a round looks at one in
-  64, as follows.
+  (:class:`~fairness.cloud.model.pattern.Pattern`), not by asking all tenants. So the cost is O(entries +
+  rounds * resources), without the term O(rounds * tenants) of Lemma 3.2; and of all resources a round looks
+  at one in 64, as follows.
 * With :math:`F_r = \sum_{\text{evicted}} g_{ir} z_i` what is free is
   :math:`s_{r,t+1} = 1 - F_r - y_t \mu_{tr}`, so nothing needs to be subtracted in every round. A round
   searches two levels per resource, which change only when somebody who demands it is evicted
-  (:mod:`fairness.cloud.eviction`).
+  (:mod:`fairness.cloud.engines.eviction`).
 
-Nothing drifts, for the same reasons as in :mod:`fairness.cloud.filling`. The result does not depend on the
-number of threads, to the last bit.
+Nothing drifts, for the same reasons as in :mod:`fairness.cloud.engines.filling`. The result does not depend
+on the number of threads, to the last bit.
 
 References
 ----------
@@ -42,9 +42,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.certificates import SATURATION
-from fairness.cloud.demands import SparseDemands
-from fairness.cloud.eviction import (
+from fairness.arguments.validation import FloatArray, frozen
+from fairness.cloud.engines.eviction import (
     DONE,
     MISFIT,
     PAUSED,
@@ -56,13 +55,14 @@ from fairness.cloud.eviction import (
     advance_shared,
     shared_rows,
 )
-from fairness.cloud.filling import FIRST_LISTED, loads_of, soonest
-from fairness.cloud.pattern import Pattern
+from fairness.cloud.engines.filling import FIRST_LISTED, loads_of, soonest
+from fairness.cloud.engines.threads import check_threads, workers
+from fairness.cloud.model.demands import SparseDemands
+from fairness.cloud.model.pattern import Pattern
 from fairness.cloud.rounds import Deadline, Rounds
-from fairness.cloud.threads import check_threads, workers
 from fairness.errors import ModelError, NotConvergedError
-from fairness.memory import require_memory
-from fairness.validation import FloatArray, frozen
+from fairness.evidence.pools import SATURATION
+from fairness.machine.memory import require_memory
 
 __all__ = ["dcdrf"]
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.cloud import sums as summing
-from fairness.cloud.demands import IndexArray, Offsets, SparseDemands
-from fairness.cloud.sums import add
-from fairness.compiling import stored
-from fairness.kernels import fingerprint
-from fairness.validation import FloatArray
+from fairness.arguments.validation import FloatArray
+from fairness.cloud.engines import sums as summing
+from fairness.cloud.engines.sums import add
+from fairness.cloud.model.demands import IndexArray, Offsets, SparseDemands
+from fairness.machine.compiling import stored
+from fairness.machine.kernels import fingerprint
 
 __all__ = ["residuals"]
 

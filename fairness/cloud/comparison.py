@@ -25,9 +25,9 @@ from numbers import Real
 
 import numpy as np
 
+from fairness.arguments.validation import FloatArray, frozen
 from fairness.cloud.allocation import CloudAllocation
 from fairness.errors import ModelError
-from fairness.validation import FloatArray, frozen
 
 __all__ = ["Comparison", "compare"]
 

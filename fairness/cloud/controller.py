@@ -61,12 +61,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairness.arguments.validation import float_array, require_whole
 from fairness.cloud.approximate import dcdrf
-from fairness.cloud.demands import SparseDemands
-from fairness.cloud.pattern import Pattern
+from fairness.cloud.model.demands import SparseDemands
+from fairness.cloud.model.pattern import Pattern
 from fairness.cloud.rounds import Rounds
 from fairness.errors import ModelError
-from fairness.validation import float_array, require_whole
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,7 +5,7 @@ r until a resource that it demands is full; the others go on [1]_ [2]_ (Algorith
 algorithm finds the next full resource by a pass over all entries, once for every resource that fills up.
 Here an entry is touched five times in all: when demands are checked, when each tenant's largest is found,
 when resource loads are summed, when the tenants of a resource are listed, and when its tenant stops
-(:mod:`fairness.cloud.filling`).
+(:mod:`fairness.cloud.engines.filling`).
 
 References
 ----------
@@ -26,15 +26,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from fairness.certificates import SATURATION, Certificate
+from fairness.arguments.validation import FloatArray, frozen
 from fairness.cloud.allocation import CloudAllocation
 from fairness.cloud.certificates import residuals
-from fairness.cloud.demands import IndexArray, SparseDemands
-from fairness.cloud.filling import fill, loads_of, shift_loads
-from fairness.cloud.pattern import Pattern
-from fairness.cloud.replacement import check_replacement, replaced_rows
+from fairness.cloud.engines.filling import fill, loads_of, shift_loads
+from fairness.cloud.engines.replacement import check_replacement, replaced_rows
+from fairness.cloud.model.demands import IndexArray, SparseDemands
+from fairness.cloud.model.pattern import Pattern
 from fairness.errors import ModelError, NotConvergedError
-from fairness.validation import FloatArray, frozen
+from fairness.evidence.pools import SATURATION, Certificate
 
 __all__ = ["Edrf", "edrf"]
 

@@ -36,14 +36,14 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairness.certificates import Certificate
+from fairness.arguments.validation import FloatArray, frozen, require_whole
 from fairness.cloud.allocation import CloudAllocation
 from fairness.cloud.certificates import residuals
-from fairness.cloud.demands import Flags, IndexArray, Offsets, SparseDemands
-from fairness.cloud.threads import PARALLEL, check_threads, workers
-from fairness.compiling import stored
+from fairness.cloud.engines.threads import PARALLEL, check_threads, workers
+from fairness.cloud.model.demands import Flags, IndexArray, Offsets, SparseDemands
 from fairness.errors import ModelError, NotConvergedError
-from fairness.validation import FloatArray, frozen, require_whole
+from fairness.evidence.pools import Certificate
+from fairness.machine.compiling import stored
 
 __all__ = ["Deadline", "Rounds", "edrf_rounds"]
 

@@ -35,18 +35,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fairness.certificates import Certificate
-from fairness.cluster import Cluster
+from fairness.arguments.validation import Entropy, Seed, entropy_of, generator
 from fairness.errors import ModelError
-from fairness.indivisible.amounts import Numbers, array, number
-from fairness.indivisible.ledger import Ledger, Number
-from fairness.indivisible.lowest import make_ties
-from fairness.indivisible.placing import Placing
+from fairness.evidence.pools import Certificate
+from fairness.indivisible.free_resources import Ledger, Number
+from fairness.indivisible.placement import Placing
+from fairness.indivisible.rational_model import Numbers, array, number
 from fairness.indivisible.rules import check_stop
 from fairness.indivisible.server_shares import ClusterAmounts, ClusterRule, DominantShare
-from fairness.problem import FloatArray
-from fairness.tables import server_table
-from fairness.validation import Entropy, Seed, entropy_of, generator
+from fairness.indivisible.turns import make_ties
+from fairness.model.cluster import Cluster
+from fairness.model.problem import FloatArray
+from fairness.model.tables import server_table
 
 __all__ = ["SERVER_RULES", "ClusterFilling", "fill_cluster"]
 

@@ -30,10 +30,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from fairness.errors import ModelError
-from fairness.indivisible.amounts import Numbers, array
 from fairness.indivisible.cluster import ClusterFilling
-from fairness.indivisible.ledger import Number
+from fairness.indivisible.free_resources import Number
 from fairness.indivisible.pool import TaskFilling
+from fairness.indivisible.rational_model import Numbers, array
 
 __all__ = ["Deviation", "deviation"]
 

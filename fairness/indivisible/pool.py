@@ -34,16 +34,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fairness.certificates import Certificate
-from fairness.errors import ModelError
-from fairness.indivisible.amounts import Numbers, PoolAmounts, array, number
-from fairness.indivisible.ledger import ROUNDING, Ledger, Number
-from fairness.indivisible.lowest import LowestFirst, Ties, make_ties
-from fairness.indivisible.ranks import fill_by_rank
-from fairness.indivisible.rules import BestRank, LowestShare, SequentialMinMax
-from fairness.labels import as_named
-from fairness.problem import FloatArray, Problem
-from fairness.validation import (
+from fairness.arguments.labels import as_named
+from fairness.arguments.validation import (
     Entropy,
     Seed,
     entropy_of,
@@ -53,6 +45,14 @@ from fairness.validation import (
     require,
     require_shape,
 )
+from fairness.errors import ModelError
+from fairness.evidence.pools import Certificate
+from fairness.indivisible.free_resources import ROUNDING, Ledger, Number
+from fairness.indivisible.ranks import fill_by_rank
+from fairness.indivisible.rational_model import Numbers, PoolAmounts, array, number
+from fairness.indivisible.rules import BestRank, LowestShare, SequentialMinMax
+from fairness.indivisible.turns import LowestFirst, Ties, make_ties
+from fairness.model.problem import FloatArray, Problem
 
 __all__ = ["Rule", "TaskFilling", "fill_tasks"]
 

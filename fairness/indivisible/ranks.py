@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from fairness.indivisible.amounts import PoolAmounts
-from fairness.indivisible.ledger import Ledger, Number
-from fairness.indivisible.lowest import Ties
+from fairness.indivisible.free_resources import Ledger, Number
+from fairness.indivisible.rational_model import PoolAmounts
 from fairness.indivisible.rules import BestRank
+from fairness.indivisible.turns import Ties
 
 __all__ = ["fill_by_rank"]
 

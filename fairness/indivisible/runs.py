@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fairness.cluster import Cluster
+from fairness.arguments.validation import Entropy, Seed, entropy_of, generator, spawned
 from fairness.errors import ModelError
 from fairness.indivisible.cluster import fill_cluster
 from fairness.indivisible.server_shares import ClusterRule, DominantShare
-from fairness.problem import FloatArray
-from fairness.validation import Entropy, Seed, entropy_of, generator, spawned
+from fairness.model.cluster import Cluster
+from fairness.model.problem import FloatArray
 
 __all__ = ["FillingRuns", "repeat_filling"]
 

@@ -26,10 +26,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from fairness.cluster import Cluster
-from fairness.indivisible.amounts import number
-from fairness.indivisible.ledger import Ledger, Number
-from fairness.problem import FloatArray
+from fairness.indivisible.free_resources import Ledger, Number
+from fairness.indivisible.rational_model import number
+from fairness.model.cluster import Cluster
+from fairness.model.problem import FloatArray
 
 __all__ = [
     "ClusterAmounts",

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairness.policies.filling import FillingPolicy
-from fairness.problem import FloatArray, Problem
+from fairness.model.problem import FloatArray, Problem
+from fairness.policies.engines.filling import FillingPolicy
 
 __all__ = ["AssetFair"]
 

@@ -10,10 +10,10 @@ that is :math:`\varphi_i = x_i w_i / \max_j p_j a_{ij}` with prices :math:`p_j =
 resources and 0 elsewhere. With the sum in place of the maximum this is proportional fairness; for two classes
 on two resources both are the same allocation.
 
-A BMF allocation always exists; :mod:`fairness.policies.cap_path` argues so constructively. From three
+A BMF allocation always exists; :mod:`fairness.policies.engines.cap_path` argues so constructively. From three
 resources on it need not be unique: there may be several isolated
 ones or a continuum (:mod:`fairness.policies.bottleneck_set` lists them all). :class:`BottleneckMax` returns
-the one at which the path of :mod:`fairness.policies.cap_path` ends.
+the one at which the path of :mod:`fairness.policies.engines.cap_path` ends.
 
 References
 ----------
@@ -28,12 +28,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.certificates import SATURATION, bottleneck_certificate, job_shares, relative_usage
+from fairness.arguments.validation import float_array
 from fairness.errors import ModelError, NotConvergedError
-from fairness.policies.cap_path import ATTEMPTS, CERTIFIED, bmf_states
-from fairness.policies.protocol import Solution, evaluate
-from fairness.problem import FloatArray, Problem
-from fairness.validation import float_array
+from fairness.evidence.pools import SATURATION, bottleneck_certificate, job_shares, relative_usage
+from fairness.model.problem import FloatArray, Problem
+from fairness.policies.engines.cap_path import ATTEMPTS, CERTIFIED, bmf_states
+from fairness.protocol.policy import Solution, evaluate
 
 __all__ = ["BottleneckMax", "bottleneck_batch"]
 

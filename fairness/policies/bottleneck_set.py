@@ -38,10 +38,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from fairness.certificates import bottleneck_certificate
+from fairness.arguments.labels import as_named
+from fairness.arguments.validation import float_array, model_array
 from fairness.errors import ModelError, NotConvergedError
-from fairness.labels import as_named
-from fairness.policies.vertices import (
+from fairness.evidence.pools import bottleneck_certificate
+from fairness.exact.small_polytopes import (
     Number,
     Point,
     affine_solutions,
@@ -50,8 +51,7 @@ from fairness.policies.vertices import (
     hull_distance,
     joined_segments,
 )
-from fairness.problem import FloatArray, Problem
-from fairness.validation import float_array, model_array
+from fairness.model.problem import FloatArray, Problem
 
 __all__ = ["AT_LIMIT", "NO_JOB", "BottleneckPiece", "BottleneckSet", "all_bottleneck_max"]
 

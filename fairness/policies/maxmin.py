@@ -29,11 +29,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairness.arguments.labels import unnamed
+from fairness.arguments.validation import float_array
 from fairness.errors import ModelError
-from fairness.labels import unnamed
-from fairness.policies.filling import FillingPolicy
-from fairness.problem import FloatArray, Problem
-from fairness.validation import float_array
+from fairness.model.problem import FloatArray, Problem
+from fairness.policies.engines.filling import FillingPolicy
 
 __all__ = ["DRF", "MaxMin"]
 

@@ -13,14 +13,15 @@ resource is saturated, each limit a price :math:`q_i`, and
 
 under PF a job of weight :math:`w` spends :math:`w`. The tasks are unique for every :math:`\alpha > 0`, the
 prices need not be (think of a duplicated resource). From :math:`\alpha \to 0`, maximum throughput
-(:mod:`fairness.policies.throughput`), the family runs to :math:`\alpha \to \infty`, weighted max-min fairness
-of tasks.
+(:mod:`fairness.policies.engines.throughput`), the family runs to :math:`\alpha \to \infty`, weighted max-min
+fairness of tasks.
 
 The weight :math:`w_i^\alpha` in front of a job makes a job of weight :math:`w` equal to :math:`w` jobs of
 weight 1 for every :math:`\alpha`. The weight of Mo and Walrand [3]_ is our :math:`w_i^\alpha`, and
 theirs tends to *unweighted* max-min fairness.
 
-Prices are found as said in :mod:`fairness.policies.prices`; every state of a batch is certified there.
+Prices are found as said in :mod:`fairness.policies.engines.prices`; every state of a batch is certified
+there.
 
 References
 ----------
@@ -43,13 +44,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.certificates import price_certificate, relative_usage, rounding
 from fairness.errors import ModelError, NotConvergedError
+from fairness.evidence.pools import price_certificate, relative_usage, rounding
+from fairness.model.problem import FloatArray, Problem
+from fairness.policies.engines.prices import CERTIFIED, price_kernel
+from fairness.policies.engines.throughput import throughput_solution, throughput_tasks
 from fairness.policies.maxmin import MaxMin
-from fairness.policies.prices import CERTIFIED, price_kernel
-from fairness.policies.protocol import Solution, evaluate, unit_prices
-from fairness.policies.throughput import throughput_solution, throughput_tasks
-from fairness.problem import FloatArray, Problem
+from fairness.protocol.policy import Solution, evaluate, unit_prices
 
 __all__ = ["AlphaFair", "ProportionalFair"]
 

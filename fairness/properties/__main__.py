@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from fairness.catalogue import CATALOGUE, CLUSTER_CATALOGUE
+from fairness.display.lettering import spelled
 from fairness.errors import ModelError
-from fairness.lettering import spelled
-from fairness.policies.protocol import policy_name
 from fairness.properties.counterexamples.audit import audit
 from fairness.properties.counterexamples.sketches import DOMAINS
+from fairness.protocol.policy import policy_name
 
 __all__ = ["POLICIES", "main"]
 

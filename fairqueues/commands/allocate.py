@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairqueues.commands.inputs import chosen, heading, is_cluster, numbers, read
-from fairqueues.commands.options import AsCsv, AsJson, File, Out, Policies, Report
-from fairqueues.commands.outcome import Evidence, Outcome
-from fairqueues.commands.output import Delivery
+from fairqueues.console.inputs import chosen, heading, is_cluster, numbers, read
+from fairqueues.console.options import AsCsv, AsJson, File, Out, Policies, Report
+from fairqueues.console.output import Delivery
+from fairqueues.report.outcome import Evidence, Outcome
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +39,7 @@ def allocate(
     import pandas as pd
 
     import fairness
-    from fairqueues.commands.progress import steps
+    from fairqueues.console.progress import steps
 
     jobs = scenario.counts if given is None else given
     results: dict[str, Any] = {}
@@ -81,7 +81,7 @@ def _figure(model: Any, policies: dict[str, Any], results: dict[str, Any], jobs:
     from matplotlib.figure import Figure
 
     from fairness import Problem
-    from fairness.plots import plot_sharing
+    from fairness.results.plotting import plot_sharing
 
     if isinstance(model, Problem) and model.n_classes == 2 and not model.blocked.any():
         figure = Figure(layout="constrained")

@@ -13,12 +13,10 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from fairness.lettering import spelled
+from fairness.display.lettering import spelled
 from fairqueues.commands.allocate import allocate
 from fairqueues.commands.audit import audit
-from fairqueues.commands.checkout import bench, reproduce
 from fairqueues.commands.cloud import cloud
-from fairqueues.commands.errors import exit_codes
 from fairqueues.commands.examples import examples
 from fairqueues.commands.explore import explore
 from fairqueues.commands.fluid import fluid
@@ -29,6 +27,8 @@ from fairqueues.commands.schema import schema, version
 from fairqueues.commands.simulate import simulate
 from fairqueues.commands.solve import solve
 from fairqueues.commands.sweep import sweep
+from fairqueues.console.errors import exit_codes
+from fairqueues.console.repository import bench, reproduce
 
 __all__ = ["COMMANDS", "app", "main"]
 

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from fairqueues.commands.inputs import heading, read, seed_of
-from fairqueues.commands.options import AsCsv, AsJson, Jobs, Out, Policies, Seed
-from fairqueues.commands.outcome import Evidence, Outcome
-from fairqueues.commands.output import Delivery
+from fairqueues.console.inputs import heading, read, seed_of
+from fairqueues.console.options import AsCsv, AsJson, Jobs, Out, Policies, Seed
+from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
+from fairqueues.report.outcome import Evidence, Outcome
 
 __all__ = ["audit"]
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairqueues.commands.inputs import read, seed_of
-from fairqueues.commands.options import AsCsv, AsJson, Out, Report, Seed
-from fairqueues.commands.outcome import Evidence, Outcome
-from fairqueues.commands.output import Delivery
+from fairqueues.console.inputs import read, seed_of
+from fairqueues.console.options import AsCsv, AsJson, Out, Report, Seed
+from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
+from fairqueues.report.outcome import Evidence, Outcome
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -130,7 +130,7 @@ def _figure(results: dict[str, Any]) -> Figure:
     import numpy as np
     from matplotlib.figure import Figure
 
-    from fairness.lettering import label
+    from fairness.display.lettering import label
 
     figure = Figure(layout="constrained")
     ax = figure.add_subplot()

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fairqueues.commands.inputs import read
+from fairqueues.console.inputs import read
 from fairqueues.errors import WrongUse
 
 __all__ = ["explore"]

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairqueues.commands.inputs import chosen, heading, numbers, read, seed_of
-from fairqueues.commands.options import AsCsv, AsJson, File, Out, Policies, Report, Seed
-from fairqueues.commands.outcome import Evidence, Outcome
-from fairqueues.commands.output import Delivery
+from fairqueues.console.inputs import chosen, heading, numbers, read, seed_of
+from fairqueues.console.options import AsCsv, AsJson, File, Out, Policies, Report, Seed
+from fairqueues.console.output import Delivery
+from fairqueues.report.outcome import Evidence, Outcome
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,7 +51,7 @@ def fluid(
 
     import pandas as pd
 
-    from fairqueues.commands.progress import steps
+    from fairqueues.console.progress import steps
     from queueing import fluid_verdict, trajectory
 
     # The trajectories first: what is wrong with a start shows at once.

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from fairqueues.commands.options import AsCsv, AsJson, Jobs, Out
-from fairqueues.commands.outcome import Evidence, Outcome
-from fairqueues.commands.output import Delivery
+from fairqueues.console.options import AsCsv, AsJson, Jobs, Out
+from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
+from fairqueues.report.outcome import Evidence, Outcome
 
 __all__ = ["prove"]
 
@@ -47,7 +47,7 @@ def prove(
         deliver(Outcome("Statements", table, brief=table.drop(columns="remark")))
         return
 
-    from fairqueues.commands.progress import steps
+    from fairqueues.console.progress import steps
     from proofs.report import Report, report
     from proofs.verdict import Status
 

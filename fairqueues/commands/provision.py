@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from fairqueues.commands.inputs import chosen, heading, read, settings
-from fairqueues.commands.options import AsCsv, AsJson, File, Out, Report, TimeLimit
-from fairqueues.commands.outcome import Evidence, Outcome
-from fairqueues.commands.output import Delivery
+from fairqueues.console.inputs import chosen, heading, read, settings
+from fairqueues.console.options import AsCsv, AsJson, File, Out, Report, TimeLimit
+from fairqueues.console.output import Delivery
+from fairqueues.report.outcome import Evidence, Outcome
 
 __all__ = ["provision"]
 
@@ -35,8 +35,8 @@ def provision(
     how = method if method in ("balanced", "bound") else next(iter(chosen(scenario, [method]).values()))
 
     import capacity
-    from fairqueues.commands.figures import class_bars
-    from fairqueues.commands.progress import reached
+    from fairqueues.console.figures import class_bars
+    from fairqueues.console.progress import reached
 
     # That the model is a pool was checked with [targets].
     pool: Any = scenario.model

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairqueues.commands.inputs import chosen, heading, numbers, read, settings
-from fairqueues.commands.options import AsCsv, AsJson, File, Out, Policies, Report, TimeLimit
-from fairqueues.commands.outcome import Outcome
-from fairqueues.commands.output import Delivery
+from fairqueues.console.inputs import chosen, heading, numbers, read, settings
+from fairqueues.console.options import AsCsv, AsJson, File, Out, Policies, Report, TimeLimit
+from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
+from fairqueues.report.outcome import Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +70,7 @@ def region(
 
     import pandas as pd
 
-    from fairqueues.commands.progress import reached
+    from fairqueues.console.progress import reached
 
     least = _least(rate, section, n) if what is Kind.SERVICE else None
     runs = _runs(scenario, what, section, policy, least, points)
@@ -172,7 +172,7 @@ def _exact(regions: dict[str, Any]) -> dict[str, Any]:
 def _figure(scenario: Any, regions: dict[str, Any], n: int) -> Figure:
     from matplotlib.figure import Figure
 
-    from fairness.lettering import label
+    from fairness.display.lettering import label
 
     figure = Figure(figsize=(1 + 5.4 * len(regions), 4.8), layout="constrained")
     for k, (name, one) in enumerate(regions.items()):

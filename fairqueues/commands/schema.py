@@ -21,7 +21,7 @@ def version(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Print the versions of fairqueues and of what its results may depend on."""
-    from fairqueues.commands.outcome import versions
+    from fairqueues.report.outcome import versions
 
     found = versions()
     typer.echo(

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from fairqueues.commands.inputs import chosen, heading, laws, read, seed_of, settings
-from fairqueues.commands.options import (
+from fairqueues.console.inputs import chosen, heading, laws, read, seed_of, settings
+from fairqueues.console.options import (
     AsCsv,
     AsJson,
     Backend,
@@ -22,9 +22,9 @@ from fairqueues.commands.options import (
     Seed,
     TimeLimit,
 )
-from fairqueues.commands.outcome import Evidence, Outcome
-from fairqueues.commands.output import Delivery
+from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
+from fairqueues.report.outcome import Evidence, Outcome
 
 __all__ = ["Level", "simulate"]
 
@@ -86,10 +86,10 @@ def simulate(
 
     import pandas as pd
 
-    from fairqueues.commands.backends import workers
-    from fairqueues.commands.figures import class_bars
-    from fairqueues.commands.progress import reached
-    from fairqueues.commands.remedies import placed
+    from fairqueues.console.backends import workers
+    from fairqueues.console.figures import class_bars
+    from fairqueues.console.progress import reached
+    from fairqueues.console.remedies import placed
 
     if what is Level.TASKS:
         if policy:
@@ -161,7 +161,7 @@ def _tasks(scenario: Any) -> dict[str, Any]:
 
 def _not_simulated(scenario: Any, run: list[str]) -> tuple[str, ...]:
     """What a file with policies is told when schedulers are simulated instead."""
-    from fairness.policies.protocol import policy_name
+    from fairness.protocol.policy import policy_name
 
     if not scenario.policies:
         return ()

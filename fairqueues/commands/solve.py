@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fairqueues.commands.inputs import (
+from fairqueues.console.inputs import (
     chosen,
     heading,
     is_cluster,
@@ -16,9 +16,9 @@ from fairqueues.commands.inputs import (
     settings,
     stationary_law,
 )
-from fairqueues.commands.options import AsCsv, AsJson, File, Out, Policies, Report
-from fairqueues.commands.outcome import Evidence, Outcome
-from fairqueues.commands.output import Delivery
+from fairqueues.console.options import AsCsv, AsJson, File, Out, Policies, Report
+from fairqueues.console.output import Delivery
+from fairqueues.report.outcome import Evidence, Outcome
 
 __all__ = ["solve"]
 
@@ -49,8 +49,8 @@ def solve(
 
     import pandas as pd
 
-    from fairqueues.commands.figures import class_bars
-    from fairqueues.commands.progress import steps
+    from fairqueues.console.figures import class_bars
+    from fairqueues.console.progress import steps
     from queueing import System, balanced_fairness, duration_bound
 
     if load is not None:

@@ -13,8 +13,8 @@ from typing import Annotated, Any
 
 import typer
 
-from fairqueues.commands.inputs import chosen, heading, laws, read, seed_of, settings, stationary_law
-from fairqueues.commands.options import (
+from fairqueues.console.inputs import chosen, heading, laws, read, seed_of, settings, stationary_law
+from fairqueues.console.options import (
     AsCsv,
     AsJson,
     Backend,
@@ -26,9 +26,9 @@ from fairqueues.commands.options import (
     Report,
     Seed,
 )
-from fairqueues.commands.outcome import Outcome
-from fairqueues.commands.output import Delivery
+from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
+from fairqueues.report.outcome import Outcome
 
 __all__ = ["ChainOutputs", "sweep"]
 
@@ -87,8 +87,8 @@ def sweep(
     outputs = ChainOutputs(tuple(section.outputs), tuple(options.items()), laws(scenario, "sizes"))
 
     import capacity
-    from fairqueues.commands.backends import workers
-    from fairqueues.commands.figures import sweep_lines
+    from fairqueues.console.backends import workers
+    from fairqueues.console.figures import sweep_lines
 
     with workers(backend, jobs):
         dataset = capacity.sweep(

@@ -1,7 +1,7 @@
 """Interoperability: problems in JSON, sparse demands in units, generators for Matrix Market, PRISM and Storm.
 
-Graphs of networkx need nothing of this: :func:`queueing.topology.data_network` and
-:func:`queueing.topology.tcp_acknowledgements` take them as they are, one resource per link.
+Graphs of networkx need nothing of this: :func:`queueing.networks.topology.data_network` and
+:func:`queueing.networks.topology.tcp_acknowledgements` take them as they are, one resource per link.
 """
 
 from fairness.exports import exports

@@ -1,6 +1,7 @@
 r"""The generator of the chain of job counts, in files that other tools read.
 
-On the box :math:`0 \le x_i < K_i` the chain (:mod:`queueing.chain`) moves from x to :math:`x + e_i` at rate
+On the box :math:`0 \le x_i < K_i` the chain (:mod:`queueing.chain.stationary`) moves from x to
+:math:`x + e_i` at rate
 :math:`\lambda_i`, unless :math:`x_i = K_i - 1`, and to :math:`x - e_i` at rate :math:`\varphi_i(x)/\sigma_i`.
 
 *Numbers of states.* State :math:`x` has the number :math:`\sum_i x_i \prod_{k>i} K_k`: from 0, the count of
@@ -43,14 +44,14 @@ import pandas as pd
 from scipy import io, sparse
 
 from fairness.errors import ModelError
-from fairness.memory import require_memory
-from fairness.policies.protocol import Policy
-from fairness.policies.servers.protocol import ClusterPolicy
-from fairness.problem import FloatArray
+from fairness.machine.memory import require_memory
+from fairness.model.problem import FloatArray
+from fairness.protocol.cluster_policy import ClusterPolicy
+from fairness.protocol.policy import Policy
 from fairqueues.files import require_writable, write_all
-from queueing.grid import box_name, check_box, count_states
-from queueing.system import System
-from queueing.table import Table, tabulate
+from queueing.model.system import System
+from queueing.states.box import box_name, check_box, count_states
+from queueing.states.table import Table, tabulate
 
 __all__ = ["generator", "write_generator"]
 

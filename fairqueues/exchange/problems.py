@@ -29,7 +29,7 @@ from typing import Any, NoReturn
 
 from fairness import Cluster, ModelError, Problem
 from fairqueues.files import write_all
-from fairqueues.scenario.locating import near
+from fairqueues.scenario.source_text import near
 
 __all__ = ["parse_problem", "read_problem", "write_problem"]
 

@@ -1,9 +1,9 @@
 """Sparse demands in units, for the cloud.
 
 At cloud scale tenant i demands the part :math:`D_{ir} = a_{ir}/C_r` of resource r per task
-(:mod:`fairness.cloud.demands`), and a :class:`~fairness.cloud.demands.SparseDemands` takes these parts from
-any scipy sparse array that is sorted and without duplicates and stored zeros. Data that come from elsewhere
-are often in units (cores, bytes) and in any order: this is the step between.
+(:mod:`fairness.cloud.model.demands`), and a :class:`~fairness.cloud.model.demands.SparseDemands` takes these
+parts from any scipy sparse array that is sorted and without duplicates and stored zeros. Data that come from
+elsewhere are often in units (cores, bytes) and in any order: this is the step between.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from fairness.cloud.demands import SparseDemands
+from fairness.arguments.validation import float_array, require
+from fairness.cloud.model.demands import SparseDemands
 from fairness.errors import ModelError
-from fairness.memory import require_memory
-from fairness.validation import float_array, require
+from fairness.machine.memory import require_memory
 
 __all__ = ["sparse_demands"]
 

@@ -10,8 +10,8 @@ import numpy as np
 from matplotlib.figure import Figure as Canvas
 
 from fairness.catalogue import colour
+from fairness.display.lettering import label
 from fairness.errors import ModelError
-from fairness.lettering import label
 from fairqueues.explorer.model import State
 from fairqueues.explorer.views import drift_view, rates_view, region_view, sharing_view
 

@@ -12,7 +12,7 @@ from bokeh.models import ColumnDataSource, CustomJS, FixedTicker, HoverTool, Ran
 from bokeh.plotting import figure
 
 from fairness.catalogue import colour
-from fairness.problem import FloatArray
+from fairness.model.problem import FloatArray
 from fairqueues.explorer.model import POLICIES, State
 from fairqueues.explorer.views import (
     Drift,

@@ -18,11 +18,11 @@ from urllib.parse import parse_qsl, urlencode
 
 from fairness.catalogue import CATALOGUE
 from fairness.errors import ModelError
-from fairness.policies.protocol import Policy, policy_name
-from fairness.problem import Problem
+from fairness.model.problem import Problem
+from fairness.protocol.policy import Policy, policy_name
 from fairqueues.explorer.fields import FieldErrors, read_numbers
 from fairqueues.scenario.writing import toml
-from queueing.system import System
+from queueing.model.system import System
 
 __all__ = ["POLICIES", "State", "nice_above"]
 

@@ -23,8 +23,8 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.ioloop import IOLoop
 from tornado.web import OutputTransform, RequestHandler
 
+from fairness.arguments.validation import require_whole
 from fairness.errors import FairqueuesError, ModelError
-from fairness.validation import require_whole
 from fairqueues.explorer.drawing import figure_svg
 from fairqueues.explorer.fields import FieldErrors
 from fairqueues.explorer.model import State

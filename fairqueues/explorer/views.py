@@ -16,17 +16,17 @@ from functools import lru_cache
 
 import numpy as np
 
-from capacity.regions import stability_region
-from fairness.allocation import Allocation, allocate
+from capacity.regions.either import stability_region
 from fairness.catalogue import colour
 from fairness.errors import FairqueuesError, NotConvergedError
-from fairness.problem import FloatArray, Problem
+from fairness.model.problem import FloatArray, Problem
+from fairness.results.allocation import Allocation, allocate
 from fairqueues.explorer.model import POLICIES, Row, State
-from queueing.balanced import balanced_fairness
-from queueing.bound import duration_bound
-from queueing.fluid import drift, trajectory
-from queueing.system import System
-from queueing.trajectories import Trajectory
+from queueing.balanced.duration_bound import duration_bound
+from queueing.balanced.fairness import balanced_fairness
+from queueing.fluid.paths import Trajectory
+from queueing.fluid.trajectory import drift, trajectory
+from queueing.model.system import System
 
 __all__ = [
     "Curves",

@@ -11,8 +11,8 @@ import io
 import re
 from typing import TYPE_CHECKING
 
-from fairqueues.commands.outcome import Outcome, versions
-from fairqueues.commands.tables import cells
+from fairqueues.report.outcome import Outcome, versions
+from fairqueues.report.tables import cells
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,15 +1,5 @@
-from .locating import (
-    ScenarioError as ScenarioError,
-)
-from .scenario import (
-    Scenario as Scenario,
-)
-from .sections import (
-    schema as schema,
-)
+from .scenario import Scenario
+from .sections import schema
+from .source_text import ScenarioError
 
-__all__ = [
-    "Scenario",
-    "ScenarioError",
-    "schema",
-]
+__all__ = ["Scenario", "ScenarioError", "schema"]

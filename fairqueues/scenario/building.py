@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fairness import Cluster, FairqueuesError, Problem
-from fairness.validation import FloatArray
+from fairness.arguments.validation import FloatArray
 from fairqueues.scenario import names
-from fairqueues.scenario.locating import Path, near
 from fairqueues.scenario.reading import Place
 from fairqueues.scenario.sections import Document, Network, Traffic
+from fairqueues.scenario.source_text import Path, near
 
 __all__ = ["Built", "build_laws", "build_model", "build_policies", "build_system", "located"]
 
@@ -96,9 +96,9 @@ def _require_rectangle(place: Place, path: Path, rows: Any) -> None:
 def _network(network: Network, place: Place) -> Built:
     import networkx as nx
 
-    from queueing import backbones
-    from queueing.topology import data_network
-    from queueing.traffic import gravity_traffic
+    from queueing.networks import backbones
+    from queueing.networks.gravity import gravity_traffic
+    from queueing.networks.topology import data_network
 
     path: Path = ("network",)
     if (network.backbone is None) == (network.links is None):

@@ -9,10 +9,10 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from fairness import Cluster
-from fairness.memory import require_memory
+from fairness.machine.memory import require_memory
 from fairqueues.scenario import names
 from fairqueues.scenario.building import located
-from fairqueues.scenario.locating import Path
+from fairqueues.scenario.source_text import Path
 from fairqueues.scenario.sweeping import check_sweep
 
 if TYPE_CHECKING:

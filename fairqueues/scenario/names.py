@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any
 
 from fairness.errors import ModelError
-from fairqueues.scenario.locating import near
+from fairqueues.scenario.source_text import near
 
 __all__ = [
     "ARRIVALS",

@@ -11,8 +11,8 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from fairqueues.scenario.locating import Path, ScenarioError, dotted, key_lines, near, syntax_line
 from fairqueues.scenario.sections import SECTIONS, Document
+from fairqueues.scenario.source_text import Path, ScenarioError, dotted, key_lines, near, syntax_line
 
 __all__ = ["Place", "read_document", "read_text"]
 

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import PydanticCustomError, core_schema
 
-from fairness.lettering import unprintable
+from fairness.display.lettering import unprintable
 
 __all__ = ["SECTIONS", "Document", "schema"]
 

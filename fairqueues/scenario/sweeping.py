@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairqueues.scenario.building import build_model, build_system
-from fairqueues.scenario.locating import near
 from fairqueues.scenario.sections import Document
+from fairqueues.scenario.source_text import near
 
 if TYPE_CHECKING:
     from fairqueues.scenario.scenario import Scenario

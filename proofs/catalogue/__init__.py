@@ -12,21 +12,21 @@ __all__ = ["PAPERS", "statement_named", "statements", "statements_of"]
 
 PAPERS: dict[str, tuple[str, ...]] = {
     "Bonald and Roberts: resource sharing in data centers": (
-        "bonald_roberts",
-        "bonald_roberts_properties",
-        "bonald_roberts_allocations",
-        "bonald_roberts_bottleneck",
-        "bonald_roberts_examples",
-        "bonald_roberts_queues",
-        "bonald_roberts_durations",
-        "bonald_roberts_stability",
-        "bonald_roberts_drifts",
+        "bonald_roberts.model",
+        "bonald_roberts.properties",
+        "bonald_roberts.allocations",
+        "bonald_roberts.bottleneck",
+        "bonald_roberts.examples",
+        "bonald_roberts.queues",
+        "bonald_roberts.durations",
+        "bonald_roberts.stability",
+        "bonald_roberts.drifts",
     ),
-    "PS-DSF": ("psdsf",),
-    "DRF": ("drf_examples", "drf", "drf_table"),
-    "TDRF": ("tdrf", "tdrf_claims"),
-    "EDRF and whole bundles": ("edrf", "edrf_bundles"),
-    "DC-DRF": ("dcdrf", "dcdrf_rounds"),
+    "PS-DSF": ("psdsf.mechanism",),
+    "DRF": ("drf.examples", "drf.mechanism", "drf.table"),
+    "TDRF": ("tdrf.mechanism", "tdrf.claims"),
+    "EDRF and whole bundles": ("edrf.mechanism", "edrf.bundles"),
+    "DC-DRF": ("dcdrf.approximation", "dcdrf.rounds"),
 }
 """Modules by paper; each has a tuple STATEMENTS, in the order of its paper."""
 

@@ -118,9 +118,8 @@ def define(function: F) -> F:
         _load()  # so that no name of the papers is taken before it is known
     known = _FUNCTIONS.get(name)
     if known is not None and (_is_built_in(known) or known.__module__ != function.__module__):
-        raise ProofError(
-            f"two functions are called {name!r}: in {known.__module__ or 'code without a module'} and here; give yours another name"
-        )
+        place = known.__module__ or "code without a module"
+        raise ProofError(f"two functions are called {name!r}: in {place} and here; give yours another name")
     _FUNCTIONS[name] = function
     return function
 

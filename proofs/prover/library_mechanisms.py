@@ -10,10 +10,10 @@ import numpy as np
 from fairness import AssetFair, Problem, ProportionalFair
 from fairness.indivisible.pool import fill_tasks
 from fairness.indivisible.rules import LowestShare
-from fairness.policies.exchange import exchange
-from fairness.policies.timed import TDRF
 from fairness.properties.exact.enclosure import enclose
 from fairness.properties.exact.rational import Unproved
+from fairness.timed.exchange import exchange
+from fairness.timed.tdrf import TDRF
 from proofs.definitions import fraction, fractions
 from proofs.errors import ProofError
 from proofs.prover.library import second_method

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fairness.cluster import Cluster
-from fairness.cluster_certificates import resource_division_certificate, time_division_certificate
+from fairness.evidence.clusters import resource_division_certificate, time_division_certificate
+from fairness.model.cluster import Cluster
 from fairness.policies.servers.psdsf import PSDSF
 from fairness.policies.servers.task_share import CDRFH, TSF
 from fairness.properties.exact.enclosure import Unproved, enclose

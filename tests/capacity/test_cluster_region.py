@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull
 
-import capacity.cluster_region
-import queueing.cluster_load
-from capacity.antiblocking import Body, enclose, support_of_sum, vertices, volume
-from capacity.cluster_region import ClusterRegion, cluster_stability_region, distinct_servers
-from capacity.packing import packing_region
-from capacity.pivoting import walk
-from capacity.regions import stability_region
+import capacity.regions.cluster
+import queueing.model.cluster_load
+from capacity.regions.cluster import ClusterRegion, cluster_stability_region, distinct_servers
+from capacity.regions.either import stability_region
+from capacity.regions.support import Body, enclose, support_of_sum, vertices, volume
+from capacity.regions.whole_tasks import packing_region
 from fairness import Cluster, ModelError, NotConvergedError, Problem
-from fairness.linear import maximise
-from fairness.testing import KINDS, random_cluster
+from fairness.exact.linear_program import maximise
+from fairness.exact.pivoting import walk
+from fairness.testing.pools import KINDS, random_cluster
 
 mpl.use("Agg")
 
@@ -336,14 +336,14 @@ def test_loads_of_any_size(top):
 
 
 def test_a_placement_that_overfills_is_scaled_down(monkeypatch):
-    solve = queueing.cluster_load.linprog
+    solve = queueing.model.cluster_load.linprog
 
     def generous(*args, **options):
         result = solve(*args, **options)
         result.x *= 1 + 1e-10
         return result
 
-    monkeypatch.setattr(queueing.cluster_load, "linprog", generous)
+    monkeypatch.setattr(queueing.model.cluster_load, "linprog", generous)
     cluster = Cluster([[1, 2], [1, 0]], [[4, 4], [6, 0]])
     best = cluster_stability_region(cluster).support([3, 2])
     assert np.einsum("ni,nir->ir", best.placement, cluster.task_shares).max() <= 1 + 1e-15
@@ -557,18 +557,18 @@ def test_errors(monkeypatch):
         region.support([np.inf, 0, 0])
     with pytest.raises(ModelError, match=r"direction must have entries >= 0, not all 0"):
         region.boundary([-1, 0, 0])
-    monkeypatch.setattr(capacity.cluster_region, "MAX_SERVER_VERTICES", 2)
+    monkeypatch.setattr(capacity.regions.cluster, "MAX_SERVER_VERTICES", 2)
     with pytest.raises(ModelError, match=r"mixes of one server have more than 2 vertices"):
         _ = cluster_stability_region(cluster).exact_facets
     # A wrong solution of the linear program is noticed, whatever its status.
-    solve = queueing.cluster_load.linprog
+    solve = queueing.model.cluster_load.linprog
 
     def wrong(*args, **options):
         result = solve(*args, **options)
         result.ineqlin.marginals[:] = -1.0
         return result
 
-    monkeypatch.setattr(queueing.cluster_load, "linprog", wrong)
+    monkeypatch.setattr(queueing.model.cluster_load, "linprog", wrong)
     with pytest.raises(NotConvergedError, match=r"leaves a relative gap") as caught:
         region.judge([1, 2, 1])
     assert caught.value.best.relative_load > caught.value.best.bound

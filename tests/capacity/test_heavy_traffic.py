@@ -6,15 +6,15 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from capacity.extrapolation import extrapolated
+from capacity.studies.extrapolation import extrapolated
 from fairness import DRF, ModelError, Problem, ProportionalFair
-from queueing.bound import duration_bound
-from queueing.system import System
+from queueing.balanced.duration_bound import duration_bound
+from queueing.model.system import System
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
-from capacity import heavy_traffic_limits as module
+from capacity.studies import heavy_traffic as module
 
 EPSILON = np.array([0.4, 0.2, 0.1, 0.05, 0.025])
 

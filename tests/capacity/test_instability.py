@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from capacity.instability import RandomLines, RandomSystems, least_emptying_time, search_instability
+from capacity.studies.instability import RandomLines, RandomSystems, least_emptying_time, search_instability
 from fairness import BottleneckMax, ModelError, Problem, ProportionalFair
-from queueing.fluid import trajectory
-from queueing.system import System
+from queueing.fluid.trajectory import trajectory
+from queueing.model.system import System
 
 
 def short_first(problem, counts):

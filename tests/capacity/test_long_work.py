@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from capacity import provision, service_boundary, service_region, stability_region
-from capacity.antiblocking import enclose
-from capacity.cluster_region import cluster_stability_region
+from capacity.regions.cluster import cluster_stability_region
+from capacity.regions.support import enclose
 from fairness import DRF, PSDSF, Cluster, ModelError, NotConvergedError, Problem
-from fairness.memory import Room
-from fairness.work import OutOfTime, watching
+from fairness.machine.memory import Room
+from fairness.machine.work import OutOfTime, watching
 from queueing import System, simulate, tabulate
 
 RNG = np.random.default_rng(0)
@@ -33,14 +33,14 @@ class Interrupted(list):
 @pytest.fixture
 def everything(monkeypatch):
     """All work counts as long, and every report is passed on."""
-    monkeypatch.setattr("fairness.work.LONG", 0.0)
-    monkeypatch.setattr("fairness.work.SAMPLE", -1.0)
-    monkeypatch.setattr("fairness.work.SHOWN", -1.0)
+    monkeypatch.setattr("fairness.machine.work.LONG", 0.0)
+    monkeypatch.setattr("fairness.machine.work.SAMPLE", -1.0)
+    monkeypatch.setattr("fairness.machine.work.SHOWN", -1.0)
     return []
 
 
 def test_simulation_of_eight_classes_on_a_cluster_says_its_table_first(everything, monkeypatch):
-    monkeypatch.setattr("fairness.memory.free_memory", lambda: Room(1e15, "here"))
+    monkeypatch.setattr("fairness.machine.memory.free_memory", lambda: Room(1e15, "here"))
     system = System.with_load(Cluster(DEMANDS[:8], SERVERS), np.ones(8), 0.7)
     with pytest.raises(NotConvergedError, match=r"time_limit=0 seconds are over .* 10 replications"):
         simulate(system, PSDSF(), rng=1, progress=everything.append, time_limit=0)
@@ -88,7 +88,7 @@ def test_a_simulation_whose_time_is_over_gives_its_first_replications(everything
     system = System(Problem([[1]], [1]), [0.5])
     few = simulate(system, DRF(), events=20_000, replications=4, rng=1)
     clock = [0.0]
-    monkeypatch.setattr("fairness.work.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("fairness.machine.work.time.monotonic", lambda: clock[0])
 
     def watcher(progress):
         clock[0] = progress.done if progress.what == "the simulation" else clock[0]
@@ -241,7 +241,7 @@ def test_provision_stopped_late_brings_the_cheapest_verified():
             raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fairness.work.SHOWN", -1.0)
+        patch.setattr("fairness.machine.work.SHOWN", -1.0)
         with pytest.raises(KeyboardInterrupt) as stop:
             provision([[1, 0.1], [0.1, 1]], [3, 2], [1, 1.3], **options, progress=watcher)
     best = stop.value.best

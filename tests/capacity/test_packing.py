@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.spatial import ConvexHull
 
-from capacity.cluster_region import cluster_stability_region
-from capacity.packing import packing_region
-from capacity.regions import stability_region
+from capacity.regions.cluster import cluster_stability_region
+from capacity.regions.either import stability_region
+from capacity.regions.whole_tasks import packing_region
 from fairness import Cluster, ModelError, Problem
 
 mpl.use("Agg")

@@ -6,8 +6,8 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from capacity.growth_tests import chain_test, simulation_test
-from capacity.policy_region import policy_stability_boundary, policy_stability_region
+from capacity.boundaries.growth_tests import chain_test, simulation_test
+from capacity.boundaries.policy import policy_stability_boundary, policy_stability_region
 from fairness import (
     DRF,
     PSDSF,
@@ -21,9 +21,9 @@ from fairness import (
 )
 from fairness.policies.servers.per_server import PerServerDRF
 from queueing import DRFScheduler, FIFOScheduler
-from queueing.chain import stationary
-from queueing.system import System
-from queueing.table import tabulate
+from queueing.chain.stationary import stationary
+from queueing.model.system import System
+from queueing.states.table import tabulate
 
 mpl.use("Agg")
 
@@ -112,7 +112,8 @@ POLICIES = [DRF(), AssetFair(), ProportionalFair(), BottleneckMax(), first_round
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_nothing_is_lost_where_proportions_adapt(policy):
-    # Also by a policy that stops at the first full resource: max r_i x_i/rho_i decreases (queueing.lyapunov).
+    # Also by a policy that stops at the first full resource: max r_i x_i/rho_i decreases
+    # (queueing.fluid.lyapunov).
     rng = np.random.default_rng(2)
     for problem in (CROSSED, Problem(rng.uniform(0.1, 1, (2, 3)), [1, 1, 1], weights=[1, 3])):
         region = policy_stability_region(problem, policy, points=10, precision=1e-4)

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from capacity.provision_program import BoundProgram
-from capacity.provisioning import provision
+from capacity.provisioning.program import BoundProgram
+from capacity.provisioning.provision import provision
 from fairness import DRF, ModelError, NotConvergedError, Problem, ProportionalFair
-from queueing.balanced import balanced_fairness
-from queueing.bound import duration_bound
-from queueing.chain import stationary
-from queueing.system import System
+from queueing.balanced.duration_bound import duration_bound
+from queueing.balanced.fairness import balanced_fairness
+from queueing.chain.stationary import stationary
+from queueing.model.system import System
 
 TALK = np.array([[1, 0.1], [0.1, 1]])
 

@@ -11,12 +11,12 @@ import pytest
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 
-from capacity.regions import stability_region
-from capacity.stability import is_stable
+from capacity.regions.either import stability_region
+from capacity.regions.stability import is_stable
 from fairness import ModelError, Problem
-from queueing.backbones import abilene
-from queueing.system import System
-from queueing.topology import data_network, linear_network
+from queueing.model.system import System
+from queueing.networks.backbones import abilene
+from queueing.networks.topology import data_network, linear_network
 
 mpl.use("Agg")
 

@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from capacity.rays import crossing, mesh, simplex_grid, split, volume
-from capacity.region import pool_stability_region
-from capacity.service import Simulated, service_boundary, service_region
-from capacity.service_rates import RateModel, Rates
-from capacity.service_rays import ServiceRays
-from capacity.service_simulated import SimulatedRates
+from capacity.boundaries.rays import crossing, mesh, simplex_grid, split, volume
+from capacity.boundaries.service import Simulated, service_boundary, service_region
+from capacity.boundaries.service_rates import RateModel, Rates
+from capacity.boundaries.service_rays import ServiceRays
+from capacity.boundaries.service_simulation import SimulatedRates
+from capacity.regions.pool import pool_stability_region
 from fairness import DRF, ModelError, NotConvergedError, Problem, ProportionalFair
-from fairness.testing import KINDS, random_problem
-from queueing.balanced import balanced_fairness
-from queueing.bound import duration_bound
-from queueing.chain import stationary
-from queueing.distributions import Deterministic, Hyperexponential
-from queueing.system import System
+from fairness.testing.pools import KINDS, random_problem
+from queueing.balanced.duration_bound import duration_bound
+from queueing.balanced.fairness import balanced_fairness
+from queueing.chain.stationary import stationary
+from queueing.model.laws import Deterministic, Hyperexponential
+from queueing.model.system import System
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt

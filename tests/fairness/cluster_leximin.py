@@ -67,8 +67,8 @@ def prove_leximin(cluster, totals, placement, rounds):
     """Prove in rational arithmetic that the totals, given as fractions, are leximin; no floats decide.
 
     Placement, prices and multipliers are rounded to fractions; then the hypotheses of the theorem of
-    fairness.policies.servers.level_evidence are checked without a tolerance. Yardsticks do not appear: the
-    order of the rounds is that of the levels.
+    fairness.policies.servers.engines.level_evidence are checked without a tolerance. Yardsticks do not
+    appear: the order of the rounds is that of the levels.
     """
     demands, capacities, gamma = cluster.as_fractions()
     live = [n for n in range(cluster.n_classes) if totals[n] > 0]

@@ -23,7 +23,7 @@ from queueing import (
     trajectory,
     transient,
 )
-from queueing.distributions import Empirical
+from queueing.model.laws import Empirical
 
 POOL = Problem([[10, 1], [1, 10]], [10, 10])
 SYSTEM = System(POOL, [0.3, 0.3])

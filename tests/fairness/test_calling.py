@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from capacity import policy_stability_region, provision, service_region
-from capacity.growth_tests import chain_test
+from capacity.boundaries.growth_tests import chain_test
 from fairness import PSDSF, Cluster, ModelError, Problem, allocate, one_state
 from fairness.errors import advised
-from fairness.policies.calling import OneState, policy_tasks
+from fairness.protocol.calling import OneState, policy_tasks
 from queueing import (
     System,
     admission,

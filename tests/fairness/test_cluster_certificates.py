@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from fairness import Cluster, ModelError
-from fairness.cluster_certificates import (
+from fairness.evidence.clusters import (
     placement_certificate,
     resource_division_certificate,
     server_usage,
     time_division_certificate,
 )
 from fairness.policies.servers.psdsf import PSDSF
-from fairness.testing import KINDS, random_cluster
+from fairness.testing.pools import KINDS, random_cluster
 
 
 def theorem_1_by_loops(cluster, counts, placement):

@@ -8,15 +8,15 @@ import pytest
 
 from fairness import DRF, Cluster, ModelError, Problem, allocate
 from fairness.catalogue import CLUSTER_CATALOGUE, colour
-from fairness.certificates import Certificate
-from fairness.cluster_certificates import server_usage
-from fairness.cluster_testing import CLUSTER_CHECKS, check_cluster_policy
-from fairness.policies.protocol import policy_name
+from fairness.evidence.clusters import server_usage
+from fairness.evidence.pools import Certificate
 from fairness.policies.servers import per_server
 from fairness.policies.servers.per_server import PerServerDRF
-from fairness.policies.servers.protocol import ClusterPolicy, ClusterSolution
 from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
-from fairness.testing import KINDS, random_cluster
+from fairness.protocol.cluster_policy import ClusterPolicy, ClusterSolution
+from fairness.protocol.policy import policy_name
+from fairness.testing.clusters import CLUSTER_CHECKS, check_cluster_policy
+from fairness.testing.pools import KINDS, random_cluster
 
 LEXIMIN = [TSF(), TSF("dedicated"), CDRF(), DRFH(), CDRFH()]
 

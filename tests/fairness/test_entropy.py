@@ -14,19 +14,19 @@ import numpy as np
 import pytest
 
 from capacity import Simulated, sweep
-from capacity.growth_tests import simulation_test
-from capacity.instability import RandomSystems, search_instability
+from capacity.boundaries.growth_tests import simulation_test
+from capacity.studies.instability import RandomSystems, search_instability
 from fairness import DRF, AssetFair, Cluster, Problem, ProportionalFair, audit, distributed_psdsf
+from fairness.arguments.validation import A_GENERATOR, entropy_of, generator
 from fairness.indivisible import fill_cluster, fill_tasks, repeat_filling
-from fairness.policies.timed import integer_tdrf
-from fairness.policies.timeline import timeline
 from fairness.properties import property_named, search
 from fairness.properties.counterexamples.witness_io import result_from_dict, result_to_dict
-from fairness.validation import A_GENERATOR, entropy_of, generator
+from fairness.timed.tdrf import integer_tdrf
+from fairness.timed.timeline import timeline
 from queueing import System, fluid_verdict, simulate, simulate_jobs, simulate_tasks
-from queueing.existence import circulate
-from queueing.tasklevel import trace
-from queueing.tasklevel.schedulers import FIFOScheduler
+from queueing.fluid.circulation import circulate
+from queueing.simulation.tasks import trace
+from queueing.simulation.tasks.schedulers import FIFOScheduler
 
 POOL = Problem([[10, 1], [1, 10]], [10, 10])
 SERVERS = Cluster([[1, 2], [1, 1]], [[9, 12], [12, 6]])
@@ -38,28 +38,30 @@ REPORTING: dict[str, Callable[..., Any]] = {
     "fairness.indivisible.pool.fill_tasks": partial(fill_tasks, POOL, ties="random"),
     "fairness.indivisible.runs.repeat_filling": partial(repeat_filling, SERVERS, runs=2),
     "fairness.policies.servers.distributed.distributed_psdsf": partial(distributed_psdsf, SERVERS, 5),
-    "fairness.policies.timed.integer_tdrf": partial(integer_tdrf, POOL, [0, 0], ties="random"),
-    "fairness.policies.timeline.timeline": partial(
+    "fairness.timed.tdrf.integer_tdrf": partial(integer_tdrf, POOL, [0, 0], ties="random"),
+    "fairness.timed.timeline.timeline": partial(
         timeline, [[1, 0], [0, 1]], [[1, 0], [0, 1]], [0, 0], capacities=[1, 1], ties="random"
     ),
     "fairness.properties.counterexamples.search.search": partial(
         search, AssetFair(), property_named("EF"), budget=200
     ),
-    "fairness.properties.protocol.Property.of": partial(
+    "fairness.properties.protocol.property.Property.of": partial(
         property_named("SP").of, AssetFair(), POOL, changes=5
     ),
-    "queueing.existence.circulate": partial(circulate, POOL),
-    "queueing.draining.fluid_verdict": partial(fluid_verdict, THREE, ProportionalFair(), theorems=False),
-    "queueing.simulation.simulate": partial(simulate, SYSTEM, DRF(), events=200, replications=2),
-    "queueing.joblevel.simulation.simulate_jobs": partial(
+    "queueing.fluid.circulation.circulate": partial(circulate, POOL),
+    "queueing.fluid.verdict.fluid_verdict": partial(fluid_verdict, THREE, ProportionalFair(), theorems=False),
+    "queueing.simulation.counts.simulate": partial(simulate, SYSTEM, DRF(), events=200, replications=2),
+    "queueing.simulation.jobs.simulation.simulate_jobs": partial(
         simulate_jobs, SYSTEM, DRF(), jobs=200, replications=2
     ),
-    "queueing.tasklevel.simulation.simulate_tasks": partial(
+    "queueing.simulation.tasks.simulation.simulate_tasks": partial(
         simulate_tasks, SYSTEM, FIFOScheduler(), events=2000, replications=2, tasks_per_job=2
     ),
-    "queueing.tasklevel.simulation.trace": partial(trace, SYSTEM, FIFOScheduler(), 20, tasks_per_job=2),
-    "capacity.growth_tests.simulation_test": partial(simulation_test, SYSTEM, DRF(), events=200),
-    "capacity.instability.search_instability": partial(
+    "queueing.simulation.tasks.simulation.trace": partial(
+        trace, SYSTEM, FIFOScheduler(), 20, tasks_per_job=2
+    ),
+    "capacity.boundaries.growth_tests.simulation_test": partial(simulation_test, SYSTEM, DRF(), events=200),
+    "capacity.studies.instability.search_instability": partial(
         search_instability, DRF(), RandomSystems(2, 2, (0.5, 0.6)), 1
     ),
 }
@@ -68,28 +70,28 @@ REPORTING: dict[str, Callable[..., Any]] = {
 OWN_WAY = {
     "capacity.sweeping.sweep.sweep": "a Dataset: attrs['entropy'], as text",
     "fairness.properties.counterexamples.audit.audit": "draws a number from a generator, and reports that",
-    "capacity.service_simulated.Simulated": "a setting, which holds the seed",
+    "capacity.boundaries.service_simulation.Simulated": "a setting, which holds the seed",
 }
 
 SILENT = {
-    "fairness.cloud.churn.churned": "plain demands",
-    "fairness.cloud.families.chain": "plain demands",
-    "fairness.cloud.families.decades": "plain demands",
-    "fairness.cloud.families.hot": "plain demands",
-    "fairness.cloud.families.identical": "plain demands",
-    "fairness.cloud.families.popular": "plain demands",
-    "fairness.cloud.families.single": "plain demands",
-    "fairness.cloud.families.ties": "plain demands",
-    "fairness.cloud.profiles.demand_profile": "plain demands",
-    "fairness.cluster_testing.check_cluster_policy": "returns nothing; its default seed is 0",
-    "fairness.indivisible.lowest.make_ties": "holds the generator that its caller reports",
-    "fairness.testing.check_policy": "returns nothing; its default seed is 0",
-    "fairness.testing.random_cluster": "a plain Cluster",
-    "fairness.testing.random_problem": "a plain Problem",
-    "fairness.validation.generator": "makes the generator",
-    "fairness.validation.spawned": "makes generators; the caller reports their parent",
-    "queueing.balanced.BalancedFairness.sample": "a plain array",
-    "queueing.replications.spawn_streams": "Streams, internal; the simulators report it",
+    "fairness.cloud.instances.churn.churned": "plain demands",
+    "fairness.cloud.instances.families.chain": "plain demands",
+    "fairness.cloud.instances.families.decades": "plain demands",
+    "fairness.cloud.instances.families.hot": "plain demands",
+    "fairness.cloud.instances.families.identical": "plain demands",
+    "fairness.cloud.instances.families.popular": "plain demands",
+    "fairness.cloud.instances.families.single": "plain demands",
+    "fairness.cloud.instances.families.ties": "plain demands",
+    "fairness.cloud.instances.profiles.demand_profile": "plain demands",
+    "fairness.testing.clusters.check_cluster_policy": "returns nothing; its default seed is 0",
+    "fairness.indivisible.turns.make_ties": "holds the generator that its caller reports",
+    "fairness.testing.pools.check_policy": "returns nothing; its default seed is 0",
+    "fairness.testing.pools.random_cluster": "a plain Cluster",
+    "fairness.testing.pools.random_problem": "a plain Problem",
+    "fairness.arguments.validation.generator": "makes the generator",
+    "fairness.arguments.validation.spawned": "makes generators; the caller reports their parent",
+    "queueing.balanced.fairness.BalancedFairness.sample": "a plain array",
+    "queueing.simulation.replications.spawn_streams": "Streams, internal; the simulators report it",
 }
 
 

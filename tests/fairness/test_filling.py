@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairness import DRF, AssetFair, MaxMin, ModelError, Problem, allocate
-from fairness.testing import KINDS, random_problem
+from fairness.testing.pools import KINDS, random_problem
 from tests.fairness.leximin import leximin
 
 
@@ -81,7 +81,7 @@ def test_as_many_rounds_as_resources():
 def test_the_certificate_notices_a_wrong_allocation():
     problem = Problem([[1, 4], [3, 1]], [9, 18])
     good = allocate(problem, DRF())
-    from fairness.certificates import level_certificate
+    from fairness.evidence.pools import level_certificate
 
     worse = level_certificate(problem, good.counts, good.tasks * 0.999, np.array([4.5, 3.0]))
     assert not worse.holds
@@ -150,7 +150,7 @@ def test_an_absent_class_without_demand_has_level_0(policy):
 
 
 def test_certificates_take_what_people_have_and_refuse_the_rest():
-    from fairness.certificates import bottleneck_certificate, feasibility_certificate
+    from fairness.evidence.pools import bottleneck_certificate, feasibility_certificate
 
     problem = Problem([[1, 4], [3, 1]], [9, 18])
     assert bottleneck_certificate(problem, [1, 1], [3, 2]).holds is False

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import fairness.errors
-import fairness.kernels
-from fairness.compiling import stored
-from fairness.kernels import entry, fingerprint, nonzeros, span
+import fairness.machine.kernels
+from fairness.machine.compiling import stored
+from fairness.machine.kernels import entry, fingerprint, nonzeros, span
 from tests.processes import PATIENCE
 
 
@@ -51,7 +51,7 @@ def test_fingerprint_changes_with_each_source(tmp_path, monkeypatch):
     source.write_text("FACTOR = 22\n")
     assert fingerprint(module) != before[0]
     assert fingerprint(fairness.errors, module) != before[1]
-    assert fingerprint(fairness.errors) != fingerprint(fairness.kernels)
+    assert fingerprint(fairness.errors) != fingerprint(fairness.machine.kernels)
 
 
 HELPER = """
@@ -63,7 +63,7 @@ def helper(x):
 
 KERNEL = """
 import numba
-import fairness.kernels
+import fairness.machine.kernels
 import helper
 def make(sources):
     @numba.njit(cache=True)
@@ -76,7 +76,7 @@ print(make({digest})(1))
 
 
 @pytest.mark.parametrize(
-    ("digest", "second"), [("fairness.kernels.fingerprint(helper)", "2"), ("'none'", "1")]
+    ("digest", "second"), [("fairness.machine.kernels.fingerprint(helper)", "2"), ("'none'", "1")]
 )
 def test_stored_kernels_notice_edits_of_helpers(tmp_path, digest, second):
     """With the fingerprint; without it numba goes on running the old helper (else, drop the fingerprint)."""

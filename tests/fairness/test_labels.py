@@ -14,13 +14,13 @@ import xarray as xr
 
 from capacity import policy_stability_boundary, provision, service_boundary, stability_region
 from fairness import DRF, PSDSF, TSF, Cluster, ModelError, Problem, ProportionalFair, allocate
-from fairness.certificates import bottleneck_certificate
+from fairness.evidence.pools import bottleneck_certificate
 from fairness.indivisible import fill_tasks
-from fairness.policies.exchange import exchange
-from fairness.policies.timed import TDRF, integer_tdrf
-from fairness.policies.timeline import timeline
+from fairness.timed.exchange import exchange
+from fairness.timed.tdrf import TDRF, integer_tdrf
+from fairness.timed.timeline import timeline
 from queueing import System, drift, simulate, stationary, tabulate, trajectory, transient
-from queueing.existence import circulate
+from queueing.fluid.circulation import circulate
 
 DEMANDS = pd.DataFrame([[1, 4], [3, 1]], index=["A", "B"], columns=["cpu", "ram"])
 CAPACITIES = pd.Series({"ram": 18, "cpu": 9})  # the other order

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from fairness import Cluster, ModelError, NotConvergedError
-from fairness.cluster_certificates import placement_residual
-from fairness.policies.servers import level_program
-from fairness.policies.servers import leximin as module
-from fairness.policies.servers.level_evidence import Pairs
-from fairness.policies.servers.level_program import LevelProgram
-from fairness.policies.servers.leximin import Level, leximin, leximin_certificate
-from fairness.testing import KINDS, random_cluster
+from fairness.evidence.clusters import placement_residual
+from fairness.policies.servers.engines import level_program
+from fairness.policies.servers.engines import leximin as module
+from fairness.policies.servers.engines.level_evidence import Pairs
+from fairness.policies.servers.engines.level_program import LevelProgram
+from fairness.policies.servers.engines.leximin import Level, leximin, leximin_certificate
+from fairness.testing.pools import KINDS, random_cluster
 from tests.fairness.cluster_leximin import cluster_leximin, one_program, prove_leximin
 
 F = Fraction

@@ -9,8 +9,9 @@ import types
 
 import pytest
 
-from fairness import ModelError, memory
-from fairness.memory import Room, fits_memory, free_memory, memory_guarded, require_memory
+from fairness import ModelError
+from fairness.machine import memory
+from fairness.machine.memory import Room, fits_memory, free_memory, memory_guarded, require_memory
 
 GIB = 2**30
 
@@ -65,7 +66,7 @@ def of_fake(tmp_path, monkeypatch):
     """Room of the machine's 100 GiB and of the fake groups."""
     monkeypatch.setattr(memory, "PROCESS", tmp_path)
     monkeypatch.setattr(
-        "fairness.memory.psutil.virtual_memory", lambda: types.SimpleNamespace(available=100 * GIB)
+        "fairness.machine.memory.psutil.virtual_memory", lambda: types.SimpleNamespace(available=100 * GIB)
     )
     return free_memory()
 

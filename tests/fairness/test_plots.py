@@ -6,7 +6,7 @@ import pytest
 
 from fairness import DRF, MaxMin, ModelError, Problem
 from fairness.catalogue import colour
-from fairness.plots import plot_constraints, plot_sharing
+from fairness.results.plotting import plot_constraints, plot_sharing
 
 plt.switch_backend("Agg")
 

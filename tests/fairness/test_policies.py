@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fairness import CATALOGUE, DRF, MaxMin, ModelError, Problem
-from fairness.policies.protocol import CertifyingPolicy, policy_name
-from fairness.testing import CHECKS, check_policy
+from fairness.protocol.policy import CertifyingPolicy, policy_name
+from fairness.testing.pools import CHECKS, check_policy
 
 
 @pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: policy_name(entry.policy))

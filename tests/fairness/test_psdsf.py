@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from fairness import DRF, Cluster, ModelError, NotConvergedError, Problem, allocate
-from fairness.cluster_certificates import resource_division_certificate
-from fairness.policies.servers import resource_division as filling
-from fairness.policies.servers.algorithm_one import algorithm_one, server_procedure
+from fairness.evidence.clusters import resource_division_certificate
+from fairness.policies.servers.engines import resource_division as filling
+from fairness.policies.servers.engines.algorithm_one import algorithm_one, server_procedure
+from fairness.policies.servers.engines.server_pairs import ServerPairs
 from fairness.policies.servers.psdsf import PSDSF
-from fairness.policies.servers.server_pairs import ServerPairs
-from fairness.testing import KINDS, random_cluster
+from fairness.testing.pools import KINDS, random_cluster
 
 
 def small_clusters(seed, number):

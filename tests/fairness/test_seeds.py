@@ -12,20 +12,20 @@ import numpy as np
 import pytest
 
 import fairness
-from capacity.growth_tests import simulation_test
-from capacity.instability import RandomSystems, search_instability
+from capacity.boundaries.growth_tests import simulation_test
+from capacity.studies.instability import RandomSystems, search_instability
 from fairness import DRF, PSDSF, Cluster, ModelError, Problem, ProportionalFair
+from fairness.arguments.validation import generator, spawned
 from fairness.cloud import HARD_FAMILIES, churned, demand_profile
-from fairness.cluster_testing import check_cluster_policy
 from fairness.indivisible import fill_cluster, fill_tasks, repeat_filling
 from fairness.policies.servers.distributed import distributed_psdsf
-from fairness.policies.timed import integer_tdrf
-from fairness.policies.timeline import timeline
 from fairness.properties import audit, property_named, search
-from fairness.testing import check_policy, random_problem
-from fairness.validation import generator, spawned
+from fairness.testing.clusters import check_cluster_policy
+from fairness.testing.pools import check_policy, random_problem
+from fairness.timed.tdrf import integer_tdrf
+from fairness.timed.timeline import timeline
 from queueing import System, balanced_fairness, fluid_verdict, simulate
-from queueing.existence import circulate
+from queueing.fluid.circulation import circulate
 
 POOL = Problem([[10, 1], [1, 10]], [10, 10])
 SERVERS = Cluster([[1, 2], [1, 1]], [[9, 12], [12, 6]])
@@ -125,4 +125,4 @@ def test_no_other_place_reads_a_seed() -> None:
         for line in path.read_text(encoding="utf-8").splitlines()
         if re.search(r"default_rng\((?!\d+\))(?!.*\bseed\b)(?!\[settings)", line) and ">>>" not in line
     }
-    assert {place.split(":")[0] for place in called} <= {"fairness/validation.py"}
+    assert {place.split(":")[0] for place in called} <= {"fairness/arguments/validation.py"}

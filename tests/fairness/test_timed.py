@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from fairness import DRF, ModelError, Problem, allocate
-from fairness.certificates import feasibility_residual, relative_usage
-from fairness.policies.exchange import exchange
-from fairness.policies.timed import TDRF, integer_tdrf
-from fairness.policies.timeline import timeline
-from fairness.testing import check_policy, random_problem
+from fairness.evidence.pools import feasibility_residual, relative_usage
+from fairness.testing.pools import check_policy, random_problem
+from fairness.timed.exchange import exchange
+from fairness.timed.tdrf import TDRF, integer_tdrf
+from fairness.timed.timeline import timeline
 
 
 def random_exchange(rng):

@@ -6,8 +6,9 @@ import pickle
 import numpy as np
 import pytest
 
-from fairness import ModelError, NotConvergedError, work
-from fairness.work import OutOfTime, Progress, Task, current_watch, duration, stopped, watching
+from fairness import ModelError, NotConvergedError
+from fairness.machine import work
+from fairness.machine.work import OutOfTime, Progress, Task, current_watch, duration, stopped, watching
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def told():
 def clock(monkeypatch):
     """A clock that moves when it is told to."""
     now = [1000.0]
-    monkeypatch.setattr("fairness.work.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("fairness.machine.work.time.monotonic", lambda: now[0])
 
     def wait(seconds):
         now[0] += seconds
@@ -29,7 +30,7 @@ def clock(monkeypatch):
 
 
 def test_a_known_time_is_announced_before_the_work_starts(told, caplog):
-    caplog.set_level(logging.INFO, "fairness.work")
+    caplog.set_level(logging.INFO, "fairness.machine.work")
     with watching(told.append), Task("a table", 1000, "states", seconds=90.0):
         assert told == [Progress("a table", 0.0, 1000.0, "states", 0.0, 90.0, announced=True)]
     assert caplog.messages == ["a table: about 1e+03 states, about 90 s"]

@@ -274,8 +274,8 @@ def test_names_that_netcdf_cannot_hold_are_values_of_a_trajectory(file):
 
 
 def test_a_column_that_netcdf_cannot_hold_is_told_as_such(file):
-    from fairqueues.commands.outcome import Outcome
-    from fairqueues.commands.output import _write_netcdf
+    from fairqueues.console.output import _write_netcdf
+    from fairqueues.report.outcome import Outcome
 
     with pytest.raises(WrongUse, match="NetCDF has no variable called 'a/b'"):
         _write_netcdf(Path("a.nc"), Outcome("t", pd.DataFrame({"a/b": [1.0]})), "c")
@@ -378,7 +378,7 @@ def test_explore_is_called_with_the_scenario(file, monkeypatch):
 
 
 def test_reproduce_and_bench_look_for_a_checkout(tmp_path, monkeypatch):
-    from fairqueues.commands import checkout
+    from fairqueues.console import repository as checkout
 
     calls = []
     monkeypatch.setattr(checkout, "_run", lambda root, arguments: calls.append((root, arguments)) or 0)
@@ -465,8 +465,8 @@ def test_files_repeat_byte_by_byte(file):
 
 
 def test_what_fails_is_exit_code_1(file, monkeypatch):
-    from fairness.certificates import Certificate
     from fairness.errors import NotConvergedError
+    from fairness.evidence.pools import Certificate
 
     monkeypatch.setattr(Certificate, "holds", False)
     result = run("allocate", file, "--out", "a.json", code=1)

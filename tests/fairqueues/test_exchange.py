@@ -23,7 +23,7 @@ from fairqueues.exchange import (
     write_problem,
 )
 from queueing import System, stationary
-from queueing.system import same_problem
+from queueing.model.system import same_problem
 
 POOL = Problem([[1, 4], [3, 1]], [9, 18], weights=[1, 2], limits=[np.inf, 5], job_classes=["A", "B"])
 SERVERS = Cluster(

@@ -18,18 +18,18 @@ from matplotlib.figure import Figure
 from typer.testing import CliRunner
 
 import capacity
-from capacity.heat_maps import heat_map
-from capacity.heavy_traffic_limits import heavy_traffic
+from capacity.studies.heat_maps import heat_map
+from capacity.studies.heavy_traffic import heavy_traffic
 from fairness import DRF, PSDSF, Cluster, ModelError, Problem, allocate
-from fairness.lettering import label, spelled
-from fairness.plots import plot_sharing
+from fairness.display.lettering import label, spelled
 from fairness.policies.servers.distributed import distributed_psdsf
+from fairness.results.plotting import plot_sharing
 from fairqueues.commands.app import app
-from fairqueues.commands.figures import class_bars, sweep_lines
+from fairqueues.console.figures import class_bars, sweep_lines
 from fairqueues.explorer.drawing import figure_names, figure_svg
 from fairqueues.explorer.model import State
 from queueing import System, trajectory
-from queueing.existence import circulate
+from queueing.fluid.circulation import circulate
 from tests.processes import PATIENCE
 
 ROOT = Path(__file__).parents[2]

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from fairness.certificates import Certificate
+from fairness.evidence.pools import Certificate
 from fairqueues.commands.app import app
-from fairqueues.commands.outcome import Outcome
 from fairqueues.report import page
+from fairqueues.report.outcome import Outcome
 from tests.fairqueues.test_commands import TWO
 
 COMMANDS = {

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import fairqueues
 from fairness import ModelError
 from fairqueues.scenario import Scenario, ScenarioError, names, schema
-from fairqueues.scenario.locating import key_lines
+from fairqueues.scenario.source_text import key_lines
 from fairqueues.scenario.writing import toml
 
 POOL = """title = "pool"

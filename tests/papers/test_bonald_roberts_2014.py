@@ -17,9 +17,9 @@ from fairness import (
     all_bottleneck_max,
     allocate,
 )
-from fairness.testing import random_problem
+from fairness.testing.pools import random_problem
 from queueing import System, drift
-from queueing.grid import grid_counts
+from queueing.states.box import grid_counts
 
 R39 = np.sqrt(39)
 EXAMPLES = {

@@ -17,7 +17,7 @@ from scipy import sparse
 from fairness.cloud import SparseDemands, edrf
 from fairness.cloud.approximate import dcdrf
 from fairness.cloud.controller import DeadlineController
-from fairness.cloud.profiles import PROFILES
+from fairness.cloud.instances.profiles import PROFILES
 from fairness.cloud.rounds import edrf_rounds
 from tests.fairness.cloud.instances import sparse_of
 

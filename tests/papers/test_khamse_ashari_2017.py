@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from fairness import Cluster, NotConvergedError, allocate
-from fairness.cluster_certificates import resource_division_certificate, time_division_certificate
-from fairness.policies.servers.algorithm_one import algorithm_one
+from fairness.evidence.clusters import resource_division_certificate, time_division_certificate
 from fairness.policies.servers.distributed import distributed_psdsf
+from fairness.policies.servers.engines.algorithm_one import algorithm_one
+from fairness.policies.servers.engines.resource_division import resource_division
 from fairness.policies.servers.psdsf import PSDSF
-from fairness.policies.servers.resource_division import resource_division
 from fairness.properties import property_named
-from fairness.testing import KINDS, random_cluster
+from fairness.testing.pools import KINDS, random_cluster
 
 # Theorem 1 holds up to the rounding of the last linear system or sweep: a few units of 1e-14 for these sizes.
 EXACT = 1e-12

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from fairness import Cluster
-from fairness.cluster_certificates import server_usage
-from fairness.policies.protocol import policy_name
+from fairness.evidence.clusters import server_usage
 from fairness.policies.servers.per_server import PerServerDRF
 from fairness.policies.servers.psdsf import PSDSF
 from fairness.policies.servers.task_share import CDRFH, TSF
-from fairness.testing import KINDS, random_cluster
+from fairness.protocol.policy import policy_name
+from fairness.testing.pools import KINDS, random_cluster
 from tests.fairness.cluster_leximin import prove_leximin
 
 F = Fraction

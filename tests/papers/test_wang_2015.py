@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from fairness import Cluster
-from fairness.policies.protocol import policy_name
 from fairness.policies.servers.per_server import PerServerDRF
 from fairness.policies.servers.psdsf import PSDSF
 from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
-from fairness.testing import random_cluster
+from fairness.protocol.policy import policy_name
+from fairness.testing.pools import random_cluster
 from tests.fairness.cluster_leximin import prove_leximin
 
 F = Fraction

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from fairness import DRF, Problem, allocate
-from fairness.policies.exchange import exchange
-from fairness.policies.timed import TDRF, integer_tdrf
-from fairness.policies.timeline import timeline
+from fairness.timed.exchange import exchange
+from fairness.timed.tdrf import TDRF, integer_tdrf
+from fairness.timed.timeline import timeline
 
 POOL = Problem([[1, 2], [3, 1]], [9, 9], job_classes=["A", "B"], resources=["cpu", "ram"])
 

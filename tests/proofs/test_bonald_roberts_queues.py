@@ -10,11 +10,11 @@ from capacity import stability_region
 from fairness import DRF, BottleneckMax, Problem, ProportionalFair, allocate
 from proofs import Implication, ProofError, Status, check, verify
 from proofs.catalogue import statement_named
-from proofs.catalogue.bonald_roberts_drifts import STATEMENTS as DRIFTS
-from proofs.catalogue.bonald_roberts_durations import STATEMENTS as DURATIONS
-from proofs.catalogue.bonald_roberts_queues import EXAMPLE
-from proofs.catalogue.bonald_roberts_queues import STATEMENTS as QUEUES
-from proofs.catalogue.bonald_roberts_stability import STATEMENTS as STABILITY
+from proofs.catalogue.bonald_roberts.drifts import STATEMENTS as DRIFTS
+from proofs.catalogue.bonald_roberts.durations import STATEMENTS as DURATIONS
+from proofs.catalogue.bonald_roberts.queues import EXAMPLE
+from proofs.catalogue.bonald_roberts.queues import STATEMENTS as QUEUES
+from proofs.catalogue.bonald_roberts.stability import STATEMENTS as STABILITY
 from proofs.definitions import definition, drifts, fractions, plain
 from proofs.definitions.drifts import two_resource_bmf
 from proofs.definitions.pools import filled

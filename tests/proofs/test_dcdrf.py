@@ -9,8 +9,8 @@ from scipy import sparse
 
 from fairness.cloud import dcdrf
 from proofs import ProofError, Status, check
-from proofs.catalogue import dcdrf as fairness_part
-from proofs.catalogue import dcdrf_rounds as rounds_part
+from proofs.catalogue.dcdrf import approximation as fairness_part
+from proofs.catalogue.dcdrf import rounds as rounds_part
 from proofs.definitions.rounds import algorithm_1, algorithm_2
 from proofs.definitions.rounds_cases import light_tenants, work
 from proofs.prover.library import library_value

@@ -10,7 +10,10 @@ from fairness import AssetFair, Problem
 from fairness.indivisible.pool import fill_tasks
 from fairness.properties.exact.enclosure import enclose
 from proofs import ProofError, Status, check, verify
-from proofs.catalogue import drf, drf_examples, drf_table, statement_named
+from proofs.catalogue import statement_named
+from proofs.catalogue.drf import examples as drf_examples
+from proofs.catalogue.drf import mechanism as drf
+from proofs.catalogue.drf import table as drf_table
 from proofs.definitions import mechanisms
 from tests.proofs.needed import shows_the_need
 

@@ -11,8 +11,8 @@ from fairness import Problem
 from fairness.cloud import edrf
 from fairness.indivisible import LowestShare, SequentialMinMax, fill_tasks
 from proofs import ProofError, Status, check
-from proofs.catalogue import edrf as pool_part
-from proofs.catalogue import edrf_bundles as bundle_part
+from proofs.catalogue.edrf import bundles as bundle_part
+from proofs.catalogue.edrf import mechanism as pool_part
 from proofs.definitions import definition
 from proofs.definitions.bundles import minmax, pareto
 from proofs.definitions.pools import tasks_with

@@ -7,12 +7,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from fairness.cluster import Cluster
-from fairness.cluster_certificates import resource_division_certificate, time_division_certificate
+from fairness.evidence.clusters import resource_division_certificate, time_division_certificate
+from fairness.model.cluster import Cluster
 from fairness.policies.servers.psdsf import PSDSF
 from fairness.properties.exact.enclosure import enclose
 from proofs import ProofError, Status, check, verify
-from proofs.catalogue import psdsf, statement_named
+from proofs.catalogue import statement_named
+from proofs.catalogue.psdsf import mechanism as psdsf
 from proofs.definitions import definition, fractions
 from proofs.definitions.servers import Servers, cannot_gain, envies, fits, is_leximin, is_psdsf, uniform_tasks
 from proofs.definitions.servers_points import psdsf_points

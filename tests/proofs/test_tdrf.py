@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from fairness import Problem
-from fairness.policies.exchange import exchange
-from fairness.policies.timed import TDRF, integer_tdrf
+from fairness.timed.exchange import exchange
+from fairness.timed.tdrf import TDRF, integer_tdrf
 from proofs import ProofError, Status, check
-from proofs.catalogue import statement_named, tdrf, tdrf_claims
+from proofs.catalogue import statement_named
+from proofs.catalogue.tdrf import claims as tdrf_claims
+from proofs.catalogue.tdrf import mechanism as tdrf
 from proofs.definitions import timed
 from tests.proofs.needed import shows_the_need
 

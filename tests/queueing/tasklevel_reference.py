@@ -13,8 +13,8 @@ from fractions import Fraction
 import numpy as np
 
 from fairness import Cluster
-from fairness.policies.calling import policy_tasks
-from queueing.tasklevel import (
+from fairness.protocol.calling import policy_tasks
+from queueing.simulation.tasks import (
     BestFit,
     DRFScheduler,
     FIFOScheduler,

@@ -9,10 +9,10 @@ import pytest
 
 from fairness import DRF, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError
-from fairness.testing import KINDS, random_problem
-from queueing.admission_control import admission
-from queueing.chain import stationary
-from queueing.system import System
+from fairness.testing.pools import KINDS, random_problem
+from queueing.chain.admission import admission
+from queueing.chain.stationary import stationary
+from queueing.model.system import System
 
 EXAMPLE = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"])
 METHODS = ("direct", "multilevel")

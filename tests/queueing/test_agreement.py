@@ -11,14 +11,14 @@ import pytest
 from scipy.integrate import trapezoid
 
 from fairness import DRF, BottleneckMax, MaxMin, Problem, ProportionalFair
-from fairness.testing import KINDS, random_problem
-from queueing.balanced import balanced_fairness
-from queueing.chain import stationary
-from queueing.fluid import trajectory
-from queueing.joblevel import simulate_jobs
-from queueing.simulation import simulate
-from queueing.system import System
-from queueing.transient_law import transient
+from fairness.testing.pools import KINDS, random_problem
+from queueing.balanced.fairness import balanced_fairness
+from queueing.chain.stationary import stationary
+from queueing.chain.transient import transient
+from queueing.fluid.trajectory import trajectory
+from queueing.model.system import System
+from queueing.simulation.counts import simulate
+from queueing.simulation.jobs import simulate_jobs
 
 LEVEL = 1 - 1e-6
 POLICIES = (DRF(), ProportionalFair(), MaxMin(), BottleneckMax())

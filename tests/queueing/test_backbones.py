@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from fairness import ModelError
-from queueing.backbones import BACKBONES, abilene, geant, kilometres, nobel_germany, nsfnet
-from queueing.traffic import gravity_traffic
+from queueing.networks.backbones import BACKBONES, abilene, geant, kilometres, nobel_germany, nsfnet
+from queueing.networks.gravity import gravity_traffic
 
 # Nodes, links, diameter in hops, bridges, degrees of the nodes in falling order, as in the sources.
 PUBLISHED = {
@@ -49,10 +49,12 @@ def test_backbones_are_as_published(name):
 
 
 def test_every_data_file_is_a_backbone():
-    stems = {entry.name for entry in files("queueing.backbones").joinpath("data").iterdir()}
+    stems = {entry.name for entry in files("queueing.networks.backbones").joinpath("data").iterdir()}
     names = set()
     for stem in stems:
-        facts = json.loads(files("queueing.backbones").joinpath("data", stem).read_text(encoding="utf-8"))
+        facts = json.loads(
+            files("queueing.networks.backbones").joinpath("data", stem).read_text(encoding="utf-8")
+        )
         names.add(facts["name"])
         # A link listed twice, in either direction, would vanish in the graph.
         assert len({frozenset(link[:2]) for link in facts["links"]}) == len(facts["links"])

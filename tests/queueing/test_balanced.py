@@ -10,10 +10,10 @@ from scipy import stats
 
 from fairness import Problem
 from fairness.errors import ModelError, UnstableError
-from fairness.testing import KINDS, random_problem
-from queueing import balanced_recursion
-from queueing.balanced import balanced_fairness
-from queueing.system import System
+from fairness.testing.pools import KINDS, random_problem
+from queueing.balanced import recursion as balanced_recursion
+from queueing.balanced.fairness import balanced_fairness
+from queueing.model.system import System
 
 # A law is a quotient of sums of up to 10^6 positive terms, each the result of a few hundred roundings.
 ROUNDING = 1e-12

@@ -10,9 +10,9 @@ from scipy import stats
 
 from fairness import Problem
 from fairness.errors import UnstableError
-from queueing.balanced import balanced_fairness
-from queueing.balanced_planning import balanced_plan
-from queueing.system import System
+from queueing.balanced.fairness import balanced_fairness
+from queueing.balanced.plan import balanced_plan
+from queueing.model.system import System
 from tests.queueing.test_balanced_groups import check_moments, phi
 
 EXACT = 1e-12  # closed forms: some hundred roundings

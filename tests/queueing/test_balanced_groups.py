@@ -10,11 +10,11 @@ from scipy import stats
 
 from fairness import Cluster, Problem
 from fairness.errors import ModelError, UnstableError
-from fairness.testing import KINDS, random_problem
-from queueing.balanced import balanced_fairness
-from queueing.balanced_groups import merge_classes, thinned
-from queueing.balanced_planning import balanced_plan
-from queueing.system import System
+from fairness.testing.pools import KINDS, random_problem
+from queueing.balanced.fairness import balanced_fairness
+from queueing.balanced.groups import merge_classes, thinned
+from queueing.balanced.plan import balanced_plan
+from queueing.model.system import System
 
 SMALL = 1e-17  # tail of the boxes: times counts up to 100 squared far below ROUNDING
 ROUNDING = 1e-12  # sums of up to 10^6 positive terms, and differences of second moments

@@ -5,10 +5,10 @@ import pytest
 
 from fairness import Problem
 from fairness.errors import ModelError, UnstableError
-from fairness.testing import KINDS, random_problem
-from queueing.balanced import balanced_fairness
-from queueing.bound import duration_bound
-from queueing.system import System
+from fairness.testing.pools import KINDS, random_problem
+from queueing.balanced.duration_bound import duration_bound
+from queueing.balanced.fairness import balanced_fairness
+from queueing.model.system import System
 
 
 def test_formula():

@@ -10,16 +10,18 @@ from scipy import stats
 
 from fairness import DRF, PSDSF, BottleneckMax, Cluster, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError, UnstableError
-from fairness.testing import KINDS, random_problem
-from queueing import aggregation, elimination, mixture, nested, truncation
-from queueing.balance import balance_residual
-from queueing.balanced import balanced_fairness
-from queueing.chain import stationary
-from queueing.elimination import eliminate_box
-from queueing.system import System
-from queueing.table import tabulate
-from queueing.tagged import tagged_duration
-from queueing.transient_law import transient
+from fairness.testing.pools import KINDS, random_problem
+from queueing.balanced.fairness import balanced_fairness
+from queueing.chain import truncation
+from queueing.chain.solvers import aggregation, elimination, mixture
+from queueing.chain.solvers import growing_box as nested
+from queueing.chain.solvers.balance import balance_residual
+from queueing.chain.solvers.elimination import eliminate_box
+from queueing.chain.stationary import stationary
+from queueing.chain.tagged import tagged_duration
+from queueing.chain.transient import transient
+from queueing.model.system import System
+from queueing.states.table import tabulate
 
 EXAMPLE = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"], resources=["cpu", "ram"])
 METHODS = ("direct", "multilevel")

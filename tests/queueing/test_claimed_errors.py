@@ -10,11 +10,11 @@ from scipy import special
 from benchmarks.claims.chains import measure
 from fairness import DRF, Problem
 from fairness.errors import NotConvergedError
-from queueing import chain
-from queueing.admission_control import admission
-from queueing.chain import stationary
-from queueing.multilevel import Convergence
-from queueing.system import System
+from queueing.chain import stationary as chain
+from queueing.chain.admission import admission
+from queueing.chain.solvers.multilevel import Convergence
+from queueing.chain.stationary import stationary
+from queueing.model.system import System
 
 
 def one_resource(n):

@@ -14,13 +14,13 @@ import pytest
 from scipy import stats
 
 from fairness import DRF, MaxMin, Problem, ProportionalFair
-from queueing.admission_control import admission
-from queueing.balanced import balanced_fairness
-from queueing.chain import stationary
-from queueing.distributions import Deterministic, Erlang, Exponential, Hyperexponential, Lognormal
-from queueing.joblevel import simulate_jobs
-from queueing.simulation import simulate
-from queueing.system import System
+from queueing.balanced.fairness import balanced_fairness
+from queueing.chain.admission import admission
+from queueing.chain.stationary import stationary
+from queueing.model.laws import Deterministic, Erlang, Exponential, Hyperexponential, Lognormal
+from queueing.model.system import System
+from queueing.simulation.counts import simulate
+from queueing.simulation.jobs import simulate_jobs
 
 LEVEL = 1 - 1e-6
 EXACT = 1e-9

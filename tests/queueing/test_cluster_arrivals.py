@@ -16,17 +16,17 @@ from scipy.sparse.linalg import spsolve
 from capacity.sweeping.sweep import sweep
 from fairness import CATALOGUE, CDRFH, CLUSTER_CATALOGUE, DRF, PSDSF, TSF, Cluster, Problem
 from fairness.errors import ModelError, UnstableError
-from fairness.policies.calling import policy_tasks
 from fairness.policies.servers.per_server import PerServerDRF
-from fairness.testing import KINDS, random_cluster
+from fairness.protocol.calling import policy_tasks
+from fairness.testing.pools import KINDS, random_cluster
 from queueing import admission, balanced_fairness, duration_bound, stationary, transient
-from queueing import table as module
-from queueing.cluster_load import geometric_ratios, relative_load
-from queueing.growth import GrowingTable
-from queueing.joblevel import JobTrace, simulate_jobs
-from queueing.simulation import simulate
-from queueing.system import System, same_problem
-from queueing.table import tabulate
+from queueing.model.cluster_load import geometric_ratios, relative_load
+from queueing.model.system import System, same_problem
+from queueing.simulation.counts import simulate
+from queueing.simulation.jobs import JobTrace, simulate_jobs
+from queueing.states import table as module
+from queueing.states.growing_table import GrowingTable
+from queueing.states.table import tabulate
 from tests.processes import PATIENCE
 
 # Statistical tests compare with intervals at this level; false alarms have probability 1e-6 per number.

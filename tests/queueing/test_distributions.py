@@ -7,8 +7,8 @@ import pytest
 from scipy import integrate, stats
 
 from fairness.errors import ModelError
-from queueing.arrivals import OnOff, Poisson, Renewal
-from queueing.distributions import (
+from queueing.model.arrivals import OnOff, Poisson, Renewal
+from queueing.model.laws import (
     Deterministic,
     Empirical,
     Erlang,

@@ -17,12 +17,12 @@ from fairness import (
     ProportionalFair,
 )
 from fairness.policies.servers.per_server import PerServerDRF
-from fairness.testing import random_problem
-from queueing.directions import rays
-from queueing.draining import fluid_verdict
-from queueing.fluid import drift, trajectory
-from queueing.lyapunov import Certificate, known_certificate
-from queueing.system import System
+from fairness.testing.pools import random_problem
+from queueing.fluid.lyapunov import Certificate, known_certificate
+from queueing.fluid.rays import rays
+from queueing.fluid.trajectory import drift, trajectory
+from queueing.fluid.verdict import fluid_verdict
+from queueing.model.system import System
 
 CROSSED = Problem([[1, 0.1], [0.1, 1]], [1, 1])
 LINEAR = Problem([[1, 1], [1, 0], [0, 1]], [1, 1])

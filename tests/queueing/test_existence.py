@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from fairness import ModelError, Problem
-from fairness.certificates import bottleneck_certificate
-from fairness.testing import KINDS, random_problem
-from queueing.existence import circulate
+from fairness.evidence.pools import bottleneck_certificate
+from fairness.testing.pools import KINDS, random_problem
+from queueing.fluid.circulation import circulate
 
 mpl.use("Agg")
 

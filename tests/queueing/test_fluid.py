@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from fairness import DRF, AssetFair, MaxMin, ModelError, NotConvergedError, Problem, UnstableError
-from fairness.testing import KINDS, random_problem
-from queueing.fluid import drift, trajectory
-from queueing.system import System
+from fairness.testing.pools import KINDS, random_problem
+from queueing.fluid.trajectory import drift, trajectory
+from queueing.model.system import System
 
 mpl.use("Agg")
 

@@ -1,4 +1,4 @@
-"""Intervals of simulations: they cover, or the result says why there are none (queueing.soundness)."""
+"""Intervals of simulations: they cover, or the result says why there are none."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from queueing import (
     simulate_jobs,
     simulate_tasks,
 )
-from queueing.soundness import Memory
-from queueing.starts import MOST_TABLE, rest_of_sizes, stationary_start
-from queueing.table import tabulate
+from queueing.simulation.soundness import Memory
+from queueing.simulation.starts import MOST_TABLE, rest_of_sizes, stationary_start
+from queueing.states.table import tabulate
 
 ONE = Problem([[1]], [1])
 TWO = Problem([[1, 0.1], [0.1, 1]], [1, 1])

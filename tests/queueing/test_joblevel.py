@@ -9,11 +9,11 @@ from scipy import stats
 
 from fairness import DRF, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError, UnstableError
-from fairness.testing import random_problem
-from queueing.arrivals import OnOff, Poisson, Renewal
-from queueing.balanced import balanced_fairness
-from queueing.chain import stationary
-from queueing.distributions import (
+from fairness.testing.pools import random_problem
+from queueing.balanced.fairness import balanced_fairness
+from queueing.chain.stationary import stationary
+from queueing.model.arrivals import OnOff, Poisson, Renewal
+from queueing.model.laws import (
     Deterministic,
     Empirical,
     Erlang,
@@ -22,10 +22,10 @@ from queueing.distributions import (
     Lognormal,
     TruncatedPareto,
 )
-from queueing.joblevel import JobTrace, events, read_trace, runs, simulate_jobs
-from queueing.simulation import simulate
-from queueing.system import System
-from queueing.table import tabulate
+from queueing.model.system import System
+from queueing.simulation.counts import simulate
+from queueing.simulation.jobs import JobTrace, events, read_trace, runs, simulate_jobs
+from queueing.states.table import tabulate
 
 # Statistical tests compare with intervals at this level; false alarms have probability 1e-6 per number.
 SURE = 1 - 1e-6

@@ -8,16 +8,16 @@ import pytest
 
 from fairness import DRF, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError, UnstableError
-from fairness.testing import KINDS, random_problem
-from queueing.balanced import balanced_fairness
-from queueing.chain import stationary
-from queueing.distributions import Deterministic, Erlang, Exponential, Hyperexponential, TruncatedPareto
-from queueing.joblevel.simulation import simulate_jobs
-from queueing.phase_chain import phase_stationary
-from queueing.phase_states import class_states, count_phase_states
-from queueing.phase_type import PhaseType, coxian, fit_phases, phases_of
-from queueing.system import System
-from queueing.table import tabulate
+from fairness.testing.pools import KINDS, random_problem
+from queueing.balanced.fairness import balanced_fairness
+from queueing.chain.phases.states import class_states, count_phase_states
+from queueing.chain.phases.stationary import phase_stationary
+from queueing.chain.stationary import stationary
+from queueing.model.laws import Deterministic, Erlang, Exponential, Hyperexponential, TruncatedPareto
+from queueing.model.phase_type import PhaseType, coxian, fit_phases, phases_of
+from queueing.model.system import System
+from queueing.simulation.jobs.simulation import simulate_jobs
+from queueing.states.table import tabulate
 
 EXAMPLE = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"])
 METHODS = ("direct", "aggregation")

@@ -9,7 +9,7 @@ from scipy.linalg import expm
 
 from fairness import DRF, Problem
 from fairness.errors import ModelError
-from queueing.distributions import (
+from queueing.model.laws import (
     Deterministic,
     Erlang,
     Exponential,
@@ -17,9 +17,9 @@ from queueing.distributions import (
     Lognormal,
     TruncatedPareto,
 )
-from queueing.joblevel.simulation import simulate_jobs
-from queueing.phase_type import PhaseType, coxian, fit_phases, phases_of
-from queueing.system import System
+from queueing.model.phase_type import PhaseType, coxian, fit_phases, phases_of
+from queueing.model.system import System
+from queueing.simulation.jobs.simulation import simulate_jobs
 
 # Statistical tests fail by chance with this probability each; seeds are fixed.
 FALSE_ALARM = 1e-6

@@ -9,12 +9,12 @@ from scipy import stats
 
 from fairness import DRF, MaxMin, Problem
 from fairness.errors import ModelError, UnstableError
-from fairness.testing import random_problem
-from queueing.chain import stationary
-from queueing.replications import estimate_ratio
-from queueing.simulation import simulate, walk
-from queueing.system import System
-from queueing.table import tabulate
+from fairness.testing.pools import random_problem
+from queueing.chain.stationary import stationary
+from queueing.model.system import System
+from queueing.simulation.counts import simulate, walk
+from queueing.simulation.replications import estimate_ratio
+from queueing.states.table import tabulate
 
 # Statistical tests compare with intervals at this level; false alarms have probability 1e-6 per number.
 SURE = 1 - 1e-6
@@ -290,7 +290,7 @@ def test_a_table_that_outgrows_the_memory_is_an_error(monkeypatch):
         return DRF()(problem, counts) / 2
 
     memory = types.SimpleNamespace(available=100_000)
-    monkeypatch.setattr("fairness.memory.psutil.virtual_memory", lambda: memory)
+    monkeypatch.setattr("fairness.machine.memory.psutil.virtual_memory", lambda: memory)
     with pytest.raises(ModelError, match=r"lazy has reached state .* may be unstable at this load"):
         simulate(System(Problem([[1]], [1]), [0.9]), lazy, rng=1)
 
@@ -298,7 +298,7 @@ def test_a_table_that_outgrows_the_memory_is_an_error(monkeypatch):
 def test_a_large_table_of_a_stable_system_is_not_blamed_on_the_policy(monkeypatch):
     # Three classes at load 0.7 under DRF: stable by a theorem; small enough to start without a guess.
     memory = types.SimpleNamespace(available=100_000)
-    monkeypatch.setattr("fairness.memory.psutil.virtual_memory", lambda: memory)
+    monkeypatch.setattr("fairness.machine.memory.psutil.virtual_memory", lambda: memory)
     system = System.with_load(Problem(np.eye(3) + 1, np.full(3, 9.0)), np.ones(3), 0.7)
     with pytest.raises(ModelError, match=r"has reached state .*; simulate fewer classes") as caught:
         simulate(system, DRF(), rng=1)

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from fairness import DRF, Problem
+from fairness.arguments.validation import require_number
 from fairness.errors import ModelError, UnstableError
-from fairness.validation import require_number
-from queueing.balanced_planning import balanced_plan
-from queueing.fluid import trajectory
-from queueing.joblevel.simulation import simulate_jobs
-from queueing.simulation import simulate
-from queueing.system import System
-from queueing.tasklevel import FIFOScheduler, trace
+from queueing.balanced.plan import balanced_plan
+from queueing.fluid.trajectory import trajectory
+from queueing.model.system import System
+from queueing.simulation.counts import simulate
+from queueing.simulation.jobs.simulation import simulate_jobs
+from queueing.simulation.tasks import FIFOScheduler, trace
 
 POOL = Problem([[10, 1], [1, 10]], [10, 10], job_classes=["A", "B"], resources=["cpu", "ram"])
 

@@ -5,9 +5,9 @@ import pytest
 
 from fairness import DRF, MaxMin, Problem
 from fairness.errors import ModelError
-from queueing import table as module
-from queueing.grid import grid_counts
-from queueing.table import tabulate
+from queueing.states import table as module
+from queueing.states.box import grid_counts
+from queueing.states.table import tabulate
 
 POOL = Problem([[1, 4], [3, 1]], [9, 18], job_classes=["A", "B"])
 

@@ -9,12 +9,12 @@ from scipy.linalg import expm
 
 from fairness import DRF, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError, UnstableError
-from fairness.testing import KINDS, random_problem
-from queueing.chain import stationary
-from queueing.joblevel.simulation import simulate_jobs
-from queueing.system import System
-from queueing.table import tabulate
-from queueing.tagged import tagged_duration
+from fairness.testing.pools import KINDS, random_problem
+from queueing.chain.stationary import stationary
+from queueing.chain.tagged import tagged_duration
+from queueing.model.system import System
+from queueing.simulation.jobs.simulation import simulate_jobs
+from queueing.states.table import tabulate
 
 EXAMPLE = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"])
 

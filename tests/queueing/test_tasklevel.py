@@ -15,18 +15,18 @@ from scipy import stats
 
 from fairness import DRF, Problem
 from fairness.errors import ModelError, UnstableError
-from queueing import growth
-from queueing.system import System
-from queueing.tasklevel import runs
-from queueing.tasklevel.schedulers import (
+from queueing.model.system import System
+from queueing.simulation.tasks import runs
+from queueing.simulation.tasks.schedulers import (
     BMFScheduler,
     DRFScheduler,
     FIFOScheduler,
     PFScheduler,
     TargetScheduler,
 )
-from queueing.tasklevel.simulation import simulate_tasks, trace
-from queueing.tasklevel.workload import FixedTasks, GeometricTasks, TabulatedTasks
+from queueing.simulation.tasks.simulation import simulate_tasks, trace
+from queueing.simulation.tasks.workload import FixedTasks, GeometricTasks, TabulatedTasks
+from queueing.states import growing_table as growth
 from tests.processes import PATIENCE
 
 # Statistical tests compare with intervals at this level; false alarms have probability 1e-6 per number.
@@ -411,9 +411,9 @@ def test_small_tables_and_logs_change_nothing(monkeypatch):
 SCRIPT = """
 import json
 from fairness import DRF, Problem
-from queueing.tasklevel.schedulers import *
-from queueing.system import System
-from queueing.tasklevel.simulation import trace
+from queueing.simulation.tasks.schedulers import *
+from queueing.model.system import System
+from queueing.simulation.tasks.simulation import trace
 system = System.with_load(Problem([[4, 1], [1, 4]], [16, 16]), [1, 1], 1.0)
 for scheduler in (BMFScheduler(ties="random"), DRFScheduler(blocking=False), TargetScheduler(DRF())):
     record = trace(system, scheduler, 4.0, tasks_per_job=10.0, rng=6)

@@ -12,10 +12,9 @@ from scipy import stats
 
 from fairness import DRF, TSF, Cluster, Problem
 from fairness.errors import ModelError, UnstableError
-from queueing import growth
-from queueing.replications import spawn_streams
-from queueing.system import System
-from queueing.tasklevel import (
+from queueing.model.system import System
+from queueing.simulation.replications import spawn_streams
+from queueing.simulation.tasks import (
     BestFit,
     BMFScheduler,
     DRFScheduler,
@@ -31,7 +30,8 @@ from queueing.tasklevel import (
     simulate_tasks,
     trace,
 )
-from queueing.tasklevel.placed_runs import PlacedRuns
+from queueing.simulation.tasks.placed_runs import PlacedRuns
+from queueing.states import growing_table as growth
 from tests.processes import PATIENCE
 from tests.queueing.tasklevel_reference import replay
 
@@ -329,8 +329,8 @@ def test_estimates_agree_with_each_other(placement):
 SCRIPT = """
 import json
 from fairness import Cluster
-from queueing.system import System
-from queueing.tasklevel import *
+from queueing.model.system import System
+from queueing.simulation.tasks import *
 system = System(Cluster([[4, 1], [1, 4]], [[8, 8], [16, 8]]), [2.0, 2.0])
 mixed = TaskTypes([["class 1", "class 2"]], start="any")
 for rule in (BestFit(), BestFit("alignment"), PowerOfChoices(), OnArrival("random"), OnArrival()):

@@ -6,8 +6,8 @@ from scipy import stats
 
 from fairness import DRF, Cluster, Problem
 from fairness.errors import ModelError
-from queueing.system import System
-from queueing.tasklevel import (
+from queueing.model.system import System
+from queueing.simulation.tasks import (
     BestFit,
     BMFScheduler,
     DRFScheduler,

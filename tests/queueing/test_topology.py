@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from fairness import DRF, ModelError, allocate
-from queueing.backbones import abilene
-from queueing.topology import data_network, linear_network, tcp_acknowledgements, wireless_cell
+from queueing.networks.backbones import abilene
+from queueing.networks.topology import data_network, linear_network, tcp_acknowledgements, wireless_cell
 
 
 def triangle(directed=False):

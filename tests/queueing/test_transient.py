@@ -11,12 +11,12 @@ from scipy.special import ive
 
 from fairness import DRF, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError
-from fairness.testing import KINDS, random_problem
-from queueing import uniformisation as module
-from queueing.chain import stationary
-from queueing.system import System
-from queueing.table import tabulate
-from queueing.transient_law import transient
+from fairness.testing.pools import KINDS, random_problem
+from queueing.chain.solvers import uniformisation as module
+from queueing.chain.stationary import stationary
+from queueing.chain.transient import transient
+from queueing.model.system import System
+from queueing.states.table import tabulate
 
 EXAMPLE = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"])
 

@@ -30,12 +30,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairness.cluster import Cluster
-from fairness.cluster_certificates import resource_division_certificate, server_usage
+from fairness.arguments.validation import Entropy, FloatArray, Seed, entropy_of, generator
 from fairness.errors import ModelError
-from fairness.policies.servers.algorithm_one import server_procedure
-from fairness.policies.servers.resource_division import fill
-from fairness.validation import Entropy, FloatArray, Seed, entropy_of, generator
+from fairness.evidence.clusters import resource_division_certificate, server_usage
+from fairness.model.cluster import Cluster
+from fairness.policies.servers.engines.algorithm_one import server_procedure
+from fairness.policies.servers.engines.resource_division import fill
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -125,7 +125,7 @@ class Transient:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Tasks of each class over time."""
-        from fairness.plots import plot_transient
+        from fairness.results.plotting import plot_transient
 
         return plot_transient(self, ax)
 

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.certificates import Certificate
-from fairness.cluster import Cluster
+from fairness.evidence.pools import Certificate
+from fairness.model.cluster import Cluster
+from fairness.model.problem import Problem
 from fairness.policies.maxmin import DRF
-from fairness.policies.servers.protocol import ClusterPolicy, ClusterSolution
-from fairness.problem import Problem
+from fairness.protocol.cluster_policy import ClusterPolicy, ClusterSolution
 
 __all__ = ["PerServerDRF"]
 

@@ -28,13 +28,13 @@ from operator import index
 
 from numpy.typing import ArrayLike
 
-from fairness.cluster import Cluster
+from fairness.arguments.validation import FloatArray
 from fairness.errors import ModelError
-from fairness.policies.servers.algorithm_one import algorithm_one
-from fairness.policies.servers.market import time_division
-from fairness.policies.servers.protocol import ClusterPolicy, ClusterSolution, check_division
-from fairness.policies.servers.resource_division import resource_division, water_filling
-from fairness.validation import FloatArray
+from fairness.model.cluster import Cluster
+from fairness.policies.servers.engines.algorithm_one import algorithm_one
+from fairness.policies.servers.engines.market import time_division
+from fairness.policies.servers.engines.resource_division import resource_division, water_filling
+from fairness.protocol.cluster_policy import ClusterPolicy, ClusterSolution, check_division
 
 __all__ = ["PSDSF"]
 

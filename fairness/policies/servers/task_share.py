@@ -34,11 +34,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.cluster import Cluster
+from fairness.arguments.validation import FloatArray
 from fairness.errors import ModelError
-from fairness.policies.servers.leximin import leximin
-from fairness.policies.servers.protocol import ClusterPolicy, ClusterSolution
-from fairness.validation import FloatArray
+from fairness.model.cluster import Cluster
+from fairness.policies.servers.engines.leximin import leximin
+from fairness.protocol.cluster_policy import ClusterPolicy, ClusterSolution
 
 __all__ = ["CDRF", "CDRFH", "DRFH", "TSF", "WEIGHTINGS", "LeximinPolicy"]
 

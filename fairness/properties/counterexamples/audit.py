@@ -30,19 +30,19 @@ import numpy as np
 import pandas as pd
 from tqdm.auto import tqdm
 
+from fairness.display.notebook import notebook_html
 from fairness.errors import ModelError
-from fairness.notebook import notebook_html
-from fairness.policies.protocol import Policy, policy_name
-from fairness.policies.servers.protocol import ClusterPolicy
-from fairness.properties.catalogue import PROPERTIES, property_named
+from fairness.machine.versions import version
+from fairness.machine.workers import attended
 from fairness.properties.counterexamples.exploring import witness_size
 from fairness.properties.counterexamples.result import SearchResult
 from fairness.properties.counterexamples.search import check_budget, exact_verdict, search
 from fairness.properties.counterexamples.sketches import check_domain
 from fairness.properties.counterexamples.witness_io import result_from_dict, result_to_dict
-from fairness.properties.protocol import Property, Witness, division_of
-from fairness.versions import version
-from fairness.workers import attended
+from fairness.properties.definitions.catalogue import PROPERTIES, property_named
+from fairness.properties.protocol.property import Property, Witness, division_of
+from fairness.protocol.cluster_policy import ClusterPolicy
+from fairness.protocol.policy import Policy, policy_name
 
 __all__ = ["AuditTable", "audit"]
 

@@ -21,14 +21,22 @@ from typing import Any
 
 import numpy as np
 
-from fairness.cluster import Cluster
 from fairness.errors import FairqueuesError, ModelError
-from fairness.policies.protocol import policy_name
+from fairness.model.cluster import Cluster
 from fairness.properties.counterexamples.instances import Sizes, all_sketches, random_sketch
 from fairness.properties.counterexamples.neighbours import moved
 from fairness.properties.counterexamples.result import Failure
 from fairness.properties.counterexamples.sketches import Sketch
-from fairness.properties.protocol import Change, Finding, Model, Numbers, Property, Witness, division_of
+from fairness.properties.protocol.property import (
+    Change,
+    Finding,
+    Model,
+    Numbers,
+    Property,
+    Witness,
+    division_of,
+)
+from fairness.protocol.policy import policy_name
 
 __all__ = ["CHANGES", "PHASES", "Case", "Explorer", "magnitude", "witness_size"]
 

@@ -16,7 +16,7 @@ from math import gcd
 import numpy as np
 
 from fairness.errors import ModelError
-from fairness.problem import Problem
+from fairness.model.problem import Problem
 from fairness.properties.counterexamples.sketches import Flags, Rows, Sketch, flags_of, rows_of
 
 __all__ = ["Sizes", "all_sketches", "random_sketch"]

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from fairness.properties.protocol import Model, Numbers, Witness
-from fairness.validation import Entropy
+from fairness.arguments.validation import Entropy
+from fairness.properties.protocol.property import Model, Numbers, Witness
 
 __all__ = ["Failure", "SearchResult", "describe"]
 

@@ -25,19 +25,19 @@ from typing import Any
 
 import numpy as np
 
-from fairness.cluster import Cluster
+from fairness.arguments.validation import Seed, entropy_of, generator, require_whole
 from fairness.errors import ModelError
-from fairness.policies.protocol import Policy, policy_name
-from fairness.policies.servers.protocol import ClusterPolicy
-from fairness.problem import Problem
+from fairness.model.cluster import Cluster
+from fairness.model.problem import Problem
 from fairness.properties.counterexamples.exploring import Case, Explorer
 from fairness.properties.counterexamples.instances import Sizes
 from fairness.properties.counterexamples.result import SearchResult
 from fairness.properties.counterexamples.shrinking import CLEAR, Verdict, smallest
 from fairness.properties.counterexamples.sketches import check_domain
 from fairness.properties.exact.confirm import confirm
-from fairness.properties.protocol import TOLERANCE, Property, Witness
-from fairness.validation import Seed, entropy_of, generator, require_whole
+from fairness.properties.protocol.property import TOLERANCE, Property, Witness
+from fairness.protocol.cluster_policy import ClusterPolicy
+from fairness.protocol.policy import Policy, policy_name
 
 __all__ = ["check_budget", "exact_verdict", "search"]
 
@@ -109,7 +109,7 @@ def search(
     Examples
     --------
     >>> from fairness import AssetFair
-    >>> from fairness.properties.catalogue import property_named
+    >>> from fairness.properties.definitions.catalogue import property_named
     >>> result = search(AssetFair(), property_named("sharing incentive"))
     >>> result.mark, result.witness.model.n_classes
     ('✗', 2)

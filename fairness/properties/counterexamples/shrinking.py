@@ -18,7 +18,7 @@ from fairness.properties.counterexamples.exploring import CHANGES, Case, Explore
 from fairness.properties.counterexamples.instances import Sizes, all_sketches
 from fairness.properties.counterexamples.neighbours import STAGES
 from fairness.properties.counterexamples.sketches import Sketch
-from fairness.properties.protocol import TOLERANCE, Change, Model, Witness
+from fairness.properties.protocol.property import TOLERANCE, Change, Model, Witness
 
 __all__ = ["CLEAR", "smallest"]
 

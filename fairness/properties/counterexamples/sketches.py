@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from fairness.cluster import Cluster
 from fairness.errors import ModelError
-from fairness.problem import Problem
-from fairness.properties.protocol import Model
+from fairness.model.cluster import Cluster
+from fairness.model.problem import Problem
+from fairness.properties.protocol.property import Model
 
 __all__ = ["DOMAINS", "Entry", "Flags", "Rows", "Sketch", "check_domain", "flags_of", "rows_of"]
 

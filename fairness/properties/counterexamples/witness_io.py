@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from fairness.cluster import Cluster
 from fairness.errors import ModelError
-from fairness.problem import Problem
-from fairness.properties.arithmetic import as_given
-from fairness.properties.changes import change_from_dict
+from fairness.model.cluster import Cluster
+from fairness.model.problem import Problem
+from fairness.properties.changes.changed_model import change_from_dict
 from fairness.properties.counterexamples.result import Failure, SearchResult
-from fairness.properties.protocol import Finding, Model, Numbers, Witness
+from fairness.properties.protocol.arithmetic import as_given
+from fairness.properties.protocol.property import Finding, Model, Numbers, Witness
 
 __all__ = [
     "model_from_dict",

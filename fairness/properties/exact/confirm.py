@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.cluster import Cluster
 from fairness.errors import ModelError
+from fairness.model.cluster import Cluster
 from fairness.properties.exact.enclosure import Enclosure, Unproved, enclose
 from fairness.properties.exact.rational import Rows, rational
 from fairness.properties.exact.statements import COMPARISONS, JUDGEMENTS, Situation, legal
-from fairness.properties.protocol import Model, Witness, division_of
+from fairness.properties.protocol.property import Model, Witness, division_of
 
 __all__ = ["Confirmation", "confirm"]
 
@@ -75,7 +75,7 @@ def confirm(witness: Witness, policy: Any) -> Confirmation:
     Examples
     --------
     >>> from fairness import AssetFair, Problem
-    >>> from fairness.properties.protocol import Finding
+    >>> from fairness.properties.protocol.property import Finding
     >>> pool = Problem([[2, 2], [1, 2]], [70, 70])
     >>> found = Finding("sharing incentive", 1 / 7)
     >>> witness = Witness("Asset", found.name, pool, None, found, AssetFair()(pool, [1, 1]))

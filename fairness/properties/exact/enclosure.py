@@ -32,22 +32,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.cluster import Cluster
+from fairness.arguments.validation import FloatArray, model_array
 from fairness.errors import ModelError
+from fairness.model.cluster import Cluster
+from fairness.model.problem import Problem
 from fairness.policies.asset import AssetFair
 from fairness.policies.bottleneck import BottleneckMax
 from fairness.policies.bottleneck_set import all_bottleneck_max
 from fairness.policies.maxmin import DRF, MaxMin
 from fairness.policies.proportional import AlphaFair, ProportionalFair
-from fairness.policies.protocol import policy_name
 from fairness.policies.servers.per_server import PerServerDRF
 from fairness.policies.servers.psdsf import PSDSF
 from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
-from fairness.problem import Problem
 from fairness.properties.exact import pools, servers
 from fairness.properties.exact.rational import Enclosure, Row, Unproved, rational
-from fairness.properties.protocol import Model
-from fairness.validation import FloatArray, model_array
+from fairness.properties.protocol.property import Model
+from fairness.protocol.policy import policy_name
 
 __all__ = ["Enclosure", "Unproved", "enclose"]
 

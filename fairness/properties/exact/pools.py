@@ -48,9 +48,9 @@ from math import isqrt
 import numpy as np
 from scipy.optimize import nnls
 
+from fairness.arguments.validation import FloatArray
 from fairness.errors import ModelError
 from fairness.properties.exact.rational import NEAR, Enclosure, RationalModel, Row, Unproved, solve
-from fairness.validation import FloatArray
 
 __all__ = ["alpha_fair", "asset_rates", "bottleneck_max", "dominant_rates", "fill", "filling", "radii"]
 

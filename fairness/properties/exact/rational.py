@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from fairness.cluster import Cluster
 from fairness.errors import ModelError
-from fairness.problem import Problem
+from fairness.model.cluster import Cluster
+from fairness.model.problem import Problem
 
 __all__ = [
     "NEAR",

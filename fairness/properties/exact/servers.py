@@ -40,6 +40,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from fairness.arguments.validation import FloatArray
 from fairness.properties.exact.pools import fill
 from fairness.properties.exact.rational import (
     NEAR,
@@ -51,7 +52,6 @@ from fairness.properties.exact.rational import (
     solve,
     vertex,
 )
-from fairness.validation import FloatArray
 
 __all__ = ["is_constrained", "leximin", "per_server_filling", "pooled", "ps_dsf", "stops", "totals"]
 

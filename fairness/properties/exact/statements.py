@@ -37,7 +37,7 @@ from typing import Any
 
 from fairness.properties.exact.rational import RationalModel, Row, Rows, vertex
 from fairness.properties.exact.servers import totals
-from fairness.properties.protocol import Change
+from fairness.properties.protocol.property import Change
 
 __all__ = ["COMPARISONS", "JUDGEMENTS", "Claim", "Situation", "legal", "shown"]
 

@@ -6,8 +6,8 @@ from scipy import stats
 
 from fairness import ModelError
 from fairness.cloud import Pattern, SparseDemands, edrf
-from fairness.cloud.churn import churned
-from fairness.cloud.profiles import demand_profile
+from fairness.cloud.instances.churn import churned
+from fairness.cloud.instances.profiles import demand_profile
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

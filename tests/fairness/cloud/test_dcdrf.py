@@ -15,12 +15,12 @@ from scipy import sparse
 
 from fairness import ModelError, NotConvergedError
 from fairness.cloud.approximate import dcdrf
-from fairness.cloud.demands import SparseDemands
-from fairness.cloud.eviction import BLOCK, CHUNK, SHARED_EVICTION
+from fairness.cloud.engines.eviction import BLOCK, CHUNK, SHARED_EVICTION
+from fairness.cloud.engines.threads import SHARED_ENTRIES
 from fairness.cloud.exact import edrf
-from fairness.cloud.families import HARD_FAMILIES
-from fairness.cloud.pattern import Pattern
-from fairness.cloud.threads import SHARED_ENTRIES
+from fairness.cloud.instances.families import HARD_FAMILIES
+from fairness.cloud.model.demands import SparseDemands
+from fairness.cloud.model.pattern import Pattern
 from tests.fairness.cloud.instances import WORKED, quarters, random_rows, sparse_of
 from tests.processes import PATIENCE
 

@@ -17,7 +17,7 @@ from scipy import sparse
 from fairness import DRF, ModelError, NotConvergedError, Problem
 from fairness.cloud import Pattern, SparseDemands, edrf
 from fairness.cloud.certificates import residuals
-from fairness.cloud.families import HARD_FAMILIES
+from fairness.cloud.instances.families import HARD_FAMILIES
 from tests.fairness.cloud.instances import WORKED, algorithm_1, quarters, sparse_of
 from tests.processes import PATIENCE
 

@@ -9,7 +9,7 @@ import pytest
 
 from fairness import ModelError
 from fairness.cloud import edrf
-from fairness.cloud.families import (
+from fairness.cloud.instances.families import (
     HARD_FAMILIES,
     LIGHT,
     chain,
@@ -59,7 +59,7 @@ def test_bad_sizes(name, monkeypatch):
         with pytest.raises(ModelError, match=message):
             family(n, m, rng=1)
     memory = types.SimpleNamespace(available=4e6)
-    monkeypatch.setattr("fairness.memory.psutil.virtual_memory", lambda: memory)
+    monkeypatch.setattr("fairness.machine.memory.psutil.virtual_memory", lambda: memory)
     family(8000, 10, rng=1)
     with pytest.raises(ModelError, match=r"a family of 10,000 tenants and 10 resources needs .* take fewer"):
         family(10_000, 10, rng=1)

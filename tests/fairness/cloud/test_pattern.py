@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from fairness.cloud import Pattern, SparseDemands, edrf, filling, tiles
-from fairness.cloud.sums import add, table
+from fairness.cloud import Pattern, SparseDemands, edrf
+from fairness.cloud.engines import filling
+from fairness.cloud.engines.sums import add, table
+from fairness.cloud.model import tiles
 from tests.processes import PATIENCE
 
 

@@ -14,7 +14,7 @@ from scipy import stats
 
 from fairness import ModelError
 from fairness.cloud import SparseDemands
-from fairness.cloud.profiles import PROFILES, TILE, _draw, demand_profile
+from fairness.cloud.instances.profiles import PROFILES, TILE, _draw, demand_profile
 
 ALPHA = 1e-6
 NAMES = list(PROFILES)
@@ -214,7 +214,7 @@ def test_law_of_whole_vectors(name):
 @pytest.mark.parametrize("cores", [1, 2, 5])
 def test_cores_do_not_matter(monkeypatch, cores):
     expected = demand_profile("G2", 3 * TILE + 7, 900, rng=11)
-    monkeypatch.setattr("fairness.cloud.tiles.available_cores", lambda: cores)
+    monkeypatch.setattr("fairness.cloud.model.tiles.available_cores", lambda: cores)
     again = demand_profile("G2", 3 * TILE + 7, 900, rng=11)
     for name in ("starts", "columns", "values"):
         np.testing.assert_array_equal(getattr(again, name), getattr(expected, name))
@@ -296,8 +296,8 @@ def test_memory_is_counted_before_it_is_taken(monkeypatch):
     needed = 1000 * (24 + 65 * 8)
     for spare, good in ((1.001, True), (0.999, False)):
         memory = types.SimpleNamespace(available=spare * needed / 0.9)
-        monkeypatch.setattr("fairness.memory.psutil.virtual_memory", lambda memory=memory: memory)
-        monkeypatch.setattr("fairness.memory.UNASKED", 0)
+        monkeypatch.setattr("fairness.machine.memory.psutil.virtual_memory", lambda memory=memory: memory)
+        monkeypatch.setattr("fairness.machine.memory.UNASKED", 0)
         if good:
             demand_profile("U0", 1000, 300, rng=1)
         else:

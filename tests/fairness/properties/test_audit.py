@@ -12,8 +12,7 @@ import pytest
 
 from fairness import DRF, AssetFair, Cluster, MaxMin, ModelError, Problem, ProportionalFair
 from fairness.properties.__main__ import main
-from fairness.properties.catalogue import PROPERTIES, property_named
-from fairness.properties.changes import Grow, Leave, Lie
+from fairness.properties.changes.changed_model import Grow, Leave, Lie
 from fairness.properties.counterexamples.audit import AuditTable, audit
 from fairness.properties.counterexamples.result import Failure, SearchResult, describe
 from fairness.properties.counterexamples.witness_io import (
@@ -24,8 +23,9 @@ from fairness.properties.counterexamples.witness_io import (
     witness_from_dict,
     witness_to_dict,
 )
+from fairness.properties.definitions.catalogue import PROPERTIES, property_named
 from fairness.properties.exact.confirm import confirm
-from fairness.properties.protocol import Finding, Property, Witness
+from fairness.properties.protocol.property import Finding, Property, Witness
 
 # The package may export the function under the name of its module.
 module = import_module("fairness.properties.counterexamples.audit")

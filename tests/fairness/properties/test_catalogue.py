@@ -3,8 +3,8 @@
 import pytest
 
 from fairness import Cluster, ModelError, Problem
-from fairness.properties.catalogue import PROPERTIES, property_named
-from fairness.properties.protocol import Property
+from fairness.properties.definitions.catalogue import PROPERTIES, property_named
+from fairness.properties.protocol.property import Property
 
 KEYS = ["SI", "EF", "PE", "SP", "GSP", "SRF", "BF", "PM", "RM", "SC", "DSI"]
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from fairness import Cluster, ModelError, Problem
-from fairness.properties.catalogue import PROPERTIES
-from fairness.properties.changes import Grow, Join, Leave, Lie, Units, change_from_dict
+from fairness.properties.changes.changed_model import Grow, Join, Leave, Lie, Units, change_from_dict
+from fairness.properties.definitions.catalogue import PROPERTIES
 from tests.fairness.properties import twins
 
 POOL = Problem([[16, 1], [F(1, 2), 2]], [100, 90], weights=[1, 2], limits=[5, 7], job_classes=["A", "B"])

@@ -23,15 +23,15 @@ from fairness import (
 from fairness.policies.servers.per_server import PerServerDRF
 from fairness.policies.servers.psdsf import PSDSF
 from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
-from fairness.properties.catalogue import PROPERTIES, property_named
-from fairness.properties.changes import Grow, Join, Leave, Lie, Units
+from fairness.properties.changes.changed_model import Grow, Join, Leave, Lie, Units
+from fairness.properties.definitions.catalogue import PROPERTIES, property_named
 from fairness.properties.exact import statements
 from fairness.properties.exact.confirm import confirm
 from fairness.properties.exact.enclosure import enclose
 from fairness.properties.exact.rational import rational
 from fairness.properties.exact.statements import COMPARISONS, JUDGEMENTS, Situation, legal
-from fairness.properties.protocol import Finding, Witness, division_of
-from fairness.testing import random_cluster, random_problem
+from fairness.properties.protocol.property import Finding, Witness, division_of
+from fairness.testing.pools import random_cluster, random_problem
 
 F = Fraction
 
@@ -64,11 +64,11 @@ def test_the_confirmation_shares_no_code_with_checkers_and_solvers():
     """Imports inside the package: the model, shared words, and in the registry the types of the policies."""
     folder = Path(statements.__file__).parent
     shared = {
-        "fairness.cluster",
+        "fairness.model.cluster",
         "fairness.errors",
-        "fairness.problem",
-        "fairness.validation",
-        "fairness.properties.protocol",
+        "fairness.model.problem",
+        "fairness.arguments.validation",
+        "fairness.properties.protocol.property",
     }
     for path in folder.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):

@@ -9,14 +9,14 @@ from fractions import Fraction as F
 import numpy as np
 
 from fairness import Cluster, Problem
-from fairness.properties.bottleneck_fairness import BottleneckFairness, common_bottleneck
-from fairness.properties.changes import Grow, Leave, Lie
-from fairness.properties.envy_freeness import EnvyFreeness
-from fairness.properties.pareto_efficiency import ParetoEfficiency
-from fairness.properties.population import PopulationMonotonicity
-from fairness.properties.resource_monotonicity import ResourceMonotonicity
-from fairness.properties.sharing_incentive import SharingIncentive
-from fairness.properties.strategy_proofness import GroupStrategyProofness, StrategyProofness
+from fairness.properties.changes.changed_model import Grow, Leave, Lie
+from fairness.properties.definitions.bottleneck_fairness import BottleneckFairness, common_bottleneck
+from fairness.properties.definitions.envy_freeness import EnvyFreeness
+from fairness.properties.definitions.pareto_efficiency import ParetoEfficiency
+from fairness.properties.definitions.population_monotonicity import PopulationMonotonicity
+from fairness.properties.definitions.resource_monotonicity import ResourceMonotonicity
+from fairness.properties.definitions.sharing_incentive import SharingIncentive
+from fairness.properties.definitions.strategy_proofness import GroupStrategyProofness, StrategyProofness
 
 SI, EF, PE, BF = SharingIncentive(), EnvyFreeness(), ParetoEfficiency(), BottleneckFairness()
 SP, GSP = StrategyProofness(), GroupStrategyProofness()

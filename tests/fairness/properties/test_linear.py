@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from fairness import InfeasibleError, ModelError, NotConvergedError, linear
-from fairness.linear import maximise
+from fairness import InfeasibleError, ModelError, NotConvergedError
+from fairness.exact import linear_program as linear
+from fairness.exact.linear_program import maximise
 
 
 def test_known_programs():

@@ -7,13 +7,13 @@ import pytest
 from scipy.optimize import linprog
 
 from fairness import DRF, Cluster, ModelError, Problem
-from fairness.properties import envy_freeness
-from fairness.properties.arithmetic import read
-from fairness.properties.bottleneck_fairness import BottleneckFairness, common_bottleneck
-from fairness.properties.envy_freeness import EnvyFreeness
-from fairness.properties.pareto_efficiency import ParetoEfficiency, largest_gain
-from fairness.properties.sharing_incentive import SharingIncentive
-from fairness.properties.single_resource import SingleResourceFairness
+from fairness.properties.definitions import envy_freeness
+from fairness.properties.definitions.bottleneck_fairness import BottleneckFairness, common_bottleneck
+from fairness.properties.definitions.envy_freeness import EnvyFreeness
+from fairness.properties.definitions.pareto_efficiency import ParetoEfficiency, largest_gain
+from fairness.properties.definitions.sharing_incentive import SharingIncentive
+from fairness.properties.definitions.single_resource import SingleResourceFairness
+from fairness.properties.protocol.arithmetic import read
 from tests.fairness.properties import twins
 
 SI, EF, PE, BF, SRF = (

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from fairness import DRF, AssetFair, Cluster, MaxMin, ModelError, NotConvergedError, Problem, ProportionalFair
-from fairness.certificates import feasibility_certificate
-from fairness.policies.servers.protocol import ClusterPolicy, ClusterSolution
-from fairness.properties.changes import Lie
+from fairness.evidence.pools import feasibility_certificate
+from fairness.properties.changes.changed_model import Lie
 from fairness.properties.counterexamples.exploring import PHASES
 from fairness.properties.counterexamples.instances import Sizes, all_sketches
 from fairness.properties.counterexamples.search import search
 from fairness.properties.counterexamples.shrinking import CLEAR
-from fairness.properties.protocol import Change, Finding, Property
+from fairness.properties.protocol.property import Change, Finding, Property
+from fairness.protocol.cluster_policy import ClusterPolicy, ClusterSolution
 
 
 class EqualPart(Property):

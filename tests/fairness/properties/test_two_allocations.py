@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from fairness import DRF, AssetFair, Cluster, MaxMin, ModelError, Problem, ProportionalFair
-from fairness.properties.bottleneck_fairness import BottleneckFairness
-from fairness.properties.catalogue import property_named
-from fairness.properties.changes import Grow, Join, Leave, Lie, Units
-from fairness.properties.dynamic_incentive import DynamicSharingIncentive, contribution_finding
-from fairness.properties.population import PopulationMonotonicity
-from fairness.properties.resource_monotonicity import ResourceMonotonicity
-from fairness.properties.scale import ScaleInvariance
-from fairness.properties.sharing_incentive import SharingIncentive
-from fairness.properties.single_resource import SingleResourceFairness
-from fairness.properties.strategy_proofness import GroupStrategyProofness, StrategyProofness
+from fairness.properties.changes.changed_model import Grow, Join, Leave, Lie, Units
+from fairness.properties.definitions.bottleneck_fairness import BottleneckFairness
+from fairness.properties.definitions.catalogue import property_named
+from fairness.properties.definitions.dynamic_incentive import DynamicSharingIncentive, contribution_finding
+from fairness.properties.definitions.population_monotonicity import PopulationMonotonicity
+from fairness.properties.definitions.resource_monotonicity import ResourceMonotonicity
+from fairness.properties.definitions.scale_invariance import ScaleInvariance
+from fairness.properties.definitions.sharing_incentive import SharingIncentive
+from fairness.properties.definitions.single_resource import SingleResourceFairness
+from fairness.properties.definitions.strategy_proofness import GroupStrategyProofness, StrategyProofness
 from tests.fairness.properties import twins
 
 SP, GSP = StrategyProofness(), GroupStrategyProofness()

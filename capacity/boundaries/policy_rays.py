@@ -1,0 +1,232 @@
+r"""The boundary of the stability of a policy on one ray.
+
+Along the ray of a direction the load is measured by the part u of the largest load that any policy carries.
+The fluid verdict (:mod:`queueing.fluid.verdict`) says at each u whether the policy is stable, and how fast
+jobs drain along the slowest invariant direction: that rate is the margin whose first change of sign is
+bracketed (:mod:`capacity.boundaries.rays`). It is almost linear in u, so few verdicts are needed.
+
+Schedulers of whole tasks have no fluid limit here: runs of different lengths are compared instead
+(:mod:`capacity.boundaries.growth_tests`), by bisection, until the bracket is narrow or the test stays open
+on both sides of some load, which leaves the bracket wider.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from capacity.boundaries.growth_tests import EVENTS, GrowthTest, chain_test, is_scheduler, simulation_test
+from capacity.boundaries.rays import Crossing, crossing
+from capacity.regions.either import stability_region
+from fairness.arguments.validation import frozen, model_array, require_number
+from fairness.errors import ModelError, NotConvergedError
+from fairness.model.cluster import Cluster
+from fairness.model.problem import FloatArray, Problem
+from fairness.protocol.policy import policy_name
+from queueing.fluid.verdict import FluidVerdict, fluid_verdict
+from queueing.model.system import System
+
+__all__ = ["PolicyPoint", "PolicyRays"]
+
+CRITICAL = 1e-7
+"""Growth, over the arrival rate, that an undecided verdict may have to count as the boundary itself."""
+
+LENGTHENED = 1
+"""How often the runs of an open test are made four times as long before the bracket is left as it is."""
+
+CONFIRM = (None, "chain", "simulation")
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyPoint:
+    """Where one ray leaves the region of stability, with the evidence.
+
+    Attributes
+    ----------
+    direction : ndarray of shape (n_classes,), tasks
+        The ray, scaled to the largest load that any policy carries.
+    inner, outer : float
+        Parts of that load: stable at ``inner`` (or it is 0), not at ``outer`` (or it is 1).
+    evidence : str
+        What the verdict at the inner end rests on.
+    outer_evidence : str
+        The same at the outer end.
+    evaluations : int
+        Verdicts.
+    tests : tuple of GrowthTest
+        Of the random system, somewhat inside and somewhat outside of the bracket.
+    """
+
+    direction: FloatArray
+    inner: float
+    outer: float
+    evidence: str
+    outer_evidence: str
+    evaluations: int
+    tests: tuple[GrowthTest, ...] = ()
+
+    @property
+    def loads(self) -> FloatArray:
+        """Class loads at the inner end, (n_classes,), tasks."""
+        return self.inner * self.direction
+
+    @property
+    def confirmed(self) -> bool | None:
+        """Whether all tests agree with the bracket; None without tests."""
+        if not self.tests:
+            return None
+        middle = (self.inner + self.outer) / 2
+        return all(t.says == ("settles" if t.relative_load < middle else "grows") for t in self.tests)
+
+
+class PolicyRays:
+    """The verdicts on rays; remembers where the last rays ended."""
+
+    def __init__(
+        self,
+        problem: Problem | Cluster,
+        policy: Any,
+        mean_sizes: ArrayLike,
+        precision: float,
+        confirm: str | None,
+        gap: float,
+        options: dict[str, Any],
+    ) -> None:
+        precision = require_number("precision", precision, above=0, most=0.1, hint=", a relative load")
+        gap = require_number("gap", gap, above=0, below=1, hint=", a relative load")
+        if confirm not in CONFIRM:
+            raise ModelError(f"confirm must be None, 'chain' or 'simulation'; got {confirm!r}")
+        self.scheduler = is_scheduler(policy)
+        if not (self.scheduler or callable(policy)):
+            raise ModelError(f"policy must be a policy or a scheduler of tasks; got {policy!r}")
+        if self.scheduler and confirm is not None:
+            raise ModelError("schedulers are judged by simulation already; leave confirm out")
+        self.region = stability_region(problem)
+        self.problem, self.policy = problem, policy
+        self.name = policy.name if self.scheduler else policy_name(policy)
+        self.mean_sizes = System(problem, np.zeros(problem.n_classes), mean_sizes).mean_sizes
+        self.precision, self.confirm, self.gap, self.options = precision, confirm, gap, options
+        self._ended: list[tuple[FloatArray, float]] = []
+
+    def scaled(self, direction: ArrayLike) -> FloatArray:
+        """Validated direction, scaled to the boundary of what any policy carries."""
+        n = self.problem.n_classes
+        d = model_array("direction", direction, self.problem, "job_classes")
+        if d.shape != (n,) or not (np.isfinite(d) & (d >= 0)).all() or not d.any():
+            raise ModelError(
+                f"direction must list {n} class loads, finite and >= 0, not all 0; got {direction!r}"
+            )
+        d = d / d.max()
+        scale = float(self.region.max_scale(d))
+        if not 0 < scale < np.inf:
+            why = "a class that demands a resource of capacity 0" if scale == 0 else "no class with demands"
+            raise ModelError(f"direction gives load to {why}, so there is no boundary; change its entries")
+        result: FloatArray = d * scale
+        return result
+
+    def system(self, direction: FloatArray, u: float) -> System:
+        """The system at part u of the largest load."""
+        return System(self.problem, u * direction / self.mean_sizes, self.mean_sizes)
+
+    def point(self, direction: FloatArray) -> PolicyPoint:
+        """The boundary on one ray, a direction made by :meth:`scaled`."""
+        found = self._simulated(direction) if self.scheduler else self._fluid(direction)
+        near = (float(np.abs(direction - d).max()) for d, _ in self._ended)
+        if min(near, default=1.0) > 0:
+            self._ended.append((direction, (found.inner + found.outer) / 2))
+        return found
+
+    def confirmed(self, point: PolicyPoint) -> PolicyPoint:
+        """The same point with tests of the random system on both sides."""
+        test: Callable[..., GrowthTest] = chain_test if self.confirm == "chain" else simulation_test
+        loads = (point.inner * (1 - self.gap), point.outer * (1 + self.gap))
+        tests = tuple(
+            replace(test(self.system(point.direction, u), self.policy), relative_load=u)
+            for u in loads
+            if u > 0
+        )
+        return replace(point, tests=tests)
+
+    def verdict(self, direction: FloatArray, u: float) -> FluidVerdict:
+        """Of the fluid limit at part u of the largest load."""
+        return fluid_verdict(self.system(direction, u), self.policy, **self.options)
+
+    def _fluid(self, direction: FloatArray) -> PolicyPoint:
+        seen: dict[float, FluidVerdict] = {}
+        shown = "(" + ", ".join(f"{v:.6g}" for v in direction) + ")"
+
+        def margin(u: float) -> tuple[float, float]:
+            seen[u] = verdict = self.verdict(direction, u)
+            rate = float(verdict.system.arrival_rates.sum())
+            if verdict.basis in ("load", "theorem") and verdict.status != "undecided":
+                return (1.0 - u, 1.0 - u) if verdict.stable else (-1.0, -1.0)
+            if verdict.status == "undecided":
+                if abs(verdict.growth) <= CRITICAL * rate:
+                    return -CRITICAL, CRITICAL
+                raise NotConvergedError(f"undecided: {verdict.evidence}", best=verdict)
+            value = -verdict.growth / rate
+            return value, value
+
+        try:
+            found = crossing(margin, 1.0, self._guess(direction), self.precision)
+        except NotConvergedError as error:
+            raise NotConvergedError(
+                f"the stability of {self.name} on the ray {shown}: {error}",
+                best=self._point(direction, error.best, seen),
+                residual=error.residual,
+            ) from error
+        return self._point(direction, found, seen)
+
+    def _point(self, direction: FloatArray, found: Crossing, seen: dict[float, Any]) -> PolicyPoint:
+        """The bracket with its evidence."""
+        inner = seen[found.inner].evidence if found.inner in seen else "empty system"
+        outer = seen[found.outer].evidence if found.outer in seen else "load 1: no policy is stable (proof)"
+        return PolicyPoint(frozen(direction), found.inner, found.outer, inner, outer, found.evaluations)
+
+    def _guess(self, direction: FloatArray) -> float:
+        """Where the nearest ray ended; just below load 1 for the first."""
+        last = 1.0 - self.precision / 2
+        if not self._ended:
+            return last
+        unit = direction / direction.sum()
+        _, u = min((float(np.abs(d / d.sum() - unit).sum()), u) for d, u in self._ended)
+        return min(max(u, self.precision), last)
+
+    def _simulated(self, direction: FloatArray) -> PolicyPoint:
+        inner, outer, evaluations = 0.0, 1.0, 0
+        evidence, outer_evidence = "empty system", "load 1: no policy is stable (proof)"
+        stuck: float | None = None
+        sides = [False, True]
+        while outer - inner > self.precision and sides:
+            if stuck is None:
+                u = (inner + outer) / 2
+            else:
+                # The test stays open at ``stuck``, so the bracket closes in on it from both sides.
+                u = (stuck + (outer if sides[0] else inner)) / 2
+            test, runs = self._tested(self.system(direction, u))
+            evaluations += runs
+            if test.says == "settles":
+                inner, evidence = u, test.evidence
+            elif test.says == "grows":
+                outer, outer_evidence = u, test.evidence
+            elif stuck is None:
+                stuck = u
+                continue
+            else:
+                sides.pop(0)
+            if stuck is not None and not inner < stuck < outer:
+                stuck = None
+        return PolicyPoint(frozen(direction), inner, outer, evidence, outer_evidence, evaluations)
+
+    def _tested(self, system: System) -> tuple[GrowthTest, int]:
+        """The test with runs long enough to decide, within reason, and how often it was made."""
+        options = dict(self.options)
+        test, runs = simulation_test(system, self.policy, **options), 1
+        while test.says == "open" and runs <= LENGTHENED:
+            options["events"] = 4 * options.get("events", EVENTS)
+            test, runs = simulation_test(system, self.policy, **options), runs + 1
+        return test, runs

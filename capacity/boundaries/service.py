@@ -1,0 +1,355 @@
+r"""Regions of guaranteed service: the loads at which every class keeps a given mean service rate.
+
+The mean service rate of a class, the mean number of running tasks of an active job, is
+:math:`\gamma_i = \rho_i/E[x_i]` (mean size over mean duration, by Little's law) [1]_. For given
+:math:`g_i > 0` the region is
+
+.. math:: \{\rho \ge 0 :\ \gamma_i(\rho) \ge g_i \text{ for all } i \text{ with } \rho_i > 0\}.
+
+It contains a neighbourhood of 0 if and only if every :math:`g_i` is below the tasks of a job that is alone.
+Classes without arrivals count for nothing, so the boundary may jump at an axis.
+
+Four ways to the service rates: the closed-form duration bound (rates are at least that, under balanced
+fairness: an inner region), balanced fairness itself (with rigorous bounds of what a finite box leaves out),
+the Markov chain of any policy (exponential sizes; its truncation error is an estimate), and simulation, for
+any law of sizes (:mod:`capacity.boundaries.service_simulation`).
+
+The boundary is found on rays from the origin (:mod:`capacity.boundaries.service_rays`), more of them where it
+bends (:mod:`capacity.boundaries.rays`). Every point has a bracket: at its inner end all classes keep their
+rates, at its outer end some class does not.
+
+References
+----------
+.. [1] T. Bonald and J. Roberts, "Resource sharing in data centers", Workshop on Performance and
+   Control of Large-Scale Networks, Eindhoven, 2014.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from capacity.boundaries.rays import mesh, simplex_grid, split
+from capacity.boundaries.region import RayRegion
+from capacity.boundaries.service_rays import ServicePoint, ServiceRays, service_rays
+from capacity.boundaries.service_simulation import Simulated, SimulatedRays
+from capacity.regions.pool import pool_stability_region
+from fairness.arguments.validation import frozen, model_array, require_whole
+from fairness.display.lettering import label
+from fairness.display.notebook import shown
+from fairness.errors import ModelError, NotConvergedError
+from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
+from fairness.model.problem import FloatArray, Problem
+from fairness.protocol.policy import Policy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["ServicePoint", "ServiceRegion", "Simulated", "service_boundary", "service_region"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ServiceRegion(RayRegion):
+    """Loads with guaranteed mean service rates; made by :func:`service_region`.
+
+    Attributes
+    ----------
+    problem : Problem
+    method : str
+        "bound", "balanced" or the name of the policy.
+    evidence : str
+        What the bracket of a point rests on.
+    minimum_service_rates, mean_sizes : ndarray of shape (n_classes,)
+    precision : float
+        Largest width of a bracket, in relative load.
+    points : tuple of ServicePoint
+    faces : ndarray of shape (n_faces, n_classes)
+        Neighbouring points, by index: segments for two classes, triangles for three.
+    """
+
+    problem: Problem
+    method: str
+    evidence: str
+    minimum_service_rates: FloatArray
+    mean_sizes: FloatArray
+    precision: float
+    points: tuple[ServicePoint, ...]
+    faces: NDArray[np.intp]
+    _rays: ServiceRays = field(repr=False)
+
+    @cached_property
+    def binding(self) -> NDArray[np.intp]:
+        """Class that sets the boundary, by index; shape (n_points,)."""
+        return frozen(np.array([p.binding for p in self.points]))
+
+    @property
+    def monotone(self) -> bool:
+        """Whether no service rate was seen to rise with the load on any ray."""
+        return all(p.monotone for p in self.points)
+
+    @cached_property
+    def share(self) -> float:
+        """:attr:`volume` over that of the stability region."""
+        return self.volume / pool_stability_region(self.problem).volume
+
+    def contains(self, loads: ArrayLike) -> Any:
+        """Whether loads of shape (..., n_classes) are inside, by computing the service rates there.
+
+        Raises
+        ------
+        ModelError
+            If the shape is wrong or a load is not finite.
+        NotConvergedError
+            If loads are so close to the boundary that the accuracy of the rates does not decide, or a law
+            could not be computed.
+        """
+        rho = model_array("loads", loads, self.problem, "job_classes")
+        n = self.problem.n_classes
+        if rho.ndim == 0 or rho.shape[-1] != n or not np.isfinite(rho).all():
+            raise ModelError(
+                f"loads must be finite with a last axis of the {n} classes; got shape {rho.shape}"
+            )
+        inside = np.array([self._rays.keeps(point) for point in rho.reshape(-1, n)], dtype=bool)
+        return bool(inside[0]) if rho.ndim == 1 else inside.reshape(rho.shape[:-1])
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per point: class loads, relative load and its outer end, binding class, evidence."""
+        names = self.problem.job_classes
+        frame = pd.DataFrame(self.loads, columns=[f"load {name}" for name in names])
+        frame.index.name = "point"
+        frame["relative_load"] = self.relative_loads
+        frame["outer"] = [p.outer for p in self.points]
+        frame["binding"] = [names[p.binding] for p in self.points]
+        for name, rates in zip(names, np.array([p.service_rates for p in self.points]).T, strict=True):
+            frame[f"service_rate {name}"] = rates
+        for name in ("tail_mass", "residual", "monotone", "evaluations"):
+            frame[name] = [getattr(p, name) for p in self.points]
+        return frame
+
+    def summary(self) -> str:
+        """What a person wants to read: the guarantee, the size of the region, the evidence."""
+        names = self.problem.job_classes
+        least = ", ".join(f"{n} >= {g:g}" for n, g in zip(names, self.minimum_service_rates, strict=True))
+        sets = ", ".join(f"{names[i]} at {int(np.sum(self.binding == i))}" for i in np.unique(self.binding))
+        rising = sum(not p.monotone for p in self.points)
+        lines = [
+            f"ServiceRegion ({self.method}): mean tasks of an active job {least}",
+            f"  volume {self.volume:.6g}, {100 * self.share:.4g} % of the stability region",
+            f"  {len(self.points)} boundary points, relative loads {self.relative_loads.min():.6g} to "
+            f"{self.relative_loads.max():.6g}; set by {sets}",
+            f"  brackets at most {max(p.outer - p.inner for p in self.points):.1e} wide; {self.evidence}, "
+            f"tail mass at most {max(p.tail_mass for p in self.points):.1e}",
+        ]
+        if rising:
+            lines.append(
+                f"  on {rising} rays a service rate rises with the load somewhere: loads below a boundary "
+                "point need not all be inside"
+            )
+        return "\n".join(lines)
+
+    _repr_html_ = shown()
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def _label(self) -> str:
+        return f"service region ({self.method})"
+
+    def _outline(self) -> FloatArray:
+        # The corners of the stability region belong to its outline, whatever rays were taken.
+        corners = pool_stability_region(self.problem).vertices
+        return np.vstack([self.directions, corners[corners.any(axis=1)]])
+
+    def _mark(self, ax: Axes) -> None:
+        """Which class sets the boundary where."""
+        for i in np.unique(self.binding):
+            where = self.loads[self.binding == i]
+            name = label(f"{self.problem.job_classes[i]} at its minimum")
+            ax.plot(*where.T, ".", color=f"C{i + 1}", label=name)
+
+
+def service_boundary(
+    problem: Problem,
+    method: str | Policy | Simulated,
+    minimum_service_rate: ArrayLike,
+    direction: ArrayLike,
+    *,
+    mean_sizes: ArrayLike = 1.0,
+    precision: float = 1e-6,
+    max_states: int | None = None,
+    progress: ProgressOption = None,
+    time_limit: float | None = None,
+) -> ServicePoint:
+    """Where one ray leaves the region of guaranteed service; any number of classes.
+
+    Parameters
+    ----------
+    direction : array_like of shape (n_classes,)
+        Class loads, on any scale; >= 0. Classes with entry 0 have no arrivals.
+    problem, method, minimum_service_rate, mean_sizes, precision, max_states
+        As in :func:`service_region`.
+    progress : callable or bool, optional
+        Called with a :class:`fairness.machine.work.Progress` now and then. Default: a bar for work of more
+        than seconds, where standard error is a terminal; False: none.
+    time_limit : float, optional
+        Seconds after which the search stops.
+
+    Returns
+    -------
+    ServicePoint
+        Loads in tasks, bracketed: the rates are kept at the inner end, one is missed at the outer one.
+
+    Raises
+    ------
+    ModelError, NotConvergedError
+        As in :func:`service_region`; ``best`` is the point with the bracket that is known, also where the
+        time is over. A KeyboardInterrupt has the same ``best``.
+
+    Examples
+    --------
+    One resource of capacity 10: the rates are :math:`10 (1 - u)`.
+
+    >>> from fairness import Problem
+    >>> point = service_boundary(Problem([[1]] * 4, [10]), "bound", 2.5, [1, 2, 0, 1])
+    >>> point.loads.round(4)
+    array([1.875, 3.75 , 0.   , 1.875])
+    """
+    rays = _rays(problem, method, minimum_service_rate, mean_sizes, precision, max_states)
+    with watching(progress, time_limit):
+        return rays.point(rays.scaled(direction))
+
+
+def service_region(
+    problem: Problem,
+    method: str | Policy | Simulated,
+    minimum_service_rate: ArrayLike,
+    *,
+    mean_sizes: ArrayLike = 1.0,
+    points: int = 60,
+    precision: float = 1e-6,
+    max_states: int | None = None,
+    progress: ProgressOption = None,
+    time_limit: float | None = None,
+) -> ServiceRegion:
+    """Loads at which every class with arrivals keeps a given mean service rate.
+
+    Parameters
+    ----------
+    problem : Problem
+        One to three classes, all with demands; for more take :func:`service_boundary`.
+    method : {"bound", "balanced"}, policy or Simulated
+        Closed-form bound for balanced fairness (an inner region; not for classes with limits), balanced
+        fairness itself, a policy, whose Markov chain is solved, or a policy to be simulated
+        (:class:`capacity.boundaries.service_simulation.Simulated`; take a precision of 0.01 or more).
+    minimum_service_rate : float or array_like of shape (n_classes,), tasks
+        Smallest mean number of running tasks of an active job, > 0.
+    mean_sizes : array_like of shape (n_classes,) or float, task-time per job
+        Matters for policies only: the other methods are insensitive.
+    points : int
+        Boundary points, at least 3 (6 for three classes). A third of them (half for three classes) is spread
+        evenly and the others where the boundary bends; fewer are returned where it is flat everywhere.
+    precision : float
+        Largest width of the bracket of a point, in relative load of the busiest resource.
+    max_states : int, optional
+        Largest box; default 10^10 states for balanced fairness, 10^6 for chains.
+    progress, time_limit
+        As in :func:`service_boundary`.
+
+    Returns
+    -------
+    ServiceRegion
+
+    Raises
+    ------
+    ModelError
+        If an argument is wrong, the region is empty, or a box does not fit.
+    NotConvergedError
+        If a law could not be computed at the outer end of a bracket (a chain that grows beyond
+        ``max_states``: raise it, or the minimum rate), or not accurately enough for ``precision``; or if the
+        time is over. ``best`` is the region of the points found by then, None where they span none.
+
+    Examples
+    --------
+    >>> from fairness import Problem
+    >>> pool = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"])
+    >>> exact, inner = (service_region(pool, how, 0.2, points=20) for how in ("balanced", "bound"))
+    >>> exact.contains([0.7, 0.7]), exact.contains([0.75, 0.75])
+    (True, False)
+    >>> round(inner.share, 3) < round(exact.share, 3) < 1
+    True
+    """
+    rays = _rays(problem, method, minimum_service_rate, mean_sizes, precision, max_states)
+    n = problem.n_classes
+    if n > 3:
+        raise ModelError(
+            f"a whole boundary needs at most 3 classes, but there are {n}; take service_boundary for one ray"
+        )
+    require_whole("points", points, {1: 1, 2: 3, 3: 6}[n])
+    for i in np.flatnonzero(problem.blocked | ~problem.demands.any(axis=1)):
+        why = "demands a resource of capacity 0" if problem.blocked[i] else "has no demands"
+        raise ModelError(
+            f"class {problem.job_classes[i]!r} {why}, so the region has no boundary in its direction; take "
+            "service_boundary for rays, or leave the class out"
+        )
+    largest = 1.0 / problem.task_shares.max(axis=1)
+    weights = simplex_grid(n, points // 3 if n == 2 else points // 2)
+    least = 0.25 / points ** (1.0 / max(1, n - 1))
+    found: list[ServicePoint] = []
+
+    def region(weights: FloatArray) -> ServiceRegion:
+        ordered = found
+        if n == 2:
+            order = np.argsort(weights[:, 1], kind="stable")
+            weights, ordered = weights[order], [found[k] for k in order]
+        model = rays.model
+        return ServiceRegion(
+            problem, model.name, model.evidence, rays.minimum, model.mean_sizes, float(precision),
+            tuple(ordered), frozen(mesh(weights)), rays,
+        )  # fmt: skip
+
+    grid = len(weights)
+    try:
+        with watching(progress, time_limit), Task("the region", points, "rays") as work:
+            for w in weights:
+                found.append(rays.point(rays.scaled(w * largest)))
+                work.advance()
+            while n > 1 and len(found) < points:
+                ends = np.array([p.loads for p in found]) / largest
+                new = split(weights, ends, least)
+                if new is None:
+                    break
+                found.append(rays.point(rays.scaled(new * largest)))
+                weights = np.vstack([weights, new])
+                work.advance()
+    except (NotConvergedError, KeyboardInterrupt) as error:
+        # A point is no region.
+        error.best = region(weights[: len(found)]) if len(found) >= grid else None  # type: ignore[union-attr]
+        raise
+    except OutOfTime as stop:
+        best = region(weights) if len(found) >= grid else None
+        raise stopped(stop, f"{len(found)} of {points} points are known", best) from None
+    return region(weights)
+
+
+def _rays(
+    problem: Problem,
+    method: str | Policy | Simulated,
+    minimum: ArrayLike,
+    mean_sizes: ArrayLike,
+    precision: float,
+    max_states: int | None,
+) -> ServiceRays:
+    if not isinstance(method, Simulated):
+        return service_rays(problem, method, minimum, mean_sizes, precision, max_states)
+    if max_states is not None:
+        raise ModelError(
+            "max_states is for chains and balanced fairness; a simulation has no box: leave it out"
+        )
+    # The policy's own rays validate the other arguments.
+    checked = service_rays(problem, method.policy, minimum, mean_sizes, precision, None)
+    return SimulatedRays(problem, method, mean_sizes, checked.minimum, checked.precision)

@@ -1,0 +1,254 @@
+r"""Regions of guaranteed service by simulation: stochastic root finding on rays.
+
+Where no chain can be solved (many classes, general laws of sizes) the mean service rates are estimated. On a
+ray the boundary is found in two steps.
+
+1. *Locate.* The margin is estimated at several loads with the same random numbers, so that its estimates
+   move together (common random numbers) and have one crossing; its root is the centre.
+2. *Decide.* Independent runs at both ends of a bracket around the centre, each as long as needed: all rates
+   are at least their minima at the inner end, some rate is below at the outer end. Run k of an end, twice as
+   long as the one before, is judged at the level :math:`\alpha\,2^{-k-1}`, split over the classes, so that
+   both
+   verdicts of a bracket hold together with probability :math:`1 - \alpha` at least, however long it took
+   (Bonferroni), as far as intervals of replications are exact. A bracket that does not decide is widened,
+   up to the precision asked for; then NotConvergedError.
+
+*Warm-up.* Runs start from an approximate stationary law (:mod:`queueing.simulation.starts`), and the first
+half of every run is left out. Runs that are too short for intervals (:mod:`queueing.simulation.soundness`)
+decide nothing, and a verdict stands only if the rates of the last
+quarter agree with those of the second half, replication by replication, within their Student interval at
+99.9 %; otherwise the run counts as too short and the next, twice as long, decides. A bias that this test does
+not see is smaller than the noise of one run, but the confidence is that of a law without bias.
+
+*Cost.* For two classes at loads near 0.65, on one core: 14 s for one ray to 0.02 with the default effort, and
+16 s for a region of 9 rays to 0.05 with ``events=50_000`` (about 30 runs per ray).
+
+Randomness comes from ``rng``: the same seed gives the same region.
+
+References
+----------
+.. [1] S. Asmussen and P. W. Glynn, "Stochastic Simulation: Algorithms and Analysis", Springer, 2007,
+   chapters V and VIII.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from capacity.boundaries.rays import crossing
+from capacity.boundaries.service_rates import RateModel, Rates
+from capacity.boundaries.service_rays import ServicePoint, ServiceRays
+from fairness.arguments.validation import frozen, require_whole
+from fairness.errors import ModelError, NotConvergedError
+from fairness.model.problem import FloatArray, Problem
+from fairness.protocol.calling import policy_tasks
+from fairness.protocol.policy import Policy, policy_name
+from queueing.model.laws import Law
+from queueing.simulation.counts import simulate
+from queueing.simulation.jobs import simulate_jobs
+from queueing.simulation.replications import Estimate
+
+__all__ = ["Simulated", "SimulatedRays"]
+
+LOOKS = 7
+"""Runs at one end of a bracket, each twice as long as the one before."""
+
+LOCATE = 16
+"""Length of the runs that locate the root, over the first look: a bracket off its root decides late."""
+
+WARMUP = 0.5
+"""Part of each run that is left out."""
+
+BIASED = 1e-3
+"""Level at which a difference of second half and last quarter is a bias."""
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Take this as the method of a service region: simulate the policy.
+
+    Parameters
+    ----------
+    policy : callable
+    sizes : Law or sequence of Law, one per class, optional
+        Laws of the sizes, scaled to the mean sizes. Default: exponential, by the faster simulator of counts.
+    events : int
+        Events (jobs, with ``sizes``) of the first run at one load, all replications together.
+    confidence : float
+        That both ends of a bracket are on their sides.
+    replications : int
+        Independent replications per run, at least 5.
+    rng : int
+        Seed.
+
+    Examples
+    --------
+    >>> from capacity.boundaries.service import service_boundary
+    >>> from fairness import DRF
+    >>> method = Simulated(DRF(), events=200_000, rng=1)
+    >>> point = service_boundary(Problem([[1]], [1]), method, 0.5, [1], precision=0.05)
+    >>> point.inner <= 0.5 <= point.outer, point.outer - point.inner <= 0.05 + 1e-12
+    (True, True)
+    """
+
+    policy: Policy
+    sizes: Law | Sequence[Law] | None = None
+    events: int = 1_000_000
+    confidence: float = 0.99
+    replications: int = 10
+    rng: int = 0
+
+    def __post_init__(self) -> None:
+        require_whole("events", self.events, 1000)
+        require_whole("replications", self.replications, 5)
+        require_whole("rng", self.rng, 0)
+        if not 0.5 <= self.confidence < 1:
+            raise ModelError(f"confidence must be at least 0.5 and below 1; got {self.confidence}")
+
+
+class SimulatedRates(RateModel):
+    """Service rates with intervals, by simulation."""
+
+    evidence = "simulated, both ends of a bracket significant"
+
+    def __init__(self, problem: Problem, method: Simulated, mean_sizes: ArrayLike) -> None:
+        super().__init__(problem, mean_sizes)
+        self.method = method
+        self.name = f"{policy_name(method.policy)}, simulated"
+
+    def alone(self) -> FloatArray:
+        return np.diagonal(
+            policy_tasks(self.problem, self.method.policy, np.eye(self.problem.n_classes))
+        ).copy()
+
+    def rates(self, loads: FloatArray, tail: float) -> Rates:
+        """One run of the first length; ``tail`` has no meaning here."""
+        return self.interval(self.estimate(loads, 1, 0), 1.0 - self.method.confidence)
+
+    def settled(self, loads: FloatArray, length: int, stream: int, estimate: Estimate) -> bool:
+        """Whether the run of ``estimate`` is sound, and its last quarter shows the same rates."""
+        if not estimate.sound:
+            return False
+        live = loads > 0
+        last = self.estimate(loads, length, stream, warmup=(1.0 + WARMUP) / 2)
+        apart = (last.values - estimate.values)[:, live]
+        n = len(apart)
+        half = stats.t.isf(BIASED / 2 / int(live.sum()), n - 1) * apart.std(axis=0, ddof=1) / np.sqrt(n)
+        return bool((np.abs(apart.mean(axis=0)) <= half).all())
+
+    def estimate(self, loads: FloatArray, length: int, stream: int, warmup: float = WARMUP) -> Estimate:
+        """Service rates from ``length`` times the first effort; the same stream, the same random numbers."""
+        method = self.method
+        seed = [method.rng, stream]
+        each = max(100, length * method.events // method.replications)
+        system = self._system(loads)
+        if method.sizes is None:
+            run = simulate(
+                system, method.policy, events=each, warmup=warmup, replications=method.replications, rng=seed
+            )
+            return run.estimates["service_rates"]
+        jobs = simulate_jobs(
+            system,
+            method.policy,
+            sizes=method.sizes,
+            jobs=each,
+            warmup=warmup,
+            replications=method.replications,
+            rng=seed,
+        )
+        return jobs.estimates["service_rates"]
+
+    @staticmethod
+    def interval(estimate: Estimate, error: float) -> Rates:
+        """Two-sided intervals that hold together with probability 1 - ``error``."""
+        live = np.isfinite(estimate.value)
+        half = estimate.half_width_at(1.0 - error / max(1, int(live.sum())))
+        return Rates(estimate.value - half, estimate.value + half, 0.0, 0.0)
+
+
+class SimulatedRays(ServiceRays):
+    """Rays whose boundary is found by stochastic root finding."""
+
+    model: SimulatedRates
+
+    def __init__(
+        self,
+        problem: Problem,
+        method: Simulated,
+        mean_sizes: ArrayLike,
+        minimum: FloatArray,
+        precision: float,
+    ) -> None:
+        super().__init__(SimulatedRates(problem, method, mean_sizes), minimum, precision)
+        self._stream = 1  # stream 0 locates; every verdict has its own
+        self._evaluations = 0
+
+    def point(self, direction: FloatArray) -> ServicePoint:
+        """The boundary on one ray."""
+        self._evaluations = 0
+        live = direction > 0
+        least = self.minimum[live]
+        at_zero = float((self.alone[live] / least).min()) - 1.0
+
+        seen: dict[float, Rates] = {}
+        doubt = 1.0 - self.model.method.confidence
+
+        def margin(u: float) -> tuple[float, float]:
+            self._evaluations += 1
+            found = self.model.estimate(u * direction, LOCATE, 0)
+            seen[u] = self.model.interval(found, doubt)
+            value = float((found.value[live] / least).min()) - 1.0
+            return value, value
+
+        located = crossing(margin, at_zero, self._bound(direction), self.precision / 8)
+        centre = (located.inner + located.outer) / 2
+        error = doubt / 4.0  # two ends, two widths
+        at_start = Rates(self.alone, self.alone, 0.0, 0.0)
+        ordered = [at_start, *(seen[u] for u in sorted(seen))]
+        risen = any((b.low[live] > a.high[live]).any() for a, b in pairwise(ordered))
+        for half in (self.precision / 4, self.precision / 2):
+            low, high = max(centre - half, 0.0), min(centre + half, 1.0)
+            kept, inner = self._decided(low * direction, error) if low > 0 else (True, at_start)
+            # Nothing is stable at load 1.
+            lost, outer = self._decided(high * direction, error) if high < 1 else (False, inner)
+            if kept is True and lost is False:
+                return ServicePoint(
+                    frozen(direction), low, high, int(np.nanargmin(outer.high / self.minimum)),
+                    frozen(np.where(live, inner.low, np.nan)), 0.0, 0.0, not risen, self._evaluations,
+                )  # fmt: skip
+        raise NotConvergedError(
+            f"on the ray {direction} the bracket [{low:.6g}, {high:.6g}] is not decided with confidence "
+            f"{self.model.method.confidence:g} after {self._evaluations} runs; raise precision, or events",
+            best=(low, high),
+            residual=high - low,
+        )
+
+    def _keeps_inside(self, loads: FloatArray) -> bool:
+        """With the confidence of the method."""
+        verdict, rates = self._decided(loads, 1.0 - self.model.method.confidence)
+        if verdict is None:
+            raise NotConvergedError(
+                f"loads {loads} lie too near the boundary for the effort of the simulation; raise events",
+                best=rates,
+            )
+        return verdict
+
+    def _decided(self, loads: FloatArray, error: float) -> tuple[bool | None, Rates]:
+        """Sequential verdict at these loads, wrong with probability ``error`` at most; None if open."""
+        live = loads > 0
+        for look in range(LOOKS):
+            self._stream += 1
+            self._evaluations += 1
+            estimate = self.model.estimate(loads, 2**look, self._stream)
+            rates = self.model.interval(estimate, error * 0.5 ** (look + 1))
+            kept = bool((rates.low >= self.minimum)[live].all())
+            lost = bool((rates.high < self.minimum)[live].any())
+            if (kept or lost) and self.model.settled(loads, 2**look, self._stream, estimate):
+                return kept, rates
+        return None, rates

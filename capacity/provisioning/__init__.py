@@ -1,0 +1,1 @@
+"""The cheapest servers that keep mean durations below their targets."""

@@ -1,0 +1,468 @@
+r"""Provisioning: the cheapest capacities that keep targets under random traffic.
+
+Targets are smallest mean service rates, largest mean durations (by Little's law the same thing: mean size
+over
+mean duration is the mean service rate) and a largest relative load. Capacities are bought as they are, or as
+servers that bundle resources, in real or in whole numbers. Three costs, from below:
+
+* the *floor*: whatever the policy, :math:`C_j \ge \varrho_j` and :math:`C_j \ge a_{ij} g_i` for a class with
+  target :math:`g_i` (a job never runs faster than when it is alone): a linear program;
+* the cost of the answer, whose targets the model of the given method keeps
+  (:mod:`capacity.boundaries.service_rates`);
+* the cheapest under the duration bound, a convex program with a duality certificate
+  (:mod:`capacity.provisioning.program`). The bound is conservative for balanced fairness, so the answer costs
+  less.
+
+In between, real numbers are tightened thus: scale the bound of each class so that it meets the model at the
+present capacities, solve the convex program again, and repeat until nothing changes; the bound has the right
+shape, so few rounds do. Then move on the line to the floor until the model just keeps the targets. The
+result is verified, but a minimum only as far as the scaled bound has the right slopes (next to brute force
+with the exact model, two resources under proportional fairness cost 0.3 % too much). Whole numbers are
+tried in the order of their cost: the first that keeps the targets is the optimum, without any assumption;
+if the effort does not suffice, NotConvergedError brings the best found and what was proved of it.
+
+References
+----------
+.. [1] T. Bonald and J. Roberts, "Resource sharing in data centers", Workshop on Performance and Control of
+   Large-Scale Networks, Eindhoven, 2014.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from capacity.provisioning.program import BoundProgram
+from capacity.provisioning.search import Choice, Verifier, cheapest_floor, search_whole, tighten
+from fairness.arguments.labels import as_named, by_label
+from fairness.arguments.validation import (
+    float_array,
+    frozen,
+    model_array,
+    require,
+    require_flag,
+    require_number,
+    require_shape,
+    require_whole,
+)
+from fairness.errors import ModelError, NotConvergedError
+from fairness.machine.work import OutOfTime, ProgressOption, stopped, watching
+from fairness.model.problem import FloatArray, Problem
+from fairness.protocol.policy import Policy
+from queueing.model.system import System
+from queueing.states.precision import check_limits
+
+__all__ = ["Provision", "provision"]
+
+MAX_NODES = 20_000
+"""Most nodes of the search for whole numbers under the bound: a minute or so."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Provision:
+    """Capacities that keep targets; made by :func:`provision`.
+
+    Attributes
+    ----------
+    system : System
+        The problem with the capacities bought, and its traffic.
+    method, evidence : str
+        Model that verified the targets, and what its numbers rest on.
+    servers : ndarray of shape (n_types,)
+        How many servers of each type (without types: units of each resource).
+    cost : float
+    lower_cost : float
+        Proven: nothing cheaper keeps the targets under this method.
+    floor_cost : float
+        Proven: nothing cheaper keeps them under any policy.
+    bound_servers : ndarray of shape (n_types,)
+        Cheapest under the duration bound.
+    bound_cost, bound_lower_cost : float
+        Its cost and the proven lower bound of that optimum.
+    prices : ndarray of shape (n_resources,), cost per unit
+        What one more unit of a resource is worth at the bound's optimum (relaxed to real numbers).
+    minimum_service_rates : ndarray of shape (n_classes,), tasks
+        All targets of a class in one; 0 without a target.
+    service_rates : ndarray of shape (n_classes,), tasks
+        Lower ends of what the model gives at these capacities; nan without arrivals.
+    maximum_load : float
+    tail_mass, residual : float
+        Evidence of the model.
+    evaluations : int
+        Capacities at which the model was computed.
+    optimal : bool
+        Whether the cost is proven to be the least (up to ``gap``): under the bound, and for whole numbers.
+        Real numbers under an exact model are verified, and a minimum on one line only.
+    """
+
+    system: System
+    method: str
+    evidence: str
+    servers: FloatArray
+    cost: float
+    lower_cost: float
+    floor_cost: float
+    bound_servers: FloatArray
+    bound_cost: float
+    bound_lower_cost: float
+    prices: FloatArray
+    minimum_service_rates: FloatArray
+    service_rates: FloatArray
+    maximum_load: float
+    tail_mass: float
+    residual: float
+    evaluations: int
+    optimal: bool
+
+    @property
+    def problem(self) -> Problem:
+        """The problem with the capacities bought."""
+        return self.system.problem
+
+    @property
+    def capacities(self) -> FloatArray:
+        """Capacities bought, (n_resources,), resource units."""
+        return self.problem.capacities
+
+    @property
+    def gap(self) -> float:
+        """Relative distance of the cost from its proven lower bound."""
+        return (self.cost - self.lower_cost) / self.cost if self.cost > 0 else 0.0
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per class: load, target and service rate, the largest and the actual mean duration."""
+        sizes, target = self.system.mean_sizes, self.minimum_service_rates
+        longest = np.divide(sizes, target, out=np.full(len(sizes), np.inf), where=target > 0)
+        return pd.DataFrame(
+            {
+                "load": self.system.loads,
+                "minimum_service_rate": target,
+                "service_rate": self.service_rates,
+                "maximum_duration": longest,
+                "mean_duration": sizes / self.service_rates,
+                "kept": ~(self.service_rates < target),
+            },
+            index=pd.Index(self.problem.job_classes, name="job_class"),
+        )
+
+    def resource_table(self) -> pd.DataFrame:
+        """One row per resource: capacity, relative load, price."""
+        return pd.DataFrame(
+            {
+                "capacity": self.capacities,
+                "relative_load": self.system.relative_loads,
+                "price": self.prices,
+            },
+            index=pd.Index(self.problem.resources, name="resource"),
+        )
+
+    def summary(self) -> str:
+        """What a person wants to read: what to buy, the costs, the evidence of each target."""
+        bought = ", ".join(
+            f"{name} {c:.6g} (load {u:.3g})"
+            for name, c, u in zip(
+                self.problem.resources, self.capacities, self.system.relative_loads, strict=True
+            )
+        )
+        lines = [
+            f"Provision ({self.method}): cost {self.cost:.6g}; {bought}",
+            f"  servers {np.array2string(self.servers, precision=6)}",
+            f"  the duration bound would cost {self.bound_cost:.6g}; under this method no less than "
+            f"{self.lower_cost:.6g} is possible, under any policy no less than {self.floor_cost:.6g}",
+        ]
+        proved = (
+            f"proven the cheapest up to {100 * self.gap:.1g} %"
+            if self.optimal
+            else "targets verified; not proven the cheapest"
+        )
+        lines.append(f"  {proved}")
+        lines += [
+            f"  {name}: {row.service_rate:.6g} tasks per active job (target {row.minimum_service_rate:.6g}), "
+            f"mean duration {row.mean_duration:.6g} (target {row.maximum_duration:.6g})"
+            for name, row in self.to_dataframe().iterrows()
+            if row.load > 0
+        ]
+        lines.append(
+            f"  {self.evidence}; tail mass {self.tail_mass:.1e}, residual {self.residual:.1e}; "
+            f"{self.evaluations} evaluations"
+        )
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+
+def provision(
+    demands: ArrayLike | Problem,
+    loads: ArrayLike,
+    costs: ArrayLike,
+    *,
+    method: str | Policy = "balanced",
+    minimum_service_rate: ArrayLike | None = None,
+    maximum_duration: ArrayLike | None = None,
+    maximum_load: float = 1.0,
+    mean_sizes: ArrayLike = 1.0,
+    servers: ArrayLike | None = None,
+    whole: bool = False,
+    most: ArrayLike | None = None,
+    precision: float = 1e-6,
+    max_states: int | None = None,
+    max_evaluations: int = 500,
+    progress: ProgressOption = None,
+    time_limit: float | None = None,
+) -> Provision:
+    """Buy the cheapest capacities that keep targets.
+
+    Parameters
+    ----------
+    demands : array_like of shape (n_classes, n_resources), units per task, or Problem
+        A problem lends its demands, weights and names; without ``servers`` its capacities are what can be
+        bought at most.
+    loads : array_like of shape (n_classes,), tasks
+        Arrival rate times mean size; classes of load 0 have no say.
+    costs : array_like of shape (n_types,)
+        Cost per server, > 0; without ``servers``, per unit of each resource.
+    method : {"bound", "balanced"} or policy
+        Model that must keep the targets, as in :func:`capacity.boundaries.service.service_region`.
+    minimum_service_rate : float or array_like of shape (n_classes,), tasks, optional
+        Smallest mean number of running tasks of an active job; 0 for no target.
+    maximum_duration : float or array_like of shape (n_classes,), time, optional
+        Largest mean duration; infinite for no target.
+    maximum_load : float
+        Largest relative load of any resource, at most 1 (stability is needed in any case).
+    mean_sizes : array_like of shape (n_classes,) or float, task-time per job
+    servers : array_like of shape (n_types, n_resources), optional
+        Units of each resource in a server of each type: one row for identical servers, a diagonal matrix for
+        resources that come in units of their own. Default: every resource is bought by itself, in units of 1.
+    whole : bool
+        Whole numbers of servers only.
+    most : array_like of shape (n_types,), optional
+        Largest numbers of servers.
+    precision : float
+        Relative precision of the cost on the last line search (real numbers).
+    max_states : int, optional
+        Largest box of states, as in :func:`capacity.boundaries.service.service_region`.
+    max_evaluations : int
+        Most evaluations of the model. If the search needs more, NotConvergedError.
+    progress : callable or bool, optional
+        Called with a :class:`fairness.machine.work.Progress` now and then. Default: a bar for work of more
+        than seconds, where standard error is a terminal; False: none.
+    time_limit : float, optional
+        Seconds after which the search stops.
+
+    Returns
+    -------
+    Provision
+
+    Raises
+    ------
+    ModelError
+        If an argument is wrong, no target bounds the capacities, or ``most`` does not suffice under the
+        bound.
+    NotConvergedError
+        If the convex program, or the model at some capacities, is not accurate enough, no capacities that
+        keep the targets under the policy were found, or the effort or the time does not suffice; ``best`` is
+        then the cheapest Provision found so far (its ``lower_cost`` is proven; that of the bound, if balanced
+        fairness has verified none), None if there is none. A KeyboardInterrupt has the same ``best``.
+
+    Examples
+    --------
+    One resource, one class: the mean duration is size/(C - load).
+
+    >>> answer = provision([[1]], [3], [1], maximum_duration=0.5, mean_sizes=2)
+    >>> answer.capacities.round(4), answer.lower_cost <= answer.cost
+    (array([7.]), True)
+
+    Servers with 4 cores and 8 GB each:
+
+    >>> answer = provision([[1, 4], [2, 1]], [3, 4], [1], servers=[[4, 8]], whole=True, maximum_duration=1)
+    >>> answer.servers, round(answer.bound_cost, 6), answer.floor_cost
+    (array([4.]), 4.0, 3.0)
+    """
+    problem = _problem(demands)
+    n, m = problem.n_classes, problem.n_resources
+    if servers is None:
+        costs, most = (
+            as_named(name, values, problem, "resources")
+            for name, values in (("costs", costs), ("most", most))
+        )
+    else:
+        _, (servers, costs, most) = by_label(
+            {"servers": None, "resources": problem.resources},
+            {
+                "servers": (servers, ("servers", "resources")),
+                "costs": (costs, ("servers",)),
+                "most": (most, ("servers",)),
+            },
+        )
+    supplies = np.eye(m) if servers is None else float_array("servers", servers)
+    if supplies.ndim != 2 or supplies.shape[1] != m or not len(supplies):
+        raise ModelError(f"servers must have shape (n_types, {m}); got {supplies.shape}")
+    if not (np.isfinite(supplies) & (supplies >= 0)).all():
+        raise ModelError("servers must be finite and >= 0")
+    kinds = len(supplies)
+    names = problem.resources if servers is None else tuple(f"server type {t}" for t in range(kinds))
+    cost = float_array("costs", costs)
+    require_shape("costs", cost, (kinds,), "demands" if servers is None else "servers", supplies)
+    require("costs", cost, np.isfinite(cost) & (cost > 0), "finite and > 0", names)
+    top = np.full(kinds, np.inf)
+    if most is not None:
+        top = float_array("most", most)
+        require_shape("most", top, (kinds,), "costs", cost)
+        require("most", top, top > 0, "> 0", names)
+    elif servers is None and isinstance(demands, Problem):
+        top = np.array(problem.capacities)
+    maximum_load = require_number("maximum_load", maximum_load)
+    if not 1e-100 <= maximum_load <= 1:
+        raise ModelError(f"maximum_load must be between 1e-100 and 1; got {maximum_load}")
+    precision = require_number("precision", precision)
+    if not 1e-10 <= precision <= 0.1:
+        raise ModelError(f"precision must lie between 1e-10 and 0.1; got {precision}")
+    whole = require_flag("whole", whole)
+    if max_states is not None:
+        check_limits(max_states=max_states)
+    require_whole("max_evaluations", max_evaluations, 1)
+
+    rho = model_array("loads", loads, problem, "job_classes")
+    require_shape("loads", rho, (n,), "demands", problem.demands)
+    require("loads", rho, np.isfinite(rho) & (rho >= 0), "finite and >= 0", problem.job_classes)
+    if not rho.any():
+        raise ModelError("loads are all 0: nothing has to be bought; set one above 0")
+    sizes = System(problem, np.zeros(n), mean_sizes).mean_sizes
+    target = _targets(problem, sizes, minimum_service_rate, maximum_duration)
+    live = rho > 0
+    if not (target[live] > 0).any() and maximum_load == 1:
+        raise ModelError(
+            "no class with arrivals has a target and maximum_load is 1: the cheapest capacities do not "
+            "exist; give minimum_service_rate, maximum_duration or maximum_load"
+        )
+    a = problem.demands[live]
+    usage = rho[live] @ a
+    for j in np.flatnonzero((usage > 0) & ~(supplies > 0).any(axis=0)):
+        raise ModelError(f"no server type has any {problem.resources[j]!r}, which is demanded; add one")
+    with np.errstate(divide="ignore", over="ignore"):
+        durations = np.where(live, 1.0 / target, np.inf)[live]
+    program = BoundProgram(a, usage, usage / maximum_load, durations, supplies, cost, top)
+
+    relaxed = program.solve(np.zeros(kinds), top)
+    if relaxed is None:
+        raise ModelError(
+            "even with everything that can be bought the duration bound does not keep the targets "
+            "(strictly); raise most (or the capacities of the problem), or lower the targets"
+        )
+    bound: Choice
+    done, reason = True, ""
+    if whole:
+        try:
+            exact = program.solve_whole(max_nodes=MAX_NODES)
+        except NotConvergedError as error:
+            # Cheap enough to start from, and an answer where the bound is all that is asked for.
+            if error.best is None:
+                raise
+            exact, done, reason = error.best, method != "bound", str(error)
+        if exact is None:
+            raise ModelError(
+                "no whole numbers of servers up to most keep the targets under the bound; raise most (or the "
+                "capacities of the problem), or lower the targets"
+            )
+        bound = Choice(exact.servers, exact.cost)
+        bound_lower = exact.lower
+    else:
+        bound, bound_lower = Choice(relaxed.servers, relaxed.cost), relaxed.lower
+    floor = cheapest_floor(program, whole)
+    verifier = Verifier(problem, method, rho, sizes, target, program, max_states, max_evaluations)
+    stop: BaseException | None = None
+    if method == "bound":
+        choice, lower = bound, bound_lower
+    else:
+        choice, lower = bound, floor.cost
+        try:
+            with watching(progress, time_limit), verifier.searching(bound):
+                if whole:
+                    choice, lower, done = search_whole(verifier, bound, floor)
+                else:
+                    choice = tighten(verifier, bound, floor, precision)
+        except NotConvergedError as error:
+            if not verifier.exhausted or verifier.best is None:
+                raise
+            choice, done, reason = verifier.best, False, str(error)
+        except (OutOfTime, KeyboardInterrupt) as error:
+            stop, done = error, False
+            if verifier.best is None and method != "balanced":
+                known = "no capacities are known yet that keep the targets"
+                raise stopped(stop, known, None) from None
+            if verifier.best is None:
+                # What keeps the targets under the bound keeps them under balanced fairness.
+                verifier = Verifier(problem, "bound", rho, sizes, target, program, None, max_evaluations)
+            else:
+                choice = verifier.best
+    bought = verifier.problem(choice.servers)
+    final = verifier.rates(choice.servers, last=True)
+    result = Provision(
+        System(bought, rho / sizes, sizes), verifier.name, verifier.evidence, frozen(choice.servers),
+        choice.cost, min(lower, choice.cost), min(floor.cost, choice.cost), frozen(bound.servers), bound.cost,
+        bound_lower, frozen(relaxed.prices), frozen(target), frozen(final.low), float(maximum_load),
+        final.tail_mass, final.residual, verifier.evaluations, done and (whole or method == "bound"),
+    )  # fmt: skip
+    if stop is not None:
+        known = f"best costs {result.cost:.6g}, at least {result.lower_cost:.6g} is needed"
+        raise stopped(stop, known, result, result.gap) from None
+    if not done:
+        raise NotConvergedError(
+            reason
+            or f"the search for whole numbers stopped after {verifier.evaluations} evaluations: "
+            f"best costs {result.cost:.6g}, at least {result.lower_cost:.6g} is needed; take it, or "
+            "raise max_evaluations",
+            best=result,
+            residual=result.gap,
+        )
+    return result
+
+
+def _problem(demands: ArrayLike | Problem) -> Problem:
+    if isinstance(demands, Problem):
+        problem = demands
+    else:
+        a = float_array("demands", demands, 2)
+        problem = Problem(demands, np.ones(a.shape[1]))
+    limited = np.flatnonzero(np.isfinite(problem.limits))
+    if len(limited):
+        raise ModelError(
+            f"limits[{limited[0]}] ({problem.job_classes[limited[0]]!r}) is finite, but the duration bound "
+            "that provisioning starts from is for jobs without limits; remove the limits"
+        )
+    return problem
+
+
+def _targets(
+    problem: Problem, sizes: FloatArray, minimum: ArrayLike | None, longest: ArrayLike | None
+) -> FloatArray:
+    """Smallest mean service rates, all targets in one; 0 without."""
+    n, names = problem.n_classes, problem.job_classes
+    target = np.zeros(n)
+    if minimum is not None:
+        rate = model_array("minimum_service_rate", minimum, problem, "job_classes")
+        if rate.shape not in ((), (n,)):
+            raise ModelError(
+                f"minimum_service_rate must be a number or one per class; got shape {rate.shape}"
+            )
+        rate = np.full(n, rate)
+        require("minimum_service_rate", rate, np.isfinite(rate) & (rate >= 0), "finite and >= 0", names)
+        target = rate
+    if longest is not None:
+        duration = model_array("maximum_duration", longest, problem, "job_classes")
+        if duration.shape not in ((), (n,)):
+            raise ModelError(
+                f"maximum_duration must be a number or one per class; got shape {duration.shape}"
+            )
+        duration = np.full(n, duration)
+        require("maximum_duration", duration, duration > 0, "> 0", names)
+        with np.errstate(over="ignore"):  # refused below
+            target = np.maximum(target, np.where(np.isinf(duration), 0.0, sizes / duration))
+    if not math.isfinite(float(target.max())):
+        raise ModelError("targets must be finite; a maximum_duration is too small")
+    return target

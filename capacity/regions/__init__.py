@@ -1,0 +1,1 @@
+"""Regions of loads, exactly: facets, vertices, volume."""

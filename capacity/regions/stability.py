@@ -1,0 +1,111 @@
+r"""Does the traffic fit? The stability condition of a pool under random traffic.
+
+The pool can be stabilised if and only if :math:`\varrho_j = \sum_i \rho_i a_{ij} < C_j` on every resource,
+and then proportional fairness, for one, does it [1]_ [2]_. The condition is necessary for every policy. It is
+not sufficient for every policy: strict priorities, for instance, may waste a resource.
+
+References
+----------
+.. [1] T. Bonald and J. Roberts, "Resource sharing in data centers", Workshop on Performance and
+   Control of Large-Scale Networks, Eindhoven, 2014.
+.. [2] L. Massoulié, "Structural properties of proportional fairness: stability and insensitivity",
+   Annals of Applied Probability 17(3), 2007. DOI 10.1214/105051606000000907.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from fairness.model.problem import FloatArray
+from queueing.model.system import System
+
+__all__ = ["StabilityVerdict", "is_stable"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StabilityVerdict:
+    """Whether the loads fit; true or false itself. Made by :func:`is_stable`.
+
+    Attributes
+    ----------
+    resources : tuple of str
+    relative_loads : ndarray of shape (n_resources,)
+        Load over capacity; infinite where a capacity of 0 is demanded.
+    overloaded : tuple of str
+        Resources with relative load >= 1.
+    """
+
+    resources: tuple[str, ...]
+    relative_loads: FloatArray
+    overloaded: tuple[str, ...]
+
+    @property
+    def stable(self) -> bool:
+        """Whether every relative load is below 1."""
+        return not self.overloaded
+
+    @property
+    def slack(self) -> float:
+        """Part of the busiest resource that stays free; negative when overloaded."""
+        return 1.0 - float(self.relative_loads.max())
+
+    @property
+    def message(self) -> str:
+        """The verdict in one line."""
+        busiest = int(np.argmax(self.relative_loads))
+        if self.stable:
+            load = f"{self.relative_loads[busiest]:.6g}"
+            return f"stable: the busiest resource is {self.resources[busiest]!r} with load {load} of 1"
+        loads = dict(zip(self.resources, self.relative_loads, strict=True))
+        return "unstable: " + ", ".join(
+            f"{name!r} has load {loads[name]:.6g} of 1" for name in self.overloaded
+        )
+
+    def __bool__(self) -> bool:
+        return self.stable
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per resource: relative load and whether it is overloaded."""
+        return pd.DataFrame(
+            {"relative_load": self.relative_loads, "overloaded": self.relative_loads >= 1},
+            index=pd.Index(self.resources, name="resource"),
+        )
+
+    def summary(self) -> str:
+        """The verdict in one line."""
+        return self.message
+
+    def __repr__(self) -> str:
+        return f"StabilityVerdict({self.message})"
+
+
+def is_stable(system: System) -> StabilityVerdict:
+    """Whether the loads of a system are below the capacity of every resource.
+
+    Unlike ``System.require_stable`` it never raises for a load that does not fit: it tells.
+
+    Parameters
+    ----------
+    system : System
+        Of a pool or a cluster.
+
+    Returns
+    -------
+    StabilityVerdict
+        True in a condition if the loads fit; otherwise it names the resource that is overloaded.
+
+    Examples
+    --------
+    >>> from fairness import Problem
+    >>> system = System(Problem([[10, 1], [1, 10]], [10, 10], resources=["cpu", "ram"]), [0.5, 1.0])
+    >>> is_stable(system)
+    StabilityVerdict(unstable: 'ram' has load 1.05 of 1)
+    >>> "fits" if is_stable(system) else "does not fit"
+    'does not fit'
+    """
+    names = system.load_names
+    over = tuple(names[j] for j in np.flatnonzero(system.overloaded))
+    return StabilityVerdict(names, system.relative_loads, over)

@@ -1,0 +1,306 @@
+r"""Polytopes of loads from their support function, exactly: the double description method on the polar.
+
+A set of loads :math:`P \subset \mathbb R_+^n` is *monotone* if it contains with x every y, 0 <= y <= x. Sums
+of monotone polytopes are monotone. If P has interior, its *antiblocking polar* [1]_
+
+.. math:: B = \{p \ge 0 : p\cdot x \le 1 \text{ for all } x \in P\}
+
+is a monotone polytope too, the polar of B is P, and the facets :math:`p\cdot x \le 1` of P other than
+:math:`x_k \ge 0` are vertices of B; a vertex p of B is such a facet if and only if for every k with
+:math:`p_k = 0` some point x of P with :math:`p\cdot x = 1` has :math:`x_k > 0`.
+
+*Facets from support values.* Suppose that we can compute :math:`h(p) = \max_{x\in P} p\cdot x` and a vertex
+where it is attained. Start with no points at all, :math:`B_0` = the orthant. Take a vertex (or ray) p of the
+current :math:`B_k` and ask for h(p): either :math:`h(p) \le 1`, and p is proved to be a vertex of B, or the
+new point x cuts p off, and :math:`B_{k+1} = B_k \cap \{p : p\cdot x \le 1\}`. This ends when all vertices
+are proved, after at most as many cuts as P has vertices and as many other questions as B has. The cuts are
+those of the double description method [2]_ over the integers.
+
+*Vertices.* Those of P are the vertices of the polar of its facets: the same method again.
+
+*Volume.* The pyramids with the lowest vertex of a face as apex over the facets of the face that do not
+contain it, again and again, triangulate P [3]_. It needs to know which vertices lie on which facets.
+
+References
+----------
+.. [1] D. R. Fulkerson, "Blocking and anti-blocking pairs of polyhedra", Mathematical Programming 1, 1971.
+   DOI 10.1007/BF01584085.
+.. [2] K. Fukuda and A. Prodon, "Double description method revisited", Combinatorics and Computer Science,
+   LNCS 1120, 1996. DOI 10.1007/3-540-61576-8_77.
+.. [3] J. Cohen and T. Hickey, "Two algorithms for determining volumes of convex polyhedra", Journal of the
+   ACM 26, 1979. DOI 10.1145/322139.322141.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairness.errors import ModelError
+from fairness.machine.work import OutOfTime, Task, stopped
+
+__all__ = ["Body", "Facet", "Point", "enclose", "support_of_sum", "vertices", "volume"]
+
+Point = tuple[Fraction, ...]
+"""A load, or a price vector."""
+
+Facet = tuple[tuple[int, ...], int]
+"""Normal and offset without common factor: normal * x <= offset."""
+
+Ray = tuple[int, ...]
+"""(p_1, ..., p_n, t) >= 0: the point p/t of the polar, or a direction p if t = 0."""
+
+SAFE = 2**62
+"""Products below this are computed in 64 bits."""
+
+
+@dataclass(frozen=True)
+class Body:
+    """The least monotone set around finitely many points, several times over.
+
+    Attributes
+    ----------
+    points : ndarray of ints, shape (n_points, n)
+        Numerators, in increasing lexicographic order; the largest point of a tie is the last one.
+    denominator : int
+    copies : int
+        How often the body occurs in the sum.
+    """
+
+    points: NDArray[Any]
+    denominator: int
+    copies: int
+
+    @classmethod
+    def around(cls, points: Sequence[Sequence[Any]], copies: int = 1) -> Body:
+        """Body around points of ints or fractions."""
+        exact = sorted(tuple(Fraction(v) for v in point) for point in points)
+        common = math.lcm(*(v.denominator for point in exact for v in point))
+        whole = [[int(v * common) for v in point] for point in exact]
+        small = max(v for point in whole for v in point) < SAFE
+        return cls(np.array(whole, dtype=np.int64 if small else object), common, copies)
+
+    def highest(self, prices: Sequence[int]) -> tuple[int, int]:
+        """Largest value of prices * numerators, and the number of the point; of ties the last one."""
+        points = self.points
+        size = int(points.max()) * max(prices) * len(prices)
+        kind: Any = np.int64 if points.dtype != object and size < SAFE else object
+        values = points.astype(kind, copy=False) @ np.array(prices, dtype=kind)
+        at = len(values) - 1 - int(np.argmax(values[::-1]))
+        return int(values[at]), at
+
+
+def support_of_sum(bodies: Sequence[Body], prices: Sequence[int]) -> tuple[Fraction, Point]:
+    """Largest value of prices >= 0 over the sum of the bodies, and a vertex of the sum where it is attained.
+
+    All bodies break ties for the largest point, so the sum of their points is a vertex of the sum.
+    """
+    value, total = Fraction(0), [Fraction(0)] * len(prices)
+    for body in bodies:
+        top, at = body.highest(prices)
+        value += Fraction(top * body.copies, body.denominator)
+        for k, entry in enumerate(body.points[at].tolist()):
+            if entry:
+                total[k] += Fraction(entry * body.copies, body.denominator)
+    return value, tuple(total)
+
+
+class _Polar:
+    """Extreme rays of the cone over {p >= 0: p * x <= 1 for the points so far}, by double description.
+
+    ``zeros`` are sets of constraints, as bits: bit k < n for p_k = 0, bit n for t = 0, then the points.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.points: list[Ray] = []
+        unit = [tuple(int(i == k) for i in range(n + 1)) for k in range(n + 1)]
+        everything = (1 << (n + 1)) - 1
+        self.zeros: dict[Ray, int] = {ray: everything ^ (1 << k) for k, ray in enumerate(unit)}
+
+    def cut(
+        self, point: Sequence[Any], most: float = math.inf, look: Callable[[], None] | None = None
+    ) -> bool:
+        """Intersect with p * point <= t; False, with the cone left open, beyond ``most`` rays.
+
+        ``look`` is called again and again meanwhile.
+        """
+        common = math.lcm(*(Fraction(v).denominator for v in point))
+        row = tuple(int(v * common) for v in point)
+        bit = 1 << (self.n + 1 + len(self.points))
+        self.points.append((*row, common))
+        value = {
+            ray: common * ray[-1] - sum(a * b for a, b in zip(row, ray, strict=False)) for ray in self.zeros
+        }
+        below = [ray for ray in self.zeros if value[ray] < 0]
+        above = [ray for ray in self.zeros if value[ray] > 0]
+        masks = list(self.zeros.values())
+        new: dict[Ray, int] = {}
+        kept = len(self.zeros) - len(below)
+        for low in below:
+            if look is not None:
+                look()
+            if kept + len(new) > most:
+                return False
+            for high in above:
+                shared = self.zeros[low] & self.zeros[high]
+                # [2], proposition 7: adjacent if and only if no third ray lies on all that they share.
+                if shared.bit_count() < self.n - 1 or sum((mask & shared) == shared for mask in masks) > 2:
+                    continue
+                mixed = [value[high] * a - value[low] * b for a, b in zip(low, high, strict=True)]
+                divisor = math.gcd(*mixed)
+                new[tuple(v // divisor for v in mixed)] = shared | bit
+        for ray in self.zeros:
+            if value[ray] == 0:
+                self.zeros[ray] |= bit
+        for ray in below:
+            del self.zeros[ray]
+        self.zeros |= new
+        return len(self.zeros) <= most
+
+
+def enclose(
+    support: Callable[[Sequence[int]], tuple[Fraction, Point]], n: int, max_facets: int
+) -> tuple[list[Facet], list[Point]]:
+    """Facets of a monotone polytope with interior, other than x_k >= 0, and its maximal vertices, exactly.
+
+    Parameters
+    ----------
+    support : callable
+        Gives for integer prices >= 0, not all 0, the largest value and a vertex where it is attained.
+    n : int
+        Dimension.
+    max_facets : int
+        Give up when the polytope around the points found so far has more facets than this, counting those
+        of its intersections with coordinate subspaces: the vertices of its polar are all of these.
+
+    Raises
+    ------
+    ModelError
+        If there are more facets.
+    NotConvergedError
+        If the time is over; ``best`` are the inequalities proved by then, as facets are given: all hold, but
+        more may be needed, and some may be no facets. A KeyboardInterrupt has the same ``best``.
+
+    Examples
+    --------
+    >>> square, corner = Body.around([[1, 1]]), Body.around([[2, 0], [0, 1]])
+    >>> facets, points = enclose(lambda prices: support_of_sum([square, corner], prices), 2, 100)
+    >>> facets
+    [((0, 1), 2), ((1, 0), 3), ((1, 2), 5)]
+    >>> volume(vertices(facets, 2), 2)
+    Fraction(5, 1)
+    """
+    polar, proved = _Polar(n), set()
+    pending = [ray for ray in polar.zeros if any(ray[:n])]
+    # Every ray is compared with pairs of others, so the last ones take most of the time.
+    work = Task(
+        f"the facets of the region, should it have {max_facets}",
+        100.0,
+        "per cent",
+        instead="reduce max_facets: support, contains, slack, max_scale and boundary work without facets",
+    )
+    try:
+        with work:
+            while pending:
+                ray = pending.pop()
+                if ray not in polar.zeros or ray in proved:
+                    continue
+                value, point = support(ray[:n])
+                work.advance(done=99.0 * min(1.0, len(polar.zeros) / max_facets) ** 3)
+                if value <= ray[n]:
+                    proved.add(ray)
+                    continue
+                before = set(polar.zeros)
+                if not polar.cut(point, max_facets, lambda: work.advance(0)):
+                    raise ModelError(
+                        f"the hull of {len(polar.points)} vertices of the region has more than {max_facets} "
+                        "facets, counting those of the regions of fewer classes; merge classes or servers, "
+                        "or raise max_facets of the region (support, contains, slack, max_scale and boundary "
+                        "work without facets)"
+                    )
+                pending += [new for new in polar.zeros if new not in before]
+            work.advance(done=100.0)
+    except (OutOfTime, KeyboardInterrupt) as stop:
+        known = sorted((ray[:n], ray[n]) for ray in proved)
+        left = len(polar.zeros) - len(proved)
+        told = f"{len(known)} inequalities of the region are proved, {left} are not"
+        raise stopped(stop, told, known, left) from None
+    facets = sorted((ray[:n], ray[n]) for ray, zeros in polar.zeros.items() if _is_facet(polar, ray, zeros))
+    return facets, [tuple(Fraction(v, p[-1]) for v in p[:-1]) for p in polar.points]
+
+
+def _is_facet(polar: _Polar, ray: Ray, zeros: int) -> bool:
+    """Whether the ray is a facet of P: each coordinate without price is > 0 somewhere on it."""
+    tight = [p for j, p in enumerate(polar.points) if zeros >> (polar.n + 1 + j) & 1]
+    return all(ray[k] > 0 or any(point[k] > 0 for point in tight) for k in range(polar.n))
+
+
+def vertices(facets: Sequence[Facet], n: int) -> dict[Point, int]:
+    """Vertices of {x >= 0: normal * x <= offset}, bounded, offsets > 0, in increasing order.
+
+    The value is the set of facets through the vertex, as bits: bit k < n for x_k = 0, then the facets.
+    """
+    polar = _Polar(n)
+    for normal, offset in facets:
+        polar.cut([Fraction(v, offset) for v in normal])
+    low = (1 << n) - 1
+    return {
+        tuple(Fraction(v, ray[n]) for v in ray[:n]): (zeros & low) | (zeros >> (n + 1) << n)
+        for ray, zeros in sorted(polar.zeros.items(), key=lambda r: [Fraction(v, r[0][n]) for v in r[0]])
+    }
+
+
+def volume(corners: dict[Point, int], n: int) -> Fraction:
+    """Volume of the polytope with these vertices and facets through them; corners as by :func:`vertices`."""
+    points = list(corners)
+    n_facets = max(mask.bit_length() for mask in corners.values())
+    on = [sum(1 << v for v, mask in enumerate(corners.values()) if mask >> f & 1) for f in range(n_facets)]
+    cones: dict[int, list[list[int]]] = {}
+
+    def simplices(face: int, dimension: int) -> list[list[int]]:
+        """Triangulation of a face, given by its vertices as bits."""
+        if dimension == 0:
+            return [[face.bit_length() - 1]]
+        if face not in cones:
+            apex = face & -face
+            parts = {face & other for other in on} - {face, 0}
+            largest = [s for s in parts if not any(s != other and s & other == s for other in parts)]
+            cones[face] = [
+                [apex.bit_length() - 1, *rest]
+                for side in largest
+                if not side & apex
+                for rest in simplices(side, dimension - 1)
+            ]
+        return cones[face]
+
+    total = Fraction(0)
+    for first, *others in simplices((1 << len(points)) - 1, n):
+        total += abs(
+            determinant([[a - b for a, b in zip(points[v], points[first], strict=True)] for v in others])
+        )
+    return total / math.factorial(n)
+
+
+def determinant(rows: list[list[Fraction]]) -> Fraction:
+    """Determinant by elimination."""
+    result, rows = Fraction(1), [list(row) for row in rows]
+    for k in range(len(rows)):
+        pivot = next((r for r in range(k, len(rows)) if rows[r][k]), None)
+        if pivot is None:
+            return Fraction(0)
+        if pivot != k:
+            rows[k], rows[pivot] = rows[pivot], rows[k]
+            result = -result
+        result *= rows[k][k]
+        for r in range(k + 1, len(rows)):
+            if rows[r][k]:
+                factor = rows[r][k] / rows[k][k]
+                rows[r] = [a - factor * b for a, b in zip(rows[r], rows[k], strict=True)]
+    return result

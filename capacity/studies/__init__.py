@@ -1,0 +1,1 @@
+"""The open questions, with numbers: heavy traffic, instability, maps."""

@@ -1,0 +1,370 @@
+r"""Heavy traffic: how the mean numbers of jobs grow as the load of a pool approaches 1.
+
+Along a ray of loads let u be the relative load of the busiest resources, :math:`\rho` the class loads at
+u = 1 and J the resources that are then full. What is computed is :math:`y_i(u) = (1 - u)\,E[x_i]`
+and its limit for u -> 1.
+
+What is known. The duration bound gives :math:`\limsup y_i \le \rho_i \sum_{j\in J} a_{ij}/C_j` for balanced
+fairness [1]_, with equality for a single resource. Under proportional fairness the diffusion limit is the
+image of independent exponential prices, one for each full resource, so that one expects
+
+.. math:: y_i \to \rho_i \sum_{j \in J} \frac{a_{ij}}{C_j}
+
+where every full resource has traffic of its own [2]_ or, more generally, the demands for the full resources
+have full rank [3]_. The interchange of the two limits (time and load) is not part of these theorems; for
+other policies the numbers are evidence and no proof.
+
+Limits are extrapolated with estimated errors (:mod:`capacity.studies.extrapolation`): in powers of
+:math:`1 - u`, or of its square root, which is how large random fluctuations are next to the counts when
+several resources are full. A policy whose queues grow faster than 1/(1 - u) has no limit, and where the loads
+computed do not reach the region in which the differences decay, none is claimed; the local exponent
+:math:`-d\log E[x]/d\log(1 - u)` is given for both, and is 1 in the limit where there is one.
+
+How far the errors can be trusted was measured on random systems of two classes and two resources (entries
+and capacities of a whole order of magnitude, mean sizes from 0.2 to 5) that were not looked at before the
+rule was fixed, at the default loads, next to the limit stated above. Balanced fairness: 76 means of 80 had a
+limit claimed, all within their errors, which were below 0.01 % with one resource full and 0.4 % with two
+(medians). Proportional fairness: with one full 21 of 24 claimed, all within errors of 0.001 %; with two only
+8 of 24, all within errors of about 6 %: its means approach their limits like the square root of 1 - u, and
+where the loads of the classes on both resources are nearly proportional that begins beyond u = 0.975. Earlier
+rules claimed limits there too, and missed one in seven.
+
+References
+----------
+.. [1] T. Bonald and J. Roberts, "Resource sharing in data centers", Workshop on Performance and Control of
+   Large-Scale Networks, Eindhoven, 2014.
+.. [2] W. N. Kang, F. P. Kelly, N. H. Lee and R. J. Williams, "State space collapse and diffusion
+   approximation for a network operating under a fair bandwidth sharing policy", Annals of Applied Probability
+   19(5), 2009. DOI 10.1214/08-AAP591.
+.. [3] H.-Q. Ye and D. D. Yao, "A stochastic network under proportional fair resource control: diffusion limit
+   with multiple bottlenecks", Operations Research 60(3), 2012. DOI 10.1287/opre.1120.1047.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from capacity.studies.extrapolation import extrapolated
+from fairness.arguments.validation import float_array, frozen
+from fairness.display.lettering import label
+from fairness.errors import ModelError
+from fairness.model.problem import FloatArray, Problem
+from fairness.protocol.policy import Policy, policy_name
+from queueing.balanced.fairness import balanced_fairness
+from queueing.chain.stationary import stationary
+from queueing.model.system import System
+from queueing.states.table import Table, tabulate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["HeavyTraffic", "ScaledQueue", "heavy_traffic"]
+
+FULL = 1e-9
+"""Resources whose relative load is the largest up to this are full in the limit."""
+
+ROUNDING = 1e-11
+"""Relative error of a computed mean: sums of up to 10^8 positive terms, each some hundred roundings."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledQueue:
+    """(1 - u) E[x] of one policy, and its limit.
+
+    Attributes
+    ----------
+    policy : str
+    loads : ndarray of shape (n_loads,)
+        Relative loads u, increasing.
+    values, errors : ndarray of shape (n_loads, n_classes), jobs
+        (1 - u) E[x_i] and the errors of the computation: rigorous for balanced fairness, else estimates.
+    limit, limit_error : ndarray of shape (n_classes,), jobs
+        Extrapolated to u = 1, with the estimated error; nan and infinite where none is seen.
+    exponents : ndarray of shape (n_classes,)
+        Local exponent of the growth of E[x_i] in 1/(1 - u), from the last two loads.
+    power, free_power : ndarray of shape (n_classes,)
+        Of 1 - u: in which the limit was extrapolated, and through the last three points
+        (:mod:`capacity.studies.extrapolation`).
+    """
+
+    policy: str
+    loads: FloatArray
+    values: FloatArray
+    errors: FloatArray
+    limit: FloatArray
+    limit_error: FloatArray
+    exponents: FloatArray
+    power: FloatArray
+    free_power: FloatArray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HeavyTraffic:
+    """Scaled queues near load 1; made by :func:`heavy_traffic`.
+
+    Attributes
+    ----------
+    problem : Problem
+    direction : ndarray of shape (n_classes,), tasks
+        Class loads at u = 1.
+    bottlenecks : tuple of str
+        Resources that are full at u = 1.
+    reference : ndarray of shape (n_classes,), jobs
+        rho_i times the sum of a_ij/C_j over the full resources.
+    independent : bool
+        Whether the demands for the full resources have full rank, as the reference supposes for
+        proportional fairness.
+    queues : tuple of ScaledQueue
+        One per policy.
+    """
+
+    problem: Problem
+    direction: FloatArray
+    bottlenecks: tuple[str, ...]
+    reference: FloatArray
+    independent: bool
+    queues: tuple[ScaledQueue, ...]
+
+    def __getitem__(self, policy: str) -> ScaledQueue:
+        """The queue of a policy by its name."""
+        for queue in self.queues:
+            if queue.policy == policy:
+                return queue
+        raise KeyError(f"no policy is named {policy!r}; there are {', '.join(q.policy for q in self.queues)}")
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per policy, class and load: (1 - u) E[x] and its error."""
+        rows = [
+            (queue.policy, name, u, queue.values[k, i], queue.errors[k, i])
+            for queue in self.queues
+            for i, name in enumerate(self.problem.job_classes)
+            for k, u in enumerate(queue.loads)
+        ]
+        return pd.DataFrame(rows, columns=["policy", "job_class", "load", "scaled_jobs", "error"])
+
+    def limits(self) -> pd.DataFrame:
+        """One row per policy and class: limit, its error, the reference, the exponent of growth."""
+        rows = [
+            (q.policy, name, q.limit[i], q.limit_error[i], self.reference[i], q.exponents[i], q.power[i])
+            for q in self.queues
+            for i, name in enumerate(self.problem.job_classes)
+            if self.direction[i] > 0
+        ]
+        columns = ["policy", "job_class", "limit", "error", "reference", "exponent", "power"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def agree(self, one: str, other: str) -> bool | None:
+        """Whether the limits of two policies agree within their errors; None where there is no limit."""
+        a, b = self[one], self[other]
+        live = self.direction > 0
+        if not np.isfinite(a.limit[live] + b.limit[live]).all():
+            return None
+        apart = np.abs(a.limit - b.limit)[live]
+        return bool((apart <= (a.limit_error + b.limit_error)[live]).all())
+
+    def summary(self) -> str:
+        """Full resources, then one line per policy and class."""
+        lines = [f"heavy traffic with {', '.join(self.bottlenecks)} full: limits of (1 - load) E[jobs]"]
+        for q in self.queues:
+            for i in np.flatnonzero(self.direction > 0):
+                value = (
+                    f"{q.limit[i]:.5f} +- {q.limit_error[i]:.1e}"
+                    if math.isfinite(q.limit[i])
+                    else f"none seen: E[jobs] grows locally like (1 - load)^-{q.exponents[i]:.2f}"
+                )
+                name = self.problem.job_classes[i]
+                lines.append(f"  {q.policy:<18} {name:<10} {value} (reference {self.reference[i]:.5f})")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def plot(self, ax: Axes | None = None, *, job_class: int = 0) -> Axes:
+        """Draw (1 - u) E[x] of a class against 1 - u, with the limits at 0."""
+        import matplotlib.pyplot as plt
+
+        from fairness.catalogue import colour
+
+        ax = plt.figure().add_subplot() if ax is None else ax
+        ax.axhline(
+            self.reference[job_class], color="0.6", lw=1, ls="--", label="ρ Σ a/C over the full resources"
+        )
+        for queue, marker in zip(self.queues, "oDs^v<>" * len(self.queues), strict=False):
+            shade = colour(queue.policy)
+            ax.plot(
+                1.0 - queue.loads,
+                queue.values[:, job_class],
+                marker + "-",
+                ms=4,
+                color=shade,
+                label=label(queue.policy),
+            )
+            if math.isfinite(queue.limit[job_class]):
+                ax.errorbar(
+                    [0.0],
+                    [queue.limit[job_class]],
+                    yerr=[queue.limit_error[job_class]],
+                    fmt=marker,
+                    mfc="white",
+                    color=shade,
+                    capsize=4,
+                    clip_on=False,
+                )
+        name = self.problem.job_classes[job_class]
+        ax.set(xlabel="1 - load of the busiest resource", ylabel=label(f"(1 - load) × mean jobs of {name}"))
+        ax.legend(fontsize="small")
+        return ax
+
+
+def heavy_traffic(
+    problem: Problem,
+    mix: ArrayLike,
+    policies: Sequence[str | Policy],
+    *,
+    loads: Sequence[float] = (0.6, 0.8, 0.9, 0.95, 0.975),
+    balanced_loads: Sequence[float] | None = None,
+    mean_sizes: ArrayLike = 1.0,
+    tail: float = 1e-8,
+    tolerance: float = 1e-8,
+    max_states: int = 4_000_000,
+) -> HeavyTraffic:
+    """Mean numbers of jobs times 1 - load on a ray, and their limits at load 1.
+
+    Parameters
+    ----------
+    problem : Problem
+        At most four classes with load for policies; without limits.
+    mix : array_like of shape (n_classes,)
+        Class loads on any scale.
+    policies : sequence of policies, or "balanced" for balanced fairness
+    loads : sequence of float
+        Relative loads of the busiest resource, increasing, at least 4. Values of 1 - load that halve from
+        one to the next suit the extrapolation.
+    balanced_loads : sequence of float, optional
+        For balanced fairness, whose recursion reaches further. Default: ``loads`` and, after its last, two
+        more that halve 1 - load.
+    mean_sizes : array_like of shape (n_classes,) or float, task-time per job
+    tail, tolerance, max_states
+        Of :func:`queueing.chain.stationary.stationary`; ``tail`` also of balanced fairness.
+
+    Returns
+    -------
+    HeavyTraffic
+
+    Raises
+    ------
+    ModelError
+        If an argument is wrong.
+    NotConvergedError
+        If a chain is not solved, for instance because a policy is unstable below load 1.
+
+    Examples
+    --------
+    One resource shared by two classes: E[x_i] = u_i/(1 - u), under balanced fairness and PF alike.
+
+    >>> from fairness import ProportionalFair
+    >>> study = heavy_traffic(Problem([[1], [1]], [1]), [1, 3], ["balanced", ProportionalFair()],
+    ...                       loads=[0.6, 0.8, 0.9, 0.95])
+    >>> study["balanced"].limit.round(6), study.agree("balanced", "PF")
+    (array([0.25, 0.75]), True)
+    """
+    limited = np.flatnonzero(np.isfinite(problem.limits))
+    if len(limited):
+        raise ModelError(
+            f"limits[{limited[0]}] is finite, but limits never bind in heavy traffic; remove them from "
+            f"the problem"
+        )
+    if isinstance(policies, str) or not len(policies):
+        raise ModelError(f"policies must be a sequence of policies or 'balanced'; got {policies!r}")
+    steps = _loads("loads", loads)
+    further = [*steps, 1 - (1 - steps[-1]) / 2, 1 - (1 - steps[-1]) / 4]
+    far = _loads("balanced_loads", further if balanced_loads is None else balanced_loads)
+    edge = System.with_load(problem, mix, 1.0, mean_sizes)
+    relative = edge.relative_loads
+    full = np.flatnonzero(relative >= 1.0 - FULL)
+    shares = problem.task_shares[:, full]
+    live = edge.loads > 0
+    queues = []
+    for policy in policies:
+        if isinstance(policy, str):
+            if policy != "balanced":
+                raise ModelError(f"a policy must be callable, or 'balanced'; got {policy!r}")
+            queues.append(_queue("balanced", edge, far, _balanced(edge, far, tail)))
+        else:
+            points = _chain(edge, policy, steps, tail, tolerance, max_states)
+            queues.append(_queue(policy_name(policy), edge, steps, points))
+    return HeavyTraffic(
+        problem,
+        frozen(edge.loads.copy()),
+        tuple(problem.resources[j] for j in full),
+        frozen(edge.loads * shares.sum(axis=1)),
+        bool(np.linalg.matrix_rank(shares[live]) == len(full)),
+        tuple(queues),
+    )
+
+
+def _loads(name: str, given: Sequence[float]) -> FloatArray:
+    loads = float_array(name, given)
+    if (
+        loads.ndim != 1
+        or len(loads) < 4
+        or not ((loads > 0) & (loads < 1)).all()
+        or (np.diff(loads) <= 0).any()
+    ):
+        raise ModelError(
+            f"{name} must be at least 4 increasing relative loads between 0 and 1; got {given!r}"
+        )
+    return loads
+
+
+def _at(edge: System, u: float) -> System:
+    return System(edge.problem, u * edge.arrival_rates, edge.mean_sizes)
+
+
+def _balanced(edge: System, loads: FloatArray, tail: float) -> tuple[FloatArray, FloatArray]:
+    laws = [balanced_fairness(_at(edge, float(u)), tail=tail) for u in loads]
+    return np.array([law.mean_jobs for law in laws]), np.array([law.mean_jobs_error for law in laws])
+
+
+def _chain(
+    edge: System, policy: Policy, loads: FloatArray, tail: float, tolerance: float, max_states: int
+) -> tuple[FloatArray, FloatArray]:
+    means, errors = [], []
+    table: Table | None = None
+    for u in loads:
+        law = stationary(
+            _at(edge, float(u)),
+            policy,
+            tail=tail,
+            tolerance=tolerance,
+            max_states=max_states,
+            table=table,
+            distribution=False,
+        )
+        table = tabulate(edge.problem, policy, law.shape, known=table)
+        means.append(law.mean_jobs)
+        errors.append(law.mean_jobs_error)
+    return np.array(means), np.array(errors)
+
+
+def _queue(name: str, edge: System, loads: FloatArray, points: tuple[FloatArray, FloatArray]) -> ScaledQueue:
+    mean, error = points
+    epsilon = 1.0 - loads
+    values, errors = epsilon[:, None] * mean, epsilon[:, None] * (error + ROUNDING * mean)
+    limit, limit_error, exponents, power, free = np.full((5, edge.n_classes), np.nan)
+    for i in np.flatnonzero(edge.loads > 0):
+        exponents[i] = math.log(mean[-1, i] / mean[-2, i]) / math.log(epsilon[-2] / epsilon[-1])
+        found = extrapolated(epsilon, values[:, i], errors[:, i])
+        limit[i], limit_error[i] = found.value, found.error
+        power[i], free[i] = found.power, found.free_power
+    return ScaledQueue(
+        name, frozen(loads), frozen(values), frozen(errors), frozen(limit), frozen(limit_error),
+        frozen(exponents), frozen(power), frozen(free),
+    )  # fmt: skip

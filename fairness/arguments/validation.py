@@ -1,0 +1,389 @@
+"""Checks that every constructor makes of its arguments; each message names argument, place and remedy."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fairness.arguments.labels import as_named
+from fairness.display.lettering import unprintable
+from fairness.errors import ModelError
+
+__all__ = [
+    "A_GENERATOR",
+    "Entropy",
+    "FloatArray",
+    "JobCounts",
+    "Seed",
+    "checked_names",
+    "entropy_of",
+    "float_array",
+    "frozen",
+    "generator",
+    "model_array",
+    "rationals",
+    "refuse_foreign",
+    "replaced",
+    "require",
+    "require_flag",
+    "require_number",
+    "require_shape",
+    "require_whole",
+    "require_workers",
+    "spawned",
+]
+
+FloatArray = NDArray[np.float64]
+Seed = (
+    int
+    | Sequence[int]
+    | np.random.SeedSequence
+    | np.random.BitGenerator
+    | np.random.Generator
+    | np.random.RandomState
+    | None
+)
+Entropy = int | list[int] | str
+"""What :func:`entropy_of` gives."""
+A_GENERATOR = "a generator"
+"""Entropy of a generator that no seed makes again: one already used, spawned from another, or not numpy's."""
+LARGEST = 2**63 - 1
+"""Largest whole number that an argument may be: what counters hold."""
+MOST_WORKERS = 10_000
+_Array = TypeVar("_Array", bound=NDArray[Any])
+
+
+def float_array(name: str, values: ArrayLike, ndim: int | None = None) -> FloatArray:
+    """Copy of the values as floats in C order; ModelError, naming the argument, unless all are numbers."""
+    refuse_foreign(name, values)
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind not in "biufO":
+            raise TypeError(f"got entries of type {given.dtype}")
+        if given.dtype.kind == "O" and any(isinstance(v, (str, bytes)) for v in given.flat):
+            raise TypeError("got a string among them")
+        array = np.array(given, dtype=np.float64, order="C")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelError(f"{name} must be an array of numbers with rows of equal length: {error}") from None
+    if ndim is not None and array.ndim != ndim:
+        raise ModelError(f"{name} must have {ndim} dimension{'s'[: ndim - 1]}; got shape {array.shape}")
+    return array
+
+
+def refuse_foreign(name: str, values: Any) -> None:
+    """Refuse what numpy would read as numbers, but is none: masked entries and bytes."""
+    if isinstance(values, Mapping):
+        raise ModelError(
+            f"{name} must be an array of numbers; got a {type(values).__name__}; pass "
+            "pd.Series(...) of it, which is read by its labels"
+        )
+    rows = values if isinstance(values, (list, tuple)) else ()
+    cells = [values, *rows, *(cell for row in rows if isinstance(row, (list, tuple)) for cell in row)]
+    if any(isinstance(cell, np.ma.MaskedArray) for cell in cells):
+        raise ModelError(
+            f"{name} is a masked array, or holds one; fill it first, for example {name}.filled(0)"
+        )
+    if any(isinstance(cell, (bytes, bytearray, memoryview)) for cell in cells):
+        raise ModelError(f"{name} must be an array of numbers; got bytes, which may be read by np.frombuffer")
+
+
+def model_array(name: str, values: ArrayLike, model: Any, *axes: str) -> FloatArray:
+    """As :func:`float_array`; labels of the last dimensions are put into the order of the model's names.
+
+    ``axes`` are "job_classes", "servers" or "resources".
+    """
+    return float_array(name, as_named(name, values, model, *axes))
+
+
+def require_shape(
+    name: str, array: FloatArray, shape: tuple[int, ...], other: str, reference: FloatArray
+) -> None:
+    """Refuse an array whose shape does not follow from that of the argument called ``other``."""
+    if array.shape != shape:
+        raise ModelError(
+            f"{other} has shape {reference.shape}, so {name} must have shape {shape}; got {array.shape}"
+        )
+
+
+def require(
+    name: str, array: FloatArray, good: NDArray[np.bool_], rule: str, *labels: tuple[str, ...]
+) -> None:
+    """Refuse an array unless all entries are good; the message names the first bad one by its labels."""
+    if good.all():
+        return
+    place = tuple(int(k) for k in np.argwhere(~good)[0])
+    where = ", ".join(f"{label[k]!r}" for label, k in zip(labels, place, strict=True))
+    raise ModelError(f"{name} must be {rule}; got {array[place]} at index {place} ({where})")
+
+
+def require_whole(name: str, value: Any, least: int, most: int | None = None, hint: str = "") -> int:
+    """The value as an int; refuse what is no whole number from ``least`` (to ``most``)."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):
+        rule = f">= {least}" if most is None else f"from {least} to {most}"
+        raise ModelError(f"{name} must be a whole number {rule}{hint}; got {_brief(value)}")
+    if value > LARGEST:
+        raise ModelError(f"{name} must be a whole number <= 2**63 - 1{hint}; got {_brief(value)}")
+    return int(value)
+
+
+def require_flag(name: str, value: Any) -> bool:
+    """The value as a bool; refuse what is neither True nor False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ModelError(f"{name} must be True or False; got {_brief(value)}")
+    return bool(value)
+
+
+def require_workers(n_jobs: Any) -> int:
+    """Number of workers as an int; refuse what is neither a whole number >= 1 nor -1 for all cores."""
+    good = isinstance(n_jobs, numbers.Integral) and not isinstance(n_jobs, bool)
+    if not good or n_jobs == 0 or abs(int(n_jobs)) > MOST_WORKERS:
+        raise ModelError(
+            f"n_jobs must be a positive integer (at most {MOST_WORKERS}), or -1 for all cores; got "
+            f"{_brief(n_jobs)}"
+        )
+    return int(n_jobs)
+
+
+def require_number(
+    name: str,
+    value: Any,
+    *,
+    least: float | None = None,
+    above: float | None = None,
+    most: float | None = None,
+    below: float | None = None,
+    hint: str = "",
+) -> float:
+    """The value as a float; refuse what is no finite real number from ``least`` or beyond ``above``.
+
+    Strings, booleans, arrays and NaN are refused; infinity, too, unless ``most`` is infinite.
+    """
+    good = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    shown = ""
+    try:
+        number = float(value) if good else math.nan
+    except OverflowError:  # an integer or a fraction beyond the floats
+        number, shown = math.nan, "a number too large for floats"
+    good = math.isfinite(number) or (number == most == math.inf)
+    rules = (
+        (">= ", least, operator.ge),
+        ("> ", above, operator.gt),
+        ("<= ", most, operator.le),
+        ("< ", below, operator.lt),
+    )
+    said = [(sign, bound, holds) for sign, bound, holds in rules if bound is not None and bound != math.inf]
+    if not good or not all(holds(value, bound) for _, bound, holds in said):
+        kind = "number" if most == math.inf else "finite number"
+        rule = " and ".join(f"{sign}{bound:g}" for sign, bound, _ in said)
+        if above is not None and below is not None:
+            kind, rule = "number", f"between {above:g} and {below:g}"
+        raise ModelError(f"{name} must be a {kind}{' ' * bool(rule)}{rule}{hint}; got {shown or repr(value)}")
+    return number
+
+
+def generator(rng: Seed, name: str = "rng") -> np.random.Generator:
+    """Generator from None, a whole number >= 0 or several, or one of numpy's own; as ``default_rng``.
+
+    Raises
+    ------
+    ModelError
+        If rng is anything else: ``default_rng`` reads a matrix until the process dies.
+    """
+    made = (np.random.SeedSequence, np.random.BitGenerator, np.random.Generator, np.random.RandomState)
+    if rng is None or isinstance(rng, made):
+        return np.random.default_rng(rng)
+    several = isinstance(rng, Sequence) and not isinstance(rng, (str, bytes, bytearray))
+    if type(rng) is np.ndarray:  # neither a matrix nor a masked array
+        several = rng.ndim == 1 and rng.dtype.kind in "iuO"
+    values: list[Any] = list(rng) if several else [rng]  # type: ignore[arg-type]
+    whole = all(isinstance(v, numbers.Integral) and not isinstance(v, bool) and int(v) >= 0 for v in values)
+    if not whole:
+        raise ModelError(
+            f"{name} must be None, a seed or a numpy Generator; a seed is a whole number >= 0, or a list of "
+            f"such, for example {name}=1; got {_brief(rng)}"
+        )
+    seeds = [int(v) for v in values]
+    return np.random.default_rng(seeds if several else seeds[0])
+
+
+def entropy_of(stream: np.random.Generator) -> Entropy:
+    """Seed that makes this generator again, for a result to report; ask before the first draw.
+
+    Returns
+    -------
+    int or list of int, or :data:`A_GENERATOR` if it is not as a seed leaves it
+
+    Examples
+    --------
+    >>> stream = generator(3)
+    >>> entropy_of(stream), float(stream.random()) < 1, entropy_of(stream)
+    (3, True, 'a generator')
+    """
+    source = stream.bit_generator
+    seeds = getattr(source, "seed_seq", None)
+    if not isinstance(seeds, np.random.SeedSequence) or seeds.n_children_spawned > 0:
+        return A_GENERATOR
+    try:
+        anew = generator(seeds.entropy).bit_generator
+    except ModelError:  # numpy reads more as entropy than is a seed here
+        return A_GENERATOR
+    # Equal states of equal kinds: neither drawn from, nor spawned, nor of another pool.
+    if type(source) is not type(anew) or source.state != anew.state:
+        return A_GENERATOR
+    entropy: Any = seeds.entropy
+    return int(entropy) if isinstance(entropy, numbers.Integral) else [int(word) for word in entropy]
+
+
+def spawned(rng: Seed, count: int, name: str = "rng") -> list[np.random.Generator]:
+    """Independent generators, children of that which :func:`generator` makes.
+
+    Raises
+    ------
+    ModelError
+        As :func:`generator`; also if it cannot spawn: no SeedSequence stands behind it.
+    """
+    parent = generator(rng, name)
+    try:
+        return parent.spawn(count)
+    except (TypeError, AttributeError):
+        raise ModelError(
+            f"{name} must be None, a seed or a numpy Generator that can spawn, for example {name}=1; "
+            f"got {_brief(rng)}, which was made without a SeedSequence"
+        ) from None
+
+
+def _brief(value: Any) -> str:
+    """What a message shows of a value that may be large."""
+    if isinstance(value, np.ndarray):
+        return f"a {type(value).__name__} of shape {value.shape} and type {value.dtype}"
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def checked_names(argument: str, names: Sequence[str] | None, count: int, stem: str) -> tuple[str, ...]:
+    """Distinct names, by default "stem 1", "stem 2", ..."""
+    if names is None:
+        return tuple(f"{stem} {k + 1}" for k in range(count))
+    if isinstance(names, str):
+        raise ModelError(f"{argument} must be a sequence of {count} names; got the single string {names!r}")
+    if isinstance(names, Set) or not isinstance(names, Iterable):
+        raise ModelError(f"{argument} must be a sequence of {count} names; got {names!r}")
+    result = tuple(str(name) for name in names)
+    if len(result) != count:
+        raise ModelError(f"{argument} must list {count} names, one per {stem}; got {len(result)}")
+    for name in result:
+        if not name.isprintable() and (signs := unprintable(name)):
+            raise ModelError(
+                f"{argument}: {name!r} has the character {signs[0]!r}, which cannot be shown; leave it out"
+            )
+    doubled = sorted({name for name in result if result.count(name) > 1}) if len(set(result)) < count else []
+    if doubled:
+        raise ModelError(f"{argument} must be distinct; {doubled[0]!r} occurs more than once")
+    return result
+
+
+def frozen(array: _Array) -> _Array:
+    """Make an array read-only and return it."""
+    array.flags.writeable = False
+    return array
+
+
+def rationals(values: Any) -> Any:
+    """Return the values as nested lists if all are integers or fractions, else None."""
+    array = np.asarray(values)
+    if array.dtype.kind in "iu":
+        return array.tolist()
+    if array.dtype.kind != "O":
+        return None
+    return array.tolist() if all(isinstance(v, numbers.Rational) for v in array.flat) else None
+
+
+class JobCounts(ABC):
+    """What every model knows about counts of jobs: how many classes there are, and what a count may be."""
+
+    @property
+    @abstractmethod
+    def n_classes(self) -> int:
+        """Number of job classes."""
+
+    def check_counts(self, counts: ArrayLike | None) -> FloatArray:
+        """Validated counts, shape (..., n_classes), as a float array; all 1 when None.
+
+        Labels of a table are the job classes, in any order.
+
+        Raises
+        ------
+        ModelError
+            If labels are not the job classes, the last axis does not have n_classes entries, or an entry is
+            negative or not finite.
+        """
+        if counts is None:
+            return np.ones(self.n_classes)
+        x = model_array("counts", counts, self, "job_classes")
+        if x.ndim == 0 or x.shape[-1] != self.n_classes:
+            raise ModelError(
+                f"counts has shape {x.shape}; its last axis must list the {self.n_classes} job classes"
+            )
+        if not (np.isfinite(x).all() and (x >= 0).all()):
+            place = tuple(int(k) for k in np.argwhere(~(np.isfinite(x) & (x >= 0)))[0])
+            raise ModelError(f"counts must be finite and >= 0; got {x[place]} at index {place}")
+        return x
+
+    def check_state(self, counts: ArrayLike | None) -> FloatArray:
+        """Validated counts of one state, shape (n_classes,); all 1 when None.
+
+        Raises
+        ------
+        ModelError
+            As :meth:`check_counts`; also if the counts are a batch.
+        """
+        x = self.check_counts(counts)
+        if x.ndim != 1:
+            raise ModelError(
+                f"counts must have shape ({self.n_classes},); got {x.shape}; "
+                "for a batch call the policy itself: policy(problem, counts)"
+            )
+        return x
+
+
+Model = TypeVar("Model")
+
+
+def replaced(
+    model: Model,
+    first: Sequence[str],
+    others: Sequence[str],
+    changes: Mapping[str, Any],
+    optional: Sequence[str] = (),
+) -> Model:
+    """Model of the same type with some arguments changed; names whose number no longer fits are dropped.
+
+    ``first`` are the positional arguments, whose exact entries are kept; ``optional`` ones appear only in
+    ``changes``.
+    """
+    names = [name for name in ("job_classes", "servers", "resources") if hasattr(model, name)]
+    choices = [*first, *others, *optional, *names]
+    unknown = set(changes) - set(choices)
+    if unknown:
+        raise ModelError(f"unknown argument {sorted(unknown)[0]!r}; choose from {', '.join(choices)}")
+    source = dict(zip(first, model._source, strict=False))  # type: ignore[attr-defined]
+    kept: dict[str, Any] = {n: getattr(model, n) if source.get(n) is None else source[n] for n in first}
+    kept |= {n: getattr(model, n) for n in others}
+    kept |= changes
+    shapes = {n: float_array(n, kept[n]).shape for n in first}
+    # What has too few dimensions is for the constructor to refuse.
+    rows, columns = (*shapes["demands"], 0, 0)[:2]
+    sizes = {"job_classes": rows, "servers": (*shapes["capacities"], 0)[0], "resources": columns}
+    for name in names:
+        if name not in changes and len(getattr(model, name)) == sizes[name]:
+            kept[name] = getattr(model, name)
+    positional = [kept.pop(n) for n in first]
+    return type(model)(*positional, **kept)

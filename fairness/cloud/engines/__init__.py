@@ -1,0 +1,1 @@
+"""Compiled filling and eviction at cloud scale: tiles, threads, compensated sums."""

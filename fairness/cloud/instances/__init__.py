@@ -1,0 +1,1 @@
+"""Instances at cloud scale: the paper's profiles, hard families, churn."""

@@ -1,0 +1,1 @@
+"""Sparse demands of millions of tenants, and who demands a resource."""

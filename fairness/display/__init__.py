@@ -1,0 +1,1 @@
+"""How models and results show themselves: names in figures, HTML in notebooks."""

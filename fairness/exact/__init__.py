@@ -1,0 +1,1 @@
+"""Exact rational geometry: linear programs, vertices, walks over polytopes."""

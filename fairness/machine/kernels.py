@@ -1,0 +1,125 @@
+r"""What compiled kernels share: how they see the demands, and how they stay in step with their sources.
+
+Kernels walk over the resources that a class demands. Few resources are read from the matrix of task shares as
+it is; of many, of which a class often needs only some, the :class:`Nonzeros` are listed. The same kernel
+serves both, with :func:`span` and :func:`entry`::
+
+    first, last = span(shares, i)
+    for e in range(first, last):
+        j, a = entry(shares, i, e)
+
+numba stores a compiled kernel (``cache=True``) together with everything it calls, and compiles it anew when
+the file it stands in has changed. Changes in *other* files go unnoticed: a kernel that calls a helper from
+another module would go on running the helper of yesterday, and so would a helper with a stored copy of its
+own. Hence the rule: a helper that kernels of other files call is compiled as a part of them, without
+``cache``; a kernel with such helpers closes over the :func:`fingerprint` of their modules, because numba
+looks up stored kernels by the values that they close over as well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba import types
+from numba.extending import overload
+from numpy.typing import NDArray
+
+from fairness.model.problem import FloatArray
+
+__all__ = ["IntArray", "Nonzeros", "Shares", "entry", "fingerprint", "nonzeros", "span"]
+
+IntArray = NDArray[np.int64]
+
+
+class Nonzeros(NamedTuple):
+    """Task shares row by row, those that are 0 left out."""
+
+    start: IntArray  # (n_classes + 1,): class i has the entries start[i] to start[i + 1] - 1
+    resource: IntArray  # (entries,): ascending within a class
+    share: FloatArray  # (entries,)
+
+
+Shares = FloatArray | Nonzeros
+"""Task shares as a matrix (n_classes, n_resources) or as their nonzeros."""
+
+
+@numba.njit(nogil=True)
+def nonzeros(task_shares: FloatArray) -> Nonzeros:
+    """List the nonzeros of a matrix (n_classes, n_resources)."""
+    n, m = task_shares.shape
+    start = np.zeros(n + 1, dtype=np.int64)
+    for i in range(n):
+        number = 0
+        for j in range(m):
+            number += task_shares[i, j] != 0
+        start[i + 1] = start[i] + number
+    resource = np.empty(start[n], dtype=np.int64)
+    share = np.empty(start[n])
+    for i in range(n):
+        e = start[i]
+        for j in range(m):
+            if task_shares[i, j] != 0:
+                resource[e] = j
+                share[e] = task_shares[i, j]
+                e += 1
+    return Nonzeros(start, resource, share)
+
+
+def span(shares: Shares, i: int) -> tuple[int, int]:
+    """First entry of class i, and the one after its last."""
+    if isinstance(shares, Nonzeros):
+        return int(shares.start[i]), int(shares.start[i + 1])
+    return 0, shares.shape[1]
+
+
+def entry(shares: Shares, i: int, e: int) -> tuple[int, float]:
+    """Resource and share of entry e of class i; in a matrix the share may be 0."""
+    if isinstance(shares, Nonzeros):
+        return int(shares.resource[e]), float(shares.share[e])
+    return e, float(shares[i, e])
+
+
+# The same for numba, which chooses when it knows the type (strict: lambdas cannot carry the annotations).
+
+
+@overload(span, strict=False)
+def _span(shares: Any, i: Any) -> Callable[..., Any]:
+    if isinstance(shares, types.Array):
+        return lambda shares, i: (0, shares.shape[1])
+    return lambda shares, i: (shares.start[i], shares.start[i + 1])
+
+
+@overload(entry, strict=False)
+def _entry(shares: Any, i: Any, e: Any) -> Callable[..., Any]:
+    if isinstance(shares, types.Array):
+        return lambda shares, i, e: (e, shares[i, e])
+    return lambda shares, i, e: (shares.resource[e], shares.share[e])
+
+
+def fingerprint(*modules: ModuleType) -> str:
+    """Digest of the sources of modules whose helpers or constants a stored kernel has absorbed.
+
+    Parameters
+    ----------
+    *modules : module
+        Every module but the kernel's own, helpers of helpers included; this one, if it is called.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits, others when a source has changed.
+
+    Examples
+    --------
+    >>> import fairness.errors, fairness.machine.kernels
+    >>> len(fingerprint(fairness.errors, fairness.machine.kernels))
+    64
+    """
+    text = "".join(inspect.getsource(module) for module in modules)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""The model of a static sharing problem: a pool, or a cluster of servers."""

@@ -1,0 +1,463 @@
+r"""Several servers, and the classes of jobs that may run on some of them.
+
+A task of class :math:`n` holds :math:`d_{nr}` units of resource :math:`r` on the server where it runs;
+server :math:`i` has :math:`c_{ir}` units. With :math:`x_{ni}` tasks of class n on server i (the *placement*),
+a class runs :math:`x_n = \sum_i x_{ni}` tasks. Alone on server i it would run
+
+.. math:: \gamma_{ni} = \min_{r:\,d_{nr}>0} c_{ir}/d_{nr}
+
+tasks, or none if the server is not eligible [1]_ (eq. 7). Two ways to share a server:
+
+* *resource division* (RDM, eq. 9): :math:`\sum_n x_{ni} b_{nir} \le 1` for every resource, where
+  :math:`b_{nir} = d_{nr}/c_{ir}` is the share of the resource that one task holds;
+* *time division* (TDM, eq. 10): :math:`\sum_n x_{ni}/\gamma_{ni} \le 1`: one class at a time has the server.
+
+*Effective capacities* [1]_ (section IV): a channel may carry more bits for one user than for another, and a
+coprocessor may speed up some tasks. Then :math:`\gamma` is given, and a task holds its nominal shares times
+:math:`\gamma^{\text{nominal}}_{ni}/\gamma_{ni}`: one that runs twice as fast holds them half the time.
+
+References
+----------
+.. [1] J. Khamse-Ashari, I. Lambadaris, G. Kesidis, B. Urgaonkar and Y. Zhao, "Per-server dominant-share
+   fairness (PS-DSF): a multi-resource fair allocation mechanism for heterogeneous servers", ICC 2017.
+   arXiv:1611.00404.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fairness.arguments.labels import by_label
+from fairness.arguments.validation import (
+    FloatArray,
+    JobCounts,
+    checked_names,
+    float_array,
+    frozen,
+    rationals,
+    refuse_foreign,
+    replaced,
+    require,
+    require_shape,
+)
+from fairness.display.notebook import notebook_html
+from fairness.errors import ModelError
+from fairness.model.tables import aligned
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Cluster"]
+
+FractionMatrix = list[list[Fraction]]
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Cluster(JobCounts):
+    """Servers with their capacities, and who may run where.
+
+    Parameters
+    ----------
+    demands : array_like of shape (n_classes, n_resources), resource units per task
+        Units of resource r that one running task of class n holds. Zeros are allowed, but every class demands
+        something.
+    capacities : array_like of shape (n_servers, n_resources), resource units
+        Zero is allowed: classes that demand an absent resource cannot use the server.
+    eligible : array_like of bool, shape (n_classes, n_servers), optional
+        Placement constraints. Default: every class may run on every server that has what it demands.
+    gamma : array_like of shape (n_classes, n_servers), tasks, optional
+        Tasks of a class alone on a server (effective capacities); 0 where it cannot run. Default: what
+        demands and capacities say.
+    weights : array_like of shape (n_classes,), optional
+        Priority of one job of the class, > 0; a job of weight w is treated as w jobs of weight 1.
+    job_classes, servers, resources : sequence of str, optional
+        Names; by default the labels of the arguments, or "class 1", "server 1", "resource 1", ...
+
+    Tables of pandas and arrays of xarray are read by their labels, never by their order: see
+    :mod:`fairness.arguments.labels`.
+
+    Attributes
+    ----------
+    gamma : ndarray of shape (n_classes, n_servers), tasks
+        As given or derived; 0 exactly where the class cannot run.
+    eligible : ndarray of bool, shape (n_classes, n_servers)
+        Where gamma > 0.
+
+    Raises
+    ------
+    ModelError
+        If a shape, sign, name or label is wrong; if a class demands nothing or can run nowhere; if no class
+        can use a server; if gamma contradicts the eligibility or the capacities; or if a quotient of demands,
+        capacities and gamma is not a float.
+
+    Examples
+    --------
+    >>> cluster = Cluster([[1, 2], [1, 1]], [[9, 12], [12, 0]], eligible=[[True, True], [True, False]])
+    Traceback (most recent call last):
+    ...
+    fairness.errors.ModelError: no class can use 'server 2': ...
+    >>> Cluster([[1, 2], [1, 0]], [[9, 12], [12, 0]])
+    Cluster(2 classes x 2 servers x 2 resources)
+      class    weight  resource 1  resource 2  alone on server 1  alone on server 2
+      class 1       1           1           2                  6                  -
+      class 2       1           1           0                  9                 12
+      server 1                  9          12
+      server 2                 12           0
+    """
+
+    demands: FloatArray
+    capacities: FloatArray
+    gamma: FloatArray
+    weights: FloatArray
+    job_classes: tuple[str, ...]
+    servers: tuple[str, ...]
+    resources: tuple[str, ...]
+    _source: tuple[Any, Any]
+    _given_gamma: Any
+    _given_eligible: NDArray[np.bool_] | None
+
+    def __init__(
+        self,
+        demands: ArrayLike,
+        capacities: ArrayLike,
+        *,
+        eligible: ArrayLike | None = None,
+        gamma: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
+        job_classes: Sequence[str] | None = None,
+        servers: Sequence[str] | None = None,
+        resources: Sequence[str] | None = None,
+    ) -> None:
+        named, (demands, capacities, eligible, gamma, weights) = by_label(
+            {"job_classes": job_classes, "servers": servers, "resources": resources},
+            {
+                "demands": (demands, ("job_classes", "resources")),
+                "capacities": (capacities, ("servers", "resources")),
+                "eligible": (eligible, ("job_classes", "servers")),
+                "gamma": (gamma, ("job_classes", "servers")),
+                "weights": (weights, ("job_classes",)),
+            },
+        )
+        d = float_array("demands", demands, ndim=2)
+        c = float_array("capacities", capacities, ndim=2)
+        (n, m), s = d.shape, c.shape[0]
+        if n == 0 or m == 0 or s == 0:
+            raise ModelError(
+                f"demands has shape {d.shape} and capacities {c.shape}; "
+                "give at least one class, one server and one resource"
+            )
+        classes = checked_names("job_classes", named["job_classes"], n, "class")
+        hosts = checked_names("servers", named["servers"], s, "server")
+        columns = checked_names("resources", named["resources"], m, "resource")
+        require_shape("capacities", c, (s, m), "demands", d)
+        require("demands", d, np.isfinite(d) & (d >= 0), "finite and >= 0", classes, columns)
+        require("capacities", c, np.isfinite(c) & (c >= 0), "finite and >= 0", hosts, columns)
+        w = np.ones(n) if weights is None else float_array("weights", weights, ndim=1)
+        require_shape("weights", w, (n,), "demands", d)
+        require("weights", w, np.isfinite(w) & (w > 0), "finite and > 0", classes)
+        for k in np.flatnonzero(~d.any(axis=1)):
+            raise ModelError(
+                f"job class {classes[k]!r} demands nothing, so its allocation is unbounded; give it a demand"
+            )
+        allowed = _eligibility(eligible, (n, s))
+        nominal = _alone(d, c)
+        _in_range(d, c, nominal, classes, hosts, columns)
+        tasks = nominal if gamma is None else float_array("gamma", gamma, ndim=2)
+        if gamma is not None:
+            if tasks.shape != (n, s):
+                raise ModelError(
+                    f"gamma must have shape (n_classes, n_servers) = {(n, s)}; got {tasks.shape}"
+                )
+            require("gamma", tasks, np.isfinite(tasks) & (tasks >= 0), "finite and >= 0", classes, hosts)
+            _agree(tasks, nominal, allowed, classes, hosts)
+        if allowed is not None:
+            tasks = np.where(allowed, tasks, 0.0)
+        usable = tasks > 0
+        if gamma is not None:
+            _speeds_in_range(tasks, nominal, usable, classes, hosts)
+        for k in np.flatnonzero(~usable.any(axis=1)):
+            raise ModelError(
+                f"job class {classes[k]!r} can run nowhere: {_why(int(k), hosts, columns, d, c, allowed)}"
+            )
+        for i in np.flatnonzero(~usable.any(axis=0)):
+            raise ModelError(
+                f"no class can use {hosts[i]!r}: none is eligible there and finds all that it demands; "
+                "remove the server or make a class eligible"
+            )
+        for name, value in (
+            ("demands", frozen(d)),
+            ("capacities", frozen(c)),
+            ("gamma", frozen(np.ascontiguousarray(tasks))),
+            ("weights", frozen(w)),
+            ("job_classes", classes),
+            ("servers", hosts),
+            ("resources", columns),
+            ("_source", (rationals(demands), rationals(capacities))),
+            ("_given_gamma", None if gamma is None else (rationals(gamma), frozen(tasks))),
+            ("_given_eligible", allowed),
+        ):
+            object.__setattr__(self, name, value)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of job classes."""
+        return self.demands.shape[0]
+
+    @property
+    def n_servers(self) -> int:
+        """Number of servers."""
+        return self.capacities.shape[0]
+
+    @property
+    def n_resources(self) -> int:
+        """Number of resources."""
+        return self.demands.shape[1]
+
+    @property
+    def given_gamma(self) -> Any:
+        """Gamma as it was given: nested lists of exact entries, or an array of floats; None if it was not."""
+        if self._given_gamma is None:
+            return None
+        exact, floats = self._given_gamma
+        return floats if exact is None else [list(row) for row in exact]
+
+    @property
+    def given_eligible(self) -> NDArray[np.bool_] | None:
+        """Placement constraints as they were given, a boolean array; None if they were not."""
+        return self._given_eligible
+
+    @cached_property
+    def eligible(self) -> NDArray[np.bool_]:
+        """Where a class can run, shape (n_classes, n_servers)."""
+        return self.gamma > 0
+
+    @cached_property
+    def task_shares(self) -> FloatArray:
+        """Share of a resource of a server that one task holds there, (n_classes, n_servers, n_resources).
+
+        0 where the class cannot run. The largest entry over the resources is 1/gamma.
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = self.demands[:, None, :] / self.capacities[None, :, :]
+            shares = np.where(self.eligible[:, :, None] & (self.demands[:, None, :] > 0), shares, 0.0)
+            if self._given_gamma is not None:
+                speed = np.where(self.eligible, _alone(self.demands, self.capacities) / self.gamma, 0.0)
+                shares *= speed[:, :, None]
+        return frozen(shares)
+
+    @cached_property
+    def total_capacities(self) -> FloatArray:
+        """Units of each resource in the whole cluster, shape (n_resources,)."""
+        return frozen(self.capacities.sum(axis=0))
+
+    @cached_property
+    def unconstrained_gamma(self) -> FloatArray:
+        """Tasks of a class alone on a server if placement constraints were lifted, (n_classes, n_servers).
+
+        As given, if gamma was: it must be 0 where a class is not eligible, so it cannot say more.
+        """
+        if self._given_gamma is not None:
+            given: FloatArray = self._given_gamma[1]
+            return given
+        return frozen(_alone(self.demands, self.capacities))
+
+    @property
+    def is_rational(self) -> bool:
+        """Whether demands, capacities and gamma (if given) were given as integers or fractions."""
+        exact_gamma = self._given_gamma is None or self._given_gamma[0] is not None
+        return self._source[0] is not None and self._source[1] is not None and exact_gamma
+
+    def as_fractions(self) -> tuple[FractionMatrix, FractionMatrix, FractionMatrix]:
+        """Demands, capacities and gamma over the rationals.
+
+        Raises
+        ------
+        ModelError
+            If an entry was given as a float.
+        """
+        if not self.is_rational:
+            raise ModelError(
+                "demands, capacities or gamma were given as floats; "
+                "give ints or fractions.Fraction for exact results"
+            )
+        demands, capacities = ([[Fraction(v) for v in row] for row in rows] for rows in self._source)
+        given = None if self._given_gamma is None else self._given_gamma[0]
+        gamma = [
+            [
+                Fraction(0)
+                if not self.eligible[n, i]
+                else min(c / v for c, v in zip(capacities[i], demands[n], strict=True) if v > 0)
+                if given is None
+                else Fraction(given[n][i])
+                for i in range(self.n_servers)
+            ]
+            for n in range(self.n_classes)
+        ]
+        return demands, capacities, gamma
+
+    def replaced(self, **changes: Any) -> Cluster:
+        """Cluster with some arguments of the constructor changed; the names stay where they still fit."""
+        kept = dict(changes)
+        if self._given_gamma is not None:
+            kept.setdefault("gamma", self.given_gamma)
+        if self._given_eligible is not None:
+            kept.setdefault("eligible", self._given_eligible)
+        return replaced(self, ("demands", "capacities"), ("weights",), kept, optional=("gamma", "eligible"))
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per class: weight, demand of each resource, tasks alone on each server (gamma).
+
+        Examples
+        --------
+        >>> Cluster([[1, 2], [1, 0]], [[9, 12], [12, 0]]).to_dataframe()["alone on server 2"].tolist()
+        [0.0, 12.0]
+        """
+        import pandas as pd
+
+        columns = {"weight": self.weights}
+        columns |= {f"demand of {name}": self.demands[:, r] for r, name in enumerate(self.resources)}
+        columns |= {f"alone on {name}": self.gamma[:, i] for i, name in enumerate(self.servers)}
+        return pd.DataFrame(columns, index=pd.Index(self.job_classes, name="job_class"))
+
+    def _repr_html_(self) -> str:
+        heading = (
+            f"Cluster({self.n_classes} classes x {self.n_servers} servers x {self.n_resources} resources)"
+        )
+        lines = [
+            f"{server}: " + ", ".join(f"{name} {c:g}" for name, c in zip(self.resources, row, strict=True))
+            for server, row in zip(self.servers, self.capacities, strict=True)
+        ]
+        return notebook_html(heading, self.to_dataframe(), lines)
+
+    def __repr__(self) -> str:
+        head = f"Cluster({self.n_classes} classes x {self.n_servers} servers x {self.n_resources} resources)"
+        if self.n_classes > 20 or self.n_servers > 8 or self.n_resources > 8:
+            return head
+        table = [["class", "weight", *self.resources, *(f"alone on {s}" for s in self.servers)]]
+        for n, name in enumerate(self.job_classes):
+            alone = (f"{g:g}" if g > 0 else "-" for g in self.gamma[n])
+            table.append([name, f"{self.weights[n]:g}", *(f"{v:g}" for v in self.demands[n]), *alone])
+        for i, name in enumerate(self.servers):
+            table.append([name, "", *(f"{v:g}" for v in self.capacities[i]), *([""] * self.n_servers)])
+        return "\n".join([head, *(line.rstrip() for line in aligned(table))])
+
+
+def _alone(demands: FloatArray, capacities: FloatArray) -> FloatArray:
+    """Tasks of each class alone on each server, (n_classes, n_servers)."""
+    alone = np.full((demands.shape[0], capacities.shape[0]), np.inf)
+    with np.errstate(over="ignore"):  # refused by _in_range
+        for r in range(demands.shape[1]):
+            wants = demands[:, r] > 0
+            alone[wants] = np.minimum(alone[wants], capacities[:, r] / demands[wants, r][:, None])
+    return alone
+
+
+def _in_range(
+    demands: FloatArray,
+    capacities: FloatArray,
+    nominal: FloatArray,
+    classes: tuple[str, ...],
+    hosts: tuple[str, ...],
+    columns: tuple[str, ...],
+) -> None:
+    """Refuse a demand that over a capacity, or a capacity that over all demands, is not a float."""
+    some, there = demands[demands > 0], capacities[capacities > 0]
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        # If this holds, as it nearly always does, it holds for every quotient.
+        if not there.size or (some.max() / there.min() < 1e300 and some.min() / there.max() > 1e-300):
+            return
+        for r in range(demands.shape[1]):
+            share = demands[:, r, None] / capacities[:, r]
+            lost = ~np.isfinite(share) | (share == 0) | np.isinf(nominal)
+            for k, i in np.argwhere(lost & (demands[:, r, None] > 0) & (capacities[:, r] > 0)):
+                raise ModelError(
+                    f"demands[{k}, {r}] = {demands[k, r]:g} over capacities[{i}, {r}] = {capacities[i, r]:g} "
+                    f"({classes[k]!r}, {hosts[i]!r}, {columns[r]!r}) is beyond the range of floats; "
+                    "give this resource another unit"
+                )
+
+
+def _speeds_in_range(
+    gamma: FloatArray,
+    nominal: FloatArray,
+    usable: NDArray[np.bool_],
+    classes: tuple[str, ...],
+    hosts: tuple[str, ...],
+) -> None:
+    """Refuse a gamma whose inverse, or that over the nominal one, is not a float."""
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        speed = nominal / gamma
+        lost = usable & ~(np.isfinite(1.0 / gamma) & np.isfinite(speed) & (speed > 0))
+    for k, i in np.argwhere(lost):
+        raise ModelError(
+            f"gamma[{k}, {i}] = {gamma[k, i]:g} for {classes[k]!r} on {hosts[i]!r}, where demands and "
+            f"capacities give {nominal[k, i]:g}: a quotient is beyond the range of floats; "
+            "give the tasks another unit"
+        )
+
+
+def _eligibility(eligible: ArrayLike | None, shape: tuple[int, int]) -> NDArray[np.bool_] | None:
+    if eligible is None:
+        return None
+    refuse_foreign("eligible", eligible)
+    try:
+        given = np.asarray(eligible)
+    except ValueError as error:
+        raise ModelError(f"eligible must have rows of equal length: {error}") from None
+    if given.shape != shape:
+        raise ModelError(f"eligible must have shape (n_classes, n_servers) = {shape}; got {given.shape}")
+    if given.dtype != bool and not np.isin(given, (0, 1)).all():
+        raise ModelError("eligible must hold booleans: True where the class may run on the server")
+    allowed = given.astype(bool)
+    allowed.flags.writeable = False
+    return allowed
+
+
+def _agree(
+    gamma: FloatArray,
+    nominal: FloatArray,
+    allowed: NDArray[np.bool_] | None,
+    classes: tuple[str, ...],
+    hosts: tuple[str, ...],
+) -> None:
+    """Refuse a gamma that contradicts the eligibility or the capacities."""
+    clashes = [(nominal == 0, gamma > 0, "lacks a resource that the class demands; set gamma to 0 there")]
+    if allowed is not None:
+        clashes.append((~allowed, gamma > 0, "is not eligible; set gamma to 0 there or eligible to True"))
+        clashes.append(
+            (allowed & (nominal > 0), gamma == 0, "is eligible; set gamma > 0 there or eligible to False")
+        )
+    for state, value, remedy in clashes:
+        for k, i in np.argwhere(state & value):
+            raise ModelError(
+                f"gamma contradicts the model: gamma[{k}, {i}] = {gamma[k, i]:g} for {classes[k]!r} on "
+                f"{hosts[i]!r}, but this server {remedy}"
+            )
+
+
+def _why(
+    k: int,
+    hosts: tuple[str, ...],
+    columns: tuple[str, ...],
+    demands: FloatArray,
+    capacities: FloatArray,
+    allowed: NDArray[np.bool_] | None,
+) -> str:
+    """Why class k can run nowhere, and what to do."""
+    if allowed is not None and not allowed[k].any():
+        return f"eligible[{k}] is False on all servers; make it eligible somewhere or remove the class"
+    for i in range(len(hosts)):
+        lacking = (demands[k] > 0) & (capacities[i] == 0)
+        if (allowed is None or allowed[k, i]) and lacking.any():
+            return (
+                f"every server that it may use lacks something it demands ({hosts[i]!r} has no "
+                f"{columns[int(np.argmax(lacking))]!r}); add capacity or remove the class"
+            )
+    return f"gamma[{k}] is 0 on all servers; give a positive entry or remove the class"

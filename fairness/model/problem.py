@@ -1,0 +1,254 @@
+r"""One pool of resources and the classes of jobs that share it.
+
+A task of class :math:`i` holds :math:`a_{ij}` units of resource :math:`j` while it runs. With
+:math:`x_i` jobs of class :math:`i` present, an allocation :math:`\varphi` (tasks running per class)
+is feasible when
+
+.. math:: \sum_i \varphi_i a_{ij} \le C_j \quad\text{for all } j, \qquad 0 \le \varphi_i \le x_i \ell_i,
+
+where :math:`\ell_i` is the most tasks that one job of the class can run (infinite by default).
+A :class:`Problem` holds :math:`a, C`, the weights :math:`w`, the limits :math:`\ell` and the names.
+It is validated once, here, so that everything below may assume a well-formed model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fairness.arguments.labels import by_label
+from fairness.arguments.validation import (
+    FloatArray,
+    JobCounts,
+    checked_names,
+    float_array,
+    frozen,
+    rationals,
+    replaced,
+    require,
+    require_shape,
+)
+from fairness.display.notebook import notebook_html
+from fairness.errors import ModelError
+from fairness.model.tables import aligned
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Problem"]
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Problem(JobCounts):
+    """A pool: demands, capacities, weights and limits.
+
+    Parameters
+    ----------
+    demands : array_like of shape (n_classes, n_resources), resource units per task
+        Units of resource j that one running task of class i holds. Zeros are allowed.
+    capacities : array_like of shape (n_resources,), resource units
+        Zero is allowed: classes that demand such a resource get no task.
+    weights : array_like of shape (n_classes,), optional
+        Priority of one job of the class, > 0; a job of weight w is treated as w jobs of weight 1.
+        Default: all 1.
+    limits : array_like of shape (n_classes,), tasks per job, optional
+        Most tasks that one job can run, > 0. Default: infinite.
+    job_classes, resources : sequence of str, optional
+        Names; by default the labels of the arguments, or "class 1", "class 2", ... and "resource 1", ...
+
+    Tables of pandas and arrays of xarray are read by their labels, never by their order: see
+    :mod:`fairness.arguments.labels`.
+
+    Raises
+    ------
+    ModelError
+        If a shape, sign, name or label is wrong, if a class demands nothing and has no limit (its
+        allocation would be unbounded), or if the quotient of a demand and a capacity is not a float.
+
+    Examples
+    --------
+    >>> pool = Problem([[1, 4], [3, 1]], [9, 18], job_classes=["A", "B"], resources=["cpu", "ram"])
+    >>> pool
+    Problem(2 classes x 2 resources)
+      class  weight  limit  cpu  ram
+      A           1    inf    1    4
+      B           1    inf    3    1
+      capacity                9   18
+
+    A table brings its names, and the order of another's labels does not matter:
+
+    >>> import pandas as pd
+    >>> demands = pd.DataFrame({"cpu": {"A": 1, "B": 3}, "ram": {"A": 4, "B": 1}})
+    >>> Problem(demands, pd.Series({"ram": 18, "cpu": 9})).capacities
+    array([ 9., 18.])
+    """
+
+    demands: FloatArray
+    capacities: FloatArray
+    weights: FloatArray
+    limits: FloatArray
+    job_classes: tuple[str, ...]
+    resources: tuple[str, ...]
+    _source: tuple[Any, Any]
+
+    def __init__(
+        self,
+        demands: ArrayLike,
+        capacities: ArrayLike,
+        *,
+        weights: ArrayLike | None = None,
+        limits: ArrayLike | None = None,
+        job_classes: Sequence[str] | None = None,
+        resources: Sequence[str] | None = None,
+    ) -> None:
+        named, (demands, capacities, weights, limits) = by_label(
+            {"job_classes": job_classes, "resources": resources},
+            {
+                "demands": (demands, ("job_classes", "resources")),
+                "capacities": (capacities, ("resources",)),
+                "weights": (weights, ("job_classes",)),
+                "limits": (limits, ("job_classes",)),
+            },
+        )
+        a = float_array("demands", demands, ndim=2)
+        n, m = a.shape
+        if n == 0 or m == 0:
+            raise ModelError(f"demands has shape {a.shape}; give at least one class and one resource")
+        names = checked_names("job_classes", named["job_classes"], n, "class")
+        columns = checked_names("resources", named["resources"], m, "resource")
+        require("demands", a, np.isfinite(a) & (a >= 0), "finite and >= 0", names, columns)
+        c = float_array("capacities", capacities, ndim=1)
+        require_shape("capacities", c, (m,), "demands", a)
+        require("capacities", c, np.isfinite(c) & (c >= 0), "finite and >= 0", columns)
+        w = np.ones(n) if weights is None else float_array("weights", weights, ndim=1)
+        require_shape("weights", w, (n,), "demands", a)
+        require("weights", w, np.isfinite(w) & (w > 0), "finite and > 0", names)
+        cap = np.full(n, np.inf) if limits is None else float_array("limits", limits, ndim=1)
+        require_shape("limits", cap, (n,), "demands", a)
+        require("limits", cap, cap > 0, "> 0 (inf for no limit)", names)
+        for i in np.flatnonzero(~a.any(axis=1) & np.isinf(cap)):
+            raise ModelError(
+                f"job class {names[i]!r} demands nothing and has no limit, so its allocation is "
+                f"unbounded; give it a demand or set limits[{i}]"
+            )
+        for name, value in (
+            ("demands", frozen(a)),
+            ("capacities", frozen(c)),
+            ("weights", frozen(w)),
+            ("limits", frozen(cap)),
+            ("job_classes", names),
+            ("resources", columns),
+            ("_source", (rationals(demands), rationals(capacities))),
+        ):
+            object.__setattr__(self, name, value)
+        share = self.task_shares
+        lost = ~np.isfinite(share) | ((share == 0) & (a > 0) & (c > 0))
+        if lost.any():
+            row, column = (int(k) for k in np.argwhere(lost)[0])
+            raise ModelError(
+                f"demands[{row}, {column}] = {a[row, column]:g} over capacities[{column}] = {c[column]:g} "
+                f"({names[row]!r}, {columns[column]!r}) is beyond the range of floats; give this resource "
+                "another unit"
+            )
+
+    @property
+    def n_classes(self) -> int:
+        """Number of job classes."""
+        return self.demands.shape[0]
+
+    @property
+    def n_resources(self) -> int:
+        """Number of resources."""
+        return self.demands.shape[1]
+
+    @cached_property
+    def blocked(self) -> NDArray[np.bool_]:
+        """Classes, shape (n_classes,), that demand a resource of capacity 0 and so never run."""
+        return np.any(self.demands[:, self.capacities == 0] > 0, axis=1)
+
+    @cached_property
+    def task_shares(self) -> FloatArray:
+        """Share of each resource that one task holds, a_ij / C_j; shape (n_classes, n_resources).
+
+        Columns of capacity 0 are 0: no class that is not :attr:`blocked` demands them.
+        """
+        # What overflows is refused by the constructor.
+        with np.errstate(over="ignore", invalid="ignore"):
+            scale = np.divide(1.0, self.capacities, out=np.zeros(self.n_resources), where=self.capacities > 0)
+            return frozen(self.demands * scale)
+
+    @property
+    def is_rational(self) -> bool:
+        """Whether demands and capacities were given as integers or fractions."""
+        return self._source[0] is not None and self._source[1] is not None
+
+    def as_fractions(self) -> tuple[list[list[Fraction]], list[Fraction]]:
+        """Demands and capacities as given, over the rationals.
+
+        Raises
+        ------
+        ModelError
+            If an entry was given as a float.
+
+        Examples
+        --------
+        >>> Problem([[Fraction(1, 3), 1]], [1, 2]).as_fractions()
+        ([[Fraction(1, 3), Fraction(1, 1)]], [Fraction(1, 1), Fraction(2, 1)])
+        """
+        if not self.is_rational:
+            raise ModelError(
+                "demands and capacities were given as floats; "
+                "give ints or fractions.Fraction for exact results"
+            )
+        rows, row = self._source
+        return [[Fraction(v) for v in r] for r in rows], [Fraction(v) for v in row]
+
+    def replaced(self, **changes: Any) -> Problem:
+        """Problem with some arguments of the constructor changed; the names stay where they still fit.
+
+        Examples
+        --------
+        >>> Problem([[1, 4], [3, 1]], [9, 18]).replaced(capacities=[9, 9]).capacities
+        array([9., 9.])
+        """
+        return replaced(self, ("demands", "capacities"), ("weights", "limits"), changes)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per class: weight, limit, demand of each resource.
+
+        Examples
+        --------
+        >>> pool = Problem([[1, 4], [3, 1]], [9, 18], resources=["cpu", "ram"])
+        >>> pool.to_dataframe()["demand of ram"].tolist()
+        [4.0, 1.0]
+        """
+        import pandas as pd
+
+        columns = {"weight": self.weights, "limit": self.limits}
+        columns |= {f"demand of {name}": self.demands[:, j] for j, name in enumerate(self.resources)}
+        return pd.DataFrame(columns, index=pd.Index(self.job_classes, name="job_class"))
+
+    def _repr_html_(self) -> str:
+        capacities = (f"{name} {c:g}" for name, c in zip(self.resources, self.capacities, strict=True))
+        heading = f"Problem({self.n_classes} classes x {self.n_resources} resources)"
+        return notebook_html(heading, self.to_dataframe(), [f"capacities: {', '.join(capacities)}"])
+
+    def __repr__(self) -> str:
+        head = ["class", "weight", "limit", *self.resources]
+        rows = [
+            [name, f"{w:g}", f"{cap:g}", *(f"{v:g}" for v in row)]
+            for name, w, cap, row in zip(
+                self.job_classes, self.weights, self.limits, self.demands, strict=True
+            )
+        ]
+        foot = ["capacity", "", "", *(f"{v:g}" for v in self.capacities)]
+        lines = [f"Problem({self.n_classes} classes x {self.n_resources} resources)"]
+        if len(rows) > 20 or self.n_resources > 12:
+            return lines[0]
+        return "\n".join([*lines, *aligned([head, *rows, foot])])

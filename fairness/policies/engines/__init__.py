@@ -1,0 +1,1 @@
+"""What policies of pools compute with: filling, prices, paths of caps."""

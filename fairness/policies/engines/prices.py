@@ -1,0 +1,233 @@
+r"""Prices for a batch of states: Newton on the active set, from state to state.
+
+In units where every capacity is 1, with :math:`W_i = x_i w_i` and :math:`L_i = x_i \ell_i`, weighted
+:math:`\alpha`-fair tasks are a function of one price per resource,
+
+.. math:: \varphi_i(p) = \min\bigl(L_i, W_i (\textstyle\sum_j a_{ij} p_j)^{-1/\alpha}\bigr), \qquad
+   0 \le p_j \perp 1 - \sum_i \varphi_i(p) a_{ij} \ge 0 .
+
+A state (one vector of counts) is solved by Newton's method on the usages of the priced resources, which must
+be 1: a price that would turn negative leaves the set, a resource that overflows enters it. It starts from the
+prices of the previous state and, where that does not certify, from an interior point
+(:mod:`fairness.policies.engines.interior`). With bills :math:`e = A p`, the Hessian of the dual is
+:math:`A^\top \mathrm{diag}(\varphi_i/(\alpha e_i)) A` over the classes below their limits. It is singular
+when resources are redundant; a dependent one then keeps its price.
+
+Tasks are exact functions of the prices, so all that can be wrong with a state is the excess over a
+capacity, or the slack of a resource with a price: that is its residual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numba
+import numpy as np
+
+from fairness.machine import kernels
+from fairness.machine.compiling import stored
+from fairness.machine.kernels import IntArray, Shares, entry, fingerprint, nonzeros, span
+from fairness.model.problem import FloatArray
+from fairness.policies.engines import filling, interior
+from fairness.policies.engines.interior import BLOCK, COLUMNS, ROWS, factorise, gram, interior_point, solve
+
+__all__ = ["CERTIFIED", "price_kernel"]
+
+Kernel = Callable[..., None]
+
+CERTIFIED = 1e-10
+"""Largest residual (excess over a capacity, or slack of a priced resource) of a solved state."""
+
+_SHARP = 1e-13  # Newton stops here: errors are squared, so the step that arrives goes on to rounding errors
+_STEPS = 25
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _tasks_at(cost: float, weight: float, cap: float, alpha: float) -> float:
+    if not cost > 0:
+        return cap
+    if alpha == 1.0:
+        return min(cap, weight / cost)
+    if alpha == 2.0:
+        return min(cap, weight / np.sqrt(cost))
+    return min(cap, weight * cost ** (-1.0 / alpha))
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _newton(
+    shares: Shares,
+    users: IntArray,
+    alpha: float,
+    rows: FloatArray,
+    columns: FloatArray,
+    matrix: FloatArray,
+) -> float:
+    """Improve the prices in ``columns[0]`` and set the tasks; return the residual, infinite for failure."""
+    m = columns.shape[1]
+    weight, cap, phi, factor = rows[0], rows[1], rows[2], rows[3]
+    p, load, active, step = columns[0], columns[1], columns[2], columns[3]
+    for j in range(m):
+        active[j] = 1.0 if p[j] > 0 else 0.0
+    before = np.inf
+    blocking = -1
+    for _ in range(_STEPS):
+        load[:] = -1.0
+        for i in users:
+            cost = 0.0
+            first, last = span(shares, i)
+            for e in range(first, last):
+                j, a = entry(shares, i, e)
+                cost += a * p[j]
+            value = _tasks_at(cost, weight[i], cap[i], alpha)
+            if not value < np.inf:
+                return np.inf
+            phi[i] = value
+            factor[i] = np.sqrt(value / (alpha * cost)) if value < cap[i] else 0.0
+            for e in range(first, last):
+                j, a = entry(shares, i, e)
+                load[j] += a * value
+        residual = 0.0
+        for j in range(m):
+            violation = abs(load[j]) if active[j] > 0 else load[j]
+            residual = max(residual, violation)
+            if load[j] > _SHARP:
+                active[j] = 1.0
+        # The second way out is the level of rounding errors.
+        if residual <= _SHARP or (residual <= CERTIFIED and residual >= 0.5 * before):
+            return residual
+        before = residual
+        again = True
+        while again:
+            gram(shares, users, factor, active, matrix)
+            for j in range(m):
+                step[j] = load[j]
+                if not matrix[j, j] > 0:
+                    matrix[j, j] = 1.0
+                    step[j] = 0.0
+            factorise(matrix)
+            solve(matrix, step)
+            # A resource overflows but needs no price, when the others' new prices already mend it.
+            again = False
+            for j in range(m):
+                if active[j] > 0 and p[j] == 0 and step[j] < 0:
+                    active[j] = 0.0
+                    again = True
+        # The step ends where a price reaches 0: what is beyond was computed for a set that has changed.
+        length = 1.0
+        for j in range(m):
+            if p[j] > 0 and p[j] + length * step[j] < 0:
+                length = p[j] / -step[j]
+                blocking = j
+        for j in range(m):
+            p[j] += length * step[j]
+            if not p[j] > 0 or (length < 1 and j == blocking):
+                p[j] = 0.0
+                active[j] = 0.0
+        if length < 1:
+            before = np.inf
+    return np.inf
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _solve_states(
+    shares: Shares,
+    limits: FloatArray,
+    counts: FloatArray,
+    tasks: FloatArray,
+    growth: FloatArray,
+    alpha: float,
+    prices: FloatArray,
+    residuals: FloatArray,
+) -> None:
+    n_states, n = counts.shape
+    m = prices.size
+    present = np.empty(n, dtype=np.int64)
+    rows = np.empty((ROWS, n))
+    columns = np.zeros((COLUMNS, m))
+    matrix = np.empty((m, m))
+    weight, cap, phi, p = rows[0], rows[1], rows[2], columns[0]
+    unit = 1.0
+    warm = False
+    for state in range(n_states):
+        number = 0
+        for i in range(n):
+            x = counts[state, i]
+            # A class without demand is bounded by its limit alone.
+            tasks[state, i] = x * limits[i] if x > 0 and growth[i] == np.inf else 0.0
+            if x > 0 and growth[i] < np.inf:
+                present[number] = i
+                number += 1
+                weight[i] = x * growth[i] / unit
+                cap[i] = x * limits[i]
+        users = present[:number]
+        residual = 0.0 if number == 0 else np.inf
+        for cold in range(0 if warm else 1, 2):
+            if residual <= CERTIFIED:
+                break
+            if cold == 1:
+                for i in users:
+                    weight[i] = counts[state, i] * growth[i]
+                unit = interior_point(shares, users, alpha, rows, columns, matrix)
+            residual = _newton(shares, users, alpha, rows, columns, matrix)
+        residuals[state] = residual
+        warm = number > 0 and residual <= CERTIFIED
+        for i in users:
+            tasks[state, i] = phi[i]
+    for j in range(m):
+        prices[j] = p[j] * unit**alpha if warm else 0.0
+
+
+def _kernels(sources: str) -> tuple[Kernel, Kernel]:
+    """Kernels for few and for many resources, stored for these sources (:mod:`fairness.machine.kernels`)."""
+
+    @stored(nogil=True, error_model="numpy")
+    def few(
+        task_shares: FloatArray,
+        limits: FloatArray,
+        counts: FloatArray,
+        tasks: FloatArray,
+        growth: FloatArray,
+        alpha: float,
+        prices: FloatArray,
+        residuals: FloatArray,
+    ) -> None:
+        assert sources
+        _solve_states(task_shares, limits, counts, tasks, growth, alpha, prices, residuals)
+
+    @stored(nogil=True, error_model="numpy")
+    def many(
+        task_shares: FloatArray,
+        limits: FloatArray,
+        counts: FloatArray,
+        tasks: FloatArray,
+        growth: FloatArray,
+        alpha: float,
+        prices: FloatArray,
+        residuals: FloatArray,
+    ) -> None:
+        assert sources
+        _solve_states(nonzeros(task_shares), limits, counts, tasks, growth, alpha, prices, residuals)
+
+    return few, many
+
+
+_few, _many = _kernels(fingerprint(kernels, filling, interior))
+
+
+def price_kernel(
+    task_shares: FloatArray,
+    limits: FloatArray,
+    counts: FloatArray,
+    tasks: FloatArray,
+    growth: FloatArray,
+    alpha: float,
+    prices: FloatArray,
+    residuals: FloatArray,
+) -> None:
+    """Fill ``tasks`` (n_states, n_classes), ``residuals`` (n_states,) and the ``prices`` of the last state.
+
+    ``growth`` (n_classes,) holds the weights, infinite for classes without demand. Capacities are 1.
+    Where the residual of a state exceeds :data:`CERTIFIED` its tasks are not a solution.
+    """
+    kernel = _few if prices.size <= BLOCK else _many
+    kernel(task_shares, limits, counts, tasks, growth, alpha, prices, residuals)

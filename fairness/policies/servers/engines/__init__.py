@@ -1,0 +1,1 @@
+"""What policies of clusters compute with: leximin levels, markets, water-filling."""

@@ -1,0 +1,1 @@
+"""Changes of a model that properties compare: lies, arrivals, departures, other units."""

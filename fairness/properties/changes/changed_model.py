@@ -1,0 +1,362 @@
+r"""Changes of a model: a lie, a departure, an arrival, more capacity, other units.
+
+A change is a recipe in absolute terms ("class 1 claims (16, 8)"), so that it can be made again on a model
+that a search has altered. Exact entries stay exact. Servers that no class can use after the change drop out
+of the cluster; the others keep their names.
+
+:meth:`to_dict` and :func:`change_from_dict` write a change as JSON: integers and fractions as strings, floats
+as numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fairness.errors import ModelError
+from fairness.model.cluster import Cluster
+from fairness.model.problem import Problem
+from fairness.properties.changes.lies import Lie
+from fairness.properties.changes.parts import (
+    Number,
+    Row,
+    distinct_users,
+    divisible,
+    entries,
+    entry,
+    is_index,
+    length,
+    mapped,
+    nearby,
+    only,
+    plain,
+    set_fields,
+    unplain,
+    without,
+)
+from fairness.properties.protocol.arithmetic import as_given, given_gamma, row_text, shown
+from fairness.properties.protocol.property import Change, Model
+
+__all__ = ["Grow", "Join", "Leave", "Lie", "Units", "change_from_dict"]
+
+
+@dataclass(frozen=True)
+class Leave(Change):
+    """A class that leaves.
+
+    Examples
+    --------
+    >>> Leave((2,)).apply(Problem([[4, 1], [1, 16], [16, 1]], [100, 100])).job_classes
+    ('class 1', 'class 2')
+    """
+
+    users: tuple[int, ...]
+    kind = "leave"
+
+    def __post_init__(self) -> None:
+        set_fields(self, users=distinct_users(self.users))
+
+    def apply(self, model: Model) -> Model:
+        """Model of those who stay."""
+        self.validate(model)
+        return only(model, [n for n in range(model.n_classes) if n not in self.users], {})
+
+    def validate(self, model: Model) -> None:
+        """Refuse a departure of classes that are not there, or of everybody."""
+        super().validate(model)
+        if len(self.users) == model.n_classes:
+            raise ModelError("nobody would be left; let at least one class stay")
+
+    def text(self, model: Model) -> str:
+        """Who leaves."""
+        self.validate(model)
+        names = " and ".join(model.job_classes[n] for n in self.users)
+        return f"{names} {'leaves' if len(self.users) == 1 else 'leave'}"
+
+    def neighbours(self, model: Model, rng: np.random.Generator) -> Iterator[Leave]:
+        """The departure of another class."""
+        yield from (Leave((n,)) for n in range(model.n_classes) if (n,) != self.users)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON."""
+        return {"kind": self.kind, "users": list(self.users)}
+
+
+@dataclass(frozen=True)
+class Join(Change):
+    """The moment when only some classes have joined, with their contributions.
+
+    Every class brings a part of each resource (of each server) in proportion to its weight; all of them
+    together make up the model.
+
+    Parameters
+    ----------
+    users : tuple of int
+        Who has joined.
+
+    Examples
+    --------
+    >>> Join((0, 2)).apply(Problem([[4, 1], [1, 16], [16, 1]], [90, 60])).capacities
+    array([60., 40.])
+    """
+
+    users: tuple[int, ...]
+    kind = "join"
+
+    def __post_init__(self) -> None:
+        set_fields(self, users=tuple(sorted(distinct_users(self.users))))
+
+    def apply(self, model: Model) -> Model:
+        """Those who have joined, with what they brought."""
+        self.validate(model)
+        part = self.part(model)
+        scaled: dict[str, Any] = {"capacities": mapped(lambda c: c * part, as_given(model)[1])}
+        if isinstance(model, Cluster) and (gamma := given_gamma(model)) is not None:
+            scaled["gamma"] = mapped(lambda g: g * part, gamma)
+        return only(model, list(self.users), scaled)
+
+    def part(self, model: Model) -> Fraction:
+        """What they brought, as a part of the whole."""
+        weights = [Fraction(float(w)) for w in model.weights]
+        return Fraction(sum(weights[n] for n in self.users)) / sum(weights)
+
+    def text(self, model: Model) -> str:
+        """Who has joined."""
+        self.validate(model)
+        names = ", ".join(model.job_classes[n] for n in self.users)
+        return f"only {names} joined so far, with {self.part(model)} of every resource"
+
+    def neighbours(self, model: Model, rng: np.random.Generator) -> Iterator[Join]:
+        """Fewer who have joined, then more."""
+        for k in range(len(self.users) if len(self.users) > 1 else 0):
+            yield Join(without(self.users, k))
+        for n in range(model.n_classes):
+            if n not in self.users:
+                yield Join(tuple(sorted((*self.users, n))))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON."""
+        return {"kind": self.kind, "users": list(self.users)}
+
+
+@dataclass(frozen=True)
+class Grow(Change):
+    """More capacity.
+
+    Parameters
+    ----------
+    amounts : tuple, one entry per resource, resource units
+        What is added, >= 0.
+    server : int or None
+        Which server grows; None for a pool.
+
+    Notes
+    -----
+    Effective capacities (given gamma) grow like the nominal ones.
+
+    Examples
+    --------
+    >>> Grow((1, 0)).apply(Problem([[2, 1], [1, 2]], [1, 1])).capacities
+    array([2., 1.])
+    """
+
+    amounts: Row
+    server: int | None = None
+    kind = "add capacity"
+
+    def __post_init__(self) -> None:
+        set_fields(self, amounts=entries("amounts", self.amounts))
+        if self.server is not None and not is_index(self.server):
+            raise ModelError(f"server must be the index of a server, or None on a pool; got {self.server!r}")
+
+    def apply(self, model: Model) -> Model:
+        """Model with the larger capacities."""
+        self.validate(model)
+        capacities = as_given(model)[1]
+        if isinstance(model, Problem) or self.server is None:
+            return model.replaced(capacities=self._grown(capacities))
+        grown = list(capacities)
+        grown[self.server] = self._grown(capacities[self.server])
+        gamma = given_gamma(model)
+        if gamma is None:
+            return model.replaced(capacities=grown)
+        demands = as_given(model)[0]
+        rows = [list(row) for row in gamma]
+        for row, need in zip(rows, demands, strict=True):
+            if row[self.server] > 0:
+                before, after = (
+                    min(divisible(c[self.server][r]) / divisible(v) for r, v in enumerate(need) if v > 0)
+                    for c in (capacities, grown)
+                )
+                row[self.server] = row[self.server] * (after / before)
+        return model.replaced(capacities=grown, gamma=rows)
+
+    def text(self, model: Model) -> str:
+        """What grows."""
+        self.validate(model)
+        capacities = as_given(model)[1]
+        old = capacities if self.server is None else capacities[self.server]
+        name = "the pool" if isinstance(model, Problem) else model.servers[self.server or 0]
+        return f"{name} grows from {row_text(old)} to {row_text(self._grown(old))}"
+
+    def neighbours(self, model: Model, rng: np.random.Generator) -> Iterator[Grow]:
+        """One amount changed: smaller sums first."""
+        found = []
+        for r, value in enumerate(self.amounts):
+            for other in nearby(value, 0, rng):
+                if other >= 0:
+                    amounts = (*self.amounts[:r], other, *self.amounts[r + 1 :])
+                    if any(amounts):
+                        found.append(
+                            ((sum(v > 0 for v in amounts), length(amounts)), replace(self, amounts=amounts))
+                        )
+        yield from (change for _, change in sorted(found, key=lambda pair: pair[0]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON."""
+        return {"kind": self.kind, "amounts": plain(self.amounts), "server": self.server}
+
+    def _grown(self, row: Sequence[Number]) -> list[Number]:
+        return [entry(c) + v for c, v in zip(row, self.amounts, strict=True)]
+
+    def validate(self, model: Model) -> None:
+        """Refuse other resources, and a server that is not there."""
+        if len(self.amounts) != model.n_resources:
+            raise ModelError(f"amounts must have {model.n_resources} entries; got {len(self.amounts)}")
+        if isinstance(model, Problem) != (self.server is None):
+            raise ModelError("server must be None on a pool and an index on a cluster")
+        if isinstance(model, Cluster) and (self.server or 0) >= model.n_servers:
+            raise ModelError(f"server must be below {model.n_servers}; got {self.server}")
+
+
+@dataclass(frozen=True)
+class Units(Change):
+    """Other units: resource r in units of 1/u_r, and tasks of class n cut t_n times as large.
+
+    Parameters
+    ----------
+    resources : tuple, one factor u_r > 0 per resource
+    tasks : tuple, one factor t_n > 0 per class
+
+    Examples
+    --------
+    >>> Units((1, 1000), (2, 1)).apply(Problem([[1, 4], [3, 1]], [9, 18]))
+    Problem(2 classes x 2 resources)
+      class     weight  limit  resource 1  resource 2
+      class 1        1    inf           2        8000
+      class 2        1    inf           3        1000
+      capacity                          9       18000
+    """
+
+    resources: Row
+    tasks: Row
+    kind = "units"
+
+    def __post_init__(self) -> None:
+        for name in ("resources", "tasks"):
+            set_fields(self, **{name: entries(name, getattr(self, name))})
+            if not all(v > 0 for v in getattr(self, name)):
+                raise ModelError(f"{name} must be factors > 0; got {row_text(getattr(self, name))}")
+
+    def apply(self, model: Model) -> Model:
+        """The same model in the other units."""
+        self.validate(model)
+        demands, capacities = as_given(model)
+        scaled: dict[str, Any] = {
+            "demands": [
+                [entry(v) * u * t for v, u in zip(row, self.resources, strict=True)]
+                for row, t in zip(demands, self.tasks, strict=True)
+            ]
+        }
+        if isinstance(model, Problem):
+            scaled["capacities"] = [entry(c) * u for c, u in zip(capacities, self.resources, strict=True)]
+            scaled["limits"] = model.limits / np.array(self.tasks, dtype=float)
+        else:
+            scaled["capacities"] = [
+                [entry(c) * u for c, u in zip(row, self.resources, strict=True)] for row in capacities
+            ]
+            gamma = given_gamma(model)
+            if gamma is not None:
+                scaled["gamma"] = [
+                    [divisible(g) / t for g in row] for row, t in zip(gamma, self.tasks, strict=True)
+                ]
+        return model.replaced(**scaled)
+
+    def text(self, model: Model) -> str:
+        """Which units change."""
+        self.validate(model)
+        parts = [
+            f"{name} is measured in units 1/{shown(u)} as large"
+            for name, u in zip(model.resources, self.resources, strict=True)
+            if u != 1
+        ]
+        parts += [
+            f"a task of {name} becomes {shown(t)} times as large"
+            for name, t in zip(model.job_classes, self.tasks, strict=True)
+            if t != 1
+        ]
+        return ", ".join(parts) or "the units stay"
+
+    def neighbours(self, model: Model, rng: np.random.Generator) -> Iterator[Units]:
+        """One factor changed: fewer and smaller ones first."""
+        found = []
+        for name in ("resources", "tasks"):
+            row = getattr(self, name)
+            for k, value in enumerate(row):
+                for other in nearby(value, 1, rng):
+                    if other > 0:
+                        other_row = (*row[:k], other, *row[k + 1 :])
+                        change = Units(
+                            other_row if name == "resources" else self.resources,
+                            other_row if name == "tasks" else self.tasks,
+                        )
+                        both = (*change.resources, *change.tasks)
+                        found.append(((sum(v != 1 for v in both), length(both)), change))
+        yield from (change for _, change in sorted(found, key=lambda pair: pair[0]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON."""
+        return {"kind": self.kind, "resources": plain(self.resources), "tasks": plain(self.tasks)}
+
+    def validate(self, model: Model) -> None:
+        """Refuse another number of resources or of classes."""
+        for name, size in (("resources", model.n_resources), ("tasks", model.n_classes)):
+            if len(getattr(self, name)) != size:
+                raise ModelError(f"{name} must have {size} factors; got {len(getattr(self, name))}")
+
+
+_KINDS: dict[str, type[Change]] = {
+    "lie": Lie,
+    "leave": Leave,
+    "join": Join,
+    "add capacity": Grow,
+    "units": Units,
+}
+
+
+def change_from_dict(data: Mapping[str, Any]) -> Change:
+    """Read a change that :meth:`to_dict` wrote.
+
+    Raises
+    ------
+    ModelError
+        If the kind is unknown or an argument is.
+
+    Examples
+    --------
+    >>> change_from_dict({"kind": "lie", "users": [0], "demands": [["16", "1/2"]], "eligible": None})
+    Lie(users=(0,), demands=((16, Fraction(1, 2)),), eligible=None)
+    """
+    arguments = dict(data)
+    kind = arguments.pop("kind", None)
+    if kind not in _KINDS:
+        raise ModelError(f"unknown kind of change {kind!r}; choose from {', '.join(map(repr, _KINDS))}")
+    read = {name: unplain(value) for name, value in arguments.items()}
+    try:
+        return _KINDS[kind](**read)
+    except TypeError as error:
+        raise ModelError(f"wrong arguments for a change of kind {kind!r}: {error}") from None

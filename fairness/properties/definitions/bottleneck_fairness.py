@@ -1,0 +1,187 @@
+r"""Bottleneck fairness: if everybody wants one resource most, that resource is shared max-min.
+
+Resource r is dominantly demanded by every class on every server that it may use (:math:`b_{nir}\ge b_{nis}`
+for all s). Then [1]_ [2]_ the amounts :math:`a_n = x_n d_{nr}` of it must be max-min fair with weights
+:math:`\varphi_n`: no feasible allocation gives a class more without giving less to one whose *level*
+:math:`\ell = a/\varphi` is not larger.
+
+Locally this says, with :math:`a_{pi} = x_{pi} d_{pr}`,
+
+1. every server that somebody may use is full on r;
+2. :math:`a_{pi} > 0` implies :math:`\ell_p \le \ell_n` for every class n that may use server i.
+
+*Proof.* As r is dominant, amounts are feasible exactly if :math:`\sum_n a_{ni} \le c_{ir}`. Let 1 and 2
+hold, and let S be the classes of level at most :math:`\ell_n`. A server that a class of S may use serves
+only classes of S, by 2, and is full, by 1, so S holds all that it can ever hold: if n gains then another
+class of S loses. Conversely, if a server is not full, a class gains there at nobody's cost; if
+:math:`a_{pi}>0` and :math:`\ell_p > \ell_n`, a little of p's part of server i can go to n, and only p, of
+larger level, loses.
+
+In a pool: r is full and all levels are equal. *Time division* allows the same amounts, because the part of
+the time that a class has a server, :math:`x_{ni}/\gamma_{ni}`, equals the part of r that it holds there. So
+the statement is the same. With effective capacities (given gamma) the amount of a resource that a task
+needs depends on the server, and the property does not apply.
+
+The violation is the largest free part of r on a server, or :math:`\min(h_{pi}, 1 - \ell_n/\ell_p)` with
+:math:`h_{pi} = a_{pi}/c_{ir}` the part that p holds, so that traces of a class count as little as they
+matter.
+
+References
+----------
+.. [1] A. Ghodsi et al., "Dominant resource fairness: fair allocation of multiple resource types", NSDI 2011.
+.. [2] J. Khamse-Ashari et al., "Per-server dominant-share fairness (PS-DSF)", ICC 2017. arXiv:1611.00404.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from fairness.errors import ModelError
+from fairness.model.cluster import Cluster
+from fairness.properties.protocol.arithmetic import (
+    as_given,
+    demands_in,
+    given_gamma,
+    quotient,
+    read,
+    shown,
+    task_shares,
+)
+from fairness.properties.protocol.property import Change, Finding, Model, Numbers, Property
+
+__all__ = ["BottleneckFairness", "common_bottleneck", "max_min_finding"]
+
+TIE = 1e-12
+"""Shares that differ relatively by less are equal: small rationals differ by 1e-16 or by much more."""
+
+
+class BottleneckFairness(Property):
+    """If one resource is dominantly demanded by every class wherever it may run, it is shared max-min.
+
+    With one resource this is single-resource fairness.
+
+    Examples
+    --------
+    >>> from fairness import AssetFair, Problem
+    >>> pool = Problem([[3, 2], [4, 1]], [21, 21])
+    >>> print(BottleneckFairness().of(AssetFair(), pool).text)
+    class 2 holds 0.571429 of resource 1: 12 units in all, 12 by weight; class 1, who may have it, only 9
+    """
+
+    name = "bottleneck fairness"
+    key = "BF"
+    statement = (
+        "If one resource is dominantly demanded by every class wherever it may run, it is shared max-min."
+    )
+    implies: tuple[str, ...] = ("single-resource fairness",)
+
+    def applies(self, model: Model) -> bool:
+        """Whether there is such a resource."""
+        return super().applies(model) and common_bottleneck(model) is not None
+
+    def suit(self, model: Model) -> Model:
+        """Demands of the first resource raised as far as needed."""
+        return model if self.applies(model) else _with_bottleneck(model)
+
+    def check(
+        self,
+        model: Model,
+        allocation: Numbers,
+        change: Change | None = None,
+        allocation_after: Numbers | None = None,
+        *,
+        division: str = "resource",
+    ) -> Finding:
+        """Largest deviation from max-min amounts."""
+        resource = common_bottleneck(model)
+        if resource is None:
+            raise ModelError(
+                f"{self.name} needs a resource that every class demands dominantly wherever it may run, and "
+                "no given gamma; suit(model) makes one"
+            )
+        return max_min_finding(self.name, model, allocation, resource)
+
+
+def common_bottleneck(model: Model) -> int | None:
+    """First resource that every class demands dominantly wherever it may run; None without one."""
+    if given_gamma(model) is not None:
+        return None
+    shares = task_shares(model)
+    dominant = (shares >= shares.max(axis=2, keepdims=True) * (1 - TIE)).all(axis=(0, 1))
+    return int(np.argmax(dominant)) if dominant.any() else None
+
+
+def max_min_finding(name: str, model: Model, allocation: Numbers, resource: int) -> Finding:
+    """Check conditions 1 and 2 for a resource that is dominant for all."""
+    reading = read(model, allocation)
+    shares = reading.shares[:, :, resource]
+    held = reading.placement * shares
+    free = np.where((shares > 0).any(axis=0), 1 - held.sum(axis=0), 0)
+    amounts = reading.tasks * demands_in(reading, model)[:, resource]
+    levels = amounts / reading.weights
+    rivals = np.where(shares > 0, levels[:, None], np.inf)
+    above = 1 - quotient(rivals.min(axis=0), np.broadcast_to(levels[:, None], shares.shape), 1)
+    unfair = np.minimum(held, np.where(held > 0, above, 0))
+    what = model.resources[resource]
+    idle = int(np.argmax(free))
+    p, i = np.unravel_index(int(np.argmax(unfair)), unfair.shape)
+    users: tuple[int, ...] = ()
+    if free[idle] > unfair[p, i]:
+        where = f" of {model.servers[idle]}" if isinstance(model, Cluster) else ""
+        text = f"{shown(free[idle])} of {what}{where}, which everybody wants, is free"
+        return Finding(name, free[idle], users, text, reading.tolerance)
+    n = int(np.argmin(rivals[:, i]))
+    violation = unfair[p, i]
+    if violation > reading.tolerance:
+        users = (n,)
+        where = f" of {model.servers[i]}" if isinstance(model, Cluster) else ""
+        text = (
+            f"{model.job_classes[p]} holds {shown(held[p, i])} of {what}{where}: {shown(amounts[p])} units "
+            f"in all, {shown(levels[p])} by weight; {model.job_classes[n]}, who may have it, "
+            f"only {shown(levels[n])}"
+        )
+    else:
+        text = f"{what} is full and shared max-min"
+    return Finding(name, violation, users, text, reading.tolerance)
+
+
+def _with_bottleneck(model: Model) -> Model:
+    """The model with resource 0 everywhere and its demands raised until it is dominant; integers stay so."""
+    demands, capacities = as_given(model)
+    cluster = model if isinstance(model, Cluster) else None
+    servers = [list(row) for row in (capacities if cluster else [capacities])]
+    for row in servers:
+        row[0] = row[0] if row[0] > 0 else 1
+    raised = []
+    for n, given in enumerate(demands):
+        row = list(given)
+        allowed = [True] if cluster is None else _may_run(cluster)[n]
+        needed = [
+            max(_ratio(v * c[0], c[r]) for r, v in enumerate(row) if v > 0)
+            for c, may in zip(servers, allowed, strict=True)
+            if may and any(row) and all(c[r] > 0 for r, v in enumerate(row) if v > 0)
+        ]
+        first = max(needed, default=1)
+        whole = all(isinstance(v, int) for v in row)
+        row[0] = ceil(first) if whole else first
+        raised.append(row)
+    if cluster is None:
+        return model.replaced(demands=raised, capacities=servers[0])
+    eligible = cluster.given_eligible if cluster.given_gamma is None else cluster.eligible
+    return cluster.replaced(demands=raised, capacities=servers, gamma=None, eligible=eligible)
+
+
+def _may_run(cluster: Cluster) -> Any:
+    if cluster.given_gamma is not None:
+        return cluster.eligible
+    given = cluster.given_eligible
+    return np.ones(cluster.eligible.shape, dtype=bool) if given is None else given
+
+
+def _ratio(top: Any, bottom: Any) -> Any:
+    exact = not isinstance(top, float) and not isinstance(bottom, float)
+    return Fraction(top) / bottom if exact else top / bottom

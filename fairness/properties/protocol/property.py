@@ -1,0 +1,248 @@
+r"""What a property of a policy is, and what a checker finds.
+
+A property is a statement about an allocation of a model (a pool or a cluster), such as "nobody envies
+anybody", or about two allocations: before and after a *change* of the model, such as a lie, a departure or
+a new server. Its checker is a function of numbers alone: it does not know how the allocations came about.
+The violation is relative, larger is worse, and it is also meaningful below zero (the room that is left), so
+that a search can climb.
+
+Allocations are tasks per class, shape (n_classes,), for a :class:`~fairness.Problem`, and placements, shape
+(n_classes, n_servers), for a :class:`~fairness.Cluster`. Given as floats the check is made in floats. Given
+as object arrays of :class:`fractions.Fraction` it is made in rational arithmetic, without a tolerance; the
+model must then be rational too.
+
+All classes have one job; a user is a class. Weights are those of the model. Limits play no part in these
+definitions, so a pool with limits is refused.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairness.arguments.validation import Entropy, Seed, entropy_of, generator
+from fairness.errors import ModelError
+from fairness.model.cluster import Cluster
+from fairness.model.problem import Problem
+from fairness.protocol.cluster_policy import ClusterPolicy
+from fairness.protocol.policy import Policy, policy_name
+
+__all__ = ["TOLERANCE", "Change", "Finding", "Model", "Property", "Witness", "division_of"]
+
+Model = Problem | Cluster
+Numbers = NDArray[Any]
+"""Floats, or an object array of fractions."""
+
+TOLERANCE = 1e-6
+"""A violation above this counts in float arithmetic: a hundred times what the least exact policy leaves.
+
+A smaller one cannot be told from rounding. It shows in :attr:`Finding.violation`, and fractions decide.
+"""
+
+
+class Change(ABC):
+    """What is done to a model before a policy is asked again; a subclass is a frozen dataclass.
+
+    A change is a recipe, so that a search can alter the model and make the same change again.
+    Subclasses are in :mod:`fairness.properties.changes.changed_model`.
+
+    Attributes
+    ----------
+    kind : str
+        "lie", "leave", "add capacity", ...
+    users : tuple of int
+        Who does it, in the numbering of the model before; empty where nobody does.
+    """
+
+    kind: str
+    users: tuple[int, ...] = ()
+
+    def validate(self, model: Model) -> None:
+        """Refuse a model that the change does not fit: users, resources or servers that it does not have.
+
+        Raises
+        ------
+        ModelError
+        """
+        if self.users and max(self.users) >= model.n_classes:
+            raise ModelError(
+                f"users must be below {model.n_classes}, the number of classes; got {self.users}"
+            )
+
+    @abstractmethod
+    def apply(self, model: Model) -> Model:
+        """Model after the change; exact if the model and the change are.
+
+        Raises
+        ------
+        ModelError
+            If the change makes no sense for this model.
+        """
+
+    @abstractmethod
+    def text(self, model: Model) -> str:
+        """In words, for a person: "class 1 claims (16, 8) instead of (16, 1)"."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON, which ``change_from_dict`` reads."""
+
+    def neighbours(self, model: Model, rng: np.random.Generator) -> Iterator[Change]:
+        """Similar changes, for a local search and for shrinking; simpler ones first."""
+        return iter(())
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a checker found.
+
+    Parameters
+    ----------
+    name : str
+        Name of the property.
+    violation : float or Fraction
+        Relative size of the largest violation; negative or zero where the statement holds.
+    users : tuple of int
+        Whom the statement fails for.
+    text : str
+        The largest violation in words, with numbers.
+    tolerance : float
+        What counts as zero; 0 in rational arithmetic.
+    entropy : int, list of int or str, or None
+        Of :meth:`Property.of`, which draws changes: ``rng=entropy`` repeats it; "a generator" where no seed
+        does. None where nothing was drawn.
+    """
+
+    name: str
+    violation: float | Fraction
+    users: tuple[int, ...] = ()
+    text: str = ""
+    tolerance: float = TOLERANCE
+    entropy: Entropy | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the statement holds."""
+        return bool(self.violation <= self.tolerance)
+
+
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """A model (and a change of it) on which a policy violates a property, small enough to check by hand.
+
+    Attributes
+    ----------
+    policy, property : str
+        Names.
+    model : Problem or Cluster
+    change : Change or None
+    finding : Finding
+    allocation, allocation_after : ndarray of floats
+        What the policy gives before and after the change (None without a change).
+    """
+
+    policy: str
+    property: str
+    model: Model
+    change: Change | None
+    finding: Finding
+    allocation: Numbers
+    allocation_after: Numbers | None = None
+
+
+class Property(ABC):
+    """A property with its checker; a subclass is one file.
+
+    Attributes
+    ----------
+    name, key : str
+        "sharing incentive", "SI".
+    statement : str
+        One sentence.
+    models : tuple of types
+        The kinds of model that it speaks about.
+    compares : bool
+        Whether it compares the allocations before and after a change.
+    implies : tuple of str
+        Names of the properties that follow from this one on the same models.
+    """
+
+    name: str
+    key: str
+    statement: str
+    models: tuple[type, ...] = (Problem, Cluster)
+    compares: bool = False
+    implies: tuple[str, ...] = ()
+
+    def applies(self, model: Model) -> bool:
+        """Whether the hypothesis of the property holds for this model."""
+        return isinstance(model, self.models)
+
+    def suit(self, model: Model) -> Model:
+        """The model, altered where needed so that the hypothesis holds; for searches."""
+        return model
+
+    def changes(self, model: Model, rng: np.random.Generator, number: int) -> Iterator[Change]:
+        """At most ``number`` changes worth asking about; empty for properties of one allocation."""
+        return iter(())
+
+    @abstractmethod
+    def check(
+        self,
+        model: Model,
+        allocation: Numbers,
+        change: Change | None = None,
+        allocation_after: Numbers | None = None,
+        *,
+        division: str = "resource",
+    ) -> Finding:
+        """Size of the largest violation.
+
+        Parameters
+        ----------
+        model : Problem or Cluster
+        allocation : ndarray, tasks, of shape (n_classes,) for a pool, (n_classes, n_servers) for a cluster
+            Floats, or an object array of fractions.
+        change, allocation_after
+            For properties that compare: the change and the allocation of ``change.apply(model)``.
+        division : {"resource", "time"}
+            How the servers of a cluster are shared.
+        """
+
+    def of(
+        self,
+        policy: Policy | ClusterPolicy,
+        model: Model,
+        *,
+        changes: int = 100,
+        rng: Seed = 0,
+    ) -> Finding:
+        """Worst finding for a policy at one model, over at most so many changes."""
+        answer, stream = _asker(policy), generator(rng)
+        entropy = entropy_of(stream)
+        before = answer(model)
+        if not self.compares:
+            return self.check(model, before, division=division_of(policy))
+        findings = (
+            self.check(model, before, change, answer(change.apply(model)), division=division_of(policy))
+            for change in self.changes(model, stream, changes)
+        )
+        nothing = Finding(self.name, -np.inf, text="no change to ask about")
+        worst = max(findings, key=lambda finding: finding.violation, default=nothing)
+        return replace(worst, entropy=entropy)
+
+
+def division_of(policy: Policy | ClusterPolicy) -> str:
+    """How the policy shares a server: "resource" unless it says otherwise."""
+    return str(getattr(policy, "division", "resource"))
+
+
+def _asker(policy: Any) -> Callable[[Model], Numbers]:
+    policy_name(policy)
+    return lambda model: np.asarray(policy(model, np.ones(model.n_classes)))

@@ -1,0 +1,1 @@
+"""What a policy is, for pools and for clusters, and how others ask it."""

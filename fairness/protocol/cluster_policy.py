@@ -1,0 +1,95 @@
+"""What a cluster policy is, and the little that all of them share.
+
+A cluster policy is called as ``policy(cluster, counts) -> placement``: ``counts`` of shape (..., n_classes)
+gives the jobs present, real numbers allowed; the answer, of shape (..., n_classes, n_servers), lists the
+tasks running per class and server. A class of :math:`x` jobs of weight :math:`w` counts like one of weight
+:math:`xw`; a class without jobs holds nothing. A policy has no state and does no I/O.
+
+A subclass of :class:`ClusterPolicy` says how one vector of counts is solved, with evidence.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairness.arguments.validation import FloatArray
+from fairness.errors import ModelError
+from fairness.evidence.pools import Certificate
+from fairness.model.cluster import Cluster
+
+__all__ = ["DIVISIONS", "ClusterPolicy", "ClusterSolution", "check_division"]
+
+DIVISIONS = ("resource", "time")
+"""How a server is shared: each resource by itself, or the whole server in turn."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterSolution:
+    """One placement with the evidence only its solver can give.
+
+    Parameters
+    ----------
+    placement : ndarray of shape (n_classes, n_servers), tasks
+    certificate : Certificate
+    levels : ndarray of shape (n_classes,), optional
+        What the policy levels: tasks over (jobs x weight x yardstick of the policy).
+    prices : ndarray of shape (n_servers,), optional
+        Price of the whole server, for policies that are a market.
+    details : dict
+        Other evidence, by name: sweeps, rounds, dual values of each level.
+    """
+
+    placement: FloatArray
+    certificate: Certificate
+    levels: FloatArray | None = None
+    prices: FloatArray | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+class ClusterPolicy(ABC):
+    """A policy for clusters; a subclass solves one vector of counts.
+
+    Attributes
+    ----------
+    name : str
+        For tables and legends.
+    division : {"resource", "time"}
+        How its placements share a server.
+    """
+
+    name = "cluster policy"
+    division = "resource"
+
+    @abstractmethod
+    def solve(self, cluster: Cluster, counts: ArrayLike | None = None) -> ClusterSolution:
+        """Placement and evidence for one vector of counts (all 1 when None)."""
+
+    def place(self, cluster: Cluster, counts: FloatArray) -> FloatArray:
+        """Placement alone for one validated vector of counts, (n_classes, n_servers).
+
+        For policies that find it faster than its evidence; it is that of :meth:`solve`, and raises with it.
+        """
+        return self.solve(cluster, counts).placement
+
+    def __call__(self, cluster: Cluster, counts: ArrayLike | None = None) -> FloatArray:
+        """Tasks per class and server, shape (..., n_classes, n_servers)."""
+        if not isinstance(cluster, Cluster):
+            raise ModelError(f"{self.name} places tasks on a Cluster; got {type(cluster).__name__}")
+        x = cluster.check_counts(counts)
+        states = x.reshape(-1, cluster.n_classes)
+        placements = np.empty((len(states), cluster.n_classes, cluster.n_servers))
+        for k, state in enumerate(states):
+            placements[k] = self.place(cluster, state)
+        return placements.reshape(*x.shape, cluster.n_servers)
+
+
+def check_division(division: str) -> str:
+    """Return the division, or refuse it."""
+    if division not in DIVISIONS:
+        raise ModelError(f"division must be one of {', '.join(map(repr, DIVISIONS))}; got {division!r}")
+    return division

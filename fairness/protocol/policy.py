@@ -1,0 +1,104 @@
+"""What a policy is, and the little that all policies share.
+
+A policy is called as ``policy(problem, counts) -> tasks``: ``counts`` of shape (..., n_classes) gives
+the jobs present, real numbers allowed; the answer has the same shape and lists the tasks running per
+class, equally divided among the jobs of the class. A policy has no state and does no I/O. A frozen
+dataclass carries its parameters; a plain function will do.
+
+A policy that can say more than the tasks (a certificate, prices, levels) also has
+``solve(problem, counts) -> Solution`` for one vector of counts; :func:`fairness.allocate` uses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairness.errors import ModelError
+from fairness.evidence.pools import Certificate
+from fairness.model.problem import FloatArray, Problem
+
+__all__ = ["CertifyingPolicy", "Policy", "Solution", "evaluate", "policy_name", "unit_prices"]
+
+
+class Policy(Protocol):
+    """Anything called as ``policy(problem, counts) -> tasks``, batched over leading axes of counts."""
+
+    def __call__(self, problem: Problem, counts: ArrayLike) -> FloatArray:
+        """Tasks running per class, shape (..., n_classes)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """One allocation with the evidence only its solver can give.
+
+    Parameters
+    ----------
+    tasks : ndarray of shape (n_classes,)
+    certificate : Certificate
+    prices : ndarray of shape (n_resources,), optional
+        Dual prices per resource unit.
+    levels : ndarray of shape (n_classes,), optional
+        Level at which a class was frozen by a filling policy.
+    """
+
+    tasks: FloatArray
+    certificate: Certificate
+    prices: FloatArray | None = None
+    levels: FloatArray | None = None
+
+
+@runtime_checkable
+class CertifyingPolicy(Protocol):
+    """A policy that certifies its own allocations."""
+
+    def __call__(self, problem: Problem, counts: ArrayLike) -> FloatArray:
+        """Tasks running per class, shape (..., n_classes)."""
+        ...
+
+    def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
+        """Allocation and evidence for one vector of counts."""
+        ...
+
+
+def policy_name(policy: object) -> str:
+    """Name of a policy for tables and legends: its ``name``, else the name of the function or class.
+
+    Raises
+    ------
+    ModelError
+        If this is no policy: a string, or a class where an object is meant (``DRF`` for ``DRF()``).
+    """
+    if isinstance(policy, type) or not callable(policy):
+        raise ModelError(
+            f"policy must be callable as policy(problem, counts), for example DRF(); got {policy!r}"
+        )
+    name = getattr(policy, "name", None) or getattr(policy, "__name__", None)
+    return str(name or type(policy).__name__)
+
+
+def unit_prices(problem: Problem, share_prices: FloatArray) -> FloatArray:
+    """Prices per resource unit from prices per whole resource, (n_resources,); 0 where the capacity is 0."""
+    capacities = problem.capacities
+    return np.divide(share_prices, capacities, out=np.zeros_like(share_prices), where=capacities > 0)
+
+
+def evaluate(problem: Problem, counts: ArrayLike, kernel: Callable[..., Any], *parameters: Any) -> FloatArray:
+    """Run a compiled kernel over a batch of counts.
+
+    The kernel is called as ``kernel(task_shares, limits, counts, tasks, *parameters)`` with ``counts`` and
+    ``tasks`` of shape (n_states, n_classes); it fills ``tasks``. Classes that are blocked by a resource of
+    capacity 0 are presented with count 0, so that kernels never meet such a resource.
+    """
+    x = problem.check_counts(counts)
+    states = np.ascontiguousarray(x.reshape(-1, problem.n_classes))
+    if problem.blocked.any():
+        states = np.where(problem.blocked, 0.0, states)
+    tasks = np.empty_like(states)
+    kernel(problem.task_shares, problem.limits, states, tasks, *parameters)
+    return tasks.reshape(x.shape)

@@ -1,0 +1,1 @@
+"""Allocations of pools and clusters with their evidence, and how they are drawn."""

@@ -1,0 +1,282 @@
+"""An allocation of one pool, with everything a reader wants to know about it and its evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from fairness.display.notebook import shown
+from fairness.errors import ModelError
+from fairness.evidence.pools import (
+    SATURATION,
+    Certificate,
+    feasibility_certificate,
+    job_shares,
+    relative_usage,
+)
+from fairness.model.cluster import Cluster
+from fairness.model.problem import FloatArray, Problem
+from fairness.protocol.calling import call_policy, check_answer
+from fairness.protocol.cluster_policy import ClusterPolicy
+from fairness.protocol.policy import CertifyingPolicy, Policy, Solution, policy_name
+from fairness.results.cluster_allocation import ClusterAllocation
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+
+__all__ = ["Allocation", "allocate"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Allocation:
+    """What a policy gives to the classes of a problem; made by :func:`allocate`.
+
+    Attributes
+    ----------
+    problem : Problem
+    policy : str
+        Name of the policy.
+    counts : ndarray of shape (n_classes,), jobs
+    tasks : ndarray of shape (n_classes,), tasks
+        Tasks running per class.
+    certificate : Certificate
+        The claim that defines the policy, and how far the tasks are from it.
+    prices : ndarray of shape (n_resources,) or None
+        Dual prices per resource unit (price-based policies).
+    levels : ndarray of shape (n_classes,) or None
+        Level at which each class was frozen (filling policies).
+    """
+
+    problem: Problem
+    policy: str
+    counts: FloatArray
+    tasks: FloatArray
+    certificate: Certificate
+    prices: FloatArray | None = None
+    levels: FloatArray | None = None
+
+    @cached_property
+    def usage(self) -> FloatArray:
+        """Units of each resource in use, shape (n_resources,)."""
+        usage: FloatArray = self.tasks @ self.problem.demands
+        return usage
+
+    @cached_property
+    def utilization(self) -> FloatArray:
+        """Usage over capacity, shape (n_resources,); 1 where the capacity is 0."""
+        return relative_usage(self.problem, self.tasks)
+
+    @cached_property
+    def saturated(self) -> NDArray[np.bool_]:
+        """Resources, shape (n_resources,), with less than 1e-9 of the capacity free."""
+        return self.utilization >= 1.0 - SATURATION
+
+    @cached_property
+    def shares(self) -> FloatArray:
+        """Share of each resource that one job holds, over its weight; shape (n_classes, n_resources)."""
+        return job_shares(self.problem, self.counts, self.tasks)
+
+    @cached_property
+    def dominant_shares(self) -> FloatArray:
+        """Largest weighted share of one job, shape (n_classes,)."""
+        return self.shares.max(axis=1)
+
+    @cached_property
+    def bottlenecks(self) -> tuple[tuple[str, ...], ...]:
+        """Per class, the saturated resources that it demands: they stop it from growing."""
+        names = self.problem.resources
+        stops = self.saturated & (self.problem.demands > 0)
+        return tuple(tuple(names[j] for j in np.flatnonzero(row)) for row in stops)
+
+    @cached_property
+    def _at_limit(self) -> NDArray[np.bool_]:
+        # A count of 0 times an infinite limit must not be formed.
+        most = np.where(self.counts > 0, self.counts, 1.0) * self.problem.limits
+        return self.tasks >= most * (1.0 - SATURATION)
+
+    @property
+    def duality_gap(self) -> float | None:
+        """Relative duality gap, for policies that solve an optimisation problem."""
+        return self.certificate.duality_gap
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per class: jobs, tasks, dominant share, usage of each resource, bottlenecks."""
+        problem = self.problem
+        frame = pd.DataFrame(
+            {"jobs": self.counts, "tasks": self.tasks, "dominant_share": self.dominant_shares},
+            index=pd.Index(problem.job_classes, name="job_class"),
+        )
+        for j, resource in enumerate(problem.resources):
+            frame[f"usage of {resource}"] = self.tasks * problem.demands[:, j]
+        frame["bottlenecks"] = [", ".join(names) for names in self.bottlenecks]
+        return frame
+
+    def to_dataset(self) -> xr.Dataset:
+        """Everything with labels: dims job_class and resource; the policy is a coordinate without dim.
+
+        So ``xr.concat([a.to_dataset(), b.to_dataset()], "policy")`` puts policies side by side.
+        """
+        import xarray as xr
+
+        problem = self.problem
+        data: dict[str, tuple[tuple[str, ...], Any]] = {
+            "counts": (("job_class",), self.counts),
+            "tasks": (("job_class",), self.tasks),
+            "dominant_shares": (("job_class",), self.dominant_shares),
+            "shares": (("job_class", "resource"), self.shares),
+            "demands": (("job_class", "resource"), problem.demands),
+            "capacities": (("resource",), problem.capacities),
+            "usage": (("resource",), self.usage),
+            "utilization": (("resource",), self.utilization),
+            "saturated": (("resource",), self.saturated),
+        }
+        for name, dim in (("levels", "job_class"), ("prices", "resource")):
+            if (values := getattr(self, name)) is not None:
+                data[name] = ((dim,), values)
+        labels = {
+            "job_class": list(problem.job_classes),
+            "resource": list(problem.resources),
+            "policy": self.policy,
+        }
+        return xr.Dataset(data, labels, {"certificate": str(self.certificate)})
+
+    def summary(self) -> str:
+        """What a person wants to read: tasks, shares and bottlenecks, utilisation, certificate."""
+        problem = self.problem
+        lines = [
+            f"{self.policy} allocation",
+            f"  {'class':<12}{'jobs':>8}{'tasks':>12}{'dom. share':>12}  stopped by",
+        ]
+        for i, name in enumerate(problem.job_classes):
+            stop = ", ".join(self.bottlenecks[i]) or ("limit" if self._at_limit[i] else "nothing")
+            if self.counts[i] == 0:
+                stop = "no job"
+            row = f"{self.counts[i]:>8g}{self.tasks[i]:>12.6g}{self.dominant_shares[i]:>12.6g}"
+            lines.append(f"  {name:<12}{row}  {stop}")
+        used = (
+            f"{name} {u:.6g}/{c:g}" + (" (full)" if full else "")
+            for name, u, c, full in zip(
+                problem.resources, self.usage, problem.capacities, self.saturated, strict=True
+            )
+        )
+        lines.append("  in use: " + ", ".join(used))
+        lines.append(f"  {self.certificate}")
+        return "\n".join(lines)
+
+    _repr_html_ = shown(skip=lambda result: 1 + result.problem.n_classes)
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Stacked bars: how much of each resource every class holds."""
+        from fairness.results.plotting import plot_allocation
+
+        return plot_allocation(self, ax)
+
+
+@overload
+def allocate(problem: Problem, policy: Policy, counts: ArrayLike | None = None) -> Allocation: ...
+@overload
+def allocate(
+    problem: Cluster, policy: ClusterPolicy, counts: ArrayLike | None = None
+) -> ClusterAllocation: ...
+def allocate(
+    problem: Problem | Cluster, policy: Policy | ClusterPolicy, counts: ArrayLike | None = None
+) -> Allocation | ClusterAllocation:
+    """Share a pool or a cluster among its classes by a policy, and certify the result.
+
+    Parameters
+    ----------
+    problem : Problem or Cluster
+    policy : callable
+        For a pool ``policy(problem, counts) -> tasks``, see :mod:`fairness.protocol.policy`; for a
+        cluster a policy that places tasks, see :mod:`fairness.protocol.cluster_policy`.
+    counts : array_like of shape (n_classes,), jobs, optional
+        Jobs present per class. Default: one of each.
+
+    Returns
+    -------
+    Allocation or ClusterAllocation
+
+    Raises
+    ------
+    ModelError
+        If the policy is for the other kind of model,
+        counts is not one vector of non-negative numbers, or the policy returns another shape or a number that
+        is none of tasks.
+    NotConvergedError
+        If the policy's solver stops short of its tolerance.
+
+    Examples
+    --------
+    >>> from fairness import DRF, Problem, allocate
+    >>> pool = Problem([[1, 4], [3, 1]], [9, 18], job_classes=["A", "B"], resources=["cpu", "ram"])
+    >>> result = allocate(pool, DRF())
+    >>> result.tasks
+    array([3., 2.])
+    >>> result
+    DRF allocation
+      class           jobs       tasks  dom. share  stopped by
+      A                  1           3    0.666667  cpu
+      B                  1           2    0.666667  cpu
+      in use: cpu 9/9 (full), ram 14/18
+      every class has a saturated resource on which its level is the largest, or is at its limit: holds ...
+    """
+    if isinstance(problem, Cluster):
+        return _place(problem, policy, counts)
+    if not isinstance(problem, Problem):
+        raise ModelError(f"allocate needs a Problem or a Cluster; got {type(problem).__name__}")
+    name = policy_name(policy)
+    if isinstance(policy, ClusterPolicy):
+        raise ModelError(f"{name} places tasks on a Cluster; the model is a Problem (one pool)")
+    x = problem.check_state(counts)
+    if isinstance(policy, CertifyingPolicy):
+        solution = policy.solve(problem, x)
+        check_answer(problem, policy, x, solution.tasks)
+    else:
+        tasks = call_policy(problem, policy, x)
+        solution = Solution(tasks, feasibility_certificate(problem, x, tasks))
+    return Allocation(
+        problem,
+        name,
+        x,
+        solution.tasks,
+        solution.certificate,
+        prices=solution.prices,
+        levels=solution.levels,
+    )
+
+
+def _place(cluster: Cluster, policy: Policy | ClusterPolicy, counts: ArrayLike | None) -> ClusterAllocation:
+    if not isinstance(policy, ClusterPolicy):
+        raise ModelError(
+            f"{policy!r} does not place tasks; the model is a Cluster, which needs a cluster policy, for "
+            "example PSDSF()"
+        )
+    name = policy_name(policy)
+    x = cluster.check_state(counts)
+    solution = policy.solve(cluster, x)
+    if np.shape(solution.placement) != cluster.gamma.shape:
+        raise ModelError(
+            f"policy {name} returned a placement of shape {np.shape(solution.placement)}; it must list the "
+            f"tasks of {cluster.n_classes} classes on {cluster.n_servers} servers"
+        )
+    check_answer(cluster, policy, x, solution.placement)
+    return ClusterAllocation(
+        cluster,
+        name,
+        policy.division,
+        x,
+        solution.placement,
+        solution.certificate,
+        levels=solution.levels,
+        prices=solution.prices,
+        details=solution.details,
+    )

@@ -1,0 +1,171 @@
+"""A placement of tasks on the servers of a cluster, with everything a reader wants to know about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fairness.arguments.validation import FloatArray
+from fairness.display.notebook import shown
+from fairness.evidence.clusters import server_usage, time_shares, virtual_dominant_shares
+from fairness.evidence.pools import SATURATION, Certificate
+from fairness.model.cluster import Cluster
+from fairness.model.tables import server_table
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+
+__all__ = ["ClusterAllocation"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClusterAllocation:
+    """What a policy gives to the classes of a cluster; made by :func:`fairness.allocate`.
+
+    Attributes
+    ----------
+    cluster : Cluster
+    policy : str
+        Name of the policy.
+    division : {"resource", "time"}
+        How servers are shared.
+    counts : ndarray of shape (n_classes,), jobs
+    placement : ndarray of shape (n_classes, n_servers), tasks
+        Often not unique even where :attr:`tasks` is.
+    certificate : Certificate
+        The claim that defines the policy, and how far the placement is from it.
+    levels : ndarray of shape (n_classes,) or None
+        What the policy levels: tasks over (jobs x weight x yardstick of the policy).
+    prices : ndarray of shape (n_servers,) or None
+        Price of a whole server, for policies that are a market.
+    details : dict
+        Other evidence, by name.
+    """
+
+    cluster: Cluster
+    policy: str
+    division: str
+    counts: FloatArray
+    placement: FloatArray
+    certificate: Certificate
+    levels: FloatArray | None = None
+    prices: FloatArray | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def tasks(self) -> FloatArray:
+        """Tasks per class on all servers together, shape (n_classes,)."""
+        return self.placement.sum(axis=1)
+
+    @cached_property
+    def usage(self) -> FloatArray:
+        """Units of each resource in use on each server, shape (n_servers, n_resources)."""
+        return np.where(self.cluster.capacities > 0, self.utilization * self.cluster.capacities, 0.0)
+
+    @cached_property
+    def utilization(self) -> FloatArray:
+        """Usage over capacity, shape (n_servers, n_resources); 1 where the capacity is 0."""
+        return server_usage(self.cluster, self.placement)
+
+    @cached_property
+    def saturated(self) -> NDArray[np.bool_]:
+        """Resources of servers, (n_servers, n_resources), with less than 1e-9 of the capacity free."""
+        return self.utilization >= 1.0 - SATURATION
+
+    @cached_property
+    def time_shares(self) -> FloatArray:
+        """Part of the time for which each server is busy if it serves one class at a time, (n_servers,)."""
+        return time_shares(self.cluster, self.placement)
+
+    @cached_property
+    def virtual_dominant_shares(self) -> FloatArray:
+        """Tasks over gamma, (n_classes, n_servers); infinite where a class cannot run."""
+        return virtual_dominant_shares(self.cluster, self.tasks)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per class: jobs, total tasks, tasks on each server."""
+        columns = {"jobs": self.counts, "tasks": self.tasks}
+        columns |= {
+            f"tasks on {server}": self.placement[:, i] for i, server in enumerate(self.cluster.servers)
+        }
+        return pd.DataFrame(columns, index=pd.Index(self.cluster.job_classes, name="job_class"))
+
+    def to_dataset(self) -> xr.Dataset:
+        """Everything with labels: dims job_class, server, resource; the policy is a coordinate."""
+        import xarray as xr
+
+        cluster = self.cluster
+        data: dict[str, tuple[tuple[str, ...], Any]] = {
+            "counts": (("job_class",), self.counts),
+            "tasks": (("job_class",), self.tasks),
+            "placement": (("job_class", "server"), self.placement),
+            "virtual_dominant_shares": (("job_class", "server"), self.virtual_dominant_shares),
+            "eligible": (("job_class", "server"), cluster.eligible),
+            "demands": (("job_class", "resource"), cluster.demands),
+            "capacities": (("server", "resource"), cluster.capacities),
+            "usage": (("server", "resource"), self.usage),
+            "utilization": (("server", "resource"), self.utilization),
+            "time_shares": (("server",), self.time_shares),
+        }
+        for name, dim in (("levels", "job_class"), ("prices", "server")):
+            if (values := getattr(self, name)) is not None:
+                data[name] = ((dim,), values)
+        labels = {
+            "job_class": list(cluster.job_classes),
+            "server": list(cluster.servers),
+            "resource": list(cluster.resources),
+            "policy": self.policy,
+        }
+        return xr.Dataset(data, labels, {"division": self.division, "certificate": str(self.certificate)})
+
+    def summary(self) -> str:
+        """What a person wants to read: the placement, utilisation of every server, certificate."""
+        cluster = self.cluster
+        lines = [f"{self.policy} allocation ({self.division} division)"]
+        if self._in_full:
+            lines += server_table(
+                cluster,
+                self.counts,
+                [f"{tasks:.6g}" for tasks in self.tasks],
+                lambda n, i: f"{self.placement[n, i]:.6g}",
+                widths=(12, 14),
+            )
+            for i, server in enumerate(cluster.servers):
+                used = ", ".join(
+                    f"{name} {self.usage[i, r]:.6g}/{cluster.capacities[i, r]:g}"
+                    + (" (full)" if self.saturated[i, r] else "")
+                    for r, name in enumerate(cluster.resources)
+                    if cluster.capacities[i, r] > 0
+                )
+                busy = f", busy {self.time_shares[i]:.6g} of the time" if self.division == "time" else ""
+                lines.append(f"  {server}: {used}{busy}")
+        else:
+            full = (self.saturated & (cluster.capacities > 0)).any(axis=1)
+            lines.append(
+                f"  {cluster.n_classes} classes on {cluster.n_servers} servers, {self.tasks.sum():.6g} tasks "
+                f"in all, {int(full.sum())} servers with a full resource"
+            )
+        lines.append(f"  {self.certificate}")
+        return "\n".join(lines)
+
+    @property
+    def _in_full(self) -> bool:
+        """Whether the summary lists all classes and servers."""
+        return self.cluster.n_servers <= 8 and self.cluster.n_classes <= 40
+
+    _repr_html_ = shown(skip=lambda result: 1 + result.cluster.n_classes if result._in_full else 0)
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Stacked bars: how much of each resource of each server every class holds."""
+        from fairness.results.plotting import plot_placement
+
+        return plot_placement(self, ax)

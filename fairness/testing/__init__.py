@@ -1,0 +1,1 @@
+"""The batteries that every policy passes: one for pools, one for clusters."""

@@ -1,0 +1,1 @@
+"""Jobs that join and leave in time and bring contributions: TDRF, exchange, timelines."""

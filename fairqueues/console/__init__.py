@@ -1,0 +1,1 @@
+"""What the commands share: options, inputs, output, progress, remedies, exit codes."""

@@ -1,0 +1,89 @@
+"""Figures that no single result of the library draws: several methods side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairness.catalogue import colour
+from fairness.display.lettering import label
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+__all__ = ["class_bars", "coloured", "sweep_lines"]
+
+
+def coloured(names: Sequence[str]) -> dict[str, str]:
+    """Colour of each policy or model in the catalogue; of others a colour of their own."""
+    spare = iter(["#000000", "#56B4E9", "#F0E442", "#999933", "#AA4499", "#661100", "#6699CC"] * len(names))
+    unknown = colour("")
+    return {name: next(spare) if colour(name) == unknown else colour(name) for name in names}
+
+
+def class_bars(
+    values: Mapping[str, ArrayLike],
+    classes: Sequence[str],
+    meaning: str,
+    half_widths: Mapping[str, ArrayLike] | None = None,
+) -> Figure:
+    """Bars of a value (n_classes,) by method, grouped by class."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(
+        figsize=(max(6.4, 0.9 * len(classes) * (1 + 0.2 * len(values))), 4.8), layout="constrained"
+    )
+    ax = figure.add_subplot()
+    width = 0.8 / len(values)
+    colours = coloured(list(values))
+    for k, (name, value) in enumerate(values.items()):
+        ax.bar(
+            np.arange(len(classes)) + (k - (len(values) - 1) / 2) * width,
+            np.nan_to_num(np.asarray(value, dtype=float)),
+            width * 0.92,
+            # Infinite half-widths are those of runs without an interval: no bar.
+            yerr=None if half_widths is None else np.nan_to_num(half_widths[name], posinf=0.0),
+            color=colours[name],
+            edgecolor="black",
+            linewidth=0.4,
+            capsize=3,
+            label=label(name),
+        )
+    ax.set_xticks(np.arange(len(classes)), list(map(label, classes)))
+    ax.set(xlabel="job class", ylabel=label(meaning), ylim=(0, None))
+    figure.legend(loc="outside upper center", ncols=4)
+    return figure
+
+
+def sweep_lines(dataset: xr.Dataset, along: str, output: str) -> Figure:
+    """Curves of one output along one parameter: a panel per class, a curve per policy.
+
+    Other parameters are shown at each of their values, in paler curves.
+    """
+    from matplotlib.figure import Figure
+
+    values = dataset[output]
+    panels = list(values.job_class.values) if "job_class" in values.dims else [None]
+    figure = Figure(figsize=(1 + 4.6 * len(panels), 4.4), layout="constrained")
+    colours = coloured([str(p) for p in dataset.policy.values])
+    axes = figure.subplots(1, len(panels), squeeze=False)[0]
+    for ax, panel in zip(axes, panels, strict=True):
+        shown = values if panel is None else values.sel(job_class=panel)
+        others = [d for d in shown.dims if d not in (along, "policy")]
+        flat = shown.stack(other=others) if others else shown.expand_dims("other")
+        count = flat.sizes["other"]
+        for name in map(str, dataset.policy.values):
+            for k in range(count):
+                curve: Any = flat.sel(policy=name).isel(other=k)
+                style = {"color": colours[name], "alpha": 1 - 0.7 * k / count, "marker": "."}
+                ax.plot(curve[along].values, curve.values, label=label(name) if k == 0 else None, **style)
+        title = "" if panel is None else label(panel)
+        ax.set(xlabel=label(along.replace("_", " ")), ylabel=label(output.replace("_", " ")), title=title)
+        if np.nanmin(np.append(shown.values.ravel(), np.inf)) >= 0:
+            ax.set_ylim(0, None)
+    axes[0].legend()
+    return figure

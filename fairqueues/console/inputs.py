@@ -1,0 +1,135 @@
+"""From the options of a command to a scenario, its policies and a seed."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairqueues.errors import WrongUse
+
+if TYPE_CHECKING:
+    from fairqueues.scenario import Scenario
+
+__all__ = [
+    "chosen",
+    "heading",
+    "is_cluster",
+    "laws",
+    "numbers",
+    "read",
+    "seed_of",
+    "settings",
+    "stationary_law",
+]
+
+
+def read(file: Path) -> Scenario:
+    """The scenario of a file, or of the shipped example of that name; ScenarioError if it is wrong."""
+    from fairqueues.scenario import Scenario
+    from fairqueues.scenario.examples import example, examples
+
+    if str(file) == "-":
+        return Scenario.parse(_standard_input(), "<standard input>")
+    try:
+        exists = file.exists()
+    except OSError as error:  # a name that is too long, say
+        raise WrongUse(f"{str(file)[:40]}...: {error.strerror}; give the path of a scenario file") from None
+    found = file if exists else example(str(file))
+    if found is None:
+        near = get_close_matches(str(file), examples(), 1)
+        meant = f"; did you mean {near[0]!r}?" if near else ""
+        raise WrongUse(f"{file} is no file, and no shipped scenario (fairqueues examples lists them){meant}")
+    return Scenario.read(found)
+
+
+def _standard_input() -> str:
+    """Text of a scenario that another command writes."""
+    import sys
+
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise WrongUse(f"standard input: byte {error.start} is not UTF-8 text; give a TOML file") from None
+
+
+def heading(what: str, scenario: Scenario) -> str:
+    """Title of a result: what it is, of which scenario."""
+    return f"{what}: {scenario.title or Path(scenario.name).name}"
+
+
+def is_cluster(scenario: Scenario) -> bool:
+    """Whether the model is a cluster of servers."""
+    from fairness import Cluster
+
+    return isinstance(scenario.model, Cluster)
+
+
+def chosen(scenario: Scenario, names: list[str] | None) -> dict[str, Any]:
+    """Policies by the names that tables show: those of the options, else those of the file."""
+    from fairness.protocol.policy import policy_name
+    from fairqueues.scenario.names import policy_named
+
+    policies = [policy_named(n, cluster=is_cluster(scenario)) for n in names] if names else scenario.policies
+    if not policies:
+        raise WrongUse("no policy is given; add policies = [...] to the file or --policy NAME")
+    found: dict[str, Any] = {}
+    for policy in policies:
+        name = policy_name(policy)
+        if name in found:
+            raise WrongUse(f"the policy {name} is given twice; name each one once")
+        found[name] = policy
+    return found
+
+
+def seed_of(given: int | None, scenario: Scenario | None = None) -> int:
+    """Seed of the option, else of the file, without a file a fresh one, which the output tells."""
+    if given is not None:
+        return given
+    return secrets.randbits(32) if scenario is None else scenario.seed
+
+
+def numbers(option: str, text: str | None, n: int) -> list[float] | None:
+    """Numbers of a text such as "3,1".
+
+    Examples
+    --------
+    >>> numbers("--start", "3,1", 2)
+    [3.0, 1.0]
+    """
+    if text is None:
+        return None
+    try:
+        values = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise WrongUse(f"{option} must be numbers with commas between, such as 3,1; got {text!r}") from None
+    if len(values) != n:
+        raise WrongUse(f"{option} must give one number for each of the {n} classes; got {text!r}")
+    return values
+
+
+def settings(scenario: Scenario, section: str, keys: Sequence[str]) -> dict[str, Any]:
+    """Keys of a table as arguments; those without a value are left out."""
+    table = scenario.section(section)
+    return {key: value for key in keys if (value := getattr(table, key)) is not None}
+
+
+def stationary_law(
+    system: Any, policy: Any, sizes: tuple[Any, ...] | None, options: Mapping[str, Any]
+) -> Any:
+    """Means of the chain under a policy, with phases if the sizes need them; see :func:`laws`."""
+    from queueing import phase_stationary, stationary
+
+    if sizes is None:
+        return stationary(system, policy, distribution=False, **options)
+    return phase_stationary(system, policy, sizes, distribution=False, **options)
+
+
+def laws(scenario: Scenario, what: str) -> tuple[Any, ...] | None:
+    """Laws of the "sizes" or "arrivals"; None if all are those of a Markov chain of counts."""
+    from queueing import Exponential, Poisson
+
+    found: tuple[Any, ...] = getattr(scenario, what)
+    return None if all(isinstance(law, Exponential | Poisson) for law in found) else found

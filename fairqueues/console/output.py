@@ -1,0 +1,300 @@
+"""How a result leaves the command: table, JSON or CSV on standard output, files by their suffix, a report.
+
+Options are checked before the long work; files appear at the end, all of them or none.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from fairqueues.console.errors import FAILED
+from fairqueues.errors import OutputError, WrongUse
+from fairqueues.files import require_writable, write_all
+from fairqueues.report.outcome import Outcome
+from fairqueues.report.tables import print_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+__all__ = ["DATA", "FIGURES", "Delivery", "command_line", "to_dataset"]
+
+FIGURES = (".svg", ".png", ".pdf")
+DATA = (".nc", ".csv", ".json")
+_PRESENTATION = ("as_json", "as_csv", "out", "report", "jobs", "backend", "checkpoint")
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """Where the result of a command goes, checked; made by :meth:`of`."""
+
+    context: typer.Context
+    as_json: bool
+    as_csv: bool
+    out: tuple[Path, ...]
+    report: Path | None
+
+    @classmethod
+    def of(
+        cls,
+        context: typer.Context,
+        as_json: bool = False,
+        as_csv: bool = False,
+        out: Sequence[Path] | None = None,
+        report: Path | None = None,
+        *,
+        figures: bool = True,
+        also: Sequence[Path] = (),
+    ) -> Delivery:
+        """Check the options; WrongUse where one cannot be kept.
+
+        ``also`` are files that the command writes itself.
+        """
+        if as_json and as_csv:
+            raise WrongUse("--json and --csv exclude each other; write the second one with --out FILE.csv")
+        known = (*FIGURES, *DATA) if figures else DATA
+        paths = tuple(out or ())
+        for path in paths:
+            if path.suffix.lower() not in known:
+                raise WrongUse(
+                    f"--out {path}: the suffix {path.suffix!r} is none of {', '.join(known)}"
+                    + ("" if figures else "; this command draws no figure")
+                )
+            if path.suffix.lower() == ".nc":
+                _engine()
+        if report is not None and report.suffix.lower() not in (".html", ".htm"):
+            raise WrongUse(f"--report {report}: a report is a page, name it .html")
+        written = [*paths, *also, *([report] if report is not None else [])]
+        source = context.params.get("file")
+        for k, path in enumerate(written):
+            require_writable(path)
+            if source is not None and path.resolve() == Path(source).resolve():
+                raise WrongUse(f"{path} is the scenario itself and would be overwritten; choose another name")
+            if path.resolve() in (p.resolve() for p in written[:k]):
+                raise WrongUse(f"{path} is named twice")
+        return cls(context, as_json, as_csv, paths, report)
+
+    def dataset(self, table: pd.DataFrame, job_classes: Sequence[str], bare: str) -> xr.Dataset | None:
+        """The table as :func:`to_dataset` makes it, where a file asks for one."""
+        asked = any(path.suffix.lower() == ".nc" for path in self.out)
+        return to_dataset(table, job_classes, bare) if asked else None
+
+    def require_figure(self, possible: bool, why: str) -> None:
+        """WrongUse if a figure file is asked for and there can be none."""
+        for path in self.out:
+            if path.suffix.lower() in FIGURES and not possible:
+                raise WrongUse(f"--out {path}: {why}; write .nc, .csv or .json")
+
+    def __call__(self, outcome: Outcome) -> None:
+        """Write the files, print the result, and leave with exit code 1 if a check failed."""
+        command = command_line(self.context, outcome.seed)
+        writers = {path: partial(_write, outcome=outcome, command=command) for path in self.out}
+        if self.report is not None:
+            kept = command_line(self.context, outcome.seed, without=("as_json", "as_csv", "out"))
+            writers[self.report] = partial(_write_report, outcome=outcome, command=kept)
+        write_all(writers)
+        for path in writers:
+            typer.echo(f"wrote {path}", err=True)
+        with _standard_output():
+            self._print(outcome, command)
+        for line in outcome.missed:
+            typer.echo(f"failed: {' '.join(line.split())}", err=True)
+        if outcome.missed:
+            raise typer.Exit(FAILED)
+
+    def _print(self, outcome: Outcome, command: str) -> None:
+        """The result on standard output."""
+        if self.as_json:
+            # A text that cannot hold every sign holds their escapes, which JSON has of its own.
+            plain = not (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
+            typer.echo(json.dumps(outcome.to_json(command), indent=1, ensure_ascii=plain))
+        elif self.as_csv:
+            typer.echo(_csv(outcome.table), nl=False)
+        else:
+            print_table(outcome.table if outcome.brief is None else outcome.brief, outcome.title)
+            # Not by echo, which writes UTF-8 where the encoding is ASCII: one stream has one spelling.
+            for line in (*map(str, outcome.evidence), *outcome.notes):
+                print(f"  {line}")
+            if outcome.seed is not None:
+                print(f"  seed {outcome.seed}")
+
+
+@contextmanager
+def _standard_output() -> Iterator[None]:
+    """OutputError if standard output takes nothing more; that a reader has left, like head, is no error."""
+    try:
+        yield
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"cannot write the result to standard output: {error.strerror or error}") from None
+
+
+def command_line(
+    context: typer.Context, seed: int | None = None, *, without: Sequence[str] = _PRESENTATION
+) -> str:
+    """The command that repeats a result: what was given, and the seed that was drawn."""
+    words = context.command_path.split()
+    params = dict(context.params)
+    if seed is not None and "seed" in params:
+        params["seed"] = seed
+    options: list[str] = []
+    for param in context.command.params:
+        value = params.get(param.name or "")
+        if param.name in (None, "help", *without) or value in (None, (), []) or value == param.default:
+            continue
+        several = list(value) if isinstance(value, list | tuple) else [value]
+        if param.param_type_name == "argument":
+            words += map(str, several)
+        elif isinstance(value, bool):
+            options.append(param.opts[0] if value else param.secondary_opts[0])
+        else:
+            for one in several:
+                options += [param.opts[0], str(one)]
+    return shlex.join([*words, *options])
+
+
+def _write(path: Path, outcome: Outcome, command: str) -> None:
+    writers: dict[str, Callable[[], Any]] = {
+        ".nc": lambda: _write_netcdf(path, outcome, command),
+        ".csv": lambda: path.write_text(_csv(outcome.table), encoding="utf-8"),
+        ".json": lambda: path.write_text(
+            json.dumps(outcome.to_json(command), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+        ),
+    }
+    writers.get(path.suffix.lower(), lambda: _write_figure(path, outcome))()
+
+
+def _write_figure(path: Path, outcome: Outcome) -> None:
+    if outcome.figure is None:
+        raise WrongUse(f"there is no figure of this result to write to a {path.suffix} file")
+    import matplotlib
+
+    kind = path.suffix.lower()[1:]
+    # The same result makes the same file: no date, no random identifiers.
+    stamp = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
+    # Into memory first: where the disk is full, writers of figures fail in ways of their own.
+    drawn = io.BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": "fairqueues"}):
+        outcome.figure().savefig(drawn, format=kind, metadata=stamp, dpi=200)
+    path.write_bytes(drawn.getvalue())
+
+
+def _csv(table: pd.DataFrame) -> str:
+    """Table as CSV. Cells that a spreadsheet would compute are marked as text: names may be anybody's."""
+    plain = table.to_csv(index=any(name is not None for name in table.index.names))
+    quoted = io.StringIO()
+    writer = csv.writer(quoted, lineterminator="\n")
+    writer.writerows([_as_text(cell) for cell in row] for row in csv.reader(io.StringIO(plain, newline="")))
+    return quoted.getvalue()
+
+
+def _as_text(cell: str) -> str:
+    """The cell, behind an apostrophe if it begins like a formula and is no number."""
+    if not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
+
+
+def to_dataset(table: pd.DataFrame, job_classes: Sequence[str] = (), bare: str = "") -> xr.Dataset:
+    """Table as a Dataset; the keys become dimensions.
+
+    So do ``job_classes``, where columns are called by them: "load A" and "load B" become one variable, load,
+    and "A" and "B" alone become ``bare``. Names of users are values then, as a file may hold them, and no
+    names of variables.
+    """
+    import xarray as xr
+
+    flat = table.copy()
+    if not flat.index.is_unique:
+        flat = flat.reset_index()
+        flat.index.name = "row"
+    elif flat.index.names == [None]:
+        flat.index.name = "row"
+    first = job_classes[0] if job_classes else "\0"
+    heads = [str(c).removesuffix(first) for c in flat if str(c).endswith(first)]
+    groups = {h: [f"{h}{name}" for name in job_classes] for h in heads if not h or h.endswith(" ")}
+    groups = {h: columns for h, columns in groups.items() if set(columns) <= set(flat)}
+    named = [column for columns in groups.values() for column in columns]
+    dataset: xr.Dataset = xr.Dataset.from_dataframe(flat.drop(columns=named))
+    axis = xr.DataArray(list(job_classes), dims="job_class", name="job_class")
+    for head, columns in groups.items():
+        parts = [xr.DataArray.from_series(flat[column]) for column in columns]
+        dataset[head.strip() or bare] = xr.concat(parts, axis).transpose(..., "job_class")
+    return dataset
+
+
+def _write_netcdf(path: Path, outcome: Outcome, command: str) -> None:
+    from fairqueues.report.outcome import versions
+
+    dataset = outcome.dataset if outcome.dataset is not None else to_dataset(outcome.table)
+    # NetCDF has no objects and no booleans among its attributes; text is kept as text.
+    attrs = {
+        "title": outcome.title,
+        "scenario": outcome.scenario,
+        "command": command,
+        "versions": json.dumps(versions()),
+        **({} if outcome.seed is None else {"seed": str(outcome.seed)}),
+        **dataset.attrs,
+    }
+    dataset = dataset.copy()
+    for name, variable in dataset.variables.items():
+        if variable.dtype == object:
+            values = variable.values
+            if any(not isinstance(v, str) for v in values.ravel()):
+                told = [v if isinstance(v, str) else str(v) for v in values.ravel()]
+                dataset[name] = (variable.dims, _objects(told, values.shape))
+    dataset.attrs = attrs
+    for name in map(str, (*dataset.variables, *dataset.dims)):
+        if not re.fullmatch(r"\w[^/\x00-\x1f\x7f]*(?<! )", name):
+            raise WrongUse(
+                f"NetCDF has no variable called {name!r}: a name begins with a letter or digit and has no "
+                "slash; rename it, or write .csv or .json"
+            )
+    try:
+        dataset.to_netcdf(path, engine=_engine())
+    except (RuntimeError, OSError) as error:  # the C library names no reason, or a wrong one
+        raise OSError(f"{getattr(error, 'strerror', None) or error}; is the disk full?") from None
+
+
+def _objects(values: list[str], shape: tuple[int, ...]) -> Any:
+    import numpy as np
+
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array.reshape(shape)
+
+
+def _engine() -> Any:
+    """h5netcdf or netcdf4, whichever is there; WrongUse if neither is."""
+    from importlib.util import find_spec
+
+    for engine, modules in (("h5netcdf", ("h5netcdf", "h5py")), ("netcdf4", ("netCDF4",))):
+        if all(map(find_spec, modules)):
+            return engine
+    raise WrongUse("a .nc file needs netCDF4, or h5netcdf with h5py; install one, or write .csv or .json")
+
+
+def _write_report(path: Path, outcome: Outcome, command: str) -> None:
+    from fairqueues.report import page
+
+    path.write_text(page(outcome, command), encoding="utf-8")

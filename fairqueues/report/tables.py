@@ -1,0 +1,83 @@
+"""Tables for people: drawn by rich on a terminal, aligned text everywhere else."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.table import Table
+
+__all__ = ["cells", "print_table"]
+
+
+_WIDEST = 10_000
+"""Columns of a terminal without an end, to measure with."""
+
+
+def cells(table: pd.DataFrame, digits: int = 6) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows as text, with so many significant digits, the index first."""
+    named = any(name is not None for name in table.index.names)
+    flat = table.reset_index() if named else table
+    return [str(name).replace("_", " ") for name in flat.columns], [
+        [_cell(value, digits) for value in row] for row in flat.itertuples(index=False)
+    ]
+
+
+def _cell(value: Any, digits: int) -> str:
+    if isinstance(value, bool) or type(value).__name__ == "bool":
+        return "yes" if value else "no"
+    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
+
+
+def print_table(table: pd.DataFrame, title: str) -> None:
+    """Print to standard output."""
+    heads, rows = cells(table)
+    if sys.stdout is None or not sys.stdout.isatty():
+        from fairness.model.tables import aligned
+
+        print(title)
+        print("\n".join(line.rstrip() for line in aligned([heads, *rows])))
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console()
+    drawn = _drawn(heads, rows, narrow=False)
+    least = console.measure(drawn, options=console.options.update(width=_WIDEST)).minimum
+    if least > console.width:
+        heads, rows = cells(table, digits=4)
+        drawn = _drawn(heads, rows, narrow=True)
+        least = console.measure(drawn, options=console.options.update(width=_WIDEST)).minimum
+    console.print(Text(title, style="bold"))
+    # No digit is ever cut off: what is still too wide runs over, and the terminal breaks the lines.
+    console.print(drawn, width=max(least, console.width), crop=False, no_wrap=True)
+
+
+def _drawn(heads: list[str], rows: list[list[str]], narrow: bool) -> Table:
+    """Table whose numbers stay whole, while heads and words may be folded."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    style: dict[str, Any] = {"box": box.SIMPLE_HEAD, "padding": 0, "pad_edge": False} if narrow else {}
+    drawn = Table(**style)
+    for k, head in enumerate(heads):
+        entries = [row[k] for row in rows]
+        number = all(map(_is_number, entries))
+        drawn.add_column(
+            Text(head), justify="right" if number else "left", overflow="fold",
+            min_width=max(map(len, [*head.split(), *(entries if number else ())])),
+        )  # fmt: skip
+    for row in rows:
+        drawn.add_row(*(Text(cell) for cell in row))
+    return drawn
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

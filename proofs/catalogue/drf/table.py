@@ -1,0 +1,323 @@
+r"""The table of A. Ghodsi et al., "Dominant Resource Fairness", NSDI 2011: eight properties, three policies.
+
+Each cell is a statement "the policy has the property"; crosses are refuted by a small pool, ticks are
+proved from the descriptions of the policies in :mod:`proofs.catalogue.drf.lemmas`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from proofs.catalogue.drf.lemmas import (
+    asset_envy,
+    ceei_bottleneck,
+    ceei_envy,
+    ceei_pareto,
+    ceei_sharing,
+    ceei_single,
+    drf_bottleneck,
+    drf_envy,
+    drf_sharing,
+    filled_pareto,
+    filled_population,
+    filled_single,
+    truthful_steps,
+)
+from proofs.claims import Counterexample, Step
+from proofs.statement import Hypothesis, Question, Said, Size, Statement
+
+__all__ = ["SOURCE", "STATEMENTS"]
+
+SOURCE = (
+    'A. Ghodsi et al., "Dominant Resource Fairness: Fair Allocation of Multiple Resource Types", NSDI 2011'
+)
+TABLE = "section 6, table of properties"
+NAMES = {"asset": "Asset fairness", "ceei": "CEEI", "drf": "DRF"}
+USERS = {"n": Size(3, 2, 6, "users", deep=5)}
+RESOURCES = {"m": Size(2, 1, 5, "resources", deep=4)}
+
+Steps = Callable[[Question], Sequence[Step]]
+
+
+def _cross(
+    policy: str, key: str, words: str, latex: str, says: str, function: str, arguments: dict[str, Any]
+) -> Statement:
+    step = Step(says, Counterexample(function, {"policy": policy, **arguments}))
+    return Statement(
+        id=f"drf-table-{policy}-{key}",
+        source=SOURCE,
+        place=TABLE,
+        words=f"{NAMES[policy]} {words}",
+        latex=latex,
+        hypotheses=(),
+        scope="all pools",
+        steps=lambda question: [step],
+        remark="The paper says so too: this cell of its table has no tick.",
+        said=Said.DENIED,
+    )
+
+
+def _tick(
+    policy: str,
+    key: str,
+    words: str,
+    latex: str,
+    steps: Steps,
+    hypotheses: str,
+    mutants: tuple[str, ...],
+    sizes: str = "n",
+    scope: str = "all real demands > 0 and any number of resources, n = {n} users",
+) -> Statement:
+    known = {"n": USERS, "m": RESOURCES, "nm": USERS | RESOURCES, "": {}}[sizes]
+    return Statement(
+        id=f"drf-table-{policy}-{key}",
+        source=SOURCE,
+        place=TABLE,
+        words=f"{NAMES[policy]} {words}",
+        latex=latex,
+        hypotheses=tuple(Hypothesis(name, CONDITIONS[name]) for name in hypotheses.split(", ")),
+        scope=scope,
+        steps=steps,
+        sizes=known,
+        mutants=mutants,
+        remark="The paper says so: this cell of its table has a tick.",
+    )
+
+
+CONDITIONS = {
+    "claim": "the liar's level counts all that she holds",
+    "cost": "the other tasks cost at most 1",
+    "covers": "the tasks fit into the bundle",
+    "demand": "demands are positive",
+    "dominant": "the resource is dominant for all users",
+    "feasible": "the other allocation fits",
+    "fits": "the allocation before fits",
+    "full": "a resource is full",
+    "income": "all spend an income of 1",
+    "income other": "the other user spends an income of 1",
+    "level": "all users have the same level: dominant share under DRF, sum of shares under asset fairness",
+    "level later": "so they have after the change",
+    "level other": "the other user has the common level",
+    "level own": "the user has the common level",
+    "no loss": "nobody runs less",
+    "part": "the bundle is an equal part of every resource",
+    "price": "prices are >= 0",
+    "sold out": "resources with a price are sold out",
+    "tasks": "everybody runs something",
+}
+
+WIDE = "all real demands > 0; n = {n} users, m = {m} resources"
+PAIR = "any two users with real demands > 0"
+
+SI = (
+    "gives every user at least the tasks that an equal part of every resource runs.",
+    r"x_i \ge \frac1n \min_j \frac{c_j}{a_{ij}}",
+)
+SP = ("is strategy-proof: claiming other demands pays for nobody.", r"u_i(a_i', a_{-i}) \le u_i(a)")
+EF = (
+    "is envy-free: nobody would run more with another's bundle.",
+    r"x_k a_{kj}\ge y a_{ij}\ \forall j \Rightarrow y\le x_i",
+)
+PE = ("is Pareto-efficient.", r"z \ge x,\ za \le c \Rightarrow z = x")
+ONE = ("gives equal parts of a single resource.", r"m = 1 \Rightarrow x_i a_i = c/n")
+BF = (
+    "gives equal parts of a resource that is dominant for all users.",
+    r"a_{ir}/c_r = \max_j a_{ij}/c_j\ \forall i \Rightarrow x_i a_{ir} = c_r/n",
+)
+PM = ("is population-monotone: nobody loses when a user leaves.", r"x_i(N\setminus k) \ge x_i(N)")
+RM = ("is resource-monotone: nobody loses when a capacity grows.", r"c' \ge c \Rightarrow x_i(c') \ge x_i(c)")
+
+SMALL: dict[str, Any] = {"demands": [[2, 1], [1, 2]], "capacities": [1, 1], "more": [2, 1]}
+DOUBLED = "With demands (2, 1) and (1, 2) the second user loses when the first of two units is doubled."
+
+STATEMENTS = (
+    _cross(
+        "asset",
+        "si",
+        *SI,
+        "User 1 of demands (1, 3) and (1, 1) runs fewer tasks than in half of the pool.",
+        "sharing_incentive",
+        {"demands": [[1, 3], [1, 1]], "capacities": [30, 30]},
+    ),
+    _tick(
+        "ceei",
+        "si",
+        *SI,
+        ceei_sharing,
+        "income, sold out, price, part, tasks, cost",
+        ("income", "sold out", "part"),
+        "nm",
+        WIDE,
+    ),
+    _tick("drf", "si", *SI, drf_sharing, "full, level, demand, part", ("full", "level", "part")),
+    _tick(
+        "asset",
+        "sp",
+        *SP,
+        lambda q: truthful_steps(q, "asset"),
+        "full, feasible, covers, claim, level, level later, demand",
+        ("full", "feasible", "covers"),
+        "nm",
+        WIDE,
+    ),
+    _cross(
+        "ceei",
+        "sp",
+        *SP,
+        "User 1 of demands (16, 1) and (1, 2) gains by claiming (16, 8).",
+        "truthfulness",
+        {
+            "demands": [[16, 1], [1, 2]],
+            "capacities": [100, 100],
+            "claim": [16, 8],
+            "prices": ["29/1500", "1/1500"],
+            "claimed_prices": ["1/100", "1/100"],
+        },
+    ),
+    _tick(
+        "drf",
+        "sp",
+        *SP,
+        lambda q: truthful_steps(q, "drf"),
+        "full, feasible, covers, claim, level, level later, demand",
+        ("full", "feasible", "covers"),
+    ),
+    _tick(
+        "asset",
+        "ef",
+        *EF,
+        asset_envy,
+        "covers, demand, level other, level own",
+        ("covers", "level other"),
+        "m",
+        PAIR + ", m = {m} resources",
+    ),
+    _tick(
+        "ceei",
+        "ef",
+        *EF,
+        ceei_envy,
+        "covers, price, income other, income, tasks, cost",
+        ("covers", "price", "income other"),
+        "m",
+        PAIR + ", m = {m} resources",
+    ),
+    _tick(
+        "drf",
+        "ef",
+        *EF,
+        drf_envy,
+        "covers, demand, level other, level own",
+        ("covers", "level other"),
+        "",
+        PAIR + ", any number of resources",
+    ),
+    _tick(
+        "asset", "pe", *PE, filled_pareto, "full, feasible, demand, no loss", ("full", "no loss", "demand")
+    ),
+    _tick(
+        "ceei",
+        "pe",
+        *PE,
+        ceei_pareto,
+        "income, sold out, feasible, price, demand, no loss",
+        ("income", "feasible"),
+        "nm",
+        WIDE,
+    ),
+    _tick("drf", "pe", *PE, filled_pareto, "full, feasible, demand, no loss", ("full", "no loss", "demand")),
+    _tick(
+        "asset",
+        "single",
+        *ONE,
+        filled_single,
+        "level, full",
+        ("level", "full"),
+        "n",
+        "all real demands > 0, n = {n} users",
+    ),
+    _tick(
+        "ceei",
+        "single",
+        *ONE,
+        ceei_single,
+        "income, sold out",
+        ("income", "sold out"),
+        "n",
+        "all real demands > 0, n = {n} users",
+    ),
+    _tick(
+        "drf",
+        "single",
+        *ONE,
+        filled_single,
+        "level, full",
+        ("level", "full"),
+        "n",
+        "all real demands > 0, n = {n} users",
+    ),
+    _cross(
+        "asset",
+        "bottleneck",
+        *BF,
+        "Of 21 units that both need most, users of demands (3, 2) and (4, 1) get 9 and 12.",
+        "bottleneck_fairness",
+        {"demands": [[3, 2], [4, 1]], "capacities": [21, 21]},
+    ),
+    _tick(
+        "ceei",
+        "bottleneck",
+        *BF,
+        ceei_bottleneck,
+        "income, sold out, price, dominant, tasks, feasible",
+        ("income", "dominant", "feasible"),
+        "nm",
+        WIDE,
+    ),
+    _tick("drf", "bottleneck", *BF, drf_bottleneck, "full, dominant, feasible", ("full", "feasible")),
+    _tick(
+        "asset",
+        "population",
+        *PM,
+        filled_population,
+        "full, fits, demand, level, level later",
+        ("full", "fits"),
+        "",
+        "all real demands > 0, any numbers of users and resources",
+    ),
+    _cross(
+        "ceei",
+        "population",
+        *PM,
+        "User 2 of demands (4, 1), (1, 16) and (16, 1) loses when user 3 leaves.",
+        "population_monotonicity",
+        {
+            "demands": [[4, 1], [1, 16], [16, 1]],
+            "capacities": [9, 6],
+            "prices": ["1/5", "1/5"],
+            "later_prices": ["17/345", "179/690"],
+        },
+    ),
+    _tick(
+        "drf",
+        "population",
+        *PM,
+        filled_population,
+        "full, fits, demand, level, level later",
+        ("full", "fits"),
+        "",
+        "all real demands > 0, any numbers of users and resources",
+    ),
+    _cross("asset", "resource", *RM, DOUBLED, "resource_monotonicity", SMALL),
+    _cross(
+        "ceei",
+        "resource",
+        *RM,
+        DOUBLED,
+        "resource_monotonicity",
+        SMALL | {"prices": [1, 1], "later_prices": [0, 2]},
+    ),
+    _cross("drf", "resource", *RM, DOUBLED, "resource_monotonicity", SMALL),
+)
+"""In the order of the paper: row by row, asset fairness, CEEI, DRF."""

@@ -1,0 +1,1 @@
+"""Statements on EDRF and whole bundles."""

@@ -1,0 +1,1 @@
+"""Statements on per-server dominant-share fairness."""

@@ -1,0 +1,380 @@
+"""PS-DSF with divided time is a Fisher market: servers are sold, and users spend their weights on tasks."""
+
+from __future__ import annotations
+
+from proofs.catalogue.psdsf.theorems import NEGATION, SOURCE, implied, signs, total
+from proofs.claims import Implication, InWords, Step
+from proofs.statement import Hypothesis, Question, Said, Size, Statement
+
+__all__ = ["MARKET"]
+
+
+def _welfare(question: Question) -> Implication:
+    """No placement v is worth more than all weights, at w = weight * gamma / tasks of an optimum u."""
+    users, servers = range(1, question.sizes["n"] + 1), range(1, question.sizes["s"] + 1)
+    held: dict[str, str] = {}
+    fixed: dict[str, str] = {}
+    products: list[str] = []
+    for n in users:
+        fixed |= signs(f"f{n}", " ".join(f"u{n}_{i} w{n}_{i}" for i in servers))
+        fixed[f"own worth {n}"] = f"{total(f'u{n}_{i}*w{n}_{i}' for i in servers)} == f{n}"
+        for i in servers:
+            held[f"price {n} {i}"] = f"w{n}_{i} <= q{i}"
+            held[f"served {n} {i}"] = f"u{n}_{i}*w{n}_{i} == u{n}_{i}*q{i}"
+            fixed[f"part {n} {i}"] = f"v{n}_{i} >= 0"
+            products.append(f"price {n} {i} * part {n} {i}")
+    for i in servers:
+        held[f"busy {i}"] = f"{total(f'u{n}_{i}' for n in users)} == 1"
+        fixed |= {f"time {i}": f"{total(f'v{n}_{i}' for n in users)} <= 1", f"worth {i}": f"q{i} >= 0"}
+        products.append(f"time {i} * worth {i}")
+    value = total(f"w{n}_{i}*v{n}_{i}" for n in users for i in servers)
+    return implied(question.kept(held) | fixed, f"{value} <= {total(f'f{n}' for n in users)}", *products)
+
+
+def _market(question: Question) -> list[Step]:
+    price = question.kept({"served": "q*X == h*g", "lowest level": "X*f*G <= N*h*g"}) | {
+        "runs": "X > 0",
+        **signs("f h g G N q"),
+    }
+    back = question.kept({"served": "q*X == h*g", "price": "f*G <= q*N"}) | {
+        "runs": "X > 0",
+        **signs("f h g G N q"),
+    }
+    slack = question.kept({"price": "f*G <= q*N"}) | {
+        "complementary": "q*(1 - B) == 0",
+        "gain": "f*G > 0",
+        "runs": "N > 0",
+    }
+    return [
+        Step(
+            "From (13) to the market: at the price q at which a served user p spends its weight h, "
+            "nobody gets more for "
+            "its weight: the gradient of user n's weighted logarithm is at most q.",
+            implied(price, "f*G <= q*N", f"{NEGATION} * runs"),
+        ),
+        Step(
+            "From the market to (13): if both conditions on the gradients hold, the served user stands "
+            "no higher.",
+            implied(back, "X*f*G <= N*h*g", "price * runs"),
+        ),
+        Step(
+            "From the market to (10): a server that somebody can use has a price, so it is busy.",
+            Implication(slack, "B == 1", degree=3),
+        ),
+        Step(
+            "These conditions of Karush, Kuhn and Tucker are sufficient: at these values nothing "
+            "feasible is worth more...",
+            _welfare(question),
+        ),
+        Step(
+            "...and log z <= z - 1 for the ratios z of the tasks, so no weighted sum of logarithms is "
+            "larger.",
+            InWords(
+                "The logarithm is concave. An optimum exists, the objective being continuous and the set "
+                "compact, and as all constraints are linear it has such prices."
+            ),
+        ),
+    ]
+
+
+def _ratios(question: Question) -> tuple[dict[str, str], str]:
+    users = range(1, question.sizes["n"] + 1)
+    held: dict[str, str] = {}
+    for n in users:
+        held |= {f"weight {n}": f"f{n} > 0", f"runs {n}": f"x{n} > 0", f"inverse {n}": f"r{n}*x{n} == 1"}
+    return held, f"{total(f'f{n}*y{n}*r{n}' for n in users)} <= {total(f'f{n}' for n in users)}"
+
+
+def _pareto(question: Question) -> list[Step]:
+    n = question.sizes["n"]
+    fixed, welfare = _ratios(question)
+    gains = {f"no loss {k}": f"y{k} >= x{k}" for k in range(2, n + 1)}
+    products = [f"no loss {k} * weight {k} * positive {k}" for k in range(2, n + 1)]
+    positive = {f"positive {k}": f"r{k} > 0" for k in range(1, n + 1)}
+    products.append(f"{NEGATION} * weight 1 * positive 1")
+    return [
+        Step(
+            "At the prices of the optimum no feasible placement is worth more than all weights.",
+            _welfare(question),
+        ),
+        Step(
+            "So if nobody loses, user 1 cannot gain.",
+            implied(question.kept(gains | {"welfare": welfare}) | fixed | positive, "y1 <= x1", *products),
+        ),
+    ]
+
+
+def _unique(question: Question) -> list[Step]:
+    n = question.sizes["n"]
+    users = range(1, n + 1)
+    budget = total(f"f{k}" for k in users)
+    welfare = {
+        "welfare": f"{total(f'f{k}*z{k}' for k in users)} <= {budget}",
+        "other welfare": f"{total(f'f{k}*r{k}' for k in users)} <= {budget}",
+    }
+    held = question.kept(welfare)
+    for k in range(1, n + 1):
+        held |= {
+            f"inverse {k}": f"r{k}*z{k} == 1",
+            f"ratio {k}": f"z{k} > 0",
+            f"weight {k}": f"f{k} > 0",
+            f"positive {k}": f"r{k} > 0",
+        }
+    # f (r + z - 2) = f r (z - 1)^2 as r z = 1.
+    products = [f"weight {k} * positive {k} | z{k} - 1" for k in range(2, n + 1)]
+    return [
+        Step("At the prices of one optimum no placement is worth more than all weights.", _welfare(question)),
+        Step(
+            "With the ratios z of the tasks of two optima and their inverses r this says so twice, and "
+            "then z = 1.",
+            implied(held, "(z1 - 1)**2 <= 0", *products, f"{NEGATION} * weight 1 * positive 1"),
+        ),
+    ]
+
+
+def _lemma_2(question: Question) -> list[Step]:
+    held = question.kept({"n is served": "N*h*g <= X*f*G", "p is served": "X*f*K <= N*h*k"})
+    positive = {"tasks N": "N > 0", "tasks X": "X > 0", "weight n": "f > 0", "weight p": "h > 0"}
+    swapped = {"time of n": "a > 0", "time of p": "b > 0", "no loss of n": "b*K >= a*G"}
+    alone = {f"alone {v}": f"{v} > 0" for v in "GgKk"}
+    product = question.kept({"product": "g*K <= G*k"}) | swapped | alone
+    return [
+        Step(
+            "Multiply (13) for both servers: what user n loses of the first is worth to p no more than "
+            "what p loses.",
+            implied(
+                held | positive | alone,
+                "g*K <= G*k",
+                "n is served * weight n * tasks X * alone K",
+                "p is served * weight n * tasks X * alone G",
+                f"{NEGATION} * weight n * tasks X * weight n * tasks X",
+                f"{NEGATION} * weight n * tasks X * weight p * tasks N",
+            ),
+        ),
+        Step(
+            "If user n does not lose by the exchange of the times a and b, user p does not gain.",
+            implied(
+                product,
+                "a*g <= b*k",
+                "product * time of n",
+                f"{NEGATION} * alone G",
+                "no loss of n * alone k",
+                f"{NEGATION} * alone K",
+                "no loss of n * alone g",
+                "product * time of p",
+            ),
+        ),
+        Step(
+            "If user n gains, user p loses.",
+            implied(
+                product | {"no loss of n": "b*K > a*G"},
+                "a*g < b*k",
+                f"{NEGATION} * alone K",
+                "no loss of n * alone g",
+                "product * time of p",
+                f"{NEGATION} * alone G",
+                "no loss of n * alone k",
+                "product * time of n",
+            ),
+        ),
+    ]
+
+
+def _strategy_proof(question: Question) -> list[Step]:
+    n, s = question.sizes["n"], question.sizes["s"]
+    users, servers = range(1, n + 1), range(1, s + 1)
+    claimed = question.kept({"resources": "a*d <= z*D", "ratio": "D == m*d"}) | {"demanded": "d > 0"}
+    claimed |= signs(not_negative="a z D m")
+    declared = question.kept({"cover": "m*d <= D", "alone": "H*D <= c", "dominant": "G*d == c"}) | {
+        "demanded": "d > 0",
+        "declared": "H > 0",
+        **signs("G c", "m D"),
+    }
+    level = question.kept({"lie": "H*m <= G"}) | {
+        "worth": "t <= m*X",
+        "gains": "t > N",
+        "declared": "H > 0",
+        "eligible": "G > 0",
+        "runs": "X > 0",
+        **signs("N", "m t"),
+    }
+    spent = {f"price {i}": f"f*G{i} <= q{i}*N" for i in servers} | {
+        "gains": f"{total(f'v{i}*G{i}' for i in servers)} > N"
+    }
+    fixed = {f"part {i}": f"v{i} >= 0" for i in servers} | {"weight": "f > 0", "runs": "N > 0"}
+    fixed |= signs(not_negative=" ".join(f"G{i} q{i}" for i in servers))
+    sums = {f"costs {k}": f"{total(f'b{k}_{i}' for i in servers)} > f{k}" for k in users if k > 1}
+    sums |= {f"sold {i}": f"{total(f'b{k}_{i}' for k in users)} <= q{i}" for i in servers}
+    sums |= {f"bought {i}": f"q{i} == {total(f'e{k}_{i}' for k in users)}" for i in servers}
+    paid = signs(
+        " ".join(f"f{k}" for k in users), " ".join(f"b{k}_{i} e{k}_{i}" for k in users for i in servers)
+    )
+    return [
+        Step(
+            "The liar runs at most m tasks for each task that it claimed, m the least ratio of declared "
+            "and true demands.",
+            implied(claimed, "a <= m*z", f"{NEGATION} * demanded"),
+        ),
+        Step(
+            "And m times what it would run alone with the declared demands is at most what it would run "
+            "with the true ones.",
+            implied(declared, "H*m <= G", "cover * declared", f"{NEGATION} * demanded"),
+        ),
+        Step(
+            "So if it gains, its declared level rises on every server that it can use (48).",
+            implied(level, "X*G > N*H", "lie * runs", "worth * declared", "gains * declared"),
+        ),
+        Step(
+            "Let A be the users whose level rises. Where one of them is served under the lie, the level "
+            "of the server rises (51)...",
+            Implication({"served then": "L2 == S2", "rises": "S2 > S1", "before": "S1 >= L1"}, "L2 > L1"),
+        ),
+        Step(
+            "...and who was served at such a server before belongs to A.",
+            Implication({"served before": "S1 == L1", "rises": "L2 > L1", "then": "S2 >= L2"}, "S2 > S1"),
+        ),
+        Step(
+            "So the users of A now live on servers that A alone paid for before.",
+            InWords(
+                "The two preceding steps for all users and servers; tasks of the liar where they cannot "
+                "run are worth nothing."
+            ),
+        ),
+        Step(
+            "At the prices before the lie, more tasks than before cost more than the weight.",
+            implied(
+                question.kept(spent) | fixed,
+                f"{total(f'q{i}*v{i}' for i in servers)} > f",
+                *(f"price {i} * part {i}" for i in servers),
+                "gains * weight",
+                f"{NEGATION} * runs",
+            ),
+        ),
+        Step(
+            "But A paid its weights for these servers: if all others of A spend more, one cannot, so nobody "
+            "gains by lying.",
+            Implication(
+                question.kept(sums)
+                | paid
+                | {f"budget {k}": f"{total(f'e{k}_{i}' for i in servers)} <= f{k}" for k in users},
+                f"{total(f'b1_{i}' for i in servers)} <= f1",
+            ),
+        ),
+    ]
+
+
+USERS, SERVERS = Size(2, 1, 3, "users"), Size(2, 1, 3, "servers")
+PRICE = Hypothesis("price", "nobody gets more than the price of a server for its weight there")
+SERVED = Hypothesis("served", "who is served pays exactly its weight")
+BUSY = Hypothesis("busy", "the servers are always busy (10)")
+
+MARKET = (
+    Statement(
+        id="psdsf-time-fisher-market",
+        source=SOURCE,
+        place="Theorem 2 (the identity is not in the paper)",
+        words="With divided time PS-DSF is what maximises the sum of weighted logarithms of the tasks: a "
+        "Fisher market for servers.",
+        latex=r"x\in\arg\max\Big\{\sum_n\varphi_n\log\sum_i x_{ni}:\ \sum_n "
+        r"x_{ni}/\gamma_{ni}\le1\Big\}\iff(10)\text{ tight, }(13)",
+        hypotheses=(
+            Hypothesis("lowest level", "servers serve their lowest levels (13)"),
+            PRICE,
+            SERVED,
+            BUSY,
+        ),
+        scope="each pair of users on a server for the equivalence; {n} users, {s} servers for the "
+        "optimum; all reals",
+        steps=_market,
+        sizes={"n": USERS, "s": SERVERS},
+        mutants=("lowest level", "price", "served"),
+        said=Said.READER,
+    ),
+    Statement(
+        id="psdsf-time-pareto",
+        source=SOURCE,
+        place="Theorem 3, Pareto optimality",
+        words="With divided time nobody can be given more tasks unless somebody gets fewer, whatever is "
+        "moved.",
+        latex=r"y\ge x,\ y\text{ feasible}\implies y=x",
+        hypotheses=(
+            PRICE,
+            SERVED,
+            BUSY,
+            Hypothesis("no loss", "no user loses"),
+            Hypothesis("welfare", "the conclusion of the first step, for the tasks"),
+        ),
+        scope="all reals, {n} users, {s} servers",
+        steps=_pareto,
+        sizes={"n": USERS, "s": SERVERS},
+        mutants=("price", "busy", "no loss"),
+    ),
+    Statement(
+        id="psdsf-time-unique",
+        source=SOURCE,
+        place="section III (the uniqueness is not in the paper)",
+        words="With divided time all PS-DSF allocations give each user the same number of tasks.",
+        latex=r"x,y\ \text{PS-DSF}\implies\sum_ix_{ni}=\sum_iy_{ni}",
+        hypotheses=(
+            PRICE,
+            SERVED,
+            BUSY,
+            Hypothesis("welfare", "the first step for the ratios of the tasks of the second and the first"),
+            Hypothesis("other welfare", "the same with both exchanged"),
+        ),
+        scope="all reals, {n} users, {s} servers",
+        steps=_unique,
+        sizes={"n": USERS, "s": SERVERS},
+        mutants=("price", "other welfare"),
+        remark="With divided resources this fails: see psdsf-resource-unique.",
+        said=Said.READER,
+    ),
+    Statement(
+        id="psdsf-lemma-2",
+        source=SOURCE,
+        place="Lemma 2, equations (40)-(45)",
+        words="With divided time no exchange of tasks between two users on two servers serves one of "
+        "them without loss to the other.",
+        latex=r"x_{ni}>0,\ x_{pj}>0:\quad \Delta x_n\ge0\implies\Delta x_p\le0",
+        hypotheses=(
+            Hypothesis(
+                "n is served", "user n is served on the first server, so p stands no lower there (44)"
+            ),
+            Hypothesis(
+                "p is served", "user p is served on the second server, so n stands no lower there (45)"
+            ),
+            Hypothesis("product", "the conclusion of the first step"),
+        ),
+        scope="each pair of users and of servers; all reals",
+        steps=_lemma_2,
+        mutants=("n is served", "p is served", "product"),
+        remark="The paper says that one of the two loses. Neither need lose where both servers suit them "
+        "alike, as classes A and B suit users 1 and 2 of Table IV.",
+    ),
+    Statement(
+        id="psdsf-time-strategy-proof",
+        source=SOURCE,
+        place="Theorem 3, strategy-proofness, equations (46)-(52)",
+        words="With divided time nobody runs more by lying about its demands or servers, if it gets only "
+        "the resources of its claims.",
+        latex=r"\hat x_n=\sum_i\min_r\frac{x'_{ni}d'_{nr}}{d_{nr}}\le x_n",
+        hypotheses=(
+            Hypothesis("resources", "the liar gets the resources of the tasks that it claimed (46)"),
+            Hypothesis("ratio", "one resource has the least ratio of declared and true demand"),
+            Hypothesis("cover", "all others have no smaller one"),
+            Hypothesis("alone", "the declared tasks alone on a server fit (7)"),
+            Hypothesis("dominant", "the true tasks alone on the server fill a resource"),
+            Hypothesis("lie", "the conclusion of the second step"),
+            PRICE,
+            Hypothesis("gains", "the users whose level rises gain"),
+            Hypothesis("costs", "the conclusion of the step before, for all of them but one"),
+            Hypothesis("sold", "the servers are sold once"),
+            Hypothesis("bought", "they alone paid for these servers before the lie"),
+        ),
+        scope="each user, server and resource; {n} users whose levels rise, {s} servers; all reals",
+        steps=_strategy_proof,
+        sizes={"n": USERS, "s": SERVERS},
+        mutants=("resources", "lie", "price", "bought"),
+        remark="A liar that may use its time as it likes can gain: see psdsf-time-slots-strategy-proof.",
+    ),
+)

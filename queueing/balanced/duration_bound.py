@@ -1,0 +1,135 @@
+r"""A closed-form bound on mean durations under balanced fairness.
+
+With :math:`a_{ij}/C_j` the share of resource :math:`j` that a task of class :math:`i` holds and
+:math:`\varrho_j` the relative load of the resource,
+
+.. math:: E[T_i] \le \sigma_i \Big(\max_j \frac{a_{ij}}{C_j}
+          + \sum_j \frac{a_{ij}}{C_j}\, \frac{\varrho_j}{1 - \varrho_j}\Big).
+
+The first term is the duration of a job that is always alone; it is the "1 +" of [1]_, where a lone job
+takes one unit of time. A single resource gives equality.
+
+*Proof.* Let :math:`a_{ij}` be the shares, :math:`\Phi` the balance function of
+:mod:`queueing.balanced.fairness`,
+:math:`(A_jF)(x) = \sum_k a_{kj}F(x - e_k)`, and :math:`h_j = \Phi - A_j\Phi \ge 0`. With
+:math:`G = \sum_x\Phi(x)\rho^x` the mean duration is :math:`\sigma_i\,\partial_iG/G`, so it is enough to
+compare the coefficients :math:`M(x) = (x_i + 1)\Phi(x + e_i)` of :math:`\partial_iG` with
+:math:`R = \max_j a_{ij}\,\Phi + \sum_j a_{ij}K_j`, where :math:`K_j = \sum_{s\ge1}A_j^s\Phi` belongs to
+:math:`G\varrho_j/(1 - \varrho_j)`. They agree at 0. If resource j is full at :math:`x + e_i`, then
+:math:`M - A_jM = a_{ij}\Phi` at x, and
+
+.. math:: R - A_jR = \max_k a_{ik}\,h_j + a_{ij}(\Phi - h_j) + \sum_{k\ne j} a_{ik}\sum_{s\ge1}A_k^s h_j
+          \ge a_{ij}\Phi,
+
+so :math:`M - R \le A_j(M - R) \le 0` by induction on the number of jobs. (The statement
+``br-duration-bound`` of :mod:`proofs` checks these steps.)
+
+By insensitivity the bound holds for all laws of job sizes with the same means; it is a bound for balanced
+fairness, not for other policies (DRF can exceed it).
+
+References
+----------
+.. [1] T. Bonald and J. Roberts, "Resource sharing in data centers", Workshop on Performance and Control of
+   Large-Scale Networks, Eindhoven, 2014.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from fairness.errors import ModelError
+from fairness.model.problem import FloatArray
+from queueing.model.class_results import class_lines, class_table
+from queueing.model.system import System
+
+__all__ = ["DurationBound", "duration_bound"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DurationBound:
+    """Bounds for balanced fairness; made by :func:`duration_bound`.
+
+    A class without arrivals gets the bound for an occasional job.
+
+    Attributes
+    ----------
+    system : System
+    mean_durations : ndarray of shape (n_classes,), time
+        Upper bounds on the mean durations; infinite for a class that demands a resource of capacity 0.
+    """
+
+    system: System
+    mean_durations: FloatArray
+
+    @cached_property
+    def mean_jobs(self) -> FloatArray:
+        """Upper bounds on the mean numbers of jobs, (n_classes,)."""
+        rates = self.system.arrival_rates
+        return np.multiply(rates, self.mean_durations, out=np.zeros_like(rates), where=rates > 0)
+
+    @cached_property
+    def service_rates(self) -> FloatArray:
+        """Lower bounds on the mean tasks of an active job, (n_classes,): mean size over duration bound."""
+        return self.system.mean_sizes / self.mean_durations
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per class: load, upper bounds on jobs and duration, lower bound on the service rate."""
+        return class_table(
+            self.system,
+            mean_jobs=self.mean_jobs,
+            mean_duration=self.mean_durations,
+            service_rate=self.service_rates,
+        )
+
+    def summary(self) -> str:
+        """What a person wants to read."""
+        head = "bounds for balanced fairness (jobs, durations: at most; service rate: at least)"
+        return "\n".join([head, *class_lines(self.to_dataframe())])
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+
+def duration_bound(system: System) -> DurationBound:
+    """Bound the mean durations under balanced fairness, in closed form.
+
+    Parameters
+    ----------
+    system : System
+        Its jobs must be without limits. Weights play no role.
+
+    Returns
+    -------
+    DurationBound
+
+    Raises
+    ------
+    UnstableError
+        If a resource has relative load >= 1.
+    ModelError
+        If a class has a finite limit, or the system is a cluster.
+
+    Examples
+    --------
+    >>> from fairness import Problem
+    >>> from queueing import System
+    >>> pool = Problem([[1, 0.1], [0.1, 1]], [1, 1])
+    >>> duration_bound(System.with_load(pool, [1, 1], 0.5)).mean_durations
+    array([2.1, 2.1])
+    """
+    problem = system.require_pool("the duration bound")
+    limited = np.flatnonzero(np.isfinite(problem.limits))
+    if len(limited):
+        name = problem.job_classes[limited[0]]
+        raise ModelError(
+            f"the bound is for jobs without limits, but limits[{limited[0]}] ({name!r}) is finite; "
+            "use balanced_fairness, which allows limits"
+        )
+    system.require_stable()
+    shares, load = problem.task_shares, system.relative_loads
+    relative = shares.max(axis=1) + shares @ (load / (1.0 - load))
+    return DurationBound(system, system.mean_sizes * np.where(problem.blocked, np.inf, relative))

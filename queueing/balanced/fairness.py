@@ -1,0 +1,361 @@
+r"""Balanced fairness, exactly.
+
+Every allocation that makes the stationary law of the job counts insensitive to the law of job sizes has a
+balance function :math:`\Phi`: its tasks are :math:`\varphi_i(x) = \Phi(x - e_i)/\Phi(x)`. Balanced fairness
+is the one with the smallest balance function that fits, so that the system is empty with the largest
+probability:
+
+.. math:: \Phi(0) = 1, \qquad \Phi(x) = \max\Big(\max_j \sum_i \frac{a_{ij}}{C_j}\Phi(x - e_i),\
+          \max_{i:\,x_i>0} \frac{\Phi(x - e_i)}{x_i \ell_i}\Big),
+
+so that in every state a resource is full or the jobs of a class run at their limit :math:`\ell_i`, and the
+stationary law is :math:`\pi(x) = \Phi(x)\prod_i \rho_i^{x_i} / G` [1]_, [2]_. The weights of a problem play
+no role.
+
+Classes whose demands and limits are proportional are merged, and groups that share no resource are solved one
+by one (:mod:`queueing.balanced.groups`); single groups, linear networks and trees have exact solutions on all
+states (:mod:`queueing.balanced.closed_forms`, :mod:`queueing.balanced.tree`); what remains is solved by the
+recursion on a box (:mod:`queueing.balanced.recursion`) with rigorous bounds of what it leaves out
+(:mod:`queueing.balanced.tail_bound`). :func:`queueing.balanced.plan.balanced_plan` says which, and what it
+takes.
+
+References
+----------
+.. [1] T. Bonald and A. Proutière, "Insensitive bandwidth sharing in data networks", Queueing Systems 44,
+   2003. DOI 10.1023/A:1024094807532.
+.. [2] T. Bonald and J. Roberts, "Resource sharing in data centers", Workshop on Performance and Control of
+   Large-Scale Networks, Eindhoven, 2014.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fairness.arguments.validation import Seed, generator, require_whole
+from fairness.display.notebook import shown
+from fairness.errors import ModelError
+from fairness.machine.memory import require_memory
+from fairness.model.problem import FloatArray
+from queueing.balanced.groups import Component, Groups, thinned
+from queueing.balanced.plan import GroupLaw, check_tail, steps
+from queueing.balanced.recursion import BoxLaw
+from queueing.balanced.tail_bound import StoreAndForward, binding_resources
+from queueing.model.class_results import LittleMeans, class_lines, class_table
+from queueing.model.system import System
+from queueing.states.box import box_name, check_box, count_states
+from queueing.states.precision import check_limits
+
+__all__ = ["BalancedFairness", "balanced_fairness"]
+
+MOST_LINES = 40
+"""Classes that a summary lists."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BalancedFairness(LittleMeans):
+    """Stationary law under balanced fairness; made by :func:`balanced_fairness`.
+
+    All moments are those of the law conditioned on the boxes, if there are any.
+
+    Attributes
+    ----------
+    system : System
+    groups : tuple of tuple of int
+        Classes that were merged; given the total of a group, its counts are multinomial with probabilities
+        proportional to the loads times the demands. Classes without arrivals are in none.
+    methods : tuple of str
+        How each set of groups that share resources was solved: "closed form", "linear network", "tree" or
+        "box".
+    mean_jobs, variances : ndarray of shape (n_classes,), jobs and jobs squared
+        Of the counts.
+    tail_mass : float
+        Rigorous upper bound of the probability outside the boxes; 0 if there are none.
+    mean_jobs_error : ndarray of shape (n_classes,), jobs
+        Rigorous upper bound of the error that truncation makes in ``mean_jobs``; rounding is not included.
+    empty_probability : float
+        Probability that no job is present.
+    distribution : ndarray of shape ``shape``, or None
+        The law itself, if asked for.
+    """
+
+    system: System
+    groups: tuple[tuple[int, ...], ...]
+    methods: tuple[str, ...]
+    mean_jobs: FloatArray
+    variances: FloatArray
+    tail_mass: float
+    mean_jobs_error: FloatArray
+    empty_probability: float
+    distribution: FloatArray | None
+    _merged: Groups
+    _laws: tuple[GroupLaw, ...]
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """States per class that ``marginals`` lists; with a box, 0 <= x_i < shape[i] are its states."""
+        sizes = _scattered(self._merged, [law.shape for law in self._laws], 1)
+        return tuple(int(sizes[g]) if g >= 0 else 1 for g in self._merged.label)
+
+    @cached_property
+    def marginals(self) -> tuple[FloatArray, ...]:
+        """Law of each count; entry i has shape (shape[i],).
+
+        Without a box it is listed up to the tail asked for. In a tree the absolute error is about 1e-15.
+        """
+        n_bytes = 8.0 * sum(self.shape)
+        require_memory(n_bytes, f"the laws of {self.system.n_classes} counts", "raise tail")
+        totals: list[FloatArray] = [np.ones(1)] * len(self._merged.members)
+        for part, law in zip(self._merged.components, self._laws, strict=True):
+            for g, marginal in zip(part.groups, law.marginals, strict=True):
+                totals[g] = marginal
+        alone = [len(group) == 1 for group in self._merged.members]
+        pairs = zip(self._merged.label, self._merged.split, strict=True)
+        return tuple(
+            np.ones(1) if g < 0 else totals[g] if alone[g] else thinned(totals[g], p) for g, p in pairs
+        )
+
+    @cached_property
+    def covariance(self) -> FloatArray:
+        """Covariance of the counts, (n_classes, n_classes); a box takes another run of the recursion."""
+        n = self.system.n_classes
+        require_memory(24.0 * n * n, f"the covariance of {n} classes", "use the variances")
+        between = np.zeros((len(self._merged.members),) * 2)
+        for part, law in zip(self._merged.components, self._laws, strict=True):
+            between[np.ix_(part.groups, part.groups)] = law.covariance
+        return self._merged.covariance(_scattered(self._merged, [law.mean for law in self._laws]), between)
+
+    def sample(self, size: int, rng: Seed = None) -> NDArray[np.int64]:
+        """Independent states from the law.
+
+        Closed forms, linear networks and trees are sampled directly, without truncation; a box by inversion,
+        for which its law is computed once and kept. Merged classes are told apart by multinomial draws.
+
+        Parameters
+        ----------
+        size : int
+        rng : numpy Generator or seed, optional
+            By default drawn anew each time, which an array cannot tell: to repeat a sample, give a seed.
+
+        Returns
+        -------
+        ndarray of shape (size, n_classes), jobs
+
+        Raises
+        ------
+        ModelError
+            If size is no whole number >= 0, or the law on a box does not fit in the memory of this machine.
+
+        Examples
+        --------
+        >>> from fairness import Problem
+        >>> from queueing import System
+        >>> law = balanced_fairness(System(Problem([[1], [2]], [1]), [0.3, 0.2]))
+        >>> law.sample(4, rng=1).shape
+        (4, 2)
+        """
+        count, stream = require_whole("size", size, 0), generator(rng)
+        require_memory(16.0 * count * self.system.n_classes, f"a sample of {count} states", "reduce size")
+        return self.drawn(count, stream)
+
+    def drawn(self, count: int, stream: np.random.Generator) -> NDArray[np.int64]:
+        """What :meth:`sample` gives, for a few states: without a look at the memory that is free."""
+        states = np.zeros((count, self.system.n_classes), dtype=np.int64)
+        for part, law in zip(self._merged.components, self._laws, strict=True):
+            for g, totals in zip(part.groups, law.sample(count, stream).T, strict=True):
+                classes = self._merged.members[g]
+                if len(classes) == 1:
+                    states[:, classes[0]] = totals
+                else:
+                    states[:, classes] = stream.multinomial(totals, self._merged.split[classes])
+        return states
+
+    def tasks(self) -> FloatArray:
+        """Tasks running in each state of the box, shape ``(*shape, n_classes)``: rho_i P(x - e_i)/P(x).
+
+        0 where P underflows. Needs ``distribution=True``.
+        """
+        law = self.distribution
+        if law is None:
+            raise ModelError("the law was not kept; call balanced_fairness(..., distribution=True)")
+        tasks = np.zeros((*self.shape, self.system.n_classes))
+        for i, load in enumerate(self.system.loads):
+            here = (slice(None),) * i + (slice(1, None),)
+            before = (slice(None),) * i + (slice(None, -1),)
+            np.divide(load * law[before], law[here], out=tasks[(*here, ..., i)], where=law[here] > 0)
+        return tasks
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per class: load, moments of its count, error bound, mean duration, service rate."""
+        return class_table(
+            self.system,
+            mean_jobs=self.mean_jobs,
+            mean_jobs_error=self.mean_jobs_error,
+            variance=self.variances,
+            mean_duration=self.mean_durations,
+            service_rate=self.service_rates,
+        )
+
+    def summary(self) -> str:
+        """What a person wants to read: the means per class and what the boxes leave out."""
+        lines = class_lines(self.to_dataframe().head(MOST_LINES))
+        if self.system.n_classes > MOST_LINES:
+            lines.append(f"  ... {self.system.n_classes - MOST_LINES} more classes")
+        boxes = [f"box {box_name(law.shape)}" for law in self._laws if law.method == "box"]
+        others = sorted(set(self.methods) - {"box"})
+        merged = len(self.groups) < sum(map(len, self.groups))
+        how = ([f"{len(self.groups)} groups"] if merged else []) + others + boxes[:3]
+        how += [f"{len(boxes) - 3} more boxes"] if len(boxes) > 3 else []
+        return "\n".join(
+            [
+                "balanced fairness",
+                *lines,
+                f"  {', '.join(how) or 'no arrivals'}; probability outside <= {self.tail_mass:.1e}; "
+                f"empty with probability {self.empty_probability:.6g}",
+            ]
+        )
+
+    # The last line is the evidence.
+    _repr_html_ = shown(skip=lambda result: len(repr(result).splitlines()) - 2)
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+
+def balanced_fairness(
+    system: System,
+    *,
+    shape: Sequence[int] | int | None = None,
+    tail: float = 1e-12,
+    max_states: int = 100_000_000_000,
+    distribution: bool = False,
+) -> BalancedFairness:
+    """Stationary law and means under balanced fairness.
+
+    Parameters
+    ----------
+    system : System
+        A pool with any number of classes, as long as the boxes fit in memory; see
+        :func:`~queueing.balanced.plan.balanced_plan`. Weights play no role.
+    shape : sequence of int or int, optional
+        States per class, at least 2 for a class with arrivals: the law is then conditioned on this box of
+        counts, and no classes are merged. Default: closed forms, trees, and boxes of group totals whose tail
+        bound is at most ``tail``.
+    tail : float
+        Largest probability that the automatic boxes may leave out.
+    max_states : int
+        Largest automatic box; about 10^9 states are computed per second.
+    distribution : bool
+        Keep the law on a whole box of counts; no classes are merged then. Without it the memory needed is
+        that of the boxes over their longest axes.
+
+    Returns
+    -------
+    BalancedFairness
+
+    Raises
+    ------
+    UnstableError
+        If a resource has relative load >= 1.
+    ModelError
+        If the system is a cluster, the shape is wrong, an automatic box exceeds ``max_states``, or a box does
+        not fit in the memory of this machine.
+
+    Examples
+    --------
+    >>> from fairness import Problem
+    >>> from queueing import System
+    >>> pool = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"])
+    >>> balanced_fairness(System.with_load(pool, [1, 1], 0.5)).mean_durations.round(4)
+    array([2.0397, 2.0397])
+
+    A thousand classes of two kinds.
+
+    >>> crowd = Problem([[1, 0.1]] * 500 + [[0.1, 1]] * 500, [1, 1])
+    >>> law = balanced_fairness(System.with_load(crowd, [1] * 1000, 0.5))
+    >>> law.mean_durations[[0, -1]].round(4), len(law.groups)
+    (array([2.0397, 2.0397]), 2)
+    """
+    check_limits(max_states=max_states)
+    if shape is not None or distribution:
+        return _on_box(system, shape, tail, max_states, distribution)
+    groups, found = steps(system, tail)
+    for step in found:
+        if step.states > max_states:
+            _refuse(step.box, max_states)
+    return _result(system, groups, [step.solve() for step in found], None)
+
+
+def _on_box(
+    system: System, shape: Sequence[int] | int | None, tail: float, max_states: int, distribution: bool
+) -> BalancedFairness:
+    """The law on a box of counts, each class by itself."""
+    problem = system.require_pool("balanced fairness")
+    system.require_stable()
+    check_tail(tail)
+    bound = StoreAndForward(system)
+    sizes = bound.box(tail) if shape is None else check_box(shape, system)
+    gain = system.loads[:, None] * problem.task_shares
+    used = binding_resources(gain)
+    ceiling = system.loads / problem.limits
+    if shape is None and count_states(sizes) > max_states:
+        _refuse(sizes, max_states)
+    law = BoxLaw(gain[:, used], ceiling, bound, sizes, keep=distribution)
+    every = np.arange(system.n_classes)
+    names = tuple(problem.resources[j] for j in used)
+    part = Component(tuple(every.tolist()), gain[:, used], ceiling, names)
+    groups = Groups(tuple(every[:, None]), np.ones(len(every)), every, (part,))
+    return _result(system, groups, [law], law.distribution)
+
+
+def _refuse(box: tuple[int, ...], max_states: int) -> None:
+    raise ModelError(
+        f"a box of {box_name(box)} states exceeds max_states={max_states:,}; raise tail or "
+        "max_states, give a smaller shape, or take duration_bound"
+    )
+
+
+def _result(
+    system: System, groups: Groups, laws: list[GroupLaw], distribution: FloatArray | None
+) -> BalancedFairness:
+    mean, variance, error = (
+        _scattered(groups, values)
+        for values in ([w.mean for w in laws], [w.variance for w in laws], [w.error for w in laws])
+    )
+    # Without arrivals split is 0, whatever group the label -1 picks.
+    p, g = groups.split, groups.label
+    live = system.loads > 0
+    if len(mean):
+        means = p * mean[g]
+        variances = p * p * (variance[g] - mean[g]) + means
+        errors = p * error[g]
+    else:
+        means = variances = errors = np.zeros(system.n_classes)
+    return BalancedFairness(
+        system,
+        tuple(tuple(int(i) for i in group) for group in groups.members if live[group[0]]),
+        tuple(law.method for law in laws),
+        means,
+        variances,
+        min(1.0, sum(law.tail_mass for law in laws)),
+        errors,
+        float(np.prod([law.empty for law in laws])),
+        distribution,
+        groups,
+        tuple(laws),
+    )
+
+
+def _scattered(
+    groups: Groups, values: Sequence[Sequence[float] | FloatArray], missing: float = 0.0
+) -> FloatArray:
+    """One value per group from those of each component."""
+    result = np.full(len(groups.members), missing)
+    for part, row in zip(groups.components, values, strict=True):
+        result[list(part.groups)] = row
+    return result

@@ -1,0 +1,1 @@
+"""Laws of the Markov chain of counts: stationary, in time, with limits, of one tagged job."""

@@ -1,0 +1,448 @@
+r"""Chains that are finite by nature: arrivals refused beyond limits, and classes with finitely many users.
+
+A job of class :math:`i` is admitted in state :math:`x` if :math:`x + e_i` is in the *admission region*
+:math:`\{x : x_i \le L_i,\ \sum_i b_i x_i \le T\}`, and refused for ever otherwise; :math:`b_i` are units
+of the total limit per job, 1 by default. The chain has finitely many states, exactly those of the region, so
+nothing is truncated and no load is too high. A class may have a finite population of :math:`M_i` users, each
+of whom sends :math:`\lambda_i` jobs per unit of time while he has none in the pool [2]_; its arrival rate in
+state :math:`x` is :math:`\lambda_i (M_i - x_i)`, otherwise :math:`\lambda_i`. With :math:`u_i(x)` this rate
+and :math:`\pi` the stationary law, the *blocking probability* of an arriving job is
+
+.. math:: B_i = \frac{\sum_{x:\ x + e_i\ refused} \pi(x)\, u_i(x)}{\sum_x \pi(x)\, u_i(x)} .
+
+For Poisson arrivals it is the probability that the class is being refused, since they see time averages
+(PASTA); users of a finite population do not. Admitted jobs arrive at the rate
+:math:`\theta_i = \sum_x \pi(x) u_i(x) (1 - \text{refused})`, carry :math:`\theta_i \sigma_i` tasks on
+average (the mean tasks running, by conservation), and last :math:`E[x_i]/\theta_i` by Little's law. One
+class on as many servers as jobs are admitted is Erlang's loss system; several classes, with capacity for all
+that are admitted, are the multi-service system of Kaufman and Roberts [1]_.
+
+Methods: the product formula of a birth-death chain (one class); elimination without subtractions over the
+states of the region (:mod:`queueing.chain.solvers.elimination`); multilevel
+(:mod:`queueing.chain.solvers.multilevel`) on the box around the region, where refused states have probability
+0 and stay there.
+
+References
+----------
+.. [1] J. S. Kaufman, "Blocking in a shared resource environment", IEEE Transactions on Communications 29,
+   1981. DOI 10.1109/TCOM.1981.1094894.
+.. [2] T. Engset, "Die Wahrscheinlichkeitsrechnung zur Bestimmung der Wählerzahl in automatischen
+   Fernsprechämtern", Elektrotechnische Zeitschrift 31, 1918.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+
+from fairness.arguments.labels import as_named
+from fairness.arguments.validation import require_whole
+from fairness.errors import ModelError, NotConvergedError
+from fairness.machine.memory import require_memory
+from fairness.model.problem import FloatArray
+from fairness.protocol.calling import policy_tasks
+from fairness.protocol.policy import Policy, policy_name
+from queueing.chain.solvers.balance import balance_residual, rounding_error
+from queueing.chain.solvers.elimination import birth_death_law, eliminate, elimination_bytes, narrow_order
+from queueing.chain.solvers.mixture import MEMORY
+from queueing.chain.solvers.multilevel import multilevel
+from queueing.model.class_results import class_lines, class_table
+from queueing.model.system import System
+from queueing.states.box import box_name, count_states, marginal_laws, mean_counts
+from queueing.states.precision import check_parts
+from queueing.states.table import CHUNK
+
+__all__ = ["Admission", "admission"]
+
+METHODS = ("auto", "product", "direct", "multilevel")
+DIRECT_WORK = 1e8
+"""Regions of at most so many operations are solved by elimination."""
+DIRECT_STATES = 50_000
+"""Beyond so many states elimination is not considered."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Admission:
+    """Stationary law under admission limits; made by :func:`admission`.
+
+    Attributes
+    ----------
+    system : System
+    policy : str
+        Name of the policy.
+    method : str
+        "product", "direct" or "multilevel".
+    max_jobs : tuple of int
+        Most jobs of every class in the admission region.
+    max_total : int
+        Most units in all, at most what all classes at their limits take.
+    n_states : int
+        States of the region.
+    blocking : ndarray of shape (n_classes,)
+        Probability that an arriving job is refused; NaN where none arrives.
+    offered_rates, carried_rates : ndarray of shape (n_classes,), jobs per unit of time
+        Mean rates of arriving and of admitted jobs.
+    mean_jobs : ndarray of shape (n_classes,), jobs
+    residual : float
+        Sum of the violations of all balance equations over the total flow.
+    mean_error : float
+        Estimated relative error of ``mean_jobs``.
+    marginals : tuple of ndarray
+        Law of each count; entry i has shape (max_jobs[i] + 1,).
+    distribution : ndarray of shape (max_jobs[0] + 1, ...), or None
+        The law on the box around the region, 0 outside of the region; if it was kept.
+    """
+
+    system: System
+    policy: str
+    method: str
+    max_jobs: tuple[int, ...]
+    max_total: int
+    n_states: int
+    blocking: FloatArray
+    offered_rates: FloatArray
+    carried_rates: FloatArray
+    mean_jobs: FloatArray
+    residual: float
+    mean_error: float
+    marginals: tuple[FloatArray, ...]
+    distribution: FloatArray | None = None
+
+    @cached_property
+    def carried_loads(self) -> FloatArray:
+        """Mean tasks that admitted jobs keep running, carried rate times mean size, tasks; (n_classes,)."""
+        loads: FloatArray = self.carried_rates * self.system.mean_sizes
+        return loads
+
+    @cached_property
+    def mean_durations(self) -> FloatArray:
+        """Mean durations of admitted jobs by Little's law, (n_classes,); NaN where none is admitted."""
+        return _ratio(self.mean_jobs, self.carried_rates)
+
+    @cached_property
+    def service_rates(self) -> FloatArray:
+        """Mean tasks of an active job, carried load over E[x_i], (n_classes,); NaN where none is admitted."""
+        return _ratio(self.carried_loads, self.mean_jobs)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per class: load, blocking probability, carried load, mean count and mean duration."""
+        return class_table(
+            self.system,
+            blocking=self.blocking,
+            carried_load=self.carried_loads,
+            mean_jobs=self.mean_jobs,
+            mean_duration=self.mean_durations,
+            service_rate=self.service_rates,
+        )
+
+    def summary(self) -> str:
+        """What a person wants to read: blocking and means per class, then the evidence."""
+        return "\n".join(
+            [
+                f"admission limits under {self.policy}: at most {', '.join(map(str, self.max_jobs))} jobs "
+                f"per class, {self.max_total} units in all",
+                *class_lines(self.to_dataframe()),
+                f"  {self.n_states} states ({self.method}); residual {self.residual:.1e}; "
+                f"relative error of the means about {self.mean_error:.1e}",
+            ]
+        )
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+
+def admission(
+    system: System,
+    policy: Policy,
+    *,
+    max_jobs: Sequence[int | None] | int | None = None,
+    max_total: int | None = None,
+    units: Sequence[int] | int | None = None,
+    populations: Sequence[int | None] | int | None = None,
+    method: str = "auto",
+    tolerance: float = 1e-11,
+    max_cycles: int = 300,
+    distribution: bool = True,
+) -> Admission:
+    """Stationary law and blocking probabilities when arrivals beyond limits are refused.
+
+    Parameters
+    ----------
+    system : System
+        Any load; at most four classes with arrivals. The arrival rate of a class with a finite population is
+        that of one idle user.
+    policy : callable
+        ``policy(problem, counts) -> tasks``, called inside the admission region only. It must serve some
+        class in every state with jobs.
+    max_jobs : int or sequence of (int or None), optional
+        Most jobs per class; None: no limit for this class.
+    max_total : int, optional
+        Most units in all. Every class with arrivals needs a limit, a population, or this.
+    units : int or sequence of int, optional
+        Units of ``max_total`` that a job of each class takes, >= 1. Default: 1, so that it limits jobs.
+    populations : int or sequence of (int or None), optional
+        Users per class, each with at most one job; None: Poisson arrivals.
+    method : {"auto", "product", "direct", "multilevel"}
+        "auto" takes the product formula for one class, elimination for small regions, multilevel otherwise.
+    tolerance : float
+        For the estimated relative error of the means and, in the multilevel method, for the relative change
+        of the law in one sweep.
+    max_cycles : int
+        Most cycles of the multilevel method.
+    distribution : bool
+        Keep the law in the result.
+
+    Returns
+    -------
+    Admission
+
+    Raises
+    ------
+    ModelError
+        If an argument is wrong, a class is without a limit, the region does not fit in memory, or the policy
+        serves nobody in some state with jobs.
+    NotConvergedError
+        If a method misses the tolerance; ``best`` is the last Admission.
+
+    Examples
+    --------
+    Erlang's loss system with 2 servers and offered load 1 blocks one job in five:
+
+    >>> from fairness import DRF, Problem
+    >>> from queueing import System
+    >>> line = Problem([[1]], [2], limits=[1])
+    >>> admission(System(line, [1.0]), DRF(), max_jobs=2).blocking.round(12)
+    array([0.2])
+
+    At most 10 jobs in a pool that is offered more than it can carry:
+
+    >>> pool = Problem([[1, 0.1], [0.1, 1]], [1, 1])
+    >>> law = admission(System(pool, [1.5, 0.5]), DRF(), max_total=10)
+    >>> law.blocking.round(4), law.n_states
+    (array([0.3668, 0.3668]), 66)
+    """
+    active = system.arrival_rates > 0
+    if active.sum() > 4:
+        raise ModelError(
+            f"{int(active.sum())} classes have arrivals; the chain is solved for at most 4: use simulate"
+        )
+    if method not in METHODS:
+        raise ModelError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
+    check_parts(tolerance=tolerance)
+    max_cycles = require_whole("max_cycles", max_cycles, 1)
+    users = _per_class("populations", populations, system)
+    taken = [1 if k is None else k for k in _per_class("units", units, system, least=1)]
+    bounds, total = _bounds(system, max_jobs, max_total, users, taken)
+    sizes = tuple(bound + 1 for bound in bounds)
+    axes = [i for i in range(system.n_classes) if sizes[i] > 1]
+    # The longest axis last: rows along it are contiguous.
+    axes.sort(key=lambda i: sizes[i])
+    box = tuple(sizes[i] for i in axes)
+    n = len(axes)
+    require_memory(
+        8.0 * (4 * n + 2 * MEMORY + 8) * count_states(box),
+        f"the chain on {box_name(sizes)} states",
+        "give smaller limits",
+    )
+    held = np.zeros(box)
+    for row, i in enumerate(axes):
+        held += taken[i] * _along(row, box)
+    inside = held <= total
+    states = int(inside.sum())
+    if method == "product" and n > 1:
+        raise ModelError("method='product' is for one class; take 'direct' or 'multilevel'")
+    if method == "multilevel" and n == 1:
+        raise ModelError("method='multilevel' is for two classes or more; take 'product' or 'direct'")
+    offered, up, down = _rates(system, policy, axes, inside, users)
+    complaint = ""
+    found = None
+    if n and (method == "direct" or (n > 1 and method != "multilevel")):
+        found = _eliminated(up, down, inside, forced=method == "direct")
+    if n == 0:
+        method, law = "product", np.ones(())
+    elif found is not None:
+        method, law = "direct", found
+    elif n == 1:
+        method, law = "product", birth_death_law(up[0][:-1], down[0][1:])
+    else:
+        method = "multilevel"
+        law, convergence = multilevel(
+            up.reshape(n, -1),
+            down.reshape(n, -1),
+            box,
+            inside.astype(float),
+            tolerance=tolerance,
+            max_cycles=max_cycles,
+        )
+        mean_error = convergence.mean_error
+        if not convergence.reached:
+            complaint = (
+                f"after {convergence.cycles} cycles for {states} states the law still changes by "
+                f"{convergence.change:.1e} and the means by about {mean_error:.1e} (tolerance "
+                f"{tolerance:g}); raise max_cycles or tolerance, or take method='direct'"
+            )
+    if method != "multilevel":
+        mean_error = rounding_error(marginal_laws(law), states)
+    # Rates per state: balance_residual takes for every axis what multiplies the law below the last state.
+    births: Any = [np.delete(rate, -1, axis=axis) for axis, rate in enumerate(up)]
+    residual = balance_residual(births, down, law)
+    arriving, carried = np.zeros(system.n_classes), np.zeros(system.n_classes)
+    refused = np.full(system.n_classes, np.nan)
+    for row, i in enumerate(axes):
+        arriving[i] = np.sum(offered[row] * law)
+        carried[i] = np.sum(up[row] * law)
+        refused[i] = np.sum((offered[row] - up[row]) * law) / arriving[i]
+    for i in np.flatnonzero(active & (np.array(bounds) == 0)).tolist():
+        m = users[i]
+        arriving[i] = system.arrival_rates[i] * (1 if m is None else m)
+        refused[i] = 1.0 if arriving[i] > 0 else np.nan
+    law = np.ascontiguousarray(law.transpose(np.argsort(axes))).reshape(sizes)
+    marginals = marginal_laws(law)
+    result = Admission(
+        system,
+        policy_name(policy),
+        method,
+        bounds,
+        total,
+        states,
+        refused,
+        arriving,
+        carried,
+        mean_counts(law),
+        residual,
+        mean_error,
+        marginals,
+        law if distribution else None,
+    )
+    if complaint:
+        raise NotConvergedError(complaint, best=result, residual=mean_error)
+    return result
+
+
+def _eliminated(
+    up: FloatArray, down: FloatArray, inside: NDArray[np.bool_], *, forced: bool
+) -> FloatArray | None:
+    """Law by elimination over the states inside, or None where that would take longer than multilevel."""
+    states = int(inside.sum())
+    if not forced and states > DIRECT_STATES:
+        return None
+    number = np.full(inside.shape, -1)
+    number[inside] = np.arange(states)
+    rows, columns, values = [], [], []
+    for i in range(inside.ndim):
+        head = (slice(None),) * i
+        low, high = (*head, slice(None, -1)), (*head, slice(1, None))
+        both = inside[high] & inside[low]
+        below, above = number[low][both], number[high][both]
+        rows += [below, above]
+        columns += [above, below]
+        values += [up[i][low][both], down[i][high][both]]
+    entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
+    rates = sparse.csr_array(sparse.coo_array(entries, shape=(states, states)))
+    order, band = narrow_order(rates)
+    if not forced and states * band**2 > DIRECT_WORK:
+        return None
+    require_memory(
+        2.0 * elimination_bytes(states, band),
+        f"elimination for {states} states",
+        "take method='multilevel'" if inside.ndim > 1 else "give smaller limits",
+    )
+    law = np.zeros(inside.shape)
+    law[inside] = eliminate(rates, order, band)
+    return law
+
+
+def _per_class(
+    name: str, given: Sequence[int | None] | int | None, system: System, least: int = 0
+) -> list[int | None]:
+    """One whole number or None per class."""
+    n = system.n_classes
+    if given is None:
+        return [None] * n
+    given = as_named(name, given, system.problem, "job_classes")
+    if isinstance(given, numbers.Integral) and not isinstance(given, bool):
+        given = [int(given)] * n
+    if (
+        isinstance(given, (str, bytes, bytearray))
+        or not isinstance(given, Sequence | np.ndarray)
+        or len(given) != n
+    ):
+        raise ModelError(f"{name} must list {n} whole numbers or None, one per job class; got {given!r}")
+    return [None if value is None else require_whole(name, value, least) for value in given]
+
+
+def _bounds(
+    system: System,
+    max_jobs: Sequence[int | None] | int | None,
+    max_total: int | None,
+    users: list[int | None],
+    units: list[int],
+) -> tuple[tuple[int, ...], int]:
+    """Most jobs per class and in all, as far as they can be present."""
+    limits = _per_class("max_jobs", max_jobs, system)
+    total = None if max_total is None else require_whole("max_total", max_total, 0)
+    bounds = []
+    for i, name in enumerate(system.problem.job_classes):
+        most = None if total is None else total // units[i]
+        known = [k for k in (limits[i], users[i], most) if k is not None]
+        if not system.arrival_rates[i] > 0:
+            bounds.append(0)
+        elif known:
+            bounds.append(min(known))
+        else:
+            raise ModelError(
+                f"class {name!r} has arrivals but no limit; give max_jobs, populations or max_total, or use "
+                "stationary"
+            )
+    largest = sum(k * bound for k, bound in zip(units, bounds, strict=True))
+    return tuple(bounds), largest if total is None else min(total, largest)
+
+
+def _along(axis: int, box: tuple[int, ...]) -> NDArray[np.int64]:
+    """The counts along one axis, to be broadcast over the box."""
+    return np.arange(box[axis]).reshape(-1, *(1,) * (len(box) - 1 - axis))
+
+
+def _rates(
+    system: System, policy: Policy, axes: list[int], inside: NDArray[np.bool_], users: list[int | None]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Rates of arriving jobs, of admitted ones and of departures, each (n_axes, *box)."""
+    n, box = len(axes), inside.shape
+    offered, up, down = np.zeros((3, n, *box))
+    places = np.flatnonzero(inside)
+    flat = down.reshape(n, inside.size)
+    for k in range(0, len(places), CHUNK):
+        some = places[k : k + CHUNK]
+        counts = np.zeros((len(some), system.n_classes))
+        counts[:, axes] = np.stack(np.unravel_index(some, box), axis=-1) if n else 0.0
+        tasks = policy_tasks(system.problem, policy, counts)
+        idle = ~tasks.any(axis=1) & counts.any(axis=1)
+        if idle.any():
+            state = tuple(int(x) for x in counts[np.argmax(idle)])
+            raise ModelError(
+                f"{policy_name(policy)} serves nobody in state {state}, so the chain cannot be emptied from "
+                "there; admission needs a policy that serves somebody whenever jobs are present"
+            )
+        flat[:, some] = (tasks[:, axes] / system.mean_sizes[axes]).T
+    for row, i in enumerate(axes):
+        count = _along(row, box)
+        m = users[i]
+        offered[row] = inside * system.arrival_rates[i] * (1.0 if m is None else m - count)
+        low = (slice(None),) * row + (slice(None, -1),)
+        high = (slice(None),) * row + (slice(1, None),)
+        up[row][low] = offered[row][low] * inside[high]
+        # Refused states are never entered; a way out of them spares the solver a division by 0.
+        down[row][~inside & (count > 0)] = 1.0
+    return offered, up, down
+
+
+def _ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:
+    return np.divide(top, bottom, out=np.full(top.shape, np.nan), where=bottom > 0)

@@ -1,0 +1,218 @@
+r"""The states of one job class with phase-type sizes, and the generator of all classes together.
+
+With m phases and less than K jobs the class is in a state :math:`s = (s_1, \dots, s_m)`, :math:`s_k` jobs in
+phase k, :math:`|s| = \sum_k s_k < K`. The states are listed by :math:`|s|`, so that those of a smaller K come
+first. Three moves leave a state; tasks :math:`\varphi` of the class are shared equally by its jobs:
+
+====================== =========================== =====================================================
+move                   to                          rate
+====================== =========================== =====================================================
+arrival                :math:`s + e_k`             :math:`\lambda\,\alpha_k`, if :math:`|s| < K - 1`
+end of a job           :math:`s - e_k`             :math:`\varphi\, (s_k/|s|)\, t_k`
+change of phase        :math:`s - e_k + e_l`       :math:`\varphi\, (s_k/|s|)\, T_{kl}`
+====================== =========================== =====================================================
+
+The states of all classes are the product, the last class running fastest; :math:`\varphi_i` depends on the
+totals only.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse, special
+
+from fairness.model.problem import FloatArray
+from queueing.model.phase_type import PhaseType
+
+__all__ = ["ClassStates", "PhaseGrid", "class_states", "count_phase_states"]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassStates:
+    """States of one class and its moves; made by :func:`class_states`.
+
+    Parameters
+    ----------
+    total : ndarray of shape (n_states,), jobs
+    mixing : ndarray of shape (n_states,)
+        Probability of the state given its total when every job is in phase k with probability
+        proportional to its mean work there, independently of the others.
+    arrive, serve : sparse array of shape (n_states, n_states)
+        Rates from row to column, per arrival and per task running; without diagonal.
+    finish : ndarray of shape (n_states,)
+        Rate of ends of jobs per task running.
+    """
+
+    total: NDArray[np.int64]
+    mixing: FloatArray
+    arrive: sparse.csr_array
+    serve: sparse.csr_array
+    finish: FloatArray
+
+
+def count_phase_states(shape: Sequence[int], phases: Sequence[int]) -> float:
+    """Number of states of all classes together, as a float."""
+    return math.prod(float(special.binom(k - 1 + m, m)) for k, m in zip(shape, phases, strict=True))
+
+
+def class_states(law: PhaseType, size: int) -> ClassStates:
+    """States with less than ``size`` jobs of a class with this law of sizes."""
+    m = law.n_phases
+    counts = np.arange(size)[:, None]
+    for _ in range(m - 1):
+        room = size - counts.sum(axis=1)
+        ends = np.cumsum(room)
+        last = np.arange(ends[-1]) - np.repeat(ends - room, room)
+        counts = np.column_stack([np.repeat(counts, room, axis=0), last])
+    total = counts.sum(axis=1)
+    order = np.lexsort((*counts.T, total))
+    counts, total = counts[order], total[order]
+    # States are found by their rank, the sum over k of the binomial coefficients (t_k + k - 1 over k) with
+    # t_k = s_1 + ... + s_k: it runs through 0, 1, 2, ... and is no larger than their number.
+    binomials = list(
+        itertools.accumulate(range(m - 1), lambda row, _: np.cumsum(row), initial=np.arange(size))
+    )
+
+    def rank(states: NDArray[np.int64]) -> NDArray[np.int64]:
+        sums = np.cumsum(states, axis=1)
+        return np.sum([row[sums[:, k]] for k, row in enumerate(binomials)], axis=0)
+
+    at_rank = np.argsort(rank(counts))
+    one = np.eye(m, dtype=np.int64)
+
+    def place(states: NDArray[np.int64]) -> NDArray[np.intp]:
+        return at_rank[rank(states)]
+
+    n = len(total)
+    arrivals, services = _Entries(), _Entries()
+    finish = np.zeros(n)
+    room_left = np.flatnonzero(total < size - 1)
+    for k in range(m):
+        if law.initial[k] > 0:
+            arrivals.add(room_left, place(counts[room_left] + one[k]), law.initial[k])
+        busy = np.flatnonzero(counts[:, k])
+        part = counts[busy, k] / total[busy]
+        if law.exits[k] > 0:
+            services.add(busy, place(counts[busy] - one[k]), law.exits[k] * part)
+            finish[busy] += law.exits[k] * part
+        for j in range(m):
+            if j != k and law.rates[k, j] > 0:
+                services.add(busy, place(counts[busy] - one[k] + one[j]), law.rates[k, j] * part)
+    weights = law.visits / law.mean
+    logs = special.gammaln(total + 1.0) - special.gammaln(counts + 1.0).sum(axis=1)
+    mixing = np.exp(logs + counts @ np.log(weights))
+    mixing /= np.bincount(total, mixing)[total]
+    return ClassStates(total, mixing, arrivals.array(n), services.array(n), finish)
+
+
+class _Entries:
+    """Rows, columns and values of a sparse array, in parts."""
+
+    def __init__(self) -> None:
+        self.parts: list[tuple[NDArray, NDArray, NDArray]] = []
+
+    def add(self, rows: NDArray, columns: NDArray, values: FloatArray | float) -> None:
+        self.parts.append((rows, columns, np.broadcast_to(values, rows.shape)))
+
+    def array(self, n: int) -> sparse.csr_array:
+        rows, columns, values = (np.concatenate(part) for part in zip(*self.parts, strict=True))
+        return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape=(n, n)))
+
+
+@dataclass(frozen=True, eq=False)
+class PhaseGrid:
+    """All classes together.
+
+    Parameters
+    ----------
+    classes : sequence of ClassStates
+    arrival_rates : ndarray of shape (n,)
+    tasks : ndarray of shape (n, *shape)
+        Tasks of each class by total counts.
+    """
+
+    classes: Sequence[ClassStates]
+    arrival_rates: FloatArray
+    tasks: FloatArray
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """States of each class."""
+        return tuple(len(c.total) for c in self.classes)
+
+    @cached_property
+    def counts_of(self) -> NDArray[np.int64]:
+        """Flat place of the total counts of each state, shape ``sizes``."""
+        place = np.zeros((1,) * len(self.classes), dtype=np.int64)
+        for i, (c, size) in enumerate(zip(self.classes, self.tasks.shape[1:], strict=True)):
+            place = place * size + _along(c.total, i, len(self.classes))
+        return place
+
+    def spread(self, counts_law: FloatArray, conditional: FloatArray | None = None) -> FloatArray:
+        """Law of the states from that of the counts; by default jobs are independently in their phases."""
+        law = counts_law.ravel()[self.counts_of]
+        if conditional is not None:
+            return law * conditional
+        return law * self.mixed()
+
+    def mixed(self) -> FloatArray:
+        """Probability of each state given the totals when jobs are in their phases independently."""
+        result = np.ones((1,) * len(self.classes))
+        for i, c in enumerate(self.classes):
+            result = result * _along(c.mixing, i, len(self.classes))
+        return result
+
+    def counts_law(self, law: FloatArray) -> FloatArray:
+        """Law of the total counts."""
+        shape = self.tasks.shape[1:]
+        # Class by class, so that no array of places is needed.
+        for i, c in enumerate(self.classes):
+            starts = np.searchsorted(c.total, np.arange(shape[i]))
+            law = np.add.reduceat(law, starts, axis=i)
+        return law
+
+    def departures(self, law: FloatArray, counts_law: FloatArray) -> FloatArray:
+        """Rates at which jobs of each class leave, given the total counts, (n, *shape)."""
+        down = np.zeros_like(self.tasks)
+        n = len(self.classes)
+        for i, c in enumerate(self.classes):
+            ends = self.counts_law(law * _along(c.finish, i, n))
+            usual = np.bincount(c.total, c.finish * c.mixing)
+            # Where the law has underflowed any rates will do.
+            per_task = np.divide(
+                ends,
+                counts_law,
+                out=np.broadcast_to(_along(usual, i, n), counts_law.shape).copy(),
+                where=counts_law > 0,
+            )
+            down[i] = per_task * self.tasks[i]
+        return down
+
+    def rates(self) -> sparse.csr_array:
+        """Rates from row to column, without a diagonal."""
+        total = math.prod(self.sizes)
+        result = sparse.csr_array((total, total))
+        for i, c in enumerate(self.classes):
+            before, after = math.prod(self.sizes[:i]), math.prod(self.sizes[i + 1 :])
+            tasks = np.broadcast_to(self.tasks[i].ravel()[self.counts_of], self.sizes).ravel()
+            for local, rate in ((c.arrive, None), (c.serve, tasks)):
+                full = sparse.kron(sparse.kron(sparse.eye_array(before), local), sparse.eye_array(after))
+                moves = sparse.csr_array(full)
+                result = result + (
+                    moves * self.arrival_rates[i] if rate is None else sparse.diags_array(rate) @ moves
+                )
+        return sparse.csr_array(result)
+
+
+def _along(values: NDArray, axis: int, n: int) -> NDArray:
+    """The values along one axis of n."""
+    shape = [1] * n
+    shape[axis] = len(values)
+    return values.reshape(shape)

@@ -1,0 +1,1 @@
+"""Solvers of chains and the evidence for their answers."""

@@ -1,0 +1,50 @@
+r"""Evidence for a law on a box: how far it is from balance, and what rounding alone does to its means.
+
+The chain gains a job of class i at the rate ``up[i]`` and loses one at rate ``down[i]`` of shape ``shape``;
+what would leave the box does not happen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from fairness.model.problem import FloatArray
+
+__all__ = ["EPSILON", "balance_residual", "rounding_error"]
+
+EPSILON = float(np.finfo(float).eps)
+
+
+def rounding_error(marginals: Sequence[FloatArray], eliminated: int = 0) -> float:
+    """Relative error of the means by the rounding of rates and laws, after so many states were eliminated.
+
+    A mean such as u/(1 - u) changes by 1/(1 - u) = 1 + (mean) times the relative change of a rate; roundings
+    of an elimination add up like a random walk. The factor 4 is from measurement.
+    """
+    jobs = sum(float(p @ np.arange(len(p))) for p in marginals)
+    return 4.0 * EPSILON * (4.0 + jobs + math.sqrt(eliminated))
+
+
+def balance_residual(up: FloatArray, down: FloatArray, law: FloatArray) -> float:
+    """Sum of |inflow - outflow| over the sum of all flows."""
+    if not len(up):
+        return 0.0
+    surplus, total = np.zeros(law.shape), 0.0
+    for i, rate in enumerate(up):
+        low, high = _faces(law.ndim, i)
+        births, deaths = rate * law[low], down[i][high] * law[high]
+        total += float(births.sum() + deaths.sum())
+        births -= deaths
+        surplus[high] += births
+        surplus[low] -= births
+    return float(np.abs(surplus).sum() / total)
+
+
+def _faces(n_axes: int, axis: int) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
+    """All states but the last, and all but the first, along one axis."""
+    head = (slice(None),) * axis
+    tail = (slice(None),) * (n_axes - axis - 1)
+    return (*head, slice(None, -1), *tail), (*head, slice(1, None), *tail)

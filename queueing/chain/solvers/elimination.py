@@ -1,0 +1,240 @@
+r"""The stationary law of a finite chain by elimination without subtractions (Grassmann, Taksar and Heyman).
+
+States are numbered :math:`0, \dots, N - 1`, and :math:`q_{xy}` is the rate from :math:`x` to :math:`y`. From
+the last state down, state :math:`n` is eliminated: the chain watched outside of it has the rates
+
+.. math:: q_{xy} + q_{xn}\, q_{ny} / s_n, \qquad s_n = \sum_{y < n} q_{ny}, \qquad x, y < n ,
+
+and in the end :math:`\pi_0 \propto 1`, :math:`\pi_n = \sum_{x < n} \pi_x\, q_{xn} / s_n` [1]_. Only positive
+numbers are added, multiplied and divided, so that *every* probability comes out with a relative error of a
+few roundings, however far apart the rates are: states that are left once in a thousand years and states that
+are left every microsecond keep all their digits [2]_. A factorisation of :math:`Q`, whose diagonal holds the
+sums of the rates, loses as many digits as the rates span decades.
+
+If no rate leads further than :math:`b` numbers away (the *bandwidth*), elimination fills a band only:
+:math:`N b^2` multiplications and :math:`N b` to :math:`2 N b` numbers. On a box of counts the longest axis
+comes first, so that :math:`b` is the product of the others.
+
+References
+----------
+.. [1] W. K. Grassmann, M. I. Taksar and D. P. Heyman, "Regenerative analysis and steady state distributions
+   for Markov chains", Operations Research 33(5), 1985. DOI 10.1287/opre.33.5.1107.
+.. [2] C. A. O'Cinneide, "Entrywise perturbation theory and error analysis for Markov chains", Numerische
+   Mathematik 65, 1993. DOI 10.1007/BF01385743.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from fairness.machine.compiling import stored
+from fairness.model.problem import FloatArray
+
+__all__ = [
+    "birth_death_law",
+    "box_bandwidth",
+    "eliminate",
+    "eliminate_box",
+    "elimination_bytes",
+    "narrow_order",
+]
+
+LARGE = 1e200
+"""Weights beyond this are scaled down."""
+
+
+def box_bandwidth(shape: Sequence[int]) -> int:
+    """How far apart neighbours are numbered on a box whose longest axis comes first."""
+    return math.prod(shape) // max(shape) if shape else 0
+
+
+def elimination_bytes(states: float, band: int) -> float:
+    """Bytes that elimination takes at its peak."""
+    return 8.0 * (band + 3.0) * states + 8.0 * (band + 1.0) * band
+
+
+def eliminate_box(up: FloatArray, down: FloatArray, shape: Sequence[int]) -> FloatArray:
+    """Stationary law on a box of counts.
+
+    Parameters
+    ----------
+    up : ndarray of shape (n, 1) or (n, n_states), jobs per unit of time
+        Birth rates, constant or per state (flat, C order); what would leave the box does not happen.
+    down : ndarray of shape (n, n_states), jobs per unit of time
+        Death rates. From every state there must be a way to the empty one.
+    shape : sequence of int
+
+    Returns
+    -------
+    ndarray of shape (n_states,)
+    """
+    n, dims = len(shape), np.array(shape, dtype=np.int64)
+    # A view with the longest axis first, by strides; the kernel never needs a copy.
+    order = np.argsort(-dims, kind="stable")
+    strides = np.array([math.prod(shape[i + 1 :]) for i in range(n)], dtype=np.int64)
+    law = np.empty(math.prod(shape))
+    band = max(1, box_bandwidth(shape))
+    _eliminate_box(up, down, dims[order], strides[order], order, band, law)
+    return law
+
+
+def birth_death_law(birth: FloatArray, death: FloatArray) -> FloatArray:
+    """Law of a chain on 0, ..., K - 1: ``birth[k]`` from k to k + 1 and ``death[k]`` back, shape (K - 1,)."""
+    law = np.empty(len(birth) + 1)
+    _weights(np.concatenate([[0.0], birth / death])[:, None], law)
+    return law
+
+
+def narrow_order(rates: sparse.csr_array) -> tuple[NDArray[np.int64], int]:
+    """An order of the states that keeps neighbours near each other, and the bandwidth in it.
+
+    That of Cuthill and McKee, or the given one where it is as good.
+    """
+    given = np.arange(rates.shape[0])
+    order = reverse_cuthill_mckee(sparse.csr_array(rates), symmetric_mode=False).astype(np.int64)
+    rows, columns = sparse.coo_array(rates).coords
+    place = np.empty_like(order)
+    place[order] = given
+    bands = [int(np.max(np.abs(p[rows] - p[columns]), initial=1)) for p in (place, given)]
+    return (order, bands[0]) if bands[0] < bands[1] else (given, bands[1])
+
+
+def eliminate(rates: sparse.csr_array, order: NDArray[np.int64], band: int) -> FloatArray:
+    """Stationary law of any irreducible chain.
+
+    Parameters
+    ----------
+    rates : sparse array of shape (n_states, n_states)
+        Rates from row to column, >= 0, without a diagonal.
+    order : ndarray of shape (n_states,)
+        The states as they are numbered for elimination, see :func:`narrow_order`.
+    band : int
+        Bandwidth in this order.
+
+    Returns
+    -------
+    ndarray of shape (n_states,)
+    """
+    size = len(order)
+    place = np.empty_like(order)
+    place[order] = np.arange(size)
+    entries = sparse.coo_array(rates)
+    rows, columns = (place[k] for k in entries.coords)
+    upper, lower = np.zeros((2, size, band))
+    rises, falls = columns > rows, columns < rows
+    upper[columns[rises], columns[rises] - rows[rises] - 1] = entries.data[rises]
+    lower[rows[falls], rows[falls] - columns[falls] - 1] = entries.data[falls]
+    ordered = np.empty(size)
+    _eliminate_band(upper, lower, ordered)
+    law = np.empty(size)
+    law[order] = ordered
+    return law
+
+
+@stored(nogil=True)
+def _eliminate_band(upper: FloatArray, lower: FloatArray, law: FloatArray) -> None:
+    """Law of the chain whose rates lie in a band, see :func:`_remove`."""
+    for number in range(len(law) - 1, 0, -1):
+        _remove(upper, lower, number)
+    _weights(upper, law)
+
+
+@stored(nogil=True)
+def _remove(upper: FloatArray, lower: FloatArray, number: int) -> None:
+    """Eliminate a state: upper[y, k] is the rate from y - k - 1 to y, lower[y, k] that from y to y - k - 1.
+
+    The lower rows lie in a ring, that of state y in row y % len(lower).
+    """
+    ring = lower.shape[0]
+    out = lower[number % ring]
+    reach = min(number, upper.shape[1])
+    total = 0.0
+    for k in range(reach):
+        total += out[k]
+    into = upper[number]
+    if total > 0:
+        for k in range(reach):
+            into[k] /= total
+    else:
+        # No way down: a state whose law underflows, without weight.
+        into[:reach] = 0.0
+    # Slices, whose indices need no checks: the loops over them are vectorised.
+    for k in range(reach - 1):
+        part, rate = into[k], out[k]
+        width = reach - k - 1
+        if part > 0:
+            other, source = lower[(number - 1 - k) % ring][:width], out[k + 1 : reach]
+            for j in range(width):
+                other[j] += part * source[j]
+        if rate > 0:
+            other, source = upper[number - 1 - k][:width], into[k + 1 : reach]
+            for j in range(width):
+                other[j] += rate * source[j]
+
+
+@stored(nogil=True)
+def _weights(upper: FloatArray, law: FloatArray) -> None:
+    """Law from the eliminated band, normalised."""
+    law[0] = 1.0
+    for number in range(1, len(law)):
+        value = 0.0
+        for k in range(min(number, upper.shape[1])):
+            value += law[number - 1 - k] * upper[number, k]
+        law[number] = value
+        if value > LARGE:
+            law[: number + 1] /= value
+    law /= law.sum()
+
+
+@stored(nogil=True)
+def _eliminate_box(
+    up: FloatArray,
+    down: FloatArray,
+    shape: NDArray[np.int64],
+    strides: NDArray[np.int64],
+    axes: NDArray[np.int64],
+    band: int,
+    law: FloatArray,
+) -> None:
+    """Band of a box, eliminated; states are numbered with the axes in the given order."""
+    n, size = len(shape), len(law)
+    step = 1 if up.shape[1] > 1 else 0
+    hops = np.ones(n, dtype=np.int64)
+    for i in range(n - 2, -1, -1):
+        hops[i] = hops[i + 1] * shape[i + 1]
+    place = np.empty(size, dtype=np.int64)
+    upper = np.zeros((size, band))
+    for number in range(size):
+        here = 0
+        for i in range(n):
+            here += number // hops[i] % shape[i] * strides[i]
+        place[number] = here
+        for i in range(n):
+            if number // hops[i] % shape[i] > 0:
+                upper[number, hops[i] - 1] = up[axes[i], step * (here - strides[i])]
+    lower = np.zeros((band + 1, band))
+    for number in range(size - 1, -1, -1):
+        # The row of the state that enters the window; all that it needs was cleared when it last left.
+        entering = number - band if number < size - 1 else -1
+        first = number if number == size - 1 else entering
+        last = max(0, size - 1 - band) if number == size - 1 else entering
+        for new in range(first, last - 1, -1):
+            if new < 0:
+                continue
+            row = lower[new % (band + 1)]
+            row[:] = 0.0
+            for i in range(n):
+                if new // hops[i] % shape[i] > 0:
+                    row[hops[i] - 1] = down[axes[i], place[new]]
+        if number > 0:
+            _remove(upper, lower, number)
+    ordered = np.empty(size)
+    _weights(upper, ordered)
+    for number in range(size):
+        law[place[number]] = ordered[number]

@@ -1,0 +1,187 @@
+"""The uniformised chain of a system on a box, and one pass through its steps for all times.
+
+What is summed, and why the error is as stated, is said in :mod:`queueing.chain.transient`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairness.errors import ModelError
+from fairness.machine.compiling import stored
+from fairness.model.problem import FloatArray
+from queueing.chain.solvers.poisson import PoissonWeights
+from queueing.model.system import System
+from queueing.states.box import SMALLEST, marginal_laws
+from queueing.states.table import Table
+
+__all__ = ["BLOCK", "LAZY", "Moves", "Pass", "pass_through", "steps", "uniformised"]
+
+LAZY = 1.01
+"""The uniform rate over the largest rate out of a state: above 1, so that the steps are aperiodic."""
+BLOCK = 128
+"""Steps between two looks at the steady state."""
+MOST_CHANGES = 1e9
+"""Largest mean number of steps whose weights are computed; the pass itself is limited by ``max_steps``."""
+
+
+@dataclass(frozen=True)
+class Moves:
+    """The uniformised chain: probabilities of the moves, on the axes with more than one state."""
+
+    rate: float  # steps per unit of time
+    shape: NDArray[np.int64]
+    up: FloatArray  # (n,)
+    down: FloatArray  # (n, n_states)
+    stay: FloatArray  # (n_states,)
+
+
+def uniformised(system: System, table: Table, first: FloatArray, axes: list[int]) -> tuple[FloatArray, Moves]:
+    """Law at time 0, flat, and the moves."""
+    kept = sorted(axes)
+    shape = tuple(table.shape[i] for i in axes)
+    turn = [kept.index(i) for i in axes]
+    tasks = table.tasks.reshape(*(table.shape[i] for i in kept), system.n_classes)
+    up = system.arrival_rates[axes]
+    down = np.empty((len(axes), *shape))
+    for row, i in enumerate(axes):
+        np.multiply(tasks[..., i].transpose(turn), 1.0 / system.mean_sizes[i], out=down[row])
+    out = down.sum(axis=0)
+    for row, rate in enumerate(up):
+        out[(slice(None),) * row + (slice(None, -1),)] += rate
+    rate = LAZY * float(out.max())
+    if rate > 0:
+        up = up / rate
+        down /= rate
+        out /= rate
+    law = first.reshape(tasks.shape[:-1]).transpose(turn).flatten()
+    moves = Moves(rate, np.array(shape, dtype=np.int64), up, down.reshape(len(axes), -1), (1.0 - out).ravel())
+    return law, moves
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What one pass has summed, for each time."""
+
+    marginals: FloatArray  # (n_times, sum of shape)
+    lost: FloatArray
+    truncation: FloatArray
+    reached: NDArray[np.bool_]
+    n_steps: int
+    steady: bool
+
+
+def pass_through(
+    law: FloatArray, moves: Moves, times: FloatArray, laws: FloatArray, tolerance: float, max_steps: int
+) -> Pass:
+    """Step through the chain once and add up for all times; ``laws`` (n_times or 0, n_states) is filled."""
+    means = moves.rate * times
+    if means.max() > MOST_CHANGES:
+        raise ModelError(
+            f"time {times.max():g} is {means.max():.3g} steps of the uniformised chain; weights are computed "
+            f"up to {MOST_CHANGES:g}: take earlier times, or the stationary law"
+        )
+    weights = [PoissonWeights(float(mean), tolerance / 2) for mean in means]
+    high = np.array([w.high for w in weights])
+    ends = np.cumsum(moves.shape)
+    faces, up = ends - 1, moves.up
+    marginals, lost = np.zeros((len(times), int(ends[-1]))), np.zeros(len(times))
+    truncation = np.array([w.neglected for w in weights])
+    work, k, steady = np.empty_like(law), 0, False
+    while k <= high.max() and k < max_steps:
+        length = min(BLOCK, int(high.max()) + 1 - k, max_steps - k)
+        now, above = np.empty((2, len(times), length))
+        for w, row, tail in zip(weights, now, above, strict=True):
+            w.block(k, row, tail)
+        seen = np.zeros((length, marginals.shape[1]))
+        steps(law, work, moves.up, moves.down, moves.stay, moves.shape, now, laws, seen)
+        if length % 2:
+            law, work = work, law
+        k += length
+        marginals += now @ seen
+        lost += above @ (seen[:, faces] @ up)
+        change = float(np.abs(law - work).sum())
+        later = np.flatnonzero(high >= k)
+        if len(later) and change * (means.max() - k) <= tolerance / 2:
+            errors = [change * weights[t].excess(k) for t in later]
+            steady = max(errors) <= tolerance / 2
+        if steady:
+            margin = np.concatenate(marginal_laws(law.reshape(moves.shape)))
+            for t, error in zip(later, errors, strict=True):
+                w = weights[t]
+                marginals[t] += w.rest(k) * margin
+                if len(laws):
+                    laws[t] += w.rest(k) * law
+                truncation[t] += error
+                lost[t] += margin[faces] @ up * w.excess(k) + up.sum() * change * w.excess(k, 2)
+            break
+    for row, w in enumerate(weights):
+        if w.high < k or not steady:
+            lost[row] += up.sum() * w.excess(w.high + 1)
+    reached = np.full(len(times), True) if steady else high < k
+    return Pass(marginals, lost, truncation, reached, k, steady)
+
+
+@stored(nogil=True, fastmath={"reassoc", "nsz", "contract"})
+def steps(
+    law: FloatArray,
+    work: FloatArray,
+    up: FloatArray,
+    down: FloatArray,
+    stay: FloatArray,
+    shape: NDArray[np.int64],
+    weights: FloatArray,
+    laws: FloatArray,
+    marginals: FloatArray,
+) -> None:
+    """Make len(marginals) steps, to and fro between ``law`` and ``work``; note the marginals before each.
+
+    ``weights`` (n_times, n_steps) times the laws before the steps are added to ``laws``.
+    """
+    n = len(shape)
+    length = shape[n - 1]
+    rows = law.size // length
+    base = marginals.shape[1] - length
+    for step in range(len(marginals)):
+        seen = marginals[step]
+        for t in range(laws.shape[0]):
+            weight = weights[t, step]
+            if weight > 0:
+                for s in range(law.size):
+                    laws[t, s] += weight * law[s]
+        for r in range(rows):
+            s = r * length
+            here = law[s : s + length]
+            after = work[s : s + length]
+            total = 0.0
+            for y in range(length):
+                total += here[y]
+                seen[base + y] += here[y]
+                after[y] = stay[s + y] * here[y]
+            rate = up[n - 1]
+            for y in range(length - 1):
+                after[y + 1] += rate * here[y]
+                after[y] += down[n - 1, s + y + 1] * here[y + 1]
+            rest = r
+            stride = length
+            offset = base
+            for i in range(n - 2, -1, -1):
+                x = rest % shape[i]
+                rest //= shape[i]
+                offset -= shape[i]
+                seen[offset + x] += total
+                if x > 0:
+                    rate = up[i]
+                    for y in range(length):
+                        after[y] += rate * law[s - stride + y]
+                if x < shape[i] - 1:
+                    for y in range(length):
+                        after[y] += down[i, s + stride + y] * law[s + stride + y]
+                stride *= shape[i]
+            for y in range(length):
+                # Subnormal numbers are slow.
+                after[y] = after[y] if after[y] > SMALLEST else 0.0
+        law, work = work, law

@@ -1,0 +1,1 @@
+"""The fluid limit: drifts, trajectories, Lyapunov functions, verdicts of stability."""

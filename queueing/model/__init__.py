@@ -1,0 +1,1 @@
+"""The traffic: systems, laws of sizes, arrivals, recorded jobs."""

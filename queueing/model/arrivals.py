@@ -1,0 +1,127 @@
+r"""When jobs arrive: the processes that :func:`queueing.simulation.jobs.simulate_jobs` draws from, one per
+class.
+
+A process is scaled to the arrival rate :math:`\lambda_i` of its class. All are renewal processes, with the
+first job one interarrival time after 0:
+
+* ``Poisson``: exponential times between arrivals;
+* ``Renewal(law)``: times between arrivals of any law, scaled to mean :math:`1/\lambda_i`;
+* ``OnOff(mean_on, mean_off)``: the interrupted Poisson process, which is on and off for exponential times
+  and emits jobs at rate :math:`\nu = \lambda_i (m_{on} + m_{off})/m_{on}` while on. Jobs arrive only while
+  it is on, so arrivals are renewals; with :math:`\omega = 1/m_{on}` and :math:`\gamma = 1/m_{off}` the time
+  between two is hyperexponential [1]_ with rates
+
+  .. math:: r_{1,2} = \tfrac12\Big(\nu+\omega+\gamma \pm \sqrt{(\nu+\omega+\gamma)^2 - 4\nu\gamma}\Big),
+     \qquad p_1 = \frac{\nu - r_2}{r_1 - r_2}.
+
+Arrivals recorded elsewhere are a :class:`queueing.simulation.jobs.JobTrace`.
+
+References
+----------
+.. [1] A. Kuczura, "The interrupted Poisson process as an overflow process", Bell System Technical Journal
+   52(3), 1973. DOI 10.1002/j.1538-7305.1973.tb01971.x.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from fairness.errors import ModelError
+from queueing.model.laws import Exponential, Hyperexponential, Law
+
+__all__ = ["Arrivals", "OnOff", "Poisson", "Renewal"]
+
+
+class Arrivals(ABC):
+    """An arrival process, up to its rate."""
+
+    @abstractmethod
+    def interarrival(self, rate: float) -> Law:
+        """Law of the time between two arrivals at the given rate, > 0."""
+
+
+@dataclass(frozen=True)
+class Poisson(Arrivals):
+    """Poisson process."""
+
+    def interarrival(self, rate: float) -> Law:
+        """Law of the time between two arrivals."""
+        return Exponential(1.0 / rate)
+
+
+@dataclass(frozen=True)
+class Renewal(Arrivals):
+    """Independent times between arrivals.
+
+    Parameters
+    ----------
+    law : Law
+        Shape of the law of the time between two arrivals.
+    """
+
+    law: Law
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.law, Law):
+            raise ModelError(f"law of a renewal process must be a law such as Erlang(2); got {self.law!r}")
+
+    def interarrival(self, rate: float) -> Law:
+        """Law of the time between two arrivals."""
+        return self.law.with_mean(1.0 / rate)
+
+
+@dataclass(frozen=True)
+class OnOff(Arrivals):
+    """Interrupted Poisson process.
+
+    Parameters
+    ----------
+    mean_on, mean_off : float, time
+        Mean lengths of the periods with and without arrivals, > 0.
+
+    Examples
+    --------
+    Long silences make arrivals bursty.
+
+    >>> law = OnOff(mean_on=10, mean_off=90).interarrival(rate=1)
+    >>> round(law.mean, 9), round(law.scv, 9)
+    (1.0, 163.0)
+    """
+
+    mean_on: float
+    mean_off: float
+
+    def __post_init__(self) -> None:
+        for name in ("mean_on", "mean_off"):
+            # The law checks its mean; here it gets the name of the argument.
+            try:
+                object.__setattr__(self, name, Exponential(getattr(self, name)).mean)
+            except ModelError:
+                raise ModelError(
+                    f"{name} must be a finite number > 0; got {getattr(self, name)!r}; for arrivals "
+                    "without interruption take Poisson()"
+                ) from None
+
+    def interarrival(self, rate: float) -> Law:
+        """Law of the time between two arrivals."""
+        burst = rate * (self.mean_on + self.mean_off) / self.mean_on
+        total = burst + 1.0 / self.mean_on + 1.0 / self.mean_off
+        # In units of the sum of all rates: nothing overflows.
+        nu, omega, gamma = burst / total, 1.0 / self.mean_on / total, 1.0 / self.mean_off / total
+        # (1 - 4 nu gamma) written as a sum of squares: no cancellation.
+        root = math.sqrt((nu - gamma) ** 2 + omega * (2 * nu + 2 * gamma + omega))
+        fast = (1 + root) / 2
+        slow = nu * gamma / fast
+        # Each by itself: of two very different probabilities, 1 - p keeps no digit of the small one.
+        p = nu / fast * _above(gamma, nu, omega, root) / root
+        q = _above(nu, gamma, omega, root) / root
+        return Hyperexponential([p, q], [1 / (fast * total), 1 / (slow * total)])
+
+
+def _above(rate: float, other: float, omega: float, root: float) -> float:
+    """Faster rate (1 + root)/2 minus nu or gamma, without cancellation."""
+    gap = other + omega - rate
+    # root^2 - gap^2 = 4 rate omega.
+    return (root + gap) / 2 if gap >= 0 else 2 * rate * omega / (root - gap)

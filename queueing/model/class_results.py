@@ -1,0 +1,46 @@
+"""What the results of this package share: one table per class, printed the same way."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import pandas as pd
+from numpy.typing import NDArray
+
+from fairness.model.problem import FloatArray
+from queueing.model.system import System
+
+__all__ = ["LittleMeans", "class_lines", "class_table"]
+
+
+class LittleMeans:
+    """Base of results that know the mean counts: Little's law gives the durations and the service rates."""
+
+    system: System
+    mean_jobs: FloatArray
+
+    @cached_property
+    def mean_durations(self) -> FloatArray:
+        """Mean durations E[x_i]/lambda_i, (n_classes,); NaN where no job arrives."""
+        return self.system.mean_durations(self.mean_jobs)
+
+    @cached_property
+    def service_rates(self) -> FloatArray:
+        """Mean tasks of an active job, rho_i/E[x_i], (n_classes,); NaN where no job arrives."""
+        return self.system.service_rates(self.mean_jobs)
+
+
+def class_table(system: System, **columns: NDArray) -> pd.DataFrame:
+    """One row per class: its load, then the given columns, each of shape (n_classes,)."""
+    index = pd.Index(system.problem.job_classes, name="job_class")
+    return pd.DataFrame({"load": system.loads, **columns}, index=index)
+
+
+def class_lines(table: pd.DataFrame) -> list[str]:
+    """Lines of a readable table with six significant digits."""
+    width = max(12, *(len(str(name)) for name in table.columns)) + 2
+    stem = max(5, *(len(str(name)) for name in table.index)) + 2
+    lines = ["  " + "class".ljust(stem) + "".join(str(name).rjust(width) for name in table.columns)]
+    for name, row in table.iterrows():
+        lines.append("  " + str(name).ljust(stem) + "".join(f"{value:.6g}".rjust(width) for value in row))
+    return lines

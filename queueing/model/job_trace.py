@@ -1,0 +1,216 @@
+"""Recorded jobs: when each arrived, its class and its size; from arrays or from a CSV file.
+
+The file has a header and the columns ``arrival_time``, ``job_class`` and ``size`` (others are ignored), one
+job per line, in the order of arrival. What is wrong is refused with the number of the line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairness.arguments.validation import float_array, frozen
+from fairness.errors import ModelError
+from fairness.machine.kernels import IntArray
+from fairness.model.cluster import Cluster
+from fairness.model.problem import FloatArray, Problem
+from queueing.model.csv_columns import positive_numbers, read_columns
+from queueing.model.laws import Empirical
+from queueing.model.system import System
+
+__all__ = ["JobTrace", "read_trace"]
+
+COLUMNS = ("arrival_time", "job_class", "size")
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class JobTrace:
+    """Jobs in the order of arrival.
+
+    Parameters
+    ----------
+    problem : Problem or Cluster
+        Gives the classes their names.
+    arrival_times : array_like of shape (n_jobs,), time
+        Finite, >= 0, not decreasing.
+    job_classes : sequence of str of length n_jobs
+        Names of classes of the problem.
+    sizes : array_like of shape (n_jobs,), task-time
+        Finite, > 0.
+
+    Raises
+    ------
+    ModelError
+        If lengths differ, times decrease, a class is unknown, or a time or size is out of range.
+
+    Examples
+    --------
+    >>> pool = Problem([[1, 4], [3, 1]], [9, 18], job_classes=["A", "B"])
+    >>> trace = JobTrace(pool, [0, 1, 4], ["A", "B", "A"], [2.0, 1.0, 4.0])
+    >>> trace, trace.system().mean_sizes
+    (JobTrace(3 jobs in 4 units of time), array([3., 1.]))
+    """
+
+    problem: Problem | Cluster
+    arrival_times: FloatArray
+    class_indices: IntArray
+    sizes: FloatArray
+
+    def __init__(
+        self,
+        problem: Problem | Cluster,
+        arrival_times: ArrayLike,
+        job_classes: Sequence[str],
+        sizes: ArrayLike,
+    ) -> None:
+        times, work = float_array("arrival_times", arrival_times, 1), float_array("sizes", sizes, 1)
+        names = [str(name) for name in job_classes]
+        if not len(times) == len(names) == len(work):
+            raise ModelError(
+                "arrival_times, job_classes and sizes must have equal lengths; "
+                f"got {len(times)}, {len(names)} and {len(work)}"
+            )
+        for name, values, good in (
+            ("arrival_times", times, np.isfinite(times) & (times >= 0)),
+            ("sizes", work, np.isfinite(work) & (work > 0)),
+        ):
+            if not good.all():
+                k = int(np.argmin(good))
+                rule = "> 0" if name == "sizes" else ">= 0"
+                raise ModelError(f"{name} must be finite and {rule}; got {values[k]} at index {k}")
+        indices = _check(problem, times, names, lambda k: f"job {k} (counted from 0)")
+        for name, value in (("arrival_times", times), ("class_indices", indices), ("sizes", work)):
+            object.__setattr__(self, name, frozen(value))
+        object.__setattr__(self, "problem", problem)
+
+    @property
+    def n_jobs(self) -> int:
+        """Number of jobs."""
+        return len(self.sizes)
+
+    @property
+    def span(self) -> float:
+        """Time from the first to the last arrival."""
+        return float(self.arrival_times[-1] - self.arrival_times[0])
+
+    def system(self) -> System:
+        """System with the arrival rates (jobs over span) and mean sizes of the trace; size 1 without jobs."""
+        n = self.problem.n_classes
+        jobs = np.bincount(self.class_indices, minlength=n)
+        work = np.bincount(self.class_indices, weights=self.sizes, minlength=n)
+        return System(self.problem, jobs / self.span, np.divide(work, jobs, out=np.ones(n), where=jobs > 0))
+
+    @property
+    def variation(self) -> tuple[FloatArray, FloatArray]:
+        """Squared coefficients of variation of sizes and of times between arrivals, each (n_classes,)."""
+        own = [self.class_indices == i for i in range(self.problem.n_classes)]
+        sizes = [self.sizes[mine] for mine in own]
+        gaps = [np.diff(self.arrival_times[mine]) for mine in own]
+        return _scv(sizes), _scv(gaps)
+
+    def size_law(self, job_class: str) -> Empirical:
+        """Sizes of a class, as a law to draw from."""
+        if job_class not in self.problem.job_classes:
+            raise ModelError(f"job_class {job_class!r} is unknown; choose from {_listed(self.problem)}")
+        return Empirical(self.sizes[self.class_indices == self.problem.job_classes.index(job_class)])
+
+    def __repr__(self) -> str:
+        return f"JobTrace({self.n_jobs} jobs in {self.span:g} units of time)"
+
+
+def read_trace(
+    path: str | PathLike[str], problem: Problem | Cluster, *, longest_gap: float = math.inf
+) -> JobTrace:
+    """Read a trace from a CSV file with columns arrival_time, job_class and size.
+
+    Parameters
+    ----------
+    path : path
+        File with a header line.
+    problem : Problem or Cluster
+        Names the classes.
+    longest_gap : float, time
+        Longest time without arrivals that is taken for silence and not for a hole in the record.
+
+    Returns
+    -------
+    JobTrace
+        Jobs in the order of the file.
+
+    Raises
+    ------
+    ModelError
+        If the file cannot be read or lacks a column; with the number of the first bad line if a value is
+        missing or is no number, times decrease or leave a longer gap, a class is unknown, or a size is not
+        positive.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = pathlib.Path(folder.name, "jobs.csv")
+    >>> _ = file.write_text("arrival_time,job_class,size\\n0,A,2\\n3,B,1\\n")
+    >>> read_trace(file, Problem([[1, 4], [3, 1]], [9, 18], job_classes=["A", "B"]))
+    JobTrace(2 jobs in 3 units of time)
+    >>> folder.cleanup()
+    """
+    if not longest_gap > 0:
+        raise ModelError(f"longest_gap must be a length of time > 0; got {longest_gap!r}")
+    text = read_columns(path, COLUMNS)
+    empty = text.isna().to_numpy()
+    if empty.any():
+        k, column = (int(v) for v in np.argwhere(empty)[0])
+        raise ModelError(
+            f"{path}, line {k + 2}: {COLUMNS[column]} is missing; remove the line or complete it"
+        )
+    times = positive_numbers(path, text["arrival_time"], zero=True).to_numpy()
+    sizes = positive_numbers(path, text["size"]).to_numpy()
+    names = text["job_class"].str.strip().tolist()
+
+    def line(k: int) -> str:
+        return f"{path}, line {k + 2}"
+
+    _check(problem, times, names, line)
+    gaps = np.flatnonzero(np.diff(times) > longest_gap)
+    if len(gaps):
+        k = int(gaps[0]) + 1
+        raise ModelError(
+            f"{line(k)}: no arrival for {times[k] - times[k - 1]:g} units of time, more than "
+            f"longest_gap={longest_gap:g}; cut the trace there"
+        )
+    return JobTrace(problem, times, names, sizes)
+
+
+def _check(
+    problem: Problem | Cluster, times: FloatArray, names: Sequence[str], where: Callable[[int], str]
+) -> IntArray:
+    """Indices of the classes, (n_jobs,), once names and the order of the times have been checked."""
+    if not np.diff(times).any():
+        raise ModelError("a trace must hold two jobs that arrive at different times, to have a rate")
+    back = np.flatnonzero(np.diff(times) < 0)
+    if len(back):
+        k = int(back[0]) + 1
+        raise ModelError(
+            f"{where(k)}: arrives at {times[k]:g}, before the job above it at {times[k - 1]:g}; "
+            "sort the trace by arrival time"
+        )
+    known = {name: i for i, name in enumerate(problem.job_classes)}
+    indices = np.array([known.get(name, -1) for name in names], dtype=np.int64)
+    if (indices < 0).any():
+        k = int(np.argmax(indices < 0))
+        raise ModelError(f"{where(k)}: unknown class {names[k]!r}; choose from {_listed(problem)}")
+    return indices
+
+
+def _scv(groups: Sequence[FloatArray]) -> FloatArray:
+    """Squared coefficients of variation; 1 where there is nothing to tell it from."""
+    return np.array([g.var() / g.mean() ** 2 if len(g) > 1 and g.any() else 1.0 for g in groups])
+
+
+def _listed(problem: Problem | Cluster) -> str:
+    return ", ".join(map(repr, problem.job_classes))

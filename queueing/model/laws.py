@@ -1,0 +1,447 @@
+r"""Laws of job sizes and of times between arrivals.
+
+A law is known here by its mean :math:`m`, by its squared coefficient of variation (scv)
+:math:`c^2 = \mathrm{Var}[S]/m^2` and by samples of any number, drawn at once; ``with_mean`` gives the law of
+:math:`S m'/m`, of the same shape.
+
+==================== ======================================================================= =================
+law                  P(S > s)                                                                scv
+==================== ======================================================================= =================
+Exponential          :math:`e^{-s/m}`                                                        1
+Deterministic        :math:`1\{s < m\}`                                                      0
+Erlang               sum of k exponentials                                                   1/k
+Hyperexponential     :math:`\sum_k p_k e^{-s/m_k}`                                           >= 1
+TruncatedPareto      Pareto :math:`(l/s)^\alpha` given :math:`S \le h`, :math:`h = r l`      any
+Lognormal            :math:`\log S` is normal                                                > 0
+Empirical            values of a sample, equally likely                                      of the sample
+==================== ======================================================================= =================
+
+A hyperexponential law is fitted to mean and scv with *balanced means* [1]_, :math:`p_1 m_1 = p_2 m_2 = m/2`,
+hence :math:`p_{1,2} = \tfrac12 (1 \pm \sqrt{(c^2-1)/(c^2+1)})`.
+
+Of a law with rare large values a run of n jobs sees only a part: ``unseen_work(n)`` is the part of the mean
+that comes from sizes above the quantile of level 1 - 1/n, which such a run meets at most once on average.
+Not only Pareto tails hide work so: in a hyperexponential law of scv 1e8 one job in 2e8 brings half of it.
+
+References
+----------
+.. [1] H. C. Tijms, "A First Course in Stochastic Models", Wiley, 2003, appendix B.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import optimize, special
+
+from fairness.arguments.validation import float_array, frozen, require_number
+from fairness.errors import ModelError
+from fairness.model.problem import FloatArray
+from queueing.model.csv_columns import positive_numbers, read_columns
+
+__all__ = [
+    "Deterministic",
+    "Empirical",
+    "Erlang",
+    "Exponential",
+    "Hyperexponential",
+    "Law",
+    "Lognormal",
+    "TruncatedPareto",
+]
+
+
+class Law(ABC):
+    """A law of positive numbers with finite variance."""
+
+    @property
+    @abstractmethod
+    def mean(self) -> float:
+        """Mean, > 0."""
+
+    @property
+    @abstractmethod
+    def scv(self) -> float:
+        """Squared coefficient of variation, variance over squared mean."""
+
+    @abstractmethod
+    def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
+        """``size`` independent values, each > 0; the same values whether drawn in one block or in many."""
+
+    @abstractmethod
+    def with_mean(self, mean: float) -> Self:
+        """The law of the same shape with another mean."""
+
+    def unseen_work(self, jobs: float) -> float:
+        """Part of the mean that comes from sizes above the quantile of level 1 - 1/jobs.
+
+        0 for one exponential and lighter laws: what n jobs miss there is of order log(n)/n.
+        """
+        return 0.0
+
+
+class _ByMean(Law):
+    """Base of the laws that carry their mean as a field."""
+
+    mean: float
+
+    def with_mean(self, mean: float) -> Self:
+        """The law of the same shape with another mean."""
+        return replace(self, mean=mean)  # type: ignore[type-var]
+
+
+@dataclass(frozen=True)
+class Exponential(_ByMean):
+    """Exponential law.
+
+    Parameters
+    ----------
+    mean : float
+        > 0.
+    """
+
+    mean: float = 1.0
+    scv = 1.0
+
+    def __post_init__(self) -> None:
+        _set_positive(self, "mean")
+
+    def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
+        """Independent values, (size,)."""
+        return self.mean * _exponentials(generator, size)
+
+
+@dataclass(frozen=True)
+class Deterministic(_ByMean):
+    """The same value always.
+
+    Parameters
+    ----------
+    mean : float
+        The value, > 0.
+    """
+
+    mean: float = 1.0
+    scv = 0.0
+
+    def __post_init__(self) -> None:
+        _set_positive(self, "mean")
+
+    def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
+        """The value, (size,) times."""
+        return np.full(size, self.mean)
+
+
+@dataclass(frozen=True)
+class Erlang(_ByMean):
+    """Sum of independent exponential phases.
+
+    Parameters
+    ----------
+    phases : int
+        >= 1.
+    mean : float
+        Mean of the sum, > 0.
+
+    Examples
+    --------
+    >>> Erlang(4).scv
+    0.25
+    """
+
+    phases: int
+    mean: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.phases, numbers.Integral) or isinstance(self.phases, bool) or self.phases < 1:
+            raise ModelError(f"phases of an Erlang law must be an integer >= 1; got {self.phases!r}")
+        _set_positive(self, "mean")
+
+    @property
+    def scv(self) -> float:
+        """Squared coefficient of variation, 1/phases."""
+        return 1.0 / self.phases
+
+    def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
+        """Independent values, (size,)."""
+        return _at_least_tiny(generator.standard_gamma(self.phases, size) * (self.mean / self.phases))
+
+
+@dataclass(frozen=True, init=False)
+class Hyperexponential(Law):
+    """Mixture of exponential laws.
+
+    Parameters
+    ----------
+    probabilities : sequence of float
+        >= 0, summing to 1.
+    means : sequence of float
+        Mean of each exponential, > 0.
+
+    Examples
+    --------
+    >>> law = Hyperexponential.fit(scv=4)
+    >>> round(law.mean, 12), round(law.scv, 12)
+    (1.0, 4.0)
+    """
+
+    probabilities: tuple[float, ...]
+    means: tuple[float, ...]
+
+    def __init__(self, probabilities: ArrayLike, means: ArrayLike) -> None:
+        p, m = float_array("probabilities", probabilities, 1), float_array("means", means, 1)
+        if p.shape != m.shape or not len(p):
+            raise ModelError(f"probabilities and means must have equal lengths >= 1; got {len(p)}, {len(m)}")
+        # 1e-9: sums of decimal fractions are off by rounding, mistakes are off by more.
+        if not ((p >= 0).all() and abs(p.sum() - 1) < 1e-9):
+            raise ModelError(f"probabilities must be >= 0 and sum to 1; got {p.tolist()}")
+        if not ((m > 0) & np.isfinite(m)).all():
+            raise ModelError(f"means must be finite and > 0; got {m.tolist()}")
+        object.__setattr__(self, "probabilities", tuple((p / p.sum()).tolist()))
+        object.__setattr__(self, "means", tuple(m.tolist()))
+
+    @classmethod
+    def fit(cls, scv: float, mean: float = 1.0) -> Self:
+        """Two exponentials with balanced means, from the squared coefficient of variation (>= 1) and mean."""
+        c2, m = _positive("scv", scv), _positive("mean", mean)
+        if c2 < 1:
+            raise ModelError(f"scv of a hyperexponential law is >= 1; got {c2:g}; take Erlang below 1")
+        root = math.sqrt((c2 - 1) / (c2 + 1))
+        # 1 - root without cancellation.
+        p = np.array([(1 + root) / 2, 1 / ((c2 + 1) * (1 + root))])
+        return cls(p, m / (2 * p))
+
+    @property
+    def mean(self) -> float:
+        """Mean."""
+        return float(np.dot(self.probabilities, self.means))
+
+    @property
+    def scv(self) -> float:
+        """Squared coefficient of variation."""
+        # Over the mean first: squares of very different means overflow.
+        ratio = np.array(self.means) / self.mean
+        return float(2 * np.dot(self.probabilities * ratio, ratio) - 1)
+
+    def with_mean(self, mean: float) -> Self:
+        """The law of the same shape with another mean."""
+        return type(self)(self.probabilities, np.multiply(self.means, _positive("mean", mean) / self.mean))
+
+    def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
+        """Independent values, (size,)."""
+        # Two numbers per value side by side, so that blocks of any size give the same values.
+        u = generator.random((size, 2))
+        phase = np.searchsorted(np.cumsum(self.probabilities)[:-1], u[:, 0], side="right")
+        return _at_least_tiny(np.array(self.means)[phase] * -np.log1p(-u[:, 1]))
+
+    def unseen_work(self, jobs: float) -> float:
+        """Part of the mean that comes from sizes above the quantile of level 1 - 1/jobs."""
+        if jobs <= 1:
+            return 1.0
+        p, m = np.array(self.probabilities), np.array(self.means) / self.mean
+        # P(S > s) <= exp(-s/largest mean): the quantile lies below; twice, because of rounding.
+        highest = 2 * float(m.max()) * math.log(jobs)
+        level = optimize.brentq(
+            lambda s: float(np.dot(p, np.exp(-s / m))) - 1 / jobs, 0, highest, xtol=1e-300, maxiter=2000
+        )
+        return float(np.dot(p * np.exp(-level / m), level + m))
+
+
+@dataclass(frozen=True)
+class TruncatedPareto(_ByMean):
+    """Pareto law cut at a largest value.
+
+    Parameters
+    ----------
+    shape : float
+        Exponent alpha of the tail, > 0.
+    ratio : float
+        Largest over smallest value, > 1 and finite.
+    mean : float
+        > 0.
+
+    Examples
+    --------
+    The heavier the tail, the more of the work is in jobs too rare to be seen.
+
+    >>> law = TruncatedPareto(1.2, ratio=1e9)
+    >>> round(law.unseen_work(1e6), 2), round(TruncatedPareto(2.5, ratio=1e9).unseen_work(1e6), 4)
+    (0.09, 0.0003)
+    """
+
+    shape: float
+    ratio: float
+    mean: float = 1.0
+
+    def __post_init__(self) -> None:
+        _set_positive(self, "shape", "ratio", "mean")
+        if self.ratio <= 1:
+            raise ModelError(f"ratio of largest to smallest value must be > 1; got {self.ratio:g}")
+        if not (0 < self._moment(1) < math.inf and 0 < self._moment(2) < math.inf):
+            raise ModelError(
+                f"ratio {self.ratio:g} with shape {self.shape:g}: moments overflow; truncate lower"
+            )
+
+    @property
+    def smallest(self) -> float:
+        """Smallest value."""
+        return self.mean / self._moment(1)
+
+    @property
+    def scv(self) -> float:
+        """Squared coefficient of variation."""
+        return self._moment(2) / self._moment(1) ** 2 - 1
+
+    def _moment(self, k: int, lowest: float = 1.0) -> float:
+        """E[X^k; X > lowest] for smallest value 1, largest ``ratio``."""
+        gap, logs = k - self.shape, math.log(self.ratio / lowest)
+        # Integral of x^(gap - 1) from lowest to ratio; exprel is regular at gap 0.
+        integral = float(np.exp(gap * math.log(lowest))) * logs * float(special.exprel(gap * logs))
+        return self.shape * integral / self._inside
+
+    @property
+    def _inside(self) -> float:
+        """Probability that the untruncated law is at most ``ratio``."""
+        return -math.expm1(-self.shape * math.log(self.ratio))
+
+    def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
+        """Independent values, (size,)."""
+        values: FloatArray = self.smallest * self._quantiles(generator.random(size))
+        return values
+
+    def _quantiles(self, level: Any) -> Any:
+        return np.exp(-np.log1p(-np.asarray(level) * self._inside) / self.shape)
+
+    def unseen_work(self, jobs: float) -> float:
+        """Part of the mean that comes from sizes above the quantile of level 1 - 1/jobs."""
+        lowest = min(float(self._quantiles(1 - 1 / max(jobs, 1))), self.ratio)
+        return self._moment(1, lowest) / self._moment(1)
+
+
+@dataclass(frozen=True, init=False)
+class Lognormal(_ByMean):
+    """Lognormal law, from its squared coefficient of variation and mean.
+
+    Parameters
+    ----------
+    scv : float
+        > 0; the variance of the logarithm is log(1 + scv).
+    mean : float
+        > 0.
+    """
+
+    scv: float = 1.0
+    mean: float = 1.0
+
+    def __init__(self, scv: float = 1.0, mean: float = 1.0) -> None:
+        object.__setattr__(self, "scv", _positive("scv", scv))
+        object.__setattr__(self, "mean", _positive("mean", mean))
+
+    def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
+        """Independent values, (size,)."""
+        variance = math.log1p(self.scv)
+        normal = generator.standard_normal(size)
+        return _at_least_tiny(self.mean * np.exp(math.sqrt(variance) * normal - variance / 2))
+
+    def unseen_work(self, jobs: float) -> float:
+        """Part of the mean that comes from sizes above the quantile of level 1 - 1/jobs."""
+        deviation = math.sqrt(math.log1p(self.scv))
+        return float(special.ndtr(deviation - special.ndtri(1 - 1 / max(jobs, 1))))
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Empirical(Law):
+    """The values of a sample, equally likely.
+
+    Parameters
+    ----------
+    values : array_like of shape (n,)
+        > 0.
+
+    Examples
+    --------
+    >>> Empirical([1, 3]), Empirical([1, 3]).with_mean(1).values
+    (Empirical(2 values, mean 2, scv 0.25), array([0.5, 1.5]))
+    """
+
+    values: FloatArray
+
+    def __init__(self, values: ArrayLike) -> None:
+        array = float_array("values", values, 1)
+        if not len(array):
+            raise ModelError("values of an empirical law must hold at least one number; got none")
+        wrong = ~(np.isfinite(array) & (array > 0))
+        if wrong.any():
+            k = int(np.argmax(wrong))
+            raise ModelError(f"values must be finite and > 0; got {array[k]} at index {k}")
+        object.__setattr__(self, "values", frozen(array))
+
+    @classmethod
+    def from_file(cls, path: str | PathLike[str], column: str = "size") -> Self:
+        """Sample from a column of a CSV file with a header.
+
+        Raises
+        ------
+        ModelError
+            If the file cannot be read, has no such column, or a line holds no number > 0 there.
+        """
+        text = read_columns(path, (column,))[column]
+        return cls(positive_numbers(path, text).to_numpy())
+
+    @property
+    def mean(self) -> float:
+        """Mean of the sample."""
+        return float(self.values.mean())
+
+    @property
+    def scv(self) -> float:
+        """Squared coefficient of variation of the sample."""
+        return float((self.values / self.mean).var())
+
+    def with_mean(self, mean: float) -> Self:
+        """The law of the same shape with another mean."""
+        return type(self)(self.values * (_positive("mean", mean) / self.mean))
+
+    def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
+        """Values drawn with replacement, (size,)."""
+        # Not generator.integers, whose answer depends on how a block is cut.
+        place = (generator.random(size) * len(self.values)).astype(np.int64)
+        return self.values[np.minimum(place, len(self.values) - 1)]
+
+    def unseen_work(self, jobs: float) -> float:
+        """Part of the mean that comes from sizes above the quantile of level 1 - 1/jobs."""
+        n = len(self.values)
+        # Values that may stand above the quantile; 1e-9: n/jobs is a whole number up to rounding.
+        above = int(n / max(jobs, 1) + 1e-9)
+        if above >= n:
+            return 1.0
+        quantile = np.partition(self.values, n - 1 - above)[n - 1 - above]
+        return float(self.values[self.values > quantile].sum() / self.values.sum())
+
+    def __repr__(self) -> str:
+        return f"Empirical({len(self.values)} values, mean {self.mean:.6g}, scv {self.scv:.6g})"
+
+
+def _positive(name: str, value: float) -> float:
+    return require_number(f"{name} of a law", value, above=0)
+
+
+def _set_positive(law: Law, *names: str) -> None:
+    for name in names:
+        object.__setattr__(law, name, _positive(name, getattr(law, name)))
+
+
+def _exponentials(generator: np.random.Generator, size: int) -> FloatArray:
+    """Exponential numbers of mean 1, never 0: a job of size 0 has no slowdown."""
+    return _at_least_tiny(generator.standard_exponential(size))
+
+
+def _at_least_tiny(values: FloatArray) -> FloatArray:
+    return np.maximum(values, np.finfo(float).tiny, out=values)

@@ -1,0 +1,341 @@
+r"""A pool, or a cluster of servers, under random traffic.
+
+Jobs of class :math:`i` arrive at rate :math:`\lambda_i` with mean size :math:`\sigma_i`. The size of a
+job is the time it would take to run its tasks one after the other (task-time). With
+:math:`\varphi_i(x)` tasks of class :math:`i` running in state :math:`x`, jobs of the class leave at rate
+:math:`\varphi_i(x)/\sigma_i`. The load of a class is :math:`\rho_i = \lambda_i\sigma_i` tasks; the load of
+a resource is :math:`\varrho_j = \sum_i \rho_i a_{ij}` units. A stationary law under an optimal policy
+exists if and only if :math:`\varrho_j < C_j` for every resource [1]_.
+
+On a cluster :math:`\varphi_i(x)` counts the tasks of the class on all servers together. The one load that
+matters is the least part u of all servers on which some placement carries the mean tasks :math:`\rho`
+(:mod:`queueing.model.cluster_load`): below 1 some policy is stable, above 1 none is [2]_. Servers are then
+taken to divide each resource by itself; one that serves a single class at a time can do no more, so a policy
+of time division, like any policy that wastes capacity, may be unstable already at a load below 1.
+
+By Little's law the mean duration is :math:`E[x_i]/\lambda_i`, and the mean service rate, the mean number
+of running tasks of an active job, is :math:`\gamma_i = \rho_i/E[x_i]`.
+
+References
+----------
+.. [1] T. Bonald and J. Roberts, "Resource sharing in data centers", Workshop on Performance and
+   Control of Large-Scale Networks, Eindhoven, 2014.
+.. [2] S. T. Maguluri, R. Srikant and L. Ying, "Stochastic models of load balancing and scheduling in cloud
+   computing clusters", INFOCOM 2012. DOI 10.1109/INFCOM.2012.6195815.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fairness.arguments.validation import model_array, require_number
+from fairness.display.notebook import shown
+from fairness.errors import ModelError, UnstableError
+from fairness.model.cluster import Cluster
+from fairness.model.problem import FloatArray, Problem
+from queueing.model.cluster_load import LoadEvidence, relative_load
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["System", "same_problem"]
+
+SMALLEST_RATE, LARGEST_RATE = 1e-250, 1e250
+"""Rates of a chain: beyond, what is computed from them leaves the floats."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class System:
+    """A problem with Poisson arrivals and mean job sizes.
+
+    Parameters
+    ----------
+    problem : Problem or Cluster
+    arrival_rates : array_like of shape (n_classes,), jobs per unit of time
+        >= 0; 0 switches a class off.
+    mean_sizes : array_like of shape (n_classes,) or float, task-time per job
+        > 0. Default: 1.
+
+    Labels of rates and sizes (a Series) are the job classes, in any order: see
+    :mod:`fairness.arguments.labels`.
+
+    Raises
+    ------
+    ModelError
+        If a shape, sign or label is wrong, or problem is neither a Problem nor a Cluster.
+
+    Examples
+    --------
+    >>> pool = Problem([[10, 1], [1, 10]], [10, 10], resources=["cpu", "ram"])
+    >>> system = System(pool, arrival_rates=[0.5, 0.5])
+    >>> system.loads, system.relative_loads
+    (array([0.5, 0.5]), array([0.55, 0.55]))
+
+    Two servers; class 1 fits on the first only.
+
+    >>> from fairness import Cluster
+    >>> System(Cluster([[1, 2], [1, 0]], [[4, 4], [6, 0]]), arrival_rates=[1, 7])
+    System(2 classes; relative load: servers 0.8)
+    """
+
+    # Problem | Cluster; what needs one of them asks for it by require_pool or is answered here for both.
+    problem: Any
+    arrival_rates: FloatArray
+    mean_sizes: FloatArray
+
+    def __init__(
+        self, problem: Problem | Cluster, arrival_rates: ArrayLike, mean_sizes: ArrayLike = 1.0
+    ) -> None:
+        rates = _per_class("arrival_rates", arrival_rates, _checked(problem))
+        sizes = _sizes(mean_sizes, problem)
+        rates.flags.writeable = sizes.flags.writeable = False
+        object.__setattr__(self, "problem", problem)
+        object.__setattr__(self, "arrival_rates", rates)
+        object.__setattr__(self, "mean_sizes", sizes)
+
+    @classmethod
+    def with_load(
+        cls, problem: Problem | Cluster, mix: ArrayLike, load: float, mean_sizes: ArrayLike = 1.0
+    ) -> System:
+        """System with class loads proportional to ``mix`` and relative load ``load``.
+
+        On a pool this is the load of the busiest resource, on a cluster the least part of the servers that
+        carries the loads.
+
+        Examples
+        --------
+        >>> System.with_load(Problem([[10, 1], [1, 10]], [10, 10]), mix=[3, 1], load=0.93).loads
+        array([0.9, 0.3])
+        """
+        sizes = _sizes(mean_sizes, _checked(problem))
+        shape = cls(problem, _per_class("mix", mix, problem))
+        busiest = float(shape.relative_loads.max())
+        if not 0 < busiest < np.inf:
+            where = "the servers" if shape.is_cluster else "the busiest resource"
+            raise ModelError(
+                f"mix {np.asarray(mix)} puts relative load {busiest:g} on {where}; "
+                "it must be positive and finite"
+            )
+        load = require_number("load", load, above=0)
+        return cls(problem, shape.loads * (load / busiest) / sizes, sizes)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of job classes."""
+        return self.problem.n_classes
+
+    @cached_property
+    def loads(self) -> FloatArray:
+        """Class loads rho = lambda * sigma, tasks; shape (n_classes,)."""
+        return self.arrival_rates * self.mean_sizes
+
+    @property
+    def is_cluster(self) -> bool:
+        """Whether the problem is a Cluster, and not one pool."""
+        return isinstance(self.problem, Cluster)
+
+    @property
+    def blocked(self) -> NDArray[np.bool_]:
+        """Classes that can never run, (n_classes,); on a cluster there are none."""
+        blocked: NDArray[np.bool_] = (
+            np.zeros(self.n_classes, bool) if self.is_cluster else self.problem.blocked
+        )
+        return blocked
+
+    @property
+    def limits(self) -> FloatArray:
+        """Most tasks of one job, (n_classes,); infinite on a cluster, whose model has no limits."""
+        limits: FloatArray = np.full(self.n_classes, np.inf) if self.is_cluster else self.problem.limits
+        return limits
+
+    @property
+    def most_tasks(self) -> FloatArray:
+        """Most tasks that one job can run with everything to itself, whatever the policy, (n_classes,)."""
+        if self.is_cluster:
+            most: FloatArray = self.problem.gamma.sum(axis=1)
+            return most
+        largest = self.problem.task_shares.max(axis=1)
+        free = np.divide(1.0, largest, out=np.full(self.n_classes, np.inf), where=largest > 0)
+        return np.minimum(self.limits, free)
+
+    def require_pool(self, what: str) -> Problem:
+        """The problem, if it is one pool; ModelError, in the name of ``what``, if it is a Cluster."""
+        if not isinstance(self.problem, Problem):
+            raise ModelError(
+                f"{what} needs one pool of resources (a Problem); this system is a Cluster: use stationary, "
+                "transient, simulate or simulate_jobs with a cluster policy, for example PSDSF()"
+            )
+        return self.problem
+
+    @cached_property
+    def resource_loads(self) -> FloatArray:
+        """Resource loads rho a, resource units, on a cluster of all servers together; (n_resources,).
+
+        Raises
+        ------
+        ModelError
+            On a cluster with given gamma: what a task holds then depends on its server.
+        """
+        if self.is_cluster and self.problem.given_gamma is not None:
+            raise ModelError(
+                "gamma is given, so a task holds other amounts on other servers and resources have no load "
+                "of their own; see load_evidence for a placement that carries the loads"
+            )
+        loads: FloatArray = self.loads @ self.problem.demands
+        return loads
+
+    @cached_property
+    def load_evidence(self) -> LoadEvidence:
+        """On a cluster: a placement that carries the loads, and prices that prove that no better one exists.
+
+        Raises
+        ------
+        ModelError
+            If the system is one pool.
+        NotConvergedError
+            If placement and prices leave a relative gap of more than 1e-9.
+        """
+        if not self.is_cluster:
+            raise ModelError("load_evidence is for a Cluster; the loads of a pool are its relative_loads")
+        return relative_load(self.problem, self.loads)
+
+    @property
+    def load_names(self) -> tuple[str, ...]:
+        """What the entries of relative_loads belong to: the resources of a pool, "servers" for a cluster."""
+        names: tuple[str, ...] = ("servers",) if self.is_cluster else self.problem.resources
+        return names
+
+    @cached_property
+    def relative_loads(self) -> FloatArray:
+        """Resource loads over capacities, (n_resources,); infinite where a capacity of 0 is demanded.
+
+        For a cluster the least part of all servers that carries the loads, shape (1,).
+        """
+        if self.is_cluster:
+            return np.array([self.load_evidence.relative_load])
+        loads, capacities = self.resource_loads, self.problem.capacities
+        empty = np.where(loads > 0, np.inf, 0.0)
+        return np.divide(loads, capacities, out=empty, where=capacities > 0)
+
+    @property
+    def overloaded(self) -> NDArray[np.bool_]:
+        """Entries of relative_loads >= 1, (n_resources,) or (1,): with any, there is no stationary law."""
+        return self.relative_loads >= 1
+
+    def require_stable(self) -> None:
+        """Raise UnstableError, naming what is overloaded, unless every relative load is below 1."""
+        over = np.flatnonzero(self.overloaded)
+        if not len(over):
+            return
+        if self.is_cluster:
+            raise UnstableError(
+                "no stationary law: no placement carries the loads on less than all of the servers (load "
+                f"{self.relative_loads[0]:.6g}); reduce arrival_rates or mean_sizes, or add servers"
+            )
+        names = ", ".join(f"{self.load_names[j]!r} (load {self.relative_loads[j]:.6g})" for j in over)
+        raise UnstableError(
+            f"no stationary law: the load must be below 1 on every resource, but is not on {names}; "
+            "reduce arrival_rates or mean_sizes, or raise the capacities"
+        )
+
+    def require_scale(self) -> None:
+        """Raise ModelError unless products of a few rates of the chain, and their quotients, are floats."""
+        for name, rates in (("arrival_rates", self.arrival_rates), ("mean_sizes", self.mean_sizes)):
+            off = (rates > 0) & ((rates < SMALLEST_RATE) | (rates > LARGEST_RATE))
+            if off.any():
+                k = int(np.argmax(off))
+                raise ModelError(
+                    f"{name} must be 0 or from {SMALLEST_RATE:g} to {LARGEST_RATE:g} in a chain; got "
+                    f"{rates[k]:g} at index {k} ({self.problem.job_classes[k]!r}); choose another unit of "
+                    "time or of size"
+                )
+
+    def mean_durations(self, mean_jobs: ArrayLike) -> FloatArray:
+        """Mean durations E[x_i]/lambda_i by Little's law, (n_classes,); NaN where no job arrives."""
+        return self._ratio(self._mean_jobs(mean_jobs), self.arrival_rates)
+
+    def service_rates(self, mean_jobs: ArrayLike) -> FloatArray:
+        """Mean service rates rho_i/E[x_i], tasks per active job, (n_classes,); NaN where no job arrives."""
+        return self._ratio(self.loads, self._mean_jobs(mean_jobs))
+
+    def _mean_jobs(self, mean_jobs: ArrayLike) -> FloatArray:
+        return model_array("mean_jobs", mean_jobs, self.problem, "job_classes")
+
+    def _ratio(self, top: FloatArray, bottom: FloatArray) -> FloatArray:
+        live = self.arrival_rates > 0
+        return np.divide(
+            top, bottom, out=np.full(np.broadcast_shapes(top.shape, bottom.shape), np.nan), where=live
+        )
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per class: arrival rate, mean size and load."""
+        import pandas as pd
+
+        columns = {"arrival_rate": self.arrival_rates, "mean_size": self.mean_sizes, "load": self.loads}
+        return pd.DataFrame(columns, index=pd.Index(self.problem.job_classes, name="job_class"))
+
+    _repr_html_ = shown()
+
+    def __repr__(self) -> str:
+        loads = ", ".join(
+            f"{name} {load:.4g}" for name, load in zip(self.load_names, self.relative_loads, strict=True)
+        )
+        return f"System({self.n_classes} classes; relative load: {loads})"
+
+
+def same_problem(one: Problem | Cluster, other: Problem | Cluster) -> bool:
+    """Whether two problems are equal in all that a policy can see: arrays, weights, limits and names.
+
+    They may be different objects: one of them read again, or back from another process.
+    """
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    names: tuple[str, ...] = ("job_classes", "resources")
+    arrays: tuple[str, ...] = ("demands", "capacities", "weights")
+    if isinstance(one, Cluster) and isinstance(other, Cluster):
+        if (one.given_gamma is None) != (other.given_gamma is None):
+            return False  # some policies refuse a given gamma, whatever it says
+        names, arrays = (*names, "servers"), (*arrays, "gamma")
+    else:
+        arrays = (*arrays, "limits")
+    return all(getattr(one, name) == getattr(other, name) for name in names) and all(
+        np.array_equal(getattr(one, name), getattr(other, name)) for name in arrays
+    )
+
+
+def _checked(problem: Any) -> Problem | Cluster:
+    if not isinstance(problem, (Problem, Cluster)):
+        raise ModelError(f"problem must be a fairness.Problem or Cluster; got {type(problem).__name__}")
+    return problem
+
+
+def _sizes(mean_sizes: ArrayLike, problem: Problem | Cluster) -> FloatArray:
+    sizes = model_array("mean_sizes", mean_sizes, problem, "job_classes")
+    sizes = np.full(problem.n_classes, sizes) if sizes.ndim == 0 else sizes
+    return _per_class("mean_sizes", sizes, problem, positive=True)
+
+
+def _per_class(
+    name: str, given: ArrayLike, problem: Problem | Cluster, *, positive: bool = False
+) -> FloatArray:
+    """Validated vector with one entry per class, >= 0 or > 0."""
+    values = model_array(name, given, problem, "job_classes")
+    if values.shape != (problem.n_classes,):
+        raise ModelError(
+            f"{name} must have shape ({problem.n_classes},), one entry per job class; got {values.shape}"
+        )
+    good, rule = (values > 0, "> 0") if positive else (values >= 0, ">= 0")
+    good &= np.isfinite(values)
+    if not good.all():
+        k = int(np.argmin(good))
+        raise ModelError(
+            f"{name} must be finite and {rule}; got {values[k]} at index {k} ({problem.job_classes[k]!r})"
+        )
+    return values

@@ -1,0 +1,1 @@
+"""Links and routes: topologies, gravity traffic, backbones."""

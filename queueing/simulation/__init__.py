@@ -1,0 +1,1 @@
+"""Simulation: counts, jobs with remaining work, whole tasks."""

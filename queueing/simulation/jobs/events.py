@@ -1,0 +1,230 @@
+r"""Kernel of the simulation with remaining work: arrivals and departures of jobs, event by event.
+
+In state :math:`x` every job of class :math:`i` is served at rate :math:`r_i(x) = \varphi_i(x)/x_i`, so the
+remaining works of a class fall together. It is enough to keep one clock of *attained service* per class,
+:math:`dA_i = r_i(x)\,dt`: a job of size :math:`s` that arrives when the clock shows :math:`A_i` leaves when
+it shows the *threshold* :math:`A_i + s`. The thresholds of a class wait in a binary heap; with the
+smallest, :math:`b_i`, the next departure of the class is due in :math:`(b_i - A_i)/r_i(x)`. An event costs
+:math:`O(n + \log x_i)` for n classes.
+
+A clock restarts at 0 whenever its class is empty. It is the integral of the rate over the recorded times of
+the events, so it does not drift away from them: durations are exact to the digits of the time.
+
+A departure that falls together with an arrival comes first; jobs that arrive together are taken in the order
+of their classes. Jobs come from blocks of arrival times and sizes, one per class, that the driver fills
+ahead: the kernel draws nothing, so whatever the policy does, the jobs are the same. It stops between two
+events, with a status, when it needs something from its driver, and goes on as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fairness.machine.kernels import IntArray
+from fairness.model.problem import FloatArray
+from queueing.simulation.kernels import kernel, part
+
+__all__ = [
+    "BLOCK_USED",
+    "DONE",
+    "HEAP_FULL",
+    "LOG_FULL",
+    "STUCK",
+    "TABLE_LEFT",
+    "UNMEASURED",
+    "State",
+    "advance",
+    "new_state",
+]
+
+DONE, TABLE_LEFT, BLOCK_USED, HEAP_FULL, LOG_FULL, STUCK = range(6)
+
+UNMEASURED = -1
+
+# Columns of the log.
+CLASS, ARRIVAL, SIZE, DEPARTURE = range(4)
+# Places in State.counters: rows of the log in use, and those whose job is present.
+LOGGED, PENDING = range(2)
+
+
+class State(NamedTuple):
+    """One run between two events."""
+
+    clock: FloatArray  # (1,): time
+    counters: IntArray  # (2,)
+    counts: IntArray  # (n_classes,)
+    attained: FloatArray  # (n_classes,)
+    thresholds: FloatArray  # (n_classes, most jobs): heaps
+    rows: IntArray  # (n_classes, most jobs): where the job stands in the log
+    log: FloatArray  # (most measured jobs, 4), in the order of arrival
+    times: FloatArray  # (n_classes, block): the next arrivals
+    sizes: FloatArray  # (n_classes, block)
+    position: IntArray  # (n_classes,): jobs of the block that have arrived
+    area: FloatArray  # (n_classes,): time integral of the counts
+
+
+def new_state(n_classes: int, block: int, jobs: int, log: int) -> State:
+    """Empty system at time 0 with all blocks used up, and room for some jobs and rows of the log."""
+    return State(
+        np.zeros(1),
+        np.zeros(2, np.int64),
+        np.zeros(n_classes, np.int64),
+        np.zeros(n_classes),
+        np.empty((n_classes, jobs)),
+        np.empty((n_classes, jobs), np.int64),
+        np.empty((log, 4)),
+        np.empty((n_classes, block)),
+        np.empty((n_classes, block)),
+        np.full(n_classes, block, np.int64),
+        np.zeros(n_classes),
+    )
+
+
+@part
+def _push(thresholds: FloatArray, rows: IntArray, i: int, k: int, threshold: float, row: int) -> None:
+    """Put a job on the heap of class i, which holds k."""
+    while k > 0:
+        parent = (k - 1) >> 1
+        if thresholds[i, parent] <= threshold:
+            break
+        thresholds[i, k] = thresholds[i, parent]
+        rows[i, k] = rows[i, parent]
+        k = parent
+    thresholds[i, k] = threshold
+    rows[i, k] = row
+
+
+@part
+def _pop(thresholds: FloatArray, rows: IntArray, i: int, k: int) -> int:
+    """Take the first of k jobs off the heap of class i; its row."""
+    first = rows[i, 0]
+    k -= 1
+    threshold, row = thresholds[i, k], rows[i, k]
+    place = 0
+    while True:
+        child = 2 * place + 1
+        if child >= k:
+            break
+        if child + 1 < k and thresholds[i, child + 1] < thresholds[i, child]:
+            child += 1
+        if thresholds[i, child] >= threshold:
+            break
+        thresholds[i, place] = thresholds[i, child]
+        rows[i, place] = rows[i, child]
+        place = child
+    thresholds[i, place] = threshold
+    rows[i, place] = row
+    return first
+
+
+@part
+def _needs(state: State, shape: IntArray, measured: bool) -> int:
+    """What the driver must provide before the next event; DONE when nothing."""
+    for i in range(len(shape)):
+        if state.position[i] == state.times.shape[1]:
+            return BLOCK_USED
+        if state.counts[i] >= shape[i]:
+            return TABLE_LEFT
+        if state.counts[i] == state.thresholds.shape[1]:
+            return HEAP_FULL
+    if measured and state.counters[LOGGED] == len(state.log):
+        return LOG_FULL
+    return DONE
+
+
+@kernel
+def advance(
+    state: State,
+    tasks: FloatArray,
+    shape: IntArray,
+    stride: IntArray,
+    arrivals: int,
+    horizon: float,
+    measured: bool,
+    drain: bool,
+) -> tuple[int, int, int]:
+    """Run for a number of arrivals or until ``horizon``; (status, arrivals, departures).
+
+    ``tasks`` (n_states, n_classes) is the table in C order. Arriving jobs are written to the log if
+    ``measured``; with ``drain`` the run ends as soon as no job of the log is present.
+    """
+    n = len(shape)
+    counts, attained, thresholds, area = state.counts, state.attained, state.thresholds, state.area
+    counters, position, log = state.counters, state.position, state.log
+    here, arrived, departed = 0, 0, 0
+    for i in range(n):
+        # Outside the table nothing is read before the driver has made a larger one.
+        here += counts[i] * stride[i]
+    now = state.clock[0]
+    look = True
+    newcomer, arrival = 0, np.inf
+    while True:
+        if look:
+            look = False
+            if (drain and counters[PENDING] == 0) or arrived == arrivals:
+                break
+            status = _needs(state, shape, measured)
+            if status != DONE:
+                state.clock[0] = now
+                return status, arrived, departed
+            arrival = np.inf
+            for i in range(n):
+                if state.times[i, position[i]] < arrival:
+                    newcomer, arrival = i, state.times[i, position[i]]
+        wait, leaver = np.inf, -1
+        for i in range(n):
+            if counts[i] > 0 and tasks[here, i] > 0:
+                # Rounding may have carried the clock past the threshold.
+                due = max(thresholds[i, 0] - attained[i], 0.0) * counts[i] / tasks[here, i]
+                if due < wait:
+                    wait, leaver = due, i
+        departs = leaver >= 0 and now + wait <= arrival
+        until = now + wait if departs else arrival
+        if until > horizon:
+            until = horizon
+        elif until == np.inf:
+            # No job will come, none can leave.
+            state.clock[0] = now
+            return STUCK, arrived, departed
+        # Not the wait, of which until has lost some digits: clocks must not drift away from the time.
+        elapsed = until - now
+        for i in range(n):
+            if counts[i] > 0:
+                area[i] += counts[i] * elapsed
+                attained[i] += tasks[here, i] / counts[i] * elapsed
+        now = until
+        if now == horizon:
+            break
+        if departs:
+            row = _pop(thresholds, state.rows, leaver, counts[leaver])
+            counts[leaver] -= 1
+            here -= stride[leaver]
+            departed += 1
+            if counts[leaver] == 0:
+                attained[leaver] = 0.0
+            if row != UNMEASURED:
+                log[row, DEPARTURE] = now
+                counters[PENDING] -= 1
+                look = drain
+        else:
+            i = newcomer
+            size = state.sizes[i, position[i]]
+            row = UNMEASURED
+            if measured:
+                row = counters[LOGGED]
+                log[row, CLASS] = i
+                log[row, ARRIVAL] = now
+                log[row, SIZE] = size
+                log[row, DEPARTURE] = np.nan
+                counters[LOGGED] += 1
+                counters[PENDING] += 1
+            _push(thresholds, state.rows, i, counts[i], attained[i] + size, row)
+            counts[i] += 1
+            here += stride[i]
+            position[i] += 1
+            arrived += 1
+            look = True
+    state.clock[0] = now
+    return DONE, arrived, departed

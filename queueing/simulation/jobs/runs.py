@@ -1,0 +1,263 @@
+"""Driver of the kernel: one run, its supply of jobs, its phases.
+
+A run has three parts: a warm-up; the measured phases, whose arriving jobs are logged; and a drain, in which
+jobs go on arriving, unmeasured, until every logged job has left. So no duration is cut off, and which jobs
+are measured does not depend on the policy.
+
+Arrivals and sizes of every class come from generators of their own, in blocks: what a class brings depends
+neither on the other classes nor on the policy (common random numbers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from fairness.errors import ModelError, UnstableError
+from fairness.machine.kernels import IntArray
+from fairness.machine.memory import require_memory
+from fairness.model.problem import FloatArray
+from queueing.model.job_trace import JobTrace
+from queueing.model.laws import Law
+from queueing.simulation.jobs.events import (
+    BLOCK_USED,
+    HEAP_FULL,
+    LOG_FULL,
+    LOGGED,
+    PENDING,
+    TABLE_LEFT,
+    UNMEASURED,
+    advance,
+    new_state,
+)
+from queueing.simulation.starts import rest_of_sizes
+from queueing.states.growing_table import GrowingTable, kernel_table
+
+__all__ = ["DrawnJobs", "JobSource", "Outcome", "Phase", "TracedJobs", "run", "work_left"]
+
+BLOCK = 4096
+"""Jobs drawn ahead per class: enough to hide the cost of a call, few enough to stay in the cache."""
+
+FIRST_JOBS = 64
+"""Room in each heap before any doubling."""
+
+MOST = int(np.iinfo(np.int64).max)
+
+
+class JobSource(Protocol):
+    """Supply of jobs, class by class."""
+
+    def fill(self, i: int, times: FloatArray, sizes: FloatArray) -> None:
+        """Write the next arrival times and sizes of class i; times are inf when there are no more jobs."""
+        ...
+
+
+class DrawnJobs:
+    """Jobs drawn from laws; ``interarrivals[i]`` is None for a class without arrivals."""
+
+    def __init__(
+        self, interarrivals: Sequence[Law | None], sizes: Sequence[Law], generator: np.random.Generator
+    ) -> None:
+        streams = generator.spawn(2 * len(sizes))
+        self.interarrivals = interarrivals
+        self.sizes = sizes
+        self.clock = [0.0] * len(sizes)
+        self.arrival_streams, self.size_streams = streams[::2], streams[1::2]
+
+    def fill(self, i: int, times: FloatArray, sizes: FloatArray) -> None:
+        """Write the next arrival times and sizes of class i."""
+        law = self.interarrivals[i]
+        if law is None:
+            times[:] = np.inf
+            return
+        times[:] = _positive(law.sample(self.arrival_streams[i], len(times)), law)
+        times[0] += self.clock[i]
+        np.cumsum(times, out=times)
+        self.clock[i] = float(times[-1])
+        sizes[:] = _positive(self.sizes[i].sample(self.size_streams[i], len(sizes)), self.sizes[i])
+
+
+def work_left(
+    counts: IntArray, sizes: Sequence[Law], generator: np.random.Generator
+) -> tuple[FloatArray, ...]:
+    """What is left of the sizes of jobs present, one array per class."""
+    laws = zip(counts, sizes, generator.spawn(len(sizes)), strict=True)
+    return tuple(_positive(rest_of_sizes(law, int(count), stream), law) for count, law, stream in laws)
+
+
+def _positive(values: FloatArray, law: Law) -> FloatArray:
+    """Values, refused unless finite and > 0: anyone may write a law, and a NaN would pass in silence."""
+    good = np.isfinite(values) & (values > 0)
+    if not good.all():
+        raise ModelError(f"samples of a law must be finite and > 0; {law!r} gave {values[~good][0]}")
+    return values
+
+
+class TracedJobs:
+    """Jobs of a trace, the first of which arrives at time 0."""
+
+    def __init__(self, trace: JobTrace) -> None:
+        times = trace.arrival_times - trace.arrival_times[0]
+        own = [trace.class_indices == i for i in range(trace.problem.n_classes)]
+        self.times = [times[mine] for mine in own]
+        self.sizes = [trace.sizes[mine] for mine in own]
+        self.taken = [0] * len(own)
+
+    def fill(self, i: int, times: FloatArray, sizes: FloatArray) -> None:
+        """Write the next arrival times and sizes of class i."""
+        start = self.taken[i]
+        stop = self.taken[i] = min(start + len(times), len(self.times[i]))
+        times[: stop - start] = self.times[i][start:stop]
+        times[stop - start :] = np.inf
+        sizes[: stop - start] = self.sizes[i][start:stop]
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Part of a run: ends after some arrivals, or at a time, whichever comes first."""
+
+    arrivals: int = MOST
+    horizon: float = np.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What one run measured.
+
+    ``log`` (n_measured, 4) holds class, arrival, size, departure; the jobs of measured phase k are its rows
+    ``edges[k]`` to ``edges[k + 1] - 1``; ``area`` (n_phases, n_classes) and ``time`` (n_phases,) are the
+    time integrals of the counts and the lengths of the phases; ``events`` are the arrivals and departures
+    of the measured phases, ``grid`` the table read. ``warm_area`` (n_classes,) and ``warm_time`` belong to
+    the second half of the warm-up, ``warmup`` is the length of all of it.
+    """
+
+    log: FloatArray
+    edges: IntArray
+    area: FloatArray
+    time: FloatArray
+    events: int
+    grid: tuple[int, ...]
+    warm_area: FloatArray
+    warm_time: float
+    warmup: float
+
+
+def run(
+    source: JobSource,
+    table: GrowingTable,
+    warmup: Sequence[Phase],
+    phases: Sequence[Phase],
+    present: Sequence[FloatArray] = (),
+) -> Outcome:
+    """Run a warm-up, the measured phases and the drain, from a system empty or with some jobs.
+
+    ``present`` holds the work left of the first jobs, one array per class.
+
+    Raises
+    ------
+    ModelError
+        If the table outgrows the memory.
+    UnstableError
+        If logged jobs do not leave.
+    """
+    measured = sum(phase.arrivals for phase in phases)
+    progress = _Run(source, table, measured if measured < MOST else BLOCK, present)
+    edges, events = [0], 0
+    area: list[FloatArray] = []
+    time: list[float] = []
+    for phase in (*warmup, *phases):
+        start = float(progress.state.clock[0])
+        progress.state.area[:] = 0.0
+        counted = len(time) >= len(warmup)
+        made = progress.go(phase, measured=counted)
+        if counted:
+            events += made
+            edges.append(int(progress.state.counters[LOGGED]))
+        area.append(progress.state.area.copy())
+        time.append(float(progress.state.clock[0]) - start)
+    warm = len(warmup)
+    # Ten times the run, and at least the busy period of a heavily loaded system.
+    progress.go(Phase(max(10 * edges[-1], 1_000_000)), drain=True)
+    left = int(progress.state.counters[PENDING])
+    if left:
+        still = dict(zip(table.table.problem.job_classes, progress.state.counts.tolist(), strict=True))
+        raise UnstableError(
+            f"{left} of {edges[-1]} measured jobs never leave under {table.table.policy} "
+            f"(present: {still}); the policy may be unstable at this load, or gives a class no tasks: "
+            "reduce arrival_rates"
+        )
+    log = progress.state.log[: edges[-1]]
+    return Outcome(
+        log,
+        np.array(edges),
+        np.array(area[warm:]),
+        np.array(time[warm:]),
+        events,
+        tuple(progress.shape),
+        area[warm - 1],
+        time[warm - 1],
+        sum(time[:warm]),
+    )
+
+
+class _Run:
+    """State of the kernel, and what it reads."""
+
+    def __init__(
+        self, source: JobSource, table: GrowingTable, log: int, present: Sequence[FloatArray]
+    ) -> None:
+        n = table.table.problem.n_classes
+        self.source = source
+        self.growing = table
+        room = max([FIRST_JOBS, *(2 * len(work) for work in present)])
+        self.state = state = new_state(n, BLOCK, room, log)
+        for i, work in enumerate(present):
+            # In increasing order they are a heap.
+            state.counts[i] = len(work)
+            state.thresholds[i, : len(work)] = np.sort(work)
+            state.rows[i, : len(work)] = UNMEASURED
+        self._read_table()
+
+    def go(self, phase: Phase, *, measured: bool = False, drain: bool = False) -> int:
+        """Run a phase; its events."""
+        left, events = phase.arrivals, 0
+        while True:
+            status, arrived, departed = advance(
+                self.state, self.tasks, self.shape, self.stride, left, phase.horizon, measured, drain
+            )
+            left -= arrived
+            events += arrived + departed
+            if status == BLOCK_USED:
+                self._refill()
+            elif status == TABLE_LEFT:
+                self._read_table()
+            elif status == HEAP_FULL:
+                self._grow("thresholds", "rows", axis=1, purpose="the jobs present")
+            elif status == LOG_FULL:
+                self._grow("log", axis=0, purpose="the durations of the measured jobs")
+            else:
+                # DONE; or STUCK, without a further event: an error only where jobs are left to drain.
+                return events
+
+    def _refill(self) -> None:
+        state = self.state
+        for i in np.flatnonzero(state.position == BLOCK):
+            self.source.fill(int(i), state.times[i], state.sizes[i])
+            state.position[i] = 0
+
+    def _read_table(self) -> None:
+        self.tasks, self.shape = kernel_table(self.growing.covering(self.state.counts))
+        self.stride = np.append(np.cumprod(self.shape[:0:-1])[::-1], 1).astype(np.int64)
+
+    def _grow(self, *names: str, axis: int, purpose: str) -> None:
+        """Double the room of some arrays."""
+        arrays = [getattr(self.state, name) for name in names]
+        require_memory(2 * sum(a.nbytes for a in arrays), purpose, "measure fewer jobs per replication")
+        larger = {
+            name: np.concatenate([a, np.empty_like(a)], axis=axis)
+            for name, a in zip(names, arrays, strict=True)
+        }
+        self.state = self.state._replace(**larger)

@@ -1,0 +1,28 @@
+"""How the kernels of the task-level simulator are compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+
+from fairness.machine.compiling import stored
+
+__all__ = ["kernel", "large_part", "part"]
+
+# The state of a run is a named tuple of some twenty arrays. With numba's reference counting each call to a
+# helper counts every one of them up and down, atomically: measured, that is nine tenths of the run time.
+# These kernels allocate nothing, so the counting is switched off (numba refuses to compile an allocation
+# without it), and helpers are inlined.
+
+_OPTIONS: dict[str, Any] = {"nogil": True, "_nrt": False}
+
+kernel: Callable[..., Any] = stored(**_OPTIONS)
+"""Decorator of a kernel that Python calls."""
+
+part: Callable[..., Any] = numba.njit(forceinline=True, **_OPTIONS)
+"""Decorator of a helper that only kernels call: it is compiled, and cached, as a part of them."""
+
+large_part: Callable[..., Any] = numba.njit(**_OPTIONS)
+"""Decorator of a large helper that stands in several places: inlined, it would take long to compile."""

@@ -1,0 +1,301 @@
+r"""Independent replications and the confidence intervals they give.
+
+Every quantity that the simulators estimate is a ratio of two totals of one replication: a time integral
+over the time, a sum of durations over the number of jobs, the tasks run over the jobs present. With the
+totals :math:`(A_k, B_k)` of :math:`R` independent replications the estimate and the half-width of its
+confidence interval are
+
+.. math:: r = \frac{\sum_k A_k}{\sum_k B_k}, \qquad
+   h = t_{R-1}\,\frac{s}{\sqrt R}, \qquad
+   s^2 = \frac{1}{R-1} \sum_k \Big(\frac{A_k - r B_k}{\bar B}\Big)^2,
+
+with :math:`t_{R-1}` the quantile of Student's law: the delta method for a ratio of means [1]_. When
+:math:`B_k` is the same in all replications this is the mean with its usual interval.
+
+Each replication draws from its own generator, spawned from the one the user gave, so results depend
+neither on ``n_jobs`` nor on the joblib backend.
+
+References
+----------
+.. [1] S. Asmussen and P. W. Glynn, "Stochastic Simulation: Algorithms and Analysis", Springer, 2007,
+   sections III.3 and IV.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import joblib
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from fairness.arguments.validation import Entropy, Seed, entropy_of, generator, require_number, spawned
+from fairness.errors import ModelError
+from fairness.machine.workers import attended
+from fairness.model.problem import FloatArray
+from queueing.model.class_results import class_table
+from queueing.model.system import System
+
+__all__ = [
+    "PARTS",
+    "Estimate",
+    "EstimatedMeans",
+    "RunLength",
+    "Streams",
+    "estimate_ratio",
+    "replicate",
+    "spawn_streams",
+    "warning_lines",
+    "withheld",
+]
+
+PARTS = 8
+"""Parts of each replication whose means are compared: is it long enough, has it forgotten its start?"""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """A quantity per class (or resource) estimated from independent replications.
+
+    Attributes
+    ----------
+    value : ndarray of shape (n,)
+        Ratio of the totals of all replications; NaN where the denominator is 0.
+    standard_error : ndarray of shape (n,)
+        s / sqrt(replications) of the module docstring.
+    values : ndarray of shape (replications, n)
+        The ratio of each replication by itself.
+    confidence : float
+        Level of the interval.
+    sound : bool
+        Whether the replications allow an interval; if not it is infinite, and the result says why.
+    """
+
+    value: FloatArray
+    standard_error: FloatArray
+    values: FloatArray
+    confidence: float
+    sound: bool = True
+
+    @property
+    def half_width(self) -> FloatArray:
+        """Half-width of the confidence interval, (n,)."""
+        return self.half_width_at(self.confidence)
+
+    def half_width_at(self, confidence: float) -> FloatArray:
+        """Half-width of the interval of another level, (n,); infinite if the run is not sound."""
+        if not self.sound:
+            return np.where(np.isnan(self.value), np.nan, np.inf)
+        quantile = float(stats.t.isf((1 - confidence) / 2, len(self.values) - 1))
+        return quantile * self.standard_error
+
+
+def withheld(estimates: Mapping[Any, Estimate]) -> dict[Any, Estimate]:
+    """The same estimates with infinite intervals."""
+    return {name: replace(estimate, sound=False) for name, estimate in estimates.items()}
+
+
+class EstimatedMeans:
+    """Base of results made of :class:`Estimate`: their values by name, their intervals, one table.
+
+    ``warnings`` says why the intervals are not sound (:mod:`queueing.simulation.soundness`); they are
+    infinite then.
+    """
+
+    system: System
+    estimates: dict[str, Estimate]
+    warnings: tuple[str, ...]
+
+    @property
+    def mean_jobs(self) -> FloatArray:
+        """Mean number of jobs present, (n_classes,)."""
+        return self.estimates["mean_jobs"].value
+
+    @property
+    def mean_durations(self) -> FloatArray:
+        """Mean time between arrival and departure of a job, (n_classes,)."""
+        return self.estimates["mean_durations"].value
+
+    @property
+    def service_rates(self) -> FloatArray:
+        """Mean number of running tasks of a job present, (n_classes,)."""
+        return self.estimates["service_rates"].value
+
+    @cached_property
+    def half_widths(self) -> dict[str, FloatArray]:
+        """Half-widths of the confidence intervals by name of the estimate, each (n_classes,)."""
+        return {name: estimate.half_width for name, estimate in self.estimates.items()}
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per class: each estimate and the half-width of its interval."""
+        return class_table(self.system, **estimate_columns(self.estimates))
+
+
+@dataclass(frozen=True)
+class RunLength:
+    """Length, warm-up and number of the replications, validated.
+
+    Parameters
+    ----------
+    events : int
+        Events per replication, warm-up included.
+    warmup : float
+        Part of the events, in [0, 1), that comes before the measurements.
+    replications : int
+        Number of independent replications, >= 2.
+    confidence : float
+        Level of the confidence intervals, in (0, 1).
+    """
+
+    events: int
+    warmup: float
+    replications: int
+    confidence: float
+
+    def __post_init__(self) -> None:
+        for name, least in (("events", 1), ("replications", 2)):
+            value = getattr(self, name)
+            if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
+                reason = ": a confidence interval needs two" if name == "replications" else ""
+                raise ModelError(f"{name} must be an integer >= {least}{reason}; got {value!r}")
+        require_number("warmup", self.warmup, least=0, below=1, hint=", the part left out")
+        require_number("confidence", self.confidence, above=0, below=1)
+
+    @property
+    def warmup_events(self) -> int:
+        """Events of a replication before the measurements."""
+        return int(self.warmup * self.events)
+
+    @property
+    def measured_events(self) -> int:
+        """Events of a replication that are measured, >= 1."""
+        return self.events - self.warmup_events
+
+    @property
+    def parts(self) -> int:
+        """Parts of the measured events whose means are compared: PARTS, or as many as there are events."""
+        return min(PARTS, self.measured_events)
+
+    @property
+    def pieces(self) -> tuple[int, ...]:
+        """Events of both halves of the warm-up, then of the measured parts."""
+        edges = [self.measured_events * k // self.parts for k in range(self.parts + 1)]
+        half = self.warmup_events // 2
+        return half, self.warmup_events - half, *(b - a for a, b in pairwise(edges))
+
+
+@dataclass(frozen=True, eq=False)
+class Streams:
+    """Independent generators, one per replication, and the entropy they come from.
+
+    Attributes
+    ----------
+    generators : tuple of numpy Generator
+    entropy : int, list of int or str, or None
+        As :func:`fairness.arguments.validation.entropy_of`; None where nothing is drawn.
+    """
+
+    generators: tuple[np.random.Generator, ...]
+    entropy: Entropy | None
+
+
+def spawn_streams(rng: Seed, replications: int) -> Streams:
+    """One generator per replication, spawned from that of ``rng``."""
+    parent = generator(rng)
+    entropy = entropy_of(parent)
+    return Streams(tuple(spawned(parent, replications)), entropy)
+
+
+def replicate(
+    function: Callable[[np.random.Generator], T],
+    streams: Streams,
+    n_jobs: int,
+    finished: Callable[[int, T], None] | None = None,
+) -> list[T]:
+    """Results of ``function(generator)`` for all streams, in their order.
+
+    Threads by default (the kernels release the interpreter lock); ``joblib.parallel_config`` chooses another
+    backend. ``finished`` is told the number of each stream and its result, where that was computed.
+    """
+
+    def one(number: int, generator: np.random.Generator) -> T:
+        result = function(generator)
+        if finished is not None:
+            finished(number, result)
+        return result
+
+    if not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
+        raise ModelError(f"n_jobs must be a positive integer, or -1 for all cores; got {n_jobs!r}")
+    if n_jobs == 1:
+        return [one(k, generator) for k, generator in enumerate(streams.generators)]
+    run = joblib.Parallel(n_jobs=n_jobs, prefer="threads", **attended())
+    results: list[T] = run(
+        joblib.delayed(one)(k, generator) for k, generator in enumerate(streams.generators)
+    )
+    return results
+
+
+def estimate_ratio(top: ArrayLike, bottom: ArrayLike, confidence: float) -> Estimate:
+    """Ratio of two totals with its confidence interval, from totals of shape (replications, n).
+
+    Examples
+    --------
+    >>> estimate = estimate_ratio([[1.0], [3.0]], [[1.0], [1.0]], confidence=0.5)
+    >>> estimate.value, estimate.half_width.round(12)
+    (array([2.]), array([1.]))
+    """
+    a, b = np.broadcast_arrays(np.asarray(top, dtype=float), np.asarray(bottom, dtype=float))
+    count = len(a)
+    mean = b.mean(axis=0)
+    value = _divide(a.sum(axis=0), b.sum(axis=0))
+    residual = _divide(a - value * b, mean)
+    error = np.sqrt(np.square(residual).sum(axis=0) / (count - 1) / count)
+    return Estimate(value, error, _divide(a, b), confidence)
+
+
+def estimate_columns(estimates: Mapping[str, Estimate]) -> dict[str, FloatArray]:
+    """Columns of a table: each value and the half-width of its interval."""
+    columns = {}
+    for name, estimate in estimates.items():
+        columns[name] = estimate.value
+        columns[f"{name}_half_width"] = estimate.half_width
+    return columns
+
+
+def estimates_lines(estimates: Mapping[str, Estimate], labels: Sequence[str]) -> list[str]:
+    """Text table of estimates: one line per label under a line of headings."""
+    lines = ["  " + " " * 12 + "".join(f"{name.replace('_', ' '):>26}" for name in estimates)]
+    for k, label in enumerate(labels):
+        cells = (f"{_rounded(e.value[k], e.half_width[k]):>26}" for e in estimates.values())
+        lines.append(f"  {label:<12}" + "".join(cells))
+    return lines
+
+
+def _rounded(value: float, half_width: float) -> str:
+    """Value and half-width to the second significant digit of the half-width."""
+    if math.isinf(half_width):
+        return f"{value:.3g} (no interval)"
+    if not (math.isfinite(value) and half_width > 0):
+        return f"{value:.6g}"
+    digits = max(0, 1 - math.floor(math.log10(half_width)))
+    return f"{value:.{digits}f} +- {half_width:.{digits}f}"
+
+
+def warning_lines(warnings: Sequence[str]) -> list[str]:
+    """Lines of a summary that say why there are no intervals."""
+    return [f"  warning: {text}" for text in warnings]
+
+
+def _divide(top: FloatArray, bottom: FloatArray) -> FloatArray:
+    shape = np.broadcast_shapes(top.shape, bottom.shape)
+    return np.divide(top, bottom, out=np.full(shape, np.nan), where=bottom != 0)

@@ -1,0 +1,114 @@
+r"""Jobs with heterogeneous tasks: which classes of tasks make up one job.
+
+Where tasks differ, a class of the problem is a *type of task*: a row of demands, its own eligibility,
+mean size, law of task numbers and limit. :class:`TaskTypes` says which rows belong to one job. A job of
+types :math:`t = 1, 2, \ldots` arrives with :math:`K_t` tasks of each type, independent of each other, and
+leaves with the last of all. Its arrival rate is given in each of its rows; then :math:`\rho_t =
+\lambda\sigma_t` is the load in running tasks of type t as ever, and loads, regions and bounds need no other
+definition.
+
+The scheduler accounts for the job as a whole: with :math:`k_t` tasks running it has the dominant share
+
+.. math:: \max_r \frac{1}{w C_r} \sum_t k_t a_{tr}.
+
+Which of its tasks starts when its turn has come:
+
+* ``"listed"``: of the first type, in the order of the list, with a waiting task (below its limit); if that
+  does not fit, the job's turn is lost;
+* ``"any"``: of the first such type that fits;
+* ``"stages"``: types are stages: a type starts when all tasks of those listed before have ended, as reduce
+  after map.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairness.errors import ModelError
+from queueing.model.system import System
+
+__all__ = ["TaskTypes"]
+
+START = ("listed", "any", "stages")
+MOST_TYPES = 8
+"""Most types of one job: waiting jobs stand in one queue per set of types that they may start."""
+
+
+@dataclass(frozen=True)
+class TaskTypes:
+    """Which classes of the problem are the types of the tasks of one job.
+
+    Parameters
+    ----------
+    jobs : sequence of sequences of str
+        For each kind of job the names of its task types (``job_classes`` of the problem), in order. Classes
+        that are not listed are jobs of a single type.
+    start : {"listed", "any", "stages"}
+        Which task of a job starts next; see the module docstring.
+
+    Raises
+    ------
+    ModelError
+        If a name is missing, unknown or listed twice, or if the classes of one job have different arrival
+        rates or weights.
+
+    Examples
+    --------
+    Jobs of 8 map tasks and 2 reduce tasks on two servers:
+
+    >>> from fairness import Cluster
+    >>> from queueing import DRFScheduler, System, simulate_tasks
+    >>> from queueing.simulation.tasks.workload import FixedTasks
+    >>> cluster = Cluster([[4, 1], [1, 4]], [[8, 8], [16, 16]], job_classes=["map", "reduce"])
+    >>> system = System(cluster, arrival_rates=[0.3, 0.3], mean_sizes=[8.0, 2.0])
+    >>> result = simulate_tasks(system, DRFScheduler(), tasks_per_job=FixedTasks([8, 2]), events=20_000,
+    ...     task_types=TaskTypes([["map", "reduce"]], start="stages"), rng=1)
+    >>> bool(result.mean_durations[0] == result.mean_durations[1])  # of the whole job
+    True
+    """
+
+    jobs: tuple[tuple[str, ...], ...]
+    start: str = "listed"
+
+    def __init__(self, jobs: Iterable[Sequence[str]], start: str = "listed") -> None:
+        if start not in START:
+            raise ModelError(f"start must be one of {', '.join(START)}; got {start!r}")
+        rows = []
+        for types in jobs:
+            if isinstance(types, str):
+                raise ModelError(
+                    f"jobs must list the task types of each job, such as [['map', 'reduce']]; "
+                    f"got {types!r} alone"
+                )
+            if not 1 <= len(types) <= MOST_TYPES:
+                raise ModelError(f"a job has 1 to {MOST_TYPES} task types; got {len(types)}: {list(types)}")
+            rows.append(tuple(str(name) for name in types))
+        listed = [name for types in rows for name in types]
+        for name in listed:
+            if listed.count(name) > 1:
+                raise ModelError(f"task type {name!r} is listed twice; a class is one type of one job")
+        object.__setattr__(self, "jobs", tuple(rows))
+        object.__setattr__(self, "start", start)
+
+    def rows(self, system: System) -> list[list[int]]:
+        """Classes of each job by number; jobs in the order of their first class in the problem."""
+        names = system.problem.job_classes
+        for name in (name for types in self.jobs for name in types):
+            if name not in names:
+                raise ModelError(f"task type {name!r} is no class of the problem; its classes: {list(names)}")
+        jobs = [[names.index(name) for name in types] for types in self.jobs]
+        given = {row for types in jobs for row in types}
+        for types in jobs:
+            for what, values in (
+                ("arrival_rates", system.arrival_rates),
+                ("weights", system.problem.weights),
+            ):
+                if np.any(values[types] != values[types[0]]):
+                    raise ModelError(
+                        f"{[names[row] for row in types]} are types of one job, so their {what} must be "
+                        f"equal; got {values[types].tolist()}"
+                    )
+        return sorted(jobs + [[row] for row in range(len(names)) if row not in given], key=min)

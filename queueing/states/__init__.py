@@ -1,0 +1,1 @@
+"""Where counts live: boxes of states, and a policy tabulated on them."""

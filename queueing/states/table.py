@@ -1,0 +1,217 @@
+"""A policy on a grid of job counts, evaluated once.
+
+The Markov chain and the simulator ask for the same allocations again and again; a table answers by one
+look-up. Entry ``tasks[x_1, ..., x_n, i]`` is the number of tasks that class i runs when x jobs are present,
+in the whole pool or on all servers of the cluster together.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+
+from fairness.arguments.validation import frozen, require_workers
+from fairness.errors import ModelError
+from fairness.machine.memory import memory_guarded, require_memory
+from fairness.machine.work import Task
+from fairness.machine.workers import attended
+from fairness.model.cluster import Cluster
+from fairness.model.problem import FloatArray, Problem
+from fairness.protocol.calling import policy_tasks
+from fairness.protocol.cluster_policy import ClusterPolicy
+from fairness.protocol.policy import Policy, policy_name
+from queueing.model.system import same_problem
+from queueing.states.box import box_name, check_shape, count_axes, count_states
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["Table", "tabulate"]
+
+CHUNK = 1 << 16
+"""Most states per call of the policy: enough to hide the cost of a call, few enough to stay in the cache."""
+
+FIRST_CHUNK = 256
+"""States of the first call, which tells how long the others take."""
+
+CHUNK_SECONDS = 0.2
+"""Time that a call may take: a user who stops the work waits no longer."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table:
+    """Tasks on a grid; made by :func:`tabulate`.
+
+    Attributes
+    ----------
+    problem : Problem or Cluster
+    policy : str
+        Name of the policy.
+    tasks : ndarray of shape ``(*shape, n_classes)``, tasks
+        C-contiguous and read-only.
+    function : callable
+        The policy itself.
+    """
+
+    problem: Problem | Cluster
+    policy: str
+    tasks: FloatArray
+    function: Policy | ClusterPolicy
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """States per class."""
+        return self.tasks.shape[:-1]
+
+    def __repr__(self) -> str:
+        return f"Table({self.policy} on {box_name(self.shape)} states)"
+
+    def to_dataset(self) -> xr.Dataset:
+        """Tasks with labels: a dim "jobs of A" for each class, then job_class; the policy is a coordinate."""
+        import xarray as xr
+
+        names = list(self.problem.job_classes)
+        axes = count_axes(names, self.shape)
+        labels = {"job_class": names, "policy": self.policy, **axes}
+        return xr.Dataset({"tasks": ((*axes, "job_class"), self.tasks)}, labels)
+
+    def is_of(self, problem: Problem | Cluster, policy: Policy | ClusterPolicy) -> bool:
+        """Whether the table is of an equal problem and an equal policy."""
+        same = self.function is policy or (
+            type(self.function) is type(policy) and bool(self.function == policy)
+        )
+        return same and same_problem(self.problem, problem)
+
+
+def tabulate(
+    problem: Problem | Cluster,
+    policy: Policy | ClusterPolicy,
+    shape: Sequence[int] | int,
+    *,
+    known: Table | None = None,
+    n_jobs: int = 1,
+) -> Table:
+    """Evaluate a policy in all states 0 <= x_i < shape[i].
+
+    Parameters
+    ----------
+    problem : Problem or Cluster
+    policy : callable
+        ``policy(problem, counts) -> tasks``, or ``policy(cluster, counts) -> placement``; called with chunks
+        of states, counts of shape (k, n_classes).
+    shape : sequence of int or int
+        States per class.
+    known : Table, optional
+        A smaller table of the same problem and policy; its states are copied, not computed.
+    n_jobs : int
+        Parts of the table computed at the same time (joblib; processes unless ``joblib.parallel_config`` says
+        otherwise), -1 for all cores. It pays for policies that solve a program in every state, as those for
+        clusters do (some hundreds to thousands of states per second); the table does not depend on it.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    ModelError
+        If the table does not fit in memory; if the policy is for the other kind of problem; or if it returns
+        another shape, values that are negative or not finite, tasks for a class without jobs, or tasks on a
+        server where the class cannot run.
+
+    Examples
+    --------
+    >>> from fairness import DRF, Problem
+    >>> table = tabulate(Problem([[1, 4], [3, 1]], [9, 18]), DRF(), (5, 5))
+    >>> table, table.tasks[1, 1]
+    (Table(DRF on 5 x 5 states), array([3., 2.]))
+    """
+    sizes = check_shape(shape, problem)
+    n_jobs = require_workers(n_jobs)
+    name = policy_name(policy)
+    if known is not None and not known.is_of(problem, policy):
+        raise ModelError(f"known must be a table of the same problem and policy; got {known!r}")
+    require_memory(
+        8.0 * problem.n_classes * count_states(sizes),
+        f"the table of {name} on {box_name(sizes)} states",
+        "give a smaller shape",
+    )
+    with memory_guarded(f"the table of {name} on {box_name(sizes)} states", "give a smaller shape"):
+        return Table(problem, name, _computed(problem, policy, sizes, known, n_jobs), policy)
+
+
+def _computed(
+    problem: Problem | Cluster,
+    policy: Policy | ClusterPolicy,
+    sizes: tuple[int, ...],
+    known: Table | None,
+    n_jobs: int,
+) -> FloatArray:
+    """Tasks in all states, read-only; those that are known are copied."""
+    n, states = problem.n_classes, math.prod(sizes)
+    tasks = np.empty((states, n))
+    inner: tuple[int, ...] = (0,) * n
+    if known is not None:
+        inner = tuple(min(old, new) for old, new in zip(known.shape, sizes, strict=True))
+        corner = tuple(slice(k) for k in inner)
+        tasks.reshape(*sizes, n)[corner] = known.tasks[corner]
+
+    # A placement has an entry per server.
+    most = CHUNK if isinstance(problem, Problem) else max(1, CHUNK // problem.n_servers)
+    work = Task(
+        f"the table of {policy_name(policy)} on {box_name(sizes)} states",
+        states - math.prod(inner),
+        "states",
+        instead="give a smaller shape, or take fewer classes",
+    )
+    with work:
+        if n_jobs == 1:
+            start, chunk = 0, min(FIRST_CHUNK, most)
+            while start < states:
+                begin = time.monotonic()
+                place = _missing(start, min(start + chunk, states), sizes, inner)
+                if len(place):
+                    tasks[place] = _at(problem, policy, sizes, place)
+                    work.advance(len(place))
+                start += chunk
+                # Neither many small calls nor one that lasts for minutes.
+                seconds = max(time.monotonic() - begin, 1e-6)
+                chunk = int(min(most, max(1, chunk * min(8.0, CHUNK_SECONDS / seconds))))
+        else:
+            # States with many jobs of many classes may take longer: several chunks for each worker.
+            chunk = min(most, math.ceil(states / (8 * joblib.effective_n_jobs(n_jobs))))
+            parts = (_missing(k, min(k + chunk, states), sizes, inner) for k in range(0, states, chunk))
+            chosen = [place for place in parts if len(place)]
+            run = joblib.Parallel(n_jobs=n_jobs, return_as="generator", **attended())
+            pieces = run(joblib.delayed(_at)(problem, policy, sizes, place) for place in chosen)
+            for place, piece in zip(chosen, pieces, strict=True):
+                tasks[place] = piece
+                work.advance(len(place))
+    return frozen(tasks.reshape(*sizes, n))
+
+
+def _missing(start: int, end: int, sizes: tuple[int, ...], inner: tuple[int, ...]) -> NDArray[np.intp]:
+    """Places from ``start`` on that are not in the known corner ``inner``."""
+    place = np.arange(start, end)
+    if not any(inner):
+        return place
+    axes = np.unravel_index(place, sizes)
+    return place[np.any([axis >= k for axis, k in zip(axes, inner, strict=True)], axis=0)]
+
+
+def _at(
+    problem: Problem | Cluster,
+    policy: Policy | ClusterPolicy,
+    sizes: tuple[int, ...],
+    place: NDArray[np.intp],
+) -> FloatArray:
+    """Tasks at places of the table."""
+    counts = np.stack(np.unravel_index(place, sizes), axis=-1).astype(float)
+    return policy_tasks(problem, policy, counts)
