@@ -32,7 +32,8 @@ class Interrupted(list):
 
 @pytest.fixture
 def everything(monkeypatch):
-    """All work counts as long, and every report is passed on."""
+    """All work counts as long, none as too long, and every report is passed on."""
+    monkeypatch.setattr("fairness.machine.work.TOO_LONG", math.inf)
     monkeypatch.setattr("fairness.machine.work.LONG", 0.0)
     monkeypatch.setattr("fairness.machine.work.SAMPLE", -1.0)
     monkeypatch.setattr("fairness.machine.work.SHOWN", -1.0)
