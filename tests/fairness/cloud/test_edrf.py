@@ -256,7 +256,8 @@ def test_uncompiled_kernels_give_the_same_numbers():
     # Also if they return after every event: at the end, with few resources, when nobody is left for the next.
     matrices = [random_demands(60, 12), random_demands(60, 4), sparse.csr_array(np.ones((3, 4)))]
     code = (
-        "import sys, numpy as np; from scipy import sparse; from fairness.cloud import edrf, filling\n"
+        "import sys, numpy as np; from scipy import sparse; from fairness.cloud import edrf\n"
+        "from fairness.cloud.engines import filling\n"
         "ds = [sparse.csr_array(np.array(d)) for d in eval(sys.stdin.read())]; out = []\n"
         "for filling.WHILE in (filling.WHILE, 1): out.append([edrf(d).levels.tolist() for d in ds])\n"
         "print(out)"
