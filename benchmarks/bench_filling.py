@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.harness import Row, best_seconds
 from fairness import DRF, Problem
-from fairness.testing.pools import random_problem
+from fairness.testing import random_problem
 
 __all__ = ["rows"]
 

@@ -10,7 +10,7 @@ from fairness.arguments.validation import FloatArray
 from fairness.evidence.clusters import time_division_certificate
 from fairness.model.cluster import Cluster
 from fairness.policies.servers.engines.market import time_division
-from fairness.testing.pools import random_cluster
+from fairness.testing import random_cluster
 
 __all__ = ["rows"]
 

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from benchmarks.harness import Row, best_seconds
 from fairness.model.problem import FloatArray, Problem
 from fairness.policies.proportional import ProportionalFair
-from fairness.testing.pools import random_problem
+from fairness.testing import random_problem
 
 __all__ = ["rows"]
 

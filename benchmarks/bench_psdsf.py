@@ -10,7 +10,7 @@ from benchmarks.harness import Row, best_seconds
 from fairness import allocate
 from fairness.evidence.clusters import resource_division_certificate
 from fairness.policies.servers.psdsf import PSDSF
-from fairness.testing.pools import KINDS, random_cluster
+from fairness.testing import KINDS, random_cluster
 
 __all__ = ["rows"]
 

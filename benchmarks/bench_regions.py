@@ -11,7 +11,7 @@ from benchmarks.harness import Row, best_seconds
 from capacity.regions.cluster import cluster_stability_region
 from capacity.regions.whole_tasks import packing_region
 from fairness import Cluster
-from fairness.testing.pools import random_cluster
+from fairness.testing import random_cluster
 
 __all__ = ["rows"]
 

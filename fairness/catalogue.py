@@ -26,8 +26,7 @@ __all__ = ["CATALOGUE", "CLUSTER_CATALOGUE", "Entry", "colour"]
 class Entry:
     """A policy, its colour, and the checks of the battery that it fails by nature.
 
-    The battery is :func:`fairness.testing.pools.check_policy` for pools and
-    :func:`fairness.testing.clusters.check_cluster_policy` for clusters.
+    The battery is :func:`fairness.testing.check_policy`.
     """
 
     policy: Policy | ClusterPolicy

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fairness import Problem
-from fairness.testing.pools import check_policy
+from fairness.testing import check_policy
 
 ROOT = Path(__file__).parent.parent
 

@@ -49,7 +49,7 @@ from fairness.arguments.validation import Entropy, Seed, require_whole
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.policy import Policy, policy_name
-from fairness.testing.pools import KINDS, random_problem
+from fairness.testing import KINDS, random_problem
 from queueing.fluid.verdict import FluidVerdict, fluid_verdict
 from queueing.model.system import System
 from queueing.simulation.replications import spawn_streams
@@ -80,7 +80,7 @@ class RandomSystems:
     load : (float, float)
         Relative load of the busiest resource, uniform between the two, in (0, 1).
     kinds : tuple of {"dense", "sparse", "integer"}
-        Families of :func:`fairness.testing.pools.random_problem`, taken in turn.
+        Families of :func:`fairness.testing.random_problem`, taken in turn.
     """
 
     n_classes: int

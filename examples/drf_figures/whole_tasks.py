@@ -13,7 +13,7 @@ from examples.gallery import Check, Page
 from fairness import Cluster
 from fairness.catalogue import colour
 from fairness.indivisible import deviation, fill_cluster, fill_tasks
-from fairness.testing.pools import random_problem
+from fairness.testing import random_problem
 
 __all__ = ["whole_tasks"]
 

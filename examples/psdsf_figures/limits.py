@@ -11,7 +11,7 @@ from examples.colours import user_colour
 from examples.gallery import Check, Page, Table
 from fairness import DRFH, PSDSF, Cluster, ClusterAllocation, NotConvergedError, allocate
 from fairness.properties import property_named
-from fairness.testing.pools import random_cluster
+from fairness.testing import random_cluster
 
 __all__ = ["resource_division"]
 

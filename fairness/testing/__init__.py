@@ -1,1 +1,5 @@
-"""The batteries that every policy passes: one for pools, one for clusters."""
+"""For authors of policies: random instances, and the battery that every policy passes."""
+
+from fairness.exports import exports
+
+__getattr__, __dir__, __all__ = exports(__name__)

@@ -346,7 +346,7 @@ def check_homogeneous(system: System, policy: Policy, x: FloatArray) -> None:
         )
     states = np.stack([x, np.where(x > 0, x, x.sum() / problem.n_classes)])
     one, other = policy_tasks(problem, policy, states), policy_tasks(problem, policy, 1024.0 * states)
-    # 1e-6: the accuracy of a policy that iterates, as in fairness.testing.pools.
+    # 1e-6: the accuracy of a policy that iterates, as in fairness.testing.
     same = np.isclose(one, other, rtol=1e-6, atol=1e-9 * max(1e-300, float(np.abs(one).max()))).all(axis=1)
     if not same.all():
         k = int(np.argmin(same))

@@ -23,7 +23,7 @@ from capacity.regions.whole_tasks import packing_region
 from fairness import Cluster, ModelError, NotConvergedError, Problem
 from fairness.exact.linear_program import maximise
 from fairness.exact.pivoting import walk
-from fairness.testing.pools import KINDS, random_cluster
+from fairness.testing import KINDS, random_cluster
 
 mpl.use("Agg")
 

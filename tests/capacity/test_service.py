@@ -16,7 +16,7 @@ from capacity.boundaries.service_rays import ServiceRays
 from capacity.boundaries.service_simulation import SimulatedRates
 from capacity.regions.pool import pool_stability_region
 from fairness import DRF, ModelError, NotConvergedError, Problem, ProportionalFair
-from fairness.testing.pools import KINDS, random_problem
+from fairness.testing import KINDS, random_problem
 from queueing.balanced.duration_bound import duration_bound
 from queueing.balanced.fairness import balanced_fairness
 from queueing.chain.stationary import stationary

@@ -13,7 +13,7 @@ from fairness.evidence.pools import bottleneck_certificate
 from fairness.policies.bottleneck import BottleneckMax, _require_certified, bottleneck_batch
 from fairness.policies.bottleneck_set import all_bottleneck_max
 from fairness.policies.engines import cap_path
-from fairness.testing.pools import KINDS, check_policy, random_problem
+from fairness.testing import KINDS, check_policy, random_problem
 
 BMF = BottleneckMax()
 

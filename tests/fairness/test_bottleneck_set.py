@@ -11,7 +11,7 @@ from fairness import ModelError, Problem
 from fairness.evidence.pools import bottleneck_certificate
 from fairness.exact.small_polytopes import affine_solutions, enumerate_vertices, joined_segments
 from fairness.policies.bottleneck_set import AT_LIMIT, NO_JOB, all_bottleneck_max
-from fairness.testing.pools import KINDS, random_problem
+from fairness.testing import KINDS, random_problem
 
 CONTINUUM = [[1, 1, 1], [2, 1, F(3, 2)], [1, 2, F(3, 2)]]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairness import Cluster, ModelError, Problem
-from fairness.testing.pools import KINDS, random_cluster
+from fairness.testing import KINDS, random_cluster
 
 GOOD = {"demands": [[1, 2], [1, 1]], "capacities": [[9, 12], [12, 6]]}
 # Class 2 needs no RAM; server 2 has none, so class 1 cannot use it. Class 3 is kept off server 1.

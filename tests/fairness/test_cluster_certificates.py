@@ -11,7 +11,7 @@ from fairness.evidence.clusters import (
     time_division_certificate,
 )
 from fairness.policies.servers.psdsf import PSDSF
-from fairness.testing.pools import KINDS, random_cluster
+from fairness.testing import KINDS, random_cluster
 
 
 def theorem_1_by_loops(cluster, counts, placement):

@@ -1,36 +1,21 @@
-"""The battery: every cluster policy of the catalogue passes the same checks, and every check can fail."""
+"""The mechanisms on servers: what they are without constraints, on one server, by their definitions."""
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from fairness import DRF, Cluster, ModelError, Problem, allocate
+from fairness import DRF, PSDSF, Cluster, ModelError, Problem, allocate
 from fairness.catalogue import CLUSTER_CATALOGUE, colour
 from fairness.evidence.clusters import server_usage
 from fairness.evidence.pools import Certificate
 from fairness.policies.servers import per_server
 from fairness.policies.servers.per_server import PerServerDRF
 from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
-from fairness.protocol.cluster_policy import ClusterPolicy, ClusterSolution
 from fairness.protocol.policy import policy_name
-from fairness.testing.clusters import CLUSTER_CHECKS, check_cluster_policy
-from fairness.testing.pools import KINDS, random_cluster
+from fairness.testing import KINDS, random_cluster
 
 LEXIMIN = [TSF(), TSF("dedicated"), CDRF(), DRFH(), CDRFH()]
-
-
-@pytest.mark.parametrize("entry", CLUSTER_CATALOGUE, ids=lambda entry: policy_name(entry.policy))
-def test_policy_passes_the_battery(entry):
-    check_cluster_policy(entry.policy, skip=entry.skip, instances=6)
-
-
-@pytest.mark.parametrize("entry", CLUSTER_CATALOGUE, ids=lambda entry: policy_name(entry.policy))
-def test_skipped_checks_are_real_failures(entry):
-    for name in entry.skip:
-        with pytest.raises(AssertionError, match=f"fails the check '{name}'"):
-            check_cluster_policy(entry.policy, skip=set(CLUSTER_CHECKS) - {name})
 
 
 def test_every_policy_has_a_colour_of_its_own():
@@ -50,111 +35,6 @@ def test_every_policy_has_a_colour_of_its_own():
     assert colour("DRF") == "#D55E00"
 
 
-# Every check can fail.
-
-
-@dataclass(frozen=True)
-class Spoilt(ClusterPolicy):
-    """TSF of a changed question, or with a changed answer."""
-
-    spoil: Any
-
-    def __call__(self, cluster, counts=None):
-        return self.spoil(cluster, np.asarray(counts, dtype=float))
-
-    def solve(self, cluster, counts=None):
-        return ClusterSolution(self(cluster, counts), Certificate("none", np.inf))
-
-
-def too_much(cluster, counts):
-    return TSF()(cluster, counts) * 1.01
-
-
-def wasteful(cluster, counts):
-    return TSF()(cluster, counts) * 0.99
-
-
-def serves_the_dead(cluster, counts):
-    return TSF()(cluster, np.maximum(counts, 1e-3))
-
-
-def last_state_only(cluster, counts):
-    placement = TSF()(cluster, counts)
-    return np.broadcast_to(placement[(0,) * (placement.ndim - 2)], placement.shape).copy()
-
-
-def by_label(cluster, counts):
-    return TSF()(cluster.replaced(weights=cluster.weights * np.arange(1, cluster.n_classes + 1)), counts)
-
-
-def by_server(cluster, counts):
-    yardsticks = cluster.gamma @ np.arange(1, cluster.n_servers + 1)
-    return TSF()(cluster.replaced(weights=cluster.weights * yardsticks / cluster.gamma.sum(axis=1)), counts)
-
-
-def absolute_units(cluster, counts):
-    return TSF()(cluster.replaced(weights=cluster.weights * cluster.demands.sum(axis=1)), counts)
-
-
-def by_tasks(cluster, counts):
-    return TSF()(cluster.replaced(weights=cluster.weights / cluster.unconstrained_gamma.sum(axis=1)), counts)
-
-
-def one_job_per_class(cluster, counts):
-    return TSF()(cluster, np.sign(counts))
-
-
-def forgets_weights(cluster, counts):
-    return TSF()(cluster.replaced(weights=np.ones(cluster.n_classes)), counts)
-
-
-def adds_up_resources(cluster, counts):
-    shares = (cluster.demands / cluster.total_capacities).sum(axis=1)
-    return TSF()(
-        cluster.replaced(weights=cluster.weights / shares / cluster.unconstrained_gamma.sum(axis=1)), counts
-    )
-
-
-@pytest.mark.parametrize(
-    ("spoil", "check"),
-    [
-        (too_much, "feasible"),
-        (serves_the_dead, "empty classes"),
-        (wasteful, "pareto"),
-        (last_state_only, "batch"),
-        (by_label, "relabelling"),
-        (by_server, "relabelling"),
-        (absolute_units, "resource units"),
-        (by_tasks, "task units"),
-        (one_job_per_class, "splitting"),
-        (forgets_weights, "weights are counts"),
-        (adds_up_resources, "duplicated resource"),
-        (by_tasks, "one server"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else value.__name__,
-)
-def test_every_check_can_fail(spoil, check):
-    with pytest.raises(AssertionError, match=f"fails the check '{check}'"):
-        check_cluster_policy(Spoilt(spoil), skip=set(CLUSTER_CHECKS) - {check})
-
-
-def test_idle_time_is_a_failure_under_time_division():
-    policy = Spoilt(lambda cluster, counts: PerServerDRF()(cluster, counts) * 0.0)
-    object.__setattr__(policy, "division", "time")
-    with pytest.raises(AssertionError, match="fails the check 'pareto'"):
-        check_cluster_policy(policy, skip=set(CLUSTER_CHECKS) - {"pareto"})
-
-
-def test_a_wrong_shape_and_an_unknown_check_are_named():
-    with pytest.raises(AssertionError, match=r"returned shape \(\) for counts of shape"):
-        check_cluster_policy(Spoilt(lambda cluster, counts: 1.0))
-    with pytest.raises(ModelError, match="unknown check 'speed'"):
-        check_cluster_policy(TSF(), skip={"speed"})
-
-
-# The mechanisms.
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_constraints_the_constrained_mechanisms_are_the_plain_ones(kind):
     rng = np.random.default_rng(2)
@@ -166,7 +46,7 @@ def test_without_constraints_the_constrained_mechanisms_are_the_plain_ones(kind)
             np.testing.assert_allclose(one.sum(axis=1), other.sum(axis=1), rtol=1e-12)
 
 
-@pytest.mark.parametrize("policy", [*LEXIMIN, PerServerDRF()], ids=policy_name)
+@pytest.mark.parametrize("policy", [*LEXIMIN, PerServerDRF(), PSDSF()], ids=policy_name)
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_server_is_drf(policy, kind):
     rng = np.random.default_rng(8)
@@ -284,9 +164,3 @@ def test_per_server_drf_certifies_the_worst_server(monkeypatch):
     assert PerServerDRF().solve(cluster).certificate.residual == 0.25
     assert PerServerDRF().solve(cluster, [1, 0]).certificate.residual == 0.25
     assert PerServerDRF().solve(cluster.replaced(eligible=None)).certificate.residual == 0
-
-
-@pytest.mark.parametrize("policy", LEXIMIN, ids=policy_name)
-def test_a_batch_has_no_single_solution(policy):
-    with pytest.raises(ModelError, match=r"counts must have shape \(2,\); got \(2, 2\)"):
-        policy.solve(Cluster([[1, 4], [3, 1]], [[9, 18]]), [[1, 1], [1, 2]])

@@ -8,7 +8,7 @@ from fairness.evidence.clusters import placement_residual, resource_division_cer
 from fairness.policies.servers.distributed import PROCEDURES, distributed_psdsf
 from fairness.policies.servers.engines.resource_division import separate_filling
 from fairness.policies.servers.psdsf import PSDSF
-from fairness.testing.pools import random_cluster
+from fairness.testing import random_cluster
 
 CLUSTER = Cluster([[1.5, 1, 10], [1, 2, 10], [0.5, 1, 0], [1, 0.5, 0]], [[9, 12, 100], [12, 12, 0]])
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairness import DRF, AssetFair, MaxMin, ModelError, Problem, allocate
-from fairness.testing.pools import KINDS, random_problem
+from fairness.testing import KINDS, random_problem
 from tests.fairness.leximin import leximin
 
 

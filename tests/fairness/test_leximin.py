@@ -13,7 +13,7 @@ from fairness.policies.servers.engines import leximin as module
 from fairness.policies.servers.engines.level_evidence import Pairs
 from fairness.policies.servers.engines.level_program import LevelProgram
 from fairness.policies.servers.engines.leximin import Level, leximin, leximin_certificate
-from fairness.testing.pools import KINDS, random_cluster
+from fairness.testing import KINDS, random_cluster
 from tests.fairness.cluster_leximin import cluster_leximin, one_program, prove_leximin
 
 F = Fraction

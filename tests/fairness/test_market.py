@@ -13,7 +13,7 @@ from fairness.policies.engines.interior import solve
 from fairness.policies.servers.engines import market
 from fairness.policies.servers.engines.market import time_division
 from fairness.policies.servers.engines.market_interior import _factorise
-from fairness.testing.pools import random_cluster
+from fairness.testing import random_cluster
 
 # What rounding leaves in a tree of some hundred nodes: the support is solved exactly.
 EXACT = 1e-12

@@ -10,7 +10,7 @@ from fairness import DRF, PSDSF, TSF, Cluster, ModelError, PerServerDRF, Problem
 from fairness.evidence.clusters import placement_residual
 from fairness.evidence.pools import Certificate
 from fairness.protocol.cluster_policy import ClusterPolicy, ClusterSolution
-from fairness.testing.pools import random_cluster
+from fairness.testing import random_cluster
 
 plt.switch_backend("Agg")
 

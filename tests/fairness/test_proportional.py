@@ -14,7 +14,7 @@ from fairness.evidence.pools import SATURATION, feasibility_residual, price_cert
 from fairness.machine.kernels import nonzeros
 from fairness.policies.engines.interior import factorise, gram_of_few, gram_of_many
 from fairness.policies.proportional import AlphaFair, ProportionalFair
-from fairness.testing.pools import KINDS, check_policy, random_problem
+from fairness.testing import KINDS, check_policy, random_problem
 
 PF = ProportionalFair()
 ALPHAS = (0.05, 0.3, 0.5, 1.0, 2.0, 7.0, 50.0)

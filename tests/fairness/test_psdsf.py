@@ -9,7 +9,7 @@ from fairness.policies.servers.engines import resource_division as filling
 from fairness.policies.servers.engines.algorithm_one import algorithm_one, server_procedure
 from fairness.policies.servers.engines.server_pairs import ServerPairs
 from fairness.policies.servers.psdsf import PSDSF
-from fairness.testing.pools import KINDS, random_cluster
+from fairness.testing import KINDS, random_cluster
 
 
 def small_clusters(seed, number):

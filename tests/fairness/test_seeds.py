@@ -20,8 +20,7 @@ from fairness.cloud import HARD_FAMILIES, churned, demand_profile
 from fairness.indivisible import fill_cluster, fill_tasks, repeat_filling
 from fairness.policies.servers.distributed import distributed_psdsf
 from fairness.properties import audit, property_named, search
-from fairness.testing.clusters import check_cluster_policy
-from fairness.testing.pools import check_policy, random_problem
+from fairness.testing import check_policy, random_problem
 from fairness.timed.tdrf import integer_tdrf
 from fairness.timed.timeline import timeline
 from queueing import System, balanced_fairness, fluid_verdict, simulate
@@ -61,7 +60,7 @@ PLACES: dict[str, Callable[[Any], object]] = {
     "fill_cluster": lambda rng: fill_cluster(SERVERS, rng=rng),
     "repeat_filling": lambda rng: repeat_filling(SERVERS, runs=2, rng=rng),
     "check_policy": lambda rng: check_policy(DRF(), rng=rng, instances=1),
-    "check_cluster_policy": lambda rng: check_cluster_policy(PSDSF(), rng=rng, instances=1),
+    "check_policy of clusters": lambda rng: check_policy(PSDSF(), rng=rng, instances=1),
     "random_problem": lambda rng: random_problem(rng, 2, 2),
     "search": lambda rng: search(DRF(), property_named("SI"), budget=2, rng=rng),
     "audit": lambda rng: audit([DRF()], ["SI"], budget=2, rng=rng),

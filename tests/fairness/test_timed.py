@@ -8,7 +8,7 @@ import pytest
 
 from fairness import DRF, ModelError, Problem, allocate
 from fairness.evidence.pools import feasibility_residual, relative_usage
-from fairness.testing.pools import check_policy, random_problem
+from fairness.testing import check_policy, random_problem
 from fairness.timed.exchange import exchange
 from fairness.timed.tdrf import TDRF, integer_tdrf
 from fairness.timed.timeline import timeline

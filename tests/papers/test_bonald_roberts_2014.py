@@ -17,7 +17,7 @@ from fairness import (
     all_bottleneck_max,
     allocate,
 )
-from fairness.testing.pools import random_problem
+from fairness.testing import random_problem
 from queueing import System, drift
 from queueing.states.box import grid_counts
 

@@ -13,7 +13,7 @@ from fairness.policies.servers.engines.algorithm_one import algorithm_one
 from fairness.policies.servers.engines.resource_division import resource_division
 from fairness.policies.servers.psdsf import PSDSF
 from fairness.properties import property_named
-from fairness.testing.pools import KINDS, random_cluster
+from fairness.testing import KINDS, random_cluster
 
 # Theorem 1 holds up to the rounding of the last linear system or sweep: a few units of 1e-14 for these sizes.
 EXACT = 1e-12

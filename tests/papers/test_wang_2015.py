@@ -17,7 +17,7 @@ from fairness.policies.servers.per_server import PerServerDRF
 from fairness.policies.servers.psdsf import PSDSF
 from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
 from fairness.protocol.policy import policy_name
-from fairness.testing.pools import random_cluster
+from fairness.testing import random_cluster
 from tests.fairness.cluster_leximin import prove_leximin
 
 F = Fraction

@@ -9,7 +9,7 @@ import pytest
 
 from fairness import DRF, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError
-from fairness.testing.pools import KINDS, random_problem
+from fairness.testing import KINDS, random_problem
 from queueing.chain.admission import admission
 from queueing.chain.stationary import stationary
 from queueing.model.system import System

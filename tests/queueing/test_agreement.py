@@ -11,7 +11,7 @@ import pytest
 from scipy.integrate import trapezoid
 
 from fairness import DRF, BottleneckMax, MaxMin, Problem, ProportionalFair
-from fairness.testing.pools import KINDS, random_problem
+from fairness.testing import KINDS, random_problem
 from queueing.balanced.fairness import balanced_fairness
 from queueing.chain.stationary import stationary
 from queueing.chain.transient import transient

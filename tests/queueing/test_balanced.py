@@ -10,7 +10,7 @@ from scipy import stats
 
 from fairness import Problem
 from fairness.errors import ModelError, UnstableError
-from fairness.testing.pools import KINDS, random_problem
+from fairness.testing import KINDS, random_problem
 from queueing.balanced import recursion as balanced_recursion
 from queueing.balanced.fairness import balanced_fairness
 from queueing.model.system import System

@@ -10,7 +10,7 @@ from scipy import stats
 
 from fairness import Cluster, Problem
 from fairness.errors import ModelError, UnstableError
-from fairness.testing.pools import KINDS, random_problem
+from fairness.testing import KINDS, random_problem
 from queueing.balanced.fairness import balanced_fairness
 from queueing.balanced.groups import merge_classes, thinned
 from queueing.balanced.plan import balanced_plan

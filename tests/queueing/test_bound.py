@@ -5,7 +5,7 @@ import pytest
 
 from fairness import Problem
 from fairness.errors import ModelError, UnstableError
-from fairness.testing.pools import KINDS, random_problem
+from fairness.testing import KINDS, random_problem
 from queueing.balanced.duration_bound import duration_bound
 from queueing.balanced.fairness import balanced_fairness
 from queueing.model.system import System

@@ -10,7 +10,7 @@ from scipy import stats
 
 from fairness import DRF, PSDSF, BottleneckMax, Cluster, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError, UnstableError
-from fairness.testing.pools import KINDS, random_problem
+from fairness.testing import KINDS, random_problem
 from queueing.balanced.fairness import balanced_fairness
 from queueing.chain import truncation
 from queueing.chain.solvers import aggregation, elimination, mixture

@@ -18,7 +18,7 @@ from fairness import CATALOGUE, CDRFH, CLUSTER_CATALOGUE, DRF, PSDSF, TSF, Clust
 from fairness.errors import ModelError, UnstableError
 from fairness.policies.servers.per_server import PerServerDRF
 from fairness.protocol.calling import policy_tasks
-from fairness.testing.pools import KINDS, random_cluster
+from fairness.testing import KINDS, random_cluster
 from queueing import admission, balanced_fairness, duration_bound, stationary, transient
 from queueing.model.cluster_load import geometric_ratios, relative_load
 from queueing.model.system import System, same_problem

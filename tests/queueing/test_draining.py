@@ -17,7 +17,7 @@ from fairness import (
     ProportionalFair,
 )
 from fairness.policies.servers.per_server import PerServerDRF
-from fairness.testing.pools import random_problem
+from fairness.testing import random_problem
 from queueing.fluid.lyapunov import Certificate, known_certificate
 from queueing.fluid.rays import rays
 from queueing.fluid.trajectory import drift, trajectory

@@ -8,7 +8,7 @@ import pytest
 
 from fairness import ModelError, Problem
 from fairness.evidence.pools import bottleneck_certificate
-from fairness.testing.pools import KINDS, random_problem
+from fairness.testing import KINDS, random_problem
 from queueing.fluid.circulation import circulate
 
 mpl.use("Agg")

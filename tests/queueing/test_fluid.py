@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fairness import DRF, AssetFair, MaxMin, ModelError, NotConvergedError, Problem, UnstableError
-from fairness.testing.pools import KINDS, random_problem
+from fairness.testing import KINDS, random_problem
 from queueing.fluid.trajectory import drift, trajectory
 from queueing.model.system import System
 

@@ -9,7 +9,7 @@ from scipy import stats
 
 from fairness import DRF, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError, UnstableError
-from fairness.testing.pools import random_problem
+from fairness.testing import random_problem
 from queueing.balanced.fairness import balanced_fairness
 from queueing.chain.stationary import stationary
 from queueing.model.arrivals import OnOff, Poisson, Renewal

@@ -8,7 +8,7 @@ import pytest
 
 from fairness import DRF, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError, UnstableError
-from fairness.testing.pools import KINDS, random_problem
+from fairness.testing import KINDS, random_problem
 from queueing.balanced.fairness import balanced_fairness
 from queueing.chain.phases.states import class_states, count_phase_states
 from queueing.chain.phases.stationary import phase_stationary

@@ -9,7 +9,7 @@ from scipy import stats
 
 from fairness import DRF, MaxMin, Problem
 from fairness.errors import ModelError, UnstableError
-from fairness.testing.pools import random_problem
+from fairness.testing import random_problem
 from queueing.chain.stationary import stationary
 from queueing.model.system import System
 from queueing.simulation.counts import simulate, walk

@@ -9,7 +9,7 @@ from scipy.linalg import expm
 
 from fairness import DRF, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError, UnstableError
-from fairness.testing.pools import KINDS, random_problem
+from fairness.testing import KINDS, random_problem
 from queueing.chain.stationary import stationary
 from queueing.chain.tagged import tagged_duration
 from queueing.model.system import System

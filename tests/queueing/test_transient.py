@@ -11,7 +11,7 @@ from scipy.special import ive
 
 from fairness import DRF, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError
-from fairness.testing.pools import KINDS, random_problem
+from fairness.testing import KINDS, random_problem
 from queueing.chain.solvers import uniformisation as module
 from queueing.chain.stationary import stationary
 from queueing.chain.transient import transient

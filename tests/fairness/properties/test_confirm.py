@@ -31,7 +31,7 @@ from fairness.properties.exact.enclosure import enclose
 from fairness.properties.exact.rational import rational
 from fairness.properties.exact.statements import COMPARISONS, JUDGEMENTS, Situation, legal
 from fairness.properties.protocol.property import Finding, Witness, division_of
-from fairness.testing.pools import random_cluster, random_problem
+from fairness.testing import random_cluster, random_problem
 
 F = Fraction
 

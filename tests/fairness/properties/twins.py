@@ -7,7 +7,7 @@ import numpy as np
 
 from fairness import Cluster, ModelError, Problem
 from fairness.exact.linear_program import maximise
-from fairness.testing.pools import random_cluster, random_problem
+from fairness.testing import random_cluster, random_problem
 
 
 def integer_pool(rng, n, m, *, zeros=True, weighted=True):
