@@ -20,11 +20,11 @@ from proofs.prover.library import library_value
 from tests.proofs.needed import shows_the_need
 
 MODULES = {
-    "bonald_roberts",
-    "bonald_roberts_properties",
-    "bonald_roberts_allocations",
-    "bonald_roberts_bottleneck",
-    "bonald_roberts_examples",
+    "bonald_roberts.model",
+    "bonald_roberts.properties",
+    "bonald_roberts.allocations",
+    "bonald_roberts.bottleneck",
+    "bonald_roberts.examples",
 }
 REFUTED = {"br-mmf-scale-invariant", "br-pf-strategy-proof", "br-bmf-strategy-proof", "br-pf-is-bmf"}
 PROVED = {
