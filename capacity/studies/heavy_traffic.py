@@ -44,7 +44,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -325,7 +325,7 @@ def _loads(name: str, given: Sequence[float]) -> FloatArray:
 
 
 def _at(edge: System, u: float) -> System:
-    return System(edge.problem, u * edge.arrival_rates, edge.mean_sizes)
+    return replace(edge, arrival_rates=u * edge.arrival_rates)
 
 
 def _balanced(edge: System, loads: FloatArray, tail: float) -> tuple[FloatArray, FloatArray]:

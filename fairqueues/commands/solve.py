@@ -51,10 +51,10 @@ def solve(
 
     from fairqueues.console.figures import class_bars
     from fairqueues.console.progress import steps
-    from queueing import System, balanced_fairness, duration_bound
+    from queueing import balanced_fairness, duration_bound
 
     if load is not None:
-        system = System.with_load(system.problem, system.loads, load, system.mean_sizes)
+        system = system.at_load(load)
     system.require_stable()
     options = settings(scenario, "chain", ("shape", "tail", "method", "max_states"))
     sizes = laws(scenario, "sizes")

@@ -129,6 +129,7 @@ def duration_bound(system: System) -> DurationBound:
             f"the bound is for jobs without limits, but limits[{limited[0]}] ({name!r}) is finite; "
             "use balanced_fairness, which allows limits"
         )
+    system.require_poisson("the duration bound")
     system.require_stable()
     shares, load = problem.task_shares, system.relative_loads
     relative = shares.max(axis=1) + shares @ (load / (1.0 - load))

@@ -296,6 +296,7 @@ def _on_box(
 ) -> BalancedFairness:
     """The law on a box of counts, each class by itself."""
     problem = system.require_pool("balanced fairness")
+    system.require_poisson("balanced fairness")
     system.require_stable()
     check_tail(tail)
     bound = StoreAndForward(system)

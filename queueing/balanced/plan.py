@@ -228,6 +228,7 @@ def check_tail(tail: float) -> None:
 def steps(system: System, tail: float) -> tuple[Groups, list[Step]]:
     """Groups of a system, and how each component is solved."""
     system.require_pool("balanced fairness")
+    system.require_poisson("balanced fairness")
     system.require_stable()
     check_tail(tail)
     groups = merge_classes(system)

@@ -292,6 +292,7 @@ def stationary(
     >>> law.mean_durations.round(4), law.tail_mass < 1e-9, law.residual < 1e-14
     (array([2.3321, 2.3321]), True, True)
     """
+    system.require_exponential("stationary", "phase_stationary or simulate_jobs")
     system.require_stable()
     system.require_scale()
     active = system.arrival_rates > 0

@@ -336,7 +336,8 @@ def _when_present(subsets: FloatArray, tasks: FloatArray, theta: FloatArray) -> 
 
 
 def check_homogeneous(system: System, policy: Policy, x: FloatArray) -> None:
-    """Refuse limits, and policies that depend on more than the proportions of the counts x and around."""
+    """Refuse sizes that are not exponential, limits, and policies of more than the proportions at x."""
+    system.require_exponential("the fluid limit")
     problem = system.problem
     for i in np.flatnonzero(np.isfinite(system.limits)):
         raise ModelError(

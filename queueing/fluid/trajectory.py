@@ -65,6 +65,7 @@ def drift(system: System, policy: Policy, counts: ArrayLike) -> FloatArray:
     >>> drift(system, DRF(), [10, 1]).round(4)
     array([-0.1719,  0.7192])
     """
+    system.require_exponential("the fluid limit")
     x = system.problem.check_counts(counts)
     return system.arrival_rates - policy_tasks(system.problem, policy, x) / system.mean_sizes
 

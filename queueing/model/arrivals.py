@@ -14,7 +14,7 @@ first job one interarrival time after 0:
   .. math:: r_{1,2} = \tfrac12\Big(\nu+\omega+\gamma \pm \sqrt{(\nu+\omega+\gamma)^2 - 4\nu\gamma}\Big),
      \qquad p_1 = \frac{\nu - r_2}{r_1 - r_2}.
 
-Arrivals recorded elsewhere are a :class:`queueing.simulation.jobs.JobTrace`.
+Arrivals recorded elsewhere are a :class:`queueing.model.job_trace.JobTrace`.
 
 References
 ----------
@@ -30,6 +30,7 @@ from dataclasses import dataclass
 
 from fairness.errors import ModelError
 from queueing.model.laws import Exponential, Hyperexponential, Law
+from queueing.model.scipy_law import as_law
 
 __all__ = ["Arrivals", "OnOff", "Poisson", "Renewal"]
 
@@ -64,8 +65,7 @@ class Renewal(Arrivals):
     law: Law
 
     def __post_init__(self) -> None:
-        if not isinstance(self.law, Law):
-            raise ModelError(f"law of a renewal process must be a law such as Erlang(2); got {self.law!r}")
+        object.__setattr__(self, "law", as_law("law of a renewal process", self.law))
 
     def interarrival(self, rate: float) -> Law:
         """Law of the time between two arrivals."""

@@ -21,7 +21,6 @@ from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from queueing.model.csv_columns import positive_numbers, read_columns
 from queueing.model.laws import Empirical
-from queueing.model.system import System
 
 __all__ = ["JobTrace", "read_trace"]
 
@@ -52,8 +51,8 @@ class JobTrace:
     --------
     >>> pool = Problem([[1, 4], [3, 1]], [9, 18], job_classes=["A", "B"])
     >>> trace = JobTrace(pool, [0, 1, 4], ["A", "B", "A"], [2.0, 1.0, 4.0])
-    >>> trace, trace.system().mean_sizes
-    (JobTrace(3 jobs in 4 units of time), array([3., 1.]))
+    >>> trace, trace.arrival_rates
+    (JobTrace(3 jobs in 4 units of time), array([0.5 , 0.25]))
     """
 
     problem: Problem | Cluster
@@ -98,12 +97,11 @@ class JobTrace:
         """Time from the first to the last arrival."""
         return float(self.arrival_times[-1] - self.arrival_times[0])
 
-    def system(self) -> System:
-        """System with the arrival rates (jobs over span) and mean sizes of the trace; size 1 without jobs."""
-        n = self.problem.n_classes
-        jobs = np.bincount(self.class_indices, minlength=n)
-        work = np.bincount(self.class_indices, weights=self.sizes, minlength=n)
-        return System(self.problem, jobs / self.span, np.divide(work, jobs, out=np.ones(n), where=jobs > 0))
+    @property
+    def arrival_rates(self) -> FloatArray:
+        """Jobs of each class over the span, (n_classes,), jobs per unit of time."""
+        rates: FloatArray = np.bincount(self.class_indices, minlength=self.problem.n_classes) / self.span
+        return rates
 
     @property
     def variation(self) -> tuple[FloatArray, FloatArray]:

@@ -16,6 +16,8 @@ Lognormal            :math:`\log S` is normal                                   
 Empirical            values of a sample, equally likely                                      of the sample
 ==================== ======================================================================= =================
 
+Frozen distributions of scipy.stats serve wherever a law does (:mod:`queueing.model.scipy_law`).
+
 A hyperexponential law is fitted to mean and scv with *balanced means* [1]_, :math:`p_1 m_1 = p_2 m_2 = m/2`,
 hence :math:`p_{1,2} = \tfrac12 (1 \pm \sqrt{(c^2-1)/(c^2+1)})`.
 
@@ -71,6 +73,11 @@ class Law(ABC):
     def scv(self) -> float:
         """Squared coefficient of variation, variance over squared mean."""
 
+    @property
+    def memoryless(self) -> bool:
+        """Whether what is left of a value is as long as a fresh one: the law is exponential."""
+        return False
+
     @abstractmethod
     def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
         """``size`` independent values, each > 0; the same values whether drawn in one block or in many."""
@@ -109,6 +116,7 @@ class Exponential(_ByMean):
 
     mean: float = 1.0
     scv = 1.0
+    memoryless = True
 
     def __post_init__(self) -> None:
         _set_positive(self, "mean")
@@ -168,6 +176,11 @@ class Erlang(_ByMean):
     def scv(self) -> float:
         """Squared coefficient of variation, 1/phases."""
         return 1.0 / self.phases
+
+    @property
+    def memoryless(self) -> bool:
+        """Whether there is one phase only."""
+        return self.phases == 1
 
     def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
         """Independent values, (size,)."""

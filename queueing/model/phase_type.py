@@ -49,6 +49,7 @@ from fairness.errors import ModelError
 from fairness.machine.compiling import stored
 from fairness.model.problem import FloatArray
 from queueing.model.laws import Erlang, Exponential, Hyperexponential, Law
+from queueing.model.scipy_law import as_law
 
 __all__ = ["PhaseType", "coxian", "fit_phases", "phases_of"]
 
@@ -126,6 +127,11 @@ class PhaseType(Law):
     def n_phases(self) -> int:
         """Number of phases."""
         return len(self.initial)
+
+    @property
+    def memoryless(self) -> bool:
+        """Whether there is one phase only."""
+        return self.n_phases == 1
 
     @property
     def exits(self) -> FloatArray:
@@ -213,7 +219,7 @@ def phases_of(law: Law) -> PhaseType:
     Parameters
     ----------
     law : Law
-        PhaseType, Exponential, Erlang or Hyperexponential.
+        PhaseType, Exponential, Erlang or Hyperexponential; or expon, erlang of scipy.stats.
 
     Returns
     -------
@@ -229,6 +235,7 @@ def phases_of(law: Law) -> PhaseType:
     >>> phases_of(Erlang(3, mean=2))
     PhaseType(3 phases, mean 2, scv 0.333333)
     """
+    law = as_law("law", law)
     if isinstance(law, PhaseType):
         off = law.rates - np.diag(np.diagonal(law.rates))
         used = _reaching(off.T, law.initial > 0)
@@ -240,12 +247,10 @@ def phases_of(law: Law) -> PhaseType:
     if isinstance(law, Hyperexponential):
         p, m = np.array(law.probabilities), np.array(law.means)
         return PhaseType(p[p > 0], -np.diag(1.0 / m[p > 0]))
-    if isinstance(law, Law):
-        raise ModelError(
-            f"{law!r} has no phases; take fit_phases({law.mean:.6g}, {law.scv:.6g}), a phase-type law of the "
-            "same mean and squared coefficient of variation, or simulate_jobs"
-        )
-    raise ModelError(f"a law of sizes is wanted, such as Erlang(2) or fit_phases(1, 4); got {law!r}")
+    raise ModelError(
+        f"{law!r} has no phases; take fit_phases({law.mean:.6g}, {law.scv:.6g}), a phase-type law of the "
+        "same mean and squared coefficient of variation, or simulate_jobs"
+    )
 
 
 def fit_phases(mean: float, scv: float) -> PhaseType:

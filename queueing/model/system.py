@@ -2,10 +2,13 @@ r"""A pool, or a cluster of servers, under random traffic.
 
 Jobs of class :math:`i` arrive at rate :math:`\lambda_i` with mean size :math:`\sigma_i`. The size of a
 job is the time it would take to run its tasks one after the other (task-time). With
-:math:`\varphi_i(x)` tasks of class :math:`i` running in state :math:`x`, jobs of the class leave at rate
-:math:`\varphi_i(x)/\sigma_i`. The load of a class is :math:`\rho_i = \lambda_i\sigma_i` tasks; the load of
-a resource is :math:`\varrho_j = \sum_i \rho_i a_{ij}` units. A stationary law under an optimal policy
-exists if and only if :math:`\varrho_j < C_j` for every resource [1]_.
+:math:`\varphi_i(x)` tasks of class :math:`i` running in state :math:`x`, each of the :math:`x_i` jobs of the
+class works off its size at rate :math:`\varphi_i(x)/x_i`: if sizes are exponential, jobs of the class leave
+at rate :math:`\varphi_i(x)/\sigma_i`. Sizes have a law per class (:mod:`queueing.model.laws`) and arrivals a
+process per class (:mod:`queueing.model.arrivals`), or both are recorded. The load of a class is
+:math:`\rho_i = \lambda_i\sigma_i` tasks; the load of a resource is :math:`\varrho_j = \sum_i \rho_i a_{ij}`
+units. A stationary law under an optimal policy exists if and only if :math:`\varrho_j < C_j` for every
+resource [1]_.
 
 On a cluster :math:`\varphi_i(x)` counts the tasks of the class on all servers together. The one load that
 matters is the least part u of all servers on which some placement carries the mean tasks :math:`\rho`
@@ -26,6 +29,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -33,12 +37,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairness.arguments.validation import model_array, require_number
+from fairness.arguments.labels import as_named
+from fairness.arguments.validation import frozen, model_array, require_number
 from fairness.display.notebook import shown
 from fairness.errors import ModelError, UnstableError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
+from queueing.model.arrivals import Arrivals, Poisson
 from queueing.model.cluster_load import LoadEvidence, relative_load
+from queueing.model.job_trace import JobTrace
+from queueing.model.laws import Exponential, Law
+from queueing.model.scipy_law import as_law
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +60,7 @@ SMALLEST_RATE, LARGEST_RATE = 1e-250, 1e250
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class System:
-    """A problem with Poisson arrivals and mean job sizes.
+    """A problem with the jobs that arrive: rates, laws of sizes, arrival processes.
 
     Parameters
     ----------
@@ -59,15 +68,28 @@ class System:
     arrival_rates : array_like of shape (n_classes,), jobs per unit of time
         >= 0; 0 switches a class off.
     mean_sizes : array_like of shape (n_classes,) or float, task-time per job
-        > 0. Default: 1.
+        > 0, of exponential sizes. Default: 1.
+    sizes : Law or sequence of Law, one per class, task-time per job
+        Instead of ``mean_sizes``; frozen distributions of scipy.stats are laws too.
+    arrivals : Arrivals or sequence of Arrivals, one per class
+        Arrival processes, which take their rates from ``arrival_rates``. Default: Poisson. Recorded jobs come
+        in by :meth:`from_trace`.
 
     Labels of rates and sizes (a Series) are the job classes, in any order: see
     :mod:`fairness.arguments.labels`.
 
+    Attributes
+    ----------
+    sizes : tuple of Law
+        One per class.
+    arrivals : tuple of Arrivals, or JobTrace
+        One process per class, or the jobs themselves.
+
     Raises
     ------
     ModelError
-        If a shape, sign or label is wrong, or problem is neither a Problem nor a Cluster.
+        If a shape, sign or label is wrong, problem is neither a Problem nor a Cluster, or mean_sizes and
+        sizes are both given.
 
     Examples
     --------
@@ -81,38 +103,72 @@ class System:
     >>> from fairness import Cluster
     >>> System(Cluster([[1, 2], [1, 0]], [[4, 4], [6, 0]]), arrival_rates=[1, 7])
     System(2 classes; relative load: servers 0.8)
+
+    Laws have means of their own.
+
+    >>> from queueing import Erlang, Exponential
+    >>> System(pool, [0.5, 0.5], sizes=[Erlang(3, mean=1.2), Exponential()]).mean_sizes
+    array([1.2, 1. ])
     """
 
     # Problem | Cluster; what needs one of them asks for it by require_pool or is answered here for both.
     problem: Any
     arrival_rates: FloatArray
-    mean_sizes: FloatArray
+    sizes: tuple[Law, ...]
+    arrivals: tuple[Arrivals, ...] | JobTrace
 
     def __init__(
-        self, problem: Problem | Cluster, arrival_rates: ArrayLike, mean_sizes: ArrayLike = 1.0
+        self,
+        problem: Problem | Cluster,
+        arrival_rates: ArrayLike,
+        mean_sizes: ArrayLike | None = None,
+        *,
+        sizes: Law | Sequence[Law] | Any = None,
+        arrivals: Arrivals | Sequence[Arrivals] | JobTrace | None = None,
     ) -> None:
         rates = _per_class("arrival_rates", arrival_rates, _checked(problem))
-        sizes = _sizes(mean_sizes, problem)
-        rates.flags.writeable = sizes.flags.writeable = False
+        laws = _size_laws(problem, mean_sizes, sizes)
+        if isinstance(arrivals, JobTrace):
+            if not same_problem(arrivals.problem, problem) or (rates != arrivals.arrival_rates).any():
+                raise ModelError(
+                    "arrivals is a trace, which has its own problem and arrival rates; give them by "
+                    "System.from_trace(trace), or leave out arrivals for Poisson ones at other rates"
+                )
+        else:
+            arrivals = _for_classes("arrivals", Poisson() if arrivals is None else arrivals, problem)
+            wrong = [one for one in arrivals if not isinstance(one, Arrivals)]
+            if wrong:
+                raise ModelError(
+                    f"arrivals must be processes such as Poisson() or OnOff(10, 90), one or one per class, "
+                    f"or a JobTrace; got {wrong[0]!r}"
+                )
         object.__setattr__(self, "problem", problem)
-        object.__setattr__(self, "arrival_rates", rates)
-        object.__setattr__(self, "mean_sizes", sizes)
+        object.__setattr__(self, "arrival_rates", frozen(rates))
+        object.__setattr__(self, "sizes", laws)
+        object.__setattr__(self, "arrivals", arrivals)
 
     @classmethod
     def with_load(
-        cls, problem: Problem | Cluster, mix: ArrayLike, load: float, mean_sizes: ArrayLike = 1.0
+        cls,
+        problem: Problem | Cluster,
+        mix: ArrayLike,
+        load: float,
+        mean_sizes: ArrayLike | None = None,
+        *,
+        sizes: Law | Sequence[Law] | Any = None,
+        arrivals: Arrivals | Sequence[Arrivals] | JobTrace | None = None,
     ) -> System:
         """System with class loads proportional to ``mix`` and relative load ``load``.
 
         On a pool this is the load of the busiest resource, on a cluster the least part of the servers that
-        carries the loads.
+        carries the loads. The other arguments are those of :class:`System`.
 
         Examples
         --------
         >>> System.with_load(Problem([[10, 1], [1, 10]], [10, 10]), mix=[3, 1], load=0.93).loads
         array([0.9, 0.3])
         """
-        sizes = _sizes(mean_sizes, _checked(problem))
+        laws = _size_laws(_checked(problem), mean_sizes, sizes)
         shape = cls(problem, _per_class("mix", mix, problem))
         busiest = float(shape.relative_loads.max())
         if not 0 < busiest < np.inf:
@@ -122,7 +178,42 @@ class System:
                 "it must be positive and finite"
             )
         load = require_number("load", load, above=0)
-        return cls(problem, shape.loads * (load / busiest) / sizes, sizes)
+        means = np.array([law.mean for law in laws])
+        return cls(problem, shape.loads * (load / busiest) / means, sizes=laws, arrivals=arrivals)
+
+    @classmethod
+    def from_trace(cls, trace: JobTrace) -> System:
+        """System of recorded jobs: their classes' rates, the sizes they had (1 without jobs), their arrivals.
+
+        Examples
+        --------
+        >>> trace = JobTrace(Problem([[1, 4], [3, 1]], [9, 18]), [0, 1, 4], ["class 1"] * 3, [2.0, 1.0, 6.0])
+        >>> System.from_trace(trace).mean_sizes
+        array([3., 1.])
+        """
+        if not isinstance(trace, JobTrace):
+            raise ModelError(f"trace must be a JobTrace, such as read_trace(path, problem); got {trace!r}")
+        rates = trace.arrival_rates
+        names = trace.problem.job_classes
+        laws = [
+            trace.size_law(k) if rate > 0 else Exponential() for k, rate in zip(names, rates, strict=True)
+        ]
+        return cls(trace.problem, rates, sizes=laws, arrivals=trace)
+
+    def at_load(self, load: float) -> System:
+        """The system with all arrival rates scaled so that its relative load is ``load``.
+
+        Examples
+        --------
+        >>> System(Problem([[1], [2]], [8]), [1, 1]).at_load(0.75).arrival_rates
+        array([2., 2.])
+        """
+        return self.with_load(self.problem, self.loads, load, sizes=self.sizes, arrivals=self.arrivals)
+
+    @cached_property
+    def mean_sizes(self) -> FloatArray:
+        """Means of the laws of the sizes, task-time per job; shape (n_classes,)."""
+        return frozen(np.array([law.mean for law in self.sizes]))
 
     @property
     def n_classes(self) -> int:
@@ -243,6 +334,35 @@ class System:
             "reduce arrival_rates or mean_sizes, or raise the capacities"
         )
 
+    @property
+    def processes(self) -> tuple[Arrivals, ...]:
+        """Arrival process of each class; ModelError for a trace, which is a record and no process."""
+        if isinstance(self.arrivals, JobTrace):
+            raise ModelError("the arrivals of this system are a trace; use simulate_jobs")
+        return self.arrivals
+
+    def require_poisson(self, what: str, instead: str | None = "simulate_jobs") -> None:
+        """Raise ModelError, in the name of ``what``, unless arrivals are Poisson; ``instead`` can do more."""
+        way = f"use {instead}, or " if instead else ""
+        processes = [self.arrivals] if isinstance(self.arrivals, JobTrace) else self.arrivals
+        for process in processes:
+            if not isinstance(process, Poisson):
+                raise ModelError(
+                    f"{what} needs Poisson arrivals; this system has {process!r}: {way}build the "
+                    "system without arrivals"
+                )
+
+    def require_exponential(self, what: str, instead: str | None = "simulate_jobs") -> None:
+        """Raise ModelError unless, besides, sizes are exponential."""
+        self.require_poisson(what, instead)
+        way = f"use {instead}, or " if instead else ""
+        for name, law in zip(self.problem.job_classes, self.sizes, strict=True):
+            if not law.memoryless:
+                raise ModelError(
+                    f"{what} needs exponential sizes; those of class {name!r} are {law!r}: {way}build "
+                    "the system with mean_sizes in place of sizes"
+                )
+
     def require_scale(self) -> None:
         """Raise ModelError unless products of a few rates of the chain, and their quotients, are floats."""
         for name, rates in (("arrival_rates", self.arrival_rates), ("mean_sizes", self.mean_sizes)):
@@ -273,10 +393,17 @@ class System:
         )
 
     def to_dataframe(self) -> pd.DataFrame:
-        """One row per class: arrival rate, mean size and load."""
+        """One row per class: arrival rate, mean size, load, law of the sizes and arrival process."""
         import pandas as pd
 
-        columns = {"arrival_rate": self.arrival_rates, "mean_size": self.mean_sizes, "load": self.loads}
+        recorded = isinstance(self.arrivals, JobTrace)
+        columns = {
+            "arrival_rate": self.arrival_rates,
+            "mean_size": self.mean_sizes,
+            "load": self.loads,
+            "sizes": [repr(law) for law in self.sizes],
+            "arrivals": repr(self.arrivals) if recorded else [repr(process) for process in self.processes],
+        }
         return pd.DataFrame(columns, index=pd.Index(self.problem.job_classes, name="job_class"))
 
     _repr_html_ = shown()
@@ -285,7 +412,14 @@ class System:
         loads = ", ".join(
             f"{name} {load:.4g}" for name, load in zip(self.load_names, self.relative_loads, strict=True)
         )
-        return f"System({self.n_classes} classes; relative load: {loads})"
+        parts = [f"{self.n_classes} classes", f"relative load: {loads}"]
+        if not all(isinstance(law, Exponential) for law in self.sizes):
+            parts.append(f"sizes: {_listed(self.sizes)}")
+        if isinstance(self.arrivals, JobTrace):
+            parts.append(f"arrivals: {self.arrivals!r}")
+        elif not all(isinstance(process, Poisson) for process in self.arrivals):
+            parts.append(f"arrivals: {_listed(self.arrivals)}")
+        return f"System({'; '.join(parts)})"
 
 
 def same_problem(one: Problem | Cluster, other: Problem | Cluster) -> bool:
@@ -316,10 +450,36 @@ def _checked(problem: Any) -> Problem | Cluster:
     return problem
 
 
-def _sizes(mean_sizes: ArrayLike, problem: Problem | Cluster) -> FloatArray:
-    sizes = model_array("mean_sizes", mean_sizes, problem, "job_classes")
-    sizes = np.full(problem.n_classes, sizes) if sizes.ndim == 0 else sizes
-    return _per_class("mean_sizes", sizes, problem, positive=True)
+def _size_laws(problem: Problem | Cluster, mean_sizes: ArrayLike | None, sizes: Any) -> tuple[Law, ...]:
+    """One law per class, exponential ones where only means are given."""
+    if sizes is not None:
+        if mean_sizes is not None:
+            raise ModelError(
+                "mean_sizes and sizes are both given; a law has a mean of its own: leave out mean_sizes, and "
+                "scale laws by law.with_mean(m)"
+            )
+        return tuple(as_law("sizes", law) for law in _for_classes("sizes", sizes, problem))
+    means = model_array("mean_sizes", 1.0 if mean_sizes is None else mean_sizes, problem, "job_classes")
+    means = np.full(problem.n_classes, means) if means.ndim == 0 else means
+    means = _per_class("mean_sizes", means, problem, positive=True)
+    return tuple(Exponential(mean) for mean in means.tolist())
+
+
+def _for_classes(name: str, given: Any, problem: Problem | Cluster) -> tuple[Any, ...]:
+    """One object per class; a single one is that of all."""
+    given = as_named(name, given, problem, "job_classes")
+    if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str):
+        return (given,) * problem.n_classes
+    if len(given) != problem.n_classes:
+        raise ModelError(
+            f"{name} has {len(given)} entries for {problem.n_classes} job classes; give one, or one per class"
+        )
+    return tuple(given)
+
+
+def _listed(objects: Sequence[Any]) -> str:
+    """Each different one once, in the order of the classes."""
+    return ", ".join(dict.fromkeys(map(repr, objects)))
 
 
 def _per_class(

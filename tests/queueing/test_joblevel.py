@@ -459,7 +459,7 @@ def test_trace_of_a_run_gives_its_durations(tmp_path):
     assert result.samples == 5
     assert result.record["sample"].tolist() == np.repeat(np.arange(5), 100).tolist()
     assert result.entropy is None
-    np.testing.assert_array_equal(result.system.mean_sizes, trace.system().mean_sizes)
+    np.testing.assert_array_equal(result.system.mean_sizes, System.from_trace(trace).mean_sizes)
     means = result.record.groupby("job_class")["duration"].mean()
     np.testing.assert_allclose(result.mean_durations, means, rtol=1e-9)
     with pytest.raises(NotConvergedError, match="more jobs"):
@@ -631,7 +631,7 @@ def test_a_class_may_be_called_na(tmp_path):
 
 
 def test_rates_of_a_trace_are_over_its_span_wherever_it_starts():
-    system = JobTrace(POOL, [100, 101, 104], ["A", "B", "A"], [2.0, 1.0, 4.0]).system()
+    system = System.from_trace(JobTrace(POOL, [100, 101, 104], ["A", "B", "A"], [2.0, 1.0, 4.0]))
     assert system.arrival_rates.tolist() == [0.5, 0.25]
     assert system.mean_sizes.tolist() == [3, 1]
 

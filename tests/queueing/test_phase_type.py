@@ -155,7 +155,7 @@ def test_wrong_arguments_are_refused():
     for law in (TruncatedPareto(1.5, 1e3), Deterministic(), Lognormal()):
         with pytest.raises(ModelError, match=r"fit_phases|simulate_jobs"):
             phases_of(law)
-    with pytest.raises(ModelError, match="a law of sizes"):
+    with pytest.raises(ModelError, match="law must be a law such as Erlang"):
         phases_of("Erlang")
     for fit in FITS:
         for mean, scv in ((0, 1), (1, 0), (1, -1), (math.nan, 1), (1, math.inf), (True, 1), ("1", 1)):

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import math
+import pickle
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import stats
 
 from fairness import DRF, Problem
 from fairness.arguments.validation import require_number
 from fairness.errors import ModelError, UnstableError
+from queueing.balanced.duration_bound import duration_bound
+from queueing.balanced.fairness import balanced_fairness
 from queueing.balanced.plan import balanced_plan
-from queueing.fluid.trajectory import trajectory
+from queueing.chain.admission import admission
+from queueing.chain.tagged import tagged_duration
+from queueing.chain.transient import transient
+from queueing.fluid.trajectory import drift, trajectory
+from queueing.fluid.verdict import fluid_verdict
+from queueing.model.arrivals import OnOff, Poisson
+from queueing.model.job_trace import JobTrace
+from queueing.model.laws import Erlang, Exponential
+from queueing.model.scipy_law import as_law
 from queueing.model.system import System
 from queueing.simulation.counts import simulate
 from queueing.simulation.jobs.simulation import simulate_jobs
@@ -122,3 +136,112 @@ def test_bounds_of_a_number():
     ]:
         with pytest.raises(ModelError, match=rf"^x must be a {rule}, say 2; got {bad}$"):
             require_number("x", bad, hint=", say 2", **bounds)
+
+
+def test_laws_belong_to_the_system():
+    laws = [Erlang(3, mean=2.0), stats.lognorm(1.0)]
+    system = System(POOL, [0.2, 0.1], sizes=laws, arrivals=[Poisson(), OnOff(1, 9)])
+    assert system.mean_sizes == pytest.approx([2.0, math.exp(0.5)], rel=1e-14)
+    assert system.loads == pytest.approx([0.4, 0.1 * math.exp(0.5)], rel=1e-14)
+    for other in (
+        replace(system, arrival_rates=[0.1, 0.1]),
+        system.at_load(0.7),
+        pickle.loads(pickle.dumps(system)),
+    ):
+        assert other.sizes[0] is laws[0] or other.sizes[0] == laws[0]
+        assert other.mean_sizes.tolist() == system.mean_sizes.tolist()
+        assert other.arrivals == system.arrivals
+    assert system.at_load(0.7).relative_loads.max() == pytest.approx(0.7, rel=1e-14)
+    assert "sizes: Erlang(phases=3, mean=2.0), ScipyLaw(lognorm" in repr(system)
+    assert "arrivals: Poisson(), OnOff(mean_on=1.0, mean_off=9.0)" in repr(system)
+    assert system.to_dataframe().loc["A", "sizes"] == "Erlang(phases=3, mean=2.0)"
+    labelled = System(POOL, [0.2, 0.1], sizes=pd.Series({"B": laws[1], "A": laws[0]}))
+    assert labelled.sizes[0] == laws[0]
+    short = System(POOL, [1, 1], [2, 3])
+    assert short.sizes == (Exponential(2), Exponential(3))
+    assert repr(short).startswith("System(2 classes; relative load: cpu")
+    assert "sizes" not in repr(short)
+
+
+def test_a_trace_is_a_system():
+    trace = JobTrace(POOL, [0, 1, 4], ["A", "B", "A"], [2.0, 1.0, 4.0])
+    system = System.from_trace(trace)
+    assert system.arrivals is trace
+    assert system.arrival_rates.tolist() == [0.5, 0.25]
+    assert system.mean_sizes.tolist() == [3, 1]
+    assert system.sizes[0].values.tolist() == [2.0, 4.0]
+    with pytest.raises(ModelError, match="trace, which has its own problem and arrival rates"):
+        system.at_load(0.5)
+    with pytest.raises(ModelError, match="trace must be a JobTrace"):
+        System.from_trace("jobs.csv")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"mean_sizes": [1, 1], "sizes": Erlang(2)}, "mean_sizes and sizes are both given"),
+        ({"sizes": [Erlang(2)]}, "sizes has 1 entries for 2 job classes"),
+        ({"sizes": "exponential"}, "sizes must be a law such as Erlang"),
+        ({"sizes": [Erlang(2), 3]}, "sizes must be a law such as Erlang"),
+        ({"sizes": stats.norm(5)}, "norm takes values < 0; a law is of positive numbers"),
+        ({"sizes": stats.poisson(3)}, "poisson takes values 0; a law is"),
+        ({"sizes": stats.pareto(1.5)}, "pareto has mean 3 and variance inf; a law has finite ones"),
+        ({"sizes": stats.gamma([1, 2])}, "gamma holds several: give a list of laws"),
+        ({"arrivals": [Poisson()] * 3}, "arrivals has 3 entries for 2 job classes"),
+        ({"arrivals": Erlang(2)}, r"arrivals must be processes such as Poisson\(\)"),
+    ],
+)
+def test_bad_laws(arguments, message):
+    with pytest.raises(ModelError, match=message):
+        System(POOL, [0.1, 0.1], **arguments)
+
+
+@pytest.mark.parametrize(
+    ("solve", "bursts", "sizes"),
+    [
+        (lambda s: balanced_fairness(s), "balanced fairness needs Poisson arrivals", None),
+        (lambda s: balanced_plan(s), "balanced fairness needs Poisson arrivals", None),
+        (lambda s: duration_bound(s), "the duration bound needs Poisson arrivals", None),
+        (lambda s: simulate(s, DRF()), "counts needs Poisson arrivals", "counts needs exponential sizes"),
+        (lambda s: transient(s, DRF(), [1.0], shape=4), "Poisson", "transient needs exponential sizes"),
+        (lambda s: tagged_duration(s, DRF(), "A"), "Poisson", "tagged_duration needs exponential sizes"),
+        (lambda s: admission(s, DRF(), max_jobs=3), "Poisson", "admission needs exponential sizes; those of"),
+        (lambda s: drift(s, DRF(), [1, 1]), "Poisson", "fluid limit needs exponential sizes; .* 'A' are Erl"),
+        (lambda s: fluid_verdict(s, DRF()), "Poisson", "fluid limit needs exponential sizes"),
+    ],
+)
+def test_what_needs_exponential_laws_says_so(solve, bursts, sizes):
+    """Balanced fairness, which is insensitive, takes any sizes; nothing here takes arrivals in bursts."""
+    plain = System(POOL, [0.2, 0.1])
+    erlang = replace(plain, sizes=Erlang(2))
+    with pytest.raises(ModelError, match=f"{bursts}.*build the system without arrivals"):
+        solve(replace(plain, arrivals=OnOff(1, 9)))
+    if sizes is None:
+        assert repr(solve(erlang)).splitlines()[1:] == repr(solve(plain)).splitlines()[1:]
+    else:
+        with pytest.raises(ModelError, match=f"{sizes}.*mean_sizes in place of sizes"):
+            solve(erlang)
+
+
+@pytest.mark.parametrize("law", [stats.weibull_min(0.6, scale=2), stats.lognorm(1.2), stats.pareto(2.6)])
+def test_distributions_of_scipy_are_laws(law):
+    wrapped = as_law("sizes", law)
+    assert wrapped.mean == law.mean()
+    assert wrapped.scv == pytest.approx(law.var() / law.mean() ** 2, rel=1e-14)
+    values = wrapped.with_mean(3.0).sample(np.random.default_rng(1), 1000) * law.mean() / 3.0
+    # Kolmogorov's distance of 1000 values is beyond 2.6/sqrt(1000) once in a million samples.
+    assert stats.kstest(values, law.cdf).statistic < 2.6 / math.sqrt(1000)
+    again = np.random.default_rng(1)
+    parts = np.concatenate([wrapped.sample(again, n) for n in (1, 499, 500)])
+    assert parts == pytest.approx(values, rel=1e-14)
+    # Against the integral of the density above the quantile.
+    above = law.expect(lb=law.ppf(1 - 1e-3)) / law.mean()
+    assert wrapped.unseen_work(1e3) == pytest.approx(above, rel=1e-5)
+
+
+def test_known_distributions_of_scipy_keep_their_phases():
+    assert as_law("sizes", stats.expon(scale=2)) == Exponential(2)
+    assert as_law("sizes", stats.gamma(3, scale=0.5)) == Erlang(3, 1.5)
+    assert as_law("sizes", stats.erlang(2)) == Erlang(2, 2)
+    shifted = as_law("sizes", stats.expon(loc=1))
+    assert (shifted.mean, shifted.memoryless) == (2.0, False)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from fairness.arguments.validation import require_number, require_whole
 from fairness.errors import ModelError
-from queueing.model.arrivals import Arrivals, Poisson
+from queueing.model.arrivals import Arrivals
 from queueing.model.job_trace import JobTrace
-from queueing.model.laws import Exponential, Law
+from queueing.model.laws import Law
 from queueing.model.system import System, same_problem
 from queueing.simulation.jobs.runs import Phase
 
@@ -29,8 +29,6 @@ MOST_UNSEEN = 0.1
 
 UNMET = 10.0
 """A run meets a job above the quantile of level 1 - 1/(UNMET jobs) with probability 1/UNMET."""
-
-T = TypeVar("T", Law, Arrivals)
 
 
 def check_levels(quantiles: Sequence[float]) -> tuple[float, ...]:
@@ -88,18 +86,22 @@ def traced_system(system: System, trace: JobTrace, sizes: Any, arrivals: Any, st
         raise ModelError("a trace starts empty, with its first job; leave out start")
     if not same_problem(trace.problem, system.problem):
         raise ModelError("trace was read for another problem than that of the system")
-    return trace.system()
+    return System.from_trace(trace)
 
 
 def scaled_laws(
     system: System, sizes: Law | Sequence[Law] | None, arrivals: Arrivals | Sequence[Arrivals] | None
 ) -> tuple[tuple[Law, ...], tuple[Law | None, ...]]:
-    """Laws of sizes and of times between arrivals, scaled to the system, which must be stable."""
+    """Laws of sizes and of times between arrivals, those of the system unless given; it must be stable."""
     if not system.arrival_rates.any():
         raise ModelError("arrival_rates are all 0: there is nothing to simulate; set one above 0")
     system.require_stable()
-    shapes: tuple[Law, ...] = _per_class("sizes", sizes, Law, Exponential(), system)
-    processes: tuple[Arrivals, ...] = _per_class("arrivals", arrivals, Arrivals, Poisson(), system)
+    shapes = system.sizes if sizes is None else _per_class("sizes", sizes, Law, "Exponential()", system)
+    processes = (
+        system.processes
+        if arrivals is None
+        else _per_class("arrivals", arrivals, Arrivals, "Poisson()", system)
+    )
     size_laws = tuple(law.with_mean(float(m)) for law, m in zip(shapes, system.mean_sizes, strict=True))
     gaps = tuple(
         process.interarrival(float(rate)) if rate > 0 else None
@@ -108,17 +110,15 @@ def scaled_laws(
     return size_laws, gaps
 
 
-def _per_class(name: str, given: Any, kind: type[Any], default: T, system: System) -> tuple[T, ...]:
-    """One object per class; the default when None."""
-    if given is None:
-        return (default,) * system.n_classes
+def _per_class(name: str, given: Any, kind: type[Any], example: str, system: System) -> tuple[Any, ...]:
+    """One object per class."""
     if isinstance(given, kind):
         return (given,) * system.n_classes
     many: tuple[Any, ...] = tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else ()
     wrong = [one for one in many if not isinstance(one, kind)]
     if wrong or len(many) != system.n_classes:
         raise ModelError(
-            f"{name} must be of type {kind.__name__}, such as {default!r}, or one for each of the "
+            f"{name} must be of type {kind.__name__}, such as {example}, or one for each of the "
             f"{system.n_classes} job classes; got {wrong[0] if wrong else given!r}"
         )
     return many

@@ -231,14 +231,14 @@ def simulate_jobs(
     Parameters
     ----------
     system : System
-        Gives the arrival rates and the mean sizes, whatever the laws.
+        Its trace is served, if it has one.
     policy : callable
         ``policy(problem, counts) -> tasks``, or ``policy(cluster, counts) -> placement``; the tasks of a
         class, wherever they run, are shared equally by its jobs.
     sizes : Law or sequence of Law, one per class, optional
-        Shape of the law of the sizes, scaled to the mean sizes of the system. Default: exponential.
+        Shape of the law of the sizes, scaled to the mean sizes of the system. Default: those of the system.
     arrivals : Arrivals or sequence of Arrivals, one per class, optional
-        Arrival processes, scaled to the arrival rates of the system. Default: Poisson.
+        Arrival processes, scaled to the arrival rates of the system. Default: those of the system.
     trace : JobTrace, optional
         Jobs to serve instead of drawn ones. Of the system only the problem is then read, and the
         intervals come from batches.
@@ -307,6 +307,8 @@ def simulate_jobs(
         raise ModelError(f"system must be a System; got {system!r}")
     if not (trace is None or isinstance(trace, JobTrace)):
         raise ModelError(f"trace must be a JobTrace, such as read_trace(path, problem); got {trace!r}")
+    if trace is None and isinstance(system.arrivals, JobTrace):
+        trace = system.arrivals
     one_run = batches or trace is not None
     levels = check_levels(quantiles)
     RunLength(1, warmup, replications, confidence)

@@ -1,0 +1,129 @@
+"""Frozen distributions of scipy.stats as laws: whatever is not negative and has a finite variance.
+
+Mean, variance and quantiles come from the distribution; values are drawn as quantiles of uniform numbers, so
+that they do not depend on how a run is cut into blocks.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from scipy import integrate
+
+from fairness.arguments.validation import require_number
+from fairness.errors import ModelError
+from fairness.model.problem import FloatArray
+from queueing.model.laws import Erlang, Exponential, Law
+
+__all__ = ["ScipyLaw", "as_law"]
+
+SPOKEN = ("mean", "var", "ppf", "isf", "cdf", "support")
+"""What a frozen distribution answers."""
+
+
+@dataclass(frozen=True)
+class ScipyLaw(Law):
+    """A frozen distribution of scipy.stats, times a factor.
+
+    Parameters
+    ----------
+    distribution : frozen distribution
+        Of positive numbers, with a finite mean and variance > 0.
+    factor : float
+        > 0.
+
+    Examples
+    --------
+    >>> from scipy import stats
+    >>> law = ScipyLaw(stats.weibull_min(0.5))
+    >>> law.mean, law.scv, law.with_mean(1).factor
+    (2.0, 5.0, 0.5)
+    """
+
+    distribution: Any
+    factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        given, name = self.distribution, _named(self.distribution)
+        if np.ndim(given.mean()):
+            raise ModelError(f"a law is one distribution; {name} holds several: give a list of laws")
+        lowest = float(given.support()[0])
+        if lowest < 0 or (lowest == 0 and float(given.cdf(0)) > 0):
+            raise ModelError(
+                f"{name} takes values {'< 0' if lowest < 0 else '0'}; a law is of positive numbers: shift it "
+                "by loc, or take a distribution such as gamma, lognorm or weibull_min"
+            )
+        if not (0 < float(given.mean()) < math.inf and 0 <= float(given.var()) < math.inf):
+            raise ModelError(
+                f"{name} has mean {given.mean():g} and variance {given.var():g}; a law has finite ones: "
+                "truncate it, or take TruncatedPareto"
+            )
+        object.__setattr__(self, "factor", require_number("factor of a law", self.factor, above=0))
+
+    @property
+    def mean(self) -> float:
+        """Mean."""
+        return self.factor * float(self.distribution.mean())
+
+    @property
+    def scv(self) -> float:
+        """Squared coefficient of variation."""
+        return float(self.distribution.var()) / float(self.distribution.mean()) ** 2
+
+    def with_mean(self, mean: float) -> Self:
+        """The law of the same shape with another mean."""
+        mean = require_number("mean of a law", mean, above=0)
+        return replace(self, factor=mean / float(self.distribution.mean()))
+
+    def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
+        """Independent values, (size,)."""
+        values = np.asarray(self.distribution.ppf(generator.random(size)), dtype=float) * self.factor
+        return np.maximum(values, np.finfo(float).tiny)
+
+    def unseen_work(self, jobs: float) -> float:
+        """Part of the mean that comes from sizes above the quantile of level 1 - 1/jobs."""
+        # The integral of the upper quantile over probabilities u = exp(-t) below 1/jobs; 700: all floats.
+        part, _ = integrate.quad(
+            lambda t: float(self.distribution.isf(math.exp(-t))) * math.exp(-t),
+            math.log(max(jobs, 1.0)),
+            700.0,
+            limit=500,
+        )
+        return min(1.0, part / float(self.distribution.mean()))
+
+    def __repr__(self) -> str:
+        return f"ScipyLaw({_named(self.distribution)}, mean {self.mean:.6g}, scv {self.scv:.6g})"
+
+
+def as_law(name: str, given: Any) -> Law:
+    """A law, or a frozen distribution of scipy.stats as one; ModelError, naming the argument, for others.
+
+    Examples
+    --------
+    >>> from scipy import stats
+    >>> as_law("sizes", stats.expon(scale=2)), as_law("sizes", stats.gamma(0.5))
+    (Exponential(mean=2.0), ScipyLaw(gamma, mean 0.5, scv 2))
+    """
+    if isinstance(given, Law):
+        return given
+    if not all(callable(getattr(given, ask, None)) for ask in SPOKEN):
+        raise ModelError(
+            f"{name} must be a law such as Erlang(2), or a frozen distribution of scipy.stats such as "
+            f"lognorm(1.0); got {given!r}"
+        )
+    law = ScipyLaw(given)
+    kind, phases = _named(given), 1.0 / law.scv if law.scv > 0 else 0.0
+    if float(given.support()[0]) == 0:
+        if kind == "expon":
+            return Exponential(law.mean)
+        if kind in ("erlang", "gamma") and math.isclose(phases, round(phases), rel_tol=1e-13):
+            return Erlang(round(phases), law.mean)
+    return law
+
+
+def _named(distribution: Any) -> str:
+    """What scipy calls the distribution."""
+    return str(getattr(getattr(distribution, "dist", None), "name", type(distribution).__name__))
