@@ -13,9 +13,9 @@ from functools import partial
 
 from examples.gallery import Check, Page, Table
 from examples.reproduce import Source, command
-from proofs import EvidenceError, Status, Verdict
+from proofs import EvidenceError, Status, Verdict, check_all, verify
 from proofs.catalogue import PAPERS, statements_of
-from proofs.report import confirmed, report
+from proofs.checks import confirmed
 
 QUICK_LIMIT = 4.0
 """Seconds for each statement in quick mode; what takes longer is shown as UNKNOWN, with that reason."""
@@ -31,7 +31,7 @@ INTRODUCTION = (
 def page_of(paper: str, key: str, *, quick: bool = False) -> Page:
     """Table of the statements on one paper."""
     mine = {s.id: s for s in statements_of(paper)}
-    result = report(list(mine), time_limit=QUICK_LIMIT if quick else 60.0, n_jobs=2)
+    result = check_all(list(mine), time_limit=QUICK_LIMIT if quick else 60.0, n_jobs=2)
     rows = [
         (v.id, mine[v.id].place, mine[v.id].words, v.said, _status(v), _scope(v)) for v in result.verdicts
     ]
@@ -74,7 +74,7 @@ def _scope(verdict: Verdict) -> str:
 
 def _verified(verdict: Verdict) -> Check:
     try:
-        verdict.verify()
+        verify(verdict)
     except EvidenceError as error:
         return Check(verdict.id, "evidence that proves it", str(error), False)
     return Check(verdict.id, "evidence that proves it", str(verdict.status), True)

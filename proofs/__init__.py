@@ -28,6 +28,7 @@ __all__ = [
     "InWords",
     "ProofError",
     "Question",
+    "Report",
     "Said",
     "Search",
     "Size",
@@ -36,18 +37,19 @@ __all__ = [
     "Step",
     "Verdict",
     "check",
+    "check_all",
     "statements",
     "verify",
 ]
 
 if TYPE_CHECKING:
-    from proofs.checks import check
+    from proofs.checks import Report, check, check_all
 else:
 
     def __getattr__(name: str) -> Any:
-        """Load the prover when it is first asked for."""
-        if name == "check":
-            from proofs.checks import check
+        """Load what asks the prover when it is first asked for."""
+        if name in ("Report", "check", "check_all"):
+            from proofs import checks
 
-            return check
+            return getattr(checks, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

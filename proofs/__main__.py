@@ -15,10 +15,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from proofs.catalogue import statement_named
-from proofs.checks import check
+from proofs.checks import check_all
 from proofs.errors import EvidenceError, ProofError
-from proofs.report import Report, report
-from proofs.verdict import Status, Verdict
 
 __all__ = ["main"]
 
@@ -36,12 +34,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--verify", action="store_true", help="check all evidence again")
     options = parser.parse_args(arguments)
     try:
-        if options.size or options.drop:
-            result = Report((_one(options),))
-        else:
-            result = report(
-                options.ids or None, deep=options.deep, time_limit=options.time_limit, n_jobs=options.jobs
-            )
+        result = check_all(
+            options.ids or None,
+            deep=options.deep,
+            time_limit=options.time_limit,
+            n_jobs=options.jobs,
+            progress=True,
+            **_changes(options),
+        )
     except ProofError as error:
         print(error, file=sys.stderr)
         return 2
@@ -58,12 +58,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"evidence fails: {error}", file=sys.stderr)
             return 1
         print("all evidence verified", file=sys.stderr)
-    unexplained = [v.id for v in result.verdicts if v.status == Status.UNKNOWN and not v.reason]
-    return 1 if unexplained else 0
+    return 1 if result.unexplained else 0
 
 
-def _one(options: argparse.Namespace) -> Verdict:
-    """The one statement that is named, with the sizes and without the hypotheses."""
+def _changes(options: argparse.Namespace) -> dict[str, Any]:
+    """The sizes and the hypotheses to drop of the one statement that is named, if any are given."""
+    if not options.size and not options.drop:
+        return {}
     if len(options.ids) != 1:
         raise ProofError(f"--size and --drop need the id of one statement; got {len(options.ids)} ids")
     sizes: dict[str, Any] = {}
@@ -72,11 +73,8 @@ def _one(options: argparse.Namespace) -> Verdict:
         if not sign or not value.removeprefix("-").isdecimal():
             raise ProofError(f"a size is written NAME=VALUE with a whole number, as in n=4; got {text!r}")
         sizes[name] = int(value)
-    statement = statement_named(options.ids[0])
-    if unknown := sorted(set(sizes) - set(statement.sizes)):
-        known = ", ".join(statement.sizes) or "none"
-        raise ProofError(f"{statement.id} has no size {unknown[0]!r}; its sizes: {known}")
-    return check(statement, drop=options.drop, deep=options.deep, time_limit=options.time_limit, **sizes)
+    statement_named(options.ids[0]).question(sizes)  # else a size called drop would be taken for hypotheses
+    return {"drop": options.drop, **sizes}
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 An own statement takes a few lines:
 
->>> from proofs import Hypothesis, Implication, Statement, Step, check
+>>> from proofs import Hypothesis, Implication, Statement, Step, check, verify
 >>> def steps(question):
 ...     held = question.kept({"demand": "0 < a", "capacity": "x*a <= 1"})
 ...     return [Step("Divide by the demand.", Implication(held, "x*a <= 2"), states=True)]
@@ -17,7 +17,7 @@ mine: PROVED, general, by certificates only (all a, x)
   1. Divide by the demand. [PROVED] ...
 >>> check(mine, drop=["capacity"]).status
 <Status.REFUTED: 'REFUTED'>
->>> check(mine).verify(mine)  # again, without the prover
+>>> verify(check(mine), mine)  # again, without the prover
 
 Computations, enumerations, searches and counterexamples name a function of plain fractions, made known by
 :func:`proofs.definitions.define`:

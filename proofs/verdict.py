@@ -8,12 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from proofs.errors import ProofError
-
-if TYPE_CHECKING:
-    from proofs.statement import Statement
 
 __all__ = ["Finding", "Kind", "Status", "Verdict", "kind_of", "overall"]
 
@@ -75,7 +72,7 @@ class Finding:
 
 @dataclass(frozen=True, repr=False)
 class Verdict:
-    """Answer to one statement; made by :func:`proofs.check`.
+    """Answer to one statement; made by :func:`proofs.check`, checked again by :func:`proofs.verify`.
 
     Attributes
     ----------
@@ -108,24 +105,6 @@ class Verdict:
     replaced: Mapping[str, str]
     findings: tuple[Finding, ...]
     seconds: float
-
-    def verify(self, statement: Statement | None = None) -> None:
-        """Check all evidence again, with code that shares nothing with the prover.
-
-        Parameters
-        ----------
-        statement : Statement, optional
-            By default the one of the catalogue with this id; needed for one of your own.
-
-        Raises
-        ------
-        EvidenceError
-            If a piece of evidence does not prove its claim, the claims or the texts are not those of the
-            statement, or the status does not follow.
-        """
-        from proofs.checking import verify
-
-        verify(self, statement)
 
     @property
     def proof(self) -> Kind | None:

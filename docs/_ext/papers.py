@@ -38,10 +38,10 @@ def write(app: Any, config: Any) -> None:
     newest = max(path.stat().st_mtime for path in inputs)
     if all(page.exists() and page.stat().st_mtime > newest for page in (errors, table)):
         return
-    from proofs.report import report
+    from proofs import check_all
 
     folder.mkdir(exist_ok=True)
-    verdicts = report(n_jobs=2).verdicts
+    verdicts = check_all(n_jobs=2).verdicts
     errors.write_text(errors_page(verdicts), encoding="utf-8")
     table.write_text(statements_page(verdicts), encoding="utf-8")
 
@@ -85,7 +85,7 @@ def _entry(statement: Any, verdict: Any) -> list[str]:
 def statements_page(verdicts: Any) -> str:
     """The statements by paper: words, place, who says so, remark, verdict and its kind, scope."""
     from proofs.catalogue import PAPERS, statements_of
-    from proofs.report import Report, confirmed
+    from proofs.checks import Report, confirmed
 
     known = {v.id: v for v in verdicts}
     lines = [f"{_safe(line)}.  " for line in Report(tuple(verdicts)).totals()]

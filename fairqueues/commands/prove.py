@@ -47,24 +47,12 @@ def prove(
         deliver(Outcome("Statements", table, brief=table.drop(columns="remark")))
         return
 
-    from fairqueues.console.progress import steps
-    from proofs.report import Report, report
-    from proofs.verdict import Status
+    from proofs import check_all
 
-    if jobs == 1:  # one by one, with the remaining time
-        limits: dict[str, Any] = {"deep": deep, "time_limit": time_limit}
-        parts = (report([s.id], **limits).verdicts for s in steps(chosen, "prove", "statement"))
-        result = Report(tuple(v for part in parts for v in part))
-    else:
-        result = report([s.id for s in chosen], deep=deep, time_limit=time_limit, n_jobs=jobs)
+    result = check_all(chosen, deep=deep, time_limit=time_limit, n_jobs=jobs, progress=True)
     if verify:
         result.verify()
     table = result.to_dataframe()
-    unexplained = tuple(
-        f"{v.id}: unknown, and nobody says why"
-        for v in result.verdicts
-        if v.status == Status.UNKNOWN and not v.reason
-    )
     deliver(
         Outcome(
             "Statements of the papers",
@@ -72,7 +60,7 @@ def prove(
             (Evidence("all evidence", "checked again without the prover", holds=True),) if verify else (),
             brief=table[["verdict", "kind", "said", "place", "seconds"]],
             notes=(*_told(result.verdicts), *result.totals()),
-            failures=unexplained,
+            failures=result.unexplained,
             extra={"verdicts": json.loads(result.to_json())},
         )
     )

@@ -86,18 +86,19 @@ def statement_data(statement: Statement) -> dict[str, Any]:
 
 
 def verify(verdict: Verdict, statement: Statement | None = None) -> None:
-    """Raise EvidenceError unless the verdict follows from its evidence.
+    """Check all evidence of a verdict again, with code that shares nothing with the prover.
 
     Parameters
     ----------
     verdict : Verdict
     statement : Statement, optional
-        By default the one of the catalogue with the id of the verdict.
+        By default the one of the catalogue with the id of the verdict; needed for one of your own.
 
     Raises
     ------
     EvidenceError
-        With the step whose evidence does not settle it, or with what was edited.
+        If a piece of evidence does not prove its claim, the claims or the texts are not those of the
+        statement, or the status does not follow; the message names the step, or what was edited.
 
     Examples
     --------

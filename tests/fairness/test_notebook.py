@@ -10,8 +10,7 @@ from capacity import policy_stability_region, service_region, stability_region
 from fairness import DRF, PSDSF, TSF, Cluster, MaxMin, Problem, ProportionalFair, allocate
 from fairness.display.notebook import MOST_COLUMNS, MOST_LINES, MOST_ROWS, notebook_html
 from fairness.properties import audit
-from proofs import check
-from proofs.report import Report
+from proofs import Report, check
 from queueing import System, balanced_fairness, simulate, stationary, tabulate
 from tests.processes import PATIENCE
 

@@ -350,12 +350,12 @@ def test_provision(file):
 
 
 def test_prove():
-    from proofs import Verdict
+    from proofs import Verdict, verify
 
     name = as_json("prove", "--list")["results"][0]["id"]
     one = as_json("prove", name, "--verify")
     assert one["evidence"][0]["holds"] is True
-    Verdict.from_json(json.dumps(one["verdicts"][0])).verify()
+    verify(Verdict.from_json(json.dumps(one["verdicts"][0])))
     assert [row["id"] for row in one["results"]] == [name]
 
 

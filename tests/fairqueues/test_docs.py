@@ -178,8 +178,8 @@ def test_refuted_statements_are_sorted():
 
 
 def test_the_page_of_statements_shows_kind_remark_and_who_says_so():
+    from proofs import check_all
     from proofs.catalogue import statement_named
-    from proofs.report import report
 
     sys.path.insert(0, str(DOCS / "_ext"))
     try:
@@ -187,7 +187,7 @@ def test_the_page_of_statements_shows_kind_remark_and_who_says_so():
     finally:
         sys.path.pop(0)
     chosen = [statement_named(name) for name in ("br-feasible", "psdsf-resource-unique", "psdsf-figure-1")]
-    lines = papers.statements_page(report([s.id for s in chosen]).verdicts).splitlines()
+    lines = papers.statements_page(check_all([s.id for s in chosen]).verdicts).splitlines()
     for s in chosen:
         (row,) = [line for line in lines if line.startswith(f"| `{s.id}`")]
         assert s.said in row

@@ -202,7 +202,7 @@ def feasible():
 @pytest.mark.parametrize("edit", EDITS)
 def test_an_edited_verdict(feasible, edit):
     with pytest.raises(REFUSED):
-        Verdict.from_json(edited(feasible, EDITS[edit])).verify()
+        verify(Verdict.from_json(edited(feasible, EDITS[edit])))
 
 
 @pytest.mark.parametrize("text", ["Infinity", "-Infinity", "NaN", "1e999"])
@@ -210,7 +210,7 @@ def test_numbers_that_are_none(feasible, text):
     data = json.loads(feasible.to_json())
     data["findings"][0]["evidence"]["terms"][0]["coefficient"] = "HERE"
     with pytest.raises(REFUSED):
-        Verdict.from_json(json.dumps(data).replace('"HERE"', text)).verify()
+        verify(Verdict.from_json(json.dumps(data).replace('"HERE"', text)))
 
 
 def test_a_name_twice_in_the_json(feasible):
@@ -567,7 +567,7 @@ def test_a_verdict_that_verifies_itself(feasible):
     refused(pickle.loads(pickle.dumps(certified)))
     # What comes back from its JSON is a plain verdict, which does not verify.
     with pytest.raises(EvidenceError):
-        Verdict.from_json(certified.to_json()).verify()
+        verify(Verdict.from_json(certified.to_json()))
 
 
 @pytest.mark.parametrize("field", ["scope", "kind", "id"])

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from fairness.cloud import dcdrf
-from proofs import ProofError, Status, check
+from proofs import ProofError, Status, check, verify
 from proofs.catalogue.dcdrf import approximation as fairness_part
 from proofs.catalogue.dcdrf import rounds as rounds_part
 from proofs.definitions.rounds import algorithm_1, algorithm_2
@@ -30,7 +30,7 @@ STATEMENTS = {s.id: s for s in (*fairness_part.STATEMENTS, *rounds_part.STATEMEN
 def test_verdicts(name):
     verdict = check(name)
     assert verdict.status == (Status.REFUTED if name in REFUTED else Status.PROVED)
-    verdict.verify()
+    verify(verdict)
 
 
 @pytest.mark.parametrize("name", sorted(set(STATEMENTS) - REFUTED))
@@ -39,7 +39,7 @@ def test_without_a_hypothesis_there_is_a_witness(name):
     for hypothesis in STATEMENTS[name].mutants:
         verdict = check(name, drop=[hypothesis])
         assert shows_the_need(verdict), hypothesis
-        verdict.verify()
+        verify(verdict)
 
 
 def test_sizes_out_of_scope():

@@ -10,7 +10,7 @@ from scipy import sparse
 from fairness import Problem
 from fairness.cloud import edrf
 from fairness.indivisible import LowestShare, SequentialMinMax, fill_tasks
-from proofs import ProofError, Status, check
+from proofs import ProofError, Status, check, verify
 from proofs.catalogue.edrf import bundles as bundle_part
 from proofs.catalogue.edrf import mechanism as pool_part
 from proofs.definitions import definition
@@ -30,7 +30,7 @@ def test_verdicts(name):
     verdict = check(name)
     expected = Status.REFUTED if name in REFUTED else Status.SUPPORTED if name in SUPPORTED else Status.PROVED
     assert verdict.status == expected
-    verdict.verify()
+    verify(verdict)
 
 
 @pytest.mark.parametrize("name", sorted(set(STATEMENTS) - REFUTED))
@@ -39,7 +39,7 @@ def test_without_a_hypothesis_there_is_a_witness(name):
     for hypothesis in STATEMENTS[name].mutants:
         verdict = check(name, drop=[hypothesis])
         assert shows_the_need(verdict), hypothesis
-        verdict.verify()
+        verify(verdict)
 
 
 @pytest.mark.parametrize("n", [2, 4])

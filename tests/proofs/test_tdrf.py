@@ -10,7 +10,7 @@ import pytest
 from fairness import Problem
 from fairness.timed.exchange import exchange
 from fairness.timed.tdrf import TDRF, integer_tdrf
-from proofs import ProofError, Status, check
+from proofs import ProofError, Status, check, verify
 from proofs.catalogue import statement_named
 from proofs.catalogue.tdrf import claims as tdrf_claims
 from proofs.catalogue.tdrf import mechanism as tdrf
@@ -46,7 +46,7 @@ NEEDS = [tenths(2, 1, 0), tenths(0, 2, 2), tenths(1, 0, 3), tenths(2, 2, 0)]
 def test_status_and_evidence(s):
     verdict = check(s)
     assert verdict.status == (Status.PROVED if s.id in PROVED else Status.REFUTED)
-    verdict.verify()
+    verify(verdict)
     assert s.mutants or s.id not in PROVED
     assert s.remark or s.id in PROVED
 
@@ -61,7 +61,7 @@ def test_mutants(s, name):
         if finding.evidence.get("kind") == "assignment":
             # Counterexamples are sensible: no negative tasks, demands or shares.
             assert name == "price" or min(map(F, finding.evidence["values"].values())) >= 0
-    verdict.verify()
+    verify(verdict)
 
 
 def test_sizes_out_of_scope():
