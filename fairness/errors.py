@@ -6,9 +6,10 @@ Every error message names the argument, the place in it, and the remedy.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from numbers import Integral
+from typing import Any, Self
 
 __all__ = [
     "VERBS",
@@ -25,7 +26,41 @@ VERBS = "add|change|drop|fewer|give|larger|longer|lower|more|raise|reduce|remove
 
 
 class FairqueuesError(Exception):
-    """Base class of all errors that fairqueues raises on purpose."""
+    """Base class of all errors that fairqueues raises on purpose.
+
+    Attributes
+    ----------
+    argument : str or None
+        The argument that the message is about, where it is about one.
+    index : tuple of int and str
+        The entry of that argument: positions in an array, names in a mapping; empty for all of it.
+
+    Examples
+    --------
+    >>> from fairness import Problem
+    >>> try:
+    ...     Problem([[1, 4], [3, -1]], [9, 18])
+    ... except ModelError as error:
+    ...     error.argument, error.index
+    ('demands', (1, 1))
+    """
+
+    def __init__(self, message: str = "", *, argument: str | None = None, index: Iterable[Any] = ()) -> None:
+        super().__init__(message)
+        self.argument = argument
+        self.index = tuple(int(k) if isinstance(k, Integral) else str(k) for k in index)
+
+    @classmethod
+    def of(cls, argument: str, said: str, *index: Any) -> Self:
+        """Error about an argument, or an entry of it, whose message begins with the name of the argument.
+
+        Examples
+        --------
+        >>> error = ModelError.of("weights", "must be > 0; got -1.0", 2)
+        >>> str(error), error.argument, error.index
+        ('weights must be > 0; got -1.0', 'weights', (2,))
+        """
+        return cls(f"{argument}{'' if said.startswith(':') else ' '}{said}", argument=argument, index=index)
 
 
 class ModelError(FairqueuesError, ValueError):
@@ -51,8 +86,10 @@ class NotConvergedError(FairqueuesError):
         The residual of that point, on the scale of the requested tolerance.
     """
 
-    def __init__(self, message: str, *, best: Any = None, residual: float = float("nan")) -> None:
-        super().__init__(message)
+    def __init__(
+        self, message: str, *, best: Any = None, residual: float = float("nan"), **place: Any
+    ) -> None:
+        super().__init__(message, **place)
         self.best = best
         self.residual = residual
 
@@ -78,7 +115,8 @@ def advised(remedy: str, *lacking: str) -> Iterator[None]:
         names = rf"\b(?:{VERBS}|or|,|take) +(?:a |the |its )?(?:{'|'.join(lacking)})\b"
         if not said or not re.search(names, theirs):
             raise
-        message = f"{said}; {remedy}"
+        told: dict[str, Any] = {"argument": error.argument, "index": error.index}
         if isinstance(error, NotConvergedError):
-            raise NotConvergedError(message, best=error.best, residual=error.residual) from error
-        raise ModelError(message) from error
+            told |= {"best": error.best, "residual": error.residual}
+        kind = NotConvergedError if isinstance(error, NotConvergedError) else ModelError
+        raise kind(f"{said}; {remedy}", **told) from error

@@ -125,9 +125,13 @@ def sites():
                     above.add(user)
                     stack.append(user)
         for call in ast.walk(node):
-            if not isinstance(call, ast.Call) or getattr(call.func, "id", "") not in RAISERS:
+            if not isinstance(call, ast.Call):
                 continue
-            message = "; ".join(text(argument) for argument in call.args)
+            # ModelError.of(argument, said), or ModelError(message).
+            of = isinstance(call.func, ast.Attribute) and call.func.attr == "of"
+            if getattr(call.func.value if of else call.func, "id", "") not in RAISERS:
+                continue
+            message = text(call.args[1]) if of else "; ".join(text(argument) for argument in call.args)
             names = tuple(recommended(message))
             if names:
                 reaching = tuple(sorted(above & set(exported)))

@@ -51,18 +51,19 @@ class Grid:
     def of(cls, policies: Any, over: Any) -> Grid:
         """Grid of the arguments of :func:`capacity.sweeping.sweep.sweep`; ModelError if they make none."""
         if not isinstance(over, Mapping):
-            raise ModelError(
-                f"over must map names of dimensions to their values, for example {{'load': [0.5, 0.9]}}; got "
-                f"{over!r}"
+            raise ModelError.of(
+                "over",
+                f"must map names of dimensions to their values, for example {{'load': [0.5, 0.9]}}; got "
+                f"{over!r}",
             )
         values: dict[str, tuple[Any, ...]] = {}
         labels: dict[str, tuple[Label, ...]] = {}
         for name, axis in over.items():
             if not isinstance(name, str) or not name.isidentifier():
-                raise ModelError(f"over: dimensions are keywords of the model, so names; got {name!r}")
+                raise ModelError.of("over", f": dimensions are keywords of the model, so names; got {name!r}")
             if name in RESERVED:
-                raise ModelError(
-                    f"over: {name!r} is a name of the result itself; call the dimension otherwise"
+                raise ModelError.of(
+                    "over", f": {name!r} is a name of the result itself; call the dimension otherwise"
                 )
             values[name], labels[name] = _axis(name, axis)
         named = _policies(policies)
@@ -155,7 +156,7 @@ def _require_distinct(argument: str, labels: Sequence[Label]) -> None:
     seen: set[Label] = set()
     for label in labels:
         if label in seen:
-            raise ModelError(f"{argument} has {label!r} more than once; coordinates must be distinct")
+            raise ModelError.of(argument, f"has {label!r} more than once; coordinates must be distinct")
         seen.add(label)
 
 
@@ -165,9 +166,9 @@ def _policies(policies: Any) -> dict[str, Any]:
         named = dict(policies)
         for label in named:
             if not isinstance(label, str):
-                raise ModelError(f"policies: labels must be strings; got {label!r}")
+                raise ModelError.of("policies", f": labels must be strings; got {label!r}")
     elif isinstance(policies, str | Set) or callable(policies) or not isinstance(policies, Iterable):
-        raise ModelError(f"policies must be a list of policies or map labels to them; got {policies!r}")
+        raise ModelError.of("policies", f"must be a list of policies or map labels to them; got {policies!r}")
     else:
         asked = list(policies)
         labels = [policy_name(policy) for policy in asked]
@@ -179,5 +180,5 @@ def _policies(policies: Any) -> dict[str, Any]:
             )
         named = dict(zip(labels, asked, strict=True))
     if not named:
-        raise ModelError("policies is empty; give at least one")
+        raise ModelError.of("policies", "is empty; give at least one")
     return named

@@ -170,9 +170,11 @@ def sweep(
     if n_jobs is not None and (
         not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, bool) or n_jobs == 0
     ):
-        raise ModelError(f"n_jobs must be a number of workers, -1 for all cores or None; got {n_jobs!r}")
+        raise ModelError.of(
+            "n_jobs", f"must be a number of workers, -1 for all cores or None; got {n_jobs!r}"
+        )
     if errors not in ("record", "raise"):
-        raise ModelError(f"errors must be 'record' or 'raise'; got {errors!r}")
+        raise ModelError.of("errors", f"must be 'record' or 'raise'; got {errors!r}")
     root = _root(rng)
 
     with ExitStack() as stack:
@@ -284,12 +286,12 @@ def _outputs(outputs: Outputs) -> Callable[..., Any]:
     if callable(outputs):
         return outputs
     if not isinstance(outputs, Iterable):
-        raise ModelError(f"outputs must be a function or names; got {outputs!r}")
+        raise ModelError.of("outputs", f"must be a function or names; got {outputs!r}")
     names = (outputs,) if isinstance(outputs, str) else tuple(outputs)
     unknown = next((name for name in names if name not in STANDARD), None)
     if unknown is not None or not names or len(set(names)) < len(names):
-        raise ModelError(
-            f"outputs must be a function, or distinct names among {', '.join(STANDARD)}; got {names}"
+        raise ModelError.of(
+            "outputs", f"must be a function, or distinct names among {', '.join(STANDARD)}; got {names}"
         )
     return StandardOutputs(names)
 
@@ -312,7 +314,7 @@ def _takes_rng(function: Callable[..., Any]) -> bool:
 
 def _require_model(model: Any, grid: Grid) -> None:
     if not callable(model):
-        raise ModelError(f"model must be a function of the dimensions of over; got {model!r}")
+        raise ModelError.of("model", f"must be a function of the dimensions of over; got {model!r}")
     signature = _signature(model)
     if signature is None:
         return
@@ -320,8 +322,8 @@ def _require_model(model: Any, grid: Grid) -> None:
         signature.bind(**grid.keywords(0))
     except TypeError as error:
         names = ", ".join(grid.values)
-        raise ModelError(
-            f"model must be callable with the dimensions of over as keywords ({names}): {error}"
+        raise ModelError.of(
+            "model", f"must be callable with the dimensions of over as keywords ({names}): {error}"
         ) from None
 
 

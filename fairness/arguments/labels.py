@@ -83,10 +83,11 @@ def unnamed(name: str, values: Any, *axes: str) -> Any:
     table = _Table.of(name, values, axes)
     for axis in axes:
         if labels := table.named(axis):
-            raise ModelError(
-                f"{name} has labels for its {axis} ({_listed(labels)}), but a policy knows no {axis} until "
+            raise ModelError.of(
+                name,
+                f"has labels for its {axis} ({_listed(labels)}), but a policy knows no {axis} until "
                 f"it is asked about a model; put {name} into the order of the model, and pass "
-                f"{name}.to_numpy()"
+                f"{name}.to_numpy()",
             )
     return table.ordered({})
 
@@ -147,14 +148,15 @@ class _Table:
         for axis, row in labels.items():
             for place, label in enumerate(row):
                 if _is_missing(label):
-                    raise ModelError(
-                        f"{name} has no label at {place} of its {axis}, but {label!r}; give each a name, "
-                        f"or pass {name}.to_numpy()"
+                    raise ModelError.of(
+                        name,
+                        f"has no label at {place} of its {axis}, but {label!r}; give each a name, "
+                        f"or pass {name}.to_numpy()",
                     )
             if len({str(label) for label in row}) < len(row):
                 texts = [str(label) for label in row]
                 twice = next(text for text in texts if texts.count(text) > 1)
-                raise ModelError(f"{name} has the label {twice!r} more than once among its {axis}")
+                raise ModelError.of(name, f"has the label {twice!r} more than once among its {axis}")
         return _Table(name, plain, axes, labels)
 
     def named(self, axis: str) -> list[str] | None:
@@ -196,7 +198,8 @@ def _names(axis: str, given: Names, tables: list[_Table]) -> Names:
             raise ModelError(
                 f"{first} and {name} list the {axis} in different orders ({_listed(order)}; "
                 f"{_listed(labels)}), and {lead} has no labels to tell which is its own; label it, or give "
-                f"{axis} in its order"
+                f"{axis} in its order",
+                argument=first,
             )
     return tuple(order)
 
@@ -207,7 +210,8 @@ def _mismatch(name: str, axis: str, labels: list[str], names: list[str]) -> Mode
     parts = [f"lacks {_listed(missing)}"] * bool(missing) + [f"has {_listed(extra)} besides"] * bool(extra)
     return ModelError(
         f"labels of {name} must be the {axis} {_listed(names)}, in any order, but it {' and '.join(parts)}; "
-        f"rename them, or pass {name}.to_numpy() if it is in this order"
+        f"rename them, or pass {name}.to_numpy() if it is in this order",
+        argument=name,
     )
 
 

@@ -71,27 +71,30 @@ def float_array(name: str, values: ArrayLike, ndim: int | None = None) -> FloatA
             raise TypeError("got a string among them")
         array = np.array(given, dtype=np.float64, order="C")
     except (TypeError, ValueError, OverflowError) as error:
-        raise ModelError(f"{name} must be an array of numbers with rows of equal length: {error}") from None
+        raise ModelError.of(name, f"must be an array of numbers with rows of equal length: {error}") from None
     if ndim is not None and array.ndim != ndim:
-        raise ModelError(f"{name} must have {ndim} dimension{'s'[: ndim - 1]}; got shape {array.shape}")
+        raise ModelError.of(name, f"must have {ndim} dimension{'s'[: ndim - 1]}; got shape {array.shape}")
     return array
 
 
 def refuse_foreign(name: str, values: Any) -> None:
     """Refuse what numpy would read as numbers, but is none: masked entries and bytes."""
     if isinstance(values, Mapping):
-        raise ModelError(
-            f"{name} must be an array of numbers; got a {type(values).__name__}; pass "
-            "pd.Series(...) of it, which is read by its labels"
+        raise ModelError.of(
+            name,
+            f"must be an array of numbers; got a {type(values).__name__}; pass "
+            "pd.Series(...) of it, which is read by its labels",
         )
     rows = values if isinstance(values, (list, tuple)) else ()
     cells = [values, *rows, *(cell for row in rows if isinstance(row, (list, tuple)) for cell in row)]
     if any(isinstance(cell, np.ma.MaskedArray) for cell in cells):
-        raise ModelError(
-            f"{name} is a masked array, or holds one; fill it first, for example {name}.filled(0)"
+        raise ModelError.of(
+            name, f"is a masked array, or holds one; fill it first, for example {name}.filled(0)"
         )
     if any(isinstance(cell, (bytes, bytearray, memoryview)) for cell in cells):
-        raise ModelError(f"{name} must be an array of numbers; got bytes, which may be read by np.frombuffer")
+        raise ModelError.of(
+            name, "must be an array of numbers; got bytes, which may be read by np.frombuffer"
+        )
 
 
 def model_array(name: str, values: ArrayLike, model: Any, *axes: str) -> FloatArray:
@@ -108,7 +111,8 @@ def require_shape(
     """Refuse an array whose shape does not follow from that of the argument called ``other``."""
     if array.shape != shape:
         raise ModelError(
-            f"{other} has shape {reference.shape}, so {name} must have shape {shape}; got {array.shape}"
+            f"{other} has shape {reference.shape}, so {name} must have shape {shape}; got {array.shape}",
+            argument=name,
         )
 
 
@@ -120,7 +124,7 @@ def require(
         return
     place = tuple(int(k) for k in np.argwhere(~good)[0])
     where = ", ".join(f"{label[k]!r}" for label, k in zip(labels, place, strict=True))
-    raise ModelError(f"{name} must be {rule}; got {array[place]} at index {place} ({where})")
+    raise ModelError.of(name, f"must be {rule}; got {array[place]} at index {place} ({where})", *place)
 
 
 def require_whole(name: str, value: Any, least: int, most: int | None = None, hint: str = "") -> int:
@@ -128,16 +132,16 @@ def require_whole(name: str, value: Any, least: int, most: int | None = None, hi
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not whole or value < least or (most is not None and value > most):
         rule = f">= {least}" if most is None else f"from {least} to {most}"
-        raise ModelError(f"{name} must be a whole number {rule}{hint}; got {_brief(value)}")
+        raise ModelError.of(name, f"must be a whole number {rule}{hint}; got {_brief(value)}")
     if value > LARGEST:
-        raise ModelError(f"{name} must be a whole number <= 2**63 - 1{hint}; got {_brief(value)}")
+        raise ModelError.of(name, f"must be a whole number <= 2**63 - 1{hint}; got {_brief(value)}")
     return int(value)
 
 
 def require_flag(name: str, value: Any) -> bool:
     """The value as a bool; refuse what is neither True nor False."""
     if not isinstance(value, (bool, np.bool_)):
-        raise ModelError(f"{name} must be True or False; got {_brief(value)}")
+        raise ModelError.of(name, f"must be True or False; got {_brief(value)}")
     return bool(value)
 
 
@@ -145,9 +149,9 @@ def require_workers(n_jobs: Any) -> int:
     """Number of workers as an int; refuse what is neither a whole number >= 1 nor -1 for all cores."""
     good = isinstance(n_jobs, numbers.Integral) and not isinstance(n_jobs, bool)
     if not good or n_jobs == 0 or abs(int(n_jobs)) > MOST_WORKERS:
-        raise ModelError(
-            f"n_jobs must be a positive integer (at most {MOST_WORKERS}), or -1 for all cores; got "
-            f"{_brief(n_jobs)}"
+        raise ModelError.of(
+            "n_jobs",
+            f"must be a positive integer (at most {MOST_WORKERS}), or -1 for all cores; got {_brief(n_jobs)}",
         )
     return int(n_jobs)
 
@@ -185,7 +189,9 @@ def require_number(
         rule = " and ".join(f"{sign}{bound:g}" for sign, bound, _ in said)
         if above is not None and below is not None:
             kind, rule = "number", f"between {above:g} and {below:g}"
-        raise ModelError(f"{name} must be a {kind}{' ' * bool(rule)}{rule}{hint}; got {shown or repr(value)}")
+        raise ModelError.of(
+            name, f"must be a {kind}{' ' * bool(rule)}{rule}{hint}; got {shown or repr(value)}"
+        )
     return number
 
 
@@ -206,9 +212,10 @@ def generator(rng: Seed, name: str = "rng") -> np.random.Generator:
     values: list[Any] = list(rng) if several else [rng]  # type: ignore[arg-type]
     whole = all(isinstance(v, numbers.Integral) and not isinstance(v, bool) and int(v) >= 0 for v in values)
     if not whole:
-        raise ModelError(
-            f"{name} must be None, a seed or a numpy Generator; a seed is a whole number >= 0, or a list of "
-            f"such, for example {name}=1; got {_brief(rng)}"
+        raise ModelError.of(
+            name,
+            f"must be None, a seed or a numpy Generator; a seed is a whole number >= 0, or a list of "
+            f"such, for example {name}=1; got {_brief(rng)}",
         )
     seeds = [int(v) for v in values]
     return np.random.default_rng(seeds if several else seeds[0])
@@ -254,9 +261,10 @@ def spawned(rng: Seed, count: int, name: str = "rng") -> list[np.random.Generato
     try:
         return parent.spawn(count)
     except (TypeError, AttributeError):
-        raise ModelError(
-            f"{name} must be None, a seed or a numpy Generator that can spawn, for example {name}=1; "
-            f"got {_brief(rng)}, which was made without a SeedSequence"
+        raise ModelError.of(
+            name,
+            f"must be None, a seed or a numpy Generator that can spawn, for example {name}=1; "
+            f"got {_brief(rng)}, which was made without a SeedSequence",
         ) from None
 
 
@@ -273,20 +281,20 @@ def checked_names(argument: str, names: Sequence[str] | None, count: int, stem: 
     if names is None:
         return tuple(f"{stem} {k + 1}" for k in range(count))
     if isinstance(names, str):
-        raise ModelError(f"{argument} must be a sequence of {count} names; got the single string {names!r}")
+        raise ModelError.of(argument, f"must be a sequence of {count} names; got the single string {names!r}")
     if isinstance(names, Set) or not isinstance(names, Iterable):
-        raise ModelError(f"{argument} must be a sequence of {count} names; got {names!r}")
+        raise ModelError.of(argument, f"must be a sequence of {count} names; got {names!r}")
     result = tuple(str(name) for name in names)
     if len(result) != count:
-        raise ModelError(f"{argument} must list {count} names, one per {stem}; got {len(result)}")
+        raise ModelError.of(argument, f"must list {count} names, one per {stem}; got {len(result)}")
     for name in result:
         if not name.isprintable() and (signs := unprintable(name)):
-            raise ModelError(
-                f"{argument}: {name!r} has the character {signs[0]!r}, which cannot be shown; leave it out"
+            raise ModelError.of(
+                argument, f": {name!r} has the character {signs[0]!r}, which cannot be shown; leave it out"
             )
     doubled = sorted({name for name in result if result.count(name) > 1}) if len(set(result)) < count else []
     if doubled:
-        raise ModelError(f"{argument} must be distinct; {doubled[0]!r} occurs more than once")
+        raise ModelError.of(argument, f"must be distinct; {doubled[0]!r} occurs more than once")
     return result
 
 
@@ -329,12 +337,12 @@ class JobCounts(ABC):
             return np.ones(self.n_classes)
         x = model_array("counts", counts, self, "job_classes")
         if x.ndim == 0 or x.shape[-1] != self.n_classes:
-            raise ModelError(
-                f"counts has shape {x.shape}; its last axis must list the {self.n_classes} job classes"
+            raise ModelError.of(
+                "counts", f"has shape {x.shape}; its last axis must list the {self.n_classes} job classes"
             )
         if not (np.isfinite(x).all() and (x >= 0).all()):
             place = tuple(int(k) for k in np.argwhere(~(np.isfinite(x) & (x >= 0)))[0])
-            raise ModelError(f"counts must be finite and >= 0; got {x[place]} at index {place}")
+            raise ModelError.of("counts", f"must be finite and >= 0; got {x[place]} at index {place}", *place)
         return x
 
     def check_state(self, counts: ArrayLike | None) -> FloatArray:
@@ -347,9 +355,10 @@ class JobCounts(ABC):
         """
         x = self.check_counts(counts)
         if x.ndim != 1:
-            raise ModelError(
-                f"counts must have shape ({self.n_classes},); got {x.shape}; "
-                "for a batch call the policy itself: policy(problem, counts)"
+            raise ModelError.of(
+                "counts",
+                f"must have shape ({self.n_classes},); got {x.shape}; "
+                "for a batch call the policy itself: policy(problem, counts)",
             )
         return x
 
@@ -371,9 +380,9 @@ def replaced(
     """
     names = [name for name in ("job_classes", "servers", "resources") if hasattr(model, name)]
     choices = [*first, *others, *optional, *names]
-    unknown = set(changes) - set(choices)
-    if unknown:
-        raise ModelError(f"unknown argument {sorted(unknown)[0]!r}; choose from {', '.join(choices)}")
+    if unknown := sorted(set(changes) - set(choices)):
+        told = f"unknown argument {unknown[0]!r}; choose from {', '.join(choices)}"
+        raise ModelError(told, argument=unknown[0])
     source = dict(zip(first, model._source, strict=False))  # type: ignore[attr-defined]
     kept: dict[str, Any] = {n: getattr(model, n) if source.get(n) is None else source[n] for n in first}
     kept |= {n: getattr(model, n) for n in others}

@@ -149,9 +149,10 @@ class Cluster(JobCounts):
         c = float_array("capacities", capacities, ndim=2)
         (n, m), s = d.shape, c.shape[0]
         if n == 0 or m == 0 or s == 0:
-            raise ModelError(
-                f"demands has shape {d.shape} and capacities {c.shape}; "
-                "give at least one class, one server and one resource"
+            raise ModelError.of(
+                "demands",
+                f"has shape {d.shape} and capacities {c.shape}; "
+                "give at least one class, one server and one resource",
             )
         classes = checked_names("job_classes", named["job_classes"], n, "class")
         hosts = checked_names("servers", named["servers"], s, "server")
@@ -164,7 +165,9 @@ class Cluster(JobCounts):
         require("weights", w, np.isfinite(w) & (w > 0), "finite and > 0", classes)
         for k in np.flatnonzero(~d.any(axis=1)):
             raise ModelError(
-                f"job class {classes[k]!r} demands nothing, so its allocation is unbounded; give it a demand"
+                f"job class {classes[k]!r} demands nothing, so its allocation is unbounded; give it a demand",
+                argument="demands",
+                index=(k,),
             )
         allowed = _eligibility(eligible, (n, s))
         nominal = _alone(d, c)
@@ -172,8 +175,8 @@ class Cluster(JobCounts):
         tasks = nominal if gamma is None else float_array("gamma", gamma, ndim=2)
         if gamma is not None:
             if tasks.shape != (n, s):
-                raise ModelError(
-                    f"gamma must have shape (n_classes, n_servers) = {(n, s)}; got {tasks.shape}"
+                raise ModelError.of(
+                    "gamma", f"must have shape (n_classes, n_servers) = {(n, s)}; got {tasks.shape}"
                 )
             require("gamma", tasks, np.isfinite(tasks) & (tasks >= 0), "finite and >= 0", classes, hosts)
             _agree(tasks, nominal, allowed, classes, hosts)
@@ -183,13 +186,16 @@ class Cluster(JobCounts):
         if gamma is not None:
             _speeds_in_range(tasks, nominal, usable, classes, hosts)
         for k in np.flatnonzero(~usable.any(axis=1)):
+            argument, why = _why(int(k), hosts, columns, d, c, allowed)
             raise ModelError(
-                f"job class {classes[k]!r} can run nowhere: {_why(int(k), hosts, columns, d, c, allowed)}"
+                f"job class {classes[k]!r} can run nowhere: {why}", argument=argument, index=(k,)
             )
         for i in np.flatnonzero(~usable.any(axis=0)):
             raise ModelError(
                 f"no class can use {hosts[i]!r}: none is eligible there and finds all that it demands; "
-                "remove the server or make a class eligible"
+                "remove the server or make a class eligible",
+                argument="capacities",
+                index=(i,),
             )
         for name, value in (
             ("demands", frozen(d)),
@@ -380,7 +386,9 @@ def _in_range(
                 raise ModelError(
                     f"demands[{k}, {r}] = {demands[k, r]:g} over capacities[{i}, {r}] = {capacities[i, r]:g} "
                     f"({classes[k]!r}, {hosts[i]!r}, {columns[r]!r}) is beyond the range of floats; "
-                    "give this resource another unit"
+                    "give this resource another unit",
+                    argument="demands",
+                    index=(k, r),
                 )
 
 
@@ -399,7 +407,9 @@ def _speeds_in_range(
         raise ModelError(
             f"gamma[{k}, {i}] = {gamma[k, i]:g} for {classes[k]!r} on {hosts[i]!r}, where demands and "
             f"capacities give {nominal[k, i]:g}: a quotient is beyond the range of floats; "
-            "give the tasks another unit"
+            "give the tasks another unit",
+            argument="gamma",
+            index=(k, i),
         )
 
 
@@ -410,11 +420,13 @@ def _eligibility(eligible: ArrayLike | None, shape: tuple[int, int]) -> NDArray[
     try:
         given = np.asarray(eligible)
     except ValueError as error:
-        raise ModelError(f"eligible must have rows of equal length: {error}") from None
+        raise ModelError.of("eligible", f"must have rows of equal length: {error}") from None
     if given.shape != shape:
-        raise ModelError(f"eligible must have shape (n_classes, n_servers) = {shape}; got {given.shape}")
+        raise ModelError.of(
+            "eligible", f"must have shape (n_classes, n_servers) = {shape}; got {given.shape}"
+        )
     if given.dtype != bool and not np.isin(given, (0, 1)).all():
-        raise ModelError("eligible must hold booleans: True where the class may run on the server")
+        raise ModelError.of("eligible", "must hold booleans: True where the class may run on the server")
     allowed = given.astype(bool)
     allowed.flags.writeable = False
     return allowed
@@ -436,9 +448,11 @@ def _agree(
         )
     for state, value, remedy in clashes:
         for k, i in np.argwhere(state & value):
-            raise ModelError(
-                f"gamma contradicts the model: gamma[{k}, {i}] = {gamma[k, i]:g} for {classes[k]!r} on "
-                f"{hosts[i]!r}, but this server {remedy}"
+            raise ModelError.of(
+                "gamma",
+                f"contradicts the model: gamma[{k}, {i}] = {gamma[k, i]:g} for {classes[k]!r} on "
+                f"{hosts[i]!r}, but this server {remedy}",
+                *(k, i),
             )
 
 
@@ -449,15 +463,16 @@ def _why(
     demands: FloatArray,
     capacities: FloatArray,
     allowed: NDArray[np.bool_] | None,
-) -> str:
-    """Why class k can run nowhere, and what to do."""
+) -> tuple[str, str]:
+    """Which argument lets class k run nowhere, and why and what to do."""
     if allowed is not None and not allowed[k].any():
-        return f"eligible[{k}] is False on all servers; make it eligible somewhere or remove the class"
+        why = f"eligible[{k}] is False on all servers; make it eligible somewhere or remove the class"
+        return "eligible", why
     for i in range(len(hosts)):
         lacking = (demands[k] > 0) & (capacities[i] == 0)
         if (allowed is None or allowed[k, i]) and lacking.any():
-            return (
+            return "demands", (
                 f"every server that it may use lacks something it demands ({hosts[i]!r} has no "
                 f"{columns[int(np.argmax(lacking))]!r}); add capacity or remove the class"
             )
-    return f"gamma[{k}] is 0 on all servers; give a positive entry or remove the class"
+    return "gamma", f"gamma[{k}] is 0 on all servers; give a positive entry or remove the class"

@@ -119,7 +119,7 @@ class Problem(JobCounts):
         a = float_array("demands", demands, ndim=2)
         n, m = a.shape
         if n == 0 or m == 0:
-            raise ModelError(f"demands has shape {a.shape}; give at least one class and one resource")
+            raise ModelError.of("demands", f"has shape {a.shape}; give at least one class and one resource")
         names = checked_names("job_classes", named["job_classes"], n, "class")
         columns = checked_names("resources", named["resources"], m, "resource")
         require("demands", a, np.isfinite(a) & (a >= 0), "finite and >= 0", names, columns)
@@ -135,7 +135,9 @@ class Problem(JobCounts):
         for i in np.flatnonzero(~a.any(axis=1) & np.isinf(cap)):
             raise ModelError(
                 f"job class {names[i]!r} demands nothing and has no limit, so its allocation is "
-                f"unbounded; give it a demand or set limits[{i}]"
+                f"unbounded; give it a demand or set limits[{i}]",
+                argument="demands",
+                index=(i,),
             )
         for name, value in (
             ("demands", frozen(a)),
@@ -154,7 +156,9 @@ class Problem(JobCounts):
             raise ModelError(
                 f"demands[{row}, {column}] = {a[row, column]:g} over capacities[{column}] = {c[column]:g} "
                 f"({names[row]!r}, {columns[column]!r}) is beyond the range of floats; give this resource "
-                "another unit"
+                "another unit",
+                argument="demands",
+                index=(row, column),
             )
 
     @property

@@ -6,8 +6,7 @@ below refuse is told with the line of the key that they name.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -19,7 +18,7 @@ from fairness.arguments.validation import FloatArray
 from fairqueues.scenario import names
 from fairqueues.scenario.reading import Place
 from fairqueues.scenario.sections import Document, Network, Traffic
-from fairqueues.scenario.source_text import Path, near
+from fairqueues.scenario.source_text import Path, ScenarioError, near
 
 __all__ = ["Built", "build_laws", "build_model", "build_policies", "build_system", "located"]
 
@@ -35,31 +34,17 @@ class Built:
 
 
 @contextmanager
-def located(place: Place, path: Path, keys: Sequence[str] = ()) -> Iterator[None]:
-    """Turn errors of the library into one-liners about the key, of ``keys`` in ``path``, that they name."""
+def located(place: Place, path: Path) -> Iterator[None]:
+    """Turn errors of the library into one-liners about the key below ``path`` that is their argument."""
     try:
         yield
+    except ScenarioError:
+        raise
     except FairqueuesError as error:
-        if type(error).__name__ == "ScenarioError":
-            raise
-        message = str(error)
-        raise place.error((*path, *_named(message, keys)), message) from None
-
-
-def _named(message: str, keys: Sequence[str]) -> Path:
-    """Key, and indices if given, that a message of the library is about."""
-    if "routes" in keys and (route := re.search(r"\broute of '([^']*)'", message)):
-        return ("routes", route[1])
-    for pattern in (r"\b{} must\b", r"\b{}\[", r"\b{}\b"):
-        found = [
-            (m.start(), key) for key in keys if (m := re.search(pattern.format(re.escape(key)), message))
-        ]
-        if found:
-            key = min(found)[1]
-            index = re.search(rf"\b{re.escape(key)}\[([\d, ]+)\]|at index \(?([\d, ]+)\)?", message)
-            places = re.findall(r"\d+", index[0].replace(key, "", 1)) if index else []
-            return (key, *(int(k) for k in places))
-    return ()
+        at: Path = () if error.argument is None else (error.argument, *error.index)
+        while at and (*path, *at) not in place.lines:
+            at = at[:-1]
+        raise place.error((*path, *at), str(error)) from None
 
 
 def build_model(document: Document, place: Place) -> Built:
@@ -77,7 +62,7 @@ def build_model(document: Document, place: Place) -> Built:
     arguments = {k: getattr(section, k) for k in section.model_fields_set}
     for key, rows in arguments.items():
         _require_rectangle(place, (given[0], key), rows)
-    with located(place, (given[0],), list(arguments)):
+    with located(place, (given[0],)):
         model = Problem(**arguments) if given[0] == "pool" else Cluster(**arguments)
     return Built(model)
 
@@ -128,7 +113,7 @@ def _network(network: Network, place: Place) -> Built:
             if getattr(network, key) is not None:
                 raise place.error((*path, key), "is for routes; with traffic all pairs are alike")
         gravity = network.traffic
-        with located(place, (*path, "traffic"), ["weights", "exponent", "total", "pairs"]):
+        with located(place, (*path, "traffic")):
             found = gravity_traffic(
                 graph,
                 float(gravity.total),
@@ -139,7 +124,7 @@ def _network(network: Network, place: Place) -> Built:
             )
         return Built(found.problem, found.loads)
     routes = {name: tuple(r) if len(r) == 2 else list(r) for name, r in (network.routes or {}).items()}
-    with located(place, path, ["links", "weights", "limits", "routes"]):
+    with located(place, path):
         return Built(
             data_network(graph, routes, length=network.length, weights=network.weights, limits=network.limits)
         )
@@ -202,7 +187,6 @@ def build_system(traffic: Traffic, built: Built, place: Place, swept: Any = None
         )
     if traffic.load is not None and given and key != "mix":
         raise place.error((*path, "load"), f"load goes with mix; with {key} it would say the same twice")
-    keys = ["arrival_rates", "mean_sizes", "loads", "mix", "load"]
     sizes: Any = traffic.mean_sizes
     if isinstance(sizes, list) and len(sizes) != built.model.n_classes:
         raise place.error(
@@ -216,7 +200,7 @@ def build_system(traffic: Traffic, built: Built, place: Place, swept: Any = None
             (*path, key),
             f"{key} has {len(values)} entries for {built.model.n_classes} job classes; give one per class",
         )
-    with located(place, path, keys):
+    with located(place, path):
         mean_sizes = np.asarray(sizes, dtype=float)
         if load is not None:
             return System.with_load(built.model, values, float(load), mean_sizes)

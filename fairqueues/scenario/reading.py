@@ -6,6 +6,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any, get_args
 
@@ -34,17 +35,25 @@ class Place:
     def __init__(self, text: str, name: str) -> None:
         self.name = name
         self._text = text
-        self._lines: dict[Path, int] | None = None
+
+    @cached_property
+    def lines(self) -> dict[Path, int]:
+        """Line of every key, table and element."""
+        return key_lines(self._text)
 
     def error(self, path: Path, message: str, at: Path | None = None) -> ScenarioError:
         """Error about the key or element at a path, with the line of that of ``at`` if it differs."""
-        if self._lines is None:
-            self._lines = key_lines(self._text)
         known = path if at is None else at
-        while known not in self._lines:
+        while known not in self.lines:
             known = known[:-1]
         where = f", {dotted(path)}" if path else ""
-        return ScenarioError(f"{self.name}, line {self._lines[known]}{where}: {' '.join(message.split())}")
+        message = f"{self.name}, line {self.lines[known]}{where}: {' '.join(message.split())}"
+        keys = [k for k, part in enumerate(path) if isinstance(part, str)]
+        return (
+            ScenarioError(message, argument=str(path[keys[-1]]), index=path[keys[-1] + 1 :])
+            if keys
+            else ScenarioError(message)
+        )
 
 
 def read_text(path: str | os.PathLike[str]) -> str:

@@ -175,7 +175,8 @@ class System:
             where = "the servers" if shape.is_cluster else "the busiest resource"
             raise ModelError(
                 f"mix {np.asarray(mix)} puts relative load {busiest:g} on {where}; "
-                "it must be positive and finite"
+                "it must be positive and finite",
+                argument="mix",
             )
         load = require_number("load", load, above=0)
         means = np.array([law.mean for law in laws])
@@ -488,14 +489,14 @@ def _per_class(
     """Validated vector with one entry per class, >= 0 or > 0."""
     values = model_array(name, given, problem, "job_classes")
     if values.shape != (problem.n_classes,):
-        raise ModelError(
-            f"{name} must have shape ({problem.n_classes},), one entry per job class; got {values.shape}"
+        raise ModelError.of(
+            name, f"must have shape ({problem.n_classes},), one entry per job class; got {values.shape}"
         )
     good, rule = (values > 0, "> 0") if positive else (values >= 0, ">= 0")
     good &= np.isfinite(values)
     if not good.all():
         k = int(np.argmin(good))
-        raise ModelError(
-            f"{name} must be finite and {rule}; got {values[k]} at index {k} ({problem.job_classes[k]!r})"
+        raise ModelError.of(
+            name, f"must be finite and {rule}; got {values[k]} at index {k} ({problem.job_classes[k]!r})", k
         )
     return values

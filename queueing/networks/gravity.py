@@ -167,16 +167,16 @@ def gravity_traffic(
       fits 3.262 times; Washington-New York is full first
     """
     if not isinstance(graph, nx.Graph) or graph.is_multigraph():
-        raise ModelError("graph must be a networkx Graph or DiGraph without parallel links")
+        raise ModelError.of("graph", "must be a networkx Graph or DiGraph without parallel links")
     if not (_finite(total) and total > 0):
-        raise ModelError(f"total must be a finite number > 0; got {total!r}")
+        raise ModelError.of("total", f"must be a finite number > 0; got {total!r}")
     if not (_finite(exponent) and exponent >= 0):
-        raise ModelError(f"exponent must be a finite number >= 0; got {exponent!r}")
+        raise ModelError.of("exponent", f"must be a finite number >= 0; got {exponent!r}")
     nodes = _weights(graph, weights, capacity)
     directed = graph.is_directed()
     found = [(u, v) for u, v in (permutations if directed else combinations)(nodes, 2)]
     if not found:
-        raise ModelError("fewer than two nodes have a weight > 0, so there is no traffic")
+        raise ModelError("fewer than two nodes have a weight > 0, so there is no traffic", argument="weights")
     keep = len(found) if pairs is None else min(len(found), require_whole("pairs", pairs, 1))
     # Logarithms, so that neither products of weights nor powers of distances leave the floats.
     logs = np.array([math.log(nodes[u]) + math.log(nodes[v]) for u, v in found])
@@ -207,9 +207,10 @@ def _weights(
         given: dict[Hashable, Any] = dict.fromkeys(graph, 0.0)
         for u, v, room in graph.edges(data=capacity):
             if not (_finite(room) and room >= 0):
-                raise ModelError(
-                    f"weights are capacities by default, but link {u}-{v} has {capacity} {room!r}; "
-                    "it must be a finite number >= 0"
+                raise ModelError.of(
+                    "weights",
+                    f"are capacities by default, but link {u}-{v} has {capacity} {room!r}; "
+                    "it must be a finite number >= 0",
                 )
             given[u] += float(room)
             if not graph.is_directed():
@@ -218,12 +219,13 @@ def _weights(
         given = dict(graph.nodes(data=weights)) if isinstance(weights, str) else dict(weights)
         unknown = [node for node in given if node not in graph]
         if unknown:
-            raise ModelError(f"weights name the node {unknown[0]!r}, which is not in the graph")
+            raise ModelError.of("weights", f"name the node {unknown[0]!r}, which is not in the graph")
     for node in graph:
         value: Any = given.get(node)
         if not (_finite(value) and value >= 0):
             named = f"attribute {weights!r}" if isinstance(weights, str) else "weight"
-            raise ModelError(f"{named} of node {node!r} must be a finite number >= 0; got {value!r}")
+            told = f"{named} of node {node!r} must be a finite number >= 0; got {value!r}"
+            raise ModelError(told, argument="weights", index=(node,))
     return {node: float(given[node]) for node in graph if given[node] > 0}
 
 

@@ -124,11 +124,13 @@ def linear_network(n_links: int, *, capacity: Any = 1) -> Problem:
       capacity                      1       1
     """
     if not isinstance(n_links, numbers.Integral) or n_links < 1:
-        raise ModelError(f"n_links must be a positive integer; got {n_links!r}")
+        raise ModelError.of("n_links", f"must be a positive integer; got {n_links!r}")
     n = int(n_links)
     capacities = [capacity] * n if isinstance(capacity, numbers.Number) else list(capacity)
     if len(capacities) != n:
-        raise ModelError(f"capacity must be one number or {n} numbers, one per link; got {len(capacities)}")
+        raise ModelError.of(
+            "capacity", f"must be one number or {n} numbers, one per link; got {len(capacities)}"
+        )
     unit = [[int(i == j) for j in range(n)] for i in range(n)]
     return Problem(
         [[1] * n, *unit],
@@ -173,10 +175,10 @@ def wireless_cell(
     for k, rate in enumerate(values):
         label = names[k] if names else f"index {k}"
         if not (_finite(rate) and rate > 0):
-            raise ModelError(f"rates must be finite numbers > 0; got {rate!r} for {label!r}")
+            raise ModelError.of("rates", f"must be finite numbers > 0; got {rate!r} for {label!r}")
         demands.append([1 / Fraction(rate) if isinstance(rate, numbers.Rational) else 1.0 / float(rate)])
     if not demands:
-        raise ModelError("rates is empty; give the rate of at least one class")
+        raise ModelError.of("rates", "is empty; give the rate of at least one class")
     return Problem(demands, [1], weights=weights, limits=limits, job_classes=names, resources=["air time"])
 
 
@@ -259,62 +261,75 @@ def _problem_on(
 def _ratio(ack_ratio: Any, name: str) -> Any:
     if isinstance(ack_ratio, Mapping):
         if name not in ack_ratio:
-            raise ModelError(f"ack_ratio has no entry for connection {name!r}")
+            raise ModelError.of("ack_ratio", f"has no entry for connection {name!r}")
         ack_ratio = ack_ratio[name]
     if not (_finite(ack_ratio) and ack_ratio >= 0):
-        raise ModelError(f"ack_ratio must be a finite number >= 0; got {ack_ratio!r} for {name!r}")
+        raise ModelError.of("ack_ratio", f"must be a finite number >= 0; got {ack_ratio!r} for {name!r}")
     return ack_ratio
 
 
 def _links(graph: nx.Graph, capacity: str) -> dict[Link, Any]:
     """Capacity of every link, in the order of the edges."""
     if graph.is_multigraph():
-        raise ModelError("graph has parallel links; add up their capacities in a Graph or DiGraph")
+        raise ModelError.of("graph", "has parallel links; add up their capacities in a Graph or DiGraph")
     links = {}
     for u, v, value in graph.edges(data=capacity):
         _require_number(u, v, capacity, value, "capacity")
         links[u, v] = value
     if not links:
-        raise ModelError("graph has no links; add edges with a capacity")
+        raise ModelError.of("graph", "has no links; add edges with a capacity")
     return links
 
 
 def _require_number(u: Hashable, v: Hashable, attribute: str, value: Any, role: str) -> None:
     if value is None:
-        raise ModelError(f"link {u}-{v} has no attribute {attribute!r}; set graph.edges[u, v][{attribute!r}]")
+        raise ModelError(
+            f"link {u}-{v} has no attribute {attribute!r}; set graph.edges[u, v][{attribute!r}]",
+            argument="graph",
+        )
     if not (_finite(value) and value >= 0):
-        raise ModelError(f"{role} must be a finite number >= 0; got {value!r} on link {u}-{v}")
+        raise ModelError(
+            f"{role} must be a finite number >= 0; got {value!r} on link {u}-{v}", argument="graph"
+        )
+
+
+def _refused(name: Hashable, said: str) -> ModelError:
+    """Error about the route of a class."""
+    return ModelError(said, argument="routes", index=(name,))
 
 
 def _paths(graph: nx.Graph, routes: Mapping[str, Route], length: str | None) -> dict[str, Route]:
     if not isinstance(routes, Mapping):
-        raise ModelError(f"routes must map names of classes to routes; got {type(routes).__name__}")
+        raise ModelError.of("routes", f"must map names of classes to routes; got {type(routes).__name__}")
     if length is not None:
         # networkx would take a missing length for 1.
         for u, v, value in graph.edges(data=length):
             _require_number(u, v, length, value, "length")
     if not routes:
-        raise ModelError("routes is empty; give at least one class with a path or a (source, target) pair")
+        raise ModelError.of(
+            "routes", "is empty; give at least one class with a path or a (source, target) pair"
+        )
     paths = {}
     for name, route in routes.items():
         if isinstance(route, str) or not isinstance(route, Sequence) or len(route) < 2:
-            raise ModelError(
+            raise _refused(
+                name,
                 f"route of {name!r} must be a list of at least 2 nodes or a tuple (source, target); "
-                f"got {route!r}"
+                f"got {route!r}",
             )
         for node in route:
             if node not in graph:
-                raise ModelError(f"route of {name!r} names the node {node!r}, which is not in the graph")
+                raise _refused(name, f"route of {name!r} names the node {node!r}, which is not in the graph")
         if isinstance(route, tuple) and len(route) == 2:
             source, target = route
             if source == target:
-                raise ModelError(f"route of {name!r} has the same source and target {source!r}")
+                raise _refused(name, f"route of {name!r} has the same source and target {source!r}")
             try:
                 route = nx.shortest_path(graph, source, target, weight=length)
             except nx.NetworkXNoPath:
-                raise ModelError(f"no path from {source!r} to {target!r} for {name!r}") from None
+                raise _refused(name, f"no path from {source!r} to {target!r} for {name!r}") from None
         if str(name) in paths:
-            raise ModelError(f"two routes have the name {str(name)!r}; names must be distinct as text")
+            raise _refused(name, f"two routes have the name {str(name)!r}; names must be distinct as text")
         paths[str(name)] = route
     return paths
 
@@ -325,4 +340,4 @@ def _column(column: dict[Link, int], graph: nx.Graph, name: str, u: Hashable, v:
         return column[u, v]
     if not graph.is_directed() and (v, u) in column:
         return column[v, u]
-    raise ModelError(f"route of {name!r} uses the link {u}-{v}, which is not in the graph")
+    raise _refused(name, f"route of {name!r} uses the link {u}-{v}, which is not in the graph")

@@ -164,7 +164,7 @@ WRONG = {
     ),
     "too few names": (POOL + 'resources = ["A"]\n', 9, "pool.resources", "must list 2 names"),
     "counts": ("counts = [1]\n" + POOL, 1, "counts", "counts has 1 entries for 2 job classes"),
-    "unbounded": (_with("[1, 4]", "[0, 0]"), 4, "pool.demands", "demands nothing and has no limit"),
+    "unbounded": (_with("[1, 4]", "[0, 0]"), 5, "pool.demands[0]", "demands nothing and has no limit"),
     "two models": (POOL + CLUSTER.split("\n", 2)[2], 9, "cluster", r"there is \[pool\] too; remove one"),
     "eligible": (
         CLUSTER + "eligible = [[true, 1], [true, true]]\n",
@@ -468,6 +468,8 @@ def test_a_wrong_file_is_told_in_one_line(case):
     start = f"file.toml, line {line}: " if not key else f"file.toml, line {line}, {key}: "
     assert message.startswith(start), message
     assert re.search(said, message[len(start) :]), message
+    place = "".join(f"[{k}]" for k in caught.value.index)
+    assert key.endswith(f"{caught.value.argument or ''}{place}")
 
 
 def test_nesting_beyond_all_measure():
