@@ -1,29 +1,36 @@
-"""Small instances of cloud scale in fractions, and Algorithm 1 of Kash et al. in fractions."""
+"""Small instances of cloud scale, and the algorithms of Kash et al. as printed, in fractions."""
 
 from fractions import Fraction as F
 
 import numpy as np
+from hypothesis import strategies as st
 from scipy import sparse
 
 from fairness.cloud import SparseDemands
 
 
-def algorithm_1(demands, weights, most=None):
-    """Rounds of Kash et al., Algorithm 1, in fractions: allocations A_ir, and x_t of each round."""
+def in_fractions(demands, weights, epsilon=F(0), most=None):
+    """Inner loop of Algorithm 2, with epsilon 0 Algorithm 1: levels z, y_t of each round, s at the end."""
     n, m = len(demands), len(demands[0])
+    needs = [[r for r in range(m) if row[r] > 0] for row in demands]
     d = [[v / max(row) for v in row] for row in demands]
-    rho = [min(weights[i][r] / d[i][r] for r in range(m) if d[i][r] > 0) for i in range(n)]
-    left, active, given, rises = [F(1)] * m, set(range(n)), [[F(0)] * m for _ in range(n)], []
-    while active and len(rises) != most:
-        load = [sum((rho[i] * d[i][r] for i in active), F(0)) for r in range(m)]
-        x = min(left[r] / load[r] for r in range(m) if load[r] > 0)
-        rises.append(x)
-        for i in active:
-            for r in range(m):
-                given[i][r] += x * rho[i] * d[i][r]
-        left = [left[r] - x * load[r] for r in range(m)]
-        active = {i for i in active if all(left[r] > 0 for r in range(m) if d[i][r] > 0)}
-    return given, rises
+    rho = [min(weights[i][r] / d[i][r] for r in needs[i]) for i in range(n)]
+    left, active, y = [F(1)] * m, set(range(n)), [F(0)]
+    mu = [sum((rho[i] * d[i][r] for i in range(n)), F(0)) for r in range(m)]  # line 8
+    z = [F(0)] * n
+    while active and len(y) - 1 != most:
+        x = min(left[r] / mu[r] for r in range(m) if mu[r] > 0)  # line 13
+        y.append(y[-1] + x)
+        left = [left[r] - x * mu[r] for r in range(m)]  # line 15
+        kept = {i for i in active if all(left[r] > epsilon for r in needs[i])}  # line 16
+        for i in active - kept:
+            mu = [mu[r] - rho[i] * d[i][r] for r in range(m)]  # line 17
+            z[i] = y[-1]  # line 18
+        active = kept
+    for i in active:
+        z[i] = y[-1]  # line 21
+    # Levels are in units of the largest demand.
+    return tuple(np.array(values, dtype=float) for values in (z, y[1:], left))
 
 
 def sparse_of(rows):
@@ -63,3 +70,13 @@ def random_rows(n, m, longest, seed=3, dtype=float):
     matrix.sum_duplicates()
     matrix.data = np.minimum(matrix.data, 1.0).astype(dtype)
     return matrix
+
+
+@st.composite
+def small_instances(draw):
+    """Demands, zeros and ties among them, and entitlements to each resource that sum to 1."""
+    n, m = draw(st.integers(1, 6)), draw(st.integers(1, 5))
+    entry = st.one_of(st.just(0.0), st.sampled_from([1e-6, 0.1, 0.25, 1.0]), st.floats(1e-3, 1.0))
+    rows = [draw(st.lists(entry, min_size=m, max_size=m).filter(any)) for _ in range(n)]
+    weights = np.array([draw(st.lists(st.floats(0.01, 1.0), min_size=m, max_size=m)) for _ in range(n)])
+    return np.array(rows), weights / weights.sum(axis=0)

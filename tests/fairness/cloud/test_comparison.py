@@ -8,10 +8,8 @@ from fairness import ModelError
 from fairness.cloud.approximate import dcdrf
 from fairness.cloud.comparison import Comparison, compare
 from fairness.cloud.exact import edrf
-from fairness.cloud.model.demands import SparseDemands
 from fairness.cloud.rounds import edrf_rounds
-
-WORKED = SparseDemands.from_lists([[(0, 1.0)], [(0, 0.5), (1, 1.0)], [(1, 1.0)]], n_resources=2)
+from tests.fairness.cloud.instances import WORKED
 
 
 def test_worked_example():
