@@ -8,7 +8,7 @@ from .policies.bottleneck import BottleneckMax
 from .policies.bottleneck_set import BottleneckSet, all_bottleneck_max
 from .policies.maxmin import DRF, MaxMin
 from .policies.proportional import AlphaFair, ProportionalFair
-from .policies.servers.distributed import Transient, distributed_psdsf
+from .policies.servers.distributed import DistributedRun, distributed_psdsf
 from .policies.servers.per_server import PerServerDRF
 from .policies.servers.psdsf import PSDSF
 from .policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
@@ -36,6 +36,7 @@ __all__ = [
     "Certificate",
     "Cluster",
     "ClusterAllocation",
+    "DistributedRun",
     "FairqueuesError",
     "InfeasibleError",
     "MaxMin",
@@ -44,7 +45,6 @@ __all__ = [
     "PerServerDRF",
     "Problem",
     "ProportionalFair",
-    "Transient",
     "UnstableError",
     "all_bottleneck_max",
     "allocate",

@@ -8,16 +8,13 @@ are Tol's muted ones, made for the same readers.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from fairness.policies.asset import AssetFair
-from fairness.policies.bottleneck import BottleneckMax
-from fairness.policies.maxmin import DRF, MaxMin
-from fairness.policies.proportional import AlphaFair, ProportionalFair
-from fairness.policies.servers.per_server import PerServerDRF
-from fairness.policies.servers.psdsf import PSDSF
-from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
-from fairness.protocol.cluster_policy import ClusterPolicy
-from fairness.protocol.policy import Policy, policy_name
+if TYPE_CHECKING:
+    from fairness.protocol.cluster_policy import ClusterPolicy
+    from fairness.protocol.policy import Policy
 
 __all__ = ["CATALOGUE", "CLUSTER_CATALOGUE", "Entry", "colour"]
 
@@ -26,35 +23,59 @@ __all__ = ["CATALOGUE", "CLUSTER_CATALOGUE", "Entry", "colour"]
 class Entry:
     """A policy, its colour, and the checks of the battery that it fails by nature.
 
-    The battery is :func:`fairness.testing.check_policy`.
+    The policy is made when it is asked for, so that a colour costs no solver. The battery is
+    :func:`fairness.testing.check_policy`.
+
+    Attributes
+    ----------
+    name : str
+        That of the policy.
+    place : str
+        Module of its class in :mod:`fairness.policies`, and the class: "maxmin:DRF".
+    colour : str
+    skip : frozenset of str
+        Checks of the battery.
+    arguments : tuple
+        Those of the class.
     """
 
-    policy: Policy | ClusterPolicy
+    name: str
+    place: str
     colour: str
     skip: frozenset[str] = frozenset()
+    arguments: tuple[Any, ...] = ()
+
+    @cached_property
+    def policy(self) -> Any:
+        """The policy: a :class:`~fairness.protocol.policy.Policy` or a cluster policy."""
+        module, _, name = self.place.partition(":")
+        policy: Policy | ClusterPolicy = getattr(import_module(f"fairness.policies.{module}"), name)(
+            *self.arguments
+        )
+        return policy
 
 
 CATALOGUE: tuple[Entry, ...] = (
-    Entry(MaxMin(), "#999999", skip=frozenset({"task units"})),
-    Entry(DRF(), "#D55E00"),
-    Entry(ProportionalFair(), "#0072B2"),
-    Entry(BottleneckMax(), "#009E73"),
-    Entry(AlphaFair(2), "#CC79A7", skip=frozenset({"task units"})),
-    Entry(AssetFair(), "#E69F00", skip=frozenset({"duplicated resource"})),
+    Entry("MMF", "maxmin:MaxMin", "#999999", frozenset({"task units"})),
+    Entry("DRF", "maxmin:DRF", "#D55E00"),
+    Entry("PF", "proportional:ProportionalFair", "#0072B2"),
+    Entry("BMF", "bottleneck:BottleneckMax", "#009E73"),
+    Entry("alpha=2", "proportional:AlphaFair", "#CC79A7", frozenset({"task units"}), (2,)),
+    Entry("Asset", "asset:AssetFair", "#E69F00", frozenset({"duplicated resource"})),
 )
 
 CLUSTER_CATALOGUE: tuple[Entry, ...] = (
-    Entry(PSDSF(), "#332288"),
-    Entry(PSDSF(division="time"), "#88CCEE", skip=frozenset({"one server"})),
-    Entry(TSF(), "#117733"),
-    Entry(TSF("dedicated"), "#44AA99"),
-    Entry(CDRFH(), "#DDCC77"),
-    Entry(DRFH(), "#CC6677"),
-    Entry(CDRF(), "#882255"),
-    Entry(PerServerDRF(), "#999999"),
+    Entry("PS-DSF rdm", "servers.psdsf:PSDSF", "#332288"),
+    Entry("PS-DSF tdm", "servers.psdsf:PSDSF", "#88CCEE", frozenset({"one server"}), ("time",)),
+    Entry("TSF", "servers.task_share:TSF", "#117733"),
+    Entry("TSF dedicated", "servers.task_share:TSF", "#44AA99", arguments=("dedicated",)),
+    Entry("C-DRFH", "servers.task_share:CDRFH", "#DDCC77"),
+    Entry("DRFH", "servers.task_share:DRFH", "#CC6677"),
+    Entry("CDRF", "servers.task_share:CDRF", "#882255"),
+    Entry("DRF per server", "servers.per_server:PerServerDRF", "#999999"),
 )
 
-_COLOURS = {policy_name(entry.policy): entry.colour for entry in (*CATALOGUE, *CLUSTER_CATALOGUE)}
+_COLOURS = {entry.name: entry.colour for entry in (*CATALOGUE, *CLUSTER_CATALOGUE)}
 _MODELS = {"balanced fairness": "#000000", "bound": "#56B4E9"}
 
 

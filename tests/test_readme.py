@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fairness import Problem
+from fairness.catalogue import Entry
 from fairness.testing import check_policy
 
 ROOT = Path(__file__).parent.parent
@@ -38,6 +39,8 @@ def test_the_recipe_for_a_policy_works_as_printed(tmp_path):
     spec.loader.exec_module(recipe)
     policy = recipe.StaticPartition()
     assert policy(Problem([[1, 4], [3, 1]], [9, 18]), [1, 1]).tolist() == [2.25, 1.5]
-    skip = set(re.search(r"skip=frozenset\((.*?)\)", entry).group(1).strip("{}").replace('"', "").split(", "))
-    assert skip == {"pareto"}
-    check_policy(policy, skip=skip)
+    line = eval(entry.strip(), {"Entry": Entry})
+    assert line.place == f"{spec.name}:{type(policy).__name__}"
+    assert line.name == policy.name
+    assert line.skip == {"pareto"}
+    check_policy(policy, skip=line.skip)

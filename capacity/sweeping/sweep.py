@@ -57,7 +57,7 @@ from capacity.sweeping.points import STANDARD, Failure, Point, Record, StandardO
 from capacity.sweeping.results import Results
 from fairness.arguments.validation import A_GENERATOR, Seed
 from fairness.errors import FairqueuesError, ModelError
-from fairness.machine.versions import version
+from fairness.versions import version
 from queueing.simulation.replications import spawn_streams
 
 __all__ = ["SweepInterrupted", "sweep"]

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from fairness.arguments.validation import FloatArray, frozen
 from fairness.cloud.model.demands import SparseDemands
+from fairness.display.drawing import sorted_curve
+from fairness.display.result import Result
 from fairness.evidence.pools import SATURATION
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["CloudAllocation"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CloudAllocation:
+class CloudAllocation(Result):
     """Tasks of many tenants and how they came about.
 
     Attributes
@@ -58,6 +65,18 @@ class CloudAllocation:
         rows = self.demands.matrix()
         held = np.repeat(self.tasks, np.diff(self.demands.starts)) * rows.data
         return sparse.csr_array((held, rows.indices, rows.indptr), shape=rows.shape)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per tenant: tasks, level, dominant share."""
+        columns = {"tasks": self.tasks, "level": self.levels, "dominant_share": self.dominant_shares}
+        return pd.DataFrame(columns, index=pd.RangeIndex(len(self.levels), name="tenant"))
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Dominant shares of all tenants, in ascending order."""
+        title = self.summary().partition("\n")[0]
+        return sorted_curve(
+            ax, self.dominant_shares, xlabel="part of the tenants", ylabel="dominant share", title=title
+        )
 
     def _lines(self) -> list[str]:
         """Lines that every summary has."""

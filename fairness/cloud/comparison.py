@@ -22,12 +22,19 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from fairness.arguments.validation import FloatArray, frozen
 from fairness.cloud.allocation import CloudAllocation
+from fairness.display.drawing import sorted_curve
+from fairness.display.result import Result
 from fairness.errors import ModelError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Comparison", "compare"]
 
@@ -36,7 +43,7 @@ SAME_GROWTH = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Result):
     """An approximate allocation beside the exact one; made by :func:`compare`.
 
     Attributes
@@ -89,8 +96,19 @@ class Comparison:
             ]
         )
 
-    def __repr__(self) -> str:
-        return self.summary()
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per tenant: its deviation."""
+        return pd.DataFrame({"deviation": self.deviations}).rename_axis(index="tenant")
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Deviations of all tenants, in ascending order."""
+        return sorted_curve(
+            ax,
+            self.deviations,
+            xlabel="part of the tenants",
+            ylabel="tasks / exact tasks - 1",
+            title=self.summary().partition("\n")[0],
+        )
 
 
 def compare(approximate: CloudAllocation, exact: CloudAllocation) -> Comparison:

@@ -66,10 +66,13 @@ from fairness.cloud.approximate import dcdrf
 from fairness.cloud.model.demands import SparseDemands
 from fairness.cloud.model.pattern import Pattern
 from fairness.cloud.rounds import Rounds
+from fairness.display.drawing import given_axes
+from fairness.display.result import Result
 from fairness.errors import ModelError
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 __all__ = ["ControlInterval", "DeadlineController"]
 
@@ -103,7 +106,7 @@ class ControlInterval:
     rounds: int | None
 
 
-class DeadlineController:
+class DeadlineController(Result):
     """Outer loop of DC-DRF: raises epsilon after a timeout, lowers it otherwise.
 
     Parameters
@@ -329,8 +332,17 @@ class DeadlineController:
             ]
         )
 
-    def __repr__(self) -> str:
-        return self.summary()
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Epsilon of each interval so far, crosses where the deadline passed, and the next one."""
+        ax = given_axes(ax)
+        entries = self._history
+        times = [entry.interval for entry in entries]
+        ax.step([*times, len(times) + 1], [*(entry.epsilon for entry in entries), self._epsilon], where="mid")
+        late = [entry for entry in entries if entry.timed_out]
+        ax.plot([e.interval for e in late], [e.epsilon for e in late], "x", color="C3", label="timed out")
+        ax.set(xlabel="control interval", ylabel="epsilon", title=self.summary().partition("\n")[0])
+        ax.legend(fontsize="small")
+        return ax
 
     def _next(self) -> float:
         """Next epsilon, from the window."""

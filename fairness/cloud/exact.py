@@ -140,9 +140,6 @@ class Edrf(CloudAllocation):
         by_resource = self.by_resource or sparse.issparse(weights)
         return _filled(changed, growth, loads, by_resource, pattern, time.perf_counter() - clock)
 
-    def __repr__(self) -> str:
-        return self.summary()
-
 
 def edrf(
     demands: SparseDemands | Any, weights: ArrayLike | None = None, pattern: Pattern | None = None

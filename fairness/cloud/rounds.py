@@ -110,9 +110,6 @@ class Rounds(CloudAllocation):
             ]
         )
 
-    def __repr__(self) -> str:
-        return self.summary()
-
 
 class Deadline:
     """Seconds on any clock, from the moment this is made; the clock is not looked at when there is none.

@@ -28,7 +28,7 @@ from fairness.arguments.validation import FloatArray, model_array
 from fairness.errors import ModelError
 from fairness.evidence.pools import Certificate, rounding
 from fairness.model.cluster import Cluster
-from fairness.protocol.cluster_policy import check_division
+from fairness.model.division import check_division
 
 __all__ = [
     "placement_certificate",

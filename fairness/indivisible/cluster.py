@@ -30,12 +30,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.validation import Entropy, Seed, entropy_of, generator
+from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.evidence.pools import Certificate
 from fairness.indivisible.free_resources import Ledger, Number
@@ -46,7 +48,10 @@ from fairness.indivisible.server_shares import ClusterAmounts, ClusterRule, Domi
 from fairness.indivisible.turns import make_ties
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray
-from fairness.model.tables import server_table
+from fairness.results.placements import placement_bars, server_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["SERVER_RULES", "ClusterFilling", "fill_cluster"]
 
@@ -54,7 +59,7 @@ SERVER_RULES = ("rrr", "joint", "first fit", "best fit", "random fit")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClusterFilling:
+class ClusterFilling(Result):
     """Whole tasks of each class on each server; made by :func:`fill_cluster`.
 
     Numbers are fractions where the cluster is rational, floats else.
@@ -187,8 +192,10 @@ class ClusterFilling:
         lines.append(f"  {self.certificate}")
         return "\n".join(lines)
 
-    def __repr__(self) -> str:
-        return self.summary()
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Stacked bars: how much of each resource of each server every class holds."""
+        title = f"{self.rule.name}, servers by {self.server_rule}"
+        return placement_bars(self.cluster, self.placement, title, ax)
 
 
 def fill_cluster(

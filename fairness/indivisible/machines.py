@@ -28,18 +28,27 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
+import numpy as np
+import pandas as pd
+
+from fairness.display.drawing import bars
+from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.indivisible.cluster import ClusterFilling
 from fairness.indivisible.free_resources import Number
 from fairness.indivisible.pool import TaskFilling
 from fairness.indivisible.rational_model import Numbers, array
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = ["Deviation", "deviation"]
 
 
-@dataclass(frozen=True, eq=False)
-class Deviation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Deviation(Result):
     """How far whole tasks are from continuous DRF, in weighted dominant shares of the pooled resources.
 
     Attributes
@@ -63,6 +72,30 @@ class Deviation:
     above: Number
     below: Number
     holds_max_task: bool
+
+    def summary(self) -> str:
+        """What a person wants to read: the gap and the distances, beside one task."""
+        held = "every machine can" if self.holds_max_task else "not every machine can"
+        lines = [
+            f"whole tasks of {len(self.shares)} classes beside continuous DRF",
+            f"  largest gap {float(self.gap):.6g} between two dominant shares",
+            f"  {float(self.above):.6g} above and {float(self.below):.6g} below the continuous ones at most",
+            f"  one task has up to {float(self.one_task):.6g}; {held} hold such a task",
+        ]
+        return "\n".join(lines)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per class: dominant share of its whole tasks, and of continuous DRF."""
+        columns = {"dominant_share": self.shares.astype(float), "continuous": self.continuous.astype(float)}
+        return pd.DataFrame(columns, index=pd.RangeIndex(1, len(self.shares) + 1, name="job_class"))
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Bars: dominant shares of whole tasks; lines: those of continuous DRF."""
+        names = [f"class {n + 1}" for n in range(len(self.shares))]
+        ax = bars(ax, names, self.shares.astype(float), ylabel="dominant share (lines: continuous)")
+        places = np.arange(len(names))
+        ax.hlines(self.continuous.astype(float), places - 0.4, places + 0.4, color="black")
+        return ax
 
 
 def deviation(filling: TaskFilling | ClusterFilling) -> Deviation:

@@ -29,6 +29,7 @@ import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -45,6 +46,8 @@ from fairness.arguments.validation import (
     require,
     require_shape,
 )
+from fairness.display.drawing import stacked_bars
+from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.evidence.pools import Certificate
 from fairness.indivisible.free_resources import ROUNDING, Ledger, Number
@@ -53,6 +56,10 @@ from fairness.indivisible.rational_model import Numbers, PoolAmounts, array, num
 from fairness.indivisible.rules import BestRank, LowestShare, SequentialMinMax
 from fairness.indivisible.turns import LowestFirst, Ties, make_ties
 from fairness.model.problem import FloatArray, Problem
+from fairness.results.placements import tasks_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Rule", "TaskFilling", "fill_tasks"]
 
@@ -60,7 +67,7 @@ Rule = LowestShare | SequentialMinMax | BestRank
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TaskFilling:
+class TaskFilling(Result):
     """Whole tasks of each class of a pool; made by :func:`fill_tasks`.
 
     Numbers are fractions where the model is rational, floats else.
@@ -227,8 +234,17 @@ class TaskFilling:
         lines.append(f"  {self.certificate}")
         return "\n".join(lines)
 
-    def __repr__(self) -> str:
-        return self.summary()
+    @property
+    def _tabulated(self) -> int:
+        return 1 + self.problem.n_classes
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Stacked bars: how much of each resource every class holds."""
+        full = self.problem.capacities
+        parts = np.divide(self.held.astype(float), full, out=np.zeros(self.held.shape), where=full > 0)
+        labels = tasks_of(self.problem.job_classes, self.tasks)
+        title = f"{self.rule.name}, task by task"
+        return stacked_bars(ax, self.problem.resources, parts, labels, title=title)
 
 
 def fill_tasks(

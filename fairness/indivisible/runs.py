@@ -6,23 +6,29 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.validation import Entropy, Seed, entropy_of, generator, spawned
+from fairness.display.drawing import bars
+from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.indivisible.cluster import fill_cluster
 from fairness.indivisible.server_shares import ClusterRule, DominantShare
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = ["FillingRuns", "repeat_filling"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FillingRuns:
+class FillingRuns(Result):
     """Several fillings of one cluster with fresh random numbers; made by :func:`repeat_filling`.
 
     Attributes
@@ -79,8 +85,13 @@ class FillingRuns:
             lines.append(f"  {name:<{first}}{row}")
         return "\n".join(lines)
 
-    def __repr__(self) -> str:
-        return self.summary()
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Bars: mean tasks of each class on each server, with one standard deviation to both sides."""
+        cluster = self.cluster
+        names = [f"{name},\n{server}" for name in cluster.job_classes for server in cluster.servers]
+        mean, std = self.mean.ravel(), self.std.ravel()
+        title = f"{self.rule.name}, servers by {self.server_rule}, {len(self.placements)} runs"
+        return bars(ax, names, mean, low=mean - std, ylabel="mean tasks", title=title)
 
 
 def repeat_filling(

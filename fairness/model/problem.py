@@ -35,8 +35,8 @@ from fairness.arguments.validation import (
     require_shape,
 )
 from fairness.display.notebook import notebook_html
+from fairness.display.tables import aligned
 from fairness.errors import ModelError
-from fairness.model.tables import aligned
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -33,6 +33,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -40,6 +41,9 @@ from numpy.typing import ArrayLike
 
 from fairness.arguments.labels import as_named
 from fairness.arguments.validation import float_array, model_array
+from fairness.display.drawing import given_axes
+from fairness.display.lettering import label
+from fairness.display.result import Result
 from fairness.errors import ModelError, NotConvergedError
 from fairness.evidence.pools import bottleneck_certificate
 from fairness.exact.small_polytopes import (
@@ -52,6 +56,9 @@ from fairness.exact.small_polytopes import (
     joined_segments,
 )
 from fairness.model.problem import FloatArray, Problem
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["AT_LIMIT", "NO_JOB", "BottleneckPiece", "BottleneckSet", "all_bottleneck_max"]
 
@@ -93,7 +100,7 @@ class BottleneckPiece:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BottleneckSet:
+class BottleneckSet(Result):
     """Every BMF allocation of a problem; made by :func:`all_bottleneck_max`.
 
     Attributes
@@ -170,8 +177,17 @@ class BottleneckSet:
             lines.append(f"  {kind:<10}{ends}")
         return "\n".join(lines)
 
-    def __repr__(self) -> str:
-        return self.summary()
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Tasks of each class at every vertex; vertices of one piece are lines of one colour."""
+        ax = given_axes(ax)
+        names = [label(name) for name in self.problem.job_classes]
+        for k, piece in enumerate(self.pieces):
+            for v, vertex in enumerate(piece.vertices):
+                text = f"piece {k + 1}, of dimension {piece.dimension}" if v == 0 else None
+                ax.plot(names, [float(t) for t in vertex], "o-", color=f"C{k}", label=text)
+        ax.set(ylabel="tasks", ylim=(0, None), title="BMF allocations")
+        ax.legend(fontsize="small")
+        return ax
 
 
 def all_bottleneck_max(

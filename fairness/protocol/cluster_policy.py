@@ -22,10 +22,7 @@ from fairness.errors import ModelError
 from fairness.evidence.pools import Certificate
 from fairness.model.cluster import Cluster
 
-__all__ = ["DIVISIONS", "ClusterPolicy", "ClusterSolution", "check_division"]
-
-DIVISIONS = ("resource", "time")
-"""How a server is shared: each resource by itself, or the whole server in turn."""
+__all__ = ["ClusterPolicy", "ClusterSolution"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,10 +83,3 @@ class ClusterPolicy(ABC):
         for k, state in enumerate(states):
             placements[k] = self.place(cluster, state)
         return placements.reshape(*x.shape, cluster.n_servers)
-
-
-def check_division(division: str) -> str:
-    """Return the division, or refuse it."""
-    if division not in DIVISIONS:
-        raise ModelError(f"division must be one of {', '.join(map(repr, DIVISIONS))}; got {division!r}")
-    return division

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fairness.display.notebook import shown
+from fairness.display.drawing import stacked_bars
+from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.evidence.pools import (
     SATURATION,
@@ -25,6 +26,7 @@ from fairness.protocol.calling import call_policy, check_answer
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.policy import CertifyingPolicy, Policy, Solution, policy_name
 from fairness.results.cluster_allocation import ClusterAllocation
+from fairness.results.placements import tasks_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -34,7 +36,7 @@ __all__ = ["Allocation", "allocate"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Allocation:
+class Allocation(Result):
     """What a policy gives to the classes of a problem; made by :func:`allocate`.
 
     Attributes
@@ -169,16 +171,15 @@ class Allocation:
         lines.append(f"  {self.certificate}")
         return "\n".join(lines)
 
-    _repr_html_ = shown(skip=lambda result: 1 + result.problem.n_classes)
-
-    def __repr__(self) -> str:
-        return self.summary()
+    @property
+    def _tabulated(self) -> int:
+        return 1 + self.problem.n_classes
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Stacked bars: how much of each resource every class holds."""
-        from fairness.results.plotting import plot_allocation
-
-        return plot_allocation(self, ax)
+        parts = self.tasks[:, None] * self.problem.task_shares
+        labels = tasks_of(self.problem.job_classes, self.tasks)
+        return stacked_bars(ax, self.problem.resources, parts, labels, title=f"{self.policy} allocation")
 
 
 @overload

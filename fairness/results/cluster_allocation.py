@@ -11,11 +11,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairness.arguments.validation import FloatArray
-from fairness.display.notebook import shown
+from fairness.display.result import Result
 from fairness.evidence.clusters import server_usage, time_shares, virtual_dominant_shares
 from fairness.evidence.pools import SATURATION, Certificate
 from fairness.model.cluster import Cluster
-from fairness.model.tables import server_table
+from fairness.results.placements import placement_bars, server_table
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -25,7 +25,7 @@ __all__ = ["ClusterAllocation"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClusterAllocation:
+class ClusterAllocation(Result):
     """What a policy gives to the classes of a cluster; made by :func:`fairness.allocate`.
 
     Attributes
@@ -159,13 +159,10 @@ class ClusterAllocation:
         """Whether the summary lists all classes and servers."""
         return self.cluster.n_servers <= 8 and self.cluster.n_classes <= 40
 
-    _repr_html_ = shown(skip=lambda result: 1 + result.cluster.n_classes if result._in_full else 0)
-
-    def __repr__(self) -> str:
-        return self.summary()
+    @property
+    def _tabulated(self) -> int:
+        return 1 + self.cluster.n_classes if self._in_full else 0
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Stacked bars: how much of each resource of each server every class holds."""
-        from fairness.results.plotting import plot_placement
-
-        return plot_placement(self, ax)
+        return placement_bars(self.cluster, self.placement, f"{self.policy} allocation", ax)

@@ -1,82 +1,27 @@
-"""Pictures of allocations: who holds how much, and where the policies land in the sharing polygon."""
+"""Where policies land in the sharing polygon: all that the resources let two classes run."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import matplotlib.pyplot as plt
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.catalogue import colour
+from fairness.display.drawing import given_axes
 from fairness.display.lettering import label
 from fairness.errors import ModelError
-from fairness.model.problem import FloatArray, Problem
+from fairness.model.problem import Problem
 from fairness.protocol.calling import call_policy
 from fairness.protocol.policy import Policy, policy_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from fairness.policies.servers.distributed import Transient
-    from fairness.results.allocation import Allocation
-    from fairness.results.cluster_allocation import ClusterAllocation
-
-__all__ = ["plot_allocation", "plot_constraints", "plot_placement", "plot_sharing", "plot_transient"]
+__all__ = ["plot_constraints", "plot_sharing"]
 
 _MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
-
-
-def plot_allocation(allocation: Allocation, ax: Axes | None = None) -> Axes:
-    """Stacked bars: part of each resource that every class holds; see :meth:`Allocation.plot`."""
-    problem = allocation.problem
-    parts = allocation.tasks[:, None] * problem.task_shares
-    return _stacked_bars(allocation, problem.job_classes, list(problem.resources), parts, ax)
-
-
-def plot_placement(allocation: ClusterAllocation, ax: Axes | None = None) -> Axes:
-    """Stacked bars: part of each resource of each server that every class holds."""
-    cluster = allocation.cluster
-    server, resource = np.nonzero(cluster.capacities)
-    names = [f"{cluster.servers[i]}, {cluster.resources[r]}" for i, r in zip(server, resource, strict=True)]
-    parts = allocation.placement[:, server] * cluster.task_shares[:, server, resource]
-    return _stacked_bars(allocation, cluster.job_classes, names, parts, ax)
-
-
-def _stacked_bars(
-    allocation: Allocation | ClusterAllocation,
-    classes: Sequence[str],
-    names: list[str],
-    parts: FloatArray,
-    ax: Axes | None,
-) -> Axes:
-    """One bar per name, with the parts (n_classes, n_names) of the classes side by side."""
-    ax = ax or plt.subplots()[1]
-    left = np.zeros(len(names))
-    places = [label(name) for name in names]
-    for name, tasks, part in zip(classes, allocation.tasks, parts, strict=True):
-        ax.barh(places, part, left=left, label=label(f"{name}: {tasks:.4g} tasks"))
-        left += part
-    ax.axvline(1.0, color="black", linewidth=0.8)
-    ax.set(
-        xlabel="share of the resource in use", title=label(f"{allocation.policy} allocation"), xlim=(0, 1.02)
-    )
-    ax.invert_yaxis()
-    ax.legend(fontsize="small")
-    return ax
-
-
-def plot_transient(transient: Transient, ax: Axes | None = None) -> Axes:
-    """Tasks of each class over time; see :meth:`Transient.plot`."""
-    ax = ax or plt.subplots()[1]
-    for n, name in enumerate(transient.cluster.job_classes):
-        ax.plot(transient.times, transient.tasks[:, n], label=label(name))
-    for time in transient.changes[1:]:
-        ax.axvline(time, color="0.7", linewidth=0.8, zorder=0)
-    ax.set(xlabel="time (lines: classes come or go)", ylabel="tasks", title="Servers that act on their own")
-    ax.legend(fontsize="small")
-    return ax
 
 
 def plot_constraints(problem: Problem, ax: Axes | None = None, *, counts: ArrayLike | None = None) -> Axes:
@@ -105,7 +50,7 @@ def plot_constraints(problem: Problem, ax: Axes | None = None, *, counts: ArrayL
     reach = np.minimum(most, np.divide(1.0, largest, out=np.full(2, np.inf), where=largest > 0))
     if not np.isfinite(reach).all():
         raise ModelError("a class that demands nothing and has no job cannot be drawn; give it a job")
-    ax = ax or plt.subplots()[1]
+    ax = given_axes(ax)
     top = 1.12 * reach.max() * np.ones(2) if reach.max() < 3 * reach.min() else 1.12 * reach
     x = np.linspace(0, reach[0], 400)
     with np.errstate(divide="ignore", invalid="ignore"):

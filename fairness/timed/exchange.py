@@ -26,14 +26,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.labels import by_label
 from fairness.arguments.validation import float_array, rationals, require, require_shape
+from fairness.display.drawing import given_axes
+from fairness.display.result import Result
 from fairness.indivisible.rational_model import Numbers
 from fairness.indivisible.turns import check_order
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Exchange", "Swap", "exchange"]
 
@@ -50,7 +57,7 @@ class Swap:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Exchange:
+class Exchange(Result):
     """What users hold after an exchange; made by :func:`exchange`.
 
     Numbers are fractions if the contributions were given as integers or fractions, floats else.
@@ -93,8 +100,31 @@ class Exchange:
             )
         return "\n".join(lines)
 
-    def __repr__(self) -> str:
-        return self.summary()
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per user: what it brought, holds and has left over of each resource."""
+        kinds = (("brought", self.contributions), ("holds", self.holdings), ("left over", self.left_over))
+        columns = {
+            f"{kind} {r + 1}": numbers[:, r].astype(float)
+            for kind, numbers in kinds
+            for r in range(numbers.shape[1])
+        }
+        return pd.DataFrame(columns, index=pd.RangeIndex(1, len(self.holdings) + 1, name="user"))
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Bars: what each user holds of each resource; marks: what it brought."""
+        ax = given_axes(ax)
+        n_users, n_resources = self.holdings.shape
+        for r in range(n_resources):
+            places = np.arange(n_users) + (r - (n_resources - 1) / 2) * 0.8 / n_resources
+            width = 0.7 / n_resources
+            held = self.holdings[:, r].astype(float)
+            ax.bar(places, held, width=width, color=f"C{r}", label=f"resource {r + 1}")
+            brought = self.contributions[:, r].astype(float)
+            ax.hlines(brought, places - width / 2, places + width / 2, color="black")
+        ax.set_xticks(range(n_users), [f"user {i + 1}" for i in range(n_users)])
+        ax.set(ylabel="resource units (lines: brought)")
+        ax.legend(fontsize="small")
+        return ax
 
 
 def exchange(contributions: ArrayLike, needs: ArrayLike, *, order: Sequence[int] | None = None) -> Exchange:

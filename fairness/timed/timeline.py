@@ -16,6 +16,7 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,8 @@ from numpy.typing import ArrayLike
 
 from fairness.arguments.labels import by_label
 from fairness.arguments.validation import Entropy, Seed, entropy_of, float_array, generator, require_shape
+from fairness.display.drawing import given_axes
+from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.indivisible.free_resources import ROUNDING
 from fairness.indivisible.pool import TaskFilling, fill_tasks
@@ -30,6 +33,9 @@ from fairness.indivisible.rational_model import Numbers, array
 from fairness.model.problem import Problem
 from fairness.timed.exchange import Exchange, exchange
 from fairness.timed.tdrf import TDRF, Time, as_time, as_times, integer_tdrf
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Interval", "Timeline", "timeline"]
 
@@ -71,7 +77,7 @@ class Interval:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Timeline:
+class Timeline(Result):
     """Exchange and TDRF over time; made by :func:`timeline`.
 
     Attributes
@@ -117,8 +123,23 @@ class Timeline:
                     lines.append(f"    contributions of {name} exceed its capacity by {float(amount):g}")
         return "\n".join(lines)
 
-    def __repr__(self) -> str:
-        return self.summary()
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Tasks of each user over time: those that its holdings support, and those started on top."""
+        ax = given_axes(ax)
+        starts = [float(interval.start) for interval in self.intervals]
+        # The last interval has no end: it is drawn as long as the mean of the others.
+        open_end = starts[-1] + (np.ptp(starts) / (len(starts) - 1) if len(starts) > 1 else 1.0)
+        named: set[int] = set()
+        for interval, start in zip(self.intervals, starts, strict=True):
+            end = open_end if interval.end is None else float(interval.end)
+            tasks = interval.supported.astype(float) + interval.filling.tasks
+            for user, height in zip(interval.present, tasks, strict=True):
+                text = None if user in named else f"user {user + 1}"
+                ax.plot([start, end], [height, height], color=f"C{user}", label=text)
+                named.add(user)
+        ax.set(xlabel="time", ylabel="tasks", ylim=(0, None), title="exchange and TDRF over time")
+        ax.legend(fontsize="small")
+        return ax
 
 
 def timeline(

@@ -67,7 +67,7 @@ def audit(
             "Audit" if scenario is None else heading("Audit", scenario),
             table.to_dataframe(),
             tuple(Evidence(c.policy, f"violates {c.property}: {c.confirmation}", c.best) for c in crosses),
-            notes=tuple(line for line in table.summary(details=False).splitlines()[-3:] if line),
+            notes=tuple(line for line in table.summary().splitlines()[-3:] if line),
             failures=table.contradictions,
             scenario="" if scenario is None else scenario.text,
             seed=entropy,

@@ -26,7 +26,7 @@ from queueing.model.system import System
 
 __all__ = ["POLICIES", "State", "nice_above"]
 
-POLICIES: dict[str, Policy] = {policy_name(e.policy): e.policy for e in CATALOGUE}  # type: ignore[misc]
+POLICIES: dict[str, Policy] = {e.name: e.policy for e in CATALOGUE}
 """Policies of the catalogue for pools, by the name that figures show."""
 
 CLASSES, RESOURCES = (2, 3), (1, 4)

@@ -136,7 +136,7 @@ def plain(value: Any) -> Any:
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that a result may depend on."""
-    from fairness.machine.versions import version
+    from fairness.versions import version
 
     packages = ("fairqueues", "numpy", "scipy", "numba", "highspy", "pandas", "xarray")
     return {"python": platform.python_version(), **{name: version(name) for name in packages}}

@@ -35,7 +35,7 @@ def print_table(table: pd.DataFrame, title: str) -> None:
     """Print to standard output."""
     heads, rows = cells(table)
     if sys.stdout is None or not sys.stdout.isatty():
-        from fairness.model.tables import aligned
+        from fairness.display.tables import aligned
 
         print(title)
         print("\n".join(line.rstrip() for line in aligned([heads, *rows])))

@@ -35,7 +35,7 @@ from scipy.sparse import csc_array, hstack, vstack
 from fairness.arguments.validation import FloatArray
 from fairness.errors import NotConvergedError
 from fairness.model.cluster import Cluster
-from fairness.protocol.cluster_policy import check_division
+from fairness.model.division import check_division
 
 __all__ = [
     "GAP",

@@ -19,7 +19,7 @@ LEXIMIN = [TSF(), TSF("dedicated"), CDRF(), DRFH(), CDRFH()]
 
 
 def test_every_policy_has_a_colour_of_its_own():
-    names = [policy_name(entry.policy) for entry in CLUSTER_CATALOGUE]
+    names = [entry.name for entry in CLUSTER_CATALOGUE]
     expected = {
         "PS-DSF rdm",
         "PS-DSF tdm",

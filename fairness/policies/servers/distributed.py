@@ -31,6 +31,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairness.arguments.validation import Entropy, FloatArray, Seed, entropy_of, generator
+from fairness.display.drawing import given_axes
+from fairness.display.lettering import label
+from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.evidence.clusters import resource_division_certificate, server_usage
 from fairness.model.cluster import Cluster
@@ -40,7 +43,7 @@ from fairness.policies.servers.engines.resource_division import fill
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["PROCEDURES", "Transient", "distributed_psdsf"]
+__all__ = ["PROCEDURES", "DistributedRun", "distributed_psdsf"]
 
 LARGEST_TIME = 1e300
 MOST_TURNS = 1e9
@@ -51,7 +54,7 @@ PROCEDURES = ("filling", "algorithm-1")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Transient:
+class DistributedRun(Result):
     """Placements over time; made by :func:`distributed_psdsf`.
 
     Attributes
@@ -120,14 +123,18 @@ class Transient:
         lines.append(f"  at the end: tasks ({tasks}), residual {self.residuals[-1]:.1e}")
         return "\n".join(lines)
 
-    def __repr__(self) -> str:
-        return self.summary()
-
     def plot(self, ax: Axes | None = None) -> Axes:
         """Tasks of each class over time."""
-        from fairness.results.plotting import plot_transient
-
-        return plot_transient(self, ax)
+        ax = given_axes(ax)
+        for n, name in enumerate(self.cluster.job_classes):
+            ax.plot(self.times, self.tasks[:, n], label=label(name))
+        for time in self.changes[1:]:
+            ax.axvline(time, color="0.7", linewidth=0.8, zorder=0)
+        ax.set(
+            xlabel="time (lines: classes come or go)", ylabel="tasks", title="Servers that act on their own"
+        )
+        ax.legend(fontsize="small")
+        return ax
 
 
 def distributed_psdsf(
@@ -141,7 +148,7 @@ def distributed_psdsf(
     procedure: str = "filling",
     settled: float = 1e-3,
     rng: Seed = None,
-) -> Transient:
+) -> DistributedRun:
     """Let every server act on its own, and record what comes of it.
 
     Parameters
@@ -164,7 +171,7 @@ def distributed_psdsf(
 
     Returns
     -------
-    Transient
+    DistributedRun
 
     Raises
     ------
@@ -231,7 +238,7 @@ def distributed_psdsf(
         resource_division_certificate(cluster, on.astype(float), p).residual
         for p, on in zip(records, present, strict=True)
     ]
-    return Transient(
+    return DistributedRun(
         cluster,
         samples,
         np.array(records),

@@ -31,10 +31,11 @@ from numpy.typing import ArrayLike
 from fairness.arguments.validation import FloatArray
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
+from fairness.model.division import check_division
 from fairness.policies.servers.engines.algorithm_one import algorithm_one
 from fairness.policies.servers.engines.market import time_division
 from fairness.policies.servers.engines.resource_division import resource_division, water_filling
-from fairness.protocol.cluster_policy import ClusterPolicy, ClusterSolution, check_division
+from fairness.protocol.cluster_policy import ClusterPolicy, ClusterSolution
 
 __all__ = ["PSDSF"]
 

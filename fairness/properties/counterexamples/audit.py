@@ -23,16 +23,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import joblib
 import numpy as np
 import pandas as pd
 from tqdm.auto import tqdm
 
+from fairness.display.drawing import given_axes
+from fairness.display.lettering import label
 from fairness.display.notebook import notebook_html
+from fairness.display.result import Result
 from fairness.errors import ModelError
-from fairness.machine.versions import version
 from fairness.machine.workers import attended
 from fairness.properties.counterexamples.exploring import witness_size
 from fairness.properties.counterexamples.result import SearchResult
@@ -43,6 +45,10 @@ from fairness.properties.definitions.catalogue import PROPERTIES, property_named
 from fairness.properties.protocol.property import Property, Witness, division_of
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.policy import Policy, policy_name
+from fairness.versions import version
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["AuditTable", "audit"]
 
@@ -54,7 +60,7 @@ _LEGEND = "✗ violated, with a witness;  ✓ no violation found in the search; 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AuditTable:
+class AuditTable(Result):
     """Which policy has which property, as far as a search can tell; made by :func:`audit`.
 
     Attributes
@@ -94,8 +100,8 @@ class AuditTable:
         index = pd.Index(self.properties, name="property")
         return pd.DataFrame(rows, index=index, columns=list(self.policies))
 
-    def summary(self, *, details: bool = True) -> str:
-        """Return the tables, one for pools and one for clusters, and below them every witness in words."""
+    def summary(self, *, details: bool = False) -> str:
+        """Return the tables, one for pools and one for clusters; with details also every witness in words."""
         cells = [self.cells[policy, prop] for prop in self.properties for policy in self.policies]
         lines = []
         for models in ("pools", "clusters"):
@@ -137,8 +143,19 @@ class AuditTable:
         heading = f"audit of {len(self.policies)} policies, {len(self.properties)} properties"
         return notebook_html(heading, self.to_dataframe(), lines[legend:])
 
-    def __repr__(self) -> str:
-        return self.summary(details=False)
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The table: red where a witness was found, green where the search found none, grey elsewhere."""
+        ax = given_axes(ax)
+        for i, prop in enumerate(self.properties):
+            for k, policy in enumerate(self.policies):
+                cell = self.cells[policy, prop]
+                shade = "#CC6677" if cell.violated else "#44AA99" if cell.exhausted else "0.85"
+                ax.scatter([k], [i], marker="s", s=250, color=shade)
+                ax.annotate(cell.mark, (k, i), ha="center", va="center")
+        ax.set_xticks(range(len(self.policies)), [label(name) for name in self.policies], rotation=30)
+        ax.set_yticks(range(len(self.properties)), list(self.properties))
+        ax.set(xlim=(-0.7, len(self.policies) - 0.3), ylim=(len(self.properties) - 0.3, -0.7))
+        return ax
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything as JSON."""

@@ -5,12 +5,18 @@ from __future__ import annotations
 import builtins
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from fairness.arguments.validation import Entropy
+from fairness.display.drawing import bars
+from fairness.display.result import Result
 from fairness.properties.protocol.property import Model, Numbers, Witness
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Failure", "SearchResult", "describe"]
 
@@ -34,7 +40,7 @@ class Failure:
 
 # The field called "property" hides the builtin below it.
 @dataclass(frozen=True, eq=False, repr=False)
-class SearchResult:
+class SearchResult(Result):
     """What a search for a counterexample found, and how far it came.
 
     Attributes
@@ -130,8 +136,14 @@ class SearchResult:
             lines += ["    " + line for line in repr(self.failure.model).splitlines()]
         return "\n".join(lines)
 
-    def __repr__(self) -> str:
-        return self.summary()
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per phase: policy calls."""
+        return pd.DataFrame({"calls": pd.Series(self.searched, dtype=int)}).rename_axis(index="phase")
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Bars: policy calls per phase; the title tells the verdict."""
+        title = self.summary().partition("\n")[0]
+        return bars(ax, list(self.searched), list(self.searched.values()), ylabel="policy calls", title=title)
 
 
 def describe(witness: Witness) -> str:

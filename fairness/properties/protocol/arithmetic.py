@@ -27,9 +27,9 @@ from fairness.arguments.labels import as_named
 from fairness.arguments.validation import float_array, rationals
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
+from fairness.model.division import check_division
 from fairness.model.problem import Problem
 from fairness.properties.protocol.property import TOLERANCE, Change, Model, Numbers
-from fairness.protocol.cluster_policy import check_division
 
 __all__ = [
     "Reading",

@@ -1,0 +1,93 @@
+"""What pictures of results share: bars with intervals, stacked bars, stems, and sorted numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairness.display.lettering import label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["bars", "given_axes", "sorted_curve", "stacked_bars", "stems"]
+
+
+def given_axes(ax: Axes | None, **figure: Any) -> Axes:
+    """The axes, or those of a new figure."""
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(**figure)[1] if ax is None else ax
+
+
+def bars(
+    ax: Axes | None,
+    names: Sequence[str],
+    values: ArrayLike,
+    *,
+    low: ArrayLike | None = None,
+    high: ArrayLike | None = None,
+    colour: str | None = None,
+    name: str = "",
+    **texts: str,
+) -> Axes:
+    """One bar per name, with error bars from ``low`` to ``high`` (``high`` is ``low`` mirrored by default).
+
+    ``texts`` are labels of the axes and a title. A value that is not finite has no bar.
+    """
+    ax = given_axes(ax)
+    centre = np.asarray(values, dtype=float)
+    errors = None
+    if low is not None:
+        below = centre - np.asarray(low, dtype=float)
+        above = below if high is None else np.asarray(high, dtype=float) - centre
+        errors = np.nan_to_num(np.clip([below, above], 0.0, None), posinf=0.0)
+    shown = np.where(np.isfinite(centre), centre, np.nan)
+    ax.bar(
+        [label(one) for one in names], shown, yerr=errors, capsize=4, color=colour, label=label(name) or None
+    )
+    ax.set(**{key: label(text) for key, text in texts.items()})
+    return ax
+
+
+def stacked_bars(
+    ax: Axes | None, names: Sequence[str], parts: ArrayLike, labels: Sequence[str], *, title: str
+) -> Axes:
+    """One bar per resource, the parts (n_labels, n_names) that the classes hold side by side in it."""
+    ax = given_axes(ax)
+    left = np.zeros(len(names))
+    places = [label(name) for name in names]
+    for text, part in zip(labels, np.asarray(parts, dtype=float), strict=True):
+        ax.barh(places, part, left=left, label=label(text))
+        left += part
+    ax.axvline(1.0, color="black", linewidth=0.8)
+    ax.set(xlabel="share of the resource in use", title=label(title), xlim=(0, max(1.02, 1.02 * left.max())))
+    ax.invert_yaxis()
+    ax.legend(fontsize="small")
+    return ax
+
+
+def stems(ax: Axes | None, laws: Sequence[ArrayLike], names: Sequence[str], **texts: str) -> Axes:
+    """Laws of whole numbers, one after the other, each as stems of its own colour."""
+    ax = given_axes(ax)
+    for k, (law, name) in enumerate(zip(laws, names, strict=True)):
+        mass = np.asarray(law, dtype=float)
+        # Beside each other, so that none hides another.
+        places = np.arange(len(mass)) + 0.6 * (k / len(names) - 0.5 + 0.5 / len(names))
+        ax.vlines(places, 0.0, mass, color=f"C{k}", linewidth=1.0)
+        ax.plot(places, mass, "o", color=f"C{k}", markersize=3, label=label(name))
+    ax.set(ylim=(0, None), **{key: label(text) for key, text in texts.items()})
+    ax.legend(fontsize="small")
+    return ax
+
+
+def sorted_curve(ax: Axes | None, values: ArrayLike, *, colour: str | None = None, **texts: str) -> Axes:
+    """Many numbers in ascending order against the part of them that is no larger."""
+    ax = given_axes(ax)
+    ordered = np.sort(np.asarray(values, dtype=float).ravel())
+    ax.step(np.arange(1, len(ordered) + 1) / len(ordered), ordered, where="pre", color=colour)
+    ax.set(xlim=(0, 1), **{key: label(text) for key, text in texts.items()})
+    return ax

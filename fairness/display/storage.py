@@ -1,0 +1,316 @@
+"""Results as files: one document of JSON, gzipped if the name ends so.
+
+The document is a list of *parts*, each after those that it holds, so that a part that stands in several
+places is written once; the last one is the result. A part is an object of this project (its class and its
+fields, caches left out) or an array (a ``.npy`` file in base64, which keeps every bit). None, booleans,
+strings, whole and finite floating-point numbers are those of JSON; everything else is an object with one key
+that tells its kind: ``{"part": 3}``, ``{"tuple": [...]}``, ``{"fraction": [2, 3]}``.
+
+Nothing of a file is executed: only classes of this project are made, by their fields, no constructor called.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import importlib
+import io
+import json
+import math
+import os
+import tempfile
+from contextlib import suppress
+from enum import Enum
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from types import FunctionType
+from typing import Any, NoReturn
+
+import numpy as np
+import pandas as pd
+
+from fairness.errors import ModelError
+from fairness.versions import version
+
+__all__ = ["read", "write"]
+
+FORMAT = "fairqueues result, 1"
+PACKAGES = ("capacity", "fairness", "fairqueues", "proofs", "queueing")
+"""Only what these define is named in a file, and found again."""
+
+_CONTAINERS: dict[type, str] = {tuple: "tuple", list: "list", set: "set", frozenset: "frozenset"}
+_LARGEST = 2**53
+"""Whole numbers from here on are written in hexadecimal: other readers of JSON would round them."""
+
+
+def write(result: Any, path: str | os.PathLike[str]) -> None:
+    """Write an object of this project; the file appears whole or not at all.
+
+    Raises
+    ------
+    ModelError
+        If it holds what a file cannot hold, or the path cannot be written.
+    """
+    target = _checked(path)
+    writer = _Writer()
+    writer.value(result)
+    head = {"format": FORMAT, "version": version(), "digest": _digest(writer.parts)}
+    data = json.dumps(head | {"parts": writer.parts}).encode()
+    if target.suffix == ".gz":
+        # Without the time, so that the same result is the same file.
+        data = gzip.compress(data, mtime=0)
+    aside = None
+    try:
+        handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}-")
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        # mkstemp makes private files; a result is shared, as open() would make it.
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(aside, 0o666 & ~mask)
+        os.replace(aside, target)
+    except OSError as error:
+        raise ModelError(
+            f"path: cannot write {str(target)!r}: {error.strerror or error}; name a file in a folder that "
+            "exists and is writable"
+        ) from None
+    finally:
+        if aside is not None:
+            with suppress(FileNotFoundError):
+                os.unlink(aside)
+
+
+def read(path: str | os.PathLike[str]) -> Any:
+    """The object that :func:`write` wrote.
+
+    Raises
+    ------
+    ModelError
+        If the file cannot be read, is none of ours, is damaged, or names what this version does not have.
+    """
+    source = _checked(path)
+    try:
+        data = source.read_bytes()
+    except OSError as error:
+        raise ModelError(f"path: cannot read {str(source)!r}: {error.strerror or error}") from None
+    written = "nowhere"
+    try:
+        document = json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+        if document["format"] != FORMAT:
+            raise KeyError("format")
+        if document["digest"] != _digest(document["parts"]):
+            raise ValueError("it was changed after it was written")
+        written = document["version"]
+        return _Reader(document["parts"]).result
+    except _UnknownError as error:
+        raise ModelError(
+            f"path: {str(source)!r} was written by fairqueues {written}, and this is {version()}, where "
+            f"{error}; read it with that version"
+        ) from None
+    except (
+        ArithmeticError, AttributeError, EOFError, LookupError, OSError, RecursionError, TypeError, ValueError
+    ) as error:  # fmt: skip
+        raise ModelError(
+            f"path: {str(source)!r} is no result that save() wrote, or is damaged "
+            f"({type(error).__name__}: {error!s:.200}); save the result again"
+        ) from None
+
+
+def _checked(path: Any) -> Path:
+    if not isinstance(path, str | os.PathLike):
+        raise ModelError(f"path must be the name of a file; got {path!r:.80}")
+    return Path(path)
+
+
+class _Writer:
+    """Parts of a document, in the order in which they can be made again."""
+
+    def __init__(self) -> None:
+        self.parts: list[dict[str, Any]] = []
+        self._places: dict[int, int] = {}
+        self._held: list[Any] = []
+        self._open: list[str] = []
+
+    def value(self, value: Any) -> Any:
+        """The value as JSON; its parts are added before."""
+        kind = type(value)
+        if value is None or kind in (bool, str):
+            return value
+        if kind is int:
+            return value if abs(value) < _LARGEST else {"int": hex(value)}
+        if kind is float:
+            return value if math.isfinite(value) else {"float": repr(value)}
+        if kind is complex:
+            return {"complex": [self.value(value.real), self.value(value.imag)]}
+        if kind is Fraction:
+            return {"fraction": [self.value(value.numerator), self.value(value.denominator)]}
+        if kind in _CONTAINERS:
+            return {_CONTAINERS[kind]: [self.value(item) for item in value]}
+        if kind is dict:
+            return {"dict": [[self.value(key), self._field(str(key), item)] for key, item in value.items()]}
+        if isinstance(value, Enum):
+            return {"enum": [_name(kind), value.name]}
+        if kind in (type, FunctionType) or isinstance(value, type):
+            if not _is_ours(value):
+                self._refuse(value)
+            return {"named": _name(value)}
+        if isinstance(value, np.generic):
+            return {"scalar": _bits(np.asarray(value))}
+        if id(value) not in self._places:
+            part = self._part(value)
+            # Held, so that no other object gets its identity.
+            self._held.append(value)
+            self._places[id(value)] = len(self.parts)
+            self.parts.append(part)
+        return {"part": self._places[id(value)]}
+
+    def _part(self, value: Any) -> dict[str, Any]:
+        if isinstance(value, np.ndarray) and value.dtype != object:
+            part = {"array": _bits(np.asarray(value))}
+            return part if value.flags.writeable else part | {"frozen": True}
+        if isinstance(value, np.ndarray):
+            items = [self.value(item) for item in value.ravel().tolist()]
+            return {"objects": items, "shape": list(value.shape)}
+        if isinstance(value, pd.DataFrame):
+            columns = [[self.value(name), self.value(value[name].to_numpy())] for name in value.columns]
+            index = [self.value(value.index.name), self.value(value.index.to_numpy())]
+            return {"frame": columns, "index": index}
+        if not _is_ours(type(value)):
+            self._refuse(value)
+        cls = type(value)
+        if isinstance(value, tuple):
+            return {"class": _name(cls), "items": [self.value(item) for item in value]}
+        state = value.__getstate__()
+        if not isinstance(state, dict):
+            self._refuse(value)
+        kept = {name: item for name, item in state.items() if not _is_cache(cls, name)}
+        return {"class": _name(cls), "fields": {name: self._field(name, item) for name, item in kept.items()}}
+
+    def _field(self, name: str, value: Any) -> Any:
+        self._open.append(name)
+        written = self.value(value)
+        self._open.pop()
+        return written
+
+    def _refuse(self, value: Any) -> NoReturn:
+        what = value if isinstance(value, type | FunctionType) else type(value)
+        where = ".".join(self._open) or "the result"
+        raise ModelError(
+            f"{where} cannot be written to a file: it is or needs {what.__module__}.{what.__qualname__}, "
+            "which is no part of fairqueues; pickle the result instead, or keep its to_dataframe()"
+        )
+
+
+class _UnknownError(Exception):
+    """A name or a field that this version does not have."""
+
+
+class _Reader:
+    """Objects of the parts of a document."""
+
+    def __init__(self, parts: list[dict[str, Any]]) -> None:
+        self._made: list[Any] = []
+        for part in parts:
+            self._made.append(self._part(part))
+        self.result = self._made[-1]
+
+    def value(self, data: Any) -> Any:
+        """The value of some JSON."""
+        if not isinstance(data, dict):
+            return data
+        ((kind, item),) = data.items()
+        if kind == "part":
+            return self._made[item]
+        if kind == "int":
+            return int(item, 16)
+        if kind == "float":
+            return float(item)
+        if kind == "complex":
+            return complex(*map(self.value, item))
+        if kind == "fraction":
+            return Fraction(*map(self.value, item))
+        if kind == "dict":
+            return {self.value(key): self.value(one) for key, one in item}
+        if kind == "enum":
+            return _found(item[0])[item[1]]
+        if kind == "named":
+            return _found(item)
+        if kind == "scalar":
+            return _array(item)[()]
+        container = next(cls for cls, name in _CONTAINERS.items() if name == kind)
+        return container(self.value(one) for one in item)
+
+    def _part(self, part: dict[str, Any]) -> Any:
+        if "array" in part:
+            array = _array(part["array"])
+            array.flags.writeable = "frozen" not in part
+            return array
+        if "objects" in part:
+            objects = np.empty(len(part["objects"]), dtype=object)
+            for k, item in enumerate(part["objects"]):
+                objects[k] = self.value(item)
+            return objects.reshape(part["shape"])
+        if "frame" in part:
+            name, labels = map(self.value, part["index"])
+            columns = {self.value(column): self.value(values) for column, values in part["frame"]}
+            return pd.DataFrame(columns, index=pd.Index(labels, name=name))
+        cls = _found(part["class"])
+        if "items" in part:
+            return tuple.__new__(cls, map(self.value, part["items"]))
+        fields = {name: self.value(item) for name, item in part["fields"].items()}
+        if missing := [name for name in getattr(cls, "__dataclass_fields__", ()) if name not in fields]:
+            raise _UnknownError(f"{cls.__name__} has a field {missing[0]!r}, which the file lacks")
+        made = object.__new__(cls)
+        made.__dict__.update(fields)
+        return made
+
+
+def _is_cache(cls: type, name: str) -> bool:
+    return isinstance(getattr(cls, name, None), cached_property)
+
+
+def _is_ours(thing: Any) -> bool:
+    """Whether a class or function of this project is found again by its name."""
+    if thing.__module__.partition(".")[0] not in PACKAGES:
+        return False
+    try:
+        return _found(_name(thing)) is thing
+    except _UnknownError:
+        return False
+
+
+def _name(thing: Any) -> str:
+    return f"{thing.__module__}:{thing.__qualname__}"
+
+
+def _found(name: str) -> Any:
+    """The class or function of this project with a name "module:place"."""
+    module, _, place = name.partition(":")
+    parts = module.split(".")
+    if parts[0] not in PACKAGES or "__main__" in parts:
+        raise ValueError(f"{name!r} is no part of fairqueues")
+    try:
+        thing: Any = importlib.import_module(module)
+        for part in place.split("."):
+            thing = getattr(thing, part)
+    except (ImportError, AttributeError):
+        raise _UnknownError(f"there is no {name}") from None
+    if not isinstance(thing, type | FunctionType) or thing.__module__ != module:
+        raise ValueError(f"{name!r} is no class and no function")
+    return thing
+
+
+def _digest(parts: Any) -> str:
+    return hashlib.sha256(json.dumps(parts, allow_nan=False).encode()).hexdigest()
+
+
+def _bits(array: np.ndarray) -> str:
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    return base64.b64encode(buffer.getvalue()).decode()
+
+
+def _array(text: str) -> Any:
+    return np.load(io.BytesIO(base64.b64decode(text, validate=True)), allow_pickle=False)
