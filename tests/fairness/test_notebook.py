@@ -127,7 +127,7 @@ def test_large_placement_keeps_its_evidence():
 
 def test_traffic(pool, system):
     page = shown(system)
-    assert list(map(float, numbers(page, CLASSES[1]))) == [0.7, 1.0, 0.7]
+    assert list(map(float, numbers(page, CLASSES[1])[:3])) == [0.7, 1.0, 0.7]
     results = (
         stationary(system, ProportionalFair(), shape=40),
         balanced_fairness(system),

@@ -68,7 +68,7 @@ def test_every_witness_is_small_and_confirmed_in_fractions(ghodsi):
 
 
 def test_what_a_person_reads(ghodsi):
-    text = ghodsi.summary()
+    text = ghodsi.summary(details=True)
     assert text.splitlines()[0].split() == ["pools", "Asset", "PF", "DRF"]
     assert "✓ no violation found in the search" in text
     assert "a ✓ stands for 600 to" in text
