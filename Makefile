@@ -2,16 +2,22 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# What the figures need, and what developers need on top of it in the same environment.
+LIBRARY := $(VENV)/.library
 READY := $(VENV)/.ready
+MADE := $(VENV)/.made
 JOBS ?= 2
 
-.PHONY: reproduce test newcomer lint types layers bench docs clean
+.PHONY: reproduce test test-long newcomer lint types layers bench docs clean
 
-reproduce: $(READY)  ## redraw the figures and tables of all sources into out/ (QUICK=1: two minutes)
-	$(BIN)/python -m examples --out out $(if $(QUICK),--quick)
+reproduce: $(LIBRARY)  ## redraw the figures and tables of all sources into out/ (FULL=1: at the papers' full scale)
+	$(BIN)/python -m examples --out out $(if $(FULL),--full)
 
-test: $(READY)  ## the whole test suite, doctests included
+test: $(READY)  ## the test suite, doctests included, but for the tests that take long
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+
+test-long: $(READY)  ## the tests that take long
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m long
 
 newcomer: $(READY)  ## an sdist into an empty environment, every dependency from the package registry
 	$(BIN)/python -m pytest -m registry tests/fairqueues/test_newcomer.py
@@ -32,12 +38,19 @@ docs: $(READY)  ## the documentation into out/docs; warnings are errors
 bench: $(READY)  ## the speed table, ratios against yardsticks of the same run
 	$(BIN)/python -m benchmarks
 
-$(READY): pyproject.toml
+$(READY): $(MADE) pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $(LIBRARY) $@
+
+$(LIBRARY): $(MADE) pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[exact]"
+	@touch $@
+
+$(MADE):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "fairqueues needs Python >= 3.11; call make PYTHON=python3.12 ..."; exit 1; }
 	@$(PYTHON) -m venv $(VENV) \
 	  || { echo "python -m venv failed; on Debian: apt-get install python3-venv"; exit 1; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	@touch $@
 
 clean:

@@ -1,4 +1,4 @@
-"""Redraw the figures and tables of all sources: ``python -m examples --out out [--quick]``."""
+"""Redraw the figures and tables of all sources: ``python -m examples --out out [--full]``."""
 
 from __future__ import annotations
 

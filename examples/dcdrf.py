@@ -1,7 +1,7 @@
 """Redraw Kash, O'Shea, Volos, "DC-DRF: adaptive multi-resource sharing at public cloud scale" (SoCC 2018).
 
-python -m examples.dcdrf --out out          # the paper's scale: a million tenants, 100,000 resources
-python -m examples.dcdrf --out out --quick  # a hundredth of it
+python -m examples.dcdrf --out out         # a hundredth of the paper's scale
+python -m examples.dcdrf --out out --full  # a million tenants, 100,000 resources
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Redraw A. Ghodsi et al., "Dominant resource fairness: fair allocation of multiple resource types" (NSDI 2011).
 
-python -m examples.drf --out out          # everything
-python -m examples.drf --out out --quick  # a smaller search for counterexamples
+python -m examples.drf --out out
+python -m examples.drf --out out --full  # a larger search for counterexamples
 """
 
 from __future__ import annotations

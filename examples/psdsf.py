@@ -1,7 +1,7 @@
 """Redraw J. Khamse-Ashari et al., "Per-server dominant-share fairness (PS-DSF)" (ICC 2017, arXiv:1611.00404).
 
-python -m examples.psdsf --out out          # everything
-python -m examples.psdsf --out out --quick  # smaller searches
+python -m examples.psdsf --out out
+python -m examples.psdsf --out out --full  # larger searches
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Pages of the capacity and queueing studies of this library, each against closed forms, published numbers or a second
 method.
 
-    python -m examples.regions --out out          # everything
-    python -m examples.regions --out out --quick  # coarser boundaries and shorter runs
+    python -m examples.regions --out out
+    python -m examples.regions --out out --full  # finer boundaries and longer runs
 """
 
 from __future__ import annotations

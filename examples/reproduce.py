@@ -29,7 +29,7 @@ class Source:
     stem : str
         Name of its script and of its folder.
     title, introduction : str
-    pages : sequence of callables ``draw(quick=...) -> Page``
+    pages : sequence of callables ``draw(full=...) -> Page``
     compile : callable
         Calls every kernel that the pages use once.
     """
@@ -41,7 +41,7 @@ class Source:
     compile: Callable[[], object]
 
 
-def run(source: Source, out: Path, *, quick: bool) -> tuple[Tally, list[str]]:
+def run(source: Source, out: Path, *, full: bool) -> tuple[Tally, list[str]]:
     """Draw all pages of a source into ``out/<stem>``; the verdicts, and what differs from what is expected."""
     start = time.perf_counter()
     source.compile()
@@ -50,7 +50,7 @@ def run(source: Source, out: Path, *, quick: bool) -> tuple[Tally, list[str]]:
     pages, seconds = [], {}
     for number, draw in enumerate(source.pages, start=1):
         start = time.perf_counter()
-        page = draw(quick=quick)
+        page = draw(full=full)
         seconds[page.key] = time.perf_counter() - start
         _say(f"{number:2d}/{len(source.pages):2d}  {seconds[page.key]:6.1f} s  {page.title}")
         pages.append(page)
@@ -61,7 +61,7 @@ def run(source: Source, out: Path, *, quick: bool) -> tuple[Tally, list[str]]:
         pages,
         seconds,
         stem=source.stem,
-        command=f"python -m examples.{source.stem}" + (" --quick" if quick else ""),
+        command=f"python -m examples.{source.stem}" + (" --full" if full else ""),
         compile_seconds=compile_seconds,
     )
     return tally, [f"{page.title}: {c.statement}" for page in pages for c in page.checks if c.agrees is False]
@@ -73,13 +73,15 @@ def command(sources: Sequence[Source], program: str, arguments: list[str] | None
         prog=f"python -m {program}", description=f"Redraw: {'; '.join(source.title for source in sources)}"
     )
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder to write to (default: out)")
-    parser.add_argument("--quick", action="store_true", help="shorter simulations and coarser curves")
+    parser.add_argument(
+        "--full", action="store_true", help="the papers' full scale, longer simulations, finer curves"
+    )
     options = parser.parse_args(arguments)
     matplotlib.use("Agg")
     tallies, differing = [], []
     for source in sources:
         try:
-            tally, lines = run(source, options.out, quick=options.quick)
+            tally, lines = run(source, options.out, full=options.full)
         except KeyboardInterrupt:
             done = ", ".join(t.folder for t in tallies) or "none"
             print(f"interrupted in {source.stem}; galleries written: {done}", file=sys.stderr)
@@ -90,7 +92,7 @@ def command(sources: Sequence[Source], program: str, arguments: list[str] | None
         print(f"differs from what is expected: {line}", file=sys.stderr)
     index = options.out / sources[0].stem / "index.html"
     if len(sources) > 1:
-        index = write_front_page(options.out, tallies, f"python -m {program}{' --quick' * options.quick}")
+        index = write_front_page(options.out, tallies, f"python -m {program}{' --full' * options.full}")
     print(f"{index} ({sum(tally.seconds for tally in tallies):.0f} s)")
     return 1 if differing else 0
 

@@ -1,7 +1,7 @@
 """Redraw C. Zhu, "Dominant resource fairness with time constraints in cloud computing".
 
-python -m examples.tdrf --out out          # everything
-python -m examples.tdrf --out out --quick  # fewer random users
+python -m examples.tdrf --out out
+python -m examples.tdrf --out out --full  # more random users
 """
 
 from __future__ import annotations

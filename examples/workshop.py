@@ -3,8 +3,8 @@
 The talk is the source of the balanced-fairness and bottleneck-max results used here; the papers behind it
 are arXiv:1404.2266 (Performance Evaluation 79, 2014) and arXiv:1410.0782 (SIGMETRICS 2015).
 
-    python -m examples.workshop --out out          # everything, a few minutes on two cores
-    python -m examples.workshop --out out --quick  # shorter runs and coarser curves
+    python -m examples.workshop --out out
+    python -m examples.workshop --out out --full  # longer runs and finer curves
 """
 
 from __future__ import annotations

@@ -40,9 +40,9 @@ class _Study:
         return str(self.graph.graph["unit"])
 
 
-def backbone(*, quick: bool) -> Page:
+def backbone(*, full: bool) -> Page:
     """Map with loads, static rates of long flows, bounds on mean rates; a table of four backbones."""
-    names = ["Abilene", "NSFNET"] if quick else list(BACKBONES)
+    names = list(BACKBONES) if full else ["Abilene", "NSFNET"]
     studies = {name: _study(name) for name in names}
     mapped = studies[MAPPED]
     figure, axes = plt.subplots(
@@ -50,7 +50,7 @@ def backbone(*, quick: bool) -> Page:
     )
     _map(axes[0], mapped)
     _static(axes[1], mapped)
-    curves = _bounds(axes[2], mapped, 15 if quick else 60)
+    curves = _bounds(axes[2], mapped, 60 if full else 15)
     traffic = mapped.traffic
     largest = traffic.largest_scale
     return Page(

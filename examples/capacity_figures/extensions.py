@@ -72,12 +72,12 @@ LOAD = 0.5
 SLOTS_LOAD = 0.8
 
 
-def extensions(*, quick: bool) -> Page:
+def extensions(*, full: bool) -> Page:
     """Mean durations on two servers against load, and of whole tasks under nine placement rules."""
     figure, axes = plt.subplots(1, 3, figsize=(17, 5.4), layout="constrained", width_ratios=[1.15, 1, 1])
-    checks, numbers, rows = _policies(axes[0], quick=quick)
-    packed, packed_rows = _packing(axes[1], quick=quick)
-    slots, slot_checks, slot_rows = _slots(axes[2], quick=quick)
+    checks, numbers, rows = _policies(axes[0], full=full)
+    packed, packed_rows = _packing(axes[1], full=full)
+    slots, slot_checks, slot_rows = _slots(axes[2], full=full)
     numbers |= {
         f"{model}, {rule}": {"mean durations": e.value, "half-widths": e.half_width}
         for model, runs in (("whole tasks", packed), ("one task per server", slots))
@@ -115,24 +115,22 @@ def extensions(*, quick: bool) -> Page:
     )  # fmt: skip
 
 
-def _policies(ax: Axes, *, quick: bool) -> tuple[list[Check], dict[str, object], list[list[str]]]:
+def _policies(ax: Axes, *, full: bool) -> tuple[list[Check], dict[str, object], list[list[str]]]:
     """Mean durations on two servers against load."""
-    states = 20 if quick else 64
-    top = 0.5 if quick else 0.8
-    events, replications = (5_000, 20) if quick else (250_000, 20)
+    states = 64 if full else 20
+    top = 0.8 if full else 0.5
+    events, replications = (250_000, 20) if full else (5_000, 20)
     checks: list[Check] = []
     numbers: dict[str, object] = {}
     rows = []
     for policy, label in tqdm(POLICIES, desc="cluster policies", leave=False, disable=None):
         alone = isinstance(policy, PerServerDRF)
-        loads = np.arange(
-            0.05, (0.401 if quick else 0.501) if alone else top + 1e-3, 0.05 if quick else 0.025
-        )
+        loads = np.arange(0.05, (0.501 if full else 0.401) if alone else top + 1e-3, 0.025 if full else 0.05)
         table = tabulate(TWO, policy, states)
         exact = np.array(
             [stationary(_two(u), policy, shape=states, table=table).mean_durations for u in loads]
         )
-        drawn = loads[1::2] if quick else loads[2::4][-4:]
+        drawn = loads[2::4][-4:] if full else loads[1::2]
         runs = {
             round(float(u), 2): simulate(
                 _two(u), policy, events=events, replications=replications, rng=611, table=table
@@ -190,7 +188,7 @@ def _policies(ax: Axes, *, quick: bool) -> tuple[list[Check], dict[str, object],
         xlabel="load (part of what placements can carry)",
         ylabel="mean duration",
         ylim=(0, None),
-        xlim=(0, top + 0.02 if not quick else 0.62),
+        xlim=(0, top + 0.02 if full else 0.62),
     )
     ax.legend(fontsize="small")
     return checks, numbers, rows
@@ -205,14 +203,14 @@ def _fluid(policy: ClusterPolicy, label: str, load: float, expected: str) -> Che
     return Check(f"{label}: fluid limit at load {load:g}", expected, found, found == expected)
 
 
-def _packing(ax: Axes, *, quick: bool) -> tuple[dict[str, Estimate], list[list[str]]]:
+def _packing(ax: Axes, *, full: bool) -> tuple[dict[str, Estimate], list[list[str]]]:
     """Small and large tasks on six servers."""
     system = System.with_load(PACKED, [10, 1], LOAD)
     runs, rows = {}, []
     for rule in tqdm(RULES, desc="placement rules", leave=False, disable=None):
         run = simulate_tasks(
             system, DRFScheduler(blocking=False), tasks_per_job=FixedTasks(1), placement=rule,
-            events=4_000 if quick else 150_000, replications=20, rng=4014,
+            events=150_000 if full else 4_000, replications=20, rng=4014,
         )  # fmt: skip
         runs[rule.name] = run.estimates["mean_durations"]
         assert run.servers is not None
@@ -227,7 +225,7 @@ def _packing(ax: Axes, *, quick: bool) -> tuple[dict[str, Estimate], list[list[s
     return runs, rows
 
 
-def _slots(ax: Axes, *, quick: bool) -> tuple[dict[str, Estimate], list[Check], list[list[str]]]:
+def _slots(ax: Axes, *, full: bool) -> tuple[dict[str, Estimate], list[Check], list[list[str]]]:
     """Tasks that fill a server: closed forms of queues with one or four servers."""
     system = System.with_load(SLOTS, [1], SLOTS_LOAD)
     servers, rate = SLOTS.n_servers, float(system.arrival_rates[0])
@@ -241,7 +239,7 @@ def _slots(ax: Axes, *, quick: bool) -> tuple[dict[str, Estimate], list[Check], 
     for rule in tqdm(RULES, desc="one task per server", leave=False, disable=None):
         runs[rule.name] = simulate_tasks(
             system, FIFOScheduler(), tasks_per_job=FixedTasks(1), placement=rule,
-            events=6_000 if quick else 250_000, replications=20, rng=71,
+            events=250_000 if full else 6_000, replications=20, rng=71,
         ).estimates["mean_durations"]  # fmt: skip
         e, exact = runs[rule.name], known.get(rule.name)
         rows.append([rule.name, _interval(e, 0), "" if exact is None else f"{exact:.4f}"])

@@ -30,15 +30,15 @@ CASES = (
 NAMES = {"balanced": "balanced fairness"}
 
 
-def heavy_traffic(*, quick: bool) -> Page:
+def heavy_traffic(*, full: bool) -> Page:
     """(1 - load) E[jobs] as the load approaches 1, and its limits."""
     # Chains of three classes near load 1 take most of the time.
-    cases = CASES[:2] if quick else CASES
-    shape = (1, 2) if quick else (2, 2)
+    cases = CASES if full else CASES[:2]
+    shape = (2, 2) if full else (1, 2)
     figure, axes = plt.subplots(*shape, figsize=(11, 4 * shape[0]), layout="constrained")
     numbers, rows, checks, said = {}, [], [], []
     for ax, (name, demands, mix, others) in zip(axes.flat, cases, strict=True):
-        study = _study(demands, mix, others, quick)
+        study = _study(demands, mix, others, full)
         study.plot(ax)
         ax.set_title(name, fontsize="medium")
         # Queues that grow faster than 1/(1 - load) leave the picture.
@@ -103,19 +103,19 @@ def heavy_traffic(*, quick: bool) -> Page:
 
 
 def _study(
-    demands: list[list[float]], mix: tuple[float, ...], others: tuple[Policy, ...], quick: bool
+    demands: list[list[float]], mix: tuple[float, ...], others: tuple[Policy, ...], full: bool
 ) -> HeavyTraffic:
     """Balanced fairness and PF, and other policies at the loads that their boxes allow."""
     classes = [f"class {i + 1}" for i in range(len(demands))]
     problem = Problem(demands, np.ones(len(demands[0])), job_classes=classes)
     loads = (0.6, 0.8, 0.9, 0.95, 0.975, 0.9875)
     many = len(demands) > 2
-    options = {"tail": 1e-4 if many else 1e-5 if quick else 1e-7, "tolerance": 1e-5 if many else 1e-8}
+    options = {"tail": 1e-4 if many else 1e-7 if full else 1e-5, "tolerance": 1e-5 if many else 1e-8}
     first = study_heavy_traffic(problem, mix, ["balanced"], loads=loads[:5], tail=1e-7)
-    last = 4 if many or quick else 6
+    last = 4 if many or not full else 6
     near = study_heavy_traffic(problem, mix, [ProportionalFair()], loads=loads[:last], **options)
     # Queues of DRF need far larger boxes near load 1.
-    lower = (0.4, *loads[:3]) if quick else loads[:4]
+    lower = loads[:4] if full else (0.4, *loads[:3])
     far = study_heavy_traffic(problem, mix, list(others), loads=lower, **options)
     return replace(first, queues=first.queues + near.queues + far.queues)
 
@@ -145,21 +145,21 @@ def _said(study: HeavyTraffic) -> list[str]:
     return words
 
 
-def bmf_stability(*, quick: bool) -> Page:
+def bmf_stability(*, full: bool) -> Page:
     """Random systems inside the capacity region, searched for an instability of BMF."""
-    sizes = ((3, 3, 2),) if quick else ((3, 3, 30), (4, 4, 10), (5, 3, 10), (3, 5, 20))
+    sizes = ((3, 3, 30), (4, 4, 10), (5, 3, 10), (3, 5, 20)) if full else ((3, 3, 2),)
     searches = [
         search_instability(
             BottleneckMax(),
             RandomSystems(n, m),
             k,
-            starts=0 if quick else 2,
+            starts=2 if full else 0,
             rng=[1410, n, m],
             max_evaluations=1500,
         )
         for n, m, k in sizes
     ]
-    control = search_instability(short_flows_first, RandomLines(2), 6 if quick else 16, starts=0, rng=1410)
+    control = search_instability(short_flows_first, RandomLines(2), 16 if full else 6, starts=0, rng=1410)
     labels = [f"BMF\n{n} classes,\n{m} resources" for n, m, _ in sizes] + ["control: short\nflows first"]
     figure, ax = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
     rows, numbers = [], {}

@@ -58,12 +58,12 @@ class _Balanced:
         return self.tasks[tuple(np.moveaxis(np.asarray(counts, dtype=int), -1, 0))]
 
 
-def insensitivity(*, quick: bool) -> Page:
+def insensitivity(*, full: bool) -> Page:
     """Mean durations under four policies and four laws of sizes, with the same jobs for all policies."""
-    load, states = (0.5, 32) if quick else (LOAD, 128)
-    jobs, replications = (4_000, 10) if quick else (120_000, 20)
+    load, states = (LOAD, 128) if full else (0.5, 32)
+    jobs, replications = (120_000, 20) if full else (4_000, 10)
     system = System.with_load(POOL, [2, 1, 3], load)
-    policies = [_Balanced(system, 64 if quick else 256), ProportionalFair(), BottleneckMax(), DRF()]
+    policies = [_Balanced(system, 256 if full else 64), ProportionalFair(), BottleneckMax(), DRF()]
     runs: dict[tuple[str, str], JobSimulation] = {}
     bar = tqdm(total=len(policies) * len(LAWS), desc="simulations", leave=False, disable=None)
     for policy in policies:
@@ -122,7 +122,7 @@ def insensitivity(*, quick: bool) -> Page:
                 for (p, name), c in change.items()
             },
         },
-        _checks(system, runs, change, names, exact, quick=quick),
+        _checks(system, runs, change, names, exact, full=full),
         [table_page],
     )
 
@@ -213,7 +213,7 @@ def _changes(ax: plt.Axes, change: dict, names: list[str]) -> None:
 
 
 def _checks(
-    system: System, runs: dict, change: dict, names: list[str], exact: np.ndarray, *, quick: bool
+    system: System, runs: dict, change: dict, names: list[str], exact: np.ndarray, *, full: bool
 ) -> list[Check]:
     inside = sum(
         int((np.abs(runs[names[0], name].mean_durations - exact) <= runs[names[0], name].half_widths["mean_durations"]).sum())
@@ -232,7 +232,7 @@ def _checks(
     ]
     for p in names[1:]:
         policy = {"PF": ProportionalFair(), "BMF": BottleneckMax(), "DRF": DRF()}[p]
-        if quick and p != "PF":
+        if not full and p != "PF":
             continue
         run = runs[p, "exponential"]
         law = stationary(system, policy)

@@ -60,15 +60,15 @@ LOST = {"DRF": Fraction(0), "Asset": Fraction(0), "first round of DRF": Fraction
 """Parts of 10/11 that are lost: none; all but the triangle 1/2; all but the square 1/4."""
 
 
-def policy_regions(*, quick: bool) -> Page:
+def policy_regions(*, full: bool) -> Page:
     """Regions of five policies on a pool and two on a cluster, each with the part that is lost."""
     figure, axes = plt.subplots(1, 2, figsize=(13, 5.4), layout="constrained")
     work: list[tuple[Axes, Problem | Cluster, object, int, float]] = [
-        (axes[0], fluid_example(), policy, 12, 1e-2 if quick else 1e-3) for policy in POOL
+        (axes[0], fluid_example(), policy, 12, 1e-3 if full else 1e-2) for policy in POOL
     ]
     work += [
-        (axes[1], SERVERS, policy, 3 if quick else 9, 1e-1 if quick else 1e-2)
-        for policy in CLUSTER[1:] + CLUSTER[:1] * (not quick)
+        (axes[1], SERVERS, policy, 9 if full else 3, 1e-2 if full else 1e-1)
+        for policy in CLUSTER[1:] + CLUSTER[:1] * full
     ]
     found: list[PolicyRegion] = []
     rows, numbers, used = [], {}, dict.fromkeys(axes, 0)

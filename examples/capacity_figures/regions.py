@@ -19,7 +19,7 @@ __all__ = ["stability_regions"]
 DIVISIBLE, WHOLE = "#0072B2", "#D55E00"
 
 
-def stability_regions(*, quick: bool) -> Page:
+def stability_regions(*, full: bool) -> Page:
     """Two pools and a cluster: facets, vertices, and what whole tasks lose."""
     figure, axes = plt.subplots(1, 3, figsize=(14, 4.9), layout="constrained")
     models: dict[str, Problem | Cluster] = {name: make() for name, make in MATRICES.items()}
@@ -63,7 +63,7 @@ def stability_regions(*, quick: bool) -> Page:
         "In the second, mixtures lose 1/16. The cluster has servers with 8 CPUs, 8 GB and 8 units of bandwidth, with 12, 6 and 8 for class 1 only, and with 9, 14 and 3; tasks need one unit of bandwidth besides. Its region is the sum of those of its servers and has an edge of each of their directions; whole tasks lose more there, because every server wastes what is left on it.",
         figure,
         numbers,
-        _checks(packing_region(task_example()), quick=quick),
+        _checks(packing_region(task_example()), full=full),
         [table],
     )
 
@@ -95,7 +95,7 @@ def _inequalities(normals: np.ndarray, offsets: np.ndarray) -> list[str]:
     return lines
 
 
-def _checks(whole: PackingRegion, *, quick: bool) -> list[Check]:
+def _checks(whole: PackingRegion, *, full: bool) -> list[Check]:
     checks = []
     for name, make, corner, area in (
         ("(10,1; 1,10)", fluid_example, Fraction(10, 11), Fraction(10, 11)),
@@ -116,7 +116,7 @@ def _checks(whole: PackingRegion, *, quick: bool) -> list[Check]:
         checks.append(Check.close(f"(4,1; 1,4): whole tasks carry this part of the load ρ₁ : ρ₂ = {mix[0]} : {mix[1]}", part, ours))  # fmt: skip
     fluid_lost = packing_region(fluid_example()).exact_loss
     checks.append(Check("(10,1; 1,10): area that whole tasks lose: the triangle under (1,0), (0,1) stays", "9/20", str(fluid_lost), fluid_lost == Fraction(9, 20)))  # fmt: skip
-    checks.append(_sum_of_servers(50 if quick else 500))
+    checks.append(_sum_of_servers(500 if full else 50))
     checks.append(_counted())
     return checks
 

@@ -56,9 +56,9 @@ class _Clock:
         return self.looks * self._tick
 
 
-def adaptation(*, quick: bool) -> Page:
+def adaptation(*, full: bool) -> Page:
     """Figure 11: epsilon and elapsed time in 100 control intervals."""
-    n_tenants, n_resources = scale(True) if quick else (50_000, 5_000)
+    n_tenants, n_resources = (50_000, 5_000) if full else scale(False)
     demands = demand_profile("G0", n_tenants, n_resources, rng=SEED)
     pattern = Pattern.of(demands)
     # From here on by rounds alone.

@@ -35,19 +35,19 @@ FULL_RUN = (
 )
 
 
-def plain_rounds(*, quick: bool) -> Page:
+def plain_rounds(*, full: bool) -> Page:
     """Figure 3: rounds and time of plain EDRF by profile, and time against scale."""
-    found = {name: measured(name, quick) for name in WORK_ORDER}
-    runs = growth_runs(quick)
+    found = {name: measured(name, full) for name in WORK_ORDER}
+    runs = growth_runs(full)
     ended = [run for run in runs if run.rounds_run]
     figure = Figure(figsize=(14.5, 4.9), layout="constrained")
     left, middle, right = figure.subplots(1, 3, width_ratios=(0.85, 1.05, 1.35))
-    default, n_resources = found["G0"], scale(quick)[1]
+    default, n_resources = found["G0"], scale(full)[1]
     longest = max(ended, key=lambda run: run.touched)
     per_entry = 1e9 * longest.seconds / longest.touched
     _draw_rounds(left, found)
-    _draw_seconds(middle, found, per_entry, quick)
-    slopes = _draw_growth(right, runs, default, quick)
+    _draw_seconds(middle, found, per_entry, full)
+    slopes = _draw_growth(right, runs, default, full)
     worst = max(run.difference for run in ended)
     checks = [
         Check(
@@ -82,7 +82,7 @@ def plain_rounds(*, quick: bool) -> Page:
             all(slope > 1.5 for slope, _, _ in slopes.values()),
         ),
         Check(
-            "plain EDRF, one thread, profile G0" + quick * " (a hundredth of the scale here)",
+            "plain EDRF, one thread, profile G0" + ("" if full else " (a hundredth of the scale here)"),
             f"{PAPER_SECONDS} s on the paper's machine",
             f"{seconds_text(default.seconds('one thread'))}, counted × measured",
             None,
@@ -98,14 +98,14 @@ def plain_rounds(*, quick: bool) -> Page:
     return Page(
         "dcdrf01_plain_rounds",
         "1. Rounds and time of plain EDRF",
-        f"Figure 3, left and right; the plotted values are not in the text. {scale_text(quick)}. The text gives {PAPER_SECONDS} s for conventional EDRF on one thread and does not say with which profile; "
+        f"Figure 3, left and right; the plotted values are not in the text. {scale_text(full)}. The text gives {PAPER_SECONDS} s for conventional EDRF on one thread and does not say with which profile; "
         "G0, the default of its later figures, is assumed here. Table 3 leaves open the Gaussian of the vector lengths (here mean 2, deviation 32, cut to 2..128), the pods (here "
-        f"{pod_size(quick):,} resources each) and the capacities C (here 100 units).",
+        f"{pod_size(full):,} resources each) and the capacities C (here 100 units).",
         "The paper counts on a number of rounds in proportion to the resources, each of which looks at all that remain, so on time that is quadratic in the scale; its Figure 3 shows that it is not linear. So it is here: "
         f"{default.rounds / n_resources:.2f} rounds per resource in G0, and as much work as {default.touched / default.entries:,.0f} passes over all demands. Exact filling by events touches an entry (a positive demand) four times, whatever the number of "
         "rounds, and gives the same allocation. Bars marked “counted × measured” are no runs: the entries that Algorithm 1 has to touch are counted exactly and multiplied by the time per entry of "
         f"its first {FIRST_ROUNDS} rounds on this machine. That is too little, since the rows that are left lie scattered in memory in late rounds; the whiskers take the time per entry of the longest run to the end that was made."
-        + ("" if quick else FULL_RUN)
+        + (FULL_RUN if full else "")
         + " On the right, filled markers are real runs to the end.",
         figure,
         {
@@ -117,14 +117,14 @@ def plain_rounds(*, quick: bool) -> Page:
             },
         },
         checks,
-        [_table(found, quick)],
+        [_table(found, full)],
     )
 
 
-def _table(found: dict[str, Measured], quick: bool) -> Table:
+def _table(found: dict[str, Measured], full: bool) -> Table:
     threads = found["G0"].nanoseconds
     return Table(
-        f"Algorithm 1 by profile, {scale_text(quick)}",
+        f"Algorithm 1 by profile, {scale_text(full)}",
         [
             "profile",
             "entries",
@@ -156,7 +156,7 @@ def _draw_rounds(axes: Axes, found: dict[str, Measured]) -> None:
     axes.yaxis.set_major_formatter("{x:,.0f}")
 
 
-def _draw_seconds(axes: Axes, found: dict[str, Measured], run_nanoseconds: float, quick: bool) -> None:
+def _draw_seconds(axes: Axes, found: dict[str, Measured], run_nanoseconds: float, full: bool) -> None:
     names = list(PROFILES)
     kinds = list(found["G0"].nanoseconds)
     columns = [
@@ -189,14 +189,14 @@ def _draw_seconds(axes: Axes, found: dict[str, Measured], run_nanoseconds: float
         label="one thread, at the time per entry of a run to its end",
     )
     top = max(everything + late)
-    if not quick:
+    if full:
         top = max(top, PAPER_SECONDS)
         axes.axhline(
             PAPER_SECONDS, color="black", linewidth=0.8, linestyle="--", label="paper, one thread: 765 s"
         )
     axes.set(
         yscale="log",
-        ylim=(min(everything) / 4, top * (8 if quick else 60)),
+        ylim=(min(everything) / 4, top * (60 if full else 8)),
         title="Time",
         xlabel="demand profile",
         ylabel="seconds",
@@ -206,7 +206,7 @@ def _draw_seconds(axes: Axes, found: dict[str, Measured], run_nanoseconds: float
 
 
 def _draw_growth(
-    axes: Axes, runs: list[Growth], default: Measured, quick: bool
+    axes: Axes, runs: list[Growth], default: Measured, full: bool
 ) -> dict[int, tuple[float, float, float]]:
     """Draw seconds against resources; exponents of entries touched, Algorithm 1 and EDRF by events, by ratio."""
     slopes: dict[int, tuple[float, float, float]] = {}
@@ -234,8 +234,8 @@ def _draw_growth(
                 markersize=5,
                 label=f"{name}, {ratio} : 1; slope {slope:.2f}",
             )
-    if not quick:
-        n_resources = scale(quick)[1]
+    if full:
+        n_resources = scale(full)[1]
         for column, seconds, marker, colour, label in (
             (PRINTED, default.seconds("one thread"), "D", PRINTED, "Algorithm 1, 10 : 1; counted × measured"),
             (EVENTS, PAPER_SECONDS, "*", "black", f"paper, 10 : 1; {PAPER_SECONDS} s"),

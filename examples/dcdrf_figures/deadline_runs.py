@@ -30,9 +30,9 @@ SURE = 1e-3
 THREADS = {"DC-DRF": None, "sDC-DRF": 1}
 
 
-def repeats(quick: bool) -> int:
+def repeats(full: bool) -> int:
     """Runs of everything that is timed; the least counts."""
-    return 3 if quick else 2
+    return 2 if full else 3
 
 
 @dataclass(frozen=True)
@@ -112,11 +112,11 @@ class Deadlines:
 
 
 @lru_cache(maxsize=1)
-def measured(quick: bool) -> Deadlines:
+def measured(full: bool) -> Deadlines:
     """Run everything once for the three pages."""
-    demands = profile("G0", quick)
-    limit = 1.0 if quick else 6.0
-    timed = partial(least_seconds, repeats=repeats(quick), limit=limit)
+    demands = profile("G0", full)
+    limit = 6.0 if full else 1.0
+    timed = partial(least_seconds, repeats=repeats(full), limit=limit)
     # Each is called once beforehand, which wakes threads and touches memory; then all are run equally often.
     edrf(demands)
     exact, exact_seconds = timed(partial(edrf, demands))
@@ -141,7 +141,7 @@ def measured(quick: bool) -> Deadlines:
                 outcomes[value] = Outcome.of(compare(result, exact), result.rounds)
                 levels[value] = result.levels
     edrf_rounds(demands, max_rounds=1)
-    rounds, clock = min((_rounds(demands, limit) for _ in range(repeats(quick))), key=_pace)
+    rounds, clock = min((_rounds(demands, limit) for _ in range(repeats(full))), key=_pace)
     level = rounds.round_levels[-1]
     error = float(np.abs(rounds.levels / np.minimum(exact.levels, level) - 1).max())
     cut = _cut(exact)

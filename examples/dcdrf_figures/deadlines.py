@@ -98,11 +98,11 @@ def _fastest(runs: Deadlines, configuration: str) -> float:
     return min(runs.seconds[configuration].values())
 
 
-def setting(quick: bool) -> str:
+def setting(full: bool) -> str:
     """What all three pages were measured with."""
     return (
-        f"Profile G0, {scale_text(quick)}, {available_cores()} cores here and 48 in the paper, which varies the deadline in steps of one second. Seconds: the least of "
-        f"{repeats(quick)} runs (pEDRF: the fastest one). DC-DRF, pEDRF and EDRF by events may use all cores, sDC-DRF one; the threads of DC-DRF and pEDRF wait for each other in every round, and so lose where another process wants a core."
+        f"Profile G0, {scale_text(full)}, {available_cores()} cores here and 48 in the paper, which varies the deadline in steps of one second. Seconds: the least of "
+        f"{repeats(full)} runs (pEDRF: the fastest one). DC-DRF, pEDRF and EDRF by events may use all cores, sDC-DRF one; the threads of DC-DRF and pEDRF wait for each other in every round, and so lose where another process wants a core."
     )
 
 
@@ -114,9 +114,9 @@ def exact_price(runs: Deadlines) -> str:
     return f"With ε = 0 sDC-DRF is exact too; it takes {taken / runs.exact_seconds:.2g} times the seconds of filling by events."
 
 
-def utilisation(*, quick: bool) -> Page:
+def utilisation(*, full: bool) -> Page:
     """Figure 8: utilisation against the exact one, by deadline and by rounds."""
-    m = measured(quick)
+    m = measured(full)
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5), layout="constrained", sharey=True)
     for configuration in ("DC-DRF", "sDC-DRF", "pEDRF", "pEDRF-1"):
         _curve(left, m, configuration, "utilisation")
@@ -206,7 +206,7 @@ def utilisation(*, quick: bool) -> Page:
     return Page(
         "dcdrf03_utilisation",
         "3. Utilisation by deadline",
-        f"Figure 8 (utilisation against baseline by deadline); the plotted values are not in the text. {setting(quick)}",
+        f"Figure 8 (utilisation against baseline by deadline); the plotted values are not in the text. {setting(full)}",
         "The paper saw both kinds of DC-DRF near the exact utilisation from a knee on, pEDRF climbing to it as deadlines approach its own run time, and pEDRF-1 poor. The right panel shows the same without a clock: near the exact utilisation DC-DRF needs a small part of the rounds, plain EDRF most of them. On the left, at this machine's scale of seconds, the "
         f"fastest ε finishes after {seconds_text(min(_fastest(m, name) for name in THREADS))}, and the exact allocation by events (star) after {seconds_text(m.exact_seconds)}. Right of the star no deadline "
         f"calls for an approximation. {exact_price(m)} Lines join the measured ε that no smaller one beats, or the rounds of pEDRF.",
@@ -216,9 +216,9 @@ def utilisation(*, quick: bool) -> Page:
     )
 
 
-def fairness(*, quick: bool) -> Page:
+def fairness(*, full: bool) -> Page:
     """Figure 9: deviation from the exact allocation, and the tenants that miss most of theirs."""
-    m = measured(quick)
+    m = measured(full)
     figure, axes = plt.subplots(1, 3, figsize=(15.5, 5), layout="constrained")
     for configuration in ("DC-DRF", "sDC-DRF", "pEDRF", "pEDRF-1"):
         _curve(axes[0], m, configuration, "std")
@@ -308,7 +308,7 @@ def fairness(*, quick: bool) -> Page:
     return Page(
         "dcdrf04_fairness",
         "4. Fairness by deadline",
-        f"Figure 9 (left: standard deviation; right: shortfall of outliers). Its caption says 0.01 percentile, its text one tenth of a percentile (1000 tenants), which is shown; both are in the numbers. {setting(quick)}",
+        f"Figure 9 (left: standard deviation; right: shortfall of outliers). Its caption says 0.01 percentile, its text one tenth of a percentile (1000 tenants), which is shown; both are in the numbers. {setting(full)}",
         "A tenant's deviation is its allocation over its exact one, less 1. The paper saw a small standard deviation of DC-DRF right of the knee, pEDRF in error by more than pEDRF-1, and a substantially smaller shortfall of DC-DRF than of sDC-DRF. "
         "How it computes the standard deviation is not in the text. Taken about 0, the deviation of an exact allocation, pEDRF is here never above pEDRF-1; taken about the mean of the deviations (dashed) it is, for many rounds (middle panel). "
         "An ε with a small standard deviation can still take a large part from the worst tenant. How far DC-DRF is ahead depends on the cores: 48 in the paper; with the "

@@ -21,9 +21,9 @@ INTERVALS = 40
 """Control intervals in which the controller finds its epsilon, from 0."""
 
 
-def epsilon(*, quick: bool) -> Page:
+def epsilon(*, full: bool) -> Page:
     """Figure 10: the epsilon to which DC-DRF converges, by deadline."""
-    m = measured(quick)
+    m = measured(full)
     figure, ax = plt.subplots(figsize=(12, 5.4), layout="constrained")
     least = min(value for value in EPSILONS if value > 0)
     found: dict[str, dict[float, float]] = {}
@@ -99,7 +99,7 @@ def epsilon(*, quick: bool) -> Page:
     return Page(
         "dcdrf05_epsilon",
         "5. The ε that a deadline allows",
-        f"Figure 10 (ε as a function of the deadline); the plotted values are not in the text. {setting(quick)}",
+        f"Figure 10 (ε as a function of the deadline); the plotted values are not in the text. {setting(full)}",
         "The paper saw ε fall steeply with the deadline up to a knee after a few seconds, and ε of DC-DRF two orders below that of sDC-DRF. Dots here: every measured ε; lines join those that no smaller ε beats (others are slower by chance, where other processes want the cores); rings: where the controller (the outer loop) settles, "
         "with a clock that replays the measured seconds, interpolated between ε. Any ε between 0 and the smallest measured one counts there as slow as 0, so a few rings lie off the line. "
         + _first_round(m)

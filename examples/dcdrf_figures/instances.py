@@ -40,24 +40,25 @@ GREY = "#777777"
 """Colour of lines to compare with."""
 
 
-def scale(quick: bool) -> tuple[int, int]:
+def scale(full: bool) -> tuple[int, int]:
     """Tenants and resources."""
-    return (10_000, 1_000) if quick else (1_000_000, 100_000)
+    return (1_000_000, 100_000) if full else (10_000, 1_000)
 
 
-def scale_text(quick: bool) -> str:
+def scale_text(full: bool) -> str:
     """The scale in words."""
-    n_tenants, n_resources = scale(quick)
-    return f"{n_tenants:,} tenants, {n_resources:,} resources" + quick * " (a hundredth of the paper's scale)"
+    n_tenants, n_resources = scale(full)
+    part = "" if full else " (a hundredth of the paper's scale)"
+    return f"{n_tenants:,} tenants, {n_resources:,} resources{part}"
 
 
-def pod_size(quick: bool) -> int:
+def pod_size(full: bool) -> int:
     """Resources of a pod."""
-    n_resources = scale(quick)[1]
+    n_resources = scale(full)[1]
     return n_resources // max(2, round(n_resources / POD))
 
 
 @lru_cache(maxsize=1)
-def profile(name: str, quick: bool) -> SparseDemands:
+def profile(name: str, full: bool) -> SparseDemands:
     """Demands of a profile; only the latest is kept."""
-    return demand_profile(name, *scale(quick), rng=SEED)
+    return demand_profile(name, *scale(full), rng=SEED)

@@ -44,10 +44,10 @@ COLOURS = {
 MARKERS = {"G0": "o", "chain": "^", "frozen": "s"}
 
 
-def rounds_and_work(*, quick: bool) -> Page:
+def rounds_and_work(*, full: bool) -> Page:
     """Draw rounds of DC-DRF against epsilon beside the bounds, and its work against the number of entries."""
-    n_tenants, n_resources = (10_000, 1_000) if quick else (100_000, 10_000)
-    epsilons = np.logspace(-1, -4 if quick else -5, 9 if quick else 13)
+    n_tenants, n_resources = (100_000, 10_000) if full else (10_000, 1_000)
+    epsilons = np.logspace(-1, -5 if full else -4, 13 if full else 9)
     instances = {
         "G0": demand_profile("G0", n_tenants, n_resources, rng=SEED),
         "chain": HARD_FAMILIES["chain"](n_tenants, n_resources, rng=SEED),
@@ -63,7 +63,7 @@ def rounds_and_work(*, quick: bool) -> Page:
     figure = Figure(figsize=(13.5, 5.6), layout="constrained")
     axes = figure.subplot_mosaic([["rounds", "seconds"], ["rounds", "operations"]], width_ratios=(1.25, 1))
     _draw_rounds(axes["rounds"], epsilons, counts, lemma, general, ratio, n_tenants, n_resources)
-    rows = _work(quick)
+    rows = _work(full)
     slope = _draw_work(axes["seconds"], axes["operations"], rows)
 
     everything = [result for found in results.values() for result in found]
@@ -223,13 +223,13 @@ def _steepness(result: Rounds) -> float:
     return float((levels[1:] / levels[:-1]).min() * (1 - result.epsilon))
 
 
-def _work(quick: bool) -> list[dict[str, float]]:
+def _work(full: bool) -> list[dict[str, float]]:
     """DC-DRF with one epsilon at several sizes, ten tenants per resource."""
-    sizes = [3_000, 10_000, 30_000] if quick else [10_000, 30_000, 100_000, 300_000, 1_000_000]
+    sizes = [10_000, 30_000, 100_000, 300_000, 1_000_000] if full else [3_000, 10_000, 30_000]
     rows = []
     for n_tenants in sizes:
         size = n_tenants, n_tenants // 10
-        demands = profile("G0", quick) if size == scale(quick) else demand_profile("G0", *size, rng=SEED)
+        demands = profile("G0", full) if size == scale(full) else demand_profile("G0", *size, rng=SEED)
         result, seconds = least_seconds(partial(dcdrf, demands, FIXED, threads=1), lasting=0.2)
         entries = demands.n_entries
         tenants, resources = (result.rounds * number / entries for number in size)

@@ -98,13 +98,13 @@ class Growth:
 
 
 @lru_cache(maxsize=12)
-def measured(name: str, quick: bool) -> Measured:
+def measured(name: str, full: bool) -> Measured:
     """Everything that both pages want of a profile, so that its demands are drawn once."""
-    demands = profile(name, quick)
+    demands = profile(name, full)
     truth, edrf_seconds = least_seconds(partial(edrf, demands), lasting=LASTING)
     rounds, touched = _counted(truth)
     # A handful of passes over a hundredth of the scale are too short to share among threads.
-    threads = {"one thread": 1} if quick else {"one thread": 1, "all cores": None}
+    threads = {"one thread": 1, "all cores": None} if full else {"one thread": 1}
     approximations = []
     for epsilon in EPSILONS:
         found, seconds = least_seconds(partial(dcdrf, demands, epsilon, threads=1), lasting=LASTING)
@@ -132,16 +132,16 @@ def measured(name: str, quick: bool) -> Measured:
 
 
 @lru_cache(maxsize=1)
-def growth_runs(quick: bool) -> list[Growth]:
+def growth_runs(full: bool) -> list[Growth]:
     """Algorithm 1 to its end at small sizes, and EDRF by events there and further out."""
-    to_the_end = (300, 560, 1_000, 1_800) if quick else (1_000, 1_800, 3_200, 5_600, 10_000)
-    further = (3_200, 5_600) if quick else (32_000, 100_000)
+    to_the_end = (1_000, 1_800, 3_200, 5_600, 10_000) if full else (300, 560, 1_000, 1_800)
+    further = (32_000, 100_000) if full else (3_200, 5_600)
     runs = []
     # From large to small: the paper's scale is at hand from the profiles.
     for ratio in reversed(RATIOS):
         for n_resources in reversed(to_the_end + further):
             size = ratio * n_resources, n_resources
-            demands = profile("G0", quick) if size == scale(quick) else demand_profile("G0", *size, rng=SEED)
+            demands = profile("G0", full) if size == scale(full) else demand_profile("G0", *size, rng=SEED)
             truth, edrf_seconds = least_seconds(partial(edrf, demands), lasting=LASTING)
             rounds, touched = _counted(truth)
             if n_resources in further:

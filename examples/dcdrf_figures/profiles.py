@@ -23,10 +23,10 @@ SHADES = ("#9ecae1", "#4292c6", "#084594")
 MARKERS = ("s", "^", "o")
 
 
-def profiles_at_deadline(*, quick: bool) -> Page:
+def profiles_at_deadline(*, full: bool) -> Page:
     """Figure 7: rounds of DC-DRF by profile, and how far it is from the exact allocation."""
-    found = {name: measured(name, quick) for name in WORK_ORDER}
-    names, place = list(PROFILES), _matching(quick)
+    found = {name: measured(name, full) for name in WORK_ORDER}
+    names, place = list(PROFILES), _matching(full)
     matching = EPSILONS[place]
     figure = _draw(found)
     matched = [found[name].approximations[place] for name in names]
@@ -82,7 +82,7 @@ def profiles_at_deadline(*, quick: bool) -> Page:
     return Page(
         "dcdrf02_profiles",
         "2. DC-DRF by demand profile",
-        f"Figure 7; the plotted values are not in the text. {scale_text(quick)}. The paper lets a deadline of 8 s on 48 cores find ε, whose values it does not print here; ε is given on this page, so that rounds and deviations do not depend on the machine. "
+        f"Figure 7; the plotted values are not in the text. {scale_text(full)}. The paper lets a deadline of 8 s on 48 cores find ε, whose values it does not print here; ε is given on this page, so that rounds and deviations do not depend on the machine. "
         "All deviations are relative: of a tenant's allocation, as a part of its exact one.",
         f"The paper saw an order of magnitude fewer rounds in all profiles and a very low standard deviation. With ε = {matching:g} it is {min(ratios):.3f} to {max(ratios):.3f} of the rounds here, "
         f"and a standard deviation of at most {spread:.1e}; both depend on ε far more than on the profile. The standard deviation hides the worst tenant, which misses {worst:.0%} of its exact allocation, "
@@ -109,9 +109,9 @@ def profiles_at_deadline(*, quick: bool) -> Page:
     )
 
 
-def _matching(quick: bool) -> int:
+def _matching(full: bool) -> int:
     """Place of the epsilon that fits the number of resources."""
-    return int(np.argmin(np.abs(np.log(EPSILONS) - np.log(MERGED / scale(quick)[1]))))
+    return int(np.argmin(np.abs(np.log(EPSILONS) - np.log(MERGED / scale(full)[1]))))
 
 
 def _draw(found: dict[str, Measured]) -> Figure:

@@ -14,7 +14,7 @@ from fairness.catalogue import colour
 __all__ = ["counterexamples"]
 
 
-def counterexamples(*, quick: bool) -> Page:
+def counterexamples(*, full: bool) -> Page:
     """Five examples of the paper, each as two bars per user: what it should have, what it gets."""
     figure, axes = plt.subplots(2, 3, figsize=(13, 7.5), layout="constrained")
     asset, ceei, drf = AssetFair(), ProportionalFair(), DRF()

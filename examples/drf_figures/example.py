@@ -23,7 +23,7 @@ EXPECTED = {
 }
 
 
-def worked_example(*, quick: bool) -> Page:
+def worked_example(*, full: bool) -> Page:
     """The example of the summary and of section 4 of the paper, with weights 2:1 as well."""
     figure, axes = plt.subplots(1, 2, figsize=(12, 5), layout="constrained")
     policies = (DRF(), AssetFair(), ProportionalFair())

@@ -37,7 +37,7 @@ PRINTED = {
 BUDGET, QUICK = 2000, 300
 
 
-def positive_demands(*, quick: bool) -> Page:
+def positive_demands(*, full: bool) -> Page:
     """The table of the source, under its assumption that every user needs some of every resource."""
     return _page(
         "drf02_properties",
@@ -46,11 +46,11 @@ def positive_demands(*, quick: bool) -> Page:
         "Every cell is a search for a counterexample: exhaustively over small integers, at random, then uphill; a violation is shrunk to a smallest witness "
         "(table below) and confirmed in fractions by code that shares nothing with the policies. A tick is no proof: it says how many models were asked.",
         "positive",
-        quick,
+        full,
     )
 
 
-def zero_demands(*, quick: bool) -> Page:
+def zero_demands(*, full: bool) -> Page:
     """The same table when users may do without a resource."""
     return _page(
         "drf05_zero_demands",
@@ -58,18 +58,18 @@ def zero_demands(*, quick: bool) -> Page:
         "Not in the paper: users who do without some resources.",
         "Zero demands cost max-min fairness, DRF and asset fairness their population monotonicity (the last panel of page 3 shows how), and max-min fairness its resource monotonicity.",
         "any",
-        quick,
+        full,
     )
 
 
-def _page(key: str, title: str, place: str, see: str, domain: str, quick: bool) -> Page:
+def _page(key: str, title: str, place: str, see: str, domain: str, full: bool) -> Page:
     table = audit(
         [entry.policy for entry in CATALOGUE],
-        budget=QUICK if quick else BUDGET,
+        budget=BUDGET if full else QUICK,
         rng=0,
         n_jobs=-1,
         domain=domain,
     )
     # The source speaks of positive demands only.
     printed = PRINTED if domain == "positive" else {}
-    return property_page(key, title, place, see, table, printed=printed, disputed={}, decisive=not quick)
+    return property_page(key, title, place, see, table, printed=printed, disputed={}, decisive=full)

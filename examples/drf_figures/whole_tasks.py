@@ -18,7 +18,7 @@ from fairness.testing import random_problem
 __all__ = ["whole_tasks"]
 
 
-def whole_tasks(*, quick: bool) -> Page:
+def whole_tasks(*, full: bool) -> Page:
     """Progressive filling of the example, the discrete gap at random, and K machines."""
     figure, axes = plt.subplots(1, 3, figsize=(13, 4.4), layout="constrained")
     filling = fill_tasks(POOL, ties=[1, 0])
@@ -40,7 +40,7 @@ def whole_tasks(*, quick: bool) -> Page:
     axes[0].set(xlabel="tasks started", ylabel="dominant share", title=f"The poorest next: {order}")
     axes[0].legend(fontsize="small")
 
-    pools = 500 if quick else 5000
+    pools = 5000 if full else 500
     rng = np.random.default_rng(2011)
     gaps = []
     for _ in range(pools):

@@ -17,7 +17,7 @@ SWEEPS = {"figure 1": 1, "figure 2": 1, "figure 5": 2, "figure 5 without user 4"
 """Sweeps that change something, counted by an independent implementation."""
 
 
-def algorithm_at_work(*, quick: bool) -> Page:
+def algorithm_at_work(*, full: bool) -> Page:
     """Every update that Algorithm I makes on the paper's examples, and the tasks after each sweep."""
     cases = {
         "figure 1": (EXAMPLE_1, None),

@@ -27,7 +27,7 @@ OFF = (100.0, 250.0)
 """Seconds between which user 4 is away; the printed interval is lost."""
 
 
-def google_cluster(*, quick: bool) -> Page:
+def google_cluster(*, full: bool) -> Page:
     """Figure 5 and table IV: who gets which class of servers."""
     figure, axes = plt.subplots(2, 2, figsize=(12, 9.5), layout="constrained")
     draw_cluster(DATA_CENTER, axes[0, 0])
@@ -105,7 +105,7 @@ def google_cluster(*, quick: bool) -> Page:
     )
 
 
-def utilization_over_time(*, quick: bool) -> Page:
+def utilization_over_time(*, full: bool) -> Page:
     """Figure 6: servers that act on their own find the allocation again when user 4 leaves and returns."""
     transient = distributed_psdsf(
         DATA_CENTER,

@@ -17,7 +17,7 @@ __all__ = ["four_users", "three_users", "wireless"]
 F = Fraction
 
 
-def three_users(*, quick: bool) -> Page:
+def three_users(*, full: bool) -> Page:
     """Figure 1: what the three mechanisms make of the memory."""
     figure, axes = plt.subplots(2, 2, figsize=(12, 9.5), layout="constrained")
     draw_cluster(EXAMPLE_1, axes[0, 0])
@@ -59,7 +59,7 @@ def three_users(*, quick: bool) -> Page:
     )
 
 
-def four_users(*, quick: bool) -> Page:
+def four_users(*, full: bool) -> Page:
     """Figures 2 and 3: four users, and the virtual dominant shares that prove the allocation."""
     figure, axes = plt.subplots(2, 2, figsize=(12, 9.5), layout="constrained")
     draw_cluster(EXAMPLE_2, axes[0, 0])
@@ -113,7 +113,7 @@ def four_users(*, quick: bool) -> Page:
     )
 
 
-def wireless(*, quick: bool) -> Page:
+def wireless(*, full: bool) -> Page:
     """Figure 4: two users on three channels with different rates."""
     figure, axes = plt.subplots(1, 2, figsize=(12, 4.6), layout="constrained")
     draw_cluster(CHANNELS, axes[0], unit="Mb/s")

@@ -23,7 +23,7 @@ LIE = Cluster([[3, 1], [1, 3]], [[2, 1], [4, 3]])
 TIMED_LIE = Cluster([[2, 1], [1, 1]], [[1, 1], [2, 1]], weights=[2, 1])
 
 
-def resource_division(*, quick: bool) -> Page:
+def resource_division(*, full: bool) -> Page:
     """Three exact counterexamples, and how often each defect occurs at random."""
     figure, axes = plt.subplots(1, 3, figsize=(13, 4.4), layout="constrained")
     checks, numbers = [], {}
@@ -97,7 +97,7 @@ def resource_division(*, quick: bool) -> Page:
         "lying, by resources": by_resources,
     }
 
-    instances, large = (300, 40) if quick else (2000, 200)
+    instances, large = (2000, 200) if full else (300, 40)
     rates, apart = _rates(instances), _larger(large)
     numbers["rates"] = {
         "clusters": instances,

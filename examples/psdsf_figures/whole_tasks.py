@@ -22,9 +22,9 @@ __all__ = ["whole_tasks"]
 TWINS = Cluster([[5, 1], [1, 5]], [[100, 30], [30, 100]], job_classes=["user 1", "user 2"])
 
 
-def whole_tasks(*, quick: bool) -> Page:
+def whole_tasks(*, full: bool) -> Page:
     """The example of Shan, Kesidis and others: totals under five ways to place whole tasks."""
-    runs = 50 if quick else 400
+    runs = 400 if full else 50
     averages = {
         name: repeat_filling(TWINS, rule, runs=runs, rng=2018)
         for name, rule in (

@@ -20,7 +20,7 @@ TIMES = (1, 2, 3, 4)
 """t1 < t2 < t3 < t4; the paper gives no numbers."""
 
 
-def four_users(*, quick: bool) -> Page:
+def four_users(*, full: bool) -> Page:
     """Figure 1: what the four users hold over time."""
     result = timeline(
         CONTRIBUTIONS,
@@ -93,9 +93,9 @@ def four_users(*, quick: bool) -> Page:
     )
 
 
-def many_users(*, quick: bool) -> Page:
+def many_users(*, full: bool) -> Page:
     """Figure 2: utilisation while more and more users join."""
-    users, rounds = 40, 5 if quick else 20
+    users, rounds = 40, 20 if full else 5
     curves = {"exchange and TDRF": [], "DRF of what was contributed": []}
     for rng in np.random.default_rng(2015).spawn(rounds):
         contributions, demands = _random_users(rng, users)

@@ -25,7 +25,7 @@ DEMANDS = _exact([[0.2, 0.1, 0], [0, 0.2, 0.2], [0.1, 0, 0.3], [0.2, 0.2, 0]])
 """What a task of users 1 to 4 needs."""
 
 
-def exchange_rule(*, quick: bool) -> Page:
+def exchange_rule(*, full: bool) -> Page:
     """Section 2.2 and the exchanges at t1, t3 and t4."""
     worked = exchange(_exact([[0.5, 0.1, 0.3], [0.1, 0.8, 0.3]]), [[0, 1, 1], [1, 0, 1]])
     first, third, fourth = (_among(users) for users in ((0, 1), (1, 2), (1, 2, 3)))

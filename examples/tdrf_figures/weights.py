@@ -18,9 +18,9 @@ F = Fraction
 POOL = Problem([[1, 2], [3, 1]], [9, 9], job_classes=["A", "B"], resources=["CPU", "RAM"])
 
 
-def join_time_weight(*, quick: bool) -> Page:
+def join_time_weight(*, full: bool) -> Page:
     """Section 2.4: tasks of A and B against the ratio of their time weights."""
-    ratios = np.geomspace(0.1, 10, 121 if quick else 601)
+    ratios = np.geomspace(0.1, 10, 601 if full else 121)
     fluid = np.array([TDRF([1, ratio])(POOL, [1, 1]) for ratio in ratios])
     whole = np.array([integer_tdrf(POOL, [1, ratio]).tasks for ratio in ratios])
     figure, axes = plt.subplots(1, 2, figsize=(12, 4.6), layout="constrained")

@@ -23,7 +23,7 @@ def matrix(demands: list[list[int]]) -> str:
     return "(" + "; ".join(",".join(str(v) for v in row) for row in demands) + ")"
 
 
-def sharing_polygons(*, quick: bool) -> Page:
+def sharing_polygons(*, full: bool) -> Page:
     """Figure 1: the two sharing polygons of the talk with the allocations of four policies."""
     f = Fraction
     examples = {
@@ -61,7 +61,7 @@ def sharing_polygons(*, quick: bool) -> Page:
     )
 
 
-def non_uniqueness(*, quick: bool) -> Page:
+def non_uniqueness(*, full: bool) -> Page:
     """Figure 5: the segment of bottleneck-max allocations of the 3 x 3 example."""
     half = Fraction(3, 2)
     problem = Problem(
@@ -141,7 +141,7 @@ def non_uniqueness(*, quick: bool) -> Page:
     )
 
 
-def difference_with_pf(*, quick: bool) -> Page:
+def difference_with_pf(*, full: bool) -> Page:
     """Figure 6: PF against BMF with three and more jobs."""
     s = np.sqrt(39)
     f = Fraction
@@ -182,7 +182,7 @@ def difference_with_pf(*, quick: bool) -> Page:
                 )
             )
     rng = np.random.default_rng(39)
-    repeats = 60 if quick else 400
+    repeats = 400 if full else 60
     sizes = (2, 3, 4, 6, 10, 20)
     gaps = {}
     for n in sizes:

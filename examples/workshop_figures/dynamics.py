@@ -14,14 +14,14 @@ from queueing import System, circulate, drift, trajectory
 __all__ = ["drift_fields", "existence"]
 
 
-def existence(*, quick: bool) -> Page:
+def existence(*, full: bool) -> Page:
     """Figure 4: the queue dynamics of the existence slide."""
     examples = {
         "(1,3; 3,2)": [[1, 3], [3, 2]],
         "(1,3; 4,2)": [[1, 3], [4, 2]],
         "(4,1; 2,1; 1,4)": [[4, 1], [2, 1], [1, 4]],
     }
-    starts = 4 if quick else 8
+    starts = 8 if full else 4
     figure, axes = plt.subplots(2, 3, figsize=(14, 8.4), layout="constrained")
     numbers, checks = {}, []
     for (above, below), (name, demands) in zip(axes.T, examples.items(), strict=True):
@@ -83,7 +83,7 @@ def existence(*, quick: bool) -> Page:
     )
 
 
-def drift_fields(*, quick: bool) -> Page:
+def drift_fields(*, full: bool) -> Page:
     """Figure 9: drift fields with sample trajectories."""
     problem = talk_problem()
     load, size = 0.9, 30.0

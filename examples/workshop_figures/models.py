@@ -17,7 +17,7 @@ from queueing.networks.topology import data_network, linear_network, tcp_acknowl
 __all__ = ["other_models"]
 
 
-def other_models(*, quick: bool) -> Page:
+def other_models(*, full: bool) -> Page:
     """Figure 2: the same constraint form for networks, a wireless cell and TCP acknowledgements."""
     figure, axes = plt.subplots(2, 2, figsize=(11, 9), layout="constrained")
     numbers, checks = {}, []

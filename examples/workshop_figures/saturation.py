@@ -19,11 +19,11 @@ SATURATED = {1: "#E69F00", 2: "#56B4E9", 3: "#009E73"}
 """Colour by what is full: 1 = only the first resource, 2 = only the second, 3 = both."""
 
 
-def saturation_map(*, quick: bool) -> Page:
+def saturation_map(*, full: bool) -> Page:
     """Figure 3: which of two resources saturate under PF and BMF."""
     figure, axes = plt.subplots(1, 3, figsize=(14, 4.6), layout="constrained", width_ratios=[1, 1, 1.1])
     numbers, checks = {}, []
-    size = 15 if quick else 31
+    size = 31 if full else 15
     for ax, demands in zip(axes, ([[1, 3], [4, 2]], [[10, 1], [1, 10]]), strict=False):
         problem = Problem(demands, [1, 1])
         counts = grid_counts((size, size))
@@ -66,7 +66,7 @@ def saturation_map(*, quick: bool) -> Page:
     ]
     handles.append(Line2D([], [], color="black", lw=1, label="Σ a_i1/a_i2 = n and Σ a_i2/a_i1 = n"))
     figure.legend(handles=handles, loc="outside lower center", ncols=4)
-    wrong = _random_mixes(axes[2], 150 if quick else 800, numbers)
+    wrong = _random_mixes(axes[2], 800 if full else 150, numbers)
     checks.append(Check("random mixes of 2 to 12 jobs that violate the rule", "0", str(wrong), wrong == 0))
     return Page(
         "fig03_saturation_map",

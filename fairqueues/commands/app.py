@@ -43,7 +43,7 @@ COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
     "cloud": (cloud, "fairqueues cloud dcdrf_profile"),
     "prove": (prove, "fairqueues prove psdsf-theorem-1 --verify"),
     "provision": (provision, "fairqueues provision provisioning"),
-    "reproduce": (reproduce, "fairqueues reproduce drf --quick --folder out"),
+    "reproduce": (reproduce, "fairqueues reproduce drf --folder out"),
     "bench": (bench, "fairqueues bench filling"),
     "explore": (explore, "fairqueues explore talk_unbalanced"),
     "examples": (examples, "fairqueues examples drf_example > mine.toml"),

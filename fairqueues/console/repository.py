@@ -31,7 +31,7 @@ def reproduce(
     folder: Annotated[Path, typer.Option("--folder", metavar="DIR", help="Where the pages go.")] = Path(
         "out"
     ),
-    quick: Annotated[bool, typer.Option("--quick", help="Shorter simulations and coarser curves.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Longer simulations and finer curves.")] = False,
     place: Checkout = None,
 ) -> None:
     """Redraw the figures and tables of the papers, with a page for each source."""
@@ -45,7 +45,7 @@ def reproduce(
         raise OutputError(f"cannot write into {folder}: it is a file; name a folder")
     if not target.exists():
         require_writable(target)
-    options = ["--out", str(target), *(["--quick"] if quick else [])]
+    options = ["--out", str(target), *(["--full"] if full else [])]
     modules = [f"examples.{source}" for source in sources] if sources else ["examples"]
     _leave(max(_run(root, [module, *options]) for module in modules))
 

@@ -312,10 +312,11 @@ def price_list(rng):
     return demands, rng.choice([0.5, 1.0, 2.0, 10.0], n), costs, supplies, most
 
 
-def test_ties_in_price_lists_against_a_conic_solver():
+@pytest.mark.parametrize("lists", [50, pytest.param(320, marks=pytest.mark.long)])
+def test_ties_in_price_lists_against_a_conic_solver(lists):
     rng = np.random.default_rng(13)
     refused = 0
-    for _ in range(320):
+    for _ in range(lists):
         demands, loads, costs, supplies, most = price_list(rng)
         target = {"maximum_duration": float(rng.choice([0.5, 5.0, 50.0]))}
         if rng.random() < 0.3:
@@ -336,7 +337,7 @@ def test_ties_in_price_lists_against_a_conic_solver():
         assert (answer.capacities * target.get("maximum_load", 1.0) >= loads @ demands).all()
         # Prices under which no type that can be bought without end is worth more than it costs.
         assert most is not None or (supplies @ answer.prices <= costs * (1 + 1e-9)).all()
-    assert 10 < refused < 160  # both answers were tried
+    assert lists / 32 < refused < lists / 2  # both answers were tried
 
 
 def test_whole_servers_of_tied_types_by_brute_force():

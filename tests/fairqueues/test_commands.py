@@ -382,10 +382,10 @@ def test_reproduce_and_bench_look_for_a_checkout(tmp_path, monkeypatch):
 
     calls = []
     monkeypatch.setattr(checkout, "_run", lambda root, arguments: calls.append((root, arguments)) or 0)
-    run("reproduce", "drf", "--quick", "--folder", tmp_path)
+    run("reproduce", "drf", "--full", "--folder", tmp_path)
     run("bench", "filling")
     assert calls == [
-        (ROOT, ["examples.drf", "--out", str(tmp_path), "--quick"]),
+        (ROOT, ["examples.drf", "--out", str(tmp_path), "--full"]),
         (ROOT, ["benchmarks", "filling"]),
     ]
     assert "unknown source 'dfr'" in run("reproduce", "dfr", code=2).stderr
