@@ -83,7 +83,7 @@ def test_the_wheel_holds_the_packages_and_nothing_else(wheel):
     assert inside >= {
         *(f"{package}/py.typed" for package in PACKAGES),
         *(f"{package}/__init__.pyi" for package in ("fairness", "queueing", "capacity")),
-        "queueing/backbones/data/abilene.json",
+        "queueing/networks/backbones/data/abilene.json",
         "fairqueues/scenarios/drf_example.toml",
         *(f"fairqueues/explorer/page.{kind}" for kind in ("html", "css", "js")),
     }
