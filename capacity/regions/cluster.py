@@ -15,9 +15,9 @@ Its support function is a sum over servers of small linear programs,
 :math:`h(p) = \sum_i \max_{x\in P_i} p\cdot x`; by duality h(p) is also the least total of prices
 :math:`q_{ir} \ge 0` of whole resources with :math:`\sum_r q_{ir} b_{nir} \ge p_n`. Few
 classes: the vertices of each :math:`P_i` are walked exactly (:mod:`fairness.exact.pivoting`), and facets,
-vertices and volume follow from exact support values (:mod:`capacity.regions.support`); identical servers are
-counted, not repeated. Many classes or servers: queries by linear programs, each with evidence that is
-recomputed (:mod:`queueing.model.cluster_load`).
+vertices and volume follow from exact support values (:mod:`fairness.exact.double_description`); identical
+servers are counted, not repeated. Many classes or servers: queries by linear programs, each with evidence
+that is recomputed (:mod:`queueing.model.cluster_load`).
 
 References
 ----------
@@ -39,9 +39,9 @@ from numpy.typing import ArrayLike
 
 from capacity.regions.evidence import LoadEvidence, Support, power_of_two
 from capacity.regions.served_loads import MonotoneRegion
-from capacity.regions.support import Body
 from fairness.display.notebook import shown
 from fairness.errors import ModelError
+from fairness.exact.minkowski_sum import Body
 from fairness.exact.pivoting import walk
 from fairness.machine.work import ProgressOption
 from fairness.model.cluster import Cluster

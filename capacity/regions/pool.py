@@ -47,7 +47,7 @@ from scipy.spatial import cKDTree
 from fairness.arguments.validation import model_array
 from fairness.display.notebook import shown
 from fairness.errors import ModelError
-from fairness.exact.pivoting import Corner, integer_rows, maximum, walk
+from fairness.exact.pivoting import Corner, maximum, walk
 from fairness.model.problem import FloatArray, Problem
 
 if TYPE_CHECKING:
@@ -290,6 +290,23 @@ class StabilityRegion:
             bits = max(0, 64 + len(terms).bit_length() - size)
             total = Fraction(sum((top << bits) // bottom for top, bottom in terms), 1 << bits)
         return total / math.factorial(n)
+
+
+def integer_rows(problem: Problem, classes: list[int], resources: Any) -> list[list[int]]:
+    """Rows (demands of the classes, capacity), one per resource, scaled to integers without common factor."""
+    if problem.is_rational:
+        demands, capacities = problem.as_fractions()
+    else:
+        demands = [[Fraction(v) for v in row] for row in problem.demands.tolist()]
+        capacities = [Fraction(v) for v in problem.capacities.tolist()]
+    rows = []
+    for j in resources:
+        row = [*(demands[i][j] for i in classes), capacities[j]]
+        common = math.lcm(*(v.denominator for v in row))
+        whole = [int(v * common) for v in row]
+        divisor = math.gcd(*whole)
+        rows.append([v // divisor for v in whole])
+    return rows
 
 
 def float_points(points: Sequence[Sequence[Fraction]], rational: bool) -> FloatArray:

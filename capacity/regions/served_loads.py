@@ -1,10 +1,10 @@
 r"""What regions of servers have in common: exact facets, vertices and volume; queries by relative load.
 
 The region of a cluster is a sum :math:`P = \sum_i P_i` of monotone polytopes, one per server. Its facets,
-found from exact support values (:mod:`capacity.regions.support`), are integer prices per task with what all
-servers together can earn: a region with few classes is the region of a pool with one virtual resource per
-facet, :attr:`MonotoneRegion.pool`, and what is known for the regions of pools applies to it. For many classes
-there are too many facets, but relative loads (:mod:`capacity.regions.evidence`) answer most questions.
+found from exact support values (:mod:`fairness.exact.double_description`), are integer prices per task with
+what all servers together can earn: a region with few classes is the region of a pool with one virtual
+resource per facet, :attr:`MonotoneRegion.pool`, and what is known for the regions of pools applies to it. For
+many classes there are too many facets, but relative loads (:mod:`capacity.regions.evidence`) answer most questions.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from numpy.typing import ArrayLike
 
 from capacity.regions.evidence import LoadEvidence, Support
 from capacity.regions.pool import MERGE, ROUNDING, StabilityRegion, float_points, inequality
-from capacity.regions.support import Body, Facet, Point, enclose, support_of_sum, vertices, volume
 from fairness.arguments.validation import FloatArray, model_array
 from fairness.errors import ModelError, NotConvergedError
+from fairness.exact.double_description import Facet, Point, enclose, vertices, volume
+from fairness.exact.minkowski_sum import Body, support_of_sum
 from fairness.exact.pivoting import maximum
 from fairness.machine.work import ProgressOption, watching
 from fairness.model.problem import Problem

@@ -19,7 +19,7 @@ who also show that best fit need not reach it. This *integer hull* lies in the r
 
 Only maximal configurations matter, to which no task can be added (:mod:`capacity.regions.configurations`),
 because the hull is monotone. Facets, vertices and volume follow exactly from the maximum over them
-(:mod:`capacity.regions.support`). Relative loads are linear programs over configurations,
+(:mod:`fairness.exact.double_description`). Relative loads are linear programs over configurations,
 with columns generated where the prices say that a configuration is missing [2]_; the last prices are a proof,
 since every configuration is compared with them.
 
@@ -51,9 +51,9 @@ from capacity.regions.configurations import Configurations, maximal_configuratio
 from capacity.regions.evidence import LoadEvidence, Support, power_of_two
 from capacity.regions.pool import ROUNDING, pool_stability_region
 from capacity.regions.served_loads import MonotoneRegion
-from capacity.regions.support import Body
 from fairness.arguments.validation import FloatArray
 from fairness.errors import ModelError
+from fairness.exact.minkowski_sum import Body
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
 from queueing.model.cluster_load import GAP, accepted, least_part

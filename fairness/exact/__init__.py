@@ -1,1 +1,4 @@
-"""Exact rational geometry: linear programs, vertices, walks over polytopes."""
+"""Exact rational geometry: elimination, linear programs, vertices, facets and volumes of polytopes.
+
+All of it in integers or fractions of any size; what is guessed in floats elsewhere is proved here.
+"""

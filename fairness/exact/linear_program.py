@@ -2,12 +2,13 @@ r"""Linear programs over the rationals, small ones, solved exactly and proved.
 
 .. math:: \max\ c^\top x \quad\text{subject to}\quad Ax \le b,\ x \ge 0.
 
-With slack variables :math:`s = b - Ax` the program is a *dictionary* [1]_: some variables (the basis)
-expressed through the others, which are zero. The simplex method exchanges a basic and another variable as
-long as this raises the objective. It starts from s as basis if :math:`b \ge 0`. Otherwise a first phase
-minimises :math:`x_0 \ge 0` in :math:`Ax - x_0 \mathbf 1 \le b`, which starts feasible after one exchange,
-and ends at 0 exactly if there is a feasible point. Bland's rule (of all candidates, the variable with the
-smallest index) excludes cycles, so that in rational arithmetic the method always ends.
+With slack variables :math:`s = b - Ax` the program is a tableau (:mod:`fairness.exact.pivoting`): some
+variables (the basis) expressed through the others, which are zero. The simplex method [1]_ exchanges a basic
+and another variable as long as this raises the objective. It starts from s as basis if :math:`b \ge 0`.
+Otherwise a first phase minimises :math:`x_0 \ge 0` in :math:`Ax - x_0 \mathbf 1 \le b`, which starts feasible
+after one exchange, and ends at 0 exactly if there is a feasible point. Bland's rule (of all candidates, the
+variable with the smallest index, :math:`x_0` first) excludes cycles, so that in rational arithmetic the
+method always ends.
 
 The result carries its proof: multipliers :math:`y \ge 0` with :math:`A^\top y \ge c` bound the value of every
 feasible point, :math:`c^\top x \le y^\top A x \le y^\top b` (weak duality), and
@@ -20,6 +21,7 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,6 +31,7 @@ import numpy as np
 
 from fairness.arguments.validation import rationals
 from fairness.errors import InfeasibleError, ModelError, NotConvergedError
+from fairness.exact.pivoting import Tableau, bland
 
 __all__ = ["LinearOptimum", "maximise"]
 
@@ -92,109 +95,41 @@ def maximise(
             f"matrix must have {len(b)} rows (as bounds) of {len(c)} entries (as objective); "
             f"got {len(a)} rows of lengths {sorted({len(row) for row in a})}"
         )
-    dictionary = _feasible_dictionary(a, b, len(c))
-    dictionary.set_objective(c)
-    dictionary.climb()
-    point, multipliers = dictionary.solution(len(c))
+    point, multipliers = _optimum(c, a, b)
     _prove(c, a, b, point, multipliers)
     return LinearOptimum(_dot(c, point), tuple(point), tuple(multipliers))
 
 
-class _Dictionary:
-    """basic[k] = constant[k] - sum_j rows[k][j] free[j]; objective = value + sum_j gains[j] free[j].
-
-    Variables 0..n-1 are those of the program, n..n+m-1 its slacks; -1 is the variable of the first phase,
-    which has the smallest index so that Bland's rule lets it leave as soon as it can.
-    """
-
-    def __init__(self, rows: list[Row], constant: Row, free: list[int]) -> None:
-        self.rows = [list(row) for row in rows]
-        self.constant = list(constant)
-        self.free = free
-        n = sum(variable >= 0 for variable in free)
-        self.basic = [n + k for k in range(len(rows))]
-        self.gains: Row = []
-        self.value = Fraction(0)
-
-    def set_objective(self, c: Row) -> None:
-        """Write the objective through the free variables."""
-        gains = {variable: c[variable] if variable < len(c) else Fraction(0) for variable in self.free}
-        self.value = Fraction(0)
-        for variable, row, constant in zip(self.basic, self.rows, self.constant, strict=True):
-            if variable < len(c) and c[variable]:
-                self.value += c[variable] * constant
-                for other, entry in zip(self.free, row, strict=True):
-                    gains[other] -= c[variable] * entry
-        self.gains = [gains[variable] for variable in self.free]
-
-    def climb(self) -> None:
-        """Exchange variables by Bland's rule until no exchange raises the objective."""
-        while True:
-            rising = [
-                (v, j) for j, (v, gain) in enumerate(zip(self.free, self.gains, strict=True)) if gain > 0
-            ]
-            if not rising:
-                return
-            enter = min(rising)[1]
-            leaving = [
-                (constant / row[enter], variable, k)
-                for k, (row, constant, variable) in enumerate(
-                    zip(self.rows, self.constant, self.basic, strict=True)
-                )
-                if row[enter] > 0
-            ]
-            if not leaving:
-                raise ModelError("the objective is unbounded: add a constraint that bounds the variables")
-            self.exchange(min(leaving)[2], enter)
-
-    def exchange(self, leave: int, enter: int) -> None:
-        """Make the free variable at ``enter`` basic in place of the one of row ``leave``."""
-        pivot = self.rows[leave][enter]
-        row = [entry / pivot for entry in self.rows[leave]]
-        row[enter] = 1 / pivot
-        constant = self.constant[leave] / pivot
-        for k, other in enumerate(self.rows):
-            if k != leave and other[enter]:
-                factor, other[enter] = other[enter], Fraction(0)
-                self.rows[k] = [u - factor * v for u, v in zip(other, row, strict=True)]
-                self.constant[k] -= factor * constant
-        self.rows[leave], self.constant[leave] = row, constant
-        factor, self.gains[enter] = self.gains[enter], Fraction(0)
-        self.gains = [u - factor * v for u, v in zip(self.gains, row, strict=True)]
-        self.value += factor * constant
-        self.basic[leave], self.free[enter] = self.free[enter], self.basic[leave]
-
-    def solution(self, n: int) -> tuple[Row, Row]:
-        """Values of the n variables and of the multipliers, which are the gains of the slacks, negated."""
-        point, multipliers = [Fraction(0)] * n, [Fraction(0)] * len(self.rows)
-        for variable, constant in zip(self.basic, self.constant, strict=True):
-            if variable < n:
-                point[variable] = constant
-        for variable, gain in zip(self.free, self.gains, strict=True):
-            if variable >= n:
-                multipliers[variable - n] = -gain
-        return point, multipliers
+def _optimum(c: Row, a: list[Row], b: Row) -> tuple[Row, Row]:
+    """Optimal point and multipliers, from a feasible basis by Bland's rule."""
+    n = len(c)
+    scales = [math.lcm(*(v.denominator for v in (*row, v))) for row, v in zip(a, b, strict=True)]
+    rows = [[int(v * k) for v in (*row, v)] for row, v, k in zip(a, b, scales, strict=True)]
+    gain = math.lcm(*(v.denominator for v in c))
+    start = Tableau.of(rows, n) if all(v >= 0 for v in b) else _feasible(rows, b, scales, n)
+    best = start.aimed_at([int(v * gain) for v in c]).climbed(bland)
+    if best is None:
+        raise ModelError("the objective is unbounded: add a constraint that bounds the variables")
+    values = dict(zip(best.basis, best.constants, strict=True))
+    point = [Fraction(values.get(j, 0), best.det) for j in range(n)]
+    prices = best.table[-1, n:-1].tolist()
+    return point, [Fraction(y * k, best.det * gain) for y, k in zip(prices, scales, strict=True)]
 
 
-def _feasible_dictionary(a: list[Row], b: Row, n: int) -> _Dictionary:
-    """First phase [1]_ chapter 3: a dictionary whose constants are all >= 0."""
-    if all(v >= 0 for v in b):
-        return _Dictionary(a, b, list(range(n)))
-    start = _Dictionary([[*row, Fraction(-1)] for row in a], b, [*range(n), -1])
-    start.gains = [Fraction(0)] * n + [Fraction(-1)]
-    start.exchange(min(range(len(b)), key=lambda k: b[k]), n)
-    start.climb()
-    if start.value < 0:
+def _feasible(rows: list[list[int]], b: Row, scales: list[int], n: int) -> Tableau:
+    """First phase [1]_ chapter 3: a basis whose constants are all >= 0. Column 0 is the helper variable."""
+    helped = [[-scale, *row] for scale, row in zip(scales, rows, strict=True)]
+    start = Tableau.of(helped, n + 1).aimed_at([-1] + [0] * n)
+    found = start.exchanged(min(range(len(b)), key=lambda k: b[k]), 0).climbed(bland)
+    assert found is not None, "the objective of the first phase is at most 0"
+    if found.table[-1, -1] < 0:
         raise InfeasibleError("no point meets all constraints of the linear program")
-    if -1 in start.basic:
+    if 0 in found.basis:
         # It is 0; any exchange keeps all constants. Its row is not 0, or it could not have entered.
-        row = start.basic.index(-1)
-        start.exchange(row, next(j for j, entry in enumerate(start.rows[row]) if entry))
-    helper = start.free.index(-1)
-    del start.free[helper]
-    for row_entries in start.rows:
-        del row_entries[helper]
-    return start
+        row = found.basis.index(0)
+        outside = (s for s in range(1, found.table.shape[1] - 1) if s not in found.basis)
+        found = found.exchanged(row, next(s for s in outside if found.table[row, s]))
+    return Tableau(found.table[:, 1:], found.det, tuple(k - 1 for k in found.basis))
 
 
 def _prove(c: Row, a: list[Row], b: Row, point: Row, multipliers: Row) -> None:

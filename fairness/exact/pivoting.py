@@ -20,17 +20,17 @@ References
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairness.errors import ModelError
-from fairness.model.problem import Problem
 
-__all__ = ["Corner", "integer_rows", "maximum", "walk"]
+__all__ = ["Corner", "Tableau", "bland", "maximum", "walk"]
 
 IntArray = NDArray[np.object_]
 """Python integers of any size."""
@@ -39,39 +39,103 @@ Corner = tuple[tuple[Fraction, ...], int, int, tuple[int, ...]]
 """A basis: its vertex and the numbers d, z, gamma of its term z^n / (n! d prod(gamma)) of the volume."""
 
 
-def integer_rows(problem: Problem, classes: list[int], resources: Any) -> list[list[int]]:
-    """Rows (demands of the classes, capacity), one per resource, scaled to integers without common factor."""
-    if problem.is_rational:
-        demands, capacities = problem.as_fractions()
-    else:
-        demands = [[Fraction(v) for v in row] for row in problem.demands.tolist()]
-        capacities = [Fraction(v) for v in problem.capacities.tolist()]
-    rows = []
-    for j in resources:
-        row = [*(demands[i][j] for i in classes), capacities[j]]
-        common = math.lcm(*(v.denominator for v in row))
-        whole = [int(v * common) for v in row]
-        divisor = math.gcd(*whole)
-        rows.append([v // divisor for v in whole])
-    return rows
+@dataclass(frozen=True)
+class Tableau:
+    """Constraints with their slacks, solved for a basis; without denominators.
+
+    Attributes
+    ----------
+    table : ndarray of ints, shape (m + 1, columns + 1)
+        ``det`` times the constraints solved for the basis, with the constants in the last column, above the
+        row of the objective, with the reduced costs negated (the column of an entry < 0 raises it).
+    det : int
+        Determinant of the basis, > 0.
+    basis : tuple of int
+        The column of each row.
+    """
+
+    table: IntArray
+    det: int
+    basis: tuple[int, ...]
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[int]], n: int) -> Tableau:
+        """Rows (n coefficients, bound) with one slack each, which are the basis; objective 0."""
+        m = len(rows)
+        table = np.zeros((m + 1, n + m + 1), dtype=object)
+        for r, row in enumerate(rows):
+            table[r, :n] = row[:-1]
+            table[r, n + r] = 1
+            table[r, -1] = row[-1]
+        return cls(table, 1, tuple(range(n, n + m)))
+
+    @property
+    def constants(self) -> list[int]:
+        """``det`` times the values of the basic variables."""
+        return cast("list[int]", self.table[:-1, -1].tolist())
+
+    def aimed_at(self, objective: Sequence[int]) -> Tableau:
+        """The same with this objective; entries for the first columns, the others have none."""
+        table = self.table.copy()
+        gains = np.zeros(table.shape[1], dtype=object)
+        gains[: len(objective)] = objective
+        table[-1] = -self.det * gains
+        for r, column in enumerate(self.basis):
+            if gains[column]:
+                table[-1] += gains[column] * table[r]
+        return Tableau(table, self.det, self.basis)
+
+    def exchanged(self, r: int, s: int) -> Tableau:
+        """The same after column s enters the basis in row r."""
+        table, pivot = self.table, self.table[r, s]
+        # [1]: the division leaves no remainder, because all entries are minors of the first tableau.
+        new = (table * pivot - np.outer(table[:, s], table[r])) // self.det
+        new[r] = table[r]
+        basis = (*self.basis[:r], s, *self.basis[r + 1 :])
+        return Tableau(new, pivot, basis) if pivot > 0 else Tableau(-new, -pivot, basis)
+
+    def climbed(self, rule: Rule) -> Tableau | None:
+        """The best basis for the objective, exchanged by the rule; None if it is unbounded."""
+        here = self
+        while True:
+            entering = [s for s in range(here.table.shape[1] - 1) if here.table[-1, s] < 0]
+            if not entering:
+                return here
+            r, s = rule(here, entering)
+            if r is None:
+                return None
+            here = here.exchanged(r, s)
 
 
-def _tableau(rows: list[list[int]], objective: list[int]) -> IntArray:
-    """Tableau [A I b] of the constraints above the row [-c 0 0] of the objective."""
-    m, n = len(rows), len(objective)
-    table = np.zeros((m + 1, n + m + 1), dtype=object)
-    for r, row in enumerate(rows):
-        table[r, :n] = row[:-1]
-        table[r, n + r] = 1
-        table[r, -1] = row[-1]
-    table[m, :n] = [-c for c in objective]
-    return table
+Rule = Callable[[Tableau, "list[int]"], "tuple[int | None, int]"]
+"""Which row leaves (None if none bounds the step) and which column enters, of those that may."""
 
 
-def _leaving(table: IntArray, n: int, s: int) -> int | None:
+def bland(here: Tableau, entering: list[int]) -> tuple[int | None, int]:
+    """Of all candidates the first column: excludes cycles from any basis."""
+    s = entering[0]
+    ratios = [
+        (Fraction(value, entry), column, r)
+        for r, (value, entry, column) in enumerate(
+            zip(here.constants, here.table[:-1, s].tolist(), here.basis, strict=True)
+        )
+        if entry > 0
+    ]
+    return (min(ratios)[2] if ratios else None), s
+
+
+def steepest(here: Tableau, entering: list[int]) -> tuple[int | None, int]:
+    """The column of the largest gain; from a basis of slacks, whatever column enters, it cannot cycle."""
+    s = min(entering, key=lambda k: here.table[-1, k])
+    return _leaving(here, s), s
+
+
+def _leaving(here: Tableau, s: int) -> int | None:
     """Row that leaves when column s enters, None if none: smallest ratio, ties by the slack columns."""
-    rows = [r for r in range(len(table) - 1) if table[r, s] > 0]
-    for column in (-1, *range(n, table.shape[1] - 1)):
+    table = here.table
+    m, columns = len(table) - 1, table.shape[1] - 1
+    rows = [r for r in range(m) if table[r, s] > 0]
+    for column in (-1, *range(columns - m, columns)):
         if len(rows) < 2:
             break
         ratios = [Fraction(table[r, column], table[r, s]) for r in rows]
@@ -80,64 +144,59 @@ def _leaving(table: IntArray, n: int, s: int) -> int | None:
     return rows[0] if rows else None
 
 
-def _pivot(table: IntArray, det: int, r: int, s: int) -> IntArray:
-    """Tableau after column s enters in row r; the new determinant is table[r, s]."""
-    # [1]: the division leaves no remainder, because all entries are minors of the first tableau.
-    new: IntArray = (table * table[r, s] - np.outer(table[:, s], table[r])) // det
-    new[r] = table[r]
-    return new
+def maximum(rows: Sequence[Sequence[int]], objective: Sequence[int]) -> Fraction | None:
+    """Largest value of objective * x over x >= 0 within the rows (coefficients, bound >= 0).
 
+    None if it is unbounded. Without the proof of :func:`fairness.exact.linear_program.maximise`, and faster.
 
-def maximum(rows: list[list[int]], objective: list[int]) -> Fraction | None:
-    """Largest value of objective * x over x >= 0 within the rows; None if unbounded."""
-    n = len(objective)
-    table, det = _tableau(rows, objective), 1
-    while True:
-        entering = [s for s in range(table.shape[1] - 1) if table[-1, s] < 0]
-        if not entering:
-            return Fraction(table[-1, -1], det)
-        s = min(entering, key=lambda k: table[-1, k])
-        # The lexicographic choice of the row excludes cycles whatever column enters.
-        r = _leaving(table, n, s)
-        if r is None:
-            return None
-        table, det = _pivot(table, det, r, s), table[r, s]
+    Examples
+    --------
+    >>> maximum([[1, 3, 9], [4, 1, 18]], [1, 1])
+    Fraction(63, 11)
+    """
+    best = Tableau.of(rows, len(objective)).aimed_at(objective).climbed(steepest)
+    return None if best is None else Fraction(best.table[-1, -1], best.det)
 
 
 def walk(rows: list[list[int]], max_vertices: int) -> list[Corner]:
     """Visit every lexicographic basis: its vertex and the numbers of Lawrence's formula.
 
     Returns (vertex, d, z, gamma) per basis, with the term z^n / (n! d prod(gamma)) of the volume.
+
+    Raises
+    ------
+    ModelError
+        If there are more bases than ``max_vertices``.
     """
     n = len(rows[0]) - 1 if rows else 0
     # A generic objective makes no reduced cost vanish; the next seed is tried when one does.
     for seed in range(100):
         draw = np.random.default_rng(seed).integers(1, 2**31, n)
-        corners = _walk_with(rows, [int(c) for c in draw], max_vertices)
+        start = Tableau.of(rows, n).aimed_at([int(c) for c in draw])
+        corners = _walk_from(start, n, max_vertices)
         if all(all(gamma) for _, _, _, gamma in corners):
             return corners
     raise AssertionError("no generic objective in 100 draws of 31-bit integers")
 
 
-def _walk_with(rows: list[list[int]], objective: list[int], max_vertices: int) -> list[Corner]:
-    m, n = len(rows), len(objective)
-    start = tuple(range(n, n + m))
-    seen = {frozenset(start)}
-    stack: list[tuple[IntArray, int, tuple[int, ...], int, int]] = []
-    table, det, basis = _tableau(rows, objective), 1, start
+def _walk_from(here: Tableau, n: int, max_vertices: int) -> list[Corner]:
+    columns = here.table.shape[1] - 1
+    seen = {frozenset(here.basis)}
+    stack: list[tuple[Tableau, int, int]] = []
     corners = []
     while True:
-        outside = [k for k in range(n + m) if k not in basis]
-        value = dict(zip(basis, table[:-1, -1], strict=True))
-        vertex = tuple(Fraction(value.get(i, 0), det) for i in range(n))
-        corners.append((vertex, det, table[-1, -1], tuple(table[-1, k] for k in outside)))
+        outside = [k for k in range(columns) if k not in here.basis]
+        value = dict(zip(here.basis, here.constants, strict=True))
+        vertex = tuple(Fraction(value.get(i, 0), here.det) for i in range(n))
+        gamma = tuple(here.table[-1, k] for k in outside)
+        corners.append((vertex, here.det, here.table[-1, -1], gamma))
         for s in outside:
-            r = _leaving(table, n, s)
+            r = _leaving(here, s)
             assert r is not None, "the region is bounded"
-            neighbour = frozenset(basis) - {basis[r]} | {s}
+            neighbour = frozenset(here.basis) - {here.basis[r]} | {s}
             if neighbour not in seen:
                 seen.add(neighbour)
-                stack.append((table, det, basis, r, s))
+                stack.append((here, r, s))
         if len(seen) > max_vertices:
             raise ModelError(
                 f"the stability region has more than {max_vertices} vertices (one where more facets meet "
@@ -146,6 +205,5 @@ def _walk_with(rows: list[list[int]], objective: list[int], max_vertices: int) -
             )
         if not stack:
             return corners
-        parent, parent_det, parent_basis, r, s = stack.pop()
-        table, det = _pivot(parent, parent_det, r, s), parent[r, s]
-        basis = (*parent_basis[:r], s, *parent_basis[r + 1 :])
+        parent, r, s = stack.pop()
+        here = parent.exchanged(r, s)

@@ -9,60 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
 
-from fairness.model.problem import FloatArray
+from fairness.arguments.validation import FloatArray
+from fairness.exact.linear_algebra import Number, affine_solutions
 
-__all__ = [
-    "Number",
-    "Point",
-    "affine_solutions",
-    "distinct",
-    "enumerate_vertices",
-    "hull_distance",
-    "joined_segments",
-]
+__all__ = ["Point", "distinct", "enumerate_vertices", "hull_distance", "joined_segments"]
 
-Number = Any
-"""Fraction in exact computations, float otherwise."""
 Point = tuple[Number, ...]
-
-
-def affine_solutions(
-    equations: list[list[Number]], size: int, tol: Number
-) -> tuple[list[Number], list[list[Number]]] | None:
-    """A solution of the equations (coefficients, then right side) and a basis of the kernel; None if none."""
-    rows = [list(row) for row in equations]
-    pivots: list[int] = []
-    for rank in range(len(rows)):
-        columns = [c for c in range(size) if c not in pivots]
-        places = [(abs(rows[r][c]), r, c) for r in range(rank, len(rows)) for c in columns]
-        largest, r, c = max(places, default=(0, 0, 0))
-        if largest <= tol:
-            break
-        rows[rank], rows[r] = rows[r], rows[rank]
-        rows[rank] = [v / rows[rank][c] for v in rows[rank]]
-        for k, row in enumerate(rows):
-            if k != rank and row[c] != 0:
-                rows[k] = [v - row[c] * p for v, p in zip(row, rows[rank], strict=True)]
-        pivots.append(c)
-    if any(abs(row[-1]) > tol for row in rows[len(pivots) :]):
-        return None
-    zero = 0 * equations[0][0] if equations else 0
-    origin = [zero] * size
-    for row, c in zip(rows, pivots, strict=False):
-        origin[c] = row[-1]
-    kernel = []
-    for free in (c for c in range(size) if c not in pivots):
-        direction = [zero] * size
-        direction[free] = zero + 1
-        for row, c in zip(rows, pivots, strict=False):
-            direction[c] = -row[free]
-        kernel.append(direction)
-    return origin, kernel
 
 
 def enumerate_vertices(rows: list[list[Number]], dimension: int, tol: Number) -> Iterator[list[Number]]:

@@ -46,10 +46,9 @@ from fairness.display.lettering import label
 from fairness.display.result import Result
 from fairness.errors import ModelError, NotConvergedError
 from fairness.evidence.pools import bottleneck_certificate
+from fairness.exact.linear_algebra import Number, affine_solutions
 from fairness.exact.small_polytopes import (
-    Number,
     Point,
-    affine_solutions,
     distinct,
     enumerate_vertices,
     hull_distance,

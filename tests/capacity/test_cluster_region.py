@@ -18,10 +18,11 @@ import capacity.regions.cluster
 import queueing.model.cluster_load
 from capacity.regions.cluster import ClusterRegion, cluster_stability_region, distinct_servers
 from capacity.regions.either import stability_region
-from capacity.regions.support import Body, enclose, support_of_sum, vertices, volume
 from capacity.regions.whole_tasks import packing_region
 from fairness import Cluster, ModelError, NotConvergedError, Problem
+from fairness.exact.double_description import enclose, vertices, volume
 from fairness.exact.linear_program import maximise
+from fairness.exact.minkowski_sum import Body, support_of_sum
 from fairness.exact.pivoting import walk
 from fairness.testing import KINDS, random_cluster
 

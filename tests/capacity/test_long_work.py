@@ -7,8 +7,8 @@ import pytest
 
 from capacity import provision, service_boundary, service_region, stability_region
 from capacity.regions.cluster import cluster_stability_region
-from capacity.regions.support import enclose
 from fairness import DRF, PSDSF, Cluster, ModelError, NotConvergedError, Problem
+from fairness.exact.double_description import enclose
 from fairness.machine.memory import Room
 from fairness.machine.work import OutOfTime, watching
 from queueing import System, simulate, tabulate

@@ -9,7 +9,8 @@ from scipy.optimize import linprog
 
 from fairness import ModelError, Problem
 from fairness.evidence.pools import bottleneck_certificate
-from fairness.exact.small_polytopes import affine_solutions, enumerate_vertices, joined_segments
+from fairness.exact.linear_algebra import affine_solutions
+from fairness.exact.small_polytopes import enumerate_vertices, joined_segments
 from fairness.policies.bottleneck_set import AT_LIMIT, NO_JOB, all_bottleneck_max
 from fairness.testing import KINDS, random_problem
 

@@ -50,6 +50,7 @@ from scipy.optimize import nnls
 
 from fairness.arguments.validation import FloatArray
 from fairness.errors import ModelError
+from fairness.exact.linear_algebra import reduced
 from fairness.properties.exact.rational import NEAR, Enclosure, RationalModel, Row, Unproved, solve
 
 __all__ = ["alpha_fair", "asset_rates", "bottleneck_max", "dominant_rates", "fill", "filling", "radii"]
@@ -220,8 +221,11 @@ def _newton(shares: list[Row], weights: Row, alpha: int, hint: list[float], floo
         slope = [tasks[i] / (alpha * Decimal(cost[i])) for i in rows]
         matrix = [[sum(slope[i] * b[i][j] * b[i][k] for i in rows) for k in active] for j in active]
         excess = [sum(tasks[i] * b[i][j] for i in rows) - 1 for j in active]
-        steps = _solved([[Decimal(v) for v in row] for row in matrix], [Decimal(v) for v in excess])
-        p = [q + step for q, step in zip(p, steps, strict=True)]
+        system = [[Decimal(v) for v in (*row, right)] for row, right in zip(matrix, excess, strict=True)]
+        steps, pivots = reduced(system, len(system))
+        if len(pivots) < len(system):
+            raise ArithmeticError("the equations of the prices are singular")
+        p = [q + step[-1] for q, step in zip(p, steps, strict=True)]
     prices = [Fraction(0) for _ in shares[0]]
     for j, q in zip(active, p, strict=True):
         prices[j] = max(Fraction(0), Fraction(q))
@@ -297,18 +301,6 @@ def _used(shares: list[Row], tasks: Row) -> Row:
 
 def _costs(shares: list[Row], prices: Row) -> Row:
     return [sum((b * q for b, q in zip(row, prices, strict=True)), Fraction(0)) for row in shares]
-
-
-def _solved(matrix: list[list[Decimal]], right: list[Decimal]) -> list[Decimal]:
-    """Solution of a positive definite system in decimals."""
-    rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
-    for k in range(len(rows)):
-        rows[k] = [v / rows[k][k] for v in rows[k]]
-        for other in range(len(rows)):
-            if other != k:
-                factor = rows[other][k]
-                rows[other] = [v - factor * u for v, u in zip(rows[other], rows[k], strict=True)]
-    return [row[-1] for row in rows]
 
 
 def _root(value: Fraction) -> Fraction:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from fairness.errors import ModelError
+from fairness.exact.linear_algebra import reduced
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
 
@@ -210,21 +211,7 @@ def solve(equations: Sequence[tuple[Row, Fraction]], hint: Sequence[float]) -> R
     [Fraction(1, 6), Fraction(1, 12)]
     """
     width = len(hint)
-    rows = [[*coefficients, value] for coefficients, value in equations]
-    pivots: list[int] = []
-    for column in range(width):
-        depth = len(pivots)
-        found = next((k for k in range(depth, len(rows)) if rows[k][column] != 0), None)
-        if found is None:
-            continue
-        rows[depth], rows[found] = rows[found], rows[depth]
-        head = rows[depth][column]
-        rows[depth] = [v / head for v in rows[depth]]
-        for k, row in enumerate(rows):
-            factor = row[column]
-            if k != depth and factor != 0:
-                rows[k] = [a - factor * b if b != 0 else a for a, b in zip(row, rows[depth], strict=True)]
-        pivots.append(column)
+    rows, pivots = reduced([[*coefficients, value] for coefficients, value in equations], width)
     if any(row[-1] != 0 for row in rows[len(pivots) :]):
         return None
     scale = max((abs(v) for v in hint), default=0.0)

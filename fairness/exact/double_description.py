@@ -1,6 +1,6 @@
-r"""Polytopes of loads from their support function, exactly: the double description method on the polar.
+r"""Monotone polytopes from their support function, exactly: the double description method on the polar.
 
-A set of loads :math:`P \subset \mathbb R_+^n` is *monotone* if it contains with x every y, 0 <= y <= x. Sums
+A set :math:`P \subset \mathbb R_+^n` is *monotone* if it contains with x every y, 0 <= y <= x. Sums
 of monotone polytopes are monotone. If P has interior, its *antiblocking polar* [1]_
 
 .. math:: B = \{p \ge 0 : p\cdot x \le 1 \text{ for all } x \in P\}
@@ -35,17 +35,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from fairness.errors import ModelError
+from fairness.exact.linear_algebra import determinant
 from fairness.machine.work import OutOfTime, Task, stopped
 
-__all__ = ["Body", "Facet", "Point", "enclose", "support_of_sum", "vertices", "volume"]
+__all__ = ["Facet", "Point", "enclose", "vertices", "volume"]
 
 Point = tuple[Fraction, ...]
 """A load, or a price vector."""
@@ -55,60 +52,6 @@ Facet = tuple[tuple[int, ...], int]
 
 Ray = tuple[int, ...]
 """(p_1, ..., p_n, t) >= 0: the point p/t of the polar, or a direction p if t = 0."""
-
-SAFE = 2**62
-"""Products below this are computed in 64 bits."""
-
-
-@dataclass(frozen=True)
-class Body:
-    """The least monotone set around finitely many points, several times over.
-
-    Attributes
-    ----------
-    points : ndarray of ints, shape (n_points, n)
-        Numerators, in increasing lexicographic order; the largest point of a tie is the last one.
-    denominator : int
-    copies : int
-        How often the body occurs in the sum.
-    """
-
-    points: NDArray[Any]
-    denominator: int
-    copies: int
-
-    @classmethod
-    def around(cls, points: Sequence[Sequence[Any]], copies: int = 1) -> Body:
-        """Body around points of ints or fractions."""
-        exact = sorted(tuple(Fraction(v) for v in point) for point in points)
-        common = math.lcm(*(v.denominator for point in exact for v in point))
-        whole = [[int(v * common) for v in point] for point in exact]
-        small = max(v for point in whole for v in point) < SAFE
-        return cls(np.array(whole, dtype=np.int64 if small else object), common, copies)
-
-    def highest(self, prices: Sequence[int]) -> tuple[int, int]:
-        """Largest value of prices * numerators, and the number of the point; of ties the last one."""
-        points = self.points
-        size = int(points.max()) * max(prices) * len(prices)
-        kind: Any = np.int64 if points.dtype != object and size < SAFE else object
-        values = points.astype(kind, copy=False) @ np.array(prices, dtype=kind)
-        at = len(values) - 1 - int(np.argmax(values[::-1]))
-        return int(values[at]), at
-
-
-def support_of_sum(bodies: Sequence[Body], prices: Sequence[int]) -> tuple[Fraction, Point]:
-    """Largest value of prices >= 0 over the sum of the bodies, and a vertex of the sum where it is attained.
-
-    All bodies break ties for the largest point, so the sum of their points is a vertex of the sum.
-    """
-    value, total = Fraction(0), [Fraction(0)] * len(prices)
-    for body in bodies:
-        top, at = body.highest(prices)
-        value += Fraction(top * body.copies, body.denominator)
-        for k, entry in enumerate(body.points[at].tolist()):
-            if entry:
-                total[k] += Fraction(entry * body.copies, body.denominator)
-    return value, tuple(total)
 
 
 class _Polar:
@@ -190,6 +133,7 @@ def enclose(
 
     Examples
     --------
+    >>> from fairness.exact.minkowski_sum import Body, support_of_sum
     >>> square, corner = Body.around([[1, 1]]), Body.around([[2, 0], [0, 1]])
     >>> facets, points = enclose(lambda prices: support_of_sum([square, corner], prices), 2, 100)
     >>> facets
@@ -286,21 +230,3 @@ def volume(corners: dict[Point, int], n: int) -> Fraction:
             determinant([[a - b for a, b in zip(points[v], points[first], strict=True)] for v in others])
         )
     return total / math.factorial(n)
-
-
-def determinant(rows: list[list[Fraction]]) -> Fraction:
-    """Determinant by elimination."""
-    result, rows = Fraction(1), [list(row) for row in rows]
-    for k in range(len(rows)):
-        pivot = next((r for r in range(k, len(rows)) if rows[r][k]), None)
-        if pivot is None:
-            return Fraction(0)
-        if pivot != k:
-            rows[k], rows[pivot] = rows[pivot], rows[k]
-            result = -result
-        result *= rows[k][k]
-        for r in range(k + 1, len(rows)):
-            if rows[r][k]:
-                factor = rows[r][k] / rows[k][k]
-                rows[r] = [a - factor * b for a, b in zip(rows[r], rows[k], strict=True)]
-    return result
