@@ -8,8 +8,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from benchmarks.harness import Row, best_seconds
-from capacity.regions.cluster import cluster_stability_region
-from capacity.regions.whole_tasks import packing_region
+from capacity import packing_region, stability_region
 from fairness import Cluster
 from fairness.testing import random_cluster
 
@@ -35,7 +34,7 @@ def _against_all_sums() -> Row:
     corners = []
     for i in range(cluster.n_servers):
         alone = Cluster(cluster.demands, cluster.capacities[[i]], gamma=cluster.gamma[:, [i]])
-        corners.append(cluster_stability_region(alone).vertices)
+        corners.append(stability_region(alone).vertices)
 
     def sums() -> ConvexHull:
         total = np.zeros((1, 3))
@@ -44,8 +43,8 @@ def _against_all_sums() -> Row:
         return ConvexHull(total)
 
     yardstick = best_seconds(sums, repeat=1)
-    ours = best_seconds(lambda: cluster_stability_region(cluster).volume)
-    region = cluster_stability_region(cluster)
+    ours = best_seconds(lambda: stability_region(cluster).volume)
+    region = stability_region(cluster)
     gap = abs(region.volume / sums().volume - 1)
     return Row(
         "exact region, 3 classes x 7 servers: against Qhull on all sums",
@@ -62,7 +61,7 @@ def _exact() -> list[Row]:
     for n_classes, n_servers in ((2, 50), (3, 20), (4, 5)):
         cluster = _constrained(n_classes, n_servers, 1)
         start = time.perf_counter()
-        region = cluster_stability_region(cluster)
+        region = stability_region(cluster)
         facets, vertices, volume = len(region.exact_facets), len(region.vertices), region.volume
         seconds = time.perf_counter() - start
         result.append(
@@ -81,7 +80,7 @@ def _queries() -> list[Row]:
     result = []
     for n_classes, n_servers in ((10, 10), (100, 50)):
         cluster = random_cluster(np.random.default_rng(2), n_classes, n_servers, 4, constrained=True)
-        region = cluster_stability_region(cluster)
+        region = stability_region(cluster)
         loads = np.random.default_rng(3).random(n_classes)
         seconds = best_seconds(lambda region=region, loads=loads: region.judge(loads))
         evidence = region.judge(loads)

@@ -2,10 +2,8 @@ from .boundaries.policy import PolicyPoint, PolicyRegion, policy_stability_bound
 from .boundaries.service import ServicePoint, ServiceRegion, service_boundary, service_region
 from .boundaries.service_simulation import Simulated
 from .provisioning.provision import Provision, provision
-from .regions.cluster import ClusterRegion
-from .regions.either import stability_region
-from .regions.evidence import LoadEvidence, Support
-from .regions.pool import StabilityRegion
+from .regions.divisible_tasks import StabilityRegion, stability_region
+from .regions.load_region import Facets, LoadEvidence, Support
 from .regions.stability import StabilityVerdict, is_stable
 from .regions.whole_tasks import PackingRegion, packing_region
 from .studies.heat_maps import heat_map
@@ -14,7 +12,7 @@ from .studies.instability import InstabilitySearch, search_instability
 from .sweeping.sweep import SweepInterrupted, sweep
 
 __all__ = [
-    "ClusterRegion",
+    "Facets",
     "HeavyTraffic",
     "InstabilitySearch",
     "LoadEvidence",

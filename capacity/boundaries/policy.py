@@ -1,10 +1,10 @@
 r"""The stability region of a policy: the loads at which this policy, good or bad, keeps the jobs in check.
 
-Max-min fair and proportionally fair policies reach every load that fits (:mod:`capacity.regions.pool`);
-others lose part of it, efficient ones (strict priorities) among them. A policy may also waste resources and
-lose nothing: progressive filling that stops at the first full resource is stable wherever any policy is
-(:mod:`queueing.fluid.lyapunov`), since the proportions of the jobs adapt. Loss comes from shares that do not
-adapt: priorities, fixed partitions.
+Max-min fair and proportionally fair policies reach every load that fits
+(:mod:`capacity.regions.divisible_tasks`); others lose part of it, efficient ones (strict priorities) among
+them. A policy may also waste resources and lose nothing: progressive filling that stops at the first full
+resource is stable wherever any policy is (:mod:`queueing.fluid.lyapunov`), since the proportions of the
+jobs adapt. Loss comes from shares that do not adapt: priorities, fixed partitions.
 
 The boundary is found on rays (:mod:`capacity.boundaries.policy_rays`), more of them where it bends
 (:mod:`capacity.boundaries.rays`). Each point is a bracket: stable inside, unstable outside, in the fluid

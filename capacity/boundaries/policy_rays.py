@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from capacity.boundaries.growth_tests import EVENTS, GrowthTest, chain_test, is_scheduler, simulation_test
 from capacity.boundaries.rays import Crossing, crossing
-from capacity.regions.either import stability_region
+from capacity.regions.divisible_tasks import stability_region
 from fairness.arguments.validation import frozen, model_array, require_number
 from fairness.errors import ModelError, NotConvergedError
 from fairness.model.cluster import Cluster

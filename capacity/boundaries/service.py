@@ -38,7 +38,7 @@ from capacity.boundaries.rays import mesh, simplex_grid, split
 from capacity.boundaries.region import RayRegion
 from capacity.boundaries.service_rays import ServicePoint, ServiceRays, service_rays
 from capacity.boundaries.service_simulation import Simulated, SimulatedRays
-from capacity.regions.pool import pool_stability_region
+from capacity.regions.divisible_tasks import stability_region
 from fairness.arguments.validation import frozen, model_array, require_whole
 from fairness.display.lettering import label
 from fairness.display.notebook import shown
@@ -95,7 +95,7 @@ class ServiceRegion(RayRegion):
     @cached_property
     def share(self) -> float:
         """:attr:`volume` over that of the stability region."""
-        return self.volume / pool_stability_region(self.problem).volume
+        return self.volume / stability_region(self.problem).volume
 
     def contains(self, loads: ArrayLike) -> Any:
         """Whether loads of shape (..., n_classes) are inside, by computing the service rates there.
@@ -162,7 +162,7 @@ class ServiceRegion(RayRegion):
 
     def _outline(self) -> FloatArray:
         # The corners of the stability region belong to its outline, whatever rays were taken.
-        corners = pool_stability_region(self.problem).vertices
+        corners = stability_region(self.problem).vertices
         return np.vstack([self.directions, corners[corners.any(axis=1)]])
 
     def _mark(self, ax: Axes) -> None:

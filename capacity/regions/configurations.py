@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from capacity.regions.cluster import ServerRows
+from capacity.regions.servers import ServerRows
 from fairness.errors import ModelError
 
 __all__ = ["Configurations", "maximal_configurations"]

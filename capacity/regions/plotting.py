@@ -1,67 +1,86 @@
-"""Pictures of stability regions."""
+"""Pictures of sets of loads: axes, outlines and faces of two or three classes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairness.display.lettering import label
+from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from capacity.regions.pool import StabilityRegion
+__all__ = ["draw_faces", "load_axes", "plot_polytope"]
 
-__all__ = ["plot_region"]
+TOUCHING = 1e-9
+"""A vertex lies on a facet if it is closer to it than this, relatively."""
 
 
-def plot_region(region: StabilityRegion, ax: Axes | None) -> Axes:
-    """Two or three classes: the region, its vertices and the names of its facets."""
+def load_axes(job_classes: Sequence[str], ax: Axes | None) -> Any:
+    """Axes labelled with the loads of two or three classes, new ones if none are given.
+
+    Raises
+    ------
+    ModelError
+        If there are not two or three classes.
+    """
     import matplotlib.pyplot as plt
 
-    problem, vertices = region.problem, region.vertices
-    full = region.full_at(vertices)
-    names = [label(f"load of {name} (tasks)") for name in problem.job_classes]
-    if problem.n_classes == 2:
-        ax = plt.figure().add_subplot() if ax is None else ax
-        outline = vertices[_around(vertices)]
-        ax.fill(*outline.T, alpha=0.2, color="C0", linewidth=0)
-        ax.plot(*vertices.T, "o", color="C0")
-        for j in region.facets:
-            ends = vertices[full[:, j]]
-            ax.plot(*ends.T, color="C0")
-            middle = ends.mean(axis=0)
-            ax.annotate(
-                label(problem.resources[j]), (middle[0], middle[1]), xytext=(5, 5), textcoords="offset points"
-            )
-        corners = region.exact_vertices or [tuple(f"{v:.4g}" for v in vertex) for vertex in vertices]
-        for vertex, corner in zip(vertices, corners, strict=True):
-            text = f"({', '.join(str(v) for v in corner)})"
-            if vertex.any():
-                ax.annotate(
-                    text, (vertex[0], vertex[1]), xytext=(5, 5), textcoords="offset points", fontsize="small"
-                )
-        right, top = vertices.max(axis=0)
-        # Room for the labels of the vertices.
-        ax.set(xlabel=names[0], ylabel=names[1], xlim=(0, 1.25 * right), ylim=(0, 1.15 * top))
-        return ax
+    n = len(job_classes)
+    if n not in (2, 3):
+        raise ModelError(f"a plot needs 2 or 3 classes; here {n}")
+    if ax is None:
+        ax = plt.figure().add_subplot(projection="3d" if n == 3 else None)
+    names = [label(f"load of {name} (tasks)") for name in job_classes]
+    ax.set(**dict(zip(("xlabel", "ylabel", "zlabel"), names, strict=False)))
+    return ax
+
+
+def draw_faces(axes: Any, faces: Sequence[FloatArray], top: FloatArray, **style: Any) -> None:
+    """Faces in three dimensions, inside of the box up to ``top``."""
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
-    axes: Any = plt.figure().add_subplot(projection="3d") if ax is None else ax
-    for k, j in enumerate(region.facets):
-        face = vertices[full[:, j]]
-        face = face[_around(face)]
-        axes.add_collection3d(Poly3DCollection([face], alpha=0.35, facecolor=f"C{k}", edgecolor="0.3"))
-        axes.text(*face.mean(axis=0), label(problem.resources[j]))
-    axes.scatter(*vertices.T, color="0.2")
-    axes.set(xlabel=names[0], ylabel=names[1], zlabel=names[2])
-    top = vertices.max(axis=0)
+    axes.add_collection3d(Poly3DCollection(faces, **style))
     axes.set(xlim=(0, top[0]), ylim=(0, top[1]), zlim=(0, top[2]))
-    result: Axes = axes
-    return result
+
+
+def plot_polytope(region: Any, ax: Axes | None) -> Axes:
+    """A region of two or three classes: its vertices, its facets and their names."""
+    if region.n_classes in (2, 3) and (region.free or region.pinned):
+        raise ModelError(
+            f"a plot needs 2 or 3 classes and a bounded region with interior; here {region.n_classes} "
+            f"classes, {len(region.free)} unbounded, {len(region.pinned)} pinned"
+        )
+    axes = load_axes(region.job_classes, ax)
+    vertices, (normals, offsets) = region.vertices, region.facets
+    full = vertices @ normals.T > (1 - TOUCHING) * offsets
+    top = vertices.max(axis=0)
+    if region.n_classes == 3:
+        for k, name in enumerate(region.facet_names):
+            face = vertices[full[:, k]]
+            draw_faces(axes, [face[_around(face)]], top, alpha=0.35, facecolor=f"C{k}", edgecolor="0.3")
+            axes.text(*face.mean(axis=0), label(name))
+        axes.scatter(*vertices.T, color="0.2")
+        return axes
+    beside: Any = {"xytext": (5, 5), "textcoords": "offset points"}
+    axes.fill(*vertices[_around(vertices)].T, alpha=0.2, color="C0", linewidth=0)
+    axes.plot(*vertices.T, "o", color="C0")
+    for k, name in enumerate(region.facet_names):
+        ends = vertices[full[:, k]]
+        axes.plot(*ends.T, color="C0")
+        axes.annotate(label(name), tuple(ends.mean(axis=0)), **beside)
+    corners = region.exact_vertices or [tuple(f"{v:.4g}" for v in vertex) for vertex in vertices]
+    for vertex, corner in zip(vertices, corners, strict=True):
+        if vertex.any():
+            axes.annotate(f"({', '.join(map(str, corner))})", tuple(vertex), **beside, fontsize="small")
+    # Room for the labels of the vertices.
+    axes.set(xlim=(0, 1.25 * top[0]), ylim=(0, 1.15 * top[1]))
+    return axes
 
 
 def _around(points: FloatArray) -> NDArray[np.intp]:

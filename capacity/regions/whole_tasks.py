@@ -15,7 +15,7 @@ they are in the interior of
 
 and cannot if they are outside: the capacity of a cluster in the sense of Maguluri, Srikant and Ying [1]_,
 who also show that best fit need not reach it. This *integer hull* lies in the region of divisible tasks
-(:mod:`capacity.regions.cluster`); what is missing is lost to packing.
+(:mod:`capacity.regions.divisible_tasks`); what is missing is lost to packing.
 
 Only maximal configurations matter, to which no task can be added (:mod:`capacity.regions.configurations`),
 because the hull is monotone. Facets, vertices and volume follow exactly from the maximum over them
@@ -40,23 +40,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array
 
-from capacity.regions.cluster import ServerRows, checked_limit, cluster_stability_region, distinct_servers
 from capacity.regions.configurations import Configurations, maximal_configurations
-from capacity.regions.evidence import LoadEvidence, Support, power_of_two
-from capacity.regions.pool import ROUNDING, pool_stability_region
-from capacity.regions.served_loads import MonotoneRegion
+from capacity.regions.divisible_tasks import StabilityRegion, stability_region
+from capacity.regions.load_region import ROUNDING, LoadRegion, checked_limit
+from capacity.regions.servers import distinct_servers
 from fairness.arguments.validation import FloatArray
 from fairness.errors import ModelError
 from fairness.exact.minkowski_sum import Body
+from fairness.machine.work import ProgressOption
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
-from queueing.model.cluster_load import GAP, accepted, least_part
+from queueing.model.cluster_load import GAP, LoadEvidence, Support, accepted, least_part, power_of_two
 
 __all__ = ["Packing", "PackingRegion", "packing_region"]
 
@@ -82,7 +81,7 @@ class Packing:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PackingRegion(MonotoneRegion):
+class PackingRegion(LoadRegion):
     """All class loads that whole tasks can have; made by :func:`packing_region`.
 
     Attributes
@@ -91,17 +90,11 @@ class PackingRegion(MonotoneRegion):
         A pool counts as one server.
     packings : tuple of Packing
         The servers, by what they can hold.
-    max_facets : int
-        Facets, vertices and volume are given up, with an error, beyond this number of facets.
+    max_facets, progress, time_limit
+        Of the search for facets.
     """
 
-    model: Problem | Cluster
     packings: tuple[Packing, ...]
-
-    @property
-    def job_classes(self) -> tuple[str, ...]:
-        """Names of the classes."""
-        return self.model.job_classes
 
     @property
     def is_rational(self) -> bool:
@@ -112,11 +105,6 @@ class PackingRegion(MonotoneRegion):
     def pinned(self) -> tuple[int, ...]:
         """Classes that must have load 0, because not one task fits on any server."""
         return tuple(int(n) for n in np.flatnonzero(self._most == 0))
-
-    @property
-    def n_servers(self) -> int:
-        """Number of servers."""
-        return sum(packing.copies for packing in self.packings)
 
     @cached_property
     def exact_loss(self) -> Fraction | None:
@@ -228,7 +216,7 @@ class PackingRegion(MonotoneRegion):
         (3.0, array([2., 1.]))
         """
         # A class with price <= 0 runs no tasks; the hull is monotone.
-        p = np.maximum(self._check(direction, batch=False, name="direction"), 0.0)
+        p = np.maximum(self._checked(direction, batch=False, name="direction"), 0.0)
         # Prices below 2, of which no sum overflows; a power of 2 rounds nothing.
         scale = power_of_two(p.max())
         p = p / scale
@@ -261,10 +249,10 @@ class PackingRegion(MonotoneRegion):
         )
 
     @cached_property
-    def _divisible(self) -> Any:
-        if isinstance(self.model, Cluster):
-            return cluster_stability_region(self.model, max_facets=self.max_facets)
-        return pool_stability_region(self.model)
+    def _divisible(self) -> StabilityRegion:
+        return stability_region(
+            self.model, max_facets=self.max_facets, progress=self.progress, time_limit=self.time_limit
+        )
 
     def _require_divisible_volume(self) -> None:
         if self._divisible.pinned:
@@ -296,14 +284,18 @@ class PackingRegion(MonotoneRegion):
                 earnings[server] = (packing.configurations @ finite).max()
         return LoadEvidence(rho, upper, lower, placement, prices, earnings, tuple(plans))
 
-    def __repr__(self) -> str:
-        if self.n_classes <= 3 and len(self.packings) <= 6:
-            return self.summary()
-        return f"PackingRegion of {self.n_classes} classes on {self.n_servers} servers"
+    @property
+    def _quick(self) -> bool:
+        return self.n_classes <= 3 and len(self.packings) <= 6
 
 
 def packing_region(
-    model: Problem | Cluster, *, max_configurations: int = 200_000, max_facets: int = 2000
+    model: Problem | Cluster,
+    *,
+    max_configurations: int = 200_000,
+    max_facets: int = 2000,
+    progress: ProgressOption = None,
+    time_limit: float | None = None,
 ) -> PackingRegion:
     """Polytope of the class loads that whole tasks can have on a pool or on servers.
 
@@ -317,6 +309,8 @@ def packing_region(
     max_facets : int
         Give up facets, vertices and volume, with an error, beyond this number of facets, counting those of
         the regions of fewer classes (2^n in all if n classes share one resource).
+    progress, time_limit
+        Of the search for facets, as in :func:`.stability_region`.
 
     Returns
     -------
@@ -349,33 +343,21 @@ def packing_region(
     limit = checked_limit("max_configurations", max_configurations)
     facets = checked_limit("max_facets", max_facets)
     if isinstance(model, Problem):
-        kinds, names = {_pool_shares(model): [0]}, ["the pool"]
+        names = ["the pool"]
+        for name, row in zip(model.job_classes, model.demands, strict=True):
+            if not row.any():
+                raise ModelError(
+                    f"job class {name!r} demands nothing, so that any load of it fits; remove the class"
+                )
     else:
-        kinds, names = distinct_servers(model), [repr(name) for name in model.servers]
+        names = [repr(name) for name in model.servers]
     slack = Fraction(0) if model.is_rational else Fraction(ROUNDING)
     found: dict[bytes, tuple[Configurations, list[int]]] = {}
-    for shares, members in kinds.items():
+    for shares, members in distinct_servers(model).items():
         listed = maximal_configurations(shares, limit, slack, names[members[0]])
         found.setdefault(listed.tobytes(), (listed, []))[1].extend(members)
     packings = tuple(Packing(listed, tuple(sorted(members))) for listed, members in found.values())
-    return PackingRegion(facets, model, packings)
-
-
-def _pool_shares(problem: Problem) -> ServerRows:
-    if problem.is_rational:
-        demands, capacities = problem.as_fractions()
-    else:
-        demands = [[Fraction(v) for v in row] for row in problem.demands.tolist()]
-        capacities = [Fraction(v) for v in problem.capacities.tolist()]
-    shares: list[tuple[Fraction, ...] | None] = []
-    for name, row, blocked in zip(problem.job_classes, demands, problem.blocked, strict=True):
-        if not any(row):
-            raise ModelError(
-                f"job class {name!r} demands nothing, so that any load of it fits; remove the class"
-            )
-        held = (d / c if d else Fraction(0) for d, c in zip(row, capacities, strict=True))
-        shares.append(None if blocked else tuple(held))
-    return tuple(shares)
+    return PackingRegion(model, packings, max_facets=facets, progress=progress, time_limit=time_limit)
 
 
 def _extremes(packing: Packing, asks: NDArray[np.intp]) -> set[int]:

@@ -43,7 +43,7 @@ def stability_regions(*, full: bool) -> Page:
                 [
                     name if kind == "divisible" else "",
                     kind,
-                    "\n".join(_inequalities(each.normals, each.offsets)),
+                    "\n".join(_inequalities(*each.facets)),
                     " ".join(f"({','.join(map(str, v))})" for v in sorted(each.exact_vertices or ())),
                     str(each.exact_volume),
                     f"{100 * whole.loss:.4g} %" if kind == "whole" else "",
@@ -153,7 +153,7 @@ def _counted() -> Check:
         sums = {(a + c, b + d) for (a, b), (c, d) in product(sums, fits)}
     points = np.array(sorted(sums), dtype=float)
     whole = packing_region(SERVERS)
-    inside = bool((points @ whole.normals.T <= whole.offsets * (1 + EXACT)).all())
+    inside = bool((points @ whole.facets.normals.T <= whole.facets.offsets * (1 + EXACT)).all())
     corners = {tuple(int(c) for c in vertex) for vertex in whole.exact_vertices or ()} <= sums
     return Check(
         f"three servers, whole tasks: all {len(sums)} totals that fit by counting are inside, every vertex is one of them",

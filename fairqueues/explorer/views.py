@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from capacity.regions.either import stability_region
+from capacity.regions.divisible_tasks import stability_region
 from fairness.catalogue import colour
 from fairness.errors import FairqueuesError, NotConvergedError
 from fairness.model.problem import FloatArray, Problem

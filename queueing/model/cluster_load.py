@@ -25,6 +25,7 @@ References
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,13 +41,13 @@ from fairness.model.division import check_division
 __all__ = [
     "GAP",
     "LoadEvidence",
+    "Support",
     "accepted",
     "geometric_ratios",
     "least_part",
-    "optimum",
-    "raised",
+    "power_of_two",
     "relative_load",
-    "usage_rows",
+    "support",
 ]
 
 GAP = 1e-9
@@ -95,6 +96,27 @@ class LoadEvidence:
         return self.bound >= 1
 
 
+@dataclass(frozen=True, eq=False)
+class Support:
+    """The most that servers earn at given prices per task.
+
+    Attributes
+    ----------
+    value : float
+        Earned by ``load``.
+    bound : float
+        Proved upper bound, equal to ``value`` up to rounding.
+    load : ndarray of shape (n_classes,), tasks
+    placement : ndarray of shape (n_classes, n_servers), tasks
+        How the servers carry the load.
+    """
+
+    value: float
+    bound: float
+    load: FloatArray
+    placement: FloatArray
+
+
 def relative_load(cluster: Cluster, loads: FloatArray, division: str = "resource") -> LoadEvidence:
     """Least part of all servers that carries finite loads >= 0, shape (n_classes,), with its two proofs.
 
@@ -136,7 +158,7 @@ def relative_load(cluster: Cluster, loads: FloatArray, division: str = "resource
     serve = csc_array(
         (gamma / alone[job_class], (np.searchsorted(asks, job_class), columns)), (len(asks), len(columns))
     )
-    use = usage_rows(cluster, shares, job_class, server)
+    use = _usage_rows(cluster, shares, job_class, server)
     z, worths, multipliers = least_part(serve, use, (mix / alone / unit)[asks])
     placement = np.zeros_like(cluster.gamma)
     placement[job_class, server] = z * gamma * unit
@@ -147,7 +169,7 @@ def relative_load(cluster: Cluster, loads: FloatArray, division: str = "resource
     upper = float(np.einsum("ni,nir->ir", placement, shares).max())
     wanted = np.zeros_like(rho)
     wanted[asks] = worths / alone[asks]
-    worth = raised(cluster, shares, multipliers.reshape(shares.shape[1:]), wanted)
+    worth = _raised(cluster, shares, multipliers.reshape(shares.shape[1:]), wanted)
     worth /= worth.sum()
     # A task is worth what it holds where that is cheapest.
     held = np.einsum("ir,nir->ni", worth, shares)
@@ -156,6 +178,49 @@ def relative_load(cluster: Cluster, loads: FloatArray, division: str = "resource
     evidence = LoadEvidence(rho, upper * top, lower * top, placement * top, prices, worth.sum(axis=1))
     result: LoadEvidence = accepted(evidence, upper, lower)
     return result
+
+
+def support(cluster: Cluster, prices: FloatArray) -> Support:
+    """Most that a cluster earns at finite prices per task, shape (n_classes,), and where.
+
+    Raises
+    ------
+    NotConvergedError
+        If the value and the bound leave a relative gap of more than 1e-9.
+
+    Examples
+    --------
+    >>> best = support(Cluster([[1, 2], [1, 0]], [[4, 4], [6, 0]]), np.array([3.0, 2.0]))
+    >>> best.value, best.load
+    (22.0, array([2., 8.]))
+    """
+    # A class with price <= 0 runs no tasks.
+    job_class, server = np.nonzero(cluster.eligible & (prices > 0)[:, None])
+    placement = np.zeros_like(cluster.gamma)
+    if not len(job_class):
+        return Support(0.0, 0.0, placement.sum(axis=1), placement)
+    # Prices below 2, of which no sum overflows; a power of 2 rounds nothing.
+    scale = power_of_two(prices.max())
+    p = prices / scale
+    shares, gamma = cluster.task_shares, cluster.gamma[job_class, server]
+    gain = p[job_class] * gamma
+    z, multipliers = _optimum(
+        -gain / gain.max(),
+        _usage_rows(cluster, shares, job_class, server),
+        np.ones(cluster.capacities.size),
+    )
+    placement[job_class, server] = z * gamma
+    placement /= np.maximum(np.einsum("ni,nir->ir", placement, shares).max(axis=1), 1.0)
+    load = placement.sum(axis=1)
+    worth = _raised(cluster, shares, multipliers.reshape(cluster.capacities.shape) * gain.max(), p)
+    value, bound = float(p @ load), float(worth.sum())
+    result: Support = accepted(Support(value * scale, bound * scale, load, placement), bound, value)
+    return result
+
+
+def power_of_two(value: float) -> float:
+    """Largest power of 2 up to a value > 0; 1 for 0."""
+    return math.ldexp(1.0, math.frexp(value)[1] - 1) if value > 0 else 1.0
 
 
 def geometric_ratios(evidence: LoadEvidence, cluster: Cluster) -> FloatArray:
@@ -178,7 +243,7 @@ def _shares(cluster: Cluster, division: str) -> FloatArray:
     return np.divide(1.0, cluster.gamma, out=np.zeros_like(cluster.gamma), where=usable)[:, :, None]
 
 
-def usage_rows(cluster: Cluster, shares: FloatArray, job_class: Any, server: Any) -> csc_array:
+def _usage_rows(cluster: Cluster, shares: FloatArray, job_class: Any, server: Any) -> csc_array:
     """Shares of resources held by gamma tasks, rows (server, resource), one column per pair."""
     held = shares[job_class, server] * cluster.gamma[job_class, server][:, None]
     pair, resource = np.nonzero(held)
@@ -188,7 +253,7 @@ def usage_rows(cluster: Cluster, shares: FloatArray, job_class: Any, server: Any
     )
 
 
-def raised(cluster: Cluster, shares: FloatArray, worth: FloatArray, prices: FloatArray) -> FloatArray:
+def _raised(cluster: Cluster, shares: FloatArray, worth: FloatArray, prices: FloatArray) -> FloatArray:
     """Worth of the resources of each server, raised until each task holds at least its price.
 
     Where the solver neglects a small server this costs next to nothing, and makes the proof complete.
@@ -199,7 +264,7 @@ def raised(cluster: Cluster, shares: FloatArray, worth: FloatArray, prices: Floa
     return result
 
 
-def optimum(cost: FloatArray, matrix: Any, bounds: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _optimum(cost: FloatArray, matrix: Any, bounds: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Minimise cost * z over matrix z <= bounds, z >= 0; the point and the multipliers >= 0 of the rows."""
     result = linprog(
         cost,
@@ -222,7 +287,7 @@ def least_part(
     top = hstack([-serve, csc_array((len(loads), 1))])
     bottom = hstack([use, csc_array(-np.ones((n_rows, 1)))])
     cost = np.r_[np.zeros(n_columns), 1.0]
-    point, multipliers = optimum(cost, vstack([top, bottom], format="csc"), np.r_[-loads, np.zeros(n_rows)])
+    point, multipliers = _optimum(cost, vstack([top, bottom], format="csc"), np.r_[-loads, np.zeros(n_rows)])
     return point[:-1], multipliers[: len(loads)], multipliers[len(loads) :]
 
 

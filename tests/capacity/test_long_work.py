@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from capacity import provision, service_boundary, service_region, stability_region
-from capacity.regions.cluster import cluster_stability_region
 from fairness import DRF, PSDSF, Cluster, ModelError, NotConvergedError, Problem
 from fairness.exact.double_description import enclose
 from fairness.machine.memory import Room
@@ -175,7 +174,7 @@ def test_a_service_region_that_is_stopped_is_the_region_of_its_points(everything
 
 
 def test_facets_of_thirty_two_classes(everything):
-    region = cluster_stability_region(Cluster(DEMANDS, SERVERS), time_limit=0)
+    region = stability_region(Cluster(DEMANDS, SERVERS), time_limit=0)
     with pytest.raises(NotConvergedError, match="inequalities of the region are proved") as caught:
         _ = region.exact_facets
     assert caught.value.best == ()
@@ -190,9 +189,9 @@ def test_facets_of_thirty_two_classes(everything):
 
 def test_inequalities_that_are_proved_hold(everything):
     cluster = Cluster(DEMANDS[:5], SERVERS)
-    whole = cluster_stability_region(cluster)
+    whole = stability_region(cluster)
     with pytest.raises(KeyboardInterrupt) as stop:
-        _ = cluster_stability_region(cluster, progress=Interrupted(40)).exact_facets
+        _ = stability_region(cluster, progress=Interrupted(40)).exact_facets
     known = stop.value.best
     assert known
     for normal, offset in known:

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.spatial import ConvexHull
 
-from capacity.regions.cluster import cluster_stability_region
-from capacity.regions.either import stability_region
+from capacity import stability_region
 from capacity.regions.whole_tasks import packing_region
 from fairness import Cluster, ModelError, Problem
 
@@ -144,7 +143,7 @@ def test_clusters_and_their_schedules(seed, n, s):
             assert evidence.fits == (exact < 1)
             assert evidence.refuted == (exact > 1)
         # The hull of whole tasks is inside that of divisible ones: exactly.
-        assert exact >= cluster_stability_region(cluster).exact_relative_load(loads.tolist())
+        assert exact >= stability_region(cluster).exact_relative_load(loads.tolist())
     # Qhull on all sums of configurations.
     live = list(region.live)
     if len(live) > 1:
@@ -152,9 +151,10 @@ def test_clusters_and_their_schedules(seed, n, s):
         for vectors in can_hold:
             best = {tuple(np.array(k)[live]) for k in vectors}
             sums = {tuple(map(sum, zip(a, b, strict=True))) for a in sums for b in best}
-        assert (np.array(list(sums)) @ region.normals[:, live].T <= region.offsets).all()
+        assert (np.array(list(sums)) @ region.facets.normals[:, live].T <= region.facets.offsets).all()
         hull = ConvexHull(np.array(list(sums)))
-        pool = stability_region(Problem(region.normals[:, live].T.astype(int), region.offsets.astype(int)))
+        normals, offsets = (array.astype(int) for array in region.facets)
+        pool = stability_region(Problem(normals[:, live].T, offsets))
         assert hull.volume == pytest.approx(pool.volume, rel=1e-10)
         assert region.exact_volume == (pool.exact_volume if len(live) == n else 0)
 
@@ -219,6 +219,8 @@ def test_a_task_that_fits_nowhere():
     np.testing.assert_array_equal(region.boundary([1, 0]), [8, 0])
     assert "load must be 0: class 2" in repr(region)
     with pytest.raises(ModelError, match=r"no server can run a task of class 2; remove the class"):
+        _ = region.pool
+    with pytest.raises(ModelError, match=r"region with interior; here 2 classes, 0 unbounded, 1 pinned"):
         region.plot()
     # A pool that has nothing of what is demanded, and one whose classes are all too large.
     assert packing_region(Problem([[1, 0], [1, 1]], [3, 0])).pinned == (1,)

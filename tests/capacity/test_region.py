@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 
-from capacity.regions.either import stability_region
+from capacity import stability_region
 from capacity.regions.stability import is_stable
 from fairness import ModelError, Problem
 from queueing.model.system import System
@@ -64,10 +64,9 @@ def test_the_example_of_the_talk():
     assert region.exact_volume == Fraction(1, 110)
     assert region.volume == float(Fraction(1, 110))
     np.testing.assert_array_equal(region.vertices, [[0, 0], [0, 0.1], [1 / 11, 1 / 11], [0.1, 0]])
-    assert region.facets == (0, 1)
     assert region.facet_names == ("cpu", "ram")
-    np.testing.assert_array_equal(region.normals, [[10, 1], [1, 10]])
-    np.testing.assert_array_equal(region.offsets, [1, 1])
+    np.testing.assert_array_equal(region.facets.normals, [[10, 1], [1, 10]])
+    np.testing.assert_array_equal(region.facets.offsets, [1, 1])
     assert region.redundant == ()
     assert region.bounded
     assert not len(region.rays)
@@ -91,7 +90,7 @@ def test_vertices_equal_brute_force_over_bases(seed):
         # Qhull's volume of a polytope of unit size; ours is exact.
         assert float(region.exact_volume) == pytest.approx(hull.volume, rel=1e-10)
     assert len(set(region.exact_vertices)) == len(region.exact_vertices) == len(region.vertices)
-    assert sorted(region.facets + region.redundant) == list(range(problem.n_resources))
+    assert sorted(region.facet_names + region.redundant) == sorted(problem.resources)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -100,13 +99,11 @@ def test_facets_are_exactly_the_resources_that_matter(seed):
     n, m = int(rng.integers(1, 5)), int(rng.integers(1, 7))
     problem = random_integers(rng, n, m)
     region = stability_region(problem)
-    bounds = np.array(region.offsets)
-    for j in range(m):
-        others = [k for k in range(len(region.facets)) if region.facets[k] != j]
+    normals, bounds = region.facets
+    for j, name in enumerate(problem.resources):
+        others = [k for k, facet in enumerate(region.facet_names) if facet != name]
         program = (
-            linprog(
-                -problem.demands[:, j], A_ub=region.normals[others], b_ub=bounds[others], bounds=(0, None)
-            )
+            linprog(-problem.demands[:, j], A_ub=normals[others], b_ub=bounds[others], bounds=(0, None))
             if others
             else None
         )
@@ -115,7 +112,7 @@ def test_facets_are_exactly_the_resources_that_matter(seed):
         exceeds = bool(problem.demands[:, j].any()) and (
             unbounded or -program.fun > problem.capacities[j] * (1 + 1e-6)
         )
-        assert exceeds == (j in region.facets), f"resource {j}"
+        assert exceeds == (name in region.facet_names), name
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -180,8 +177,8 @@ def test_the_walk_in_eight_dimensions():
 def test_float_demands_are_merged_not_multiplied():
     # The third resource is the mean of the others up to rounding, so it is redundant and adds no vertex.
     region = stability_region(Problem([[1.0, 0.1, 0.55], [0.1, 1.0, 0.55]], [1.0, 1.0, 1.0]))
-    assert region.facets == (0, 1)
-    assert region.redundant == (2,)
+    assert region.facet_names == ("resource 1", "resource 2")
+    assert region.redundant == ("resource 3",)
     assert len(region.vertices) == 4
     assert region.exact_vertices is None
     assert region.exact_volume is None
@@ -189,8 +186,8 @@ def test_float_demands_are_merged_not_multiplied():
     tenths = np.array([[12, 10, 12, 10], [10, 12, 12, 10], [11, 11, 9, 13]])
     exact = stability_region(Problem(tenths, [10] * 4))
     rounded = stability_region(Problem(tenths / 10, [1.0] * 4))
-    assert exact.facets == rounded.facets == (0, 1, 2, 3)
-    assert len(rounded._exact_points) > len(exact.exact_vertices)
+    assert exact.facet_names == rounded.facet_names == exact.model.resources
+    assert len(rounded._points) > len(exact.exact_vertices)
     np.testing.assert_allclose(rounded.vertices, exact.vertices, atol=1e-14)
 
 
@@ -206,7 +203,7 @@ def test_the_volume_of_float_demands_keeps_its_digits_at_any_scale():
 def test_doubled_resources_keep_the_first():
     region = stability_region(Problem([[1, 2, 1], [1, 2, 0]], [1, 2, 5], resources=["a", "b", "c"]))
     assert region.facet_names == ("a",)
-    assert region.redundant == (1, 2)
+    assert region.redundant == ("b", "c")
 
 
 def test_unbounded_and_pinned_classes():
@@ -219,7 +216,7 @@ def test_unbounded_and_pinned_classes():
     np.testing.assert_array_equal(region.rays, [[0, 1, 0]])
     np.testing.assert_array_equal(region.vertices, [[0, 0, 0], [2, 0, 0]])
     assert region.volume == 0.0
-    assert region.facets == (0,)
+    assert region.facet_names == ("resource 1",)
     assert region.redundant == ()
     assert region.contains([1, 100, 0])
     assert not region.contains([1, 0, 1e-9])
@@ -258,7 +255,7 @@ def test_a_backbone_with_all_pairs():
     graph = abilene()
     problem = data_network(graph, {f"{u}>{v}": (u, v) for u, v in permutations(graph, 2)})
     region = stability_region(problem, max_vertices=200)
-    assert len(region.facets) == 14
+    assert len(region.facet_names) == len(region.facets.offsets) == 14
     assert region.contains(np.full(110, 1e-3))
     with pytest.raises(ModelError, match=r"more than 200 vertices .*merge classes, or raise max_vertices"):
         _ = region.vertices
@@ -273,9 +270,9 @@ def test_errors():
     with pytest.raises(ModelError, match=r"mix must have entries >= 0, not all 0"):
         region.max_scale([0, 0])
     with pytest.raises(ModelError, match=r"max_vertices must be a positive integer"):
-        stability_region(region.problem, max_vertices=0)
+        stability_region(region.model, max_vertices=0)
     with pytest.raises(ModelError, match=r"max_vertices must be a positive integer; got 'many'"):
-        stability_region(region.problem, max_vertices="many")
+        stability_region(region.model, max_vertices="many")
     with pytest.raises(ModelError, match=r"loads must be an array of numbers"):
         region.contains(["a", "b"])
     with pytest.raises(ModelError, match=r"volume is beyond the range of floats"):

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
+from capacity import stability_region
 from capacity.boundaries.rays import crossing, mesh, simplex_grid, split, volume
 from capacity.boundaries.service import Simulated, service_boundary, service_region
 from capacity.boundaries.service_rates import RateModel, Rates
 from capacity.boundaries.service_rays import ServiceRays
 from capacity.boundaries.service_simulation import SimulatedRates
-from capacity.regions.pool import pool_stability_region
 from fairness import DRF, ModelError, NotConvergedError, Problem, ProportionalFair
 from fairness.testing import KINDS, random_problem
 from queueing.balanced.duration_bound import duration_bound
@@ -122,7 +122,7 @@ def test_bound_inside_balanced_inside_stability():
         for point in inner.points:
             assert point.inner <= exact.boundary(point.direction).outer
             assert 0 < point.inner < 1
-        assert pool_stability_region(pool).contains(exact.loads).all()
+        assert stability_region(pool).contains(exact.loads).all()
         assert 0 < inner.share <= exact.share + 1e-6 < 1  # precision; polygons by other points
         # What the bound lets in is inside, by computing.
         assert exact.contains(0.999 * inner.loads).all()
@@ -138,7 +138,7 @@ def test_symmetric_pool_has_a_symmetric_region():
     mirrored = np.array([region.boundary(d[::-1]).inner for d in region.directions])
     assert mirrored == pytest.approx(region.relative_loads, abs=1e-6)  # precision
     corner = region.boundary([1, 1])
-    assert region.volume <= pool_stability_region(POOL).volume * 0.8**2
+    assert region.volume <= stability_region(POOL).volume * 0.8**2
     # Alone on its axis a class is M/M/1: 1 - 0.2. On the diagonal the bound of the talk is below.
     assert region.relative_loads[[0, -1]] == pytest.approx(0.8, abs=1e-6)
     assert corner.inner < 0.8

@@ -1,0 +1,368 @@
+r"""The stability region: which class loads a pool or a cluster can carry when tasks may be divided.
+
+With :math:`b_{nir}` the share of resource r of server i that one task of class n holds there, server i can
+run the mixes
+
+.. math:: P_i = \Big\{x \ge 0 : \sum_n x_n b_{nir} \le 1 \text{ for all } r,\
+          x_n = 0 \text{ where not eligible}\Big\},
+
+and loads :math:`\rho_n = \lambda_n\sigma_n` (tasks) can be carried if and only if they split as
+:math:`\rho_n = \sum_i x_{ni}` with :math:`x_{\cdot i} \in P_i`. So the closed region is the Minkowski sum
+:math:`\sum_i P_i`; loads in its interior can be stabilised and loads outside cannot [1]_ [2]_ (there for
+whole tasks, :mod:`capacity.regions.whole_tasks`). Limits of tasks per job do not matter, since an
+overloaded class has jobs enough.
+
+*A pool* is one server, and its facets are the resources that matter: resource j is redundant if and only if
+the largest load that the other resources let through is at most :math:`C_j` (simplex method). A class that
+demands nothing may have any load (the region contains a ray); one that demands a resource of capacity 0 must
+have load 0 (it is *pinned*, and the region has no volume). Vertices are found by walking along the edges from
+the origin (:mod:`fairness.exact.pivoting`), and the volume by Lawrence's formula [3]_ for a generic objective
+c: with reduced costs :math:`\gamma` at vertex v,
+
+.. math:: \operatorname{vol} = \sum_v \frac{(c\cdot v)^n}{n!\; |d_v| \prod_k \gamma_k(v)} ,
+
+which cancels badly in floating point and not at all over the rationals.
+
+*A cluster*'s support function is a sum over servers of small linear programs, :math:`h(p) = \sum_i
+\max_{x\in P_i} p\cdot x`; by duality h(p) is also the least total of prices :math:`q_{ir} \ge 0` of whole
+resources with :math:`\sum_r q_{ir} b_{nir} \ge p_n`. Few classes: the vertices of each :math:`P_i` are
+walked exactly, and facets, vertices and volume follow from exact support values
+(:mod:`fairness.exact.double_description`); identical servers are counted, not repeated. Many classes or
+servers: queries by linear programs, each with evidence that is recomputed
+(:mod:`queueing.model.cluster_load`).
+
+Everything exact is computed over the integers, after clearing denominators; a float is a fraction too.
+
+References
+----------
+.. [1] T. Bonald and J. Roberts, "Resource sharing in data centers", Workshop on Performance and
+   Control of Large-Scale Networks, Eindhoven, 2014.
+.. [2] S. T. Maguluri, R. Srikant and L. Ying, "Stochastic models of load balancing and scheduling in cloud
+   computing clusters", INFOCOM 2012. DOI 10.1109/INFCOM.2012.6195815.
+.. [3] J. Lawrence, "Polytope volume computation", Mathematics of Computation 57, 1991.
+   DOI 10.1090/S0025-5718-1991-1079024-2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from capacity.regions.load_region import ROUNDING, Facets, LoadRegion, checked_limit, necessary
+from capacity.regions.servers import as_fractions, distinct_servers, mixes
+from fairness.errors import ModelError
+from fairness.exact.double_description import Facet, Point
+from fairness.exact.minkowski_sum import Body
+from fairness.exact.pivoting import Corner, walk
+from fairness.machine.work import ProgressOption
+from fairness.model.cluster import Cluster
+from fairness.model.problem import FloatArray, Problem
+from queueing.model.cluster_load import LoadEvidence, Support, relative_load, support
+
+__all__ = ["StabilityRegion", "stability_region"]
+
+MOST_CLASSES = 6
+"""A notebook lists the vertices of a pool up to here: beyond they may be thousands, and take minutes."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StabilityRegion(LoadRegion):
+    """All class loads that a pool or a cluster can carry; made by :func:`stability_region`.
+
+    Attributes
+    ----------
+    model : Problem or Cluster
+    max_vertices : int
+        Of a pool the vertices are given up beyond this number (degenerate ones count as several).
+    max_facets, progress, time_limit
+        Of the search for the facets of a cluster.
+    """
+
+    max_vertices: int = field(default=20_000, kw_only=True)
+
+    @cached_property
+    def pinned(self) -> tuple[int, ...]:
+        """Classes that must have load 0, because they demand a resource of capacity 0 (of pools only)."""
+        return () if isinstance(self.model, Cluster) else _numbers(self.model.blocked)
+
+    @cached_property
+    def free(self) -> tuple[int, ...]:
+        """Classes that may have any load, because they demand nothing (of pools only)."""
+        return () if isinstance(self.model, Cluster) else _numbers(~self.model.demands.any(axis=1))
+
+    @property
+    def is_rational(self) -> bool:
+        """Whether the model was given as integers or fractions."""
+        return self.model.is_rational
+
+    @property
+    def facet_names(self) -> tuple[str, ...]:
+        """Of a pool the resources that bound the region; of a cluster "facet 1", "facet 2", ..."""
+        if isinstance(self.model, Cluster):
+            return super().facet_names
+        return tuple(self.model.resources[j] for j in self._resources[0])
+
+    @property
+    def redundant(self) -> tuple[str, ...]:
+        """Resources of a pool that the others imply; a resource of capacity 0 pins classes and is not one."""
+        if isinstance(self.model, Cluster):
+            return ()
+        return tuple(self.model.resources[j] for j in self._resources[1])
+
+    @cached_property
+    def facets(self) -> Facets:
+        """Facets other than loads >= 0 as arrays: normals @ loads < offsets; ``A, b = region.facets``.
+
+        Of a pool the demands on the resources that bound it, and their capacities.
+        """
+        if isinstance(self.model, Cluster):
+            return super().facets
+        kept = list(self._resources[0])
+        return Facets(np.ascontiguousarray(self.model.demands[:, kept].T), self.model.capacities[kept])
+
+    def judge(self, loads: ArrayLike) -> LoadEvidence:
+        """Relative load of loads >= 0, shape (n_classes,), with a placement and prices as evidence.
+
+        A pinned class has an infinite price; if it has a load, so is the relative load.
+
+        Raises
+        ------
+        NotConvergedError
+            If placement and prices leave a relative gap of more than 1e-9.
+
+        Examples
+        --------
+        >>> cluster = Cluster([[1, 2], [1, 0]], [[4, 4], [6, 0]])
+        >>> evidence = stability_region(cluster).judge([2, 9])
+        >>> round(evidence.relative_load, 9), evidence.refuted
+        (1.1, True)
+        >>> evidence.prices.round(6), evidence.earnings.round(6)
+        (array([0.1, 0.1]), array([0.4, 0.6]))
+        """
+        rho, model = self._one(loads), self.model
+        if isinstance(model, Cluster):
+            return relative_load(model, rho)
+        blocked = np.array(model.blocked)
+        prices = np.where(blocked, np.inf, 0.0)
+        if rho[blocked].any():
+            return LoadEvidence(rho, np.inf, np.inf, np.zeros((len(rho), 1)), prices, np.zeros(1))
+        busiest = int((rho @ model.task_shares).argmax())
+        part = float(self._relative_loads(rho))
+        if part > 0:
+            prices = np.where(blocked, np.inf, model.task_shares[:, busiest])
+        return LoadEvidence(rho, part, part, rho[:, None], prices, np.array([float(part > 0)]))
+
+    def support(self, direction: ArrayLike) -> Support:
+        """Most that the servers earn at prices per task of shape (n_classes,), and where.
+
+        Raises
+        ------
+        ModelError
+            If a class has a price although it demands nothing.
+        NotConvergedError
+            If the value and the bound leave a relative gap of more than 1e-9.
+
+        Examples
+        --------
+        >>> best = stability_region(Problem([[10, 1], [1, 10]], [1, 1])).support([1, 1])
+        >>> round(best.value, 9), best.load.round(6)
+        (0.181818182, array([0.090909, 0.090909]))
+        """
+        prices, model = self._checked(direction, batch=False, name="direction"), self.model
+        if isinstance(model, Cluster):
+            return support(model, prices)
+        for n in self.free:
+            if prices[n] > 0:
+                raise ModelError(
+                    f"any load of {self.job_classes[n]!r} fits, so that no value is the largest; set its "
+                    "entry of direction to 0"
+                )
+        live, placement = list(self.live), np.zeros((self.n_classes, 1))
+        if not live:
+            return Support(0.0, 0.0, placement[:, 0], placement)
+        best = support(Cluster(model.demands[live], [model.capacities]), prices[live])
+        placement[live] = best.placement
+        return Support(best.value, best.bound, placement[:, 0], placement)
+
+    def _relative_loads(self, rho: FloatArray) -> FloatArray:
+        if isinstance(self.model, Cluster):
+            return super()._relative_loads(rho)
+        usage, capacities = rho @ self.model.demands, self.model.capacities
+        empty = np.where(usage > 0, np.inf, 0.0)
+        relative: FloatArray = np.divide(usage, capacities, out=empty, where=capacities > 0).max(axis=-1)
+        return relative
+
+    @cached_property
+    def _resources(self) -> tuple[list[int], list[int]]:
+        """Resources of a pool with a capacity: those that matter and those that the others imply."""
+        kept = np.flatnonzero(self.model.capacities > 0).tolist()
+        tolerance = Fraction(0) if self.is_rational else Fraction(ROUNDING)
+        matter = [kept[k] for k in necessary(self._rows(kept), tolerance)]
+        return matter, [j for j in kept if j not in matter]
+
+    def _rows(self, resources: list[int]) -> list[Facet]:
+        """Demands of the live classes and capacity of a pool's resources, integers without common factor."""
+        demands, capacities = as_fractions(self.model)
+        rows = []
+        for j in resources:
+            row = [*(demands[i][j] for i in self.live), capacities[j]]
+            common = math.lcm(*(v.denominator for v in row))
+            whole = [int(v * common) for v in row]
+            divisor = math.gcd(*whole)
+            *normal, offset = (v // divisor for v in whole)
+            rows.append((tuple(normal), offset))
+        return rows
+
+    def _found_facets(self) -> list[Facet]:
+        if isinstance(self.model, Cluster):
+            return super()._found_facets()
+        return self._rows(self._resources[0])
+
+    @cached_property
+    def _bodies(self) -> tuple[Body, ...]:
+        return tuple(
+            Body.around(mixes(rows), len(members)) for rows, members in distinct_servers(self.model).items()
+        )
+
+    @cached_property
+    def _bases(self) -> list[Corner]:
+        """The walk over a pool's vertices."""
+        return walk([[*normal, offset] for normal, offset in self._found_facets()], self.max_vertices)
+
+    @cached_property
+    def _points(self) -> tuple[Point, ...]:
+        if isinstance(self.model, Cluster):
+            return super()._points
+        return tuple(sorted({self._padded(vertex, Fraction(0)) for vertex, *_ in self._bases}))
+
+    @cached_property
+    def _volume(self) -> Fraction | float:
+        if isinstance(self.model, Cluster):
+            return super()._volume
+        if self.pinned:
+            return Fraction(0)
+        if self.free:
+            return math.inf
+        n = self.n_classes
+        terms = [(z**n, d * math.prod(gamma)) for _, d, z, gamma in self._bases]
+        if self.is_rational:
+            total = sum((Fraction(top, bottom) for top, bottom in terms), start=Fraction(0))
+        else:
+            # Sums of fractions of floats get very long. The region contains the simplex of the largest
+            # loads, so a fixed point 64 bits below that leaves a relative error of 2^-64 at most.
+            size = math.floor(np.log2(self.max_scale(np.eye(n))).sum())
+            bits = max(0, 64 + len(terms).bit_length() - size)
+            total = Fraction(sum((top << bits) // bottom for top, bottom in terms), 1 << bits)
+        return total / math.factorial(n)
+
+    @property
+    def _named(self) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
+        """Of a pool all resources: the redundant ones may be full at a vertex as well."""
+        if isinstance(self.model, Cluster):
+            return super()._named
+        return self.model.demands.T, self.model.capacities, self.model.resources
+
+    @property
+    def _facet_remarks(self) -> Sequence[str]:
+        if isinstance(self.model, Cluster):
+            return super()._facet_remarks
+        return [f"  ({name})" for name in self.facet_names]
+
+    def summary(self) -> str:
+        """The inequalities that bound the region, and what does not."""
+        lines = super().summary().split("\n")
+        if self.redundant:
+            at = len(lines) - bool(self.pinned) - bool(self.free)
+            lines.insert(at, f"  redundant resources: {', '.join(self.redundant)}")
+        return "\n".join(lines)
+
+    @property
+    def _quick(self) -> bool:
+        return super()._quick if isinstance(self.model, Cluster) else True
+
+    @property
+    def _listed(self) -> bool:
+        return super()._listed if isinstance(self.model, Cluster) else self.n_classes <= MOST_CLASSES
+
+
+def _numbers(chosen: ArrayLike) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.flatnonzero(chosen))
+
+
+def stability_region(
+    model: Problem | Cluster,
+    *,
+    max_vertices: int = 20_000,
+    max_facets: int = 2000,
+    progress: ProgressOption = None,
+    time_limit: float | None = None,
+) -> StabilityRegion:
+    """Polytope of the class loads that a pool or a cluster can carry when tasks may be divided.
+
+    Parameters
+    ----------
+    model : Problem or Cluster
+        Give demands, capacities and gamma as integers or fractions to get exact vertices and volume.
+    max_vertices : int
+        For pools: give up the enumeration of vertices, with an error, beyond this number; a degenerate
+        vertex, where more facets meet than there are classes, counts as several.
+    max_facets : int
+        For clusters: give up facets, vertices and volume, with an error, beyond this number of facets,
+        counting those of the regions of fewer classes (2^n in all if n classes share one resource).
+        ``support``, ``judge``, ``contains``, ``slack``, ``max_scale`` and ``boundary`` never need them.
+    progress : callable or bool, optional
+        Called with a :class:`fairness.machine.work.Progress` now and then while the facets of a cluster are
+        searched. Default: a bar for work of more than seconds, where standard error is a terminal; False:
+        none.
+    time_limit : float, optional
+        Seconds after which a search for facets stops.
+
+    Returns
+    -------
+    StabilityRegion
+        For whole tasks see :func:`capacity.packing_region`.
+
+    Raises
+    ------
+    ModelError
+        If the model is neither, or a number is not positive.
+
+    Examples
+    --------
+    >>> region = stability_region(Problem([[10, 1], [1, 10]], [1, 1], resources=["cpu", "ram"]))
+    >>> region
+    StabilityRegion of 2 classes: loads >= 0 (tasks) with
+      10 [class 1] + [class 2] < 1  (cpu)
+      [class 1] + 10 [class 2] < 1  (ram)
+    >>> [tuple(map(str, vertex)) for vertex in region.exact_vertices]
+    [('0', '0'), ('0', '1/10'), ('1/11', '1/11'), ('1/10', '0')]
+    >>> region.exact_volume, region.contains([0.05, 0.05])
+    (Fraction(1, 110), True)
+
+    On two servers of which only the first has both resources that class 1 needs:
+
+    >>> region = stability_region(Cluster([[1, 2], [1, 0]], [[4, 4], [6, 0]]))
+    >>> region
+    StabilityRegion of 2 classes: loads >= 0 (tasks) with
+      [class 1] < 2
+      [class 1] + [class 2] < 10
+    >>> region.exact_volume, region.contains([1.9, 8.0])
+    (Fraction(18, 1), True)
+    >>> region.boundary([1, 9])
+    array([1., 9.])
+    """
+    if not isinstance(model, (Problem, Cluster)):
+        raise ModelError(f"model must be a Problem or a Cluster; got {type(model).__name__}")
+    return StabilityRegion(
+        model,
+        max_vertices=checked_limit("max_vertices", max_vertices),
+        max_facets=checked_limit("max_facets", max_facets),
+        progress=progress,
+        time_limit=time_limit,
+    )

@@ -1,0 +1,487 @@
+r"""The loads that servers can carry: facets, vertices and volume, exactly; queries by relative load.
+
+The region of a cluster is a sum :math:`P = \sum_i P_i` of monotone polytopes, one per server; a pool is one
+server. Its facets, found from exact support values (:mod:`fairness.exact.double_description`), are integer
+prices per task with what all servers together can earn: a region with few classes is the region of a pool
+with one virtual resource per facet, :attr:`LoadRegion.pool`. For many classes there are too many facets,
+but relative loads (:mod:`queueing.model.cluster_load`) answer most questions.
+"""
+
+from __future__ import annotations
+
+import numbers
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.spatial import cKDTree
+
+from capacity.regions.plotting import plot_polytope
+from fairness.arguments.validation import FloatArray, frozen, model_array
+from fairness.display.notebook import shown
+from fairness.errors import ModelError, NotConvergedError
+from fairness.exact.double_description import Facet, Point, enclose, vertices, volume
+from fairness.exact.minkowski_sum import Body, support_of_sum
+from fairness.exact.pivoting import maximum
+from fairness.machine.work import ProgressOption, watching
+from fairness.model.cluster import Cluster
+from fairness.model.problem import Problem
+from queueing.model.cluster_load import LoadEvidence, Support
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "ROUNDING",
+    "Facets",
+    "LoadEvidence",
+    "LoadRegion",
+    "Support",
+    "checked_limit",
+    "checked_loads",
+    "necessary",
+]
+
+ROUNDING = 1e-12
+"""Data given as floats are rounded: an inequality exceeded by less than this part of it is redundant."""
+
+MERGE = 1e-9
+"""Vertices of rounded data closer than this, relative to the largest load of each class, are one."""
+
+TWO_TO_53 = 2**53
+"""Integers below this are floats."""
+
+
+class Facets(NamedTuple):
+    """Inequalities ``normals @ loads <= offsets``; unpacks as the arrays A, b.
+
+    Attributes
+    ----------
+    normals : ndarray of shape (n_facets, n_classes)
+    offsets : ndarray of shape (n_facets,)
+    """
+
+    normals: FloatArray
+    offsets: FloatArray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LoadRegion(ABC):
+    """Region that is a sum over servers; see :class:`~capacity.StabilityRegion` and
+    :class:`~capacity.PackingRegion`.
+
+    Attributes
+    ----------
+    model : Problem or Cluster
+    max_facets : int
+        Facets, vertices and volume are given up, with an error, beyond this number of facets, counting those
+        of the regions of fewer classes.
+    progress, time_limit
+        Who watches the search for facets, and seconds after which it stops.
+    """
+
+    model: Problem | Cluster
+    max_facets: int = field(default=2000, kw_only=True)
+    progress: ProgressOption = field(default=None, kw_only=True)
+    time_limit: float | None = field(default=None, kw_only=True)
+
+    @property
+    def job_classes(self) -> tuple[str, ...]:
+        """Names of the classes."""
+        return self.model.job_classes
+
+    @property
+    def n_servers(self) -> int:
+        """Number of servers; a pool counts as one."""
+        return self.model.n_servers if isinstance(self.model, Cluster) else 1
+
+    @property
+    @abstractmethod
+    def pinned(self) -> tuple[int, ...]:
+        """Classes that must have load 0, because no server can run one task."""
+
+    @property
+    def free(self) -> tuple[int, ...]:
+        """Classes that may have any load, because they demand nothing."""
+        return ()
+
+    @property
+    @abstractmethod
+    def is_rational(self) -> bool:
+        """Whether the model was given as integers or fractions, so that facets and volume are exact."""
+
+    @cached_property
+    @abstractmethod
+    def _bodies(self) -> tuple[Body, ...]:
+        """The distinct servers, over the live classes."""
+
+    @abstractmethod
+    def judge(self, loads: ArrayLike) -> LoadEvidence:
+        """Relative load with evidence."""
+
+    @abstractmethod
+    def support(self, direction: ArrayLike) -> Support:
+        """Most that the region earns at prices per task."""
+
+    @property
+    def n_classes(self) -> int:
+        """Number of job classes."""
+        return len(self.job_classes)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether every class has a largest load."""
+        return not self.free
+
+    @property
+    def rays(self) -> FloatArray:
+        """Directions in which the region is unbounded, shape (n_rays, n_classes)."""
+        return np.eye(self.n_classes)[list(self.free)]
+
+    @property
+    def live(self) -> tuple[int, ...]:
+        """Classes that are neither pinned nor free."""
+        return tuple(n for n in range(self.n_classes) if n not in self.pinned + self.free)
+
+    @cached_property
+    def exact_facets(self) -> tuple[Facet, ...]:
+        """Facets other than loads >= 0: integer (normal, offset) with normal * loads <= offset.
+
+        For models of floats these are integers too, as floats are fractions, and long ones; facets that
+        rounding alone tells from others are left out.
+
+        Raises
+        ------
+        ModelError
+            If there are more than ``max_facets``.
+        NotConvergedError
+            If the time is over; ``best`` are inequalities in the same form that are proved by then.
+        """
+        try:
+            found = self._found_facets() if self.live else []
+        except (NotConvergedError, KeyboardInterrupt) as error:
+            known = getattr(error, "best", None) or ()
+            error.best = tuple((self._padded(normal, 0), offset) for normal, offset in known)  # type: ignore[union-attr]
+            raise
+        return tuple((self._padded(normal, 0), offset) for normal, offset in found)
+
+    def _found_facets(self) -> list[Facet]:
+        """Facets over the live classes; ``best`` of an error are those known."""
+        with watching(self.progress, self.time_limit):
+            found, _ = enclose(
+                lambda prices: support_of_sum(self._bodies, prices), len(self.live), self.max_facets
+            )
+        if self.is_rational:
+            return found
+        return [found[k] for k in necessary(found, Fraction(ROUNDING))]
+
+    @cached_property
+    def facets(self) -> Facets:
+        """Facets other than loads >= 0 as arrays: normals @ loads < offsets; ``A, b = region.facets``."""
+        scaled = [_scaled(facet) for facet in self.exact_facets]
+        normals = np.array([normal for normal, _ in scaled]).reshape(-1, self.n_classes)
+        return Facets(frozen(normals), frozen(np.array([offset for _, offset in scaled])))
+
+    @property
+    def facet_names(self) -> tuple[str, ...]:
+        """Names of the facets: "facet 1", "facet 2", ...; of a pool its resources."""
+        return tuple(f"facet {k + 1}" for k in range(len(self.exact_facets)))
+
+    @cached_property
+    def exact_vertices(self) -> tuple[Point, ...] | None:
+        """Vertices over the rationals in increasing order, (n_vertices, n_classes); None for float models.
+
+        Raises
+        ------
+        ModelError
+            If there are too many facets or vertices.
+        """
+        return self._points if self.is_rational else None
+
+    @cached_property
+    def vertices(self) -> FloatArray:
+        """Vertices of the closed region, shape (n_vertices, n_classes), tasks; in increasing order.
+
+        Raises
+        ------
+        ModelError
+            If there are too many facets or vertices.
+        """
+        return _float_points(self._points, self.is_rational)
+
+    @cached_property
+    def exact_volume(self) -> Fraction | None:
+        """Volume over the rationals, tasks to the power n_classes; None for float models or if infinite."""
+        found = self._volume
+        return found if self.is_rational and isinstance(found, Fraction) else None
+
+    @cached_property
+    def volume(self) -> float:
+        """Volume, tasks to the power n_classes; 0 if a class is pinned, infinite if unbounded.
+
+        Raises
+        ------
+        ModelError
+            If it is beyond the range of floats, or there are too many facets or vertices.
+        """
+        try:
+            return float(self._volume)
+        except OverflowError:
+            raise ModelError(
+                "the volume is beyond the range of floats; give demands in a larger unit"
+            ) from None
+
+    def exact_relative_load(self, loads: Sequence[Any]) -> Fraction:
+        """Relative load of loads given as ints or fractions, from the facets; the boundary has exactly 1.
+
+        Raises
+        ------
+        ModelError
+            If the model or the loads are not rational, or a pinned class has a load.
+        """
+        if not self.is_rational:
+            raise ModelError("the model was given as floats; give ints or fractions.Fraction")
+        self._checked(loads, batch=False)
+        try:
+            rho = [Fraction(v) if not isinstance(v, float) else None for v in loads]
+        except TypeError:
+            rho = [None]
+        if None in rho or any(v < 0 for v in rho if v is not None):
+            raise ModelError(f"loads must be ints or fractions >= 0; got {list(loads)!r}")
+        if any(rho[n] for n in self.pinned):
+            raise ModelError("a class that no server can run has a load; its relative load is infinite")
+        return max(
+            (
+                (sum((a * v for a, v in zip(normal, rho, strict=True) if v), Fraction(0)) / offset)
+                for normal, offset in self.exact_facets
+            ),
+            default=Fraction(0),
+        )
+
+    def contains(self, loads: ArrayLike) -> Any:
+        """Whether loads of shape (..., n_classes) fit strictly; bool or bool array of shape (...).
+
+        Of a cluster each answer yes rests on a placement. Boundary points do not fit: the condition is
+        strict, as evaluated in floating point.
+        """
+        rho = self._checked(loads)
+        inside = np.asarray((rho >= 0).all(axis=-1))
+        inside &= self._relative_loads(np.where(inside[..., None], rho, 0.0)) < 1
+        return bool(inside) if rho.ndim == 1 else inside
+
+    def slack(self, loads: ArrayLike) -> Any:
+        """1 - relative load, of loads of shape (..., n_classes); negative when overloaded.
+
+        Of a pool that is the part of the busiest resource that stays free. Minus infinity where a pinned
+        class has a load.
+        """
+        rho = self._checked(loads)
+        slack = 1.0 - self._relative_loads(rho)
+        return float(slack) if rho.ndim == 1 else slack
+
+    def max_scale(self, mix: ArrayLike) -> Any:
+        """Largest t such that t*mix lies in the closed region; mix >= 0 of shape (..., n_classes)."""
+        rho, scale = self._edge(mix, "mix")
+        with np.errstate(over="ignore"):
+            scale = scale / rho.max(axis=-1)
+        return float(scale) if rho.ndim == 1 else scale
+
+    def boundary(self, direction: ArrayLike) -> FloatArray:
+        """Loads where rays in directions >= 0 of shape (..., n_classes) leave the region, same shape.
+
+        Infinite where they never do.
+        """
+        rho, scale = self._edge(direction, "direction")
+        mix = rho / rho.max(axis=-1, keepdims=True)
+        return np.multiply(mix, scale[..., None], out=np.zeros_like(mix), where=mix > 0)
+
+    @cached_property
+    def pool(self) -> Problem:
+        """Pool with the same stability region: one resource per facet, ``facet 1``, ``facet 2``, ...
+
+        Raises
+        ------
+        ModelError
+            If a class is pinned, or there are more than ``max_facets`` facets.
+        """
+        if self.pinned:
+            names = ", ".join(self.job_classes[n] for n in self.pinned)
+            raise ModelError(f"no server can run a task of {names}; remove the class")
+        facets = self.exact_facets
+        # Integers too long for floats are divided by the offset, exactly.
+        units = [1 if max(*normal, offset) < TWO_TO_53 else offset for normal, offset in facets]
+        demands: Any = [
+            [Fraction(normal[n], unit) for (normal, _), unit in zip(facets, units, strict=True)]
+            for n in range(self.n_classes)
+        ]
+        offsets: Any = [Fraction(offset, unit) for (_, offset), unit in zip(facets, units, strict=True)]
+        if not self.is_rational:
+            demands, offsets = self.facets.normals.T, self.facets.offsets
+        return Problem(demands, offsets, job_classes=self.job_classes, resources=self.facet_names)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per vertex: the load of every class, and the facets through it."""
+        frame = pd.DataFrame(self.vertices, columns=pd.Index(self.job_classes, name="job_class"))
+        frame.index.name = "vertex"
+        normals, offsets, names = self._named
+        full = self.vertices @ normals.T > (1 - MERGE) * offsets
+        frame["full"] = [", ".join(names[k] for k in np.flatnonzero(row)) for row in full]
+        return frame
+
+    def summary(self) -> str:
+        """The inequalities that bound the region, and what does not."""
+        lines = [f"{type(self).__name__} of {self.n_classes} classes: loads >= 0 (tasks) with"]
+        for normal, offset, name in zip(*self.facets, self._facet_remarks, strict=True):
+            lines.append(f"  {_inequality(normal.tolist(), offset, self.job_classes)}{name}")
+        for told, which in (("load must be 0", self.pinned), ("any load fits", self.free)):
+            if which:
+                lines.append(f"  {told}: {', '.join(self.job_classes[n] for n in which)}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        if self._quick:
+            return self.summary()
+        return f"{type(self).__name__} of {self.n_classes} classes on {self.n_servers} servers"
+
+    _repr_html_ = shown(table=lambda region: region._listed)
+
+    @property
+    def _facet_remarks(self) -> Sequence[str]:
+        """What the summary says behind each facet."""
+        return [""] * len(self.facet_names)
+
+    @property
+    def _quick(self) -> bool:
+        """Whether facets are found fast enough for a look."""
+        return self.n_classes <= 3 and self.n_servers <= 6
+
+    @property
+    def _listed(self) -> bool:
+        """Whether vertices are."""
+        return self._quick
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the region of two or three classes, with its vertices and the names of its facets.
+
+        Raises
+        ------
+        ModelError
+            If there are not two or three classes, or the region is unbounded or has no interior.
+        """
+        return plot_polytope(self, ax)
+
+    @property
+    def _named(self) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
+        """Inequalities that a table of vertices names."""
+        return (*self.facets, self.facet_names)
+
+    def _checked(self, loads: Any, batch: bool = True, name: str = "loads") -> FloatArray:
+        return checked_loads(self.model, loads, batch, name)
+
+    def _edge(self, direction: ArrayLike, name: str) -> tuple[FloatArray, FloatArray]:
+        """The direction, checked, and by how much it scales to the boundary when its largest entry is 1."""
+        rho = self._checked(direction, name=name)
+        if (rho < 0).any() or not rho.any(axis=-1).all():
+            raise ModelError(f"{name} must have entries >= 0, not all 0: it is a direction of loads")
+        relative = np.asarray(self._relative_loads(rho / rho.max(axis=-1, keepdims=True)))
+        return rho, np.divide(1.0, relative, out=np.full_like(relative, np.inf), where=relative > 0)
+
+    def _one(self, loads: ArrayLike) -> FloatArray:
+        rho = self._checked(loads, batch=False)
+        if (rho < 0).any():
+            raise ModelError("loads must be >= 0")
+        return rho
+
+    def _relative_loads(self, rho: FloatArray) -> FloatArray:
+        """Relative loads, shape (...), of loads of shape (..., n_classes)."""
+        flat = [self.judge(row).relative_load for row in rho.reshape(-1, self.n_classes)]
+        return np.array(flat).reshape(rho.shape[:-1])
+
+    def _padded(self, values: Sequence[Any], zero: Any) -> tuple[Any, ...]:
+        """Values of the live classes among those of all."""
+        full = [zero] * self.n_classes
+        for n, value in zip(self.live, values, strict=True):
+            full[n] = value
+        return tuple(full)
+
+    @cached_property
+    def _corners(self) -> dict[Point, int]:
+        live = self.live
+        return vertices(
+            [(tuple(normal[n] for n in live), offset) for normal, offset in self.exact_facets], len(live)
+        )
+
+    @cached_property
+    def _points(self) -> tuple[Point, ...]:
+        return tuple(self._padded(point, Fraction(0)) for point in self._corners)
+
+    @cached_property
+    def _volume(self) -> Fraction | float:
+        return Fraction(0) if self.pinned else volume(self._corners, self.n_classes)
+
+
+def checked_loads(
+    model: Problem | Cluster, loads: ArrayLike, batch: bool = True, name: str = "loads"
+) -> FloatArray:
+    """Finite loads of shape (..., n_classes), or of shape (n_classes,) without a batch."""
+    rho, n = model_array(name, loads, model, "job_classes"), model.n_classes
+    if rho.ndim == 0 or rho.shape[-1] != n or not (batch or rho.ndim == 1):
+        raise ModelError(
+            f"{name} has shape {rho.shape}; its last axis must list the {n} classes"
+            + ("" if batch else ", without a batch")
+        )
+    if not np.isfinite(rho).all():
+        raise ModelError(f"{name} must be finite")
+    return rho
+
+
+def checked_limit(name: str, value: Any) -> int:
+    """The value, if it is a positive integer."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
+        raise ModelError(f"{name} must be a positive integer; got {value!r}")
+    return int(value)
+
+
+def necessary(facets: Sequence[Facet], tolerance: Fraction) -> list[int]:
+    """Numbers of the facets that the others do not imply, to a relative tolerance; of equal ones the first.
+
+    A facet is redundant if and only if the largest value that the others allow it is at most its offset.
+    """
+    rows, kept = [[*normal, offset] for normal, offset in facets], list(range(len(facets)))
+    for j in reversed(range(len(rows))):
+        most = maximum([rows[k] for k in kept if k != j], rows[j][:-1])
+        if most is not None and most <= rows[j][-1] * (1 + tolerance):
+            kept.remove(j)
+    return kept
+
+
+def _scaled(facet: Facet) -> tuple[list[float], float]:
+    """Normal and offset as floats; with offset 1 if the integers are too long for floats."""
+    normal, offset = facet
+    if max(*normal, offset) < TWO_TO_53:
+        return [float(v) for v in normal], float(offset)
+    return [float(Fraction(v, offset)) for v in normal], 1.0
+
+
+def _float_points(points: Sequence[Point], rational: bool) -> FloatArray:
+    """Points as floats, (n_points, n_classes); in a model of floats neighbours by rounding are one."""
+    array = np.array([[float(v) for v in point] for point in points])
+    if not rational and len(array) > 1:
+        top = array.max(axis=0)
+        pairs = cKDTree(array / np.where(top > 0, top, 1.0)).query_pairs(MERGE, output_type="ndarray")
+        array = np.delete(array, np.unique(pairs.max(axis=1)) if len(pairs) else [], axis=0)
+    return frozen(array)
+
+
+def _inequality(normal: Sequence[float], offset: float, job_classes: Sequence[str]) -> str:
+    """A facet as a person writes it."""
+    terms = (
+        f"{'' if a == 1 else f'{a:g} '}[{name}]" for a, name in zip(normal, job_classes, strict=True) if a > 0
+    )
+    return f"{' + '.join(terms)} < {offset:g}"
