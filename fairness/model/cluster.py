@@ -25,16 +25,17 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.labels import by_label
+from fairness.arguments.plain import arguments_of, plain
 from fairness.arguments.validation import (
     FloatArray,
     JobCounts,
@@ -316,6 +317,25 @@ class Cluster(JobCounts):
         if self._given_eligible is not None:
             kept.setdefault("eligible", self._given_eligible)
         return replaced(self, ("demands", "capacities"), ("weights",), kept, optional=("gamma", "eligible"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, for JSON and TOML; see :mod:`fairness.arguments.plain`."""
+        data = {"demands": self._source[0] or self.demands, "capacities": self._source[1] or self.capacities}
+        data |= {name: getattr(self, name) for name in ("weights", "job_classes", "servers", "resources")}
+        given = {"eligible": self.given_eligible, "gamma": self.given_gamma}
+        data |= {name: values for name, values in given.items() if values is not None}
+        return {key: plain(values) for key, values in data.items()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Cluster of plain data, such as :meth:`to_dict` gives.
+
+        Raises
+        ------
+        ModelError
+            If a key is missing or unknown, or the cluster is refused.
+        """
+        return cls(**arguments_of(cls, "a cluster (capacities are rows)", data))
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per class: weight, demand of each resource, tasks alone on each server (gamma).

@@ -13,16 +13,17 @@ It is validated once, here, so that everything below may assume a well-formed mo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.labels import by_label
+from fairness.arguments.plain import arguments_of, plain
 from fairness.arguments.validation import (
     FloatArray,
     JobCounts,
@@ -222,6 +223,30 @@ class Problem(JobCounts):
         array([9., 9.])
         """
         return replaced(self, ("demands", "capacities"), ("weights", "limits"), changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, for JSON and TOML; see :mod:`fairness.arguments.plain`.
+
+        Examples
+        --------
+        >>> Problem([[Fraction(1, 3), 1]], [1, 2.5]).to_dict()["demands"]
+        [['1/3', 1]]
+        """
+        data = {"demands": self._source[0] or self.demands, "capacities": self._source[1] or self.capacities}
+        data |= {name: getattr(self, name) for name in ("weights", "job_classes", "resources")}
+        data |= {"limits": self.limits} if np.isfinite(self.limits).any() else {}
+        return {key: plain(values) for key, values in data.items()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Problem of plain data, such as :meth:`to_dict` gives.
+
+        Raises
+        ------
+        ModelError
+            If a key is missing or unknown, or the problem is refused.
+        """
+        return cls(**arguments_of(cls, "a pool (capacities are numbers)", data))
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per class: weight, limit, demand of each resource.

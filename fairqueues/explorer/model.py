@@ -21,6 +21,7 @@ from fairness.errors import ModelError
 from fairness.model.problem import Problem
 from fairness.protocol.policy import Policy, policy_name
 from fairqueues.explorer.fields import FieldErrors, read_numbers
+from fairqueues.scenario.names import policy_spec
 from fairqueues.scenario.writing import toml
 from queueing.model.system import System
 
@@ -91,9 +92,10 @@ class State:
     @cached_property
     def problem(self) -> Problem:
         """The pool."""
+        # Whole numbers as integers, so that the pool is exact where it can be.
         return Problem(
-            self.demands,
-            self.capacities,
+            [_plain(row) for row in self.demands],
+            _plain(self.capacities),
             weights=self.weights,
             job_classes=self.job_classes,
             resources=self.resources,
@@ -312,29 +314,13 @@ class State:
         return toml(
             {
                 "title": "State of the explorer",
-                "policies": [SCENARIO_NAMES[name] for name in chosen],
+                "policies": [policy_spec(POLICIES[name]) for name in chosen],
                 "counts": _plain(self.counts),
-                "pool": {
-                    "demands": [_plain(row) for row in self.demands],
-                    "capacities": _plain(self.capacities),
-                    "weights": _plain(self.weights),
-                    "job_classes": list(self.job_classes),
-                    "resources": list(self.resources),
-                },
+                "pool": self.problem.to_dict(),
                 "traffic": {"mix": _plain(self.mix), "load": self.load},
                 **fluid,
             }
         )
-
-
-SCENARIO_NAMES = {
-    "MMF": "maxmin",
-    "DRF": "drf",
-    "PF": "pf",
-    "BMF": "bmf",
-    "alpha=2": "alpha:2",
-    "Asset": "asset",
-}
 
 
 def nice_above(value: float) -> float:
@@ -355,5 +341,5 @@ def _text(value: float) -> str:
 
 
 def _plain(values: Sequence[float]) -> list[float | int]:
-    """Whole numbers as integers, so that the pool is exact where it can be."""
+    """Whole numbers as integers."""
     return [int(v) if float(v).is_integer() and abs(v) < 2**53 else float(v) for v in values]

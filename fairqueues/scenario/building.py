@@ -14,11 +14,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fairness import Cluster, FairqueuesError, Problem
+from fairness.arguments.plain import near
 from fairness.arguments.validation import FloatArray
 from fairqueues.scenario import names
 from fairqueues.scenario.reading import Place
 from fairqueues.scenario.sections import Document, Network, Traffic
-from fairqueues.scenario.source_text import Path, ScenarioError, near
+from fairqueues.scenario.source_text import Path, ScenarioError
 
 __all__ = ["Built", "build_laws", "build_model", "build_policies", "build_system", "located"]
 

@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib import import_module
+from inspect import signature
 from typing import Any
 
+from fairness.arguments.plain import near, plain
 from fairness.errors import ModelError
-from fairqueues.scenario.source_text import near
 
 __all__ = [
     "ARRIVALS",
@@ -29,6 +30,7 @@ __all__ = [
     "law_named",
     "placement_named",
     "policy_named",
+    "policy_spec",
     "scheduler_named",
 ]
 
@@ -57,13 +59,22 @@ class Named:
     fixed: dict[str, Any] = field(default_factory=dict)
     about: str = ""
 
-    def make(self, **arguments: Any) -> Any:
-        """The object; ModelError of the library if an argument is wrong."""
+    @property
+    def kind(self) -> Any:
+        """The class or function."""
         module, _, attribute = self.origin.partition(":")
         thing: Any = import_module(module)
         for part in attribute.split("."):
             thing = getattr(thing, part)
-        return thing(**self.fixed, **arguments)
+        return thing
+
+    def make(self, **arguments: Any) -> Any:
+        """The object; ModelError of the library if an argument is wrong."""
+        return self.kind(**self.fixed, **arguments)
+
+    def default(self, parameter: str) -> Any:
+        """What a parameter is when it is not given."""
+        return signature(self.kind).parameters[parameter].default
 
 
 POOL_POLICIES: dict[str, Named] = {
@@ -185,6 +196,33 @@ def policy_named(spec: Any, *, cluster: bool | None = None) -> Any:
             )
         return _built(spec, "policy", known)
     return _built(spec, "policy", {**POOL_POLICIES, **CLUSTER_POLICIES})
+
+
+def policy_spec(policy: Any) -> str | dict[str, Any]:
+    """Name of a policy with its parameters, which :func:`policy_named` reads.
+
+    Raises
+    ------
+    ModelError
+        If no name leads to this policy.
+
+    Examples
+    --------
+    >>> from fairness import TDRF, AlphaFair
+    >>> policy_spec(AlphaFair(2)), policy_spec(TDRF([3, 8]))
+    ('alpha:2', {'policy': 'tdrf', 'join_times': [3, 8]})
+    """
+    for name, entry in {**POOL_POLICIES, **CLUSTER_POLICIES}.items():
+        if entry.kind is type(policy):
+            given = {key: plain(getattr(policy, key)) for key in entry.parameters}
+            given = {key: value for key, value in given.items() if value != entry.default(key)}
+            words = [given.get(key) for key in entry.parameters[: len(given)]]
+            if all(isinstance(word, str | int | float) for word in words):
+                return ":".join([name, *(str(word).removesuffix(".0") for word in words)])
+            return {"policy": name, **given}
+    raise ModelError(
+        f"no name leads to the policy {policy!r}; a scenario takes {', '.join(POOL_POLICIES)}, ..."
+    )
 
 
 def law_named(spec: Any) -> Any:

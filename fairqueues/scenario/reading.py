@@ -12,8 +12,9 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from fairness.arguments.plain import near
 from fairqueues.scenario.sections import SECTIONS, Document
-from fairqueues.scenario.source_text import Path, ScenarioError, dotted, key_lines, near, syntax_line
+from fairqueues.scenario.source_text import Path, ScenarioError, dotted, key_lines, syntax_line
 
 __all__ = ["Place", "read_document", "read_text"]
 

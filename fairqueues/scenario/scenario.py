@@ -14,13 +14,14 @@ import numpy as np
 from pydantic import ValidationError
 
 from fairness import Cluster, Problem
+from fairness.arguments.plain import near
 from fairness.arguments.validation import FloatArray
 from fairqueues.scenario import names
 from fairqueues.scenario.building import build_laws, build_model, build_policies, build_system, located
 from fairqueues.scenario.checking import check_document
 from fairqueues.scenario.reading import Place, read_document, read_text
 from fairqueues.scenario.sections import SECTIONS, Document
-from fairqueues.scenario.source_text import ScenarioError, near
+from fairqueues.scenario.source_text import ScenarioError
 from fairqueues.scenario.sweeping import SweptModel, axis_values, first_load
 from fairqueues.scenario.writing import toml
 

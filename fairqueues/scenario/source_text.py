@@ -8,7 +8,6 @@ strings, arrays and tables end, and nothing else.
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from bisect import bisect_right
@@ -16,13 +15,10 @@ from collections.abc import Iterable
 
 from fairness.errors import ModelError
 
-__all__ = ["Path", "ScenarioError", "dotted", "key_lines", "near", "syntax_line"]
+__all__ = ["Path", "ScenarioError", "dotted", "key_lines", "syntax_line"]
 
 Path = tuple[str | int, ...]
 """Keys and indices from the root of the text: ("pool", "demands", 0, 1)."""
-
-_TOLD = 12
-"""Names that a message lists."""
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _BLANK = re.compile(r"[ \t]*")
@@ -52,21 +48,6 @@ def dotted(path: Path) -> str:
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
     return text
-
-
-def near(name: str, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name: the nearest known one, or all if none is near.
-
-    Examples
-    --------
-    >>> near("capacites", ["demands", "capacities"])
-    "did you mean 'capacities'?"
-    """
-    names = list(dict.fromkeys(known))
-    found = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
-    if found:
-        return f"did you mean {found[0]!r}?"
-    return f"known are {', '.join(names[:_TOLD])}{', ...' if len(names) > _TOLD else ''}"
 
 
 def syntax_line(error: tomllib.TOMLDecodeError, text: str) -> int:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairness.arguments.plain import near
 from fairqueues.scenario.building import build_model, build_system
 from fairqueues.scenario.sections import Document
-from fairqueues.scenario.source_text import near
 
 if TYPE_CHECKING:
     from fairqueues.scenario.scenario import Scenario

@@ -97,7 +97,10 @@ def test_every_name_makes_an_object(kind):
     }.get(kind, names.policy_named)  # fmt: skip
     for name, entry in getattr(names, kind).items():
         assert entry.about
-        assert read(tables.get(name, name + needed.get(name, ""))) is not None
+        made = read(tables.get(name, name + needed.get(name, "")))
+        assert made is not None
+        if read is names.policy_named:
+            assert names.policy_named(names.policy_spec(made)) == made
 
 
 def test_spellings_and_aliases():
@@ -109,6 +112,11 @@ def test_spellings_and_aliases():
     )
     assert names.placement_named("on-arrival:random").rule == "random"
     assert names.arrivals_named({"law": "on-off", "mean_on": 1, "mean_off": 2}).mean_off == 2
+
+
+def test_a_policy_without_a_name():
+    with pytest.raises(ModelError, match="no name leads to the policy"):
+        names.policy_spec(lambda problem, counts: counts)
 
 
 @pytest.mark.parametrize(
