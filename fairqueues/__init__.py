@@ -1,4 +1,7 @@
-"""The front door: scenario files, command line, reports and explorer of the packages below it."""
+"""The front door: every name of the packages below, scenario files, command line, reports and explorer.
+
+``import fairqueues as fq`` and ``fq.allocate(...)``; nothing is loaded before it is asked for.
+"""
 
 from fairness.exports import exports
 

@@ -104,12 +104,16 @@ def test_every_exported_name_resolves(package):
 
 def exported(stub):
     """Names of a stub, each with the module and the name that it comes from."""
-    return {
-        alias.asname or alias.name: ("." * node.level + (node.module or ""), alias.name)
-        for node in ast.parse(stub.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
+    found = {}
+    for node in ast.parse(stub.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom):
+            source = "." * node.level + (node.module or "")
+            for alias in node.names:
+                whole = importlib.import_module(source).__all__ if alias.name == "*" else [alias.name]
+                found |= {
+                    name if alias.name == "*" else alias.asname or name: (source, name) for name in whole
+                }
+    return found
 
 
 @pytest.mark.parametrize("stub", STUBS, ids=lambda path: path.parent.relative_to(ROOT).as_posix())
@@ -125,3 +129,15 @@ def test_stub_and_package_agree(stub):
 
 def test_there_are_stubs():
     assert {path.parent.name for path in STUBS} >= {"fairness", "queueing", "capacity", "cloud", "properties"}
+
+
+def test_the_front_door_has_every_public_name_once():
+    import fairqueues
+
+    packages = map(importlib.import_module, ("fairness", "queueing", "capacity", "proofs"))
+    public = [name for package in packages for name in package.__all__]
+    assert len(set(public)) == len(public)
+    assert set(fairqueues.__all__) == {*public, "Scenario", "ScenarioError", "schema", "__version__"}
+    assert dir(fairqueues) == fairqueues.__all__
+    with pytest.raises(AttributeError, match="module 'fairqueues' has no attribute 'allocat'"):
+        _ = fairqueues.allocat

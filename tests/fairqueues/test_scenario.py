@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import fairqueues
 from fairness import ModelError
 from fairqueues.scenario import Scenario, ScenarioError, names, schema
 from fairqueues.scenario.source_text import key_lines
@@ -213,9 +212,3 @@ def test_schema_describes_every_key():
     for table in tables:
         assert table["additionalProperties"] is False
         assert all(key.get("description") for key in table["properties"].values())
-
-
-def test_the_package_exports_without_importing():
-    assert fairqueues.Scenario is Scenario
-    with pytest.raises(AttributeError):
-        _ = fairqueues.Scenarios
