@@ -1,7 +1,7 @@
 """What a package exports stands in its ``__init__.pyi``; nothing is imported before it is asked for.
 
 A stub says where each name comes from: ``from .model.problem import Problem``, or ``from queueing import *``
-for all that another package exports by a stub of its own. The loader of the package is asked for the stub, so
+for all that stands in the ``__all__`` of another package. The loader of the package is asked for the stub, so
 that a package may also lie inside a zip file.
 """
 
@@ -48,14 +48,31 @@ def exports(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]
 
 def _origins(package: str, spec: Any) -> dict[str, tuple[str, str]]:
     """For each name of a stub the module and the name that it comes from."""
-    stub = ast.parse(spec.loader.get_data(os.path.join(spec.submodule_search_locations[0], "__init__.pyi")))
     found: dict[str, tuple[str, str]] = {}
-    for line in stub.body:
+    for line in ast.parse(_text(spec, "__init__.pyi")).body:
         if isinstance(line, ast.ImportFrom):
             source = resolve_name("." * line.level + (line.module or ""), package)
             for alias in line.names:
                 if alias.name == "*":
-                    found |= {name: (source, name) for name in _origins(source, find_spec(source))}
+                    found |= {name: (source, name) for name in _public(find_spec(source))}
                 else:
                     found[alias.asname or alias.name] = (source, alias.name)
     return found
+
+
+def _public(spec: Any) -> list[str]:
+    """``__all__`` of a package that is not imported, from its stub or, if it has none, its source."""
+    try:
+        text = _text(spec, "__init__.pyi")
+    except OSError:
+        text = _text(spec, "__init__.py")
+    assigned = (line for line in ast.parse(text).body if isinstance(line, ast.Assign))
+    names: list[str] = ast.literal_eval(
+        next(a.value for a in assigned if ast.unparse(a.targets[0]) == "__all__")
+    )
+    return names
+
+
+def _text(spec: Any, name: str) -> bytes:
+    text: bytes = spec.loader.get_data(os.path.join(spec.submodule_search_locations[0], name))
+    return text

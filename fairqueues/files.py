@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from fairqueues.errors import OutputError
 
@@ -37,7 +38,7 @@ def require_writable(path: Path) -> None:
     os.unlink(name)
 
 
-def write_all(writers: Mapping[Path, Callable[[Path], None]]) -> None:
+def write_all(writers: Mapping[Path, Callable[[Path], Any]]) -> None:
     """Call every writer with a path beside its target; put all files in place when the last is written."""
     aside: dict[Path, Path] = {}
     try:

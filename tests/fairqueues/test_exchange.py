@@ -189,6 +189,10 @@ def test_wrong_generators(arguments, message, tmp_path):
         Problem([[0.1, 1e-300]], [1e-17, 3.0]),
         Cluster([[1], [2]], [[4], [6]], gamma=[[4, Fraction(13, 2)], [2, 3]], weights=[0.5, 3]),
         Cluster([[0.1], [2]], [[4], [6]], gamma=[[40.5, 60], [2.25, 3]]),
+        Cluster(
+            [[1, 1], [2, 1]], [[4, 5], [3, 1]], gamma=[[Fraction(7, 3), 0], [1, 2]], resources=["cpu", "ram"]
+        ),
+        Problem([[1, Fraction(2, 3)], [0, 1]], [4.5, 5], weights=[1, 2.5]),
     ],
 )
 def test_problems_come_back(problem, tmp_path):
@@ -196,6 +200,8 @@ def test_problems_come_back(problem, tmp_path):
     write_problem(problem, path)
     again = read_problem(path)
     assert same_problem(again, problem)
+    assert repr(again) == repr(problem)
+    assert again.to_dict() == problem.to_dict()
     assert again.is_rational == problem.is_rational
     if problem.is_rational:
         assert again.as_fractions() == problem.as_fractions()

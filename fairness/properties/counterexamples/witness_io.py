@@ -12,17 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from fairness.errors import ModelError
-from fairness.model.cluster import Cluster
-from fairness.model.problem import Problem
+from fairness.model.data import model_from_dict
 from fairness.properties.changes.changed_model import change_from_dict
 from fairness.properties.counterexamples.result import Failure, SearchResult
-from fairness.properties.protocol.arithmetic import as_given
-from fairness.properties.protocol.property import Finding, Model, Numbers, Witness
+from fairness.properties.protocol.property import Finding, Numbers, Witness
 
 __all__ = [
-    "model_from_dict",
-    "model_to_dict",
     "result_from_dict",
     "result_to_dict",
     "witness_from_dict",
@@ -43,66 +38,13 @@ _PLAIN = (
 """Fields of a result that are JSON already."""
 
 
-def model_to_dict(model: Model) -> dict[str, Any]:
-    """Problem or Cluster as plain data.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> data = model_to_dict(Problem([[1, Fraction(1, 2)]], [3, 4]))
-    >>> data["demands"], data["capacities"]
-    ([['1', '1/2']], ['3', '4'])
-    >>> model_from_dict(data).is_rational
-    True
-    """
-    demands, capacities = as_given(model)
-    data: dict[str, Any] = {
-        "type": type(model).__name__,
-        "demands": _written(demands),
-        "capacities": _written(capacities),
-        "weights": _written(model.weights),
-        "job_classes": list(model.job_classes),
-        "resources": list(model.resources),
-    }
-    if isinstance(model, Problem):
-        data["limits"] = _written(model.limits) if np.isfinite(model.limits).any() else None
-        return data
-    gamma, eligible = model.given_gamma, model.given_eligible
-    data["gamma"] = None if gamma is None else _written(gamma)
-    data["eligible"] = None if eligible is None else eligible.tolist()
-    data["servers"] = list(model.servers)
-    return data
-
-
-def model_from_dict(data: Mapping[str, Any]) -> Model:
-    """Read what :func:`model_to_dict` wrote.
-
-    Raises
-    ------
-    ModelError
-        If an argument is missing or unknown, or makes no model.
-    """
-    arguments = dict(data)
-    kind = {"Problem": Problem, "Cluster": Cluster}.get(arguments.pop("type", None))
-    if kind is None:
-        raise ModelError(f"type must be 'Problem' or 'Cluster'; got {data.get('type')!r}")
-    for name in ("demands", "capacities", "weights", "limits", "gamma"):
-        if arguments.get(name) is not None:
-            arguments[name] = _read(arguments[name])
-    try:
-        model: Model = kind(**arguments)
-    except TypeError as error:
-        raise ModelError(f"wrong arguments for a {kind.__name__}: {error}") from None
-    return model
-
-
 def witness_to_dict(witness: Witness) -> dict[str, Any]:
     """Witness as plain data."""
     change, finding, after = witness.change, witness.finding, witness.allocation_after
     return {
         "policy": witness.policy,
         "property": witness.property,
-        "model": model_to_dict(witness.model),
+        "model": witness.model.to_dict(),
         "change": None if change is None else change.to_dict(),
         "finding": {
             "name": finding.name,
@@ -141,7 +83,7 @@ def result_to_dict(result: SearchResult) -> dict[str, Any]:
         "entropy": result.entropy,
         "witness": None if witness is None else witness_to_dict(witness),
         "failures": result.failures,
-        "failure": failure and {"model": model_to_dict(failure.model), "message": failure.message},
+        "failure": failure and {"model": failure.model.to_dict(), "message": failure.message},
     }
 
 

@@ -10,14 +10,12 @@ import joblib
 import numpy as np
 import pytest
 
-from fairness import DRF, AssetFair, Cluster, MaxMin, ModelError, Problem, ProportionalFair
+from fairness import DRF, AssetFair, MaxMin, ModelError, Problem, ProportionalFair
 from fairness.properties.__main__ import main
 from fairness.properties.changes.changed_model import Grow, Leave, Lie
 from fairness.properties.counterexamples.audit import AuditTable, audit
 from fairness.properties.counterexamples.result import Failure, SearchResult, describe
 from fairness.properties.counterexamples.witness_io import (
-    model_from_dict,
-    model_to_dict,
     result_from_dict,
     result_to_dict,
     witness_from_dict,
@@ -305,28 +303,6 @@ def test_a_witness_against_a_stronger_property_serves_where_it_can(monkeypatch):
 # --- files ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        Problem([[1, Fraction(2, 3)], [0, 1]], [4, 5], weights=[1, 2.5], job_classes=["a", "b"]),
-        Problem([[0.1, 1 / 3]], [1e-300, 7.0], limits=[np.pi]),
-        Cluster([[1, 0], [2, 1]], [[4, 5], [3, 0]], servers=["s", "t"], resources=["cpu", "ram"]),
-        Cluster([[1, 1], [2, 1]], [[4, 5], [3, 1]], eligible=[[True, False], [True, True]]),
-        Cluster([[1, 1], [2, 1]], [[4, 5], [3, 1]], gamma=[[Fraction(7, 3), 0], [1, 2]]),
-        Cluster([[1, 1], [2, 1]], [[4, 5], [3, 1]], gamma=[[0.1, 0], [1, 2]]),
-    ],
-)
-def test_models_survive_json(model):
-    copy = model_from_dict(json.loads(json.dumps(model_to_dict(model))))
-    assert repr(copy) == repr(model)
-    assert copy.is_rational == model.is_rational
-    if model.is_rational:
-        assert copy.as_fractions() == model.as_fractions()
-    for name in ("demands", "capacities", "weights", "gamma", "limits", "eligible"):
-        if hasattr(model, name):
-            np.testing.assert_array_equal(getattr(copy, name), getattr(model, name))
-
-
 @pytest.mark.parametrize("change", [None, Lie((0,), ((2, Fraction(1, 2)),)), Leave((1,)), Grow((1, 0))])
 @pytest.mark.parametrize("exact", [False, True])
 def test_witnesses_survive_json(change, exact):
@@ -349,19 +325,6 @@ def test_witnesses_survive_json(change, exact):
     again = result_from_dict(json.loads(json.dumps(result_to_dict(result))))
     assert again.summary() == result.summary()
     assert again.mark == "✗!"
-
-
-@pytest.mark.parametrize(
-    ("data", "words"),
-    [
-        ({"type": "Pool"}, "type must be 'Problem' or 'Cluster'"),
-        ({"type": "Problem", "demands": [["1"]]}, "wrong arguments for a Problem"),
-        ({"type": "Problem", "demands": [["1"]], "capacities": ["1"], "gamma": None}, "wrong arguments"),
-    ],
-)
-def test_models_that_are_none(data, words):
-    with pytest.raises(ModelError, match=words):
-        model_from_dict(data)
 
 
 # --- refusals ------------------------------------------------------------------------------------------
