@@ -7,6 +7,7 @@ another way (:func:`define_again`). Checking then runs both, and what they disag
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -33,37 +34,6 @@ Case = tuple[Any, bool]
 """What enumerations and searches give: a case, and whether it has the property."""
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-MODULES = (
-    "pools",
-    "bottleneck_max",
-    "mechanisms",
-    "timed",
-    "rounds",
-    "rounds_cases",
-    "bundles",
-    "servers",
-    "servers_claims",
-    "queues",
-    "drifts",
-    "servers_points",
-    "servers_cpu",
-)
-"""Modules that define functions; loaded when a function is asked for first."""
-
-SECOND_MODULES: tuple[str, ...] = (
-    "pools",
-    "mechanisms",
-    "timed",
-    "servers",
-    "servers_claims",
-    "rounds",
-    "work",
-    "bundles",
-    "queues",
-    "drifts",
-)
-"""Modules of :mod:`proofs.definitions.second`, which define some of them again."""
 
 BY_LIBRARY = {
     "asset_tasks": "The library's asset fairness, proved in fractions",
@@ -201,10 +171,9 @@ def _is_built_in(function: Callable[..., Any]) -> bool:
 
 @cache
 def _load() -> None:
-    for module in MODULES:
-        importlib.import_module(f"proofs.definitions.{module}")
-    for module in SECOND_MODULES:
-        importlib.import_module(f"proofs.definitions.second.{module}")
+    """Import all modules of this package, which define the functions and define some of them again."""
+    for found in pkgutil.walk_packages([str(HERE)], "proofs.definitions."):
+        importlib.import_module(found.name)
 
 
 def plain(value: Any) -> Any:

@@ -607,7 +607,7 @@ def test_overwriting_a_built_in_definition():
     def drf_tasks(demands, capacities, weights=None):
         return [1]
 
-    for module in (__name__, "proofs.definitions.pools"):
+    for module in (__name__, "proofs.definitions.pools.filling"):
         drf_tasks.__module__ = module
         with pytest.raises(ProofError, match="two functions are called 'drf_tasks'"):
             define(drf_tasks)

@@ -7,8 +7,9 @@ from fractions import Fraction as F
 import pytest
 
 from proofs import ProofError, Status, check, statements, verify
-from proofs.definitions import definition, fractions, pools
-from proofs.definitions.pools import (
+from proofs.definitions import definition, fractions
+from proofs.definitions.pools import filling
+from proofs.definitions.pools.filling import (
     are_optimal_prices,
     bottlenecks,
     is_bottleneck_max,
@@ -201,7 +202,7 @@ def pools_of_fixed_points(sizes):
 
 
 def test_what_is_no_fixed_point_is_noticed(monkeypatch):
-    from proofs.definitions import bottleneck_max
+    from proofs.definitions.pools import bottleneck_max
 
     assert all(holds for _, holds in pools_of_fixed_points([[2, 2, 2]]))
     monkeypatch.setattr(bottleneck_max, "bmf_vertices", lambda a, c: [definition("mmf_tasks")(a, c)])
@@ -238,5 +239,5 @@ def test_bundles_and_bottlenecks():
 
 def test_lies_are_of_use_under_another_rule(monkeypatch):
     # So the enumeration of lies can fail.
-    monkeypatch.setattr(pools, "drf_tasks", pools.mmf_tasks)
-    assert not all(holds for _, holds in pools.drf_lies(2, 2, 2))
+    monkeypatch.setattr(filling, "drf_tasks", filling.mmf_tasks)
+    assert not all(holds for _, holds in filling.drf_lies(2, 2, 2))

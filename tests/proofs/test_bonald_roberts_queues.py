@@ -15,10 +15,16 @@ from proofs.catalogue.bonald_roberts.durations import STATEMENTS as DURATIONS
 from proofs.catalogue.bonald_roberts.queues import EXAMPLE
 from proofs.catalogue.bonald_roberts.queues import STATEMENTS as QUEUES
 from proofs.catalogue.bonald_roberts.stability import STATEMENTS as STABILITY
-from proofs.definitions import definition, drifts, fractions, plain
-from proofs.definitions.drifts import two_resource_bmf
-from proofs.definitions.pools import filled
-from proofs.definitions.queues import balance_table, balanced_enclosure, store_and_forward_table, two_class_pf
+from proofs.definitions import definition, fractions, plain
+from proofs.definitions.pools.filling import filled
+from proofs.definitions.queues import drifts
+from proofs.definitions.queues.balance import (
+    balance_table,
+    balanced_enclosure,
+    store_and_forward_table,
+    two_class_pf,
+)
+from proofs.definitions.queues.drifts import two_resource_bmf
 from proofs.prover.library import library_value
 from proofs.relations import relation
 from queueing import System, balanced_fairness, drift, duration_bound
@@ -210,7 +216,7 @@ def test_simulated_pf_is_that_of_the_chain():
     case, holds = definition("heavy_gap")(random.Random("0 1"), 60_000, "1/3")
     assert holds
     # Mean durations by the library's chain (errors below 1e-8): load .5 has 2.0000, .9 has 10.1536.
-    from proofs.definitions.drifts import _simulated_pf
+    from proofs.definitions.queues.drifts import _simulated_pf
 
     for load, duration in ((0.5, 2.00004), (0.9, 10.15356)):
         mean, error = _simulated_pf(random.Random(2), load * 10 / 11, 60_000)

@@ -11,8 +11,8 @@ from fairness.cloud import dcdrf
 from proofs import ProofError, Status, check, verify
 from proofs.catalogue.dcdrf import approximation as fairness_part
 from proofs.catalogue.dcdrf import rounds as rounds_part
-from proofs.definitions.rounds import algorithm_1, algorithm_2
-from proofs.definitions.rounds_cases import light_tenants, work
+from proofs.definitions.cloud.families import light_tenants, work
+from proofs.definitions.cloud.rounds import algorithm_1, algorithm_2
 from proofs.prover.library import library_value
 from tests.proofs.needed import shows_the_need
 

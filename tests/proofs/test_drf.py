@@ -14,7 +14,7 @@ from proofs.catalogue import statement_named
 from proofs.catalogue.drf import examples as drf_examples
 from proofs.catalogue.drf import mechanism as drf
 from proofs.catalogue.drf import table as drf_table
-from proofs.definitions import mechanisms
+from proofs.definitions.pools import mechanisms
 from tests.proofs.needed import shows_the_need
 
 ALL = (*drf_examples.STATEMENTS, *drf.STATEMENTS, *drf_table.STATEMENTS)

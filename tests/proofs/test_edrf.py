@@ -14,9 +14,9 @@ from proofs import ProofError, Status, check, verify
 from proofs.catalogue.edrf import bundles as bundle_part
 from proofs.catalogue.edrf import mechanism as pool_part
 from proofs.definitions import definition
-from proofs.definitions.bundles import minmax, pareto
-from proofs.definitions.pools import tasks_with
-from proofs.definitions.rounds import algorithm_1, entitlements, instances
+from proofs.definitions.cloud.bundles import minmax, pareto
+from proofs.definitions.cloud.rounds import algorithm_1, entitlements, instances
+from proofs.definitions.pools.filling import tasks_with
 from proofs.prover.library import library_value
 from tests.proofs.needed import shows_the_need
 

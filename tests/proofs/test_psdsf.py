@@ -15,8 +15,16 @@ from proofs import ProofError, Status, check, verify
 from proofs.catalogue import statement_named
 from proofs.catalogue.psdsf import mechanism as psdsf
 from proofs.definitions import definition, fractions
-from proofs.definitions.servers import Servers, cannot_gain, envies, fits, is_leximin, is_psdsf, uniform_tasks
-from proofs.definitions.servers_points import psdsf_points
+from proofs.definitions.servers.points import psdsf_points
+from proofs.definitions.servers.shares import (
+    Servers,
+    cannot_gain,
+    envies,
+    fits,
+    is_leximin,
+    is_psdsf,
+    uniform_tasks,
+)
 from proofs.prover.library import library_value
 from tests.proofs.needed import shows_the_need
 
@@ -381,7 +389,7 @@ def test_only_false_claims_that_cost_nothing_refute_the_lemma():
 def test_a_search_for_lies_that_hurt_can_fail(monkeypatch, name):
     from random import Random
 
-    from proofs.definitions import servers_points
+    from proofs.definitions.servers import points as servers_points
 
     assert all(definition(name)(Random(k), 2, 2, 5)[1] for k in range(4))
     given = servers_points.psdsf_points

@@ -14,7 +14,7 @@ from proofs import ProofError, Status, check, verify
 from proofs.catalogue import statement_named
 from proofs.catalogue.tdrf import claims as tdrf_claims
 from proofs.catalogue.tdrf import mechanism as tdrf
-from proofs.definitions import timed
+from proofs.definitions.pools import timed
 from tests.proofs.needed import shows_the_need
 
 ALL = (*tdrf.STATEMENTS, *tdrf_claims.STATEMENTS)

@@ -1,0 +1,1 @@
+"""Tenants of a cloud: EDRF and DC-DRF in rounds, and whole bundles."""

@@ -1,0 +1,162 @@
+"""Whole bundles a second time: events by size, and mechanisms as tables that are looked through for a lie.
+
+SequentialMinMax: agent i waits with the share that its next bundle would give it. Who does not fit once never
+fits again, because what is free only shrinks; so all next bundles are taken in the order of these shares.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import permutations, product
+from math import prod
+from typing import Any
+
+from proofs.definitions.exact import runs
+from proofs.definitions.registry import define_again
+
+__all__ = [
+    "all_bundle_mechanisms",
+    "lowest_share_incentive",
+    "minmax_bundles",
+    "minmax_envy_of_other",
+    "minmax_fair",
+    "minmax_fair_random",
+]
+
+Units = Sequence[Sequence[int]]
+
+
+def whole(demand: Sequence[int], units: Sequence[int]) -> int:
+    """Whole bundles in so many units."""
+    return int(runs([Fraction(d) for d in demand], [Fraction(u) for u in units]))
+
+
+def sequence(demands: Units, capacities: Sequence[int], order: Sequence[int], ahead: int) -> list[int]:
+    """Bundles by events; ties go to who is first in the order."""
+    one = [1 / runs([Fraction(d) for d in row], [Fraction(c) for c in capacities]) for row in demands]
+    waiting = [(ahead * one[i], rank, i) for rank, i in enumerate(order)]
+    heapq.heapify(waiting)
+    bundles, used = [0] * len(demands), [0] * len(capacities)
+    while waiting:
+        _, rank, i = heapq.heappop(waiting)
+        then = [u + d for u, d in zip(used, demands[i], strict=True)]
+        if any(u > c for u, c in zip(then, capacities, strict=True)):
+            continue
+        used, bundles[i] = then, bundles[i] + 1
+        heapq.heappush(waiting, ((bundles[i] + ahead) * one[i], rank, i))
+    return bundles
+
+
+def nothing_fits(demands: Units, capacities: Sequence[int], bundles: Sequence[int]) -> bool:
+    """Whether no agent can have one bundle more."""
+    left = [
+        c - sum(x * d for x, d in zip(bundles, column, strict=True))
+        for c, column in zip(capacities, zip(*demands, strict=True), strict=True)
+    ]
+    return min(left) >= 0 and not any(whole(row, left) for row in demands)
+
+
+def fair_part(demands: Units, capacities: Sequence[int]) -> list[int]:
+    """Whole bundles in the n-th part of everything."""
+    n = len(demands)
+    return [int(runs([Fraction(d) for d in row], [Fraction(c, n) for c in capacities])) for row in demands]
+
+
+def wants(demands: Units, bundles: Sequence[int], i: int, j: int, removed: int) -> int:
+    """Own bundles that agent i could run with what agent j holds, less some of the bundles of j."""
+    return whole(demands[i], [max(0, bundles[j] - removed) * d for d in demands[j]])
+
+
+def _fair(demands: Units, capacities: Sequence[int], bundles: Sequence[int]) -> bool:
+    pairs = [(i, j) for i, j in product(range(len(demands)), repeat=2) if i != j]
+    return (
+        nothing_fits(demands, capacities, bundles)
+        and all(x >= y for x, y in zip(bundles, fair_part(demands, capacities), strict=True))
+        and all(wants(demands, bundles, i, j, 0) - bundles[i] <= 1 for i, j in pairs)
+    )
+
+
+@define_again
+def minmax_bundles(demands: Any, capacities: Any) -> list[int]:
+    """Bundles by events."""
+    return sequence(demands, capacities, range(len(demands)), 1)
+
+
+@define_again(cases=lambda n, m, largest, capacities, ahead=1: ((largest + 1) ** m - 1) ** n)
+def minmax_fair(
+    case: Mapping[str, Any], n: int, m: int, largest: int, capacities: Sequence[int], ahead: int = 1
+) -> bool:
+    """Bundles by events, and what is asked of them."""
+    found = sequence(case["demands"], capacities, range(n), ahead)
+    return found == case["bundles"] and _fair(case["demands"], capacities, found)
+
+
+@define_again
+def minmax_fair_random(case: Mapping[str, Any], ahead: int = 1) -> bool:
+    """The same, with ties in some order."""
+    demands, capacities, told = case["demands"], case["capacities"], case["bundles"]
+    orders = permutations(range(len(demands)))
+    reached = any(sequence(demands, capacities, order, ahead) == told for order in orders)
+    return reached and _fair(demands, capacities, told)
+
+
+@define_again
+def minmax_envy_of_other(demands: Any, capacities: Any) -> dict[str, Any]:
+    """Bundles with ties to the first and to the last, and who envies after one is removed."""
+    n = len(demands)
+    found = [sequence(demands, capacities, order, 1) for order in (range(n), range(n)[::-1])]
+    envy = [
+        [(i, j) for i, j in product(range(n), repeat=2) if i != j and wants(demands, x, i, j, 1) > x[i]]
+        for x in found
+    ]
+    return {"bundles": found, "envy": envy, "holds": [] in envy}
+
+
+@define_again
+def lowest_share_incentive(demands: Any, capacities: Any) -> dict[str, Any]:
+    """Bundles by events that wait with the share before the bundle."""
+    n, part = len(demands), fair_part(demands, capacities)
+    found = [sequence(demands, capacities, order, 0) for order in (range(n), range(n)[::-1])]
+    short = [any(x < y for x, y in zip(bundles, part, strict=True)) for bundles in found]
+    return {"bundles": found, "bundles in the n-th part": part, "holds": not all(short)}
+
+
+def _outcomes(pair: Sequence[int], capacity: int, efficient: bool, fair: str) -> list[tuple[int, ...]]:
+    """What a mechanism may give two agents of one resource."""
+    one, other = pair
+    fit = [x for x in product(range(capacity + 1), repeat=2) if x[0] * one + x[1] * other <= capacity]
+    kept = []
+    for x in fit:
+        beaten = any(y != x and y[0] >= x[0] and y[1] >= x[1] for y in fit)
+        holds = {
+            "SI": x[0] >= capacity // (2 * one) and x[1] >= capacity // (2 * other),
+            "own": x[1] * other // one <= x[0] + 1 and x[0] * one // other <= x[1] + 1,
+            "other": (x[1] - 1) * other // one <= x[0] and (x[0] - 1) * one // other <= x[1],
+            "": True,
+        }[fair]
+        if holds and not (efficient and beaten):
+            kept.append(x)
+    return kept
+
+
+def _tables(choices: Sequence[int], capacity: int, efficient: bool, fair: str) -> int:
+    return prod(len(_outcomes(pair, capacity, efficient, fair)) for pair in product(choices, repeat=2))
+
+
+@define_again(cases=_tables)
+def all_bundle_mechanisms(
+    case: Mapping[str, Any], choices: Sequence[int], capacity: int, efficient: bool, fair: str
+) -> bool:
+    """The table gives what it may, and a pair of its rows shows that a lie pays."""
+    table = case["demands and bundles"]
+    allowed = all((x, y) in _outcomes((d, e), capacity, efficient, fair) for d, e, x, y in table)
+    pays = False
+    for (d, e, x, y), (p, q, u, v) in product(table, repeat=2):
+        first = e == q and u * p // d > x  # agent 1 needs d and claims p
+        second = d == p and v * q // e > y
+        pays = pays or first or second
+    return (
+        allowed and pays and sorted(row[:2] for row in table) == sorted(map(list, product(choices, repeat=2)))
+    )

@@ -1,0 +1,269 @@
+r"""One pool a second time: max-min fairness by assignments, PF by what no allocation beats, BMF by levels.
+
+PF: tasks x that fit are optimal if and only if :math:`\sum_i y_i/x_i \le n` for all y that fit, which is
+asked of the vertices. BMF: users name a full resource and hold its level, :math:`x_i = \theta_j/a_{ij}`; what
+remains are linear conditions on the levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from itertools import combinations, product
+from math import prod
+from typing import Any
+
+from proofs.definitions.exact import (
+    ONE,
+    ZERO,
+    Matrix,
+    Row,
+    max_min,
+    runs,
+    solved,
+    usage,
+    vertices,
+)
+from proofs.definitions.registry import define_again, fraction, fractions
+
+__all__ = [
+    "bmf_fixed_points",
+    "bmf_improved",
+    "bmf_lie",
+    "bmf_path_end",
+    "bmf_path_pieces",
+    "bmf_vertices",
+    "drf_bottlenecks",
+    "drf_lies",
+    "drf_tasks",
+    "mmf_in_other_tasks",
+    "mmf_tasks",
+    "pf_lie",
+    "pf_tasks",
+    "two_classes",
+    "used",
+]
+
+
+def alone(demand: Row, capacities: Row) -> Fraction:
+    """Tasks that fill a resource when a user is alone: one over its dominant share."""
+    return runs(demand, capacities)
+
+
+def is_pf(a: Matrix, c: Row, tasks: Row, weights: Row | None = None) -> bool:
+    """Whether no allocation that fits has a larger weighted sum of ratios to the tasks."""
+    w = weights or [ONE] * len(a)
+    if min(tasks) <= 0 or any(u > c_j for u, c_j in zip(usage(a, tasks), c, strict=True)):
+        return False
+    corners = vertices([list(column) for column in zip(*a, strict=True)], c)
+    best = max(sum((v * y / x for v, y, x in zip(w, corner, tasks, strict=True)), ZERO) for corner in corners)
+    return best == sum(w)
+
+
+def is_bmf(a: Matrix, c: Row, tasks: Row) -> bool:
+    """Whether all fits and no user is beaten on every resource that is full."""
+    load = usage(a, tasks)
+    full = [j for j, u in enumerate(load) if u == c[j]]
+    beaten = [
+        all(any(x * row[j] < y * other[j] for y, other in zip(tasks, a, strict=True)) for j in full)
+        for x, row in zip(tasks, a, strict=True)
+    ]
+    return min(tasks) > 0 and all(u <= c_j for u, c_j in zip(load, c, strict=True)) and not any(beaten)
+
+
+def bmf_points(a: Matrix, c: Row) -> list[Row]:
+    """Vertices of the BMF allocations of each assignment of users to full resources."""
+    found = set()
+    n, m = len(a), len(c)
+    for named in product(*[[j for j in range(m) if row[j]] for row in a]):
+        used = sorted(set(named))
+        # Tasks are linear in the levels: row i holds the coefficients of x_i.
+        tasks_of = [[(1 / a[i][named[i]]) * (j == named[i]) for j in used] for i in range(n)]
+        loads = [
+            [sum((a[i][j] * tasks_of[i][k] for i in range(n)), ZERO) for k in range(len(used))]
+            for j in range(m)
+        ]
+        walls = [(loads[j], c[j]) for j in range(m)]
+        walls += [
+            ([a[i][j] * v - (used[k] == j) for k, v in enumerate(tasks_of[i])], ZERO)
+            for j in used
+            for i in range(n)
+        ]
+        for chosen in combinations(walls, len(used)):
+            levels = solved([row for row, _ in chosen], [r for _, r in chosen])
+            if levels is not None and min(levels) > 0:
+                x = usage([list(column) for column in zip(*tasks_of, strict=True)], levels)
+                if all(v == c[j] for j, v in enumerate(usage(a, x)) if j in used) and is_bmf(a, c, x):
+                    found.add(tuple(x))
+    return [list(x) for x in sorted(found)]
+
+
+@define_again
+def used(demands: Any, tasks: Any) -> Row:
+    """Units of each resource, column by column."""
+    return usage(fractions(demands), fractions(tasks))
+
+
+@define_again
+def drf_tasks(demands: Any, capacities: Any, weights: Any = None) -> Row:
+    """Max-min fair dominant shares over weights, by assignments."""
+    a, c = fractions(demands), fractions(capacities)
+    w = [ONE] * len(a) if weights is None else fractions(weights)
+    return max_min(a, c, [v * alone(row, c) for v, row in zip(w, a, strict=True)])
+
+
+@define_again
+def mmf_tasks(demands: Any, capacities: Any) -> Row:
+    """Max-min fair tasks, by assignments."""
+    return max_min(fractions(demands), fractions(capacities), [ONE] * len(demands))
+
+
+@define_again
+def pf_tasks(demands: Any, capacities: Any, prices: Any) -> Row | None:
+    """One over the costs of tasks, if nothing that fits is better and the prices are worth n together."""
+    a, c, p = fractions(demands), fractions(capacities), fractions(prices)
+    tasks = [1 / cost for cost in usage([list(column) for column in zip(*a, strict=True)], p)]
+    worth = sum((v * c_j for v, c_j in zip(p, c, strict=True)), ZERO)
+    return tasks if min(p) >= 0 and worth == len(a) and is_pf(a, c, tasks) else None
+
+
+@define_again
+def bmf_vertices(demands: Any, capacities: Any) -> Matrix:
+    """Vertices of all BMF allocations, by levels."""
+    return bmf_points(fractions(demands), fractions(capacities))
+
+
+@define_again
+def bmf_path_end(demands: Any, capacities: Any) -> Row:
+    """The only BMF allocation, where there is only one."""
+    [only] = bmf_points(fractions(demands), fractions(capacities))
+    return only
+
+
+@define_again
+def bmf_path_pieces(case: Mapping[str, Any], demands: Any, capacities: Any, capped: bool = True) -> bool:
+    """The conditions hold at both ends and in the middle of the piece; without a cap it is BMF."""
+    a, c = fractions(demands), fractions(capacities)
+    (begin, end), (first, last) = fractions(case["caps"]), fractions(case["tasks"])
+    owners = case["bottlenecks"]
+    middle = [(u + v) / 2 for u, v in zip(first, last, strict=True)]
+
+    def stands(cap: Fraction, tasks: Row) -> bool:
+        load = usage(a, tasks)
+        followers = [i for i, j in enumerate(owners) if j == len(c)]
+        return (
+            max(tasks) <= cap
+            and all(u <= c_j for u, c_j in zip(load, c, strict=True))
+            and all(tasks[i] == cap for i in followers)
+            and all(
+                load[j] == c[j]
+                and max(x * row[j] for x, row in zip(tasks, a, strict=True)) == tasks[i] * a[i][j]
+                for i, j in enumerate(owners)
+                if i not in followers
+            )
+        )
+
+    path = stands(begin, first) and stands((begin + end) / 2, middle) and stands(end, last)
+    ends = begin == end or not capped
+    return path and (not ends or is_bmf(a, c, last))
+
+
+@define_again(cases=lambda sizes: sum(_multisets((k + 1) ** m - 1, n) for n, m, k in sizes))
+def bmf_fixed_points(case: Mapping[str, Any], sizes: Any) -> bool:
+    """The allocations are BMF, and tasks under the levels are these tasks again, without room or overflow."""
+    a = fractions(case["demands"])
+    for tasks in fractions(case["vertices"]):
+        load = usage(a, tasks)
+        level = [
+            max(x * row[j] for x, row in zip(tasks, a, strict=True)) if load[j] >= 1 else ONE
+            for j in range(len(load))
+        ]
+        again = [runs(row, level) for row in a]
+        # A level stays where it is if its load is 1, or if it is 1 and there is room.
+        still = all(u == 1 or (u < 1 and t == 1) for u, t in zip(load, level, strict=True))
+        if again != tasks or not still or not is_bmf(a, [ONE] * len(load), tasks):
+            return False
+    return bool(case["vertices"])
+
+
+def _multisets(kinds: int, size: int) -> int:
+    """Number of multisets of a size from so many kinds."""
+    return prod(range(kinds, kinds + size)) // prod(range(1, size + 1))
+
+
+@define_again
+def bmf_lie(demands: Any, capacities: Any, liar: int, lie: Any) -> dict[str, Any]:
+    """What the liar runs before and after, by the only BMF allocations."""
+    a, c, said = fractions(demands), fractions(capacities), fractions(lie)
+    [honest] = bmf_points(a, c)
+    [given] = bmf_points([*a[:liar], said, *a[liar + 1 :]], c)
+    got = runs(a[liar], [given[liar] * d for d in said])
+    return {"honest": honest[liar], "with the lie": got, "holds": not got > honest[liar]}
+
+
+@define_again
+def bmf_improved(demands: Any, capacities: Any, better: Any) -> dict[str, Any]:
+    """Products of tasks of the only BMF allocation and of another one that fits."""
+    a, c, y = fractions(demands), fractions(capacities), fractions(better)
+    [x] = bmf_points(a, c)
+    over = any(u > c_j for u, c_j in zip(usage(a, y), c, strict=True))
+    return {"BMF": x, "products": [prod(x), prod(y)], "holds": over or prod(y) <= prod(x)}
+
+
+@define_again
+def pf_lie(
+    demands: Any, capacities: Any, prices: Any, liar: int, lie: Any, lie_prices: Any
+) -> dict[str, Any]:
+    """What the liar runs before and after, both allocations unbeaten."""
+    a, said = fractions(demands), fractions(lie)
+    told = [*a[:liar], said, *a[liar + 1 :]]
+    honest, given = pf_tasks(a, capacities, prices), pf_tasks(told, capacities, lie_prices)
+    if honest is None or given is None:
+        return {"holds": True, "what": "the prices are not optimal"}
+    got = runs(a[liar], [given[liar] * d for d in said])
+    return {"honest": honest[liar], "with the lie": got, "holds": not got > honest[liar]}
+
+
+@define_again
+def mmf_in_other_tasks(demands: Any, capacities: Any, factors: Any) -> dict[str, Any]:
+    """Work before and after the tasks are cut in another way, max-min fair by assignments."""
+    a, c, f = fractions(demands), fractions(capacities), fractions(factors)
+    before = max_min(a, c, [ONE] * len(a))
+    after = max_min([[v * d for d in row] for v, row in zip(f, a, strict=True)], c, [ONE] * len(a))
+    changed = any(y * v != x for x, y, v in zip(before, after, f, strict=True))
+    return {"before": before, "after": after, "holds": not changed}
+
+
+@define_again(cases=lambda n, m, largest: ((largest + 1) ** m - 1) ** (n + 1))
+def drf_lies(case: Mapping[str, Any], n: int, m: int, largest: int) -> bool:
+    """The first user runs no more of its tasks with what the lie brings it."""
+    a, said = fractions(case["demands"]), fractions(case["lie"])
+    honest, given = drf_tasks(a, [1] * m), drf_tasks([said, *a[1:]], [1] * m)
+    return runs(a[0], [given[0] * d for d in said]) <= honest[0]
+
+
+@define_again(cases=lambda n, m, largest: ((largest + 1) ** m - 1) ** n)
+def drf_bottlenecks(case: Mapping[str, Any], n: int, m: int, largest: int) -> bool:
+    """If those of higher levels leave, each user still demands something full: there is no room for it."""
+    a = fractions(case["demands"])
+    tasks = drf_tasks(a, [1] * m)
+    level = [x * max(row) for x, row in zip(tasks, a, strict=True)]
+    for i, row in enumerate(a):
+        kept = usage(a, [x if v <= level[i] else ZERO for x, v in zip(tasks, level, strict=True)])
+        if not any(d and u == 1 for d, u in zip(row, kept, strict=True)):
+            return False
+    return True
+
+
+@define_again(cases=lambda largest, most: largest**4 * most**2)
+def two_classes(case: Mapping[str, Any], largest: int, most: int) -> bool:
+    """The tasks per job are BMF, and no allocation to the two classes beats them."""
+    a, counts, tasks = (
+        fractions(case["demands"]),
+        [fraction(k) for k in case["counts"]],
+        fractions(case["tasks"]),
+    )
+    jobs = [row for row, k in zip(a, counts, strict=True) for _ in range(int(k))]
+    each = [x for x, k in zip(tasks, counts, strict=True) for _ in range(int(k))]
+    loads = [[k * d for d in row] for row, k in zip(a, counts, strict=True)]
+    return is_bmf(jobs, [ONE, ONE], each) and is_pf(loads, [ONE, ONE], tasks, counts)

@@ -1,0 +1,221 @@
+r"""The mechanisms of the DRF paper a second time: assignments, a market that nothing beats, and merged tasks.
+
+Whole tasks are started for whoever is poorest. The level of a user before its k-th task does not fall with k,
+so the order is that of all pairs (level before the task, rank of the user), merged, up to the first that does
+not fit.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, runs, usage
+from proofs.definitions.registry import define_again, fraction, fractions
+from proofs.definitions.second.pools.filling import drf_tasks, pf_tasks
+from proofs.errors import ProofError
+
+__all__ = [
+    "allocated",
+    "asset_tasks",
+    "bottleneck_fairness",
+    "ceei_tasks",
+    "dominant_resources",
+    "dominant_resources_are",
+    "levels_and_full",
+    "machine_deviation",
+    "population_monotonicity",
+    "resource_monotonicity",
+    "sharing_incentive",
+    "truthfulness",
+    "whole_task_gaps",
+    "whole_task_order",
+]
+
+
+def parts(demands: Matrix, capacities: Row) -> Matrix:
+    """What part of each capacity a task holds."""
+    columns = [
+        [d / c for d in column] for column, c in zip(zip(*demands, strict=True), capacities, strict=True)
+    ]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+@define_again
+def dominant_resources(demands: Any, capacities: Any) -> list[int]:
+    """The resource, from 1, that is full first when a user is alone."""
+    found = []
+    for row in fractions(demands):
+        most = [(c / d, j) for j, (d, c) in enumerate(zip(row, fractions(capacities), strict=True), 1) if d]
+        found.append(min(most)[1])
+    return found
+
+
+@define_again
+def dominant_resources_are(demands: Any, capacities: Any, printed: Any) -> dict[str, Any]:
+    """Whether these are the printed ones."""
+    found = dominant_resources(demands, capacities)
+    return {"dominant": found, "holds": list(printed) == found}
+
+
+@define_again
+def asset_tasks(demands: Any, capacities: Any) -> Row:
+    """Max-min fair sums of shares, by assignments."""
+    a, c = fractions(demands), fractions(capacities)
+    return max_min(a, c, [1 / sum(row, ZERO) for row in parts(a, c)])
+
+
+@define_again
+def ceei_tasks(demands: Any, capacities: Any, prices: Any) -> Row:
+    """What equal incomes buy, if the product of these tasks is the largest that fits."""
+    tasks = pf_tasks(demands, capacities, prices)
+    if tasks is None:
+        raise ProofError(f"the prices {prices} are none of a competitive equilibrium from equal incomes")
+    return tasks
+
+
+def allocated(policy: str, demands: Any, capacities: Any, prices: Any) -> Row:
+    """Tasks under "drf", "asset" or "ceei"."""
+    if policy == "drf":
+        return drf_tasks(demands, capacities)
+    return asset_tasks(demands, capacities) if policy == "asset" else ceei_tasks(demands, capacities, prices)
+
+
+def _cells(policy: str, least_demand: int, largest_demand: int, largest_capacity: int) -> int:
+    kinds = (largest_demand - least_demand + 1) ** 2 - (least_demand == 0)
+    return kinds**3 * largest_capacity**2
+
+
+@define_again(cases=_cells)
+def levels_and_full(
+    case: Mapping[str, Any], policy: str, least_demand: int, largest_demand: int, largest_capacity: int
+) -> bool:
+    """Raised alike to the common level of user 1, all tasks are these and just fit."""
+    a, c, tasks = fractions(case["demands"]), fractions(case["capacities"]), fractions(case["tasks"])
+    one = [max(row) if policy == "drf" else sum(row) for row in parts(a, c)]
+    common = [tasks[0] * one[0] / v for v in one]
+    # What is the least factor by which something overflows? 1 if it is just full.
+    room = min(c_j / u for u, c_j in zip(usage(a, common), c, strict=True) if u)
+    return common == tasks and room == 1
+
+
+@define_again
+def sharing_incentive(policy: str, demands: Any, capacities: Any, prices: Any = None) -> dict[str, Any]:
+    """Tasks, and those of an n-th of the pool."""
+    a, c = fractions(demands), fractions(capacities)
+    tasks = allocated(policy, a, c, prices)
+    fair = [runs(row, c) / len(a) for row in a]
+    return {"tasks": tasks, "alone": fair, "holds": not any(x < y for x, y in zip(tasks, fair, strict=True))}
+
+
+@define_again
+def bottleneck_fairness(policy: str, demands: Any, capacities: Any, prices: Any = None) -> dict[str, Any]:
+    """Shares of the resource that stops each user when it is alone."""
+    a, c = fractions(demands), fractions(capacities)
+    tasks = allocated(policy, a, c, prices)
+    [common] = set(dominant_resources(a, c))
+    held = [x * row[common - 1] / c[common - 1] for x, row in zip(tasks, a, strict=True)]
+    return {"tasks": tasks, "shares": held, "holds": set(held) == {Fraction(1, len(a))}}
+
+
+@define_again
+def truthfulness(
+    policy: str, demands: Any, capacities: Any, claim: Any, prices: Any = None, claimed_prices: Any = None
+) -> dict[str, Any]:
+    """What user 1 runs with the truth and with the claim."""
+    a, said = fractions(demands), fractions(claim)
+    honest = allocated(policy, a, capacities, prices)[0]
+    given = allocated(policy, [said, *a[1:]], capacities, claimed_prices)[0]
+    lying = runs(a[0], [given * d for d in said])
+    return {"honest": honest, "lying": lying, "holds": not honest < lying}
+
+
+@define_again
+def population_monotonicity(
+    policy: str, demands: Any, capacities: Any, prices: Any = None, later_prices: Any = None
+) -> dict[str, Any]:
+    """Tasks of those who stay, before and after."""
+    a = fractions(demands)
+    before = allocated(policy, a, capacities, prices)[: len(a) - 1]
+    after = allocated(policy, a[: len(a) - 1], capacities, later_prices)
+    lost = [x - y for x, y in zip(before, after, strict=True)]
+    return {"before": before, "after": after, "holds": max(lost) <= 0}
+
+
+@define_again
+def resource_monotonicity(
+    policy: str, demands: Any, capacities: Any, more: Any, prices: Any = None, later_prices: Any = None
+) -> dict[str, Any]:
+    """Tasks with the capacities and with more."""
+    grown = min(new - old for old, new in zip(fractions(capacities), fractions(more), strict=True))
+    before, after = (
+        allocated(policy, demands, capacities, prices),
+        allocated(policy, demands, more, later_prices),
+    )
+    lost = max(x - y for x, y in zip(before, after, strict=True))
+    return {"before": before, "after": after, "holds": grown < 0 or lost <= 0}
+
+
+@define_again
+def machine_deviation(demand: int, capacity: int, machines: int) -> dict[str, Any]:
+    """What the machines leave idle, in tasks."""
+    idle = Fraction(machines * (capacity % demand), demand)
+    divisible = Fraction(machines * capacity, demand)
+    return {"whole": divisible - idle, "divisible": divisible, "holds": idle <= 1}
+
+
+def _waiting(
+    i: int, rank: int, factor: Fraction, start: Row, one: Row, sign: int
+) -> Iterator[tuple[Fraction, int, int]]:
+    """Level of a user before each of its tasks, its rank among equals, and who it is."""
+    held = start
+    while True:
+        yield sign * factor * max(held), rank, i
+        held = [h + d for h, d in zip(held, one, strict=True)]
+
+
+@define_again
+def whole_task_order(
+    demands: Any,
+    capacities: Any,
+    factors: Any = None,
+    ties: Any = None,
+    held: Any = None,
+    poorest: bool = True,
+) -> list[int]:
+    """Merged levels, up to the first task that does not fit; the richest first is served to the end."""
+    a, c = fractions(demands), fractions(capacities)
+    one = parts(a, c)
+    start = parts(fractions(held), c) if held is not None else [[ZERO] * len(c) for _ in a]
+    f = fractions(factors) if factors is not None else [ONE] * len(a)
+    rank = ties or list(range(1, len(a) + 1))
+    lines = [_waiting(i, rank.index(i + 1), f[i], start[i], one[i], 1) for i in range(len(a))]
+    if not poorest:
+        firsts = [(-f[i] * max(start[i]), rank.index(i + 1), i) for i in range(len(a))]
+        lines = [lines[min(firsts)[2]]]
+    used, order = [sum(column) for column in zip(*start, strict=True)], list[int]()
+    for _, _, i in heapq.merge(*lines):
+        used = [u + d for u, d in zip(used, one[i], strict=True)]
+        if max(used) > 1:
+            return order
+        order.append(i + 1)
+    raise ArithmeticError("tasks never end")
+
+
+@define_again(
+    cases=lambda largest_demand, largest_capacity, poorest=True: (
+        (largest_capacity - largest_demand + 1) ** 2 * largest_demand**4
+    )
+)
+def whole_task_gaps(
+    case: Mapping[str, Any], largest_demand: int, largest_capacity: int, poorest: bool = True
+) -> bool:
+    """Shares by merged levels, and their difference beside the larger share of one task."""
+    a, c = case["demands"], case["capacities"]
+    order = whole_task_order(a, c, poorest=poorest)
+    one = [1 / runs(fractions(row), fractions(c)) for row in a]
+    held = [order.count(i) * v for i, v in enumerate(one, 1)]
+    gap = max(held) - min(held)
+    return held == [fraction(h) for h in case["shares"]] and gap <= max(one)

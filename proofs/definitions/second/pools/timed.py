@@ -1,0 +1,259 @@
+r"""The exchange and TDRF a second time: offers on a line, and users who join at the start as a limit.
+
+What a pair of users can swap is laid on two lines, what the first offers in the order of the resources, and
+what the second offers; they are swapped as far as both lines go. So each gives, of every resource, what lies
+in the part that both lines have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from itertools import permutations
+from typing import Any
+
+from proofs.definitions.exact import ZERO, Matrix, Row, max_min, runs, usage
+from proofs.definitions.registry import define_again, fraction, fractions
+from proofs.definitions.second.pools.filling import drf_tasks
+from proofs.definitions.second.pools.mechanisms import whole_task_order
+
+__all__ = [
+    "all_positive",
+    "contributions_within",
+    "converted_is",
+    "early_joining",
+    "exchange_has_holdings",
+    "exchange_loses_nothing",
+    "exchanged",
+    "holdings_within",
+    "integer_thresholds",
+    "joining_times",
+    "late_sharing_incentive",
+    "longer_stay",
+    "nobody_starves",
+    "only_what_was_brought",
+    "overstated_contribution",
+    "ratio_optimum_is",
+    "stops_when_full",
+    "tdrf_tasks",
+    "timed_pareto",
+    "visited_pairs",
+]
+
+
+def _given(offers: Row, length: Fraction) -> Row:
+    """How much of each offer lies on the first part of the line."""
+    ends = [sum(offers[: k + 1], ZERO) for k in range(len(offers))]
+    return [max(ZERO, min(end, length) - (end - v)) for end, v in zip(ends, offers, strict=True)]
+
+
+@define_again
+def exchanged(contributions: Any, needs: Any, order: Any = None) -> Matrix:
+    """Holdings after all pairs have swapped along their lines; useless rests are dropped."""
+    held, use = fractions(contributions), fractions(needs)
+    visit = [k - 1 for k in order] if order else list(range(len(held)))
+    for place, i in enumerate(visit):
+        for k in visit[place + 1 :]:
+            from_i = [h if use[k][r] and not use[i][r] else ZERO for r, h in enumerate(held[i])]
+            from_k = [h if use[i][r] and not use[k][r] else ZERO for r, h in enumerate(held[k])]
+            length = min(sum(from_i, ZERO), sum(from_k, ZERO))
+            gives, gets = _given(from_i, length), _given(from_k, length)
+            held[i] = [h - g + t for h, g, t in zip(held[i], gives, gets, strict=True)]
+            held[k] = [h + g - t for h, g, t in zip(held[k], gives, gets, strict=True)]
+    return [
+        [h * (1 if d else 0) for h, d in zip(row, want, strict=True)]
+        for row, want in zip(held, use, strict=True)
+    ]
+
+
+@define_again(cases=lambda users, largest: ((largest + 1) ** 2 * 3) ** users)
+def exchange_loses_nothing(case: Mapping[str, Any], users: int, largest: int) -> bool:
+    """Nobody has less of what it needs than it brought, by swaps along lines."""
+    after = exchanged(case["contributions"], case["needs"])
+    lost = [
+        fraction(brought) - h
+        for rows in zip(case["contributions"], case["needs"], after, strict=True)
+        for brought, need, h in zip(*rows, strict=True)
+        if need
+    ]
+    return after == fractions(case["after"]) and max(lost) <= 0
+
+
+@define_again
+def exchange_has_holdings(contributions: Any, needs: Any, user: int, printed: Any) -> dict[str, Any]:
+    """What the user holds after each order of the users."""
+    numbers = range(1, len(contributions) + 1)
+    found = {tuple(exchanged(contributions, needs, list(order))[user - 1]) for order in permutations(numbers)}
+    return {"by all orders": sorted(found), "holds": any(list(row) == fractions(printed) for row in found)}
+
+
+@define_again
+def holdings_within(holdings: Any, contributions: Any) -> dict[str, Any]:
+    """Sums of each resource held and brought."""
+    held, brought = (
+        [sum(column) for column in zip(*fractions(rows), strict=True)] for rows in (holdings, contributions)
+    )
+    return {
+        "held": held,
+        "brought": brought,
+        "holds": not any(h > b for h, b in zip(held, brought, strict=True)),
+    }
+
+
+@define_again
+def contributions_within(contributions: Any, capacities: Any) -> dict[str, Any]:
+    """Sums of each resource brought."""
+    brought = usage(fractions(contributions), [Fraction(1)] * len(contributions))
+    return {
+        "total": brought,
+        "holds": not any(b > c for b, c in zip(brought, fractions(capacities), strict=True)),
+    }
+
+
+@define_again
+def only_what_was_brought(contributions: Any, needs: Any) -> dict[str, Any]:
+    """Holdings by swaps along lines."""
+    after = exchanged(contributions, needs)
+    more = [
+        h - b
+        for rows in zip(after, fractions(contributions), strict=True)
+        for h, b in zip(*rows, strict=True)
+    ]
+    return {"after": after, "holds": max(more) <= 0}
+
+
+@define_again
+def overstated_contribution(contributions: Any, needs: Any, claim: Any) -> dict[str, Any]:
+    """What user 1 holds with the truth and with the claim."""
+    honest, lying = exchanged(contributions, needs)[0], exchanged([claim, *contributions[1:]], needs)[0]
+    return {
+        "honest": honest,
+        "lying": lying,
+        "holds": max(y - x for x, y in zip(honest, lying, strict=True)) <= 0,
+    }
+
+
+@define_again
+def converted_is(contributions: Any, needs: Any, printed: Any) -> dict[str, Any]:
+    """Each user keeps what it needs, and all that it does not need is added to one of these."""
+    fits = []
+    for brought, use, wanted in zip(
+        fractions(contributions), fractions(needs), fractions(printed), strict=True
+    ):
+        kept = [b if d else ZERO for b, d in zip(brought, use, strict=True)]
+        added = [w - k for w, k in zip(wanted, kept, strict=True)]
+        grown = [(g, d) for g, d in zip(added, use, strict=True) if g]
+        spare = sum(brought) - sum(kept)
+        fits.append(
+            not grown if not spare else len(grown) == 1 and grown[0][0] == spare and bool(grown[0][1])
+        )
+    return {"fits": fits, "holds": all(fits)}
+
+
+@define_again
+def all_positive(demands: Any) -> dict[str, Any]:
+    """Where a demand is not positive."""
+    zeros = [(i, r) for i, row in enumerate(demands, 1) for r, d in enumerate(row, 1) if fraction(d) <= 0]
+    return {"zeros": zeros, "holds": zeros == []}
+
+
+@define_again
+def visited_pairs(users: int) -> int:
+    """Half of all ordered pairs."""
+    return users * (users - 1) // 2
+
+
+@define_again
+def tdrf_tasks(demands: Any, capacities: Any, joined: Any, start: Any = 0) -> Row:
+    """Dominant shares times waiting times are max-min fair; who joins at the start is alone in the limit."""
+    a, c = fractions(demands), fractions(capacities)
+    waited = [fraction(t) - fraction(start) for t in joined]
+    if ZERO in waited:
+        [first] = [i for i, w in enumerate(waited) if w == 0]
+        return [runs(row, c) if i == first else ZERO for i, row in enumerate(a)]
+    return max_min(a, c, [runs(row, c) / w for row, w in zip(a, waited, strict=True)])
+
+
+@define_again
+def ratio_optimum_is(demands: Any, capacities: Any, ratio: Any, printed: Any) -> dict[str, Any]:
+    """The largest multiple of (ratio, 1) that fits: of a user whose task is that mixture."""
+    a, q = fractions(demands), fraction(ratio)
+    mixture = [q * x + y for x, y in zip(*a, strict=True)]
+    y = runs(mixture, fractions(capacities))
+    return {"tasks": [q * y, y], "holds": [q * y, y] == fractions(printed)}
+
+
+@define_again
+def joining_times(demands: Any, capacities: Any, joined: Any, printed: Any) -> dict[str, Any]:
+    """Tasks by assignments."""
+    found = tdrf_tasks(demands, capacities, joined)
+    return {"tasks": found, "holds": fractions(printed) == found}
+
+
+@define_again
+def nobody_starves(demands: Any, capacities: Any, joined: Any, start: Any) -> dict[str, Any]:
+    """Tasks by assignments."""
+    found = tdrf_tasks(demands, capacities, joined, start)
+    return {"tasks": found, "holds": not any(x <= 0 for x in found)}
+
+
+@define_again
+def late_sharing_incentive(demands: Any, capacities: Any, joined: Any) -> dict[str, Any]:
+    """Tasks by assignments, and those of an n-th of the pool."""
+    a, c = fractions(demands), fractions(capacities)
+    tasks, fair = tdrf_tasks(a, c, joined), [runs(row, c) / len(a) for row in a]
+    return {"tasks": tasks, "alone": fair, "holds": not any(x < y for x, y in zip(tasks, fair, strict=True))}
+
+
+@define_again
+def early_joining(demands: Any, capacities: Any, joined: Any, earlier: Any) -> dict[str, Any]:
+    """What the last user runs, joining as it does and earlier."""
+    times = list(joined)
+    honest = tdrf_tasks(demands, capacities, times)[-1]
+    times[-1] = earlier
+    early = tdrf_tasks(demands, capacities, times)[-1]
+    return {"honest": honest, "early": early, "holds": not early > honest}
+
+
+@define_again
+def longer_stay(demands: Any, capacities: Any, joined: Any, left: Any) -> dict[str, Any]:
+    """Dominant shares, and whether any user who stays less long has more."""
+    a, c = fractions(demands), fractions(capacities)
+    share = [x / runs(row, c) for x, row in zip(tdrf_tasks(a, c, joined), a, strict=True)]
+    stay = [fraction(e) - fraction(b) for b, e in zip(joined, left, strict=True)]
+    top = max(range(len(stay)), key=lambda i: stay[i])
+    return {"stay": stay, "share": share, "holds": not any(s > share[top] for s in share)}
+
+
+@define_again
+def timed_pareto(contributions: Any, demands: Any, capacities: Any) -> dict[str, Any]:
+    """Tasks on what users hold, tasks that start beside, and DRF of the whole pool."""
+    after, a = exchanged(contributions, demands), fractions(demands)
+    supported = [runs(row, bundle) for row, bundle in zip(a, after, strict=True)]
+    more = whole_task_order(a, capacities, held=after)
+    pooled = drf_tasks(a, capacities)
+    worse = all(x < y for x, y in zip(supported, pooled, strict=True)) and more == []
+    return {"supported": supported, "started": more, "drf": pooled, "holds": not worse}
+
+
+@define_again
+def stops_when_full(demands: Any, capacities: Any) -> dict[str, Any]:
+    """Tasks by merged levels, and who could add one."""
+    a, c = fractions(demands), fractions(capacities)
+    order = whole_task_order(a, c)
+    tasks = [order.count(i) for i in range(1, len(a) + 1)]
+    room = [c_j - u for c_j, u in zip(c, usage(a, [Fraction(x) for x in tasks]), strict=True)]
+    fits = [i for i, row in enumerate(a, 1) if runs(row, room) >= 1]
+    return {"tasks": tasks, "still fit": fits, "holds": fits == []}
+
+
+@define_again
+def integer_thresholds(
+    case: Mapping[str, Any], demands: Any, capacities: Any, first: int, thresholds: Any, tasks: Any
+) -> bool:
+    """Merged levels with this k, between the thresholds that the case lies between."""
+    k = fraction(case["k"])
+    order = whole_task_order(demands, capacities, [1, k], [first, 3 - first])
+    got = [order.count(1), order.count(2)]
+    piece = max([0, *(n for n, limit in enumerate(thresholds, 1) if fraction(limit) <= k)])
+    return got == case["tasks"] == tasks[piece]

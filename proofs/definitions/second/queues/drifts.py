@@ -1,0 +1,186 @@
+r"""Drifts and loads a second time: the best of three candidates, walks along boundaries, and prices of
+mixtures.
+
+PF of two classes on two resources is one of three allocations, with the first resource full, the second, or
+both; it is the one that fits and has the largest product :math:`\prod_i\varphi_i^{x_i}`, which is rational.
+BMF of classes on two resources: every class names one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import lru_cache
+from itertools import product
+from math import prod
+from typing import Any
+
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, solved, usage
+from proofs.definitions.registry import define_again, fraction, fractions
+
+__all__ = [
+    "bmf_drift",
+    "bmf_drift_at",
+    "capacity_corners",
+    "class_bmf",
+    "filling_keeps_up",
+    "fluid_drift",
+    "largest_mixes",
+    "mix_limit",
+]
+
+
+def two_class_pf(a: Matrix, counts: list[int]) -> Row:
+    """The candidate that fits and has the largest product."""
+    total = sum(counts)
+    candidates = [[k / (total * row[j]) for k, row in zip(counts, a, strict=True)] for j in (0, 1)]
+    both = solved([list(column) for column in zip(*a, strict=True)], [ONE, ONE])
+    candidates += [both] if both is not None and min(both) > 0 else []
+    fit = [t for t in candidates if max(usage(a, t)) <= 1]
+    return max(fit, key=lambda t: prod((v**k for v, k in zip(t, counts, strict=True)), start=ONE))
+
+
+@define_again
+def fluid_drift(policy: str, shares: Any, loads: Any, counts: Any) -> Row:
+    """Load less tasks, PF by candidates and DRF by assignments."""
+    a, x = fractions(shares), [int(k) for k in counts]
+    if policy == "PF":
+        tasks = two_class_pf(a, x)
+    else:
+        tasks = max_min(a, [ONE, ONE], [k / max(row) for k, row in zip(x, a, strict=True)])
+    return [r - t for r, t in zip(fractions(loads), tasks, strict=True)]
+
+
+@define_again
+def capacity_corners(shares: Any) -> Matrix:
+    """Along the upper boundary from the left: the lowest line, then the next steeper one that it meets."""
+    a = fractions(shares)
+    end = min(1 / v for v in a[0] if v)
+    lines = [(1 / w, v / w) for v, w in zip(*a, strict=True) if w]  # height at 0, and fall
+    x, found = ZERO, [[ZERO, min(height for height, _ in lines)]]
+    while x < end:
+        height, fall = min((h - f * x, -f) for h, f in lines)
+        fall = -fall
+        meets = [x + (h - f * x - height) / (f - fall) for h, f in lines if f > fall]
+        x = min([*meets, end])
+        found.append([x, height - fall * (x - found[-1][0])])
+    if found[-1][1]:
+        found.append([end, ZERO])
+    return sorted(found)
+
+
+@define_again
+def largest_mixes(demands: Any, capacities: Any, whole: bool = True) -> list[list[Any]]:
+    """From many tasks of class 1 to few: whatever raises the tasks of class 2."""
+    a, c = fractions(demands), fractions(capacities)
+    if not whole:
+        return capacity_corners([[d / s for d, s in zip(row, c, strict=True)] for row in a])
+    found: list[list[Any]] = []
+    best = -1
+    for x in range(int(min(s / d for d, s in zip(a[0], c, strict=True) if d)), -1, -1):
+        y = int(min((s - x * d) / e for d, e, s in zip(*a, c, strict=True) if e))
+        if y > best:
+            found.append([x, y])
+            best = y
+    return found[::-1]
+
+
+@define_again
+def mix_limit(demands: Any, capacities: Any, direction: Any, whole: bool = True) -> Fraction:
+    """The least, over prices at which the direction is worth 1, of what the best mix is worth."""
+    a, c, d = fractions(demands), fractions(capacities), fractions(direction)
+    mixes = [fractions(mix) for mix in largest_mixes(demands, capacities, whole)]
+    prices = {ZERO, ONE}
+    for p, q in product(mixes, mixes):
+        # Prices (s/d1, (1 - s)/d2) at which both mixes are worth the same.
+        one, other = (p[0] - q[0]) / d[0], (p[1] - q[1]) / d[1]
+        if one != other and 0 <= (s := other / (other - one)) <= 1:
+            prices.add(s)
+    worth = min(max(s * p / d[0] + (1 - s) * q / d[1] for p, q in mixes) for s in prices)
+    return worth * max(u / s for u, s in zip(usage(a, d), c, strict=True))
+
+
+def class_bmf(a: Matrix, counts: Row) -> Row:
+    """Tasks of classes on two resources: each names one, whose largest share its jobs hold."""
+    n = len(a)
+    # Whoever demands relatively more of the first resource than one who names it names it, too.
+    by_ratio = sorted(range(n), key=lambda i: a[i][0] / a[i][1])
+    for split in range(n + 1):
+        named = [int(i in by_ratio[:split]) for i in range(n)]
+        used = sorted(set(named))
+        each = [[ONE / a[i][named[i]] * (j == named[i]) for j in used] for i in range(n)]
+        loads = [
+            [
+                sum((k * row[j] * e[c] for k, row, e in zip(counts, a, each, strict=True)), ZERO)
+                for c in range(len(used))
+            ]
+            for j in used
+        ]
+        levels = solved(loads, [ONE] * len(used))
+        if levels is None or min(levels) <= 0:
+            continue
+        jobs = [levels[used.index(j)] / row[j] for j, row in zip(named, a, strict=True)]
+        highest = all(
+            x * row[j] <= v for x, row in zip(jobs, a, strict=True) for j, v in zip(used, levels, strict=True)
+        )
+        tasks = [k * x for k, x in zip(counts, jobs, strict=True)]
+        if highest and max(usage(a, tasks)) <= 1:
+            return tasks
+    raise ArithmeticError("no naming of resources is bottleneck-max fair")
+
+
+def _fall(a: Matrix, rho: Row, x: Row) -> Fraction:
+    """Drift of the sum of x^2/(2 rho) of the classes that have jobs."""
+    some = [i for i, k in enumerate(x) if k]
+    tasks = class_bmf([a[i] for i in some], [x[i] for i in some])
+    return sum((x[i] - x[i] * t / rho[i] for i, t in zip(some, tasks, strict=True)), ZERO)
+
+
+@define_again
+def bmf_drift(case: Mapping[str, Any], classes: int, load: Any) -> bool:
+    """The busiest resource has the load, and the function falls."""
+    a, rho, x = fractions(case["shares"]), fractions(case["loads"]), fractions(case["counts"])
+    return max(usage(a, rho)) == fraction(load) and _fall(a, rho, x) < 0
+
+
+@define_again
+def bmf_drift_at(shares: Any, loads: Any, counts: Any) -> dict[str, Any]:
+    """The drift by named resources."""
+    a, rho, x = fractions(shares), fractions(loads), fractions(counts)
+    drift = _fall(a, rho, x)
+    return {"load": max(usage(a, rho)), "drift": drift, "holds": drift < 0}
+
+
+def _states(families: Any) -> int:
+    total = 0
+    for n, m, largest, most in families:
+        total += ((largest + 1) ** m - 1) ** n * ((most + 1) ** n - 1) * 2 * 2**n
+    return total
+
+
+@lru_cache(maxsize=64)
+def _filled(shares: str, rates: str) -> tuple[Fraction, ...]:
+    """Tasks by assignments, remembered for the loads that follow."""
+    a = [[Fraction(v) for v in row.split()] for row in shares.split(";")]
+    r = [Fraction(v) for v in rates.split()]
+    some = [i for i, v in enumerate(r) if v]
+    found = dict(
+        zip(some, max_min([a[i] for i in some], [ONE] * len(a[0]), [r[i] for i in some]), strict=True)
+    )
+    return tuple(found.get(i, ZERO) for i in range(len(a)))
+
+
+@define_again(cases=_states)
+def filling_keeps_up(case: Mapping[str, Any], families: Any) -> bool:
+    """Tasks by assignments; tasks over load times the busiest load, beside the part of the maximum."""
+    counts, loads = case["counts"], case["loads"]
+    rates = [fraction(g) * k for g, k in zip(case["growth"], counts, strict=True)]
+    text = ";".join(" ".join(map(str, row)) for row in case["shares"])
+    tasks = _filled(text, " ".join(map(str, rates)))
+    level = [r / rho for r, rho in zip(rates, loads, strict=True)]
+    busiest = max(
+        sum(rho * v for rho, v in zip(loads, column, strict=True))
+        for column in zip(*case["shares"], strict=True)
+    )
+    kept = [t * busiest * max(level) - v * rho for t, v, rho in zip(tasks, level, loads, strict=True)]
+    return [fraction(t) for t in case["tasks"]] == list(tasks) and min(kept) >= 0

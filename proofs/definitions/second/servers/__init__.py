@@ -1,0 +1,1 @@
+"""A second time. Several servers: PS-DSF, leximin shares, and what is claimed of them."""

@@ -1,0 +1,340 @@
+r"""Several servers a second time: shares per server, gains that are left, and max-min fairness by linear
+programs.
+
+PS-DSF by the theorems: with divided resources, equations (14) and (15), the largest level of those who hold a
+full resource is no larger than that of the user; with divided time no served level exceeds a level that may
+be served. By Definition 5: what is left of a server once higher levels have left it runs no more of the
+user's tasks. Max-min fair shares by their definition: the most that a user can run, if nobody of the same or
+a lower level loses, is what it has.
+"""
+
+from __future__ import annotations
+
+from ast import literal_eval
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+from proofs.definitions.exact import (
+    ONE,
+    ZERO,
+    Matrix,
+    Row,
+    largest,
+    max_min,
+    possible,
+    runs,
+    totals,
+    usage,
+)
+from proofs.definitions.registry import define_again, fraction, fractions
+
+__all__ = [
+    "Park",
+    "cluster_gammas",
+    "cpu_use_of_class_d",
+    "hiding_hurts_nobody_else",
+    "is_max_min",
+    "is_ps_dsf",
+    "leximin_tasks",
+    "lying_hurts_nobody_else",
+    "nobody_can_gain",
+    "one_server_cases",
+    "placements_by_both_definitions",
+    "pooled_use",
+    "psdsf_levels",
+    "psdsf_tasks",
+]
+
+
+@dataclass(frozen=True)
+class Park:
+    """A cluster: demands, capacities, weights, and tasks alone on each server."""
+
+    demands: Matrix
+    capacities: Matrix
+    weights: Row
+    may: list[list[bool]]
+    gamma: Matrix
+
+    @classmethod
+    def of(cls, cluster: Any) -> Park:
+        """Read a claim's dict."""
+        d, c = fractions(cluster["demands"]), fractions(cluster["capacities"])
+        may = [[bool(e) for e in row] for row in cluster.get("eligible") or [[1] * len(c)] * len(d)]
+        gamma = [
+            [runs(row, capacity) if e else ZERO for capacity, e in zip(c, allowed, strict=True)]
+            for row, allowed in zip(d, may, strict=True)
+        ]
+        return cls(d, c, fractions(cluster.get("weights") or [1] * len(d)), may, gamma)
+
+    def used(self, placement: Matrix, i: int) -> Row:
+        """Units of each resource of a server in use."""
+        return usage(self.demands, [row[i] for row in placement])
+
+    def level(self, placement: Matrix, n: int, i: int) -> Fraction:
+        """All tasks of a user in shares of what it needs most of a server, over its weight."""
+        need = max(d / c for d, c in zip(self.demands[n], self.capacities[i], strict=True) if d)
+        return sum(placement[n], ZERO) * need / self.weights[n]
+
+    def open_to(self, i: int) -> list[int]:
+        """Users who can run on a server."""
+        return [n for n, row in enumerate(self.gamma) if row[i]]
+
+
+@lru_cache(maxsize=256)
+def _park(text: str) -> Park:
+    """The cluster of a text of plain data, read once for all its placements."""
+    return Park.of(literal_eval(text))
+
+
+def it_fits(park: Park, placement: Matrix, division: str) -> bool:
+    """No negative tasks, none where a user cannot run, and no server overfull or overtime."""
+    for row, gamma in zip(placement, park.gamma, strict=True):
+        if any(x < 0 or (x > 0 and not g) for x, g in zip(row, gamma, strict=True)):
+            return False
+    for i, capacity in enumerate(park.capacities):
+        if division == "time":
+            if time_on(park, placement, i) > 1:
+                return False
+        elif any(u > c for u, c in zip(park.used(placement, i), capacity, strict=True)):
+            return False
+    return True
+
+
+def time_on(park: Park, placement: Matrix, i: int) -> Fraction:
+    """Part of the time that a server works."""
+    return sum((placement[n][i] / park.gamma[n][i] for n in park.open_to(i)), ZERO)
+
+
+def is_ps_dsf(park: Park, placement: Matrix, division: str) -> bool:
+    """The conditions of the theorems, by the highest served level."""
+    if not it_fits(park, placement, division):
+        return False
+    for i, capacity in enumerate(park.capacities):
+        users = park.open_to(i)
+        level = {n: park.level(placement, n, i) for n in users}
+        if division == "time":
+            served = [level[n] for n in users if placement[n][i]]
+            if users and (time_on(park, placement, i) != 1 or max(served) > min(level.values())):
+                return False
+            continue
+        used = park.used(placement, i)
+        highest = [
+            max((level[p] for p in users if placement[p][i] and park.demands[p][r]), default=ZERO)
+            for r in range(len(capacity))
+        ]
+        for n in users:
+            stops = [
+                h <= level[n] for r, h in enumerate(highest) if park.demands[n][r] and used[r] == capacity[r]
+            ]
+            if not any(stops):
+                return False
+    return True
+
+
+def nobody_can_gain(park: Park, placement: Matrix, division: str) -> bool:
+    """Definition 5 on each server: the tasks that fit beside the same and lower levels."""
+    for i, capacity in enumerate(park.capacities):
+        users = park.open_to(i)
+        level = {n: park.level(placement, n, i) for n in users}
+        for n in users:
+            stay = [
+                [x if p in level and level[p] <= level[n] else ZERO for x in row]
+                for p, row in enumerate(placement)
+            ]
+            if division == "time":
+                gain = (1 - time_on(park, stay, i)) * park.gamma[n][i]
+            else:
+                free = [c - u for c, u in zip(capacity, park.used(stay, i), strict=True)]
+                gain = min(f / d for f, d in zip(free, park.demands[n], strict=True) if d)
+            if gain > 0:
+                return False
+    return True
+
+
+def is_max_min(park: Park, placement: Matrix, share: str) -> bool:
+    """Nobody can run more unless somebody of the same or a lower share runs less: a linear program each."""
+    if not it_fits(park, placement, "resource"):
+        return False
+    tasks = totals(placement)
+    if share == "global":
+        pool = usage(park.capacities, [ONE] * len(park.capacities))
+        scale = [runs(row, pool) for row in park.demands]
+    else:
+        scale = [sum((runs(row, c) for c in park.capacities), ZERO) for row in park.demands]
+    level = [x / (s * w) for x, s, w in zip(tasks, scale, park.weights, strict=True)]
+    places = [(n, i) for n, row in enumerate(park.gamma) for i, g in enumerate(row) if g]
+    rows = [
+        [park.demands[n][r] * (k == i) for n, k in places]
+        for i in range(len(park.capacities))
+        for r in range(len(park.demands[0]))
+    ]
+    right = [c for capacity in park.capacities for c in capacity]
+    for n, own in enumerate(tasks):
+        kept = [p for p, v in enumerate(level) if p != n and v <= level[n]]
+        most = largest(
+            [ONE * (p == n) for p, _ in places],
+            rows + [[-ONE * (q == p) for q, _ in places] for p in kept],
+            right + [-tasks[p] for p in kept],
+        )
+        if most != own:
+            return False
+    return True
+
+
+@define_again
+def cluster_gammas(cluster: Any) -> Matrix:
+    """One over the largest share of a server that a task holds."""
+    return Park.of(cluster).gamma
+
+
+@define_again
+def psdsf_levels(cluster: Any, placement: Any) -> list[list[Fraction | None]]:
+    """Shares of each server, by what a user needs most of it."""
+    park, x = Park.of(cluster), fractions(placement)
+    return [
+        [park.level(x, n, i) if g else None for i, g in enumerate(row)] for n, row in enumerate(park.gamma)
+    ]
+
+
+@define_again
+def psdsf_tasks(cluster: Any, placement: Any, division: str) -> dict[str, Any]:
+    """Tasks, and both ways to say PS-DSF."""
+    park, x = Park.of(cluster), fractions(placement)
+    return {
+        "tasks": totals(x),
+        "conditions of the theorem": is_ps_dsf(park, x, division),
+        "Definition 5": it_fits(park, x, division) and nobody_can_gain(park, x, division),
+    }
+
+
+@define_again
+def leximin_tasks(cluster: Any, placement: Any, share: str, prices: Any) -> dict[str, Any]:
+    """Tasks, and whether linear programs leave nobody more; the prices are not used."""
+    x = fractions(placement)
+    return {"tasks": totals(x), "max-min fair": is_max_min(Park.of(cluster), x, share)}
+
+
+@define_again
+def pooled_use(cluster: Any, placement: Any, servers: Any, resource: int) -> Fraction:
+    """Use of a resource on some servers over what they have."""
+    park, x = Park.of(cluster), fractions(placement)
+    used = sum((park.used(x, i - 1)[resource - 1] for i in servers), ZERO)
+    return used / sum((park.capacities[i - 1][resource - 1] for i in servers), ZERO)
+
+
+@define_again
+def placements_by_both_definitions(
+    case: Mapping[str, Any], division: str, largest: int, saturated: bool = True, denominator: int = 2
+) -> bool:
+    """The highest served level and the gains that are left say the same."""
+    park, x = _park(repr(case["cluster"])), fractions(case["placement"])
+    return is_ps_dsf(park, x, division) == nobody_can_gain(park, x, division)
+
+
+@define_again(cases=lambda largest, weighted=True: 3 * ((largest + 1) ** 2 - 1) ** 2)
+def one_server_cases(case: Mapping[str, Any], largest: int, weighted: bool = True) -> bool:
+    """DRF by assignments leaves no gain on the server."""
+    park = Park.of(case["cluster"])
+    rates = [
+        (w if weighted else ONE) * runs(row, park.capacities[0])
+        for w, row in zip(park.weights, park.demands, strict=True)
+    ]
+    tasks = max_min(park.demands, park.capacities[0], rates)
+    return tasks == fractions(case["tasks"]) and nobody_can_gain(park, [[x] for x in tasks], "resource")
+
+
+@define_again(cases=lambda denominator, threshold, largest: int(fraction(largest) * denominator))
+def cpu_use_of_class_d(case: Mapping[str, Any], denominator: int, threshold: Any, largest: Any) -> bool:
+    """TSF by its order of users, PS-DSF by the gains that are left, and the CPU of class D."""
+    c, half = fraction(case["c"]), Fraction(1, 2)
+    park = Park.of(
+        {
+            "demands": [["1/10", "1/10"], [c, "1/5"], ["1/5", "1/10"]],
+            "capacities": [[8, 8], [34, 34], ["33/2", "33/4"], ["11/2", "33/4"]],
+            "eligible": [[1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 1, 1]],
+        }
+    )
+    # TSF: user 3 has the least share even with all CPU of C and D; so users 1 and 2 share the memory of A, B.
+    alone = [sum((runs(row, capacity) for capacity in park.capacities), ZERO) for row in park.demands]
+    third = 22 / park.demands[2][0]
+    factor = 42 / (alone[0] * park.demands[0][1] + alone[1] * park.demands[1][1])
+    fits = factor * (alone[0] * park.demands[0][0] + alone[1] * c) <= 42
+    tsf = ONE if fits and third / alone[2] < factor else ZERO
+    part = min(ONE, 2 * (285 * c + 3 * half) / 77)
+    # PS-DSF: user 2 has t tasks, of which class D runs those that A and B leave.
+    t = Fraction(1755, 14) if 285 * c < 37 else (165 + 1575 * c) / (1 + 15 * c)
+    d = [2 * t - 210, 2 * t / 3 - Fraction(165, 2)]
+    x = [
+        [Fraction(80), 2 * t - 80, ZERO, ZERO],
+        [ZERO, 210 - t, ZERO, d[0]],
+        [ZERO, ZERO, Fraction(165, 2), d[1]],
+    ]
+    stands = is_ps_dsf(park, x, "resource") and nobody_can_gain(park, x, "resource")
+    told = [fraction(case["PS-DSF"]), fraction(case["TSF"])]
+    as_said = (part < 1) == (c < fraction(threshold))
+    return (
+        stands
+        and told == [part, tsf]
+        and tsf == 1
+        and park.used(x, 3)[0] == part * Fraction(11, 2)
+        and as_said
+    )
+
+
+def is_reachable(park: Park, tasks: Row) -> bool:
+    """Whether some placement of these tasks is PS-DSF, if all demand all: lowest levels, full servers."""
+    level = [
+        {n: tasks[n] / (park.gamma[n][i] * park.weights[n]) for n in park.open_to(i)}
+        for i in range(len(park.capacities))
+    ]
+    places = [(n, i) for i, known in enumerate(level) for n, v in known.items() if v == min(known.values())]
+    exact = [([ONE * (p == n) for p, _ in places], x) for n, x in enumerate(tasks)]
+    use = [
+        [([park.demands[n][r] * (k == i) for n, k in places], c) for r, c in enumerate(capacity)]
+        for i, capacity in enumerate(park.capacities)
+        if level[i]
+    ]
+    for full in product(*use):
+        equal = [*exact, *full]
+        rows = [row for walls in use for row, _ in walls] + [row for row, _ in exact]
+        rows += [[-v for v in row] for row, _ in equal]
+        right = [c for walls in use for _, c in walls] + [x for _, x in exact] + [-c for _, c in equal]
+        if possible(rows, right):
+            return True
+    return False
+
+
+def _harmless(case: Mapping[str, Any], park: Park, told: Park, worth: Fraction) -> bool:
+    """All allocations that are named are PS-DSF, and who loses nothing by the lie takes nothing."""
+    [truth] = fractions(case["truth"])
+    lies = fractions(case["lie"])
+    if not lies or not is_reachable(park, truth):
+        return False
+    for got in lies:
+        if not is_reachable(told, [got[0] / worth, *got[1:]]):
+            return False
+        if got[0] >= truth[0] and min(b - a for a, b in zip(truth, got, strict=True)) < 0:
+            return False
+    return True
+
+
+@define_again
+def hiding_hurts_nobody_else(case: Mapping[str, Any], users: int, servers: int, largest: int) -> bool:
+    """The tasks that are named can be placed as PS-DSF asks; that there are no others only the first says."""
+    eligible = [[int(n > 0 or i != case["hidden"]) for i in range(1, servers + 1)] for n in range(users)]
+    told = Park.of({**case["cluster"], "eligible": eligible})
+    return _harmless(case, Park.of(case["cluster"]), told, ONE)
+
+
+@define_again
+def lying_hurts_nobody_else(case: Mapping[str, Any], users: int, servers: int, largest: int) -> bool:
+    """The same with other demands: a claimed task is worth what its resources run."""
+    cluster = case["cluster"]
+    told = Park.of({**cluster, "demands": [case["stated"], *cluster["demands"][1:]]})
+    worth = runs(fractions(cluster["demands"][0]), fractions(case["stated"]))
+    return _harmless(case, Park.of(cluster), told, worth)

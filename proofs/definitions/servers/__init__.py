@@ -1,0 +1,1 @@
+"""Several servers: PS-DSF, leximin shares, and what is claimed of them."""

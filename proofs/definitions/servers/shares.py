@@ -1,0 +1,308 @@
+r"""Several servers: tasks alone on a server, virtual dominant shares, PS-DSF and leximin shares.
+
+A cluster is a dict with ``demands`` (a row of units per task for each user), ``capacities`` (a row for each
+server) and, where they matter, ``weights`` (1 each) and ``eligible`` (1 everywhere). ``placement[n][i]`` are
+the tasks of user n on server i. Equation numbers are those of J. Khamse-Ashari et al., "Per-server
+dominant-share fairness (PS-DSF)", arXiv:1611.00404.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+from proofs.definitions.exact import Matrix, Row, totals
+from proofs.definitions.pools.filling import drf_tasks, tasks_with
+from proofs.definitions.registry import Case, define, fractions
+
+__all__ = [
+    "Servers",
+    "bottleneck",
+    "cannot_gain",
+    "cluster_gammas",
+    "envies",
+    "fits",
+    "is_leximin",
+    "is_psdsf",
+    "leximin_tasks",
+    "one_server_cases",
+    "placements_by_both_definitions",
+    "psdsf_levels",
+    "psdsf_tasks",
+    "uniform_tasks",
+    "yardsticks",
+]
+
+
+@dataclass(frozen=True)
+class Servers:
+    """Users, servers and resources in fractions."""
+
+    demands: Matrix
+    capacities: Matrix
+    weights: Row
+    eligible: list[list[int]]
+
+    @classmethod
+    def of(cls, cluster: Any) -> Servers:
+        """Read the dict of a claim."""
+        d, c = fractions(cluster["demands"]), fractions(cluster["capacities"])
+        weights = fractions(cluster["weights"]) if "weights" in cluster else [Fraction(1) for _ in d]
+        eligible = cluster.get("eligible") or [[1] * len(c) for _ in d]
+        return cls(d, c, weights, [list(row) for row in eligible])
+
+    @cached_property
+    def users(self) -> range:
+        """Numbers of the users."""
+        return range(len(self.demands))
+
+    @cached_property
+    def servers(self) -> range:
+        """Numbers of the servers."""
+        return range(len(self.capacities))
+
+    @cached_property
+    def resources(self) -> range:
+        """Numbers of the resources."""
+        return range(len(self.demands[0]))
+
+    def alone(self, n: int, i: int) -> Fraction:
+        """Tasks that user n runs alone on server i, placement constraints set aside."""
+        return tasks_with(self.demands[n], self.capacities[i])
+
+    @cached_property
+    def gamma(self) -> Matrix:
+        """Equation (7): the same with placement constraints."""
+        return [[self.eligible[n][i] * self.alone(n, i) for i in self.servers] for n in self.users]
+
+    def usage(self, placement: Matrix, i: int, r: int) -> Fraction:
+        """Units of resource r in use on server i."""
+        return sum((placement[n][i] * self.demands[n][r] for n in self.users), Fraction(0))
+
+    def full(self, placement: Matrix, i: int, r: int) -> bool:
+        """Whether resource r is saturated on server i."""
+        return self.usage(placement, i, r) == self.capacities[i][r]
+
+    def levels(self, placement: Matrix) -> list[dict[int, Fraction]]:
+        """Equation (8) over the weight, by user and server: all tasks over gamma, where the user can run."""
+        return [
+            {
+                i: sum(placement[n], Fraction(0)) / (self.gamma[n][i] * self.weights[n])
+                for i in self.servers
+                if self.gamma[n][i]
+            }
+            for n in self.users
+        ]
+
+
+def fits(cluster: Servers, placement: Matrix, division: str) -> bool:
+    """Equation (9) for the division "resource", (10) for "time"; tasks only where they may run."""
+    for n, i in product(cluster.users, cluster.servers):
+        if placement[n][i] < 0 or (placement[n][i] and not cluster.gamma[n][i]):
+            return False
+    if division == "time":
+        return all(busy(cluster, placement, i) <= 1 for i in cluster.servers)
+    return all(
+        cluster.usage(placement, i, r) <= cluster.capacities[i][r]
+        for i in cluster.servers
+        for r in cluster.resources
+    )
+
+
+def busy(cluster: Servers, placement: Matrix, i: int) -> Fraction:
+    """Part of the time that server i works under time division."""
+    return sum((placement[n][i] / cluster.gamma[n][i] for n in cluster.users if placement[n][i]), Fraction(0))
+
+
+def bottleneck(cluster: Servers, placement: Matrix, n: int, i: int, saturated: bool = True) -> bool:
+    """Equation (12): a demanded, saturated resource of server i that no user of a higher level holds."""
+    level = cluster.levels(placement)
+    return any(
+        cluster.demands[n][r] > 0
+        and (cluster.full(placement, i, r) or not saturated)
+        and all(
+            level[p][i] <= level[n][i] for p in cluster.users if placement[p][i] * cluster.demands[p][r] > 0
+        )
+        for r in cluster.resources
+    )
+
+
+def is_psdsf(cluster: Servers, placement: Matrix, division: str, saturated: bool = True) -> bool:
+    """Theorem 1 (resource division) and Theorem 2 (time division): the conditions that certify PS-DSF."""
+    if not fits(cluster, placement, division):
+        return False
+    pairs = [(n, i) for n in cluster.users for i in cluster.servers if cluster.gamma[n][i] > 0]
+    if division == "resource":
+        return all(bottleneck(cluster, placement, n, i, saturated) for n, i in pairs)
+    level = cluster.levels(placement)
+    return all(busy(cluster, placement, i) == 1 for _, i in pairs) and all(
+        level[p][i] <= level[n][i] for n, i in pairs for p in cluster.users if placement[p][i] > 0
+    )
+
+
+def cannot_gain(cluster: Servers, placement: Matrix, division: str) -> bool:
+    """Definition 5, server by server: nobody gains there if nobody of the same or a lower level loses.
+
+    Users of higher levels may lose all that they have on this server, so that only what the others hold is in
+    the way.
+    """
+    level = cluster.levels(placement)
+    for n, i in product(cluster.users, cluster.servers):
+        if not cluster.gamma[n][i]:
+            continue
+        equals = [p for p in cluster.users if i in level[p] and level[p][i] <= level[n][i]]
+        kept = [[x if p in equals else Fraction(0) for x in row] for p, row in enumerate(placement)]
+        if division == "time":
+            room = busy(cluster, kept, i) < 1
+        else:
+            room = all(
+                cluster.usage(kept, i, r) < cluster.capacities[i][r]
+                for r in cluster.resources
+                if cluster.demands[n][r] > 0
+            )
+        if room:
+            return False
+    return True
+
+
+def uniform_tasks(cluster: Servers) -> Row:
+    """Tasks with the weight's part of every server: what the sharing incentive compares with."""
+    whole = sum(cluster.weights)
+    return [w / whole * sum(row, Fraction(0)) for w, row in zip(cluster.weights, cluster.gamma, strict=True)]
+
+
+def envies(cluster: Servers, placement: Matrix, n: int, p: int) -> bool:
+    """Whether user n runs more with the resources of user p, over its weight, than with its own (eq. 25)."""
+    worth = sum(
+        (
+            tasks_with(cluster.demands[n], [placement[p][i] * d for d in cluster.demands[p]])
+            for i in cluster.servers
+            if cluster.gamma[n][i]
+        ),
+        Fraction(0),
+    )
+    return worth / cluster.weights[p] > sum(placement[n]) / cluster.weights[n]
+
+
+def yardsticks(cluster: Servers, share: str) -> Row:
+    """Tasks of a user that make its share 1, times its weight.
+
+    "global": the dominant share of the pooled cluster (C-DRFH, eq. 5). "unconstrained": tasks alone on the
+    whole cluster,
+    placement constraints set aside (TSF).
+    """
+    if share == "global":
+        pooled = [sum(column) for column in zip(*cluster.capacities, strict=True)]
+        alone = [tasks_with(row, pooled) for row in cluster.demands]
+    else:
+        alone = [sum((cluster.alone(n, i) for i in cluster.servers), Fraction(0)) for n in cluster.users]
+    return [w * a for w, a in zip(cluster.weights, alone, strict=True)]
+
+
+def is_leximin(cluster: Servers, placement: Matrix, share: str, prices: list[Matrix]) -> bool:
+    """Whether the shares are max-min fair: for every level there are prices that stop its users.
+
+    Prices per unit, one table (server, resource) for each level in rising order. Let v be the cost of a task
+    where it is
+    cheapest. If the users up to the level could buy all that there is for what they have, and the users at
+    the level
+    have v > 0, then no placement that leaves the others their tasks gives one of the level more.
+    """
+    tasks, scale = totals(placement), yardsticks(cluster, share)
+    if not fits(cluster, placement, "resource"):
+        return False
+    level = [x / y for x, y in zip(tasks, scale, strict=True)]
+    for height, table in zip(sorted(set(level)), prices, strict=True):
+        if min(min(row) for row in table) < 0:
+            return False
+        lower = [n for n in cluster.users if level[n] <= height]
+        cost = {
+            n: min(
+                sum((q * d for q, d in zip(table[i], cluster.demands[n], strict=True)), Fraction(0))
+                for i in cluster.servers
+                if cluster.gamma[n][i] > 0
+            )
+            for n in lower
+        }
+        supply = sum(
+            table[i][r] * cluster.capacities[i][r] for i in cluster.servers for r in cluster.resources
+        )
+        if supply > sum(cost[n] * tasks[n] for n in lower) or any(
+            cost[n] <= 0 for n in lower if level[n] == height
+        ):
+            return False
+    return True
+
+
+@define
+def cluster_gammas(cluster: Any) -> Matrix:
+    """Tasks of each user alone on each server (eq. 7)."""
+    return Servers.of(cluster).gamma
+
+
+@define
+def psdsf_levels(cluster: Any, placement: Any) -> Any:
+    """Virtual dominant shares of all tasks of a user on each server, over its weight (eq. 8)."""
+    model = Servers.of(cluster)
+    levels = model.levels(fractions(placement))
+    return [[levels[n].get(i) for i in model.servers] for n in model.users]
+
+
+@define
+def psdsf_tasks(cluster: Any, placement: Any, division: str) -> dict[str, Any]:
+    """Tasks of each user in a placement, and whether it is PS-DSF, by the theorems and by Definition 5."""
+    model, x = Servers.of(cluster), fractions(placement)
+    return {
+        "tasks": totals(x),
+        "conditions of the theorem": is_psdsf(model, x, division),
+        "Definition 5": fits(model, x, division) and cannot_gain(model, x, division),
+    }
+
+
+@define
+def leximin_tasks(cluster: Any, placement: Any, share: str, prices: Any) -> dict[str, Any]:
+    """Tasks of each user in a placement, and whether its shares are max-min fair, by prices."""
+    model, x = Servers.of(cluster), fractions(placement)
+    return {"tasks": totals(x), "max-min fair": is_leximin(model, x, share, fractions(prices))}
+
+
+@define
+def placements_by_both_definitions(
+    division: str, largest: int, saturated: bool = True, denominator: int = 2
+) -> Iterator[Case]:
+    """All placements of two users on a grid of clusters: Definition 5 is met exactly if the theorem says so.
+
+    Two servers and two resources; the second user may run on the second server only or on both.
+    """
+    entries = range(largest + 1)
+    rows = [row for row in product(entries, repeat=2) if any(row)]
+    for one, other, first in product(rows, rows, [(1, 1), (2, 1), (1, 2)]):
+        cluster = {"demands": [one, other], "capacities": [first, [largest, 1]], "eligible": [[1, 1], [0, 1]]}
+        model = Servers.of(cluster)
+        if not all(sum(row) for row in model.gamma):
+            continue
+        steps = [
+            [Fraction(k, denominator) * g for k in range(denominator + 1)] for row in model.gamma for g in row
+        ]
+        for a, b, d in product(steps[0], steps[1], steps[3]):
+            x = [[a, b], [Fraction(0), d]]
+            if not fits(model, x, division):
+                continue
+            case = {"cluster": cluster, "placement": x}
+            yield case, is_psdsf(model, x, division, saturated) == cannot_gain(model, x, division)
+
+
+@define
+def one_server_cases(largest: int, weighted: bool = True) -> Iterator[Case]:
+    """All pairs of users with small demands on one server: DRF is PS-DSF."""
+    rows = [row for row in product(range(largest + 1), repeat=2) if any(row)]
+    for one, other, server in product(rows, rows, [(2, 3), (3, 1), (1, 1)]):
+        weights = [1, 2]
+        tasks = drf_tasks([one, other], server, weights if weighted else None)
+        cluster = {"demands": [one, other], "capacities": [server], "weights": weights}
+        placement = [[x] for x in tasks]
+        yield {"cluster": cluster, "tasks": tasks}, is_psdsf(Servers.of(cluster), placement, "resource")
