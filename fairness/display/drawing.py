@@ -36,19 +36,24 @@ def bars(
 ) -> Axes:
     """One bar per name, with error bars from ``low`` to ``high`` (``high`` is ``low`` mirrored by default).
 
-    ``texts`` are labels of the axes and a title. A value that is not finite has no bar.
+    ``texts`` are labels of the axes and a title. A value that is not finite has no bar; a bar whose interval
+    is infinite is hatched.
     """
     ax = given_axes(ax)
     centre = np.asarray(values, dtype=float)
-    errors = None
+    errors, endless = None, np.zeros(centre.shape, dtype=bool)
     if low is not None:
         below = centre - np.asarray(low, dtype=float)
         above = below if high is None else np.asarray(high, dtype=float) - centre
-        errors = np.nan_to_num(np.clip([below, above], 0.0, None), posinf=0.0)
+        endless = np.isinf(below) | np.isinf(above)
+        errors = np.where(endless, 0.0, np.nan_to_num(np.clip([below, above], 0.0, None)))
     shown = np.where(np.isfinite(centre), centre, np.nan)
-    ax.bar(
-        [label(one) for one in names], shown, yerr=errors, capsize=4, color=colour, label=label(name) or None
-    )
+    drawn = ax.bar(range(len(names)), shown, yerr=errors, capsize=4, color=colour, label=label(name) or None)
+    for bar in (bar for bar, wide in zip(drawn, endless, strict=True) if wide):
+        bar.set(hatch="//", alpha=0.6)
+    ax.set_xticks(range(len(names)), [label(one) for one in names])
+    if endless.any():
+        texts["xlabel"] = "; ".join(filter(None, (texts.get("xlabel"), "hatched: no interval")))
     ax.set(**{key: label(text) for key, text in texts.items()})
     return ax
 
@@ -71,10 +76,12 @@ def stacked_bars(
 
 
 def stems(ax: Axes | None, laws: Sequence[ArrayLike], names: Sequence[str], **texts: str) -> Axes:
-    """Laws of whole numbers, one after the other, each as stems of its own colour."""
+    """Laws of whole numbers, each as stems of its own colour, without ends whose mass is below 1e-4."""
     ax = given_axes(ax)
     for k, (law, name) in enumerate(zip(laws, names, strict=True)):
         mass = np.asarray(law, dtype=float)
+        beyond = np.cumsum(mass[::-1])[::-1]
+        mass = mass[: max(1, np.count_nonzero(beyond >= 1e-4))]
         # Beside each other, so that none hides another.
         places = np.arange(len(mass)) + 0.6 * (k / len(names) - 0.5 + 0.5 / len(names))
         ax.vlines(places, 0.0, mass, color=f"C{k}", linewidth=1.0)

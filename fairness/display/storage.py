@@ -23,7 +23,7 @@ import tempfile
 from contextlib import suppress
 from enum import Enum
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import FunctionType
 from typing import Any, NoReturn
@@ -177,12 +177,14 @@ class _Writer:
             columns = [[self.value(name), self.value(value[name].to_numpy())] for name in value.columns]
             index = [self.value(value.index.name), self.value(value.index.to_numpy())]
             return {"frame": columns, "index": index}
-        if not _is_ours(type(value)):
-            self._refuse(value)
         cls = type(value)
+        if cls is partial:
+            return {"partial": self.value([value.func, value.args, value.keywords])}
+        if not _is_ours(cls):
+            self._refuse(value)
         if isinstance(value, tuple):
             return {"class": _name(cls), "items": [self.value(item) for item in value]}
-        state = value.__getstate__()
+        state = value.__getstate__() or {}
         if not isinstance(state, dict):
             self._refuse(value)
         kept = {name: item for name, item in state.items() if not _is_cache(cls, name)}
@@ -256,6 +258,9 @@ class _Reader:
             name, labels = map(self.value, part["index"])
             columns = {self.value(column): self.value(values) for column, values in part["frame"]}
             return pd.DataFrame(columns, index=pd.Index(labels, name=name))
+        if "partial" in part:
+            call, arguments, keywords = self.value(part["partial"])
+            return partial(call, *arguments, **keywords)
         cls = _found(part["class"])
         if "items" in part:
             return tuple.__new__(cls, map(self.value, part["items"]))

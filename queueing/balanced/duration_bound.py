@@ -37,20 +37,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
-from queueing.model.class_results import class_lines, class_table
+from queueing.model.class_results import ClassResult, class_lines, class_table
 from queueing.model.system import System
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["DurationBound", "duration_bound"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DurationBound:
+class DurationBound(ClassResult):
     """Bounds for balanced fairness; made by :func:`duration_bound`.
 
     A class without arrivals gets the bound for an occasional job.
@@ -90,8 +94,9 @@ class DurationBound:
         head = "bounds for balanced fairness (jobs, durations: at most; service rate: at least)"
         return "\n".join([head, *class_lines(self.to_dataframe())])
 
-    def __repr__(self) -> str:
-        return self.summary()
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Bars: upper bound on the mean duration of each class."""
+        return self.bars(ax, "mean_durations", title="at most, under balanced fairness")
 
 
 def duration_bound(system: System) -> DurationBound:

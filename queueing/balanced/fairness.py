@@ -32,13 +32,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from fairness.arguments.validation import Seed, generator, require_whole
-from fairness.display.notebook import shown
+from fairness.display.drawing import stems
 from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
@@ -50,6 +51,9 @@ from queueing.model.class_results import LittleMeans, class_lines, class_table
 from queueing.model.system import System
 from queueing.states.box import box_name, check_box, count_states
 from queueing.states.precision import check_limits
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["BalancedFairness", "balanced_fairness"]
 
@@ -220,11 +224,19 @@ class BalancedFairness(LittleMeans):
             ]
         )
 
-    # The last line is the evidence.
-    _repr_html_ = shown(skip=lambda result: len(repr(result).splitlines()) - 2)
+    @property
+    def _tabulated(self) -> int:
+        shown = min(self.system.n_classes, MOST_LINES)
+        return 1 + shown + (shown < self.system.n_classes)
 
-    def __repr__(self) -> str:
-        return self.summary()
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Law of the count of each class; for more than six classes their means."""
+        if self.system.n_classes > 6:
+            return self.bars(ax, "mean_jobs", error=self.mean_jobs_error, title="balanced fairness")
+        names = self.system.problem.job_classes
+        return stems(
+            ax, self.marginals, names, xlabel="jobs", ylabel="probability", title="balanced fairness"
+        )
 
 
 def balanced_fairness(

@@ -12,13 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from fairness.arguments.validation import require_number
+from fairness.display.drawing import bars
+from fairness.display.result import Result
 from fairness.machine.memory import fits_memory
 from fairness.model.problem import FloatArray
 from queueing.balanced.closed_forms import LinearLaw, OneGroupLaw, linear_order
@@ -28,6 +30,9 @@ from queueing.balanced.tail_bound import StoreAndForward
 from queueing.balanced.tree import POINTS, TreeLaw, tree_nodes, tree_sums
 from queueing.model.system import System
 from queueing.states.box import box_name, count_states
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["BalancedPlan", "GroupLaw", "Step", "balanced_plan", "check_tail", "steps"]
 
@@ -109,7 +114,7 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BalancedPlan:
+class BalancedPlan(Result):
     """What :func:`queueing.balanced.fairness.balanced_fairness` would do; made by :func:`balanced_plan`.
 
     Attributes
@@ -179,8 +184,11 @@ class BalancedPlan:
             lines.append("  the memory of this machine does not suffice")
         return "\n".join(lines)
 
-    def __repr__(self) -> str:
-        return self.summary()
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Bars: time of each component, about."""
+        names = [f"{k}: {step.method}" for k, step in enumerate(self.steps)]
+        title = self.summary().partition("\n")[0]
+        return bars(ax, names, [step.seconds for step in self.steps], ylabel="seconds, about", title=title)
 
 
 def balanced_plan(system: System, *, tail: float = 1e-12) -> BalancedPlan:

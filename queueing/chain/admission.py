@@ -36,7 +36,7 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -54,11 +54,14 @@ from queueing.chain.solvers.balance import balance_residual, rounding_error
 from queueing.chain.solvers.elimination import birth_death_law, eliminate, elimination_bytes, narrow_order
 from queueing.chain.solvers.mixture import MEMORY
 from queueing.chain.solvers.multilevel import multilevel
-from queueing.model.class_results import class_lines, class_table
+from queueing.model.class_results import ClassResult, class_lines, class_table
 from queueing.model.system import System
 from queueing.states.box import box_name, count_states, marginal_laws, mean_counts
 from queueing.states.precision import check_parts
 from queueing.states.table import CHUNK
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Admission", "admission"]
 
@@ -70,7 +73,7 @@ DIRECT_STATES = 50_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Admission:
+class Admission(ClassResult):
     """Stationary law under admission limits; made by :func:`admission`.
 
     Attributes
@@ -155,8 +158,9 @@ class Admission:
             ]
         )
 
-    def __repr__(self) -> str:
-        return self.summary()
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Bars: probability that an arriving job of each class is refused."""
+        return self.bars(ax, "blocking", title=f"admission limits under {self.policy}")
 
 
 def admission(

@@ -35,7 +35,7 @@ import numpy as np
 import pandas as pd
 
 from fairness.arguments.validation import require_whole
-from fairness.display.notebook import shown
+from fairness.display.drawing import stems
 from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.memory import fits_memory, require_memory
 from fairness.model.problem import FloatArray
@@ -56,6 +56,7 @@ from queueing.states.table import Table, tabulate
 
 if TYPE_CHECKING:
     import xarray as xr
+    from matplotlib.axes import Axes
 
 __all__ = ["Stationary", "stationary"]
 
@@ -220,10 +221,11 @@ class Stationary(LittleMeans):
             ]
         )
 
-    _repr_html_ = shown(skip=lambda result: 1 + result.system.n_classes)
-
-    def __repr__(self) -> str:
-        return self.summary()
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Law of the count of each class."""
+        names = self.system.problem.job_classes
+        title = f"stationary law under {self.policy}"
+        return stems(ax, self.marginals, names, xlabel="jobs", ylabel="probability", title=title)
 
 
 def stationary(

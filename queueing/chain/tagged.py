@@ -32,6 +32,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -40,6 +41,9 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from fairness.arguments.validation import float_array, require_whole
+from fairness.display.drawing import given_axes
+from fairness.display.lettering import label
+from fairness.display.result import Result
 from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
@@ -52,11 +56,14 @@ from queueing.states.box import box_name, check_box, count_states
 from queueing.states.precision import check_parts
 from queueing.states.table import Table, tabulate
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = ["TaggedDuration", "tagged_duration"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TaggedDuration:
+class TaggedDuration(Result):
     """Law of the duration of the jobs of one class; made by :func:`tagged_duration`.
 
     Attributes
@@ -180,8 +187,14 @@ class TaggedDuration:
             f"by {self.little_error:.1e}; residual {self.residual:.1e}"
         )
 
-    def __repr__(self) -> str:
-        return self.summary()
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Probability that a job is still present, against time, up to the quantile of 99.9 %."""
+        ax = given_axes(ax)
+        times = np.linspace(0.0, float(self.quantile(0.999)), 101)
+        ax.plot(times, self.survival(times), label=label(f"{self.job_class} under {self.policy}"))
+        ax.set(xlabel="time", ylabel="probability of a longer duration", xlim=(0, None), ylim=(0, 1))
+        ax.legend(fontsize="small")
+        return ax
 
 
 def tagged_duration(

@@ -41,12 +41,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import float_array, model_array, require_whole
+from fairness.display.drawing import given_axes
+from fairness.display.lettering import label
+from fairness.display.result import Result
 from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
@@ -58,11 +62,14 @@ from queueing.states.box import box_name, check_shape, count_states, marginal_la
 from queueing.states.precision import check_parts
 from queueing.states.table import Table, tabulate
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = ["Transient", "transient"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Transient:
+class Transient(Result):
     """Laws of the job counts at given times on a box; made by :func:`transient`.
 
     Attributes
@@ -133,8 +140,19 @@ class Transient:
             ]
         )
 
-    def __repr__(self) -> str:
-        return self.summary()
+    @property
+    def _tabulated(self) -> int:
+        return 2 + len(self.times)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Mean jobs of every class against time."""
+        ax = given_axes(ax)
+        for name, means in zip(self.system.problem.job_classes, self.mean_jobs.T, strict=True):
+            ax.plot(self.times, means, label=label(name))
+        title = label(f"transient law under {self.policy}")
+        ax.set(xlabel="time", ylabel="mean jobs", title=title, ylim=(0, None))
+        ax.legend(fontsize="small")
+        return ax
 
 
 def transient(

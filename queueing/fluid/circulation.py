@@ -43,7 +43,9 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.validation import Entropy, Seed, entropy_of, float_array, generator, model_array
+from fairness.display.drawing import given_axes
 from fairness.display.lettering import label
+from fairness.display.result import Result
 from fairness.errors import ModelError, NotConvergedError
 from fairness.evidence.pools import Certificate, bottleneck_certificate
 from fairness.model.problem import FloatArray, Problem
@@ -58,7 +60,7 @@ AT_REST = 1e-11
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Circulation:
+class Circulation(Result):
     """A trajectory of the queue dynamics; made by :func:`circulate`.
 
     Attributes
@@ -137,14 +139,9 @@ class Circulation:
             f"  tasks ({tasks}), unrest {self.unrest:.1e}\n  {self.certificate}"
         )
 
-    def __repr__(self) -> str:
-        return self.summary()
-
     def plot(self, ax: Axes | None = None) -> Axes:
         """Queue of every job at the first resource that it demands, against time."""
-        import matplotlib.pyplot as plt
-
-        ax = plt.figure().add_subplot() if ax is None else ax
+        ax = given_axes(ax)
         for i, name in enumerate(self.problem.job_classes):
             j = int(np.argmax(self.problem.demands[i] > 0))
             ax.plot(self.times, self.queues[:, i, j], label=label(f"{name} at {self.problem.resources[j]}"))

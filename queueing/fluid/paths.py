@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from fairness.display.drawing import given_axes
 from fairness.display.lettering import label
+from fairness.display.result import Result
 from fairness.model.problem import FloatArray
 from queueing.model.system import System
 
@@ -35,7 +37,7 @@ class FluidEvent:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trajectory:
+class Trajectory(Result):
     """A solution of the fluid equation; made by :func:`trajectory`.
 
     Attributes
@@ -94,14 +96,9 @@ class Trajectory:
         ]
         return "\n".join(lines)
 
-    def __repr__(self) -> str:
-        return self.summary()
-
     def plot(self, ax: Axes | None = None) -> Axes:
         """Jobs of every class against time."""
-        import matplotlib.pyplot as plt
-
-        ax = plt.figure().add_subplot() if ax is None else ax
+        ax = given_axes(ax)
         for name, path in zip(self.system.problem.job_classes, self.counts.T, strict=True):
             ax.plot(self.times, path, label=label(name))
         ax.set(xlabel="time", ylabel="jobs", title=label(self.policy), xlim=(0, None), ylim=(0, None))

@@ -26,11 +26,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from fairness.arguments.validation import Entropy, Seed, entropy_of, frozen, generator, require_whole
+from fairness.display.drawing import bars
+from fairness.display.result import Result
 from fairness.model.problem import FloatArray
 from fairness.protocol.calling import policy_tasks
 from fairness.protocol.policy import Policy, policy_name
@@ -38,6 +41,9 @@ from queueing.fluid.integration import BARELY, Exhausted, Integrator, check_homo
 from queueing.fluid.lyapunov import Certificate, fitted_certificate, known_certificate
 from queueing.fluid.rays import Ray, rays
 from queueing.model.system import System
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["FluidVerdict", "Outcome", "fluid_verdict"]
 
@@ -80,7 +86,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FluidVerdict:
+class FluidVerdict(Result):
     """Whether the fluid limit drains; made by :func:`fluid_verdict`.
 
     Attributes
@@ -132,8 +138,15 @@ class FluidVerdict:
         """The verdict and what it rests on."""
         return f"{self.policy} is {self.status} in the fluid limit: {self.evidence}"
 
-    def __repr__(self) -> str:
-        return self.summary()
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Bars: growth along every ray or trajectory; where none was needed, the relative loads."""
+        found = self.to_dataframe()
+        title = f"{self.policy}: {self.status}"
+        if found.empty:
+            loads = self.system.relative_loads
+            return bars(ax, self.system.load_names, loads, ylabel="relative load", title=title)
+        names = [f"{k}: {kind}" for k, kind in enumerate(found["kind"])]
+        return bars(ax, names, found["growth"], ylabel="growth (jobs per unit of time)", title=title)
 
 
 def fluid_verdict(

@@ -1,22 +1,44 @@
-"""What the results of this package share: one table per class, printed the same way."""
+"""What the results of this package share: one table per class, printed and drawn the same way."""
 
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from fairness.display.drawing import bars
+from fairness.display.result import Result
 from fairness.model.problem import FloatArray
 from queueing.model.system import System
 
-__all__ = ["LittleMeans", "class_lines", "class_table"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["ClassResult", "LittleMeans", "class_lines", "class_table"]
 
 
-class LittleMeans:
-    """Base of results that know the mean counts: Little's law gives the durations and the service rates."""
+class ClassResult(Result):
+    """Base of results whose summary is a heading, their table and the evidence; drawn by :meth:`bars`."""
 
     system: System
+
+    @property
+    def _tabulated(self) -> int:
+        return 1 + self.system.n_classes
+
+    def bars(self, ax: Axes | None, quantity: str, *, error: ArrayLike | None = None, title: str) -> Axes:
+        """One bar per class: an attribute of shape (n_classes,), plus or minus an error."""
+        values = getattr(self, quantity)
+        low = None if error is None else values - error
+        names, text = self.system.problem.job_classes, quantity.replace("_", " ")
+        return bars(ax, names, values, low=low, ylabel=text, title=title)
+
+
+class LittleMeans(ClassResult):
+    """Base of results that know the mean counts: Little's law gives the durations and the service rates."""
+
     mean_jobs: FloatArray
 
     @cached_property

@@ -29,23 +29,28 @@ from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from itertools import combinations, permutations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 
 from fairness.arguments.validation import frozen, require_whole
+from fairness.display.drawing import sorted_curve
+from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray, Problem
 from queueing.networks.backbones import kilometres
 from queueing.networks.topology import data_network
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = ["GravityTraffic", "gravity_traffic"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GravityTraffic:
+class GravityTraffic(Result):
     """Traffic of a network; made by :func:`gravity_traffic`.
 
     Attributes
@@ -112,8 +117,12 @@ class GravityTraffic:
             ]
         )
 
-    def __repr__(self) -> str:
-        return self.summary()
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Relative loads of all links, in ascending order."""
+        title = self.summary().partition("\n")[0]
+        return sorted_curve(
+            ax, self.relative_loads, xlabel="part of the links", ylabel="load / capacity", title=title
+        )
 
 
 def gravity_traffic(

@@ -32,12 +32,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.validation import Entropy, Seed
-from fairness.display.notebook import shown
+from fairness.display.drawing import bars
+from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.machine.compiling import stored
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
@@ -61,6 +63,9 @@ from queueing.simulation.starts import Start, check_start, given_start, stationa
 from queueing.states.growing_table import GrowingTable, kernel_table
 from queueing.states.table import Table
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = ["Simulation", "simulate"]
 
 Run = tuple[FloatArray, NDArray[np.int64]]
@@ -68,7 +73,7 @@ Run = tuple[FloatArray, NDArray[np.int64]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Simulation(EstimatedMeans):
+class Simulation(EstimatedMeans, Result):
     """Estimates from independent replications of the chain of job counts; made by :func:`simulate`.
 
     Attributes
@@ -116,10 +121,16 @@ class Simulation(EstimatedMeans):
         ]
         return "\n".join(lines)
 
-    _repr_html_ = shown(skip=lambda result: len(repr(result).splitlines()) - 1)
+    @property
+    def _tabulated(self) -> int:
+        return len(self.summary().splitlines())
 
-    def __repr__(self) -> str:
-        return self.summary()
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Bars: mean jobs of each class with their intervals."""
+        jobs = self.estimates["mean_jobs"]
+        title = f"{self.policy}, simulated"
+        low = jobs.value - jobs.half_width
+        return bars(ax, self.system.problem.job_classes, jobs.value, low=low, ylabel="mean jobs", title=title)
 
 
 def simulate(

@@ -157,31 +157,6 @@ class AuditTable(Result):
         ax.set(xlim=(-0.7, len(self.policies) - 0.3), ylim=(len(self.properties) - 0.3, -0.7))
         return ax
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything as JSON."""
-        _write(Path(path), self.settings, self.cells, self.contradictions)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> AuditTable:
-        """Read what :meth:`save`, or an audit with ``resume``, wrote.
-
-        The latter holds the searches as they were, without the witnesses that implications share.
-
-        Raises
-        ------
-        ModelError
-            If the file is no audit table, or lacks cells of an audit that was interrupted.
-        """
-        settings, cells, contradictions = _load(Path(path), "path")
-        policies, properties = (tuple(dict.fromkeys(key[k] for key in cells)) for k in (0, 1))
-        missing = [(p, q) for p in policies for q in properties if (p, q) not in cells]
-        if missing or not cells:
-            what = f"{missing[0][0]} x {missing[0][1]} is missing" if missing else "it has no cells"
-            raise ModelError(
-                f"path: {path} is not a whole table: {what}; finish it by audit(..., resume=path)"
-            )
-        return cls(policies, properties, cells, settings, contradictions=contradictions)
-
 
 def audit(
     policies: Iterable[AnyPolicy],
@@ -255,7 +230,7 @@ def audit(
     path = None if resume is None else _path(resume)
     cells: dict[Key, SearchResult] = {}
     if path is not None and path.exists():
-        before, cells, _ = _load(path, "resume")
+        before, cells = _load(path)
         _check_settings(path, before, settings)
     wanted = [(p, q) for q in props for p in asked]
     # Cells that take long come first, so that no process is left alone with one at the end.
@@ -393,13 +368,11 @@ def _write(
     path: Path,
     settings: Mapping[str, Any],
     cells: Mapping[Key, SearchResult],
-    contradictions: Sequence[str] = (),
 ) -> None:
     """Write whole or not at all."""
     data: dict[str, Any] = {
         "settings": dict(settings),
         "cells": [result_to_dict(cell) for cell in cells.values()],
-        "contradictions": list(contradictions),
     }
     text = json.dumps({**data, "digest": _digest(data)}, indent=1, ensure_ascii=False)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
@@ -432,19 +405,19 @@ def _path(resume: Any) -> Path:
     return path
 
 
-def _load(path: Path, argument: str) -> tuple[dict[str, Any], dict[Key, SearchResult], tuple[str, ...]]:
+def _load(path: Path) -> tuple[dict[str, Any], dict[Key, SearchResult]]:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         if data.pop("digest") != _digest(data):
             raise ValueError("it was changed after it was written")
         results = [result_from_dict(cell) for cell in data["cells"]]
         cells = {(cell.policy, cell.property): cell for cell in results}
-        return dict(data["settings"]), cells, tuple(data["contradictions"])
+        return dict(data["settings"]), cells
     except OSError as error:
-        raise ModelError(f"{argument}: cannot read {path}: {error}") from None
+        raise ModelError(f"resume: cannot read {path}: {error}") from None
     except (ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ModelError(
-            f"{argument}: {path} is no audit table ({type(error).__name__}: {error}); "
+            f"resume: {path} is no audit table ({type(error).__name__}: {error}); "
             "delete it or give another path"
         ) from None
 
