@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from fairness.cloud.engines import sums as summing
 from fairness.cloud.engines.sums import add
 from fairness.cloud.model.demands import IndexArray, Offsets, SparseDemands
 from fairness.machine.compiling import stored
-from fairness.machine.kernels import fingerprint
 
 __all__ = ["residuals"]
 
@@ -47,44 +45,35 @@ def residuals(
     return float(overfull), float(unexplained)
 
 
-def _checker(sources: str) -> Callable[..., Any]:
-    """The check of levels, compiled anew when ``sources`` have changed."""
-
-    @stored(nogil=True)
-    def residuals(
-        starts: Offsets,
-        columns: IndexArray,
-        values: NDArray[Any],
-        growth: FloatArray,
-        levels: FloatArray,
-        epsilon: float,
-        n_resources: int,
-    ) -> tuple[float, float]:
-        """By how much a resource is overfull, and a tenant without a resource that explains its level."""
-        assert sources
-        # Compensated: a plain sum of a million equal shares is off by 1e-11.
-        sums, highest = np.zeros((n_resources, 2)), np.zeros(n_resources)
-        for i in range(len(levels)):
-            if not 0.0 <= levels[i] < np.inf:
-                return np.inf, np.inf
-            for e in range(starts[i], starts[i + 1]):
-                r = columns[e]
-                add(sums, r, 0, growth[i] * levels[i] * values[e])
-                highest[r] = max(highest[r], levels[i])
-        left = 1.0 - (sums[:, 0] + sums[:, 1])
-        overfull, worst = 0.0, 0.0
-        for r in range(n_resources):
-            overfull = max(overfull, -left[r])
-        for i in range(len(levels)):
-            best = np.inf
-            for e in range(starts[i], starts[i + 1]):
-                r = columns[e]
-                short = 1.0 - levels[i] / highest[r] if highest[r] > 0 else 0.0
-                best = min(best, max(short, left[r] - epsilon))
-            worst = max(worst, best)
-        return overfull, worst
-
-    return residuals
-
-
-_residuals = _checker(fingerprint(summing))
+@stored(summing, nogil=True)
+def _residuals(
+    starts: Offsets,
+    columns: IndexArray,
+    values: NDArray[Any],
+    growth: FloatArray,
+    levels: FloatArray,
+    epsilon: float,
+    n_resources: int,
+) -> tuple[float, float]:
+    """By how much a resource is overfull, and a tenant without a resource that explains its level."""
+    # Compensated: a plain sum of a million equal shares is off by 1e-11.
+    sums, highest = np.zeros((n_resources, 2)), np.zeros(n_resources)
+    for i in range(len(levels)):
+        if not 0.0 <= levels[i] < np.inf:
+            return np.inf, np.inf
+        for e in range(starts[i], starts[i + 1]):
+            r = columns[e]
+            add(sums, r, 0, growth[i] * levels[i] * values[e])
+            highest[r] = max(highest[r], levels[i])
+    left = 1.0 - (sums[:, 0] + sums[:, 1])
+    overfull, worst = 0.0, 0.0
+    for r in range(n_resources):
+        overfull = max(overfull, -left[r])
+    for i in range(len(levels)):
+        best = np.inf
+        for e in range(starts[i], starts[i + 1]):
+            r = columns[e]
+            short = 1.0 - levels[i] / highest[r] if highest[r] > 0 else 0.0
+            best = min(best, max(short, left[r] - epsilon))
+        worst = max(worst, best)
+    return overfull, worst

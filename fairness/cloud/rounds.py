@@ -277,55 +277,48 @@ def _survey_tile(
     return kept - first
 
 
-def _survey(key: str, parallel: bool) -> Callable[..., Any]:
-    """The pass over all rows, compiled with or without threads; numba stores the two apart by their key."""
-
-    @stored(nogil=True, parallel=PARALLEL if parallel else False)
-    def survey(
-        starts: Offsets,
-        columns: IndexArray,
-        values: NDArray[Any],
-        growth: FloatArray,
-        level: float,
-        growing: IndexArray,
-        levels: FloatArray,
-        exhausted: Flags,
-        tables: FloatArray,
-    ) -> int:
-        """Drop tenants, list those that are left first in ``growing``, and sum rates in ``tables[0]``."""
-        assert key
-        n, m = len(growing), tables.shape[1]
-        tiles = TILES if n >= max(m, WORTHWHILE) else 1
-        kept = np.zeros(tiles, dtype=np.int64)
-        for k in numba.prange(tiles):
-            kept[k] = _survey_tile(
-                n * k // tiles,
-                n * (k + 1) // tiles,
-                starts,
-                columns,
-                values,
-                growth,
-                level,
-                growing,
-                levels,
-                exhausted,
-                tables[k],
-            )
-        left = kept[0]
-        for k in range(1, tiles):
-            first = n * k // tiles
-            for place in range(first, first + kept[k]):
-                growing[left] = growing[place]
-                left += 1
-            for r in range(m):
-                tables[0, r] += tables[k, r]
-        return left
-
-    return survey
+def _survey(
+    starts: Offsets,
+    columns: IndexArray,
+    values: NDArray[Any],
+    growth: FloatArray,
+    level: float,
+    growing: IndexArray,
+    levels: FloatArray,
+    exhausted: Flags,
+    tables: FloatArray,
+) -> int:
+    """Drop tenants, list those that are left first in ``growing``, and sum rates in ``tables[0]``."""
+    n, m = len(growing), tables.shape[1]
+    tiles = TILES if n >= max(m, WORTHWHILE) else 1
+    kept = np.zeros(tiles, dtype=np.int64)
+    for k in numba.prange(tiles):
+        kept[k] = _survey_tile(
+            n * k // tiles,
+            n * (k + 1) // tiles,
+            starts,
+            columns,
+            values,
+            growth,
+            level,
+            growing,
+            levels,
+            exhausted,
+            tables[k],
+        )
+    left = kept[0]
+    for k in range(1, tiles):
+        first = n * k // tiles
+        for place in range(first, first + kept[k]):
+            growing[left] = growing[place]
+            left += 1
+        for r in range(m):
+            tables[0, r] += tables[k, r]
+    return left
 
 
-_serial_survey = _survey("one thread", parallel=False)
-_parallel_survey = _survey("threads", parallel=True)
+_serial_survey = stored(nogil=True)(_survey)
+_parallel_survey = stored(nogil=True, parallel=PARALLEL)(_survey)
 
 
 @stored(nogil=True, error_model="numpy")

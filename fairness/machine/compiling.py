@@ -4,13 +4,23 @@ numba keeps a compiled kernel in a file beside its source, or in the cache folde
 (``cache=True``). Where it can write to neither - a read-only file system, a package inside a zip file, a full
 disk - it raises, when the kernel is defined or when it is first called. A kernel computes the same without
 its file: it is then compiled in each process that uses it, and the first one says so.
+
+numba stores a compiled kernel together with everything it calls, and compiles it anew when the file it stands
+in has changed. Changes in *other* files go unnoticed: a kernel that calls a helper from another module would
+go on running the helper of yesterday, and so would a helper with a stored copy of its own. Hence the rule: a
+helper that kernels of other files call is compiled as a part of them, by ``numba.njit`` without ``cache``; a
+kernel with such helpers names their modules, ``@stored(kernels, interior)``, and is looked up by the sources
+of these too.
 """
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import logging
 import os
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numba
@@ -27,6 +37,13 @@ _TOLD = "FAIRQUEUES_NOT_STORED"
 class _Store(FunctionCache):
     """The files of a kernel; a kernel that cannot be read or written there is compiled for this process."""
 
+    def __init__(self, function: Callable[..., Any], made_of: str) -> None:
+        super().__init__(function)
+        self._made_of = made_of
+
+    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+        return (*super()._index_key(sig, codegen), self._made_of)
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
@@ -41,11 +58,14 @@ class _Store(FunctionCache):
             _tell(error)
 
 
-def stored(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+def stored(*helpers: ModuleType, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Decorate a kernel: like ``numba.njit(cache=True, **options)``, but without a file if there can be none.
 
     Parameters
     ----------
+    *helpers : module
+        Every other module whose helpers or constants the kernel absorbs, helpers of helpers included; an edit
+        there compiles it anew.
     **options
         Of :func:`numba.njit`, without ``cache``.
 
@@ -63,12 +83,14 @@ def stored(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     42
     """
     compiled = numba.njit(**options)
+    sources = "".join(inspect.getsource(module) for module in helpers)
+    made_of = hashlib.sha256(f"{sorted(options.items())}{sources}".encode()).hexdigest()
 
     def decorate(function: Callable[..., Any]) -> Any:
         kernel: Any = compiled(function)
         if kernel is not function:  # with NUMBA_DISABLE_JIT it is the function itself
             try:
-                kernel._cache = _Store(kernel.py_func)
+                kernel._cache = _Store(function, made_of)
             except (RuntimeError, OSError) as error:  # RuntimeError: of numba, which finds no place
                 _tell(error)
         return kernel

@@ -1,4 +1,4 @@
-r"""What compiled kernels share: how they see the demands, and how they stay in step with their sources.
+r"""How compiled kernels see the demands.
 
 Kernels walk over the resources that a class demands. Few resources are read from the matrix of task shares as
 it is; of many, of which a class often needs only some, the :class:`Nonzeros` are listed. The same kernel
@@ -7,13 +7,6 @@ serves both, with :func:`span` and :func:`entry`::
     first, last = span(shares, i)
     for e in range(first, last):
         j, a = entry(shares, i, e)
-
-numba stores a compiled kernel (``cache=True``) together with everything it calls, and compiles it anew when
-the file it stands in has changed. Changes in *other* files go unnoticed: a kernel that calls a helper from
-another module would go on running the helper of yesterday, and so would a helper with a stored copy of its
-own. Hence the rule: a helper that kernels of other files call is compiled as a part of them, without
-``cache``; a kernel with such helpers closes over the :func:`fingerprint` of their modules, because numba
-looks up stored kernels by the values that they close over as well.
 """
 
 from __future__ import annotations
@@ -103,7 +96,7 @@ def _entry(shares: Any, i: Any, e: Any) -> Callable[..., Any]:
 
 
 def fingerprint(*modules: ModuleType) -> str:
-    """Digest of the sources of modules whose helpers or constants a stored kernel has absorbed.
+    """Digest of the sources of modules whose helpers or constants a stored kernel closes over.
 
     Parameters
     ----------

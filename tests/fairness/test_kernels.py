@@ -1,11 +1,9 @@
 """Compiled kernels: two forms of the task shares, and stored kernels that notice edits in other files."""
 
 import errno
-import importlib
 import os
 import subprocess
 import sys
-import types
 import zipfile
 from pathlib import Path
 
@@ -13,10 +11,9 @@ import numba
 import numpy as np
 import pytest
 
-import fairness.errors
-import fairness.machine.kernels
+import fairness
 from fairness.machine.compiling import stored
-from fairness.machine.kernels import entry, fingerprint, nonzeros, span
+from fairness.machine.kernels import entry, nonzeros, span
 from tests.processes import PATIENCE
 
 
@@ -40,20 +37,6 @@ def test_matrix_and_nonzeros_are_the_same(compiled):
         np.testing.assert_allclose(result, tasks @ a, rtol=1e-14)
 
 
-def test_fingerprint_changes_with_each_source(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(tmp_path)
-    source = tmp_path / "some_helper.py"
-    source.write_text("FACTOR = 1\n")
-    module = importlib.import_module("some_helper")
-    assert isinstance(module, types.ModuleType)
-    before = fingerprint(module), fingerprint(fairness.errors, module)
-    assert before == (fingerprint(module), fingerprint(fairness.errors, module))
-    source.write_text("FACTOR = 22\n")
-    assert fingerprint(module) != before[0]
-    assert fingerprint(fairness.errors, module) != before[1]
-    assert fingerprint(fairness.errors) != fingerprint(fairness.machine.kernels)
-
-
 HELPER = """
 import numba
 @numba.njit
@@ -62,25 +45,19 @@ def helper(x):
 """
 
 KERNEL = """
-import numba
-import fairness.machine.kernels
+from fairness.machine.compiling import stored
 import helper
-def make(sources):
-    @numba.njit(cache=True)
-    def kernel(x):
-        assert sources
-        return helper.helper(x)
-    return kernel
-print(make({digest})(1))
+@stored({named})
+def kernel(x):
+    return helper.helper(x)
+print(kernel(1))
 """
 
 
-@pytest.mark.parametrize(
-    ("digest", "second"), [("fairness.machine.kernels.fingerprint(helper)", "2"), ("'none'", "1")]
-)
-def test_stored_kernels_notice_edits_of_helpers(tmp_path, digest, second):
-    """With the fingerprint; without it numba goes on running the old helper (else, drop the fingerprint)."""
-    (tmp_path / "main.py").write_text(KERNEL.format(digest=digest))
+@pytest.mark.parametrize(("named", "second"), [("helper", "2"), ("", "1")])
+def test_stored_kernels_notice_edits_of_the_helpers_that_they_name(tmp_path, named, second):
+    """And numba goes on running an old helper that is not named (else, drop the naming)."""
+    (tmp_path / "main.py").write_text(KERNEL.format(named=named))
     environment = {**os.environ, "PYTHONPATH": os.getcwd(), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     environment["PYTHONDONTWRITEBYTECODE"] = "1"
     printed = []
@@ -167,3 +144,15 @@ def test_all_kernels_are_stored_in_one_way():
         for source in (PACKAGE.parent / package).rglob("*.py"):
             if source.name != "compiling.py":
                 assert "njit(cache" not in source.read_text(encoding="utf-8"), source
+
+
+def test_one_function_compiled_in_two_ways_is_stored_twice(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+
+    def half(x):
+        return 1.0 / x
+
+    raising, quiet = stored()(half), stored(error_model="numpy")(half)
+    with pytest.raises(ZeroDivisionError):
+        raising(0.0)
+    assert quiet(0.0) == np.inf

@@ -15,7 +15,6 @@ Smaller evictions are not worth sharing, nor are searches.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numba
@@ -31,7 +30,6 @@ from fairness.cloud.engines.threads import PARALLEL
 from fairness.cloud.model.demands import Flags, IndexArray, Offsets, SparseDemands
 from fairness.cloud.model.tiles import map_tiles, resource_tiles, tenant_tiles
 from fairness.machine.compiling import stored
-from fairness.machine.kernels import fingerprint
 
 __all__ = [
     "DONE",
@@ -287,106 +285,99 @@ def _evict(
             sums[q, 4] -= 1.0
 
 
-def _kernel(key: str, parallel: bool) -> Callable[..., int]:
-    """The kernel with or without threads; it is compiled anew for another key."""
-
-    @stored(nogil=True, error_model="numpy", parallel=PARALLEL if parallel else False)
-    def advance(
-        places: Places,
-        columns: IndexArray,
-        values: NDArray[Any],
-        growth: FloatArray,
-        listed: Flags,
-        pattern: Offsets,
-        tenants: IndexArray,
-        epsilon: float,
-        most: int,
-        sums: FloatArray,
-        full: FloatArray,
-        reached: FloatArray,
-        levels: FloatArray,
-        growing: Flags,
-        trail: FloatArray,
-        batch: IndexArray,
-        full_floors: FloatArray,
-        reached_floors: FloatArray,
-        due: IndexArray,
-        spent: Flags,
-        progress: NDArray[np.int64],
-    ) -> int:
-        """At most so many rounds, or until a resource is exhausted that is not listed, or for a while."""
-        assert key
-        n, m, tiles = len(growing), len(sums), places.shape[1] - 1
-        rows = places, columns, values, growth
-        rounds, left, found, done, entries, n_due = progress
-        ended, touched, why = 0, 0, PAUSED
-        while ended < most and touched < WHILE:
-            if done == found:
-                low = _lowest(epsilon, sums, full, reached, full_floors, reached_floors)
-                if low == np.inf:
-                    why = STUCK
-                    break
-                # Rounding may put a level a hair below one that was reached before.
-                level = max(low, trail[rounds - 1]) if rounds > 0 else low
-                n_due = _exhausted(level, epsilon, sums, full, reached, full_floors, reached_floors, due)
-                missing = False
-                for k in range(n_due):
-                    missing = missing or not listed[due[k]]
-                if missing:
-                    why = UNLISTED
-                    break
-                trail[rounds] = level
-                rounds += 1
-                found, done, entries = 0, 0, 0
-                for k in range(n_due):
-                    r, before, demanding = due[k], found, 0
-                    for p in range(pattern[r], pattern[r + 1]):
-                        i = tenants[p]
-                        demanding += growing[i]
-                        batch[found] = i
-                        found += growing[i] and levels[i] < 0
-                    for p in range(before, found):
-                        levels[batch[p]] = level
-                    if demanding != sums[r, 4]:
-                        return MISFIT
-                if found > n // 32:
-                    # Rows in the order in which they lie in memory.
-                    found = 0
-                    for i in range(n):
-                        batch[found] = i
-                        found += growing[i] and levels[i] == level
-                for p in range(found):
-                    growing[batch[p]] = False
-                    entries += places[batch[p], tiles] - places[batch[p], 0]
-                left -= found
-                touched += m // 16
+def _advance(
+    places: Places,
+    columns: IndexArray,
+    values: NDArray[Any],
+    growth: FloatArray,
+    listed: Flags,
+    pattern: Offsets,
+    tenants: IndexArray,
+    epsilon: float,
+    most: int,
+    sums: FloatArray,
+    full: FloatArray,
+    reached: FloatArray,
+    levels: FloatArray,
+    growing: Flags,
+    trail: FloatArray,
+    batch: IndexArray,
+    full_floors: FloatArray,
+    reached_floors: FloatArray,
+    due: IndexArray,
+    spent: Flags,
+    progress: NDArray[np.int64],
+) -> int:
+    """At most so many rounds, or until a resource is exhausted that is not listed, or for a while."""
+    n, m, tiles = len(growing), len(sums), places.shape[1] - 1
+    rows = places, columns, values, growth
+    rounds, left, found, done, entries, n_due = progress
+    ended, touched, why = 0, 0, PAUSED
+    while ended < most and touched < WHILE:
+        if done == found:
+            low = _lowest(epsilon, sums, full, reached, full_floors, reached_floors)
+            if low == np.inf:
+                why = STUCK
+                break
+            # Rounding may put a level a hair below one that was reached before.
+            level = max(low, trail[rounds - 1]) if rounds > 0 else low
+            n_due = _exhausted(level, epsilon, sums, full, reached, full_floors, reached_floors, due)
+            missing = False
+            for k in range(n_due):
+                missing = missing or not listed[due[k]]
+            if missing:
+                why = UNLISTED
+                break
+            trail[rounds] = level
+            rounds += 1
+            found, done, entries = 0, 0, 0
+            for k in range(n_due):
+                r, before, demanding = due[k], found, 0
+                for p in range(pattern[r], pattern[r + 1]):
+                    i = tenants[p]
+                    demanding += growing[i]
+                    batch[found] = i
+                    found += growing[i] and levels[i] < 0
+                for p in range(before, found):
+                    levels[batch[p]] = level
+                if demanding != sums[r, 4]:
+                    return MISFIT
+            if found > n // 32:
+                # Rows in the order in which they lie in memory.
+                found = 0
+                for i in range(n):
+                    batch[found] = i
+                    found += growing[i] and levels[i] == level
+            for p in range(found):
+                growing[batch[p]] = False
+                entries += places[batch[p], tiles] - places[batch[p], 0]
+            left -= found
+            touched += m // 16
+        else:
+            level = trail[rounds - 1]
+            last = min(found, done + CHUNK)
+            if tiles > 1 and entries >= SHARED_EVICTION:
+                for k in numba.prange(tiles):
+                    _evict(k, k + 1, done, last, level, *rows, sums, batch)
             else:
-                level = trail[rounds - 1]
-                last = min(found, done + CHUNK)
-                if tiles > 1 and entries >= SHARED_EVICTION:
-                    for k in numba.prange(tiles):
-                        _evict(k, k + 1, done, last, level, *rows, sums, batch)
-                else:
-                    _evict(0, tiles, done, last, level, *rows, sums, batch)
-                done = last
-                touched += entries
-                if done == found:
-                    # Neither too many nor too few were listed: as many as demand it, and none is left.
-                    for k in range(n_due):
-                        if sums[due[k], 4] != 0:
-                            return MISFIT
-                        spent[due[k]] = True
-                    ended += 1
-                    if left == 0:
-                        why = DONE
-                        break
-        progress[0], progress[1], progress[2] = rounds, left, found
-        progress[3], progress[4], progress[5] = done, entries, n_due
-        return why
-
-    return advance
+                _evict(0, tiles, done, last, level, *rows, sums, batch)
+            done = last
+            touched += entries
+            if done == found:
+                # Neither too many nor too few were listed: as many as demand it, and none is left.
+                for k in range(n_due):
+                    if sums[due[k], 4] != 0:
+                        return MISFIT
+                    spent[due[k]] = True
+                ended += 1
+                if left == 0:
+                    why = DONE
+                    break
+    progress[0], progress[1], progress[2] = rounds, left, found
+    progress[3], progress[4], progress[5] = done, entries, n_due
+    return why
 
 
-_SOURCES = fingerprint(summing, prefetching)
-advance_alone = _kernel(f"one thread {_SOURCES}", parallel=False)
-advance_shared = _kernel(f"threads {_SOURCES}", parallel=True)
+_options = {"nogil": True, "error_model": "numpy"}
+advance_alone = stored(summing, prefetching, **_options)(_advance)
+advance_shared = stored(summing, prefetching, **_options, parallel=PARALLEL)(_advance)

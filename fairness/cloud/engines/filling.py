@@ -26,7 +26,6 @@ bit, so that a million of these stay in the cache.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numba
@@ -43,7 +42,6 @@ from fairness.cloud.model.pattern import Pattern
 from fairness.cloud.model.tiles import map_tiles, tenant_tiles
 from fairness.errors import ModelError
 from fairness.machine.compiling import stored
-from fairness.machine.kernels import fingerprint
 from fairness.machine.memory import require_memory
 
 __all__ = ["Filling", "fill", "loads_of", "shift_loads", "soonest"]
@@ -256,133 +254,124 @@ def _heapify(keys: FloatArray, heap: IndexArray) -> None:
         _sink(keys, heap, k, len(keys))
 
 
-def _kernels(sources: str) -> tuple[Callable[..., Any], ...]:
-    """Kernels that are compiled anew when the helpers in ``sources`` have changed."""
-
-    @stored(nogil=True)
-    def load(
-        first: int,
-        last: int,
-        starts: Offsets,
-        columns: IndexArray,
-        values: NDArray[Any],
-        growth: FloatArray,
-        sign: float,
-        loads: FloatArray,
-    ) -> None:
-        """Add the rates of a tile of tenants to the loads, or take them out (``sign`` -1)."""
-        assert sources
-        for i in range(first, last):
-            if i + 1 < last:
-                for e in range(starts[i + 1], starts[i + 2]):
-                    prefetch_row(loads, columns[e])
-            rate = sign * growth[i]
-            for e in range(starts[i], starts[i + 1]):
-                r = columns[e]
-                add(loads, r, 0, rate * values[e])
-                loads[r, 2] += sign
-
-    @stored(nogil=True)
-    def merge(loads: FloatArray, more: FloatArray) -> None:
-        """Add the loads of another tile."""
-        assert sources
-        for r in range(len(loads)):
-            add(loads, r, 0, more[r, 0])
-            add(loads, r, 0, more[r, 1])
-            loads[r, 2] += more[r, 2]
-
-    @stored(nogil=True, error_model="numpy")
-    def fill(
-        starts: Offsets,
-        columns: IndexArray,
-        values: NDArray[Any],
-        growth: FloatArray,
-        listed: Flags,
-        pattern: Offsets,
-        tenants: IndexArray,
-        sums: FloatArray,
-        growing: NDArray[np.uint8],
-        order: IndexArray,
-        ends: Offsets,
-        heights: FloatArray,
-        stoppers: IndexArray,
-        keys: FloatArray,
-        heap: IndexArray,
-        progress: NDArray[np.int64],
-    ) -> bool:
-        """Fill until all have stopped, or a resource is next that is not listed (true), or for a while."""
-        assert sources
-        step = LINE // columns.itemsize
-        size, events = progress[0], progress[1]
-        end = ends[events - 1] if events else 0
-        touched, unlisted = 0, False
-        while size > 0 and touched < WHILE:
-            r = heap[0]
-            if size > 2:
-                prefetch_row(sums, heap[1])
-                prefetch_row(sums, heap[2])
-            demanding = sums[r, 4]
-            if demanding > 0:
-                now = _level(sums, r)
-                if now > keys[0]:
-                    keys[0] = now
-                    _sink(keys, heap, 0, size)
-                    if heap[0] != r:
-                        continue
-                if not listed[r]:
-                    unlisted = True
-                    break
-                first = end
-                for k in range(pattern[r], pattern[r + 1]):
-                    i = tenants[k]
-                    order[end] = i
-                    bit = np.uint8(1 << (i & 7))
-                    end += (growing[i >> 3] & bit) != 0
-                    growing[i >> 3] &= ~bit
-                # Rounding may put the level now a hair below one that was reached before.
-                height = keys[0]
-                ends[events], heights[events], stoppers[events] = end, height, r
-                events += 1
-                for k in range(first, min(first + 2 * AHEAD, end)):
-                    prefetch(starts, order[k])
-                    prefetch(growth, order[k])
-                for k in range(first - AHEAD, end):
-                    if k + 2 * AHEAD < end:
-                        prefetch(starts, order[k + 2 * AHEAD])
-                        prefetch(growth, order[k + 2 * AHEAD])
-                    if k + AHEAD < end:
-                        later = order[k + AHEAD]
-                        for e in range(starts[later], starts[later + 1], step):
-                            prefetch(columns, e)
-                            prefetch(values, e)
-                    if k < first:
-                        continue
-                    if k + 1 < end:
-                        later = order[k + 1]
-                        for e in range(starts[later], starts[later + 1]):
-                            prefetch_row(sums, columns[e])
-                    i = order[k]
-                    for e in range(starts[i], starts[i + 1]):
-                        q = columns[e]
-                        rate = growth[i] * values[e]
-                        add(sums, q, 0, rate * height)
-                        add(sums, q, 2, -rate)
-                        sums[q, 4] -= 1.0
-                    touched += starts[i + 1] - starts[i]
-                # Neither too many nor too few were listed: as many as demand it, and none of these is left.
-                if end - first != demanding or sums[r, 4] != 0:
-                    progress[2] = r
-                    return False
-                if end == len(order) - 1:
-                    size = 0
-                    break
-            size -= 1
-            keys[0], heap[0] = keys[size], heap[size]
-            _sink(keys, heap, 0, size)
-        progress[0], progress[1] = size, events
-        return unlisted
-
-    return load, merge, fill
+@stored(summing, prefetching, nogil=True)
+def _load(
+    first: int,
+    last: int,
+    starts: Offsets,
+    columns: IndexArray,
+    values: NDArray[Any],
+    growth: FloatArray,
+    sign: float,
+    loads: FloatArray,
+) -> None:
+    """Add the rates of a tile of tenants to the loads, or take them out (``sign`` -1)."""
+    for i in range(first, last):
+        if i + 1 < last:
+            for e in range(starts[i + 1], starts[i + 2]):
+                prefetch_row(loads, columns[e])
+        rate = sign * growth[i]
+        for e in range(starts[i], starts[i + 1]):
+            r = columns[e]
+            add(loads, r, 0, rate * values[e])
+            loads[r, 2] += sign
 
 
-_load, _merge, _fill = _kernels(fingerprint(summing, prefetching))
+@stored(summing, prefetching, nogil=True)
+def _merge(loads: FloatArray, more: FloatArray) -> None:
+    """Add the loads of another tile."""
+    for r in range(len(loads)):
+        add(loads, r, 0, more[r, 0])
+        add(loads, r, 0, more[r, 1])
+        loads[r, 2] += more[r, 2]
+
+
+@stored(summing, prefetching, nogil=True, error_model="numpy")
+def _fill(
+    starts: Offsets,
+    columns: IndexArray,
+    values: NDArray[Any],
+    growth: FloatArray,
+    listed: Flags,
+    pattern: Offsets,
+    tenants: IndexArray,
+    sums: FloatArray,
+    growing: NDArray[np.uint8],
+    order: IndexArray,
+    ends: Offsets,
+    heights: FloatArray,
+    stoppers: IndexArray,
+    keys: FloatArray,
+    heap: IndexArray,
+    progress: NDArray[np.int64],
+) -> bool:
+    """Fill until all have stopped, or a resource is next that is not listed (true), or for a while."""
+    step = LINE // columns.itemsize
+    size, events = progress[0], progress[1]
+    end = ends[events - 1] if events else 0
+    touched, unlisted = 0, False
+    while size > 0 and touched < WHILE:
+        r = heap[0]
+        if size > 2:
+            prefetch_row(sums, heap[1])
+            prefetch_row(sums, heap[2])
+        demanding = sums[r, 4]
+        if demanding > 0:
+            now = _level(sums, r)
+            if now > keys[0]:
+                keys[0] = now
+                _sink(keys, heap, 0, size)
+                if heap[0] != r:
+                    continue
+            if not listed[r]:
+                unlisted = True
+                break
+            first = end
+            for k in range(pattern[r], pattern[r + 1]):
+                i = tenants[k]
+                order[end] = i
+                bit = np.uint8(1 << (i & 7))
+                end += (growing[i >> 3] & bit) != 0
+                growing[i >> 3] &= ~bit
+            # Rounding may put the level now a hair below one that was reached before.
+            height = keys[0]
+            ends[events], heights[events], stoppers[events] = end, height, r
+            events += 1
+            for k in range(first, min(first + 2 * AHEAD, end)):
+                prefetch(starts, order[k])
+                prefetch(growth, order[k])
+            for k in range(first - AHEAD, end):
+                if k + 2 * AHEAD < end:
+                    prefetch(starts, order[k + 2 * AHEAD])
+                    prefetch(growth, order[k + 2 * AHEAD])
+                if k + AHEAD < end:
+                    later = order[k + AHEAD]
+                    for e in range(starts[later], starts[later + 1], step):
+                        prefetch(columns, e)
+                        prefetch(values, e)
+                if k < first:
+                    continue
+                if k + 1 < end:
+                    later = order[k + 1]
+                    for e in range(starts[later], starts[later + 1]):
+                        prefetch_row(sums, columns[e])
+                i = order[k]
+                for e in range(starts[i], starts[i + 1]):
+                    q = columns[e]
+                    rate = growth[i] * values[e]
+                    add(sums, q, 0, rate * height)
+                    add(sums, q, 2, -rate)
+                    sums[q, 4] -= 1.0
+                touched += starts[i + 1] - starts[i]
+            # Neither too many nor too few were listed: as many as demand it, and none of these is left.
+            if end - first != demanding or sums[r, 4] != 0:
+                progress[2] = r
+                return False
+            if end == len(order) - 1:
+                size = 0
+                break
+        size -= 1
+        keys[0], heap[0] = keys[size], heap[size]
+        _sink(keys, heap, 0, size)
+    progress[0], progress[1] = size, events
+    return unlisted

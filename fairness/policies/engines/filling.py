@@ -26,7 +26,6 @@ repeated subtraction.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 
 import numba
 import numpy as np
@@ -35,7 +34,7 @@ from numpy.typing import ArrayLike
 from fairness.evidence.pools import job_levels, level_certificate
 from fairness.machine import kernels
 from fairness.machine.compiling import stored
-from fairness.machine.kernels import IntArray, Shares, entry, fingerprint, span
+from fairness.machine.kernels import IntArray, Shares, entry, span
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.policy import Solution, evaluate
 
@@ -109,40 +108,31 @@ def water_fill(
         left = remaining
 
 
-def _kernel(sources: str) -> Callable[..., None]:
-    """The kernel, stored for these sources (see :mod:`fairness.machine.kernels`)."""
-
-    @stored(nogil=True, error_model="numpy")
-    def progressive_filling(
-        task_shares: FloatArray, limits: FloatArray, counts: FloatArray, tasks: FloatArray, growth: FloatArray
-    ) -> None:
-        """Fill ``tasks`` (n_states, n_classes); growth is infinite for classes without demand."""
-        assert sources
-        n_states, n = counts.shape
-        growing = np.empty(n, dtype=np.int64)
-        rates = np.empty(n)
-        caps = np.empty(n)
-        columns = np.empty((FILLING_COLUMNS, task_shares.shape[1]))
-        for state in range(n_states):
-            left = 0
-            for i in range(n):
-                x = counts[state, i]
-                tasks[state, i] = 0.0
-                if x > 0:
-                    rates[i] = x * growth[i]
-                    caps[i] = x * limits[i]
-                    if growth[i] < np.inf:
-                        growing[left] = i
-                        left += 1
-                    else:
-                        # A class without demand is bounded by its limit alone.
-                        tasks[state, i] = caps[i]
-            water_fill(task_shares, growing, left, rates, caps, tasks[state], columns)
-
-    return progressive_filling
-
-
-progressive_filling = _kernel(fingerprint(kernels))
+@stored(kernels, nogil=True, error_model="numpy")
+def progressive_filling(
+    task_shares: FloatArray, limits: FloatArray, counts: FloatArray, tasks: FloatArray, growth: FloatArray
+) -> None:
+    """Fill ``tasks`` (n_states, n_classes); growth is infinite for classes without demand."""
+    n_states, n = counts.shape
+    growing = np.empty(n, dtype=np.int64)
+    rates = np.empty(n)
+    caps = np.empty(n)
+    columns = np.empty((FILLING_COLUMNS, task_shares.shape[1]))
+    for state in range(n_states):
+        left = 0
+        for i in range(n):
+            x = counts[state, i]
+            tasks[state, i] = 0.0
+            if x > 0:
+                rates[i] = x * growth[i]
+                caps[i] = x * limits[i]
+                if growth[i] < np.inf:
+                    growing[left] = i
+                    left += 1
+                else:
+                    # A class without demand is bounded by its limit alone.
+                    tasks[state, i] = caps[i]
+        water_fill(task_shares, growing, left, rates, caps, tasks[state], columns)
 
 
 class FillingPolicy(ABC):

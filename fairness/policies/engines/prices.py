@@ -26,7 +26,7 @@ import numpy as np
 
 from fairness.machine import kernels
 from fairness.machine.compiling import stored
-from fairness.machine.kernels import IntArray, Shares, entry, fingerprint, nonzeros, span
+from fairness.machine.kernels import IntArray, Shares, entry, nonzeros, span
 from fairness.model.problem import FloatArray
 from fairness.policies.engines import filling, interior
 from fairness.policies.engines.interior import BLOCK, COLUMNS, ROWS, factorise, gram, interior_point, solve
@@ -177,41 +177,32 @@ def _solve_states(
         prices[j] = p[j] * unit**alpha if warm else 0.0
 
 
-def _kernels(sources: str) -> tuple[Kernel, Kernel]:
-    """Kernels for few and for many resources, stored for these sources (:mod:`fairness.machine.kernels`)."""
-
-    @stored(nogil=True, error_model="numpy")
-    def few(
-        task_shares: FloatArray,
-        limits: FloatArray,
-        counts: FloatArray,
-        tasks: FloatArray,
-        growth: FloatArray,
-        alpha: float,
-        prices: FloatArray,
-        residuals: FloatArray,
-    ) -> None:
-        assert sources
-        _solve_states(task_shares, limits, counts, tasks, growth, alpha, prices, residuals)
-
-    @stored(nogil=True, error_model="numpy")
-    def many(
-        task_shares: FloatArray,
-        limits: FloatArray,
-        counts: FloatArray,
-        tasks: FloatArray,
-        growth: FloatArray,
-        alpha: float,
-        prices: FloatArray,
-        residuals: FloatArray,
-    ) -> None:
-        assert sources
-        _solve_states(nonzeros(task_shares), limits, counts, tasks, growth, alpha, prices, residuals)
-
-    return few, many
+@stored(kernels, filling, interior, nogil=True, error_model="numpy")
+def _few(
+    task_shares: FloatArray,
+    limits: FloatArray,
+    counts: FloatArray,
+    tasks: FloatArray,
+    growth: FloatArray,
+    alpha: float,
+    prices: FloatArray,
+    residuals: FloatArray,
+) -> None:
+    _solve_states(task_shares, limits, counts, tasks, growth, alpha, prices, residuals)
 
 
-_few, _many = _kernels(fingerprint(kernels, filling, interior))
+@stored(kernels, filling, interior, nogil=True, error_model="numpy")
+def _many(
+    task_shares: FloatArray,
+    limits: FloatArray,
+    counts: FloatArray,
+    tasks: FloatArray,
+    growth: FloatArray,
+    alpha: float,
+    prices: FloatArray,
+    residuals: FloatArray,
+) -> None:
+    _solve_states(nonzeros(task_shares), limits, counts, tasks, growth, alpha, prices, residuals)
 
 
 def price_kernel(

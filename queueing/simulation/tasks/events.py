@@ -320,7 +320,7 @@ def note_path(state: State, log: Log) -> None:
 
 
 def _kernel(sources: str) -> Callable[..., tuple[int, int]]:
-    """The kernel, stored for these sources (see :mod:`fairness.machine.kernels`)."""
+    """The kernel, stored for these sources (see :mod:`fairness.machine.compiling`)."""
 
     @kernel
     def advance(

@@ -369,7 +369,7 @@ def _count_tasks(state: PlacedState, placed: FloatArray) -> None:
 
 
 def _kernel(sources: str) -> Callable[..., tuple[int, int]]:
-    """The kernel, stored for these sources (see :mod:`fairness.machine.kernels`)."""
+    """The kernel, stored for these sources (see :mod:`fairness.machine.compiling`)."""
 
     @kernel
     def advance_placed(

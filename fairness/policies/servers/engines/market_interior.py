@@ -27,15 +27,12 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numba
 import numpy as np
 
 from fairness.arguments.validation import FloatArray
 from fairness.machine.compiling import stored
-from fairness.machine.kernels import IntArray, fingerprint
+from fairness.machine.kernels import IntArray
 from fairness.policies.engines import interior
 from fairness.policies.engines.interior import BLOCK, solve
 
@@ -217,31 +214,22 @@ def _path(
         q += length * d_q
 
 
-def _kernel(sources: str) -> Callable[..., Any]:
-    """Kernel stored for these sources (see :mod:`fairness.machine.kernels`)."""
+@stored(interior, nogil=True, error_model="numpy")
+def interior_market(
+    start: IntArray,
+    classes: IntArray,
+    servers: IntArray,
+    by_class: bool,
+    logs: FloatArray,
+    budgets: FloatArray,
+    log_prices: FloatArray,
+    money: FloatArray,
+    slack: FloatArray,
+) -> int:
+    """Follow the central path; the number of steps.
 
-    @stored(nogil=True, error_model="numpy")
-    def interior_market(
-        start: IntArray,
-        classes: IntArray,
-        servers: IntArray,
-        by_class: bool,
-        logs: FloatArray,
-        budgets: FloatArray,
-        log_prices: FloatArray,
-        money: FloatArray,
-        slack: FloatArray,
-    ) -> int:
-        """Follow the central path; the number of steps.
-
-        Pairs e of class and server, with the logarithm of gamma, come class by class (``by_class``, if there
-        are at least as many classes as servers) or server by server; ``start`` says where. Improves
-        ``log_prices`` and ``money``, of which every class spends some; fills ``slack``.
-        """
-        assert sources
-        return _path(start, classes, servers, by_class, logs, budgets, log_prices, money, slack)
-
-    return interior_market
-
-
-interior_market = _kernel(fingerprint(interior))
+    Pairs e of class and server, with the logarithm of gamma, come class by class (``by_class``, if there
+    are at least as many classes as servers) or server by server; ``start`` says where. Improves
+    ``log_prices`` and ``money``, of which every class spends some; fills ``slack``.
+    """
+    return _path(start, classes, servers, by_class, logs, budgets, log_prices, money, slack)
