@@ -28,7 +28,7 @@ def _row(method: str | Policy, minimum: float, points: int, limit: float | None)
     top = System.with_load(POOL, [1, 1], float(region.relative_loads.max()))
     one = best_seconds(lambda: balanced_fairness(top, tail=1e-8))
     return Row(
-        f"service region, {len(region.points)} points, {region.method}, load up to "
+        f"service region, {len(region.points)} points, {region.name}, load up to "
         f"{region.relative_loads.max():.2f}",
         f"{seconds:.2f} s",
         "on record" if limit is None else f"< {limit:g} s",

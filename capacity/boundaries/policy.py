@@ -19,20 +19,19 @@ of each ray up to the first change of sign that was seen.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from capacity.boundaries.policy_rays import PolicyPoint, PolicyRays
-from capacity.boundaries.rays import mesh, simplex_grid, split, volume
-from capacity.boundaries.region import RayRegion
-from fairness.arguments.validation import frozen, require_whole
-from fairness.display.notebook import shown
-from fairness.errors import ModelError
+from capacity.boundaries.rays import simplex_grid, volume
+from capacity.boundaries.region import RayRegion, traced
+from fairness.arguments.validation import require_whole
+from fairness.machine.work import ProgressOption, watching
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.policy import Policy
@@ -47,29 +46,47 @@ GAP = 0.1
 """Default distance of the confirming tests from the bracket, as a part of the load."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PolicyRegion(RayRegion):
     """Loads at which a policy is stable; made by :func:`policy_stability_region`.
 
-    Numerical evidence, and proof only where ``evidence`` of a point says so.
+    Numerical evidence, and proof only where ``evidence`` of a point says so. What the points span is an inner
+    approximation, flat between the rays; ``contains`` asks for a verdict.
 
     Attributes
     ----------
     problem : Problem or Cluster
-    policy : str
+    policy : policy or scheduler
+    mean_sizes : ndarray of shape (n_classes,)
     precision : float
         Largest width asked of a bracket.
+    confirm : {None, "chain", "simulation"}
+    gap : float
+    options : dict
+        Of the verdicts or the tests.
     points : tuple of PolicyPoint
     faces : ndarray of shape (n_faces, n_classes)
         Neighbouring points, by index: segments for two classes, triangles for three.
     """
 
-    problem: Problem | Cluster
-    policy: str
-    precision: float
-    points: tuple[PolicyPoint, ...]
-    faces: NDArray[np.intp]
-    _rays: PolicyRays = field(repr=False)
+    policy: Policy | Scheduler
+    confirm: str | None = None
+    gap: float = GAP
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def _rays(self) -> PolicyRays:
+        rays = PolicyRays(
+            self.problem, self.policy, self.mean_sizes, self.precision, self.confirm, self.gap, self.options
+        )
+        for point in self.points:
+            rays.remember(point)
+        return rays
+
+    @property
+    def name(self) -> str:
+        """Name of the policy."""
+        return self._rays.name
 
     @cached_property
     def optimal_volume(self) -> float:
@@ -87,22 +104,19 @@ class PolicyRegion(RayRegion):
         outer = np.array([p.outer for p in self.points])[:, None] * self.directions
         return 1.0 - volume(outer, self.faces) / self.optimal_volume
 
-    def to_dataframe(self) -> pd.DataFrame:
-        """One row per point: class loads, bracket, evidence, and whether tests of the random system agree."""
-        frame = pd.DataFrame(self.loads, columns=[f"load {name}" for name in self.problem.job_classes])
-        frame.index.name = "point"
-        for name in ("inner", "outer", "evidence", "outer_evidence", "confirmed", "evaluations"):
-            frame[name] = [getattr(p, name) for p in self.points]
-        return frame
+    def _columns(self) -> list[tuple[str, Sequence[Any]]]:
+        names = ("evidence", "outer_evidence", "confirmed", "evaluations")
+        return [(name, [getattr(p, name) for p in self.points]) for name in names]
 
     def summary(self) -> str:
         """The size of the region, what is lost, the evidence."""
         widest = max(p.outer - p.inner for p in self.points)
         lines = [
-            f"PolicyRegion of {self.policy}: volume {self.volume:.6g}, of {self.optimal_volume:.6g} "
+            f"PolicyRegion of {self.name}: volume {self.volume:.6g}, of {self.optimal_volume:.6g} "
             f"that fit; {100 * self.lost_at_least:.3g} to {100 * self.lost_share:.3g} % are lost",
-            f"  {len(self.points)} boundary points at {self.relative_loads.min():.6g} to "
-            f"{self.relative_loads.max():.6g} of the largest load; brackets at most {widest:.1e} wide",
+            f"  inner approximation by {len(self.points)} boundary points at "
+            f"{self.relative_loads.min():.6g} to {self.relative_loads.max():.6g} of the largest load; "
+            f"brackets at most {widest:.1e} wide",
         ]
         proofs = sum("proved" in p.evidence for p in self.points)
         if proofs < len(self.points):
@@ -112,17 +126,12 @@ class PolicyRegion(RayRegion):
             agree = sum(bool(p.confirmed) for p in tested)
             lines.append(
                 f"  the random system agrees on both sides of {agree} of {len(tested)} points ("
-                f"{self._rays.confirm})"
+                f"{self.confirm})"
             )
         return "\n".join(lines)
 
-    _repr_html_ = shown()
-
-    def __repr__(self) -> str:
-        return self.summary()
-
     def _label(self) -> str:
-        return f"{self.policy} ({100 * self.lost_share:.3g} % lost)"
+        return f"{self.name} ({100 * self.lost_share:.3g} % lost)"
 
     def _mark(self, ax: Axes) -> None:
         """Where the random system was asked as well."""
@@ -141,6 +150,8 @@ def policy_stability_boundary(
     precision: float = 1e-4,
     confirm: str | None = None,
     gap: float = GAP,
+    progress: ProgressOption = None,
+    time_limit: float | None = None,
     **options: Any,
 ) -> PolicyPoint:
     """Where one ray leaves the stability region of a policy; any number of classes.
@@ -149,7 +160,7 @@ def policy_stability_boundary(
     ----------
     direction : array_like of shape (n_classes,)
         Class loads, on any scale; >= 0. Classes with entry 0 have no arrivals.
-    problem, policy, mean_sizes, precision, confirm, gap, **options
+    problem, policy, mean_sizes, precision, confirm, gap, progress, time_limit, **options
         As in :func:`policy_stability_region`.
 
     Returns
@@ -173,8 +184,9 @@ def policy_stability_boundary(
     array([0.125, 0.25 , 0.   , 0.125])
     """
     rays = PolicyRays(problem, policy, mean_sizes, precision, confirm, gap, options)
-    point = rays.point(rays.scaled(direction))
-    return point if confirm is None else rays.confirmed(point)
+    with watching(progress, time_limit):
+        point = rays.point(rays.scaled(direction))
+        return point if confirm is None else rays.confirmed(point)
 
 
 def policy_stability_region(
@@ -187,6 +199,8 @@ def policy_stability_region(
     confirm: str | None = None,
     confirm_points: int = 3,
     gap: float = GAP,
+    progress: ProgressOption = None,
+    time_limit: float | None = None,
     **options: Any,
 ) -> PolicyRegion:
     """Loads at which a policy is stable, and what it loses against the optimal region; numerical evidence.
@@ -212,6 +226,8 @@ def policy_stability_region(
         How many, spread over the points where all classes have a load.
     gap : float
         The tests are at loads (1 - gap) inner and (1 + gap) outer.
+    progress, time_limit
+        As in :func:`capacity.service_region`.
     **options
         Passed to :func:`queueing.fluid.verdict.fluid_verdict` (starts, rng, max_evaluations, theorems), or,
         for a scheduler, to :func:`capacity.boundaries.growth_tests.simulation_test` (events, replications,
@@ -227,7 +243,8 @@ def policy_stability_region(
         If an argument is wrong, there are more than three classes, a job class has a limit of tasks, or the
         policy depends on more than proportions.
     NotConvergedError
-        If a verdict is undecided away from the boundary; the message names the ray and the load.
+        If a verdict is undecided away from the boundary (the message names the ray and the load), or the
+        time is over. ``best`` is the region of the points found by then, None where they span none.
 
     Examples
     --------
@@ -243,34 +260,36 @@ def policy_stability_region(
     0.0
     """
     rays = PolicyRays(problem, policy, mean_sizes, precision, confirm, gap, options)
-    n = problem.n_classes
-    if n > 3:
-        raise ModelError(
-            f"a whole region needs at most 3 classes, but there are {n}; take policy_stability_boundary for "
-            "one ray"
-        )
-    require_whole("points", points, {1: 1, 2: 3, 3: 10}[n])
     require_whole("confirm_points", confirm_points, 1)
-    largest = np.array([rays.scaled(axis).max() for axis in np.eye(n)])
-    weights = _first(simplex_grid(n, points // 3 if n == 2 else max(10, points // 2)), rays, largest)
-    found = [rays.point(rays.scaled(w * largest)) for w in weights]
-    least = 0.25 / points ** (1.0 / max(1, n - 1))
-    while n > 1 and len(found) < points:
-        new = split(weights, np.array([p.loads for p in found]) / largest, least)
-        if new is None:
-            break
-        weights = np.vstack([weights, new])
-        found.append(rays.point(rays.scaled(new * largest)))
-    if n == 2:
-        order = np.argsort(weights[:, 1], kind="stable")
-        weights, found = weights[order], [found[k] for k in order]
-    if confirm is not None:
-        full = [k for k, p in enumerate(found) if (p.direction > 0).all()] or [0]
+    n = problem.n_classes
+
+    def grid(largest: FloatArray) -> FloatArray:
+        return _first(simplex_grid(n, points // 3 if n == 2 else max(10, points // 2)), rays, largest)
+
+    def build(found: tuple[PolicyPoint, ...], faces: NDArray[np.intp]) -> PolicyRegion:
+        return PolicyRegion(
+            problem=problem, policy=policy, mean_sizes=rays.mean_sizes, precision=rays.precision,
+            confirm=confirm, gap=rays.gap, options=options, points=found, faces=faces,
+        )  # fmt: skip
+
+    region = traced(
+        rays,
+        points,
+        least={1: 1, 2: 3, 3: 10},
+        single="policy_stability_boundary",
+        grid=grid,
+        build=build,
+        progress=progress,
+        time_limit=time_limit,
+    )
+    if confirm is None:
+        return region
+    found = list(region.points)
+    full = [k for k, p in enumerate(found) if (p.direction > 0).all()] or [0]
+    with watching(progress, time_limit):
         for k in np.unique(np.linspace(0, len(full) - 1, confirm_points + 2).round().astype(int)[1:-1]):
             found[full[k]] = rays.confirmed(found[full[k]])
-    return PolicyRegion(
-        problem, rays.name, float(precision), tuple(found), frozen(mesh(weights)), rays
-    )  # fmt: skip
+    return replace(region, points=tuple(found))
 
 
 def _first(grid: FloatArray, rays: PolicyRays, largest: FloatArray) -> FloatArray:

@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike
 
 from capacity.boundaries.growth_tests import EVENTS, GrowthTest, chain_test, is_scheduler, simulation_test
 from capacity.boundaries.rays import Crossing, crossing
-from capacity.regions.divisible_tasks import stability_region
-from fairness.arguments.validation import frozen, model_array, require_number
+from capacity.boundaries.region import RayPoint, Rays
+from fairness.arguments.validation import frozen, require_number
 from fairness.errors import ModelError, NotConvergedError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
@@ -42,7 +42,7 @@ CONFIRM = (None, "chain", "simulation")
 
 
 @dataclass(frozen=True, eq=False)
-class PolicyPoint:
+class PolicyPoint(RayPoint):
     """Where one ray leaves the region of stability, with the evidence.
 
     Attributes
@@ -61,18 +61,10 @@ class PolicyPoint:
         Of the random system, somewhat inside and somewhat outside of the bracket.
     """
 
-    direction: FloatArray
-    inner: float
-    outer: float
     evidence: str
     outer_evidence: str
     evaluations: int
     tests: tuple[GrowthTest, ...] = ()
-
-    @property
-    def loads(self) -> FloatArray:
-        """Class loads at the inner end, (n_classes,), tasks."""
-        return self.inner * self.direction
 
     @property
     def confirmed(self) -> bool | None:
@@ -83,8 +75,8 @@ class PolicyPoint:
         return all(t.says == ("settles" if t.relative_load < middle else "grows") for t in self.tests)
 
 
-class PolicyRays:
-    """The verdicts on rays; remembers where the last rays ended."""
+class PolicyRays(Rays):
+    """The verdicts on rays."""
 
     def __init__(
         self,
@@ -96,7 +88,7 @@ class PolicyRays:
         gap: float,
         options: dict[str, Any],
     ) -> None:
-        precision = require_number("precision", precision, above=0, most=0.1, hint=", a relative load")
+        super().__init__(problem, precision)
         gap = require_number("gap", gap, above=0, below=1, hint=", a relative load")
         if confirm not in CONFIRM:
             raise ModelError(f"confirm must be None, 'chain' or 'simulation'; got {confirm!r}")
@@ -105,40 +97,32 @@ class PolicyRays:
             raise ModelError(f"policy must be a policy or a scheduler of tasks; got {policy!r}")
         if self.scheduler and confirm is not None:
             raise ModelError("schedulers are judged by simulation already; leave confirm out")
-        self.region = stability_region(problem)
-        self.problem, self.policy = problem, policy
+        self.policy = policy
         self.name = policy.name if self.scheduler else policy_name(policy)
         self.mean_sizes = System(problem, np.zeros(problem.n_classes), mean_sizes).mean_sizes
-        self.precision, self.confirm, self.gap, self.options = precision, confirm, gap, options
-        self._ended: list[tuple[FloatArray, float]] = []
-
-    def scaled(self, direction: ArrayLike) -> FloatArray:
-        """Validated direction, scaled to the boundary of what any policy carries."""
-        n = self.problem.n_classes
-        d = model_array("direction", direction, self.problem, "job_classes")
-        if d.shape != (n,) or not (np.isfinite(d) & (d >= 0)).all() or not d.any():
-            raise ModelError(
-                f"direction must list {n} class loads, finite and >= 0, not all 0; got {direction!r}"
-            )
-        d = d / d.max()
-        scale = float(self.region.max_scale(d))
-        if not 0 < scale < np.inf:
-            why = "a class that demands a resource of capacity 0" if scale == 0 else "no class with demands"
-            raise ModelError(f"direction gives load to {why}, so there is no boundary; change its entries")
-        result: FloatArray = d * scale
-        return result
+        self.confirm, self.gap, self.options = confirm, gap, options
 
     def system(self, direction: FloatArray, u: float) -> System:
         """The system at part u of the largest load."""
         return System(self.problem, u * direction / self.mean_sizes, self.mean_sizes)
 
-    def point(self, direction: FloatArray) -> PolicyPoint:
-        """The boundary on one ray, a direction made by :meth:`scaled`."""
-        found = self._simulated(direction) if self.scheduler else self._fluid(direction)
-        near = (float(np.abs(direction - d).max()) for d, _ in self._ended)
-        if min(near, default=1.0) > 0:
-            self._ended.append((direction, (found.inner + found.outer) / 2))
-        return found
+    def _found(self, direction: FloatArray) -> PolicyPoint:
+        return self._simulated(direction) if self.scheduler else self._fluid(direction)
+
+    def _keeps(self, loads: FloatArray) -> bool:
+        """Whether the policy is stable, by one verdict or test."""
+        if self.scheduler:
+            test, _ = self._tested(self.system(loads, 1.0))
+            says, evidence = {"settles": "stable", "grows": "unstable"}.get(test.says), test.evidence
+        else:
+            verdict = self.verdict(loads, 1.0)
+            says, evidence = verdict.status, verdict.evidence
+        if says not in ("stable", "unstable"):
+            raise NotConvergedError(
+                f"the stability of {self.name} at loads {loads} is not decided, they may lie on the "
+                f"boundary: {evidence}"
+            )
+        return says == "stable"
 
     def confirmed(self, point: PolicyPoint) -> PolicyPoint:
         """The same point with tests of the random system on both sides."""
@@ -189,12 +173,8 @@ class PolicyRays:
 
     def _guess(self, direction: FloatArray) -> float:
         """Where the nearest ray ended; just below load 1 for the first."""
-        last = 1.0 - self.precision / 2
-        if not self._ended:
-            return last
-        unit = direction / direction.sum()
-        _, u = min((float(np.abs(d / d.sum() - unit).sum()), u) for d, u in self._ended)
-        return min(max(u, self.precision), last)
+        last, u = 1.0 - self.precision / 2, self._learnt(direction)
+        return last if u is None else min(max(u, self.precision), last)
 
     def _simulated(self, direction: FloatArray) -> PolicyPoint:
         inner, outer, evaluations = 0.0, 1.0, 0

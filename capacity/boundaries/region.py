@@ -1,38 +1,155 @@
-"""Regions known by brackets on rays: what regions of guaranteed service and of policies have in common."""
+"""Regions known by brackets on rays: one engine, whatever the margin that changes its sign on a ray.
+
+:class:`Rays` knows where single rays leave the region (:mod:`capacity.boundaries.rays` finds the crossing);
+:func:`traced` chooses the rays, more of them where the boundary bends; a :class:`RayRegion` is what the
+points span: an approximation from inside, flat between the rays, with the evidence of every point. It need
+not be convex, as the margin may do what it likes between the rays.
+"""
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from capacity.boundaries.rays import volume
-from fairness.arguments.validation import frozen
+from capacity.boundaries.rays import mesh, split, volume
+from capacity.regions.divisible_tasks import StabilityRegion, stability_region
+from capacity.regions.load_region import Facets, checked_loads
+from capacity.regions.plotting import draw_faces, load_axes
+from fairness.arguments.validation import frozen, model_array, require_number, require_whole
 from fairness.display.lettering import label
-from fairness.errors import ModelError
-from fairness.model.problem import FloatArray
+from fairness.display.result import Result
+from fairness.errors import ModelError, NotConvergedError
+from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
+from fairness.model.cluster import Cluster
+from fairness.model.problem import FloatArray, Problem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["RayRegion"]
+__all__ = ["RayPoint", "RayRegion", "Rays", "traced"]
+
+FLAT = 1e-9
+"""A point beyond a face by less than this, relatively, makes the region no less convex."""
 
 
-class RayRegion(ABC):
-    """Bracketed points on rays, joined by flat faces; a base for frozen dataclasses.
+@dataclass(frozen=True, eq=False)
+class RayPoint:
+    """Where one ray leaves a region.
 
-    The fields ``points`` (with ``direction``, ``loads`` and ``inner``), ``faces`` and ``_rays`` are those of
-    :class:`~capacity.ServiceRegion` and :class:`~capacity.PolicyRegion`.
+    Attributes
+    ----------
+    direction : ndarray of shape (n_classes,), tasks
+        The ray, scaled to the largest load that fits.
+    inner, outer : float
+        Parts of that load: inside at ``inner`` (or it is 0), outside at ``outer`` (or it is 1).
     """
 
-    problem: Any
-    points: Any
+    direction: FloatArray
+    inner: float
+    outer: float
+
+    @property
+    def loads(self) -> FloatArray:
+        """Class loads at the inner end, (n_classes,), tasks."""
+        return self.inner * self.direction
+
+
+class Rays(ABC):
+    """Where rays leave a region; remembers where the last ones did."""
+
+    def __init__(self, problem: Problem | Cluster, precision: float) -> None:
+        self.problem = problem
+        self.precision = require_number("precision", precision, above=0, most=0.1, hint=", a relative load")
+        self.region: StabilityRegion = stability_region(problem)
+        self._ended: list[tuple[FloatArray, float]] = []
+
+    def scaled(self, direction: ArrayLike) -> FloatArray:
+        """Validated direction, scaled to the boundary of what fits."""
+        n = self.problem.n_classes
+        d = model_array("direction", direction, self.problem, "job_classes")
+        if d.shape != (n,) or not (np.isfinite(d) & (d >= 0)).all() or not d.any():
+            raise ModelError(
+                f"direction must list {n} class loads, finite and >= 0, not all 0; got {direction!r}"
+            )
+        d = d / d.max()
+        scale = float(self.region.max_scale(d))
+        if scale == 0:
+            name = next(self.problem.job_classes[i] for i in self.region.pinned if d[i] > 0)
+            raise ModelError(
+                f"direction gives load to class {name!r}, which never runs, as it demands a resource of "
+                "capacity 0, so there is no boundary; set its entry to 0"
+            )
+        if scale == np.inf:
+            raise ModelError(
+                "direction gives load to classes without demands only: their load has no boundary; add a "
+                "class with demands"
+            )
+        result: FloatArray = d * scale
+        return result
+
+    def point(self, direction: FloatArray) -> Any:
+        """The boundary on one ray, a direction made by :meth:`scaled`."""
+        found = self._found(direction)
+        self.remember(found)
+        return found
+
+    def remember(self, point: RayPoint) -> None:
+        """Learn from a point where the next ray may end."""
+        if all(np.abs(point.direction - d).max() > 0 for d, _ in self._ended):
+            self._ended.append((point.direction, self._lesson(point)))
+
+    def keeps(self, loads: FloatArray) -> bool:
+        """Whether loads of shape (n_classes,) are inside, by computing there."""
+        if (loads < 0).any():
+            return False
+        return not loads.any() or bool(self.region.contains(loads) and self._keeps(loads))
+
+    @abstractmethod
+    def _found(self, direction: FloatArray) -> RayPoint:
+        """The boundary on one ray."""
+
+    @abstractmethod
+    def _keeps(self, loads: FloatArray) -> bool:
+        """Whether loads that fit, not all 0, are inside."""
+
+    def _lesson(self, point: RayPoint) -> float:
+        """What a point says about other rays: where it lies."""
+        return (point.inner + point.outer) / 2
+
+    def _learnt(self, direction: FloatArray) -> float | None:
+        """The lesson of the nearest ray; None for the first."""
+        unit = direction / direction.sum()
+        near = [(float(np.abs(d / d.sum() - unit).sum()), lesson) for d, lesson in self._ended]
+        return min(near)[1] if near else None
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class RayRegion(Result):
+    """Bracketed points on rays, joined by flat faces: an approximation from inside.
+
+    Attributes
+    ----------
+    problem : Problem or Cluster
+    mean_sizes : ndarray of shape (n_classes,)
+    precision : float
+        Largest width of a bracket, as a part of the largest load.
+    points : tuple of RayPoint
+    faces : ndarray of shape (n_faces, n_classes)
+        Neighbouring points, by index: segments for two classes, triangles for three.
+    """
+
+    problem: Problem | Cluster
+    mean_sizes: FloatArray
+    precision: float
+    points: tuple[Any, ...]
     faces: NDArray[np.intp]
-    _rays: Any
 
     @cached_property
     def directions(self) -> FloatArray:
@@ -50,51 +167,116 @@ class RayRegion(ABC):
         return frozen(np.array([p.inner for p in self.points]))
 
     @cached_property
+    def vertices(self) -> FloatArray:
+        """The origin and the inner ends of the brackets, shape (n_points + 1, n_classes), tasks."""
+        return frozen(np.vstack([np.zeros(self.problem.n_classes), self.loads]))
+
+    @cached_property
+    def facets(self) -> Facets:
+        """Planes through the flat faces as arrays, normals @ loads <= offsets; ``A, b = region.facets``.
+
+        Together they describe the inner approximation if it is :attr:`convex`; otherwise the inequality of a
+        face holds for the loads whose ray meets this face.
+        """
+        unit = self.directions.max(axis=0)
+        corners = self.loads[self.faces] / unit
+        minus = -np.ones((*corners.shape[:2], 1))
+        # The plane p x = t through n points: the kernel of n equations in n + 1 unknowns.
+        plane = np.linalg.svd(np.concatenate([corners, minus], axis=2))[2][:, -1]
+        middle = (self.directions[self.faces] / unit).mean(axis=1)
+        plane *= np.where((plane[:, :-1] * middle).sum(axis=1) < 0, -1.0, 1.0)[:, None]
+        # Offset 1, but where the face goes through the origin.
+        size = np.where(plane[:, -1] > FLAT, plane[:, -1], 1.0)[:, None]
+        return Facets(frozen(plane[:, :-1] / unit / size), frozen(plane[:, -1] / size[:, 0]))
+
+    @property
+    def facet_names(self) -> tuple[str, ...]:
+        """Names of the faces: "face 1", "face 2", ..."""
+        return tuple(f"face {k + 1}" for k in range(len(self.faces)))
+
+    @cached_property
+    def convex(self) -> bool:
+        """Whether the inner approximation is convex: all points obey the inequalities of all faces."""
+        normals, offsets = self.facets
+        return bool((self.loads @ normals.T <= offsets + FLAT).all())
+
+    @cached_property
     def volume(self) -> float:
         """Volume (area) inside the inner ends joined by flat faces, tasks to the power n_classes."""
         return volume(self.loads, self.faces)
+
+    @cached_property
+    @abstractmethod
+    def _rays(self) -> Rays:
+        """The engine that found the points."""
+
+    def contains(self, loads: ArrayLike) -> Any:
+        """Whether loads of shape (..., n_classes) are inside, by computing there, not by the points.
+
+        Raises
+        ------
+        ModelError
+            If the shape is wrong or a load is not finite.
+        NotConvergedError
+            If loads are so close to the boundary that the accuracy does not decide, or nothing could be
+            computed there.
+        """
+        rho = checked_loads(self.problem, loads)
+        inside = np.array([self._rays.keeps(row) for row in rho.reshape(-1, rho.shape[-1])], dtype=bool)
+        return bool(inside[0]) if rho.ndim == 1 else inside.reshape(rho.shape[:-1])
 
     def boundary(self, direction: ArrayLike) -> Any:
         """Where the ray through ``direction`` (class loads, any scale) leaves the region."""
         return self._rays.point(self._rays.scaled(direction))
 
+    def max_scale(self, mix: ArrayLike) -> float:
+        """Largest t seen such that t*mix is inside: the inner end of its bracket; mix as a direction."""
+        loads = self.boundary(mix).loads
+        at = int(np.argmax(loads))
+        return float(loads[at] / model_array("mix", mix, self.problem, "job_classes")[at])
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per point: class loads, bracket, evidence."""
+        frame = pd.DataFrame(self.loads, columns=[f"load {name}" for name in self.problem.job_classes])
+        frame.index.name = "point"
+        for name in ("inner", "outer"):
+            frame[name] = [getattr(p, name) for p in self.points]
+        for name, values in self._columns():
+            frame[name] = values
+        return frame
+
+    @abstractmethod
+    def _columns(self) -> list[tuple[str, Sequence[Any]]]:
+        """What a table says of the points besides."""
+
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the region of two or three classes inside the stability region (dashed)."""
-        n = self.problem.n_classes
-        if n not in (2, 3):
-            raise ModelError(f"a plot needs 2 or 3 classes; here {n}")
-        import matplotlib.pyplot as plt
+        """Draw the region of two or three classes inside the stability region (dashed).
 
-        labels = [label(f"load of {name} (tasks)") for name in self.problem.job_classes]
-        if n == 3:
-            axes: Any = plt.figure().add_subplot(projection="3d") if ax is None else ax
-            self._draw_faces(axes)
-            axes.set(xlabel=labels[0], ylabel=labels[1], zlabel=labels[2])
-            return cast("Axes", axes)
-        ax = plt.figure().add_subplot() if ax is None else ax
-        ax.plot(*_turned(self._outline()).T, "--", color="0.5", label="stability region")
+        Raises
+        ------
+        ModelError
+            If there are not two or three classes.
+        """
+        axes = load_axes(self.problem.job_classes, ax)
+        if self.problem.n_classes == 3:
+            top = self.directions.max(axis=0)
+            around: Any = {"alpha": 0.08, "facecolor": "0.5", "edgecolor": "0.7", "linewidths": 0.5}
+            inner: Any = {"alpha": 0.5, "facecolor": "C0", "edgecolor": "0.3", "linewidths": 0.5}
+            draw_faces(axes, self.directions[self.faces], top, **around)
+            draw_faces(axes, self.loads[self.faces], top, **inner)
+            axes.set(title=label(self._label()))
+            return axes
+        # The corners of the stability region belong to its outline, whatever rays were taken.
+        corners = self._rays.region.vertices
+        outline = np.vstack([self.directions, corners[corners.any(axis=1)]])
+        axes.plot(*_turned(outline).T, "--", color="0.5", label="stability region")
         inside = _turned(self.loads)
-        ax.fill(*np.vstack([[0.0, 0.0], inside]).T, alpha=0.2, color="C0", linewidth=0)
-        ax.plot(*inside.T, color="C0", label=label(self._label()))
-        self._mark(ax)
-        ax.set(xlabel=labels[0], ylabel=labels[1], xlim=(0, None), ylim=(0, None))
-        ax.legend()
-        return ax
-
-    def _draw_faces(self, axes: Any) -> None:
-        from mpl_toolkits.mplot3d.art3d import Poly3DCollection
-
-        for values, style in (
-            (self.directions, {"alpha": 0.08, "facecolor": "0.5", "edgecolor": "0.7"}),
-            (self.loads, {"alpha": 0.5, "facecolor": "C0", "edgecolor": "0.3"}),
-        ):
-            axes.add_collection3d(Poly3DCollection(values[self.faces], linewidths=0.5, **style))
-        top = self.directions.max(axis=0)
-        axes.set(xlim=(0, top[0]), ylim=(0, top[1]), zlim=(0, top[2]), title=label(self._label()))
-
-    def _outline(self) -> FloatArray:
-        """Points of the boundary of the stability region, in any order."""
-        return self.directions
+        axes.fill(*np.vstack([[0.0, 0.0], inside]).T, alpha=0.2, color="C0", linewidth=0)
+        axes.plot(*inside.T, color="C0", label=label(self._label()))
+        self._mark(axes)
+        axes.set(xlim=(0, None), ylim=(0, None))
+        axes.legend()
+        return axes
 
     @abstractmethod
     def _label(self) -> str:
@@ -105,6 +287,87 @@ class RayRegion(ABC):
         """Add what is known of single points."""
 
 
+Region = TypeVar("Region", bound=RayRegion)
+
+
+def traced(
+    rays: Rays,
+    points: int,
+    least: dict[int, int],
+    single: str,
+    grid: Callable[[FloatArray], FloatArray],
+    build: Callable[[tuple[Any, ...], NDArray[np.intp]], Region],
+    progress: ProgressOption,
+    time_limit: float | None,
+) -> Region:
+    """The region of up to ``points`` boundary points, first on a grid, then where the boundary bends.
+
+    Parameters
+    ----------
+    least : dict
+        Fewest points by the number of classes.
+    single : str
+        The function for one ray, which more classes have to take.
+    grid : callable
+        Gives the first directions, points of the unit simplex in units of the largest loads, which it is
+        given.
+    build : callable
+        Makes the region of points and faces.
+
+    Raises
+    ------
+    ModelError
+        If there are too many classes or too few points, or a class has no boundary.
+    NotConvergedError
+        If a point could not be found, or the time is over; ``best`` is the region of the points found by
+        then, None where they span none. A KeyboardInterrupt has the same ``best``.
+    """
+    problem, region = rays.problem, rays.region
+    n = problem.n_classes
+    if n > max(least):
+        raise ModelError(
+            f"a whole region needs at most {max(least)} classes, but there are {n}; take {single} for one ray"
+        )
+    require_whole("points", points, least[n])
+    for i in (*region.pinned, *region.free):
+        why = "demands a resource of capacity 0" if i in region.pinned else "has no demands"
+        raise ModelError(
+            f"class {problem.job_classes[i]!r} {why}, so the region has no boundary in its direction; take "
+            f"{single} for rays, or leave the class out"
+        )
+    largest = region.max_scale(np.eye(n))
+    weights = grid(largest)
+    start, shortest = len(weights), 0.25 / points ** (1.0 / max(1, n - 1))
+    found: list[Any] = []
+
+    def spanned() -> Region | None:
+        if len(found) < start:
+            return None
+        used, ordered = weights[: len(found)], found
+        if n == 2:
+            order = np.argsort(used[:, 1], kind="stable")
+            used, ordered = used[order], [found[k] for k in order]
+        return build(tuple(ordered), frozen(mesh(used)))
+
+    try:
+        with watching(progress, time_limit), Task("the region", points, "rays") as work:
+            while len(found) < len(weights):
+                found.append(rays.point(rays.scaled(weights[len(found)] * largest)))
+                work.advance()
+                if n > 1 and start <= len(found) < points and len(found) == len(weights):
+                    new = split(weights, np.array([p.loads for p in found]) / largest, shortest)
+                    weights = weights if new is None else np.vstack([weights, new])
+    except (NotConvergedError, KeyboardInterrupt) as error:
+        # A point is no region.
+        error.best = spanned()  # type: ignore[union-attr]
+        raise
+    except OutOfTime as stop:
+        raise stopped(stop, f"{len(found)} of {points} points are known", spanned()) from None
+    complete = spanned()
+    assert complete is not None, "the grid is complete"
+    return complete
+
+
 def _turned(points: FloatArray) -> FloatArray:
     """Points of the plane in the order of their angles."""
-    return points[np.argsort([math.atan2(y, x) for x, y in points], kind="stable")]
+    return points[np.argsort(np.arctan2(points[:, 1], points[:, 0]), kind="stable")]

@@ -26,24 +26,23 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from capacity.boundaries.rays import mesh, simplex_grid, split
-from capacity.boundaries.region import RayRegion
-from capacity.boundaries.service_rays import ServicePoint, ServiceRays, service_rays
+from capacity.boundaries.rays import simplex_grid
+from capacity.boundaries.region import RayRegion, traced
+from capacity.boundaries.service_rates import rate_model
+from capacity.boundaries.service_rays import ServicePoint, ServiceRays
 from capacity.boundaries.service_simulation import Simulated, SimulatedRays
-from capacity.regions.divisible_tasks import stability_region
-from fairness.arguments.validation import frozen, model_array, require_whole
+from fairness.arguments.validation import frozen, model_array, require, require_number, require_whole
 from fairness.display.lettering import label
-from fairness.display.notebook import shown
-from fairness.errors import ModelError, NotConvergedError
-from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
+from fairness.errors import ModelError
+from fairness.machine.work import ProgressOption, watching
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.policy import Policy
 
@@ -53,34 +52,54 @@ if TYPE_CHECKING:
 __all__ = ["ServicePoint", "ServiceRegion", "Simulated", "service_boundary", "service_region"]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ServiceRegion(RayRegion):
     """Loads with guaranteed mean service rates; made by :func:`service_region`.
+
+    What the points span is an inner approximation, flat between the rays; ``contains`` computes.
 
     Attributes
     ----------
     problem : Problem
-    method : str
-        "bound", "balanced" or the name of the policy.
-    evidence : str
-        What the bracket of a point rests on.
+    method : {"bound", "balanced"}, policy or Simulated
+        How the service rates are found.
     minimum_service_rates, mean_sizes : ndarray of shape (n_classes,)
     precision : float
         Largest width of a bracket, in relative load.
+    max_states : int, optional
     points : tuple of ServicePoint
     faces : ndarray of shape (n_faces, n_classes)
         Neighbouring points, by index: segments for two classes, triangles for three.
     """
 
     problem: Problem
-    method: str
-    evidence: str
+    method: str | Policy | Simulated
     minimum_service_rates: FloatArray
-    mean_sizes: FloatArray
-    precision: float
-    points: tuple[ServicePoint, ...]
-    faces: NDArray[np.intp]
-    _rays: ServiceRays = field(repr=False)
+    max_states: int | None = None
+
+    @cached_property
+    def _rays(self) -> ServiceRays:
+        rays = _rays(
+            self.problem,
+            self.method,
+            self.minimum_service_rates,
+            self.mean_sizes,
+            self.precision,
+            self.max_states,
+        )
+        for point in self.points:
+            rays.remember(point)
+        return rays
+
+    @property
+    def name(self) -> str:
+        """ "bound", "balanced" or the name of the policy."""
+        return self._rays.model.name
+
+    @property
+    def evidence(self) -> str:
+        """What the bracket of a point rests on."""
+        return self._rays.model.evidence
 
     @cached_property
     def binding(self) -> NDArray[np.intp]:
@@ -95,41 +114,19 @@ class ServiceRegion(RayRegion):
     @cached_property
     def share(self) -> float:
         """:attr:`volume` over that of the stability region."""
-        return self.volume / stability_region(self.problem).volume
+        return self.volume / self._rays.region.volume
 
-    def contains(self, loads: ArrayLike) -> Any:
-        """Whether loads of shape (..., n_classes) are inside, by computing the service rates there.
-
-        Raises
-        ------
-        ModelError
-            If the shape is wrong or a load is not finite.
-        NotConvergedError
-            If loads are so close to the boundary that the accuracy of the rates does not decide, or a law
-            could not be computed.
-        """
-        rho = model_array("loads", loads, self.problem, "job_classes")
-        n = self.problem.n_classes
-        if rho.ndim == 0 or rho.shape[-1] != n or not np.isfinite(rho).all():
-            raise ModelError(
-                f"loads must be finite with a last axis of the {n} classes; got shape {rho.shape}"
-            )
-        inside = np.array([self._rays.keeps(point) for point in rho.reshape(-1, n)], dtype=bool)
-        return bool(inside[0]) if rho.ndim == 1 else inside.reshape(rho.shape[:-1])
-
-    def to_dataframe(self) -> pd.DataFrame:
-        """One row per point: class loads, relative load and its outer end, binding class, evidence."""
+    def _columns(self) -> list[tuple[str, Sequence[Any]]]:
         names = self.problem.job_classes
-        frame = pd.DataFrame(self.loads, columns=[f"load {name}" for name in names])
-        frame.index.name = "point"
-        frame["relative_load"] = self.relative_loads
-        frame["outer"] = [p.outer for p in self.points]
-        frame["binding"] = [names[p.binding] for p in self.points]
-        for name, rates in zip(names, np.array([p.service_rates for p in self.points]).T, strict=True):
-            frame[f"service_rate {name}"] = rates
-        for name in ("tail_mass", "residual", "monotone", "evaluations"):
-            frame[name] = [getattr(p, name) for p in self.points]
-        return frame
+        rates = np.array([p.service_rates for p in self.points]).T
+        return [
+            ("binding", [names[k] for k in self.binding]),
+            *((f"service_rate {name}", row) for name, row in zip(names, rates, strict=True)),
+            *(
+                (name, [getattr(p, name) for p in self.points])
+                for name in ("tail_mass", "residual", "monotone", "evaluations")
+            ),
+        ]
 
     def summary(self) -> str:
         """What a person wants to read: the guarantee, the size of the region, the evidence."""
@@ -138,10 +135,10 @@ class ServiceRegion(RayRegion):
         sets = ", ".join(f"{names[i]} at {int(np.sum(self.binding == i))}" for i in np.unique(self.binding))
         rising = sum(not p.monotone for p in self.points)
         lines = [
-            f"ServiceRegion ({self.method}): mean tasks of an active job {least}",
+            f"ServiceRegion ({self.name}): mean tasks of an active job {least}",
             f"  volume {self.volume:.6g}, {100 * self.share:.4g} % of the stability region",
-            f"  {len(self.points)} boundary points, relative loads {self.relative_loads.min():.6g} to "
-            f"{self.relative_loads.max():.6g}; set by {sets}",
+            f"  inner approximation by {len(self.points)} boundary points, relative loads "
+            f"{self.relative_loads.min():.6g} to {self.relative_loads.max():.6g}; set by {sets}",
             f"  brackets at most {max(p.outer - p.inner for p in self.points):.1e} wide; {self.evidence}, "
             f"tail mass at most {max(p.tail_mass for p in self.points):.1e}",
         ]
@@ -152,18 +149,8 @@ class ServiceRegion(RayRegion):
             )
         return "\n".join(lines)
 
-    _repr_html_ = shown()
-
-    def __repr__(self) -> str:
-        return self.summary()
-
     def _label(self) -> str:
-        return f"service region ({self.method})"
-
-    def _outline(self) -> FloatArray:
-        # The corners of the stability region belong to its outline, whatever rays were taken.
-        corners = stability_region(self.problem).vertices
-        return np.vstack([self.directions, corners[corners.any(axis=1)]])
+        return f"service region ({self.name})"
 
     def _mark(self, ax: Axes) -> None:
         """Which class sets the boundary where."""
@@ -285,55 +272,23 @@ def service_region(
     """
     rays = _rays(problem, method, minimum_service_rate, mean_sizes, precision, max_states)
     n = problem.n_classes
-    if n > 3:
-        raise ModelError(
-            f"a whole boundary needs at most 3 classes, but there are {n}; take service_boundary for one ray"
-        )
-    require_whole("points", points, {1: 1, 2: 3, 3: 6}[n])
-    for i in np.flatnonzero(problem.blocked | ~problem.demands.any(axis=1)):
-        why = "demands a resource of capacity 0" if problem.blocked[i] else "has no demands"
-        raise ModelError(
-            f"class {problem.job_classes[i]!r} {why}, so the region has no boundary in its direction; take "
-            "service_boundary for rays, or leave the class out"
-        )
-    largest = 1.0 / problem.task_shares.max(axis=1)
-    weights = simplex_grid(n, points // 3 if n == 2 else points // 2)
-    least = 0.25 / points ** (1.0 / max(1, n - 1))
-    found: list[ServicePoint] = []
 
-    def region(weights: FloatArray) -> ServiceRegion:
-        ordered = found
-        if n == 2:
-            order = np.argsort(weights[:, 1], kind="stable")
-            weights, ordered = weights[order], [found[k] for k in order]
-        model = rays.model
+    def build(found: tuple[ServicePoint, ...], faces: NDArray[np.intp]) -> ServiceRegion:
         return ServiceRegion(
-            problem, model.name, model.evidence, rays.minimum, model.mean_sizes, float(precision),
-            tuple(ordered), frozen(mesh(weights)), rays,
+            problem=problem, method=method, minimum_service_rates=rays.minimum, max_states=max_states,
+            mean_sizes=rays.model.mean_sizes, precision=rays.precision, points=found, faces=faces,
         )  # fmt: skip
 
-    grid = len(weights)
-    try:
-        with watching(progress, time_limit), Task("the region", points, "rays") as work:
-            for w in weights:
-                found.append(rays.point(rays.scaled(w * largest)))
-                work.advance()
-            while n > 1 and len(found) < points:
-                ends = np.array([p.loads for p in found]) / largest
-                new = split(weights, ends, least)
-                if new is None:
-                    break
-                found.append(rays.point(rays.scaled(new * largest)))
-                weights = np.vstack([weights, new])
-                work.advance()
-    except (NotConvergedError, KeyboardInterrupt) as error:
-        # A point is no region.
-        error.best = region(weights[: len(found)]) if len(found) >= grid else None  # type: ignore[union-attr]
-        raise
-    except OutOfTime as stop:
-        best = region(weights) if len(found) >= grid else None
-        raise stopped(stop, f"{len(found)} of {points} points are known", best) from None
-    return region(weights)
+    return traced(
+        rays,
+        points,
+        least={1: 1, 2: 3, 3: 6},
+        single="service_boundary",
+        grid=lambda largest: simplex_grid(n, points // 3 if n == 2 else points // 2),
+        build=build,
+        progress=progress,
+        time_limit=time_limit,
+    )
 
 
 def _rays(
@@ -344,12 +299,25 @@ def _rays(
     precision: float,
     max_states: int | None,
 ) -> ServiceRays:
+    precision = require_number("precision", precision, above=0, most=0.1, hint=", a relative load")
+    if max_states is not None:
+        require_whole("max_states", max_states, 1)
+    n = problem.n_classes
+    rate = model_array("minimum_service_rate", minimum, problem, "job_classes")
+    if rate.shape not in ((), (n,)):
+        raise ModelError(
+            f"minimum_service_rate must be a number or list {n} of them, one per class; "
+            f"got shape {rate.shape}"
+        )
+    rate = np.full(n, rate)
+    require(
+        "minimum_service_rate", rate, np.isfinite(rate) & (rate > 0), "finite and > 0", problem.job_classes
+    )
     if not isinstance(method, Simulated):
-        return service_rays(problem, method, minimum, mean_sizes, precision, max_states)
+        model = rate_model(problem, method, mean_sizes, max_states)
+        return ServiceRays(model, frozen(rate), precision)
     if max_states is not None:
         raise ModelError(
             "max_states is for chains and balanced fairness; a simulation has no box: leave it out"
         )
-    # The policy's own rays validate the other arguments.
-    checked = service_rays(problem, method.policy, minimum, mean_sizes, precision, None)
-    return SimulatedRays(problem, method, mean_sizes, checked.minimum, checked.precision)
+    return SimulatedRays(problem, method, mean_sizes, frozen(rate), precision)

@@ -12,16 +12,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from capacity.boundaries.rays import Crossing, crossing
-from capacity.boundaries.service_rates import RateModel, Rates, rate_model
-from fairness.arguments.validation import frozen, model_array, require, require_number, require_whole
+from capacity.boundaries.region import RayPoint, Rays
+from capacity.boundaries.service_rates import RateModel, Rates
+from fairness.arguments.validation import frozen
 from fairness.errors import ModelError, NotConvergedError, UnstableError
 from fairness.model.problem import FloatArray, Problem
-from fairness.protocol.policy import Policy
 
-__all__ = ["ServicePoint", "ServiceRays", "service_rays"]
+__all__ = ["ServicePoint", "ServiceRays"]
 
 TIGHTEST = 1e-14
 """Smallest tail tried before the rates are called too inaccurate."""
@@ -31,7 +30,7 @@ FAINTEST = 1e-100
 
 
 @dataclass(frozen=True, eq=False)
-class ServicePoint:
+class ServicePoint(RayPoint):
     """Where one ray leaves the region, with the evidence.
 
     Attributes
@@ -54,9 +53,6 @@ class ServicePoint:
         Laws computed.
     """
 
-    direction: FloatArray
-    inner: float
-    outer: float
     binding: int
     service_rates: FloatArray
     tail_mass: float
@@ -64,18 +60,16 @@ class ServicePoint:
     monotone: bool
     evaluations: int
 
-    @property
-    def loads(self) -> FloatArray:
-        """Class loads at the inner end, (n_classes,), tasks."""
-        return self.inner * self.direction
 
+class ServiceRays(Rays):
+    """The margin on rays, for one model of the service rates."""
 
-class ServiceRays:
-    """The margin on rays, for one model of the service rates; remembers where the last rays ended."""
+    problem: Problem
 
     def __init__(self, model: RateModel, minimum: FloatArray, precision: float) -> None:
-        self.model, self.minimum, self.precision = model, minimum, precision
-        self.problem = model.problem
+        super().__init__(model.problem, precision)
+        self.model, self.minimum = model, minimum
+        self._bounds: dict[bytes, float] = {}
         self.alone = model.alone()
         low = ~(minimum < self.alone) & ~self.problem.blocked
         if low.any():
@@ -85,34 +79,8 @@ class ServiceRays:
                 f"of this class that is alone runs {self.alone[i]:.6g} tasks, so no load keeps it: the "
                 f"region is empty; ask for less than {self.alone[i]:.6g}"
             )
-        self._ended: list[tuple[FloatArray, float]] = []
 
-    def scaled(self, direction: ArrayLike) -> FloatArray:
-        """Validated direction with relative load 1 on the busiest resource."""
-        problem = self.problem
-        d = model_array("direction", direction, problem, "job_classes")
-        if d.shape != (problem.n_classes,) or not (np.isfinite(d) & (d >= 0)).all() or not d.any():
-            raise ModelError(
-                f"direction must list {problem.n_classes} class loads, finite and >= 0, not all 0; "
-                f"got {direction!r}"
-            )
-        blocked = np.flatnonzero((d > 0) & problem.blocked)
-        if len(blocked):
-            raise ModelError(
-                f"direction gives load to class {problem.job_classes[blocked[0]]!r}, which demands a "
-                "resource of capacity 0 and never runs; set its entry to 0"
-            )
-        d = d / d.max()
-        busiest = float((d @ problem.task_shares).max())
-        if busiest == 0:
-            raise ModelError(
-                "direction gives load to classes without demands only: their load has no boundary; add a "
-                "class with demands"
-            )
-        return d / busiest
-
-    def point(self, direction: FloatArray) -> ServicePoint:
-        """The boundary on one ray."""
+    def _found(self, direction: FloatArray) -> ServicePoint:
         seen: dict[float, Rates] = {}
         live = direction > 0
         least = self.minimum[live]
@@ -124,12 +92,8 @@ class ServiceRays:
 
         # What the closed form misses is much the same on neighbouring rays.
         bound = self._bound(direction)
-        guess = bound
-        if self._ended:
-            ratios = [
-                (float(np.abs(d / d.sum() - direction / direction.sum()).sum()), r) for d, r in self._ended
-            ]
-            guess = min(0.5 * (1.0 + bound), min(ratios)[1] * bound)
+        ratio = self._learnt(direction)
+        guess = bound if ratio is None else min(0.5 * (1.0 + bound), ratio * bound)
         at_zero = float((self.alone[live] / least).min()) - 1.0
         seconds = self.model.seconds(guess * direction, self._first_tail)
         try:
@@ -139,7 +103,6 @@ class ServiceRays:
             if known is not None:
                 error.best = self._point(direction, known, seen)  # type: ignore[union-attr]
             raise
-        self._ended.append((direction, (found.inner + found.outer) / 2 / bound))
         return self._point(direction, found, seen)
 
     def _point(self, direction: FloatArray, found: Crossing, seen: dict[float, Rates]) -> ServicePoint:
@@ -165,18 +128,12 @@ class ServiceRays:
         """Tail that is tried first."""
         return min(1e-4, 0.01 * self.precision)
 
-    def keeps(self, loads: FloatArray) -> bool:
-        """Whether every class with arrivals keeps its rate at these loads."""
-        if (loads < 0).any() or ((loads > 0) & self.problem.blocked).any():
-            return False
-        if not loads.any():
-            return True
-        if (loads @ self.problem.task_shares >= 1).any():
-            return False
-        return self._keeps_inside(loads)
+    def _lesson(self, point: RayPoint) -> float:
+        """How far the boundary lies beyond that of the closed-form bound."""
+        return super()._lesson(point) / self._bound(point.direction)
 
-    def _keeps_inside(self, loads: FloatArray) -> bool:
-        """The same for some loads > 0 that fit."""
+    def _keeps(self, loads: FloatArray) -> bool:
+        """Whether every class with arrivals keeps its rate."""
         live = loads > 0
         try:
             rates = self._rates(loads, 0.0)
@@ -222,39 +179,15 @@ class ServiceRays:
 
     def _bound(self, direction: FloatArray) -> float:
         """Relative load at which the closed-form bound reaches a minimum, by bisection: a guess."""
-        load, live = direction @ self.problem.task_shares, direction > 0
-        longest = self.minimum[live] / self.alone[live]
-        shares = self.problem.task_shares[live] * self.minimum[live, None]
-        low, high = 0.0, 1.0
-        for _ in range(50):
-            u = (low + high) / 2
-            kept = (longest + shares @ (u * load / (1.0 - u * load)) < 1.0).all()
-            low, high = (u, high) if kept else (low, u)
-        return max(low, 1e-3 * self.precision)
-
-
-def service_rays(
-    problem: Problem,
-    method: str | Policy,
-    minimum_service_rate: ArrayLike,
-    mean_sizes: ArrayLike,
-    precision: float,
-    max_states: int | None,
-) -> ServiceRays:
-    """Validated rays for the arguments of :func:`capacity.boundaries.service.service_region`."""
-    if not 0 < require_number("precision", precision) <= 0.1:
-        raise ModelError(f"precision must be a relative load between 0 and 0.1; got {precision}")
-    if max_states is not None:
-        require_whole("max_states", max_states, 1)
-    n = problem.n_classes
-    rate = model_array("minimum_service_rate", minimum_service_rate, problem, "job_classes")
-    if rate.shape not in ((), (n,)):
-        raise ModelError(
-            f"minimum_service_rate must be a number or list {n} of them, one per class; "
-            f"got shape {rate.shape}"
-        )
-    rate = np.full(n, rate)
-    require(
-        "minimum_service_rate", rate, np.isfinite(rate) & (rate > 0), "finite and > 0", problem.job_classes
-    )
-    return ServiceRays(rate_model(problem, method, mean_sizes, max_states), frozen(rate), float(precision))
+        key = direction.tobytes()
+        if key not in self._bounds:
+            load, live = direction @ self.problem.task_shares, direction > 0
+            longest = self.minimum[live] / self.alone[live]
+            shares = self.problem.task_shares[live] * self.minimum[live, None]
+            low, high = 0.0, 1.0
+            for _ in range(50):
+                u = (low + high) / 2
+                kept = (longest + shares @ (u * load / (1.0 - u * load)) < 1.0).all()
+                low, high = (u, high) if kept else (low, u)
+            self._bounds[key] = max(low, 1e-3 * self.precision)
+        return self._bounds[key]

@@ -189,8 +189,7 @@ class SimulatedRays(ServiceRays):
         self._stream = 1  # stream 0 locates; every verdict has its own
         self._evaluations = 0
 
-    def point(self, direction: FloatArray) -> ServicePoint:
-        """The boundary on one ray."""
+    def _found(self, direction: FloatArray) -> ServicePoint:
         self._evaluations = 0
         live = direction > 0
         least = self.minimum[live]
@@ -229,7 +228,7 @@ class SimulatedRays(ServiceRays):
             residual=high - low,
         )
 
-    def _keeps_inside(self, loads: FloatArray) -> bool:
+    def _keeps(self, loads: FloatArray) -> bool:
         """With the confidence of the method."""
         verdict, rates = self._decided(loads, 1.0 - self.model.method.confidence)
         if verdict is None:

@@ -10,7 +10,7 @@ but relative loads (:mod:`queueing.model.cluster_load`) answer most questions.
 from __future__ import annotations
 
 import numbers
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -24,7 +24,7 @@ from scipy.spatial import cKDTree
 
 from capacity.regions.plotting import plot_polytope
 from fairness.arguments.validation import FloatArray, frozen, model_array
-from fairness.display.notebook import shown
+from fairness.display.result import Result
 from fairness.errors import ModelError, NotConvergedError
 from fairness.exact.double_description import Facet, Point, enclose, vertices, volume
 from fairness.exact.minkowski_sum import Body, support_of_sum
@@ -72,7 +72,7 @@ class Facets(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LoadRegion(ABC):
+class LoadRegion(Result):
     """Region that is a sum over servers; see :class:`~capacity.StabilityRegion` and
     :class:`~capacity.PackingRegion`.
 
@@ -349,7 +349,8 @@ class LoadRegion(ABC):
             return self.summary()
         return f"{type(self).__name__} of {self.n_classes} classes on {self.n_servers} servers"
 
-    _repr_html_ = shown(table=lambda region: region._listed)
+    def _table(self) -> pd.DataFrame | None:
+        return self.to_dataframe() if self._listed else None
 
     @property
     def _facet_remarks(self) -> Sequence[str]:

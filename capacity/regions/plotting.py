@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,11 +41,11 @@ def load_axes(job_classes: Sequence[str], ax: Axes | None) -> Any:
     return ax
 
 
-def draw_faces(axes: Any, faces: Sequence[FloatArray], top: FloatArray, **style: Any) -> None:
+def draw_faces(axes: Any, faces: Iterable[FloatArray], top: FloatArray, **style: Any) -> None:
     """Faces in three dimensions, inside of the box up to ``top``."""
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
-    axes.add_collection3d(Poly3DCollection(faces, **style))
+    axes.add_collection3d(Poly3DCollection(list(faces), **style))
     axes.set(xlim=(0, top[0]), ylim=(0, top[1]), zlim=(0, top[2]))
 
 

@@ -110,7 +110,7 @@ def policy_regions(*, full: bool) -> Page:
         "static halves a square. On servers PS-DSF, and DRF on each server by itself, lose part of what placements can carry: classes should make room for each other where the other has no choice.",
         figure,
         numbers,
-        [_check(region) for region in found if region.policy in LOST] + [_inside(found)],
+        [_check(region) for region in found if region.name in LOST] + [_inside(found)],
         [table],
     )
 
@@ -125,9 +125,9 @@ def _lost(region: PolicyRegion) -> str:
 
 
 def _check(region: PolicyRegion) -> Check:
-    lost = LOST[region.policy]
+    lost = LOST[region.name]
     return Check(
-        f"(10,1; 1,10), {region.policy}: lost part",
+        f"(10,1; 1,10), {region.name}: lost part",
         str(lost),
         f"{region.lost_at_least:.4f} to {region.lost_share:.4f}",
         # The brackets bound the area of the polygons; their corners lie on rays that were taken.

@@ -263,7 +263,7 @@ def test_errors():
         policy_stability_region(ONE, DRF(), gap=1)
     with pytest.raises(ModelError, match=r"policy must be a policy or a scheduler"):
         policy_stability_region(ONE, "drf")
-    with pytest.raises(ModelError, match=r"capacity 0, so there is no boundary"):
+    with pytest.raises(ModelError, match=r"capacity 0, so the region has no boundary"):
         policy_stability_region(Problem([[1, 0], [1, 1]], [1, 0]), DRF())
     with pytest.raises(ModelError, match=r"direction must list 2 class loads"):
         policy_stability_boundary(ONE, DRF(), [1, -1])

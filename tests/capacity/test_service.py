@@ -249,7 +249,7 @@ def test_contains():
     assert region.contains([0.1, 0.2]) is True
     with pytest.raises(NotConvergedError, match="lie on the boundary within the accuracy"):
         region.contains([0.25, 0.25])
-    with pytest.raises(ModelError, match="loads must be finite with a last axis of the 2 classes"):
+    with pytest.raises(ModelError, match="its last axis must list the 2 classes"):
         region.contains([0.1])
 
 
@@ -320,7 +320,7 @@ def test_result_is_readable_and_drawn():
     frame = region.to_dataframe()
     assert len(frame) == 7
     assert (frame["service_rate A"].dropna() >= 0.2).all()
-    assert (frame["outer"] - frame["relative_load"] <= 1e-6).all()
+    assert (frame["outer"] - frame["inner"] <= 1e-6).all()
     assert set(frame["binding"]) == {"A", "B"}
     figure, ax = plt.subplots()
     assert region.plot(ax) is ax
@@ -429,7 +429,7 @@ def test_a_whole_simulated_region_encloses_the_exact_one():
     # 1e-6 per ray, as above.
     method = Simulated(DRF(), events=20_000, replications=20, confidence=1 - 1e-6, rng=5)
     region = service_region(POOL, method, 0.3, points=3, precision=0.1)
-    assert region.method == "DRF, simulated"
+    assert region.name == "DRF, simulated"
     for point in region.points:
         exact = service_boundary(POOL, DRF(), 0.3, point.direction)
         assert point.inner <= exact.inner <= point.outer
