@@ -21,7 +21,7 @@ from fairness.properties.exact.enclosure import Enclosure, Unproved, enclose
 from fairness.properties.exact.pools import alpha_fair, bottleneck_max, radii
 from fairness.properties.exact.rational import near, rational, solve, vertex
 from fairness.properties.exact.servers import leximin, per_server_filling, ps_dsf, stops, totals
-from fairness.testing import random_problem
+from tests.fairness.properties.twins import integer_pool
 
 F = Fraction
 
@@ -115,10 +115,8 @@ def test_alpha_fairness_encloses_the_closed_form_of_a_line():
     assert exactly(AlphaFair(math.inf), link) == [4, 1]
 
 
-def integer_pool(rng, weighted):
-    shape = int(rng.integers(1, 5)), int(rng.integers(1, 4))
-    drawn = random_problem(rng, *shape, kind="integer", weighted=weighted)
-    return Problem(drawn.demands.astype(int), drawn.capacities.astype(int), weights=drawn.weights)
+def small_pool(rng, weighted):
+    return integer_pool(rng, int(rng.integers(1, 5)), int(rng.integers(1, 4)), weighted=weighted)
 
 
 def test_enclosures_hold_what_the_float_policies_answer():
@@ -126,7 +124,7 @@ def test_enclosures_hold_what_the_float_policies_answer():
     rng = np.random.default_rng(7)
     prices = (ProportionalFair(), AlphaFair(2), AlphaFair(3))
     for k in range(120):
-        pool = integer_pool(rng, k % 2 == 1)
+        pool = small_pool(rng, k % 2 == 1)
         for policy in (MaxMin(), DRF(), AssetFair(), BottleneckMax(), *prices):
             tasks = policy(pool, np.ones(pool.n_classes))
             found = enclose(policy, pool, tasks)
@@ -141,7 +139,7 @@ def test_the_gap_bounds_the_distance_of_any_point():
     rng = np.random.default_rng(10)
     closest = math.inf
     for k in range(60):
-        pool = integer_pool(rng, k % 2 == 1)
+        pool = small_pool(rng, k % 2 == 1)
         pool = pool.replaced(
             capacities=pool.as_fractions()[1] if k % 4 < 2 else [F(50 * c) for c in pool.capacities]
         )
@@ -181,7 +179,7 @@ def test_a_wrong_hint_gives_no_narrow_wrong_enclosure():
     rng = np.random.default_rng(9)
     refused = 0
     for _ in range(60):
-        pool = integer_pool(rng, False)
+        pool = small_pool(rng, False)
         ones = np.ones(pool.n_classes)
         hint = DRF()(pool, ones)
         for policy in (BottleneckMax(), ProportionalFair(), AlphaFair(2)):

@@ -1,12 +1,15 @@
-"""The definitions once more, by loops over fractions: the brute-force twins of the checkers."""
+"""The definitions once more, by loops over fractions: the brute-force twins of the checkers; and proofs."""
 
 from fractions import Fraction as F
 from itertools import combinations
 
 import numpy as np
 
-from fairness import Cluster, ModelError, Problem
+from fairness import Cluster, Problem
 from fairness.exact.linear_program import maximise
+from fairness.properties.definitions.catalogue import property_named
+from fairness.properties.exact.confirm import confirm
+from fairness.properties.protocol.property import Finding, Witness
 from fairness.testing import random_cluster, random_problem
 
 
@@ -183,8 +186,18 @@ def floats(allocation):
     return np.array(allocation, dtype=float)
 
 
-def try_apply(change, model):
-    try:
-        return change.apply(model)
-    except ModelError:
-        return None
+def witness_of(policy, name, model, change=None):
+    """A witness with what the policy answers, whether it violates anything or not."""
+    prop = property_named(name)
+    before = policy(model, np.ones(model.n_classes))
+    after = None
+    if change is not None:
+        changed = change.apply(model)
+        after = policy(changed, np.ones(changed.n_classes))
+    finding = Finding(prop.name, 1.0, text="by hand")
+    return Witness("policy", prop.name, model, change, finding, before, after)
+
+
+def verdict(policy, name, model, change=None):
+    """What the proof in fractions says of the answer of the policy."""
+    return confirm(witness_of(policy, name, model, change), policy)
