@@ -5,11 +5,12 @@ from .counterexamples.search import search
 from .definitions.catalogue import PROPERTIES, property_named
 from .definitions.dynamic_incentive import contribution_finding
 from .exact.confirm import Confirmation, confirm
-from .protocol.property import Change, Finding, Property, Witness
+from .protocol.property import Case, Change, Finding, Property, Witness
 
 __all__ = [
     "PROPERTIES",
     "AuditTable",
+    "Case",
     "Change",
     "Confirmation",
     "Finding",

@@ -39,12 +39,13 @@ from fairness.properties.protocol.arithmetic import (
     entitlements,
     expected,
     in_arithmetic_of,
+    largest,
     quotient,
     read,
     shown,
     totals_after,
 )
-from fairness.properties.protocol.property import Change, Finding, Model, Numbers, Property
+from fairness.properties.protocol.property import Case, Change, Finding, Model, Numbers, Property
 
 __all__ = ["DynamicSharingIncentive", "contribution_finding"]
 
@@ -77,22 +78,13 @@ class DynamicSharingIncentive(Property):
         for group in groups:
             yield Join(tuple(n for n in range(model.n_classes) if group >> n & 1))
 
-    def check(
-        self,
-        model: Model,
-        allocation: Numbers,
-        change: Change | None = None,
-        allocation_after: Numbers | None = None,
-        *,
-        division: str = "resource",
-    ) -> Finding:
+    def judge(self, case: Case) -> Finding:
         """Largest relative shortfall of those who have joined, below what their contributions could run."""
-        join, answer = expected(self.name, model, change, Join, allocation_after)
-        reading = read(model, allocation, division)
+        join, answer = expected(self.name, case, Join)
+        reading, model = read(case), case.model
         tasks = totals_after(reading, model, len(join.users), answer)
-        return _finding(
-            model, join.users, tasks, entitlements(reading), reading.tolerance, join.text(model) + "; "
-        )
+        own, when = entitlements(reading), join.text(model) + "; "
+        return _finding(model, join.users, tasks, own, reading.tolerance, when)
 
 
 def contribution_finding(problem: Problem, contributions: ArrayLike, allocation: Numbers) -> Finding:
@@ -122,7 +114,7 @@ def contribution_finding(problem: Problem, contributions: ArrayLike, allocation:
     >>> print(contribution_finding(pool, [[8, 4], [2, 6]], np.array([1.0, 4.0])).text)
     class 1 runs 1 tasks; what it brought, alone, would run 2
     """
-    reading = read(problem, allocation)
+    reading = read(Case(problem, allocation))
     demands = demands_in(reading, problem)
     given = as_named("contributions", contributions, problem, "job_classes", "resources")
     brought = in_arithmetic_of(reading, "contributions", given)
@@ -142,10 +134,9 @@ def _finding(
 ) -> Finding:
     mine = own[list(users)]
     short = 1 - quotient(tasks, mine, 1)
-    worst = int(np.argmax(short))
+    worst, losers = largest(short, tolerance, users)
     text = (
         f"{when}{model.job_classes[users[worst]]} runs {shown(tasks[worst])} tasks; what it brought, alone, "
         f"would run {shown(mine[worst])}"
     )
-    losers = tuple(n for n, value in zip(users, short, strict=True) if value > tolerance)
     return Finding(DynamicSharingIncentive.name, short[worst], losers, text, tolerance)

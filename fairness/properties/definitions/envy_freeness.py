@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairness.properties.protocol.arithmetic import fall, read, shown, tasks_from
-from fairness.properties.protocol.property import Change, Finding, Model, Numbers, Property
+from fairness.properties.protocol.property import Case, Finding, Property
 
 __all__ = ["EnvyFreeness"]
 
@@ -46,17 +46,9 @@ class EnvyFreeness(Property):
     key = "EF"
     statement = "Nobody would run more tasks with the bundle of another class, scaled by the weights."
 
-    def check(
-        self,
-        model: Model,
-        allocation: Numbers,
-        change: Change | None = None,
-        allocation_after: Numbers | None = None,
-        *,
-        division: str = "resource",
-    ) -> Finding:
+    def judge(self, case: Case) -> Finding:
         """Largest relative gain from swapping bundles."""
-        reading = read(model, allocation, division)
+        reading, model = read(case), case.model
         if model.n_classes == 1:
             return Finding(self.name, -1, text="nobody to envy", tolerance=reading.tolerance)
         shares, weights, tasks = reading.shares, reading.weights, reading.tasks

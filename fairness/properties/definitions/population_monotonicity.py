@@ -16,10 +16,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from fairness.properties.changes.changed_model import Leave
-from fairness.properties.protocol.arithmetic import expected, fall, read, shown, totals_after
-from fairness.properties.protocol.property import Change, Finding, Model, Numbers, Property
+from fairness.properties.protocol.arithmetic import expected, fall, largest, read, shown, totals_after
+from fairness.properties.protocol.property import Case, Change, Finding, Model, Property
 
-__all__ = ["PopulationMonotonicity"]
+__all__ = ["PopulationMonotonicity", "loss_finding"]
 
 
 class PopulationMonotonicity(Property):
@@ -47,25 +47,21 @@ class PopulationMonotonicity(Property):
         if model.n_classes > 1:
             yield from (Leave((int(n),)) for n in rng.permutation(model.n_classes)[:number])
 
-    def check(
-        self,
-        model: Model,
-        allocation: Numbers,
-        change: Change | None = None,
-        allocation_after: Numbers | None = None,
-        *,
-        division: str = "resource",
-    ) -> Finding:
+    def judge(self, case: Case) -> Finding:
         """Largest relative loss of those who stay."""
-        leave, answer = expected(self.name, model, change, Leave, allocation_after)
-        stay = np.array([n for n in range(model.n_classes) if n not in leave.users])
-        before = read(model, allocation, division)
-        had, has = before.tasks[stay], totals_after(before, model, len(stay), answer)
-        lost = fall(had, has)
-        worst = int(np.argmax(lost))
-        text = (
-            f"{leave.text(model)}; {model.job_classes[stay[worst]]} then runs {shown(has[worst])} tasks "
-            f"instead of {shown(had[worst])}"
-        )
-        users = tuple(stay[lost > before.tolerance].tolist())
-        return Finding(self.name, lost[worst], users, text, before.tolerance)
+        return loss_finding(self.name, case, Leave)
+
+
+def loss_finding(name: str, case: Case, kind: type[Change]) -> Finding:
+    """Largest relative loss, by a change of this kind, of those who do not make it themselves."""
+    change, answer = expected(name, case, kind)
+    before, model = read(case), case.model
+    stay = [n for n in range(model.n_classes) if n not in change.users]
+    had, has = before.tasks[stay], totals_after(before, model, len(stay), answer)
+    lost = fall(had, has)
+    worst, users = largest(lost, before.tolerance, stay)
+    text = (
+        f"{change.text(model)}; {model.job_classes[stay[worst]]} then runs {shown(has[worst])} tasks instead "
+        f"of {shown(had[worst])}"
+    )
+    return Finding(name, lost[worst], users, text, before.tolerance)

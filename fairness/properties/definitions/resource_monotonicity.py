@@ -18,17 +18,9 @@ import numpy as np
 
 from fairness.model.cluster import Cluster
 from fairness.properties.changes.changed_model import Grow
-from fairness.properties.protocol.arithmetic import (
-    as_given,
-    expected,
-    fall,
-    given_gamma,
-    read,
-    shown,
-    totals_after,
-    unit_of,
-)
-from fairness.properties.protocol.property import Change, Finding, Model, Numbers, Property
+from fairness.properties.definitions.population_monotonicity import loss_finding
+from fairness.properties.protocol.arithmetic import as_given, given_gamma, unit_of
+from fairness.properties.protocol.property import Case, Change, Finding, Model, Property
 
 __all__ = ["ResourceMonotonicity"]
 
@@ -66,27 +58,9 @@ class ResourceMonotonicity(Property):
             if any(amounts):
                 yield Grow(tuple(amounts), server)
 
-    def check(
-        self,
-        model: Model,
-        allocation: Numbers,
-        change: Change | None = None,
-        allocation_after: Numbers | None = None,
-        *,
-        division: str = "resource",
-    ) -> Finding:
+    def judge(self, case: Case) -> Finding:
         """Largest relative loss."""
-        grow, answer = expected(self.name, model, change, Grow, allocation_after)
-        before = read(model, allocation, division)
-        had, has = before.tasks, totals_after(before, model, model.n_classes, answer)
-        lost = fall(had, has)
-        worst = int(np.argmax(lost))
-        text = (
-            f"{grow.text(model)}; {model.job_classes[worst]} then runs {shown(has[worst])} tasks instead of "
-            f"{shown(had[worst])}"
-        )
-        users = tuple(np.flatnonzero(lost > before.tolerance).tolist())
-        return Finding(self.name, lost[worst], users, text, before.tolerance)
+        return loss_finding(self.name, case, Grow)
 
 
 def _extra(row: list[Any], r: int, rng: np.random.Generator) -> Any:

@@ -25,11 +25,12 @@ from fairness.properties.protocol.arithmetic import (
     expected,
     fall,
     in_arithmetic_of,
+    largest,
     read,
     shown,
     totals_after,
 )
-from fairness.properties.protocol.property import Change, Finding, Model, Numbers, Property
+from fairness.properties.protocol.property import Case, Change, Finding, Model, Property
 
 __all__ = ["ScaleInvariance"]
 
@@ -61,25 +62,16 @@ class ScaleInvariance(Property):
             chosen[int(rng.integers(len(chosen)))] = FACTORS[int(rng.integers(len(FACTORS)))]
             yield Units(tuple(resources), tuple(tasks))
 
-    def check(
-        self,
-        model: Model,
-        allocation: Numbers,
-        change: Change | None = None,
-        allocation_after: Numbers | None = None,
-        *,
-        division: str = "resource",
-    ) -> Finding:
+    def judge(self, case: Case) -> Finding:
         """Largest relative difference of the tasks, in the old units."""
-        units, answer = expected(self.name, model, change, Units, allocation_after)
-        before = read(model, allocation, division)
+        units, answer = expected(self.name, case, Units)
+        before, model = read(case), case.model
         factors = in_arithmetic_of(before, "tasks", units.tasks)
         same = totals_after(before, model, model.n_classes, answer) * factors
         apart = abs(fall(before.tasks, same))
-        worst = int(np.argmax(apart))
+        worst, users = largest(apart, before.tolerance)
         text = (
             f"{units.text(model)}; {model.job_classes[worst]} then runs the equivalent of "
             f"{shown(same[worst])} tasks instead of {shown(before.tasks[worst])}"
         )
-        users = tuple(np.flatnonzero(apart > before.tolerance).tolist())
         return Finding(self.name, apart[worst], users, text, before.tolerance)

@@ -17,10 +17,8 @@ References
 
 from __future__ import annotations
 
-import numpy as np
-
-from fairness.properties.protocol.arithmetic import entitlements, quotient, read, shown
-from fairness.properties.protocol.property import Change, Finding, Model, Numbers, Property
+from fairness.properties.protocol.arithmetic import entitlements, largest, quotient, read, shown
+from fairness.properties.protocol.property import Case, Finding, Property
 
 __all__ = ["SharingIncentive"]
 
@@ -45,21 +43,12 @@ class SharingIncentive(Property):
     )
     implies = ("dynamic sharing incentive",)
 
-    def check(
-        self,
-        model: Model,
-        allocation: Numbers,
-        change: Change | None = None,
-        allocation_after: Numbers | None = None,
-        *,
-        division: str = "resource",
-    ) -> Finding:
+    def judge(self, case: Case) -> Finding:
         """Largest relative shortfall below the tasks of the own part."""
-        reading = read(model, allocation, division)
+        reading, model = read(case), case.model
         tasks, entitled = reading.tasks, entitlements(reading)
         short = 1 - quotient(tasks, entitled, 1)
-        worst = int(np.argmax(short))
-        users = tuple(np.flatnonzero(short > reading.tolerance).tolist())
+        worst, users = largest(short, reading.tolerance)
         part = reading.weights[worst] / reading.weights.sum()
         text = (
             f"{model.job_classes[worst]} runs {shown(tasks[worst])} tasks; its equal part "

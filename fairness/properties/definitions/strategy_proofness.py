@@ -54,7 +54,7 @@ from fairness.properties.protocol.arithmetic import (
     total_alone,
     totals_after,
 )
-from fairness.properties.protocol.property import Change, Finding, Model, Numbers, Property
+from fairness.properties.protocol.property import Case, Change, Finding, Model, Numbers, Property
 
 __all__ = ["GroupStrategyProofness", "StrategyProofness"]
 
@@ -83,15 +83,7 @@ class StrategyProofness(Property):
         """Lies of single classes."""
         yield from distinct_lies(model, rng, number, 1)
 
-    def check(
-        self,
-        model: Model,
-        allocation: Numbers,
-        change: Change | None = None,
-        allocation_after: Numbers | None = None,
-        *,
-        division: str = "resource",
-    ) -> Finding:
+    def judge(self, case: Case) -> Finding:
         """Gain of the liar.
 
         Raises
@@ -100,24 +92,17 @@ class StrategyProofness(Property):
             Also if there are several liars: that one of them gains while others lose is no violation, and
             what a group gains is for :class:`GroupStrategyProofness` to say.
         """
-        lie, answer = expected(self.name, model, change, Lie, allocation_after)
+        lie, answer = expected(self.name, case, Lie)
         if len(lie.users) > 1:
             raise ModelError(
                 f"{self.name} is about one liar; got {len(lie.users)}; GroupStrategyProofness is for groups"
             )
-        tolerance, before, after, gains = _gains(model, allocation, lie, answer)
-        return self._finding(model, lie, tolerance, before, after, gains, gains[0])
+        return self._gain(case, lie, answer)
 
-    def _finding(
-        self,
-        model: Model,
-        lie: Lie,
-        tolerance: float,
-        before: Numbers,
-        after: Numbers,
-        gains: list[Any],
-        violation: Any,
-    ) -> Finding:
+    def _gain(self, case: Case, lie: Lie, answer: Numbers) -> Finding:
+        tolerance, before, after, gains = _gains(case, lie, answer)
+        model, least = case.model, min(gains)
+        violation = max(gains) if least >= (-SLIGHT if tolerance else 0) else least
         text = f"{lie.text(model)} and can then run {_listed(after)} tasks instead of {_listed(before)}"
         users = tuple(n for n, gain in zip(lie.users, gains, strict=True) if gain > tolerance)
         return Finding(self.name, violation, users if violation > tolerance else (), text, tolerance)
@@ -135,34 +120,19 @@ class GroupStrategyProofness(StrategyProofness):
         """Lies of single classes and of pairs."""
         yield from distinct_lies(model, rng, number, 2)
 
-    def check(
-        self,
-        model: Model,
-        allocation: Numbers,
-        change: Change | None = None,
-        allocation_after: Numbers | None = None,
-        *,
-        division: str = "resource",
-    ) -> Finding:
+    def judge(self, case: Case) -> Finding:
         """Largest gain of a liar if no liar loses."""
-        lie, answer = expected(self.name, model, change, Lie, allocation_after)
-        tolerance, before, after, gains = _gains(model, allocation, lie, answer)
-        least = min(gains)
-        violation = max(gains) if least >= (-SLIGHT if tolerance else 0) else least
-        return self._finding(model, lie, tolerance, before, after, gains, violation)
+        return self._gain(case, *expected(self.name, case, Lie))
 
 
-def _gains(
-    model: Model, allocation: Numbers, lie: Lie, answer: Numbers
-) -> tuple[float, Numbers, Numbers, list[Any]]:
+def _gains(case: Case, lie: Lie, answer: Numbers) -> tuple[float, Numbers, Numbers, list[Any]]:
     """Tolerance, tasks of the liars before and after, and their relative gains."""
     # Resources under both divisions, see the module docstring.
-    truth = read(model, allocation, "resource")
-    users = list(lie.users)
+    truth, model, users = read(case._replace(division="resource")), case.model, list(lie.users)
     shares = truth.shares[users]
     if isinstance(model, Cluster):
         claimed = lie.apply(model)
-        claims = read(claimed, answer, "resource")
+        claims = read(Case(claimed, answer))
         held = claims.placement[users, :, None] * claims.shares[users]
         if isinstance(claimed, Cluster) and claimed.n_servers < model.n_servers:
             # Servers that nobody claims to use have dropped out.

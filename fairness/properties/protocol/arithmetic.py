@@ -17,6 +17,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
 from typing import Any, NamedTuple
@@ -29,7 +30,7 @@ from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.division import check_division
 from fairness.model.problem import Problem
-from fairness.properties.protocol.property import TOLERANCE, Change, Model, Numbers
+from fairness.properties.protocol.property import TOLERANCE, Case, Change, Model, Numbers
 
 __all__ = [
     "Reading",
@@ -41,6 +42,7 @@ __all__ = [
     "fitted",
     "given_gamma",
     "in_arithmetic_of",
+    "largest",
     "quotient",
     "read",
     "row_text",
@@ -91,8 +93,8 @@ class Reading(NamedTuple):
         return used
 
 
-def read(model: Model, allocation: Numbers, division: str = "resource") -> Reading:
-    """Read a model and its allocation.
+def read(case: Case) -> Reading:
+    """Read a model and its allocation (before a change).
 
     Raises
     ------
@@ -100,6 +102,7 @@ def read(model: Model, allocation: Numbers, division: str = "resource") -> Readi
         If the model has limits; if the allocation has the wrong shape, has an entry that is negative,
         infinite or no number, or is of fractions while the model is not rational.
     """
+    model, allocation, division = case.model, case.allocation, case.division
     if isinstance(model, Problem) and model.limits.min() < np.inf:
         raise ModelError("limits play no part in properties; remove them from the problem")
     names = ("job_classes", "servers")[: 1 + isinstance(model, Cluster)]
@@ -203,9 +206,15 @@ def fall(before: Numbers, after: Numbers) -> Numbers:
     return quotient(before - after, np.maximum(before, after), 0)
 
 
-def expected(
-    name: str, model: Model, change: Change | None, kind: type[Change], allocation_after: Numbers | None
-) -> Any:
+def largest(
+    violations: Numbers, tolerance: float, classes: Sequence[int] | None = None
+) -> tuple[int, tuple[int, ...]]:
+    """Index of the largest violation, and the classes (all of them if None) whose violation counts."""
+    found = np.flatnonzero(violations > tolerance).tolist()
+    return int(np.argmax(violations)), tuple(found if classes is None else (classes[k] for k in found))
+
+
+def expected(name: str, case: Case, kind: type[Change]) -> Any:
     """The change, of the kind that the property asks about, and the allocation after it.
 
     Raises
@@ -213,13 +222,13 @@ def expected(
     ModelError
         If it is of another kind or does not fit the model, or one of both is missing.
     """
-    if not isinstance(change, kind) or allocation_after is None:
+    if not isinstance(case.change, kind) or case.allocation_after is None:
         raise ModelError(
             f"{name} compares two allocations: give a change of type {kind.__name__} and allocation_after; "
-            f"got change={change!r}"
+            f"got change={case.change!r}"
         )
-    change.validate(model)
-    return change, allocation_after
+    case.change.validate(case.model)
+    return case.change, case.allocation_after
 
 
 def as_given(model: Model) -> tuple[Any, Any]:

@@ -21,7 +21,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ from fairness.model.problem import Problem
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.policy import Policy, policy_name
 
-__all__ = ["TOLERANCE", "Change", "Finding", "Model", "Property", "Witness", "division_of"]
+__all__ = ["TOLERANCE", "Case", "Change", "Finding", "Model", "Property", "Witness", "division_of"]
 
 Model = Problem | Cluster
 Numbers = NDArray[Any]
@@ -132,6 +132,16 @@ class Finding:
         return bool(self.violation <= self.tolerance)
 
 
+class Case(NamedTuple):
+    """What a property is asked to judge: the arguments of :meth:`Property.check`."""
+
+    model: Model
+    allocation: Numbers
+    change: Change | None = None
+    allocation_after: Numbers | None = None
+    division: str = "resource"
+
+
 @dataclass(frozen=True, eq=False)
 class Witness:
     """A model (and a change of it) on which a policy violates a property, small enough to check by hand.
@@ -156,7 +166,7 @@ class Witness:
     allocation_after: Numbers | None = None
 
 
-class Property(ABC):
+class Property:
     """A property with its checker; a subclass is one file.
 
     Attributes
@@ -192,7 +202,6 @@ class Property(ABC):
         """At most ``number`` changes worth asking about; empty for properties of one allocation."""
         return iter(())
 
-    @abstractmethod
     def check(
         self,
         model: Model,
@@ -214,6 +223,11 @@ class Property(ABC):
         division : {"resource", "time"}
             How the servers of a cluster are shared.
         """
+        return self.judge(Case(model, allocation, change, allocation_after, division))
+
+    def judge(self, case: Case) -> Finding:
+        """What :meth:`check` finds; each property defines it."""
+        raise NotImplementedError(f"{type(self).__name__} defines no judge(case)")
 
     def of(
         self,

@@ -137,7 +137,7 @@ def test_an_interrupted_audit_keeps_its_finished_cells(tmp_path):
     class Broken(Property):
         name, key, statement = "broken", "BR", "..."
 
-        def check(self, *rest, **options):
+        def judge(self, case):
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -187,9 +187,9 @@ class Weak(Property):
     name, key, statement, models = "weak", "WK", "...", (Problem,)
     part = Fraction(1, 4)
 
-    def check(self, model, allocation, change=None, allocation_after=None, *, division="resource"):
-        equal = 1 / model.n_classes / model.task_shares.max(axis=1)
-        return Finding(self.name, float(np.max(1 - allocation / (float(self.part) * equal))))
+    def judge(self, case):
+        equal = 1 / case.model.n_classes / case.model.task_shares.max(axis=1)
+        return Finding(self.name, float(np.max(1 - case.allocation / (float(self.part) * equal))))
 
 
 class Strong(Weak):
@@ -225,7 +225,7 @@ def test_a_witness_against_an_implied_property_is_asked_about_the_stronger_one(m
     assert not table.contradictions
 
     class Deaf(Strong):
-        def check(self, *rest, **options):
+        def judge(self, case):
             return Finding(self.name, -1.0)
 
     table = audit([MaxMin()], [Deaf(), Weak()])

@@ -23,9 +23,9 @@ class EqualPart(Property):
     name, key, statement = "equal part", "EP", "Nobody falls behind its equal part."
     models = (Problem,)
 
-    def check(self, model, allocation, change=None, allocation_after=None, *, division="resource"):
-        part = model.weights / model.weights.sum() / model.task_shares.max(axis=1)
-        return Finding(self.name, float(np.max(1 - allocation / part)), text="falls behind")
+    def judge(self, case):
+        part = case.model.weights / case.model.weights.sum() / case.model.task_shares.max(axis=1)
+        return Finding(self.name, float(np.max(1 - case.allocation / part)), text="falls behind")
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,10 @@ class Modesty(Property):
             for r in range(model.n_resources):
                 yield Double((n,), r, int(rng.integers(2, 6)))
 
-    def check(self, model, allocation, change=None, allocation_after=None, *, division="resource"):
-        (n,) = change.users
-        claimed = change.apply(model).demands[n]
-        gain = allocation_after[n] * np.min(claimed / model.demands[n]) / allocation[n] - 1
+    def judge(self, case):
+        (n,) = case.change.users
+        claimed = case.change.apply(case.model).demands[n]
+        gain = case.allocation_after[n] * np.min(claimed / case.model.demands[n]) / case.allocation[n] - 1
         return Finding(self.name, float(gain), (n,), "gains")
 
 
@@ -80,8 +80,8 @@ class Needle(Property):
 
     name, key, statement, models = "needle", "NE", "...", (Problem,)
 
-    def check(self, model, allocation, change=None, allocation_after=None, *, division="resource"):
-        distance = np.abs(model.demands[0, 0] - 37) + np.abs(model.capacities[0] - 23)
+    def judge(self, case):
+        distance = np.abs(case.model.demands[0, 0] - 37) + np.abs(case.model.capacities[0] - 23)
         return Finding(self.name, float(0.5 - distance))
 
 
@@ -195,8 +195,8 @@ def test_a_violation_that_is_not_clear_is_shown_as_doubtful():
     class Hairline(Property):
         name, key, statement, models = "hairline", "HL", "...", (Problem,)
 
-        def check(self, model, allocation, change=None, allocation_after=None, *, division="resource"):
-            return Finding(self.name, 1e-5 * float(allocation[0] > 1))
+        def judge(self, case):
+            return Finding(self.name, 1e-5 * float(case.allocation[0] > 1))
 
     result = search(DRF(), Hairline(), budget=300)
     assert result.best == 1e-5
@@ -225,7 +225,7 @@ def test_failures_are_counted_with_their_model():
 
 def test_a_refused_answer_is_a_failure():
     class Strict(EqualPart):
-        def check(self, model, allocation, *rest, **options):
+        def judge(self, case):
             raise ModelError("allocation must be >= 0")
 
     result = search(DRF(), Strict(), budget=20)
@@ -266,9 +266,9 @@ def test_suit_makes_the_models_that_are_asked():
         def suit(self, model):
             return model.replaced(demands=[[int(v) for v in model.demands[0]]] * model.n_classes)
 
-        def check(self, model, allocation, *rest, **options):
-            assert self.applies(model)
-            return Finding(self.name, float(allocation.max() - allocation.min()))
+        def judge(self, case):
+            assert self.applies(case.model)
+            return Finding(self.name, float(case.allocation.max() - case.allocation.min()))
 
     result = search(MaxMin(), Twins(), budget=600, accept=always)
     # Weights are all that tells twins apart.
@@ -286,8 +286,8 @@ def test_stops_in_time():
 
 def test_domains_and_sizes():
     class NoZero(EqualPart):
-        def check(self, model, allocation, *rest, **options):
-            return Finding(self.name, float((model.demands == 0).any()) - 0.5)
+        def judge(self, case):
+            return Finding(self.name, float((case.model.demands == 0).any()) - 0.5)
 
     assert not search(DRF(), NoZero(), budget=500).violated
     assert search(DRF(), NoZero(), budget=500, domain="any", accept=always).violated
@@ -304,9 +304,11 @@ class _Shape(Property):
     def __init__(self, shape):
         self.shape = shape
 
-    def check(self, model, allocation, change=None, allocation_after=None, *, division="resource"):
-        servers = model.n_servers if isinstance(model, Cluster) else 1
-        return Finding(self.name, float((model.n_classes, servers, model.n_resources) == self.shape) - 0.5)
+    def judge(self, case):
+        servers = case.model.n_servers if isinstance(case.model, Cluster) else 1
+        return Finding(
+            self.name, float((case.model.n_classes, servers, case.model.n_resources) == self.shape) - 0.5
+        )
 
 
 class FirstServer(ClusterPolicy):
@@ -340,7 +342,7 @@ class Everywhere(Property):
         for n in range(model.n_classes):
             yield Hide((n,))
 
-    def check(self, model, allocation, change=None, allocation_after=None, *, division="resource"):
+    def judge(self, case):
         return Finding(self.name, -1.0)
 
 
@@ -386,8 +388,8 @@ def test_no_server_drops_out_by_a_change():
                     if claim.any():
                         yield Lie((n,), eligible=(tuple(claim.tolist()),))
 
-        def check(self, model, allocation, change=None, allocation_after=None, *, division="resource"):
-            dropped.append(change.apply(model).n_servers < model.n_servers)
+        def judge(self, case):
+            dropped.append(case.change.apply(case.model).n_servers < case.model.n_servers)
             return Finding(self.name, -1.0)
 
     dropped = []
@@ -402,9 +404,10 @@ def test_cluster_witnesses_shrink_too():
     class Waste(Property):
         name, key, statement, models = "waste", "WA", "...", (Cluster,)
 
-        def check(self, model, allocation, change=None, allocation_after=None, *, division="resource"):
+        def judge(self, case):
             return Finding(
-                self.name, float((model.eligible.any(axis=0) & (allocation.sum(axis=0) == 0)).mean())
+                self.name,
+                float((case.model.eligible.any(axis=0) & (case.allocation.sum(axis=0) == 0)).mean()),
             )
 
     result = search(FirstServer(), Waste(), accept=always)
