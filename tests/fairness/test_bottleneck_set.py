@@ -12,7 +12,8 @@ from fairness.evidence.pools import bottleneck_certificate
 from fairness.exact.linear_algebra import affine_solutions
 from fairness.exact.small_polytopes import enumerate_vertices, joined_segments
 from fairness.policies.bottleneck_set import AT_LIMIT, NO_JOB, all_bottleneck_max
-from fairness.testing import KINDS, random_problem
+from fairness.testing import KINDS
+from tests.fairness.instances import pools
 
 CONTINUUM = [[1, 1, 1], [2, 1, F(3, 2)], [1, 2, F(3, 2)]]
 
@@ -179,12 +180,10 @@ def programs(problem, counts, directions):
 def test_linear_programs_find_nothing_else(kind):
     rng = np.random.default_rng(53)
     found = 0
-    for k in range(25):
-        n, m = int(rng.integers(1, 4)), int(rng.integers(1, 4))
-        problem = random_problem(rng, n, m, kind=kind, weighted=k % 2 == 1, limited=k % 4 > 1)
-        counts = rng.integers(1, 3, n) * rng.choice([1.0, 0.7])
+    for problem, counts in pools(53, 25, classes=3, resources=3, kinds=[kind]):
+        counts = (counts + 1) * rng.choice([1.0, 0.7])
         fair = all_bottleneck_max(problem, counts)
-        for tasks in programs(problem, counts, rng.normal(size=(3, n))):
+        for tasks in programs(problem, counts, rng.normal(size=(3, len(counts)))):
             # 1e-6: HiGHS meets constraints to 1e-7.
             assert fair.contains(tasks, tolerance=1e-6)
             found += 1
@@ -196,10 +195,7 @@ def test_linear_programs_find_nothing_else(kind):
 
 
 def test_exact_and_float_enumerations_agree():
-    rng = np.random.default_rng(29)
-    for k in range(60):
-        n, m = int(rng.integers(1, 5)), int(rng.integers(1, 5))
-        p = random_problem(rng, n, m, kind="integer", weighted=k % 2 == 1, limited=k % 4 > 1)
+    for p, _ in pools(29, 60, classes=4, resources=4, kinds=["integer"]):
         exact = all_bottleneck_max(
             Problem(p.demands.astype(int), p.capacities.astype(int), weights=p.weights, limits=p.limits)
         )
@@ -214,7 +210,7 @@ def test_exact_and_float_enumerations_agree():
             for vertex in piece.vertices:
                 tasks = np.array([float(v) for v in vertex])
                 # 1e-14: rounding of the exact vertex to floats.
-                assert bottleneck_certificate(p, np.ones(n), tasks).residual <= 1e-14
+                assert bottleneck_certificate(p, np.ones(len(tasks)), tasks).residual <= 1e-14
 
 
 def test_two_resources_have_one_allocation():

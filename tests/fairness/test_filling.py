@@ -6,18 +6,16 @@ import numpy as np
 import pytest
 
 from fairness import DRF, AssetFair, MaxMin, ModelError, Problem, allocate
+from fairness.evidence.pools import bottleneck_certificate, feasibility_certificate, level_certificate
 from fairness.testing import KINDS, random_problem
+from tests.fairness.instances import pools
 from tests.fairness.leximin import leximin
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("policy", [MaxMin(), DRF(), AssetFair()], ids=lambda p: p.name)
 def test_filling_equals_the_sequence_of_linear_programs(policy, kind):
-    rng = np.random.default_rng([7, KINDS.index(kind)])
-    for k in range(40):
-        n, m = int(rng.integers(1, 7)), int(rng.integers(1, 5))
-        problem = random_problem(rng, n, m, kind=kind, weighted=k % 2 == 0, limited=k % 3 == 0)
-        counts = rng.integers(0, 4, n).astype(float)
+    for problem, counts in pools(7, 40, classes=6, resources=4, kinds=[kind]):
         # HiGHS works to 1e-7 per constraint, and each round builds on the one before.
         np.testing.assert_allclose(
             policy(problem, counts), leximin(problem, counts, policy.growth(problem)), rtol=2e-5, atol=1e-7
@@ -28,26 +26,17 @@ def test_filling_equals_the_sequence_of_linear_programs(policy, kind):
 @pytest.mark.parametrize("policy", [MaxMin(), DRF(), AssetFair()], ids=lambda p: p.name)
 def test_filling_is_certified_on_large_and_extreme_instances(policy, kind):
     rng = np.random.default_rng(3)
-    for n, m in [(2, 2), (30, 5), (100, 20)]:
-        problem = random_problem(rng, n, m, kind=kind, weighted=True, limited=True)
-        scale = 10.0 ** rng.uniform(-8, 8, n)
-        extreme = Problem(problem.demands * scale[:, None], problem.capacities)
-        for instance in (problem, extreme):
-            # Filling recomputes usage in each round, so only summation errors remain.
-            assert allocate(instance, policy).certificate.residual < 1e-13
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("policy", [MaxMin(), DRF(), AssetFair()], ids=lambda p: p.name)
-def test_filling_is_certified_at_extreme_counts_and_limits(policy, kind):
-    rng = np.random.default_rng(4)
-    for _ in range(40):
-        n, m = int(rng.integers(1, 40)), int(rng.integers(1, 9))
-        problem = random_problem(rng, n, m, kind=kind, weighted=True)
+    for n, m in [(2, 2), (30, 5), (100, 20), *rng.integers(1, (40, 9), (40, 2))]:
+        problem = random_problem(rng, int(n), int(m), kind=kind, weighted=True, limited=True)
+        scale, many = 10.0 ** rng.uniform(-8, 8, (2, n))
         limits = np.where(rng.random(n) < 0.5, 10.0 ** rng.uniform(-8, 8, n), np.inf)
-        counts = 10.0 ** rng.uniform(-8, 8, n) * (rng.random(n) < 0.9)
-        extreme = Problem(problem.demands, problem.capacities, weights=problem.weights, limits=limits)
-        assert allocate(extreme, policy, counts).certificate.residual < 1e-13
+        for instance, counts in (
+            (problem, np.ones(n)),
+            (Problem(problem.demands * scale[:, None], problem.capacities), np.ones(n)),
+            (problem.replaced(limits=limits), many * (rng.random(n) < 0.9)),
+        ):
+            # Filling recomputes usage in each round, so only summation errors remain.
+            assert allocate(instance, policy, counts).certificate.residual < 1e-13
 
 
 def test_one_resource_fills_to_the_water_level():
@@ -81,8 +70,6 @@ def test_as_many_rounds_as_resources():
 def test_the_certificate_notices_a_wrong_allocation():
     problem = Problem([[1, 4], [3, 1]], [9, 18])
     good = allocate(problem, DRF())
-    from fairness.evidence.pools import level_certificate
-
     worse = level_certificate(problem, good.counts, good.tasks * 0.999, np.array([4.5, 3.0]))
     assert not worse.holds
     assert worse.residual == pytest.approx(1e-3)
@@ -150,8 +137,6 @@ def test_an_absent_class_without_demand_has_level_0(policy):
 
 
 def test_certificates_take_what_people_have_and_refuse_the_rest():
-    from fairness.evidence.pools import bottleneck_certificate, feasibility_certificate
-
     problem = Problem([[1, 4], [3, 1]], [9, 18])
     assert bottleneck_certificate(problem, [1, 1], [3, 2]).holds is False
     assert feasibility_certificate(problem, [1, 1], [3, 2]).holds
