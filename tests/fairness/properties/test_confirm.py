@@ -33,11 +33,12 @@ def test_every_property_of_the_catalogue_has_a_statement_in_fractions():
 
 
 def test_the_confirmation_shares_no_code_with_checkers_and_solvers():
-    """Imports inside the package: the model, shared words, and in the registry the types of the policies."""
+    """Imports inside the package: the model, shared words, elimination, in the registry types of policies."""
     folder = Path(statements.__file__).parent
     shared = {
         "fairness.model.cluster",
         "fairness.errors",
+        "fairness.exact.linear_algebra",
         "fairness.model.problem",
         "fairness.arguments.validation",
         "fairness.properties.protocol.property",
