@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fairness.display.drawing import bars
+from fairness.display.result import Result
 from proofs.catalogue import statement_named, statements
 from proofs.checking.verdicts import statement_data, verify
 from proofs.errors import ProofError
@@ -17,6 +19,7 @@ from proofs.verdict import CATALOGUE, Kind, Status, Verdict, kind_of, overall
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 __all__ = ["Report", "check", "check_all", "confirmed"]
 
@@ -104,7 +107,7 @@ def _refuse_no_time(time_limit: float) -> None:
 
 
 @dataclass(frozen=True, repr=False)
-class Report:
+class Report(Result):
     """Verdicts on many statements; made by :func:`check_all`.
 
     Attributes
@@ -210,8 +213,10 @@ class Report:
 
         return notebook_html("statements of the papers", self.to_dataframe(), self.totals())
 
-    def __repr__(self) -> str:
-        return self.summary()
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Bars: how many statements have which status."""
+        counts = [self.counts[status] for status in Status]
+        return bars(ax, [str(status) for status in Status], counts, ylabel="statements")
 
 
 def confirmed(methods: Counter[str]) -> str:

@@ -1,16 +1,25 @@
-"""What is known about a statement, with evidence that anybody can check again."""
+"""What is known about a statement, with evidence that anybody can check again.
+
+A verdict keeps the contract of all results (:mod:`fairness.display.result`) without that base class: the
+checker knows verdicts, and knows no library.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proofs.errors import ProofError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
 
 __all__ = ["Finding", "Kind", "Status", "Verdict", "kind_of", "overall"]
 
@@ -198,6 +207,41 @@ class Verdict:
         if self.status == Status.UNKNOWN and self.broken:
             lines.append(f"  {self.reason}; the statement may hold all the same")
         return "\n".join(lines)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per step: what it says, its status and why."""
+        import pandas as pd
+
+        rows = [(f.says, str(f.status), f.reason) for f in self.findings]
+        index = pd.RangeIndex(1, len(rows) + 1, name="step")
+        return pd.DataFrame(rows, columns=["says", "status", "reason"], index=index)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """A mark per step at its status."""
+        from fairness.display.drawing import given_axes
+
+        ax = given_axes(ax)
+        ax.set_yticks(range(len(Status)), [str(status) for status in Status])
+        places = [list(Status).index(finding.status) for finding in self.findings]
+        ax.plot(range(1, len(places) + 1), places, "o")
+        ax.set(xlabel="step", title=f"{self.id}: {self.status}", ylim=(-0.5, len(Status) - 0.5))
+        return ax
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything into one file, as :meth:`fairness.display.result.Result.save` does."""
+        from fairness.display.storage import write
+
+        write(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Verdict:
+        """Read what :meth:`save` wrote; nothing in it is executed, and :meth:`verify` checks the evidence."""
+        from fairness.display.storage import read
+
+        verdict = read(path)
+        if not isinstance(verdict, cls):
+            raise ProofError(f"{os.fspath(path)!r} holds a {type(verdict).__name__}, not a verdict")
+        return verdict
 
     def _repr_html_(self) -> str:
         # No table of the library here: the checker knows verdicts, and knows no library.

@@ -31,6 +31,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -49,12 +50,17 @@ from fairness.arguments.validation import (
     require_shape,
     require_whole,
 )
+from fairness.display.drawing import bars
+from fairness.display.result import Result
 from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.work import OutOfTime, ProgressOption, stopped, watching
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.policy import Policy
 from queueing.model.system import System
 from queueing.states.precision import check_limits
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Provision", "provision"]
 
@@ -63,7 +69,7 @@ MAX_NODES = 20_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Provision:
+class Provision(Result):
     """Capacities that keep targets; made by :func:`provision`.
 
     Attributes
@@ -192,8 +198,13 @@ class Provision:
         )
         return "\n".join(lines)
 
-    def __repr__(self) -> str:
-        return self.summary()
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Bars: service rate of each class; lines: its target."""
+        names, title = self.problem.job_classes, f"Provision ({self.method}): cost {self.cost:.6g}"
+        ax = bars(ax, names, self.service_rates, ylabel="service rate (lines: targets)", title=title)
+        places = np.arange(len(names))
+        ax.hlines(self.minimum_service_rates, places - 0.4, places + 0.4, color="black")
+        return ax
 
 
 def provision(

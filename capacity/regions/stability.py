@@ -15,18 +15,24 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from fairness.display.drawing import bars
+from fairness.display.result import Result
 from fairness.model.problem import FloatArray
 from queueing.model.system import System
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["StabilityVerdict", "is_stable"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StabilityVerdict:
+class StabilityVerdict(Result):
     """Whether the loads fit; true or false itself. Made by :func:`is_stable`.
 
     Attributes
@@ -78,8 +84,11 @@ class StabilityVerdict:
         """The verdict in one line."""
         return self.message
 
-    def __repr__(self) -> str:
-        return f"StabilityVerdict({self.message})"
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Bars: relative load of each resource; the line is the largest that can be stable."""
+        ax = bars(ax, self.resources, self.relative_loads, ylabel="relative load")
+        ax.axhline(1.0, color="black", linewidth=0.8)
+        return ax
 
 
 def is_stable(system: System) -> StabilityVerdict:
@@ -102,7 +111,7 @@ def is_stable(system: System) -> StabilityVerdict:
     >>> from fairness import Problem
     >>> system = System(Problem([[10, 1], [1, 10]], [10, 10], resources=["cpu", "ram"]), [0.5, 1.0])
     >>> is_stable(system)
-    StabilityVerdict(unstable: 'ram' has load 1.05 of 1)
+    unstable: 'ram' has load 1.05 of 1
     >>> "fits" if is_stable(system) else "does not fit"
     'does not fit'
     """

@@ -53,7 +53,10 @@ from numpy.typing import ArrayLike
 
 from capacity.studies.extrapolation import extrapolated
 from fairness.arguments.validation import float_array, frozen
+from fairness.catalogue import colour
+from fairness.display.drawing import given_axes
 from fairness.display.lettering import label
+from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.policy import Policy, policy_name
@@ -106,7 +109,7 @@ class ScaledQueue:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HeavyTraffic:
+class HeavyTraffic(Result):
     """Scaled queues near load 1; made by :func:`heavy_traffic`.
 
     Attributes
@@ -183,16 +186,9 @@ class HeavyTraffic:
                 lines.append(f"  {q.policy:<18} {name:<10} {value} (reference {self.reference[i]:.5f})")
         return "\n".join(lines)
 
-    def __repr__(self) -> str:
-        return self.summary()
-
     def plot(self, ax: Axes | None = None, *, job_class: int = 0) -> Axes:
         """Draw (1 - u) E[x] of a class against 1 - u, with the limits at 0."""
-        import matplotlib.pyplot as plt
-
-        from fairness.catalogue import colour
-
-        ax = plt.figure().add_subplot() if ax is None else ax
+        ax = given_axes(ax)
         ax.axhline(
             self.reference[job_class], color="0.6", lw=1, ls="--", label="ρ Σ a/C over the full resources"
         )

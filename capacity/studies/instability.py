@@ -41,11 +41,14 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from fairness.arguments.validation import Entropy, Seed, require_whole
+from fairness.display.drawing import bars
+from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.policy import Policy, policy_name
@@ -53,6 +56,9 @@ from fairness.testing import KINDS, random_problem
 from queueing.fluid.verdict import FluidVerdict, fluid_verdict
 from queueing.model.system import System
 from queueing.simulation.replications import spawn_streams
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = [
     "FOUND",
@@ -169,7 +175,7 @@ class Finding:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class InstabilitySearch:
+class InstabilitySearch(Result):
     """What a search for an instability found; made by :func:`search_instability`.
 
     Attributes
@@ -255,8 +261,11 @@ class InstabilitySearch:
             lines.append(f"  largest finite emptying ratio {ratios.max():.4g}")
         return "\n".join(lines)
 
-    def __repr__(self) -> str:
-        return self.summary()
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Bars: how many systems of each kind."""
+        found = self.counts
+        title = f"{self.policy}, {len(self.findings)} systems ({self.family})"
+        return bars(ax, list(found), list(found.values()), ylabel="systems", title=title)
 
 
 def search_instability(

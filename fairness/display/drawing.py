@@ -51,7 +51,10 @@ def bars(
     drawn = ax.bar(range(len(names)), shown, yerr=errors, capsize=4, color=colour, label=label(name) or None)
     for bar in (bar for bar, wide in zip(drawn, endless, strict=True) if wide):
         bar.set(hatch="//", alpha=0.6)
-    ax.set_xticks(range(len(names)), [label(one) for one in names])
+    ticks = [label(one) for one in names]
+    ax.set_xticks(range(len(names)), ticks)
+    if sum(map(len, ticks)) > 40:
+        ax.tick_params(axis="x", labelrotation=30)
     if endless.any():
         texts["xlabel"] = "; ".join(filter(None, (texts.get("xlabel"), "hatched: no interval")))
     ax.set(**{key: label(text) for key, text in texts.items()})
@@ -95,6 +98,7 @@ def sorted_curve(ax: Axes | None, values: ArrayLike, *, colour: str | None = Non
     """Many numbers in ascending order against the part of them that is no larger."""
     ax = given_axes(ax)
     ordered = np.sort(np.asarray(values, dtype=float).ravel())
-    ax.step(np.arange(1, len(ordered) + 1) / len(ordered), ordered, where="pre", color=colour)
+    places = np.arange(len(ordered) + 1) / len(ordered)
+    ax.step(places, [ordered[0], *ordered], where="pre", color=colour)
     ax.set(xlim=(0, 1), **{key: label(text) for key, text in texts.items()})
     return ax

@@ -88,7 +88,7 @@ class FillingRuns(Result):
     def plot(self, ax: Axes | None = None) -> Axes:
         """Bars: mean tasks of each class on each server, with one standard deviation to both sides."""
         cluster = self.cluster
-        names = [f"{name},\n{server}" for name in cluster.job_classes for server in cluster.servers]
+        names = [f"{name}, {server}" for name in cluster.job_classes for server in cluster.servers]
         mean, std = self.mean.ravel(), self.std.ravel()
         title = f"{self.rule.name}, servers by {self.server_rule}, {len(self.placements)} runs"
         return bars(ax, names, mean, low=mean - std, ylabel="mean tasks", title=title)
