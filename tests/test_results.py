@@ -5,10 +5,14 @@ here, with names that must stay text wherever they are shown.
 """
 
 import functools
+import gzip
 import importlib
 import inspect
+import json
 import pickle
 import pkgutil
+import subprocess
+import sys
 from html.parser import HTMLParser
 
 import matplotlib as mpl
@@ -16,14 +20,17 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 import capacity
 import fairness
 import proofs
 import queueing
 from capacity.studies.instability import RandomLines
-from fairness import DRF, PSDSF, BottleneckMax, Cluster, Problem, ProportionalFair
+from fairness import DRF, PSDSF, TSF, BottleneckMax, Cluster, MaxMin, ModelError, Problem, ProportionalFair
 from fairness.cloud import DeadlineController, SparseDemands, compare, dcdrf, edrf
+from fairness.display import storage
+from fairness.display.notebook import MOST_COLUMNS, MOST_LINES, MOST_ROWS, notebook_html
 from fairness.display.result import Result
 from fairness.indivisible import VirtualShare, deviation, fill_cluster, fill_tasks, repeat_filling
 from fairness.properties import audit
@@ -32,6 +39,7 @@ from fairness.timed.timeline import timeline
 from queueing import System
 from queueing.networks.backbones import abilene
 from queueing.networks.gravity import gravity_traffic
+from tests.processes import PATIENCE
 
 plt.switch_backend("Agg")
 
@@ -88,6 +96,10 @@ MAKERS = {
     "Trajectory": lambda: queueing.trajectory(SYSTEM, DRF(), [3.0, 2.0]),
     "FluidVerdict": lambda: queueing.fluid_verdict(SYSTEM, BottleneckMax()),
     "StabilityVerdict": lambda: capacity.is_stable(SYSTEM),
+    "StabilityRegion": lambda: capacity.stability_region(POOL),
+    "PackingRegion": lambda: capacity.packing_region(POOL),
+    "ServiceRegion": lambda: capacity.service_region(POOL, "bound", 0.5, points=3),
+    "PolicyRegion": lambda: capacity.policy_stability_region(POOL, MaxMin(), points=3, precision=1e-2),
     "Provision": lambda: capacity.provision(POOL, [1.0, 0.7], [1, 1], maximum_duration=2.0),
     "HeavyTraffic": lambda: capacity.heavy_traffic(POOL, [1, 1], ["balanced"], loads=[0.3, 0.5, 0.6, 0.7]),
     "InstabilitySearch": lambda: capacity.search_instability(BottleneckMax(), RandomLines(), 3, rng=1),
@@ -124,41 +136,120 @@ def test_every_result_has_an_instance_here():
 
 
 class Page(HTMLParser):
-    """Tags in balance, and the text in all."""
+    """Tags in balance, the text of each cell, the text outside of the table, and in all."""
 
     def __init__(self, html):
         super().__init__(convert_charrefs=True)
-        self.open, self.tags, self.text, self.attributes = [], set(), [], []
+        self.open, self.tags, self.rows, self.text = [], set(), [], []
+        self.outside, self.attributes = [], []
         self.feed(html)
         self.close()
         assert not self.open, f"never closed: {self.open}"
+        # Only what the library writes: a name of a class never becomes a tag, and nothing is loaded.
+        assert self.tags <= {"div", "style", "strong", "table", "thead", "tbody", "tr", "th", "td", "p"}
+        assert not {name for name, _ in self.attributes} & {"src", "href", "onclick"}
 
     def handle_starttag(self, tag, attrs):
         self.tags.add(tag)
         self.attributes += attrs
         if tag not in VOID:
             self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        if "style" not in self.open:
-            self.text.append(data)
+        if "style" in self.open:
+            return
+        self.text.append(data)
+        if self.open and self.open[-1] in ("td", "th"):
+            self.rows[-1][-1] += data
+        elif not {"table", "p"} & set(self.open):
+            self.outside += filter(None, [data.strip()])
+
+
+def in_table(cell):
+    """What a table in HTML says: six significant digits."""
+    return str(cell) if not isinstance(cell, float) else f"{cell:.6g}" if cell == cell else "NaN"
 
 
 @every_result
 def test_tells_itself(name):
     result = made(name)
+    heading, *lines = (line.strip() for line in result.summary().splitlines())
     assert repr(result) == result.summary()
     frame = result.to_dataframe()
     assert frame.size > 0
     page = Page(result._repr_html_())
-    # Only what the library writes: a name of a class never becomes a tag, and nothing is loaded.
-    assert page.tags <= {"div", "style", "strong", "table", "thead", "tbody", "tr", "th", "td", "p"}
-    assert not {key for key, _ in page.attributes} & {"src", "href", "onclick"}
+    if name == "Verdict":
+        assert page.text == [heading, *lines]
+        return
+    if len(frame) <= MOST_ROWS:
+        for row, cells in zip(frame.itertuples(index=False), page.rows[-len(frame) :], strict=True):
+            assert cells[-frame.shape[1] :] == list(map(in_table, row))
     if type(result)._repr_html_ is Result._repr_html_:
-        assert page.text[0] == repr(result).splitlines()[0]
+        # The plain table is not repeated below the other one; all else is.
+        below = [line for line in lines[result._tabulated :] if line]
+        assert page.outside == [heading, *below]
+
+
+def test_models_show_themselves():
+    page = Page(POOL._repr_html_())
+    assert page.rows[-2] == [CLASSES[0], "1", "inf", "1", "4"]
+    assert f"capacities: {RESOURCES[0]} 9, {RESOURCES[1]} 18" in page.text
+    page = Page(CLUSTER._repr_html_())
+    assert page.rows[-1] == [CLASSES[1], "1", "1", "0", "9", "12"]
+    assert f"<i>s</i>: {RESOURCES[0]} 9, {RESOURCES[1]} 12" in page.text
+    assert Page(SYSTEM._repr_html_()).rows[-1][:4] == [CLASSES[1], "0.7", "1", "0.7"]
+
+
+def test_large_results_keep_their_evidence():
+    result = fairness.allocate(Cluster(np.ones((3, 1)), np.ones((9, 1))), TSF())
+    assert any("3 classes on 9 servers" in text for text in Page(result._repr_html_()).text)
+    result = queueing.balanced_fairness(System(Problem(np.ones((60, 1)), [1]), np.full(60, 0.01)))
+    page = Page(result._repr_html_())
+    assert "probability outside" in page.text[-1]
+    assert not any("more classes" in text for text in page.text)
+    # Head, the rows that are shown, and the dots between them.
+    assert len(page.rows) <= MOST_ROWS + 4
+    assert any("60 rows" in text for text in page.text)
+
+
+def test_many_vertices_are_not_walked_for_a_look():
+    rng = np.random.default_rng(3)
+    region = capacity.stability_region(Problem(rng.uniform(0.5, 1, (12, 12)), np.ones(12)))
+    page = Page(region._repr_html_())
+    assert not page.rows
+    assert "vertices" not in vars(region)
+
+
+def test_a_refused_table_says_why():
+    page = Page(capacity.stability_region(POOL, max_vertices=1)._repr_html_())
+    assert not page.rows
+    assert any(text.startswith("no table: ") for text in page.text)
+
+
+def test_long_and_wide_tables_are_cut_and_say_so():
+    page = Page(notebook_html("h", pd.DataFrame(np.zeros((99, 50))), [f"line {k}" for k in range(50)]))
+    assert "99 rows × 50 columns" in page.text
+    assert max(map(len, page.rows)) <= MOST_COLUMNS + 2
+    assert page.text[-1] == f"... {50 - MOST_LINES} more lines"
+
+
+def test_the_proofs_do_not_load_the_library_to_show_a_verdict():
+    code = (
+        "import sys\n"
+        "from proofs.verdict import Status, Verdict\n"
+        "said = {'said': 'a reader', 'remark': '', 'origin': 'of the catalogue'}\n"
+        "v = Verdict('<x>', Status.UNKNOWN, '', 'n = 2', said, {}, (), (), {}, (), 0.0)\n"
+        "assert '&lt;x&gt;' in v._repr_html_()\n"
+        "assert not any(m.split('.')[0] in ('fairness', 'pandas') for m in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE)
 
 
 @every_result
@@ -224,3 +315,164 @@ def test_comes_back_from_a_file_as_it_was(name, suffix, tmp_path):
     assert repr(again) == repr(result)
     assert_same(result, again, frozen=suffix != "pickle")
     pd.testing.assert_frame_equal(again.to_dataframe(), result.to_dataframe())
+
+
+# --- files that are not what they should be -------------------------------------------------------------
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "drf.json"
+    made("Allocation").save(path)
+    return path
+
+
+def rewritten(path, change):
+    """The file with parts that somebody else wrote, and the digest of these."""
+    document = json.loads(path.read_text())
+    change(document["parts"])
+    document["digest"] = storage._digest({name: document[name] for name in ("result", "parts")})
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_a_part_that_stands_twice_is_written_once(saved):
+    result = made("Allocation")
+    pair = [result.problem, result.problem]
+    storage.write(pair, saved)
+    one, other = storage.read(saved)
+    assert one is other
+
+
+def test_the_same_result_is_the_same_file(tmp_path):
+    for name in ("a.json.gz", "b.json.gz"):
+        made("Allocation").save(tmp_path / name)
+    assert (tmp_path / "a.json.gz").read_bytes() == (tmp_path / "b.json.gz").read_bytes()
+    assert gzip.decompress((tmp_path / "a.json.gz").read_bytes()).startswith(b'{"format": "fairqueues')
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b"[]", b"\x1f\x8bcut", b"\xff\xfe", b'{"format": "another"}', b'{"parts": []}']
+)
+def test_foreign_files_are_refused(saved, data):
+    saved.write_bytes(data)
+    with pytest.raises(ModelError, match=r"is no result that save\(\) wrote, or is damaged"):
+        Result.load(saved)
+
+
+def test_an_edited_file_is_refused(saved):
+    text = saved.read_text()
+    saved.write_text(text.replace('"DRF"', '"DRG"'))
+    with pytest.raises(ModelError, match="it was changed after it was written"):
+        Result.load(saved)
+    saved.write_text(text[: len(text) // 2])
+    with pytest.raises(ModelError, match="damaged"):
+        Result.load(saved)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["os:system", "subprocess:Popen", "fairness.errors:re.compile", "fairqueues.__main__:x", "tests.a:B"],
+)
+def test_only_classes_of_this_project_are_made(saved, name):
+    path = rewritten(saved, lambda parts: parts[-1].update({"class": name}))
+    with pytest.raises(ModelError, match=r"is no (part of fairqueues|class and no function)"):
+        Result.load(path)
+
+
+def test_what_this_version_does_not_have_names_the_version_that_wrote_it(saved):
+    rewritten(saved, lambda parts: parts[-1].update({"class": "fairness.results.allocation:Older"}))
+    with pytest.raises(ModelError, match=r"written by fairqueues .* where there is no .*:Older; read it"):
+        Result.load(saved)
+    made("Allocation").save(saved)
+    rewritten(saved, lambda parts: parts[-1]["fields"].pop("levels"))
+    with pytest.raises(ModelError, match="Allocation has a field 'levels', which the file lacks"):
+        Result.load(saved)
+
+
+def test_a_class_reads_only_its_own(saved):
+    assert type(Result.load(saved)).__name__ == "Allocation"
+    with pytest.raises(ModelError, match=r"holds a Allocation, not a ClusterAllocation; use Allocation.load"):
+        fairness.ClusterAllocation.load(saved)
+
+
+def test_what_a_file_cannot_hold_is_refused_by_name(tmp_path):
+    region = capacity.policy_stability_region(POOL, lambda p, x: MaxMin()(p, x), points=3, precision=1e-2)
+    path = tmp_path / "region.json"
+    with pytest.raises(ModelError, match=r"policy cannot be written .* no part of fairqueues; pickle"):
+        region.save(path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_paths_are_checked(tmp_path):
+    with pytest.raises(ModelError, match=r"cannot write .*no/such"):
+        made("Allocation").save(tmp_path / "no/such/file.json")
+    with pytest.raises(ModelError, match=r"cannot read .*nothing"):
+        Result.load(tmp_path / "nothing.json")
+    with pytest.raises(ModelError, match="path must be the name of a file; got 5"):
+        made("Allocation").save(5)
+
+
+# --- labelled arrays ------------------------------------------------------------------------------------
+
+
+def test_dataset_of_an_allocation():
+    policies = [DRF(), ProportionalFair()]
+    results = [fairness.allocate(POOL, policy, [1, 2]) for policy in policies]
+    together = xr.concat([result.to_dataset().drop_attrs() for result in results], "policy")
+    for result in results:
+        data = together.sel(policy=result.policy)
+        assert (data.tasks.values == result.tasks).all()
+        for i, name in enumerate(CLASSES):
+            for j, resource in enumerate(RESOURCES):
+                # By definition: share of the resource that one job holds.
+                share = POOL.demands[i, j] * result.tasks[i] / ([1, 2][i] * POOL.capacities[j])
+                assert data.shares.sel(job_class=name, resource=resource) == pytest.approx(share, rel=1e-12)
+        usage = (data.tasks * data.demands).sum("job_class")
+        assert np.allclose(usage, data.usage, rtol=1e-12)
+    assert "prices" in results[1].to_dataset()
+    assert "levels" in results[0].to_dataset()
+
+
+def test_dataset_of_a_placement():
+    result = fairness.allocate(CLUSTER, PSDSF())
+    data = result.to_dataset()
+    assert data.placement.dims == ("job_class", "server")
+    assert data.placement.sel(job_class=CLASSES[1], server="t") == result.placement[1, 1]
+    assert np.allclose(data.placement.sum("server"), data.tasks)
+    # Each server holds what its tasks hold.
+    usage = (data.placement * data.demands).sum("job_class")
+    assert np.allclose(usage.transpose("server", "resource"), data.usage)
+    assert data.policy == result.policy
+    assert data.attrs["division"] == "resource"
+
+
+def test_dataset_of_a_law():
+    law = queueing.stationary(SYSTEM, DRF(), shape=(12, 9))
+    data = law.to_dataset()
+    axes = [f"jobs of {name}" for name in CLASSES]
+    assert data.distribution.dims == tuple(axes)
+    assert data.distribution.shape == (12, 9)
+    for i, (axis, other) in enumerate(zip(axes, axes[::-1], strict=True)):
+        marginal = data.distribution.sum(other)
+        assert np.allclose(marginal, data[f"marginal of {CLASSES[i]}"], atol=1e-15)
+        mean = float((data[axis] * marginal).sum())
+        assert mean == pytest.approx(float(data.mean_jobs.sel(job_class=CLASSES[i])), rel=1e-12)
+    centred = [data[axis] - data.mean_jobs.values[i] for i, axis in enumerate(axes)]
+    covariance = float((centred[0] * centred[1] * data.distribution).sum())
+    stored = data.covariance.sel(job_class=CLASSES[0], other_class=CLASSES[1])
+    assert covariance == pytest.approx(float(stored), rel=1e-9)
+    assert data.attrs["method"] == law.method
+    assert data.attrs["residual"] == law.residual
+    short = queueing.stationary(SYSTEM, DRF(), shape=(12, 9), distribution=False).to_dataset()
+    assert "distribution" not in short
+    assert "marginal of " + CLASSES[1] in short
+
+
+def test_dataset_of_a_table():
+    table = queueing.tabulate(POOL, DRF(), (3, 4))
+    data = table.to_dataset()
+    for state in np.ndindex(3, 4):
+        place = {f"jobs of {name}": x for name, x in zip(CLASSES, state, strict=True)}
+        assert (data.tasks.sel(place).values == table.tasks[state]).all()
+    assert data.tasks.sel(job_class=CLASSES[0]).dims == tuple(f"jobs of {name}" for name in CLASSES)

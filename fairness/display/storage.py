@@ -1,10 +1,10 @@
 """Results as files: one document of JSON, gzipped if the name ends so.
 
 The document is a list of *parts*, each after those that it holds, so that a part that stands in several
-places is written once; the last one is the result. A part is an object of this project (its class and its
-fields, caches left out) or an array (a ``.npy`` file in base64, which keeps every bit). None, booleans,
-strings, whole and finite floating-point numbers are those of JSON; everything else is an object with one key
-that tells its kind: ``{"part": 3}``, ``{"tuple": [...]}``, ``{"fraction": [2, 3]}``.
+places is written once. A part is an object of this project (its class and its fields, caches left out) or an
+array (a ``.npy`` file in base64, which keeps every bit). None, booleans, strings, whole and finite
+floating-point numbers are those of JSON; everything else is an object with one key that tells its kind:
+``{"part": 3}``, ``{"tuple": [...]}``, ``{"fraction": [2, 3]}``.
 
 Nothing of a file is executed: only classes of this project are made, by their fields, no constructor called.
 """
@@ -55,9 +55,9 @@ def write(result: Any, path: str | os.PathLike[str]) -> None:
     """
     target = _checked(path)
     writer = _Writer()
-    writer.value(result)
-    head = {"format": FORMAT, "version": version(), "digest": _digest(writer.parts)}
-    data = json.dumps(head | {"parts": writer.parts}).encode()
+    body = {"result": writer.value(result), "parts": writer.parts}
+    head = {"format": FORMAT, "version": version(), "digest": _digest(body)}
+    data = json.dumps(head | body).encode()
     if target.suffix == ".gz":
         # Without the time, so that the same result is the same file.
         data = gzip.compress(data, mtime=0)
@@ -100,10 +100,11 @@ def read(path: str | os.PathLike[str]) -> Any:
         document = json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
         if document["format"] != FORMAT:
             raise KeyError("format")
-        if document["digest"] != _digest(document["parts"]):
+        body = {name: document[name] for name in ("result", "parts")}
+        if document["digest"] != _digest(body):
             raise ValueError("it was changed after it was written")
         written = document["version"]
-        return _Reader(document["parts"]).result
+        return _Reader(body["parts"]).value(body["result"])
     except _UnknownError as error:
         raise ModelError(
             f"path: {str(source)!r} was written by fairqueues {written}, and this is {version()}, where "
@@ -216,7 +217,6 @@ class _Reader:
         self._made: list[Any] = []
         for part in parts:
             self._made.append(self._part(part))
-        self.result = self._made[-1]
 
     def value(self, data: Any) -> Any:
         """The value of some JSON."""
@@ -307,8 +307,8 @@ def _found(name: str) -> Any:
     return thing
 
 
-def _digest(parts: Any) -> str:
-    return hashlib.sha256(json.dumps(parts, allow_nan=False).encode()).hexdigest()
+def _digest(body: Any) -> str:
+    return hashlib.sha256(json.dumps(body, allow_nan=False).encode()).hexdigest()
 
 
 def _bits(array: np.ndarray) -> str:
