@@ -11,8 +11,8 @@ from benchmarks.harness import Row, best_seconds
 from fairness import DRF, Cluster, Problem
 from queueing.model.system import System
 from queueing.simulation.counts import simulate
-from queueing.simulation.tasks.placement import BestFit, OnArrival
-from queueing.simulation.tasks.schedulers import BMFScheduler, DRFScheduler, FIFOScheduler, PFScheduler
+from queueing.simulation.tasks.rules.placement import BestFit, OnArrival
+from queueing.simulation.tasks.rules.schedulers import BMFScheduler, DRFScheduler, FIFOScheduler, PFScheduler
 from queueing.simulation.tasks.simulation import simulate_tasks
 
 __all__ = ["rows"]

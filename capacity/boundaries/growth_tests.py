@@ -33,7 +33,7 @@ from queueing.chain.stationary import Stationary, stationary
 from queueing.model.system import System
 from queueing.simulation.counts import simulate
 from queueing.simulation.tasks import simulate_tasks
-from queueing.simulation.tasks.schedulers import Scheduler
+from queueing.simulation.tasks.rules.schedulers import Scheduler
 
 __all__ = ["EVENTS", "GrowthTest", "chain_test", "is_scheduler", "simulation_test"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numba
@@ -18,8 +19,11 @@ __all__ = ["kernel", "large_part", "part"]
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "_nrt": False}
 
-kernel: Callable[..., Any] = stored(**_OPTIONS)
-"""Decorator of a kernel that Python calls."""
+
+def kernel(*helpers: ModuleType) -> Callable[[Callable[..., Any]], Any]:
+    """Decorate a kernel that Python calls; ``helpers`` as for :func:`fairness.machine.compiling.stored`."""
+    return stored(*helpers, **_OPTIONS)
+
 
 part: Callable[..., Any] = numba.njit(forceinline=True, **_OPTIONS)
 """Decorator of a helper that only kernels call: it is compiled, and cached, as a part of them."""

@@ -26,7 +26,7 @@ from fairness.timed.timeline import timeline
 from queueing import System, fluid_verdict, simulate, simulate_jobs, simulate_tasks
 from queueing.fluid.circulation import circulate
 from queueing.simulation.tasks import trace
-from queueing.simulation.tasks.schedulers import FIFOScheduler
+from queueing.simulation.tasks.rules.schedulers import FIFOScheduler
 
 POOL = Problem([[10, 1], [1, 10]], [10, 10])
 SERVERS = Cluster([[1, 2], [1, 1]], [[9, 12], [12, 6]])

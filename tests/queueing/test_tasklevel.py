@@ -16,8 +16,8 @@ from scipy import stats
 from fairness import DRF, Problem
 from fairness.errors import ModelError, UnstableError
 from queueing.model.system import System
-from queueing.simulation.tasks import runs
-from queueing.simulation.tasks.schedulers import (
+from queueing.simulation.tasks.engine import runs
+from queueing.simulation.tasks.rules.schedulers import (
     BMFScheduler,
     DRFScheduler,
     FIFOScheduler,
@@ -25,7 +25,7 @@ from queueing.simulation.tasks.schedulers import (
     TargetScheduler,
 )
 from queueing.simulation.tasks.simulation import simulate_tasks, trace
-from queueing.simulation.tasks.workload import FixedTasks, GeometricTasks, TabulatedTasks
+from queueing.simulation.tasks.rules.workload import FixedTasks, GeometricTasks, TabulatedTasks
 from queueing.states import growing_table as growth
 from tests.processes import PATIENCE
 
@@ -411,7 +411,7 @@ def test_small_tables_and_logs_change_nothing(monkeypatch):
 SCRIPT = """
 import json
 from fairness import DRF, Problem
-from queueing.simulation.tasks.schedulers import *
+from queueing.simulation.tasks.rules.schedulers import *
 from queueing.model.system import System
 from queueing.simulation.tasks.simulation import trace
 system = System.with_load(Problem([[4, 1], [1, 4]], [16, 16]), [1, 1], 1.0)

@@ -30,7 +30,8 @@ from queueing.simulation.tasks import (
     simulate_tasks,
     trace,
 )
-from queueing.simulation.tasks.placed_runs import PlacedRuns
+from queueing.simulation.tasks.engine.preparation import TaskRuns
+from queueing.simulation.tasks.engine.runs import TaskRun
 from queueing.states import growing_table as growth
 from tests.processes import PATIENCE
 from tests.queueing.tasklevel_reference import replay
@@ -104,15 +105,15 @@ def test_every_start_is_that_of_the_reference(placement, blocking, monkeypatch):
         made, lost, waited = replay(record, scheduler, placement, counts)
         starts += made
         # The totals behind the estimates, from the same random numbers.
-        runs = PlacedRuns(system, scheduler, 4.0, options["task_times"], 10**5, placement, None)
-        run = runs.new(spawn_streams(k, 1).generators[0])
+        runs = TaskRuns(system, scheduler, 4.0, options["task_times"], 10**5, placement, None)
+        run = TaskRun(runs, spawn_streams(k, 1).generators[0])
         run.go(10**9, horizon)
         # Sums of some hundred intervals, in another order.
-        np.testing.assert_allclose(run.lost, [lost, waited], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(run.places.lost, [lost, waited], rtol=1e-9, atol=1e-12)
         lengths = np.minimum(record.task_ends, horizon) - record.task_starts
-        placed = np.zeros_like(run.placed)
+        placed = np.zeros_like(run.places.placed)
         np.add.at(placed, (record.task_classes, record.task_servers), lengths)
-        np.testing.assert_allclose(run.placed, placed, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(run.places.placed, placed, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(run.totals[1], placed.sum(axis=1), rtol=1e-9, atol=1e-12)
     assert starts > 250
 

@@ -134,7 +134,7 @@ def _needs(state: State, shape: IntArray, measured: bool) -> int:
     return DONE
 
 
-@kernel
+@kernel()
 def advance(
     state: State,
     tasks: FloatArray,

@@ -24,7 +24,7 @@ __all__ = ["estimates", "phase_parts", "phase_quantiles", "phase_totals", "quant
 JOBS, DURATION, SLOWDOWN, WORK, AREA, TIME = range(6)
 
 
-@kernel
+@kernel()
 def _add(log: FloatArray, totals: FloatArray) -> None:
     """Add the jobs of a part of the log to their totals, (n_classes, 6)."""
     # Columns as numbers: a stored kernel would not see the names change in the other file.

@@ -1,12 +1,10 @@
 """Task-level simulation on whole units: jobs of many tasks, served task by task by a scheduler.
 
-``simulation`` holds the drivers, ``results`` what they return, ``schedulers`` the rules, ``workload`` the
-laws of task numbers and times, ``placement`` the rules that choose servers, ``task_types`` jobs with
-heterogeneous tasks. Behind them are two machines: ``runs``, ``events`` and ``dispatch`` for one pool and jobs
-of one type; ``placed_runs``, ``placed_events``, ``candidates`` and ``servers`` for the rest.
+``simulation`` holds the drivers, ``results`` what they return, ``rules`` the schedulers, placement rules, task
+types and laws of tasks, ``engine`` the machine behind them.
 """
 
-from queueing.simulation.tasks.placement import (
+from queueing.simulation.tasks.rules.placement import (
     BestFit,
     FirstFit,
     OnArrival,
@@ -16,7 +14,7 @@ from queueing.simulation.tasks.placement import (
     WorstFit,
 )
 from queueing.simulation.tasks.results import ServerEvidence, TaskSimulation, TaskTrace
-from queueing.simulation.tasks.schedulers import (
+from queueing.simulation.tasks.rules.schedulers import (
     BMFScheduler,
     DRFScheduler,
     FIFOScheduler,
@@ -25,8 +23,8 @@ from queueing.simulation.tasks.schedulers import (
     TargetScheduler,
 )
 from queueing.simulation.tasks.simulation import simulate_tasks, trace
-from queueing.simulation.tasks.task_types import TaskTypes
-from queueing.simulation.tasks.workload import FixedTasks, GeometricTasks, TabulatedTasks
+from queueing.simulation.tasks.rules.task_types import TaskTypes
+from queueing.simulation.tasks.rules.workload import FixedTasks, GeometricTasks, TabulatedTasks
 
 __all__ = [
     "BMFScheduler",

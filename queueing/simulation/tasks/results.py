@@ -13,7 +13,7 @@ from fairness.arguments.validation import Entropy
 from fairness.model.problem import FloatArray
 from queueing.model.system import System
 from queueing.simulation.replications import Estimate, EstimatedMeans, estimates_lines, warning_lines
-from queueing.simulation.tasks.schedulers import IntArray
+from queueing.simulation.tasks.rules.schedulers import IntArray
 
 __all__ = ["ServerEvidence", "TaskSimulation", "TaskTrace"]
 

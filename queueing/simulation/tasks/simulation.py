@@ -2,7 +2,7 @@ r"""Task-level simulation: jobs made of whole tasks, served by "serving the most
 
 A job of class :math:`i` arrives with :math:`K` tasks. They all wait at the job; a task that starts holds its
 demand :math:`a_{ij}` of every resource until it ends; the job leaves with its last task. A scheduler
-(:mod:`queueing.simulation.tasks.schedulers`) says whose task starts when capacity is free. The example of the
+(:mod:`queueing.simulation.tasks.rules.schedulers`) says whose task starts when capacity is free. The example of the
 talk [1]_ has 16 cores and 16 GB shared by tasks of (4 cores, 1 GB) and (1 core, 4 GB).
 
 What is measured, per class :math:`i`, after a warm-up, which begins in the empty system:
@@ -17,7 +17,7 @@ runs; they are parameters here, by default geometric with mean 100, exponential,
 1,000,000 events (arrivals of jobs and completions of tasks).
 
 On a cluster every task runs on one server, chosen by a placement rule
-(:mod:`queueing.simulation.tasks.placement`); with :class:`queueing.simulation.tasks.task_types.TaskTypes`
+(:mod:`queueing.simulation.tasks.rules.placement`); with :class:`queueing.simulation.tasks.rules.task_types.TaskTypes`
 several classes are the types of the tasks of one job.
 
 With whole tasks the loads that can be carried are those inside the convex hull of the feasible whole
@@ -50,16 +50,25 @@ from queueing.simulation.replications import (
     withheld,
 )
 from queueing.simulation.soundness import Measured, Memory, run_warnings
-from queueing.simulation.tasks.dispatch import ARRIVED, PATH, TASKS_STARTED
-from queueing.simulation.tasks.events import DEPARTURES, DURATION, JOB_CLASS, JOB_TIME, TASK_CLASS, TASK_TIME
-from queueing.simulation.tasks.placed_events import FRAGMENTED, JOB_SERVER, TASK_SERVER, WAITED
-from queueing.simulation.tasks.placed_runs import PlacedRuns
-from queueing.simulation.tasks.placement import Placement
+from queueing.simulation.tasks.engine.events import DEPARTURES, DURATION, JOB_TIME, TASK_TIME
+from queueing.simulation.tasks.engine.preparation import TaskRuns
+from queueing.simulation.tasks.engine.runs import TaskRun
+from queueing.simulation.tasks.engine.state import (
+    ARRIVED,
+    FRAGMENTED,
+    JOB_CLASS,
+    JOB_SERVER,
+    PATH,
+    TASK_CLASS,
+    TASK_SERVER,
+    TASKS_STARTED,
+    WAITED,
+)
 from queueing.simulation.tasks.results import ServerEvidence, TaskSimulation, TaskTrace
-from queueing.simulation.tasks.runs import TaskRuns
-from queueing.simulation.tasks.schedulers import Scheduler
-from queueing.simulation.tasks.task_types import TaskTypes
-from queueing.simulation.tasks.workload import TaskLaw
+from queueing.simulation.tasks.rules.placement import Placement
+from queueing.simulation.tasks.rules.schedulers import Scheduler
+from queueing.simulation.tasks.rules.task_types import TaskTypes
+from queueing.simulation.tasks.rules.workload import TaskLaw
 
 __all__ = ["simulate_tasks", "trace"]
 
@@ -130,7 +139,7 @@ def simulate_tasks(
     Examples
     --------
     >>> from fairness import Problem
-    >>> from queueing.simulation.tasks.schedulers import DRFScheduler
+    >>> from queueing.simulation.tasks.rules.schedulers import DRFScheduler
     >>> pool = Problem([[4, 1], [1, 4]], [16, 16], resources=["cores", "GB"])
     >>> system = System.with_load(pool, mix=[1, 1], load=0.5)
     >>> result = simulate_tasks(system, DRFScheduler(), events=100_000, rng=1)
@@ -140,7 +149,7 @@ def simulate_tasks(
     The same tasks on two servers of half the size, where fewer combinations fit:
 
     >>> from fairness import Cluster
-    >>> from queueing.simulation.tasks.placement import WorstFit
+    >>> from queueing.simulation.tasks.rules.placement import WorstFit
     >>> halves = Cluster([[4, 1], [1, 4]], [[8, 8], [8, 8]], resources=["cores", "GB"])
     >>> system = System.with_load(halves, mix=[1, 1], load=0.5)
     >>> split = simulate_tasks(system, DRFScheduler(), placement=WorstFit(), events=100_000, rng=1)
@@ -151,12 +160,12 @@ def simulate_tasks(
     True
     """
     length = RunLength(events, warmup, replications, confidence)
-    runs = _runs(system, scheduler, tasks_per_job, task_times, max_jobs, placement, task_types)
+    runs = TaskRuns(system, scheduler, tasks_per_job, task_times, max_jobs, placement, task_types)
     system.require_stable()
     streams = spawn_streams(rng, replications)
 
     def replication(generator: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        run = runs.new(generator)
+        run = TaskRun(runs, generator)
         pieces = []
         for k, budget in enumerate(length.pieces):
             if k == 2:
@@ -167,15 +176,16 @@ def simulate_tasks(
             pieces.append(np.append(run.totals[JOB_TIME] - before, run.now - begin))
         parts = np.array(pieces)
         totals = np.vstack([run.totals, np.full(system.n_classes, parts[2:, -1].sum())])
-        return totals, run.placed, run.lost, parts
+        if run.places is None:
+            return totals, np.zeros((system.n_classes, 1)), np.zeros(2), parts
+        return totals, run.places.placed, run.places.lost, parts
 
     totals, placed, lost, parts = (
         np.stack(arrays) for arrays in zip(*replicate(replication, streams, n_jobs), strict=True)
     )
     servers = None
-    if isinstance(runs, PlacedRuns):
-        totals[..., runs.rows], placed[:, runs.rows] = totals.copy(), placed.copy()
-        parts[..., runs.rows] = parts[..., :-1].copy()
+    totals[..., runs.rows], placed[:, runs.rows] = totals.copy(), placed.copy()
+    parts[..., runs.rows] = parts[..., :-1].copy()
     live = system.arrival_rates > 0
     departures = totals[:, DEPARTURES].sum(axis=0)
     for i in np.flatnonzero(live & (departures == 0)):
@@ -202,7 +212,7 @@ def simulate_tasks(
         "more events",
     )
     warnings = run_warnings(Memory.of(system, alone_times=runs.alone_times), measured)
-    if isinstance(runs, PlacedRuns):
+    if not runs.by_level:
         units = runs.usage(placed)
         by_server = {
             "utilization": estimate_ratio(units, time[:, :1, None] * runs.capacities, confidence),
@@ -276,13 +286,13 @@ def trace(
     Examples
     --------
     >>> from fairness import Problem
-    >>> from queueing.simulation.tasks.schedulers import FIFOScheduler
+    >>> from queueing.simulation.tasks.rules.schedulers import FIFOScheduler
     >>> system = System(Problem([[1]], [2]), arrival_rates=[1.0])
     >>> trace(system, FIFOScheduler(), 10.0, tasks_per_job=2, rng=1)
     TaskTrace(FIFO; 7 jobs, 13 tasks in 10 units of time)
     """
     horizon = require_number("horizon", horizon, above=0)
-    runs = _runs(system, scheduler, tasks_per_job, task_times, max_jobs, placement, task_types)
+    runs = TaskRuns(system, scheduler, tasks_per_job, task_times, max_jobs, placement, task_types)
     n = system.n_classes
     # A row of 1 + 2n numbers per event and of 4 per task, before any waiting job is counted.
     require_memory(
@@ -291,7 +301,7 @@ def trace(
         "reduce horizon or arrival_rates",
     )
     streams = spawn_streams(rng, 1)
-    run = runs.new(streams.generators[0], record=True)
+    run = TaskRun(runs, streams.generators[0], record=True)
     run.go(np.iinfo(np.int64).max, horizon)
     counters, log = run.state.counters, run.log
     jobs = log.jobs[: counters[ARRIVED]]
@@ -299,15 +309,7 @@ def trace(
     path = np.vstack([np.zeros((1, 1 + 2 * n)), log.path[: counters[PATH]]])
     job_classes, task_classes = jobs[:, JOB_CLASS].astype(np.int64), tasks[:, TASK_CLASS].astype(np.int64)
     present, running = path[:, 1 : 1 + n].astype(np.int64), path[:, 1 + n :].astype(np.int64)
-    job_servers, task_servers = np.full(len(jobs), -1), np.zeros(len(tasks), np.int64)
-    if isinstance(runs, PlacedRuns):
-        job_classes, task_classes = runs.job_rows[job_classes], runs.rows[task_classes]
-        present[:, runs.rows], running[:, runs.rows] = present.copy(), running.copy()
-        job_servers = jobs[:, JOB_SERVER].astype(np.int64)
-        task_servers = tasks[:, TASK_SERVER].astype(np.int64)
-        held = runs.held
-    else:
-        held = system.problem.demands[:, None, :]
+    present[:, runs.rows], running[:, runs.rows] = present.copy(), running.copy()
     return TaskTrace(
         system,
         scheduler.name,
@@ -315,31 +317,16 @@ def trace(
         times=path[:, 0].copy(),
         jobs=present,
         running=running,
-        job_classes=job_classes,
+        job_classes=runs.job_rows[job_classes],
         job_tasks=jobs[:, 1].astype(np.int64),
         job_arrivals=jobs[:, 2].copy(),
         job_departures=jobs[:, 3].copy(),
         task_jobs=tasks[:, 0].astype(np.int64),
         task_starts=tasks[:, 2].copy(),
         task_ends=tasks[:, 3].copy(),
-        job_servers=job_servers,
-        task_classes=task_classes,
-        task_servers=task_servers,
-        held=held,
+        job_servers=jobs[:, JOB_SERVER].astype(np.int64),
+        task_classes=runs.rows[task_classes],
+        task_servers=tasks[:, TASK_SERVER].astype(np.int64),
+        held=runs.held,
         entropy=streams.entropy,
     )
-
-
-def _runs(
-    system: System,
-    scheduler: Scheduler,
-    tasks_per_job: TaskLaw | ArrayLike,
-    task_times: str,
-    max_jobs: int,
-    placement: Placement | None,
-    task_types: TaskTypes | None,
-) -> TaskRuns | PlacedRuns:
-    """Runs of a pool of jobs of one type by its own kernel, of everything else by the other one."""
-    if placement is None and task_types is None and not system.is_cluster:
-        return TaskRuns(system, scheduler, tasks_per_job, task_times, max_jobs)
-    return PlacedRuns(system, scheduler, tasks_per_job, task_times, max_jobs, placement, task_types)

@@ -33,6 +33,7 @@ from queueing.model.system import System
 __all__ = ["TaskTypes"]
 
 START = ("listed", "any", "stages")
+LISTED, ANY, STAGES = range(3)
 MOST_TYPES = 8
 """Most types of one job: waiting jobs stand in one queue per set of types that they may start."""
 
@@ -61,7 +62,7 @@ class TaskTypes:
 
     >>> from fairness import Cluster
     >>> from queueing import DRFScheduler, System, simulate_tasks
-    >>> from queueing.simulation.tasks.workload import FixedTasks
+    >>> from queueing.simulation.tasks.rules.workload import FixedTasks
     >>> cluster = Cluster([[4, 1], [1, 4]], [[8, 8], [16, 16]], job_classes=["map", "reduce"])
     >>> system = System(cluster, arrival_rates=[0.3, 0.3], mean_sizes=[8.0, 2.0])
     >>> result = simulate_tasks(system, DRFScheduler(), tasks_per_job=FixedTasks([8, 2]), events=20_000,

@@ -1,0 +1,362 @@
+r"""Kernel of the task-level simulation: arrivals, starts and completions, event by event.
+
+An event is the arrival of a job or the completion of a task; a completion that falls together with an arrival
+comes first, and completions at the same time come in the order in which the tasks started. After each event
+tasks are started until the scheduler waits. Running tasks wait for their ends in a binary heap, so any law of
+durations costs the same.
+
+The events, their order and the random numbers are the same whether jobs are compared by level or one by one
+(:mod:`queueing.simulation.tasks.engine.state`), so one server gives the run of the pool, bit by bit.
+
+The kernel stops between two steps, with a status, when it needs something from its driver: room in the log, a
+larger table of the fluid target; and goes on from there as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairness.model.problem import FloatArray
+from queueing.simulation.kernels import kernel, part
+from queueing.simulation.tasks.engine import candidates, levels, servers
+from queueing.simulation.tasks.engine import state as states
+from queueing.simulation.tasks.engine.candidates import (
+    change_candidate,
+    choose_candidate,
+    draw_parts,
+    fitting_type,
+    join,
+)
+from queueing.simulation.tasks.engine.levels import change_level, choose_by_level, join_level
+from queueing.simulation.tasks.engine.servers import bind, count_tasks, count_waits, occupy, place
+from queueing.simulation.tasks.engine.state import (
+    AGE,
+    ARRIVALS,
+    ARRIVED,
+    CLASS,
+    DECIDE,
+    DURATIONS,
+    FREE_ROW,
+    FRESH_ROW,
+    HEAP,
+    JOB_ARRIVAL,
+    JOB_CLASS,
+    JOB_DEPARTURE,
+    JOB_SERVER,
+    JOB_TASKS,
+    JOBS,
+    NEXT_TASK,
+    NOBODY,
+    NOT_DRAWN,
+    PART_NEXT,
+    PATH,
+    RUNNING,
+    SERVER,
+    TASK_CLASS,
+    TASK_END,
+    TASK_JOB,
+    TASK_SERVER,
+    TASK_START,
+    TASKS_ARRIVED,
+    TASKS_STARTED,
+    TOUCHED,
+    WAITING,
+    YOUNGER,
+    Log,
+    Model,
+    Places,
+    State,
+)
+from queueing.simulation.tasks.rules import placement, schedulers, task_types, workload
+from queueing.simulation.tasks.rules.schedulers import TARGET, Rule
+from queueing.simulation.tasks.rules.workload import draw_tasks, position, uniform
+
+__all__ = ["DONE", "LOG_FULL", "TABLE_LEFT", "TOO_MANY_JOBS", "advance"]
+
+DONE, TOO_MANY_JOBS, TABLE_LEFT, LOG_FULL = range(4)
+
+# Rows of the totals, one column per class.
+JOB_TIME, TASK_TIME, DURATION, DEPARTURES = range(4)
+
+
+@part
+def _next_arrival(model: Model, job: int, now: float) -> float:
+    """Time of the arrival of job number ``job``; numbers 3 job, 3 job + 1, 3 job + 2 belong to it."""
+    return now - np.log1p(-uniform(model.seeds[ARRIVALS], 3 * job)) / model.arrival_rate
+
+
+@kernel(candidates, levels, placement, schedulers, servers, states, task_types, workload)
+def advance(
+    model: Model,
+    rule: Rule,
+    state: State,
+    places: Places | None,
+    log: Log,
+    totals: FloatArray,
+    events: int,
+    horizon: float,
+) -> tuple[int, int]:
+    """Run for ``events`` events or until ``horizon``; (status, events made).
+
+    ``totals`` (4, n) collects the time integrals of jobs and running tasks, and the durations and the number
+    of the jobs that left, per type.
+    """
+    n = len(state.running)
+    counters = state.counters
+    made = 0
+    if state.clock[1] == NOT_DRAWN:
+        state.clock[1] = _next_arrival(model, 0, 0.0)
+    while True:
+        if counters[DECIDE]:
+            if rule.kind == TARGET:
+                for i in range(n):
+                    if state.present[i] >= rule.target_shape[i]:
+                        return TABLE_LEFT, made
+            if log.on and _log_full(state, log):
+                return LOG_FULL, made
+            while _start_one(model, rule, state, places, log):
+                pass
+            counters[DECIDE] = 0
+            if log.on:
+                _note_path(state, log)
+        if made == events:
+            break
+        completes = counters[HEAP] > 0 and state.heap_times[0] <= state.clock[1]
+        event_time = state.heap_times[0] if completes else state.clock[1]
+        elapsed = min(event_time, horizon) - state.clock[0]
+        for i in range(n):
+            totals[JOB_TIME, i] += state.present[i] * elapsed
+            totals[TASK_TIME, i] += state.running[i] * elapsed
+        if places is not None:
+            count_waits(model, state, places, elapsed)
+        if event_time > horizon:
+            state.clock[0] = horizon
+            break
+        state.clock[0] = event_time
+        if not completes and counters[JOBS] == len(state.jobs):
+            return TOO_MANY_JOBS, made
+        if completes:
+            _complete(model, state, places, log, totals)
+        else:
+            _arrive(model, state, places, log)
+        made += 1
+        counters[DECIDE] = 1
+    if places is not None:
+        count_tasks(state, places)
+    return DONE, made
+
+
+@part
+def _start_one(model: Model, rule: Rule, state: State, places: Places | None, log: Log) -> bool:
+    """Start a task of the most deprived job, if the scheduler does not wait."""
+    if places is None:
+        row = choose_by_level(model, rule, state)
+        if row == NOBODY:
+            return False
+        _start(model, state, places, log, row, state.jobs[row, CLASS], 0)
+    else:
+        # If jobs are bound, only the server of the event has anything new to decide.
+        server = state.counters[TOUCHED]
+        row = choose_candidate(model, rule, state, places, server)
+        t = NOBODY if row == NOBODY else fitting_type(model, state, places, row, server)
+        if t == NOBODY:
+            return False
+        where = state.jobs[row, SERVER] if model.place.bound else place(model, state, places, t)
+        _start(model, state, places, log, row, t, where)
+    return True
+
+
+@part
+def _arrive(model: Model, state: State, places: Places | None, log: Log) -> None:
+    """Job number ``counters[ARRIVED]`` arrives, is bound if that is the rule, and the next is drawn."""
+    counters, jobs = state.counters, state.jobs
+    number = counters[ARRIVED]
+    i = position(model.arrival_shares, uniform(model.seeds[ARRIVALS], 3 * number + 1))
+    u = uniform(model.seeds[ARRIVALS], 3 * number + 2)
+    row = counters[FREE_ROW]
+    if row == NOBODY:
+        row = counters[FRESH_ROW]
+        counters[FRESH_ROW] += 1
+    else:
+        counters[FREE_ROW] = jobs[row, YOUNGER]
+    jobs[row, CLASS] = i
+    jobs[row, RUNNING] = 0
+    jobs[row, AGE] = number
+    server = NOBODY
+    if places is None:
+        tasks = draw_tasks(model.law, i, u)
+        jobs[row, NEXT_TASK] = counters[TASKS_ARRIVED]
+        jobs[row, WAITING] = tasks
+        state.present[i] += 1
+        join_level(model, state, row, i, tasks, 0, True)
+    else:
+        tasks = draw_parts(model, state, places, row, number, u)
+        jobs[row, WAITING] = tasks
+        for t in range(model.first_type[i], model.first_type[i + 1]):
+            state.present[t] += 1
+        if model.place.bound:
+            server = bind(model, state, places, i)
+        jobs[row, SERVER] = max(server, 0)
+        counters[TOUCHED] = jobs[row, SERVER]
+        join(model, state, places, row, True)
+    state.arrivals[row] = state.clock[0]
+    counters[TASKS_ARRIVED] += tasks
+    counters[ARRIVED] += 1
+    counters[JOBS] += 1
+    if log.on:
+        log.jobs[number, JOB_CLASS] = i
+        log.jobs[number, JOB_TASKS] = tasks
+        log.jobs[number, JOB_ARRIVAL] = state.clock[0]
+        log.jobs[number, JOB_DEPARTURE] = np.nan
+        log.jobs[number, JOB_SERVER] = server
+    state.clock[1] = _next_arrival(model, number + 1, state.clock[0])
+
+
+@part
+def _change(
+    model: Model, state: State, places: Places | None, row: int, t: int, server: int, step: int
+) -> None:
+    """One task of a job more (started) or less on a server."""
+    if places is None:
+        change_level(model, state, row, t, step)
+        occupy(model, state, places, t, server, step)
+    else:
+        change_candidate(model, state, places, row, t, server, step)
+
+
+@part
+def _start(
+    model: Model, state: State, places: Places | None, log: Log, row: int, t: int, server: int
+) -> None:
+    """Start a task of type t of a job, which fits on the server."""
+    counters, jobs = state.counters, state.jobs
+    _change(model, state, places, row, t, server, 1)
+    if places is None:
+        number, code = jobs[row, NEXT_TASK], row
+        jobs[row, NEXT_TASK] += 1
+    else:
+        own = t - model.first_type[jobs[row, CLASS]]
+        number, code = (
+            places.parts[row, own, PART_NEXT],
+            (row * state.on.shape[1] + t) * len(state.on) + server,
+        )
+        places.parts[row, own, PART_NEXT] += 1
+    duration = model.task_means[t]
+    if model.exponential:
+        duration *= -np.log1p(-uniform(model.seeds[DURATIONS], number))
+    _push(state, state.clock[0] + duration, code)
+    if log.on:
+        task = counters[TASKS_STARTED]
+        log.tasks[task, TASK_JOB] = jobs[row, AGE]
+        log.tasks[task, TASK_CLASS] = t
+        log.tasks[task, TASK_START] = state.clock[0]
+        log.tasks[task, TASK_END] = state.clock[0] + duration
+        log.tasks[task, TASK_SERVER] = server
+    counters[TASKS_STARTED] += 1
+
+
+@part
+def _complete(model: Model, state: State, places: Places | None, log: Log, totals: FloatArray) -> None:
+    """The running task with the earliest end completes; its job leaves if that was its last task."""
+    counters, jobs = state.counters, state.jobs
+    code = _pop(state)
+    if places is None:
+        row, server = code, 0
+        t = jobs[row, CLASS]
+    else:
+        number, n = state.on.shape
+        server = code % number
+        t = code // number % n
+        row = code // (number * n)
+        counters[TOUCHED] = jobs[row, SERVER]
+    _change(model, state, places, row, t, server, -1)
+    if jobs[row, WAITING] + jobs[row, RUNNING] > 0:
+        return
+    i = jobs[row, CLASS]
+    for part_of in range(model.first_type[i], model.first_type[i + 1]):
+        totals[DURATION, part_of] += state.clock[0] - state.arrivals[row]
+        totals[DEPARTURES, part_of] += 1
+        state.present[part_of] -= 1
+    if places is not None and model.place.bound:
+        places.bound[jobs[row, SERVER]] -= 1
+    if log.on:
+        log.jobs[jobs[row, AGE], JOB_DEPARTURE] = state.clock[0]
+    counters[JOBS] -= 1
+    jobs[row, YOUNGER] = counters[FREE_ROW]
+    counters[FREE_ROW] = row
+
+
+@part
+def _push(state: State, end: float, code: int) -> None:
+    """Put a running task on the heap, ordered by end, then by start."""
+    times, tasks = state.heap_times, state.heap_tasks
+    k = state.counters[HEAP]
+    state.counters[HEAP] += 1
+    while k > 0:
+        parent = (k - 1) >> 1
+        # The new task started last, so it stays below an equal end.
+        if times[parent] <= end:
+            break
+        times[k] = times[parent]
+        tasks[k, 0] = tasks[parent, 0]
+        tasks[k, 1] = tasks[parent, 1]
+        k = parent
+    times[k] = end
+    tasks[k, 0] = state.counters[TASKS_STARTED]
+    tasks[k, 1] = code
+
+
+@part
+def _pop(state: State) -> int:
+    """Take the first task off the heap; its code."""
+    times, tasks = state.heap_times, state.heap_tasks
+    state.counters[HEAP] -= 1
+    size = state.counters[HEAP]
+    code = tasks[0, 1]
+    end, order = times[size], tasks[size, 0]
+    last_code = tasks[size, 1]
+    k = 0
+    while True:
+        child = 2 * k + 1
+        if child >= size:
+            break
+        if child + 1 < size and _before(times, tasks, child + 1, times[child], tasks[child, 0]):
+            child += 1
+        if not _before(times, tasks, child, end, order):
+            break
+        times[k] = times[child]
+        tasks[k, 0] = tasks[child, 0]
+        tasks[k, 1] = tasks[child, 1]
+        k = child
+    times[k] = end
+    tasks[k, 0] = order
+    tasks[k, 1] = last_code
+    return code
+
+
+@part
+def _before(times: FloatArray, tasks: np.ndarray, k: int, end: float, order: int) -> bool:
+    return times[k] < end or (times[k] == end and tasks[k, 0] < order)
+
+
+@part
+def _log_full(state: State, log: Log) -> bool:
+    """Whether the starts after this event, and the next event, might not fit in the log."""
+    room = len(state.heap_times)
+    return (
+        state.counters[TASKS_STARTED] + room > len(log.tasks)
+        or state.counters[ARRIVED] + 1 > len(log.jobs)
+        or state.counters[PATH] + 1 > len(log.path)
+    )
+
+
+@part
+def _note_path(state: State, log: Log) -> None:
+    """Write down the jobs and the running tasks after this event."""
+    n = len(state.present)
+    line = log.path[state.counters[PATH]]
+    line[0] = state.clock[0]
+    for i in range(n):
+        line[1 + i] = state.present[i]
+        line[1 + n + i] = state.running[i]
+    state.counters[PATH] += 1

@@ -1,0 +1,301 @@
+r"""Systems of whole tasks made ready for the kernel: arguments checked, laws and rules as arrays.
+
+What a task holds: its demand or, given effective capacities gamma, its nominal share of each resource of the
+server scaled by gamma (:mod:`fairness.model.cluster`). What a scheduler counts: the nominal demands over the
+total capacities, as DRFH does [1]_, wherever the tasks run; on a server to which jobs are bound, what its
+tasks hold of it.
+
+On a pool whose jobs have one type of task every scheduler makes sense. On servers and for several types do
+DRF and FIFO always; targets (PF and any fluid policy of the problem) as long
+as every job has one type of task and is not bound to a server, because a target is a number of tasks per
+class over all servers. Best ranks (BMF) are refused there: a bottleneck of a cluster is a resource of one
+server, where most jobs hold nothing, and the talk's rule says nothing about it.
+
+References
+----------
+.. [1] W. Wang, B. Li and B. Liang, "Dominant resource fairness in cloud computing systems with heterogeneous
+   servers", INFOCOM 2014. arXiv:1308.0083.
+"""
+
+from __future__ import annotations
+
+import numbers
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairness.errors import ModelError
+from fairness.machine.kernels import IntArray
+from fairness.machine.memory import require_memory
+from fairness.model.cluster import Cluster
+from fairness.model.problem import FloatArray, Problem
+from queueing.model.system import System
+from queueing.simulation.tasks.engine.state import Model
+from queueing.simulation.tasks.rules.placement import BestFit, Placement, PlacementRule
+from queueing.simulation.tasks.rules.schedulers import (
+    STATIC,
+    TARGET,
+    DRFScheduler,
+    FIFOScheduler,
+    Rule,
+    Scheduler,
+    TargetScheduler,
+    make_rule,
+)
+from queueing.simulation.tasks.rules.task_types import START, TaskTypes
+from queueing.simulation.tasks.rules.workload import TaskLaw, TaskNumbers, possibly_none, task_law
+from queueing.states.box import MOST
+from queueing.states.growing_table import GrowingTable
+
+__all__ = ["TaskRuns"]
+
+TASK_TIMES = ("exponential", "deterministic")
+
+ROUNDING = 1e-12
+"""A task fits if usage exceeds capacity by no more than this part: sums of demands like 0.1 are not exact."""
+
+
+class TaskRuns:
+    """A system, a scheduler, the laws of tasks and the rules of servers, validated.
+
+    ``by_level`` says that a pool has jobs of one type each and no placement rule was asked for.
+    """
+
+    system: System
+    scheduler: Scheduler
+    max_jobs: int
+    event_rate: float
+    most_running: int
+    alone_times: FloatArray
+    rule: Rule
+    table: GrowingTable | None
+
+    def __init__(
+        self,
+        system: System,
+        scheduler: Scheduler,
+        tasks_per_job: TaskLaw | ArrayLike,
+        task_times: str,
+        max_jobs: int,
+        placement: Placement | None,
+        task_types: TaskTypes | None,
+    ) -> None:
+        _check(system, scheduler, task_times, max_jobs, placement, task_types)
+        problem = system.problem
+        self.system, self.scheduler, self.max_jobs = system, scheduler, int(max_jobs)
+        self.by_level = placement is None and task_types is None and not system.is_cluster
+        self.exponential = task_times == "exponential"
+        self.placement = BestFit() if placement is None else placement
+        self.place: PlacementRule = self.placement.placement_rule()
+        jobs = (TaskTypes([]) if task_types is None else task_types).rows(system)
+        self.start = START.index("listed" if task_types is None else task_types.start)
+        self.rows = np.concatenate(jobs).astype(np.int64)
+        self.job_rows = np.array([types[0] for types in jobs])
+        sizes = np.array([len(types) for types in jobs])
+        self.first_type = _edges(sizes)
+        self._servers()
+        law = task_law(tasks_per_job)
+        self.law = _of_types(law.numbers(system.n_classes), self.rows)
+        empty = possibly_none(self.law)
+        for i, types in enumerate(jobs):
+            if empty[self.first_type[i] : self.first_type[i + 1]].all():
+                names = [problem.job_classes[row] for row in types]
+                raise ModelError(
+                    f"a job of {names} may have no task at all; make one of its types sure, or its class a "
+                    "type of a job with TaskTypes"
+                )
+        means = system.mean_sizes / law.means(system.n_classes)
+        self.task_means = means[self.rows]
+        alone = self.alone.sum(axis=1)
+        # At most so many tasks of a class run, however many wait.
+        self.event_rate = float((system.arrival_rates + np.minimum(system.loads, alone) / means).sum())
+        self.most_running = int(alone.sum()) + system.n_classes
+        times = _alone_times(system, alone, means)
+        # Of types that may have to wait for each other, in the worst case.
+        self.alone_times = np.empty(system.n_classes)
+        for types in jobs:
+            self.alone_times[types] = times[types].sum()
+        views = self.n_servers if self.place.bound else 1
+        groups = np.minimum(alone, self.limits) + 1 if self.by_level else views << sizes
+        require_memory(
+            (64.0 if self.by_level else 88.0 + 24.0 * sizes.max()) * self.max_jobs
+            + 64.0 * groups.sum()
+            + 32.0 * self.most_running,
+            f"a run with up to {self.max_jobs} jobs and {self.most_running} running tasks",
+            "reduce max_jobs, or count demands in larger tasks",
+        )
+        self.first_group = _edges(groups)
+        self.shares = np.zeros((problem.n_classes, views, problem.n_resources))
+        self.table = None if scheduler.policy is None else GrowingTable(system, scheduler.policy)
+        if self.by_level:
+            group_class = np.repeat(np.arange(system.n_classes), groups)
+            group_level = np.arange(len(group_class)) - self.first_group[group_class]
+            self.rule = scheduler.rule(problem, group_class, group_level)
+        else:
+            self._compare_jobs()
+        self.allowed = np.array([self.fits_alone[types].all(axis=0) for types in jobs])
+        for job in np.flatnonzero(~self.allowed.any(axis=1)) if self.place.bound else []:
+            raise ModelError(
+                f"the tasks of a job of {[problem.job_classes[row] for row in jobs[job]]} fit on no common "
+                "server, so it cannot be bound to one; place tasks one by one, with BestFit() for example"
+            )
+
+    def _servers(self) -> None:
+        """What tasks hold on servers, and how many fit there alone."""
+        problem = self.system.problem
+        if isinstance(problem, Cluster):
+            self.capacities = np.array(problem.capacities)
+            nominal = np.broadcast_to(problem.demands[:, None, :], problem.task_shares.shape)
+            held = nominal if problem.given_gamma is None else problem.task_shares * self.capacities
+            self.alone = np.minimum(np.floor((1.0 + ROUNDING) * problem.gamma), MOST).astype(np.int64)
+            for n in np.flatnonzero(self.alone.sum(axis=1) == 0):
+                raise ModelError(
+                    f"a task of class {problem.job_classes[n]!r} fits on no server where it may run (at most "
+                    f"{problem.gamma[n].max():.3g} of it); cut the tasks smaller"
+                )
+            self.limits = np.full(problem.n_classes, MOST, np.int64)
+        else:
+            self.capacities = np.array(problem.capacities)[None, :]
+            held = problem.demands[:, None, :]
+            self.alone = _most_alone(problem)[:, None]
+            # A job that runs as many tasks as fit is not at its limit: it still waits, and may block.
+            self.limits = _whole_limits(problem, self.alone[:, 0] + 1)
+        self.n_servers = len(self.capacities)
+        self.servers = problem.servers if isinstance(problem, Cluster) else ("pool",)
+        self.fits_alone = self.alone > 0
+        self.held = np.where(self.fits_alone[:, :, None], held, 0.0)
+
+    def _compare_jobs(self) -> None:
+        """The scheduler as it compares jobs one by one, and the shares that it counts."""
+        scheduler, problem = self.scheduler, self.system.problem
+        if isinstance(scheduler, DRFScheduler):
+            total = self.capacities if self.place.bound else self.capacities.sum(axis=0, keepdims=True)
+            amount = self.held if self.place.bound else problem.demands[:, None, :]
+            np.divide(amount, total, out=self.shares, where=np.broadcast_to(total > 0, self.shares.shape))
+            self.shares /= problem.weights[:, None, None]
+        kind = STATIC if self.table is None else TARGET
+        ties = getattr(scheduler, "ties", "oldest")  # FIFO has none
+        self.rule = make_rule(problem, kind, scheduler.blocking, ties)
+
+    def model(self, generator: np.random.Generator) -> Model:
+        """The system in the form that the kernel reads, with the seeds of its streams."""
+        rates = self.system.arrival_rates[self.job_rows]
+        shares = np.cumsum(rates) / rates.sum()
+        # Rounding must not leave a gap below 1 for classes without arrivals at the end.
+        shares[np.flatnonzero(rates)[-1] :] = 1.0
+        # Apart, so that the first three are the same on a pool by levels.
+        seeds = [generator.integers(0, 2**64, size=size, dtype=np.uint64) for size in (3, 2)]
+        return Model(
+            np.ascontiguousarray(self.held[self.rows].swapaxes(0, 1)),
+            self.capacities,
+            self.capacities * (1.0 + ROUNDING),
+            np.ascontiguousarray(self.fits_alone[self.rows].T),
+            self.allowed,
+            self.shares[self.rows],
+            shares,
+            float(rates.sum()),
+            self.task_means,
+            self.exponential,
+            self.limits[self.rows],
+            self.first_type,
+            self.first_group,
+            self.start,
+            self.law,
+            self.place,
+            np.concatenate(seeds),
+        )
+
+    def usage(self, placed: FloatArray) -> FloatArray:
+        """Units in use on servers, (..., n_servers, n_resources), by tasks (..., n_classes, n_servers)."""
+        units: FloatArray = np.einsum("...ns,nsr->...sr", placed, self.held)
+        return units
+
+
+def _of_types(law: TaskNumbers, rows: np.ndarray) -> TaskNumbers:
+    """The laws of the classes in the order of the types."""
+    return TaskNumbers(*(np.ascontiguousarray(values[rows]) for values in law))
+
+
+def _edges(sizes: IntArray) -> IntArray:
+    """Where groups of these sizes begin, and the end of the last."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _check(
+    system: System,
+    scheduler: Scheduler,
+    task_times: str,
+    max_jobs: int,
+    placement: Placement | None,
+    task_types: TaskTypes | None,
+) -> None:
+    """Refuse arguments of a run that make no sense for any system."""
+    made = not isinstance(scheduler, type)  # DRFScheduler without its brackets is no scheduler
+    if not (made and hasattr(scheduler, "rule") and hasattr(scheduler, "policy")):
+        raise ModelError(
+            f"scheduler must be a task-level scheduler such as DRFScheduler(); got {scheduler!r}; "
+            "follow a fluid policy with TargetScheduler(policy)"
+        )
+    if task_times not in TASK_TIMES:
+        raise ModelError(f"task_times must be one of {', '.join(TASK_TIMES)}; got {task_times!r}")
+    if not isinstance(max_jobs, numbers.Integral) or max_jobs < 1:
+        raise ModelError(f"max_jobs must be an integer >= 1; got {max_jobs!r}")
+    if not system.arrival_rates.any():
+        raise ModelError("arrival_rates are all 0: there is nothing to simulate; set one above 0")
+    if not isinstance(task_types, TaskTypes | None):
+        raise ModelError(
+            f"task_types must be TaskTypes such as TaskTypes([['map', 'reduce']]); got {task_types!r}"
+        )
+    if isinstance(placement, type) or not (placement is None or hasattr(placement, "placement_rule")):
+        raise ModelError(f"placement must be a rule such as BestFit(); got {placement!r}")
+    if placement is None and task_types is None and not system.is_cluster:
+        return
+    if not isinstance(scheduler, DRFScheduler | FIFOScheduler | TargetScheduler):
+        raise ModelError(
+            f"scheduler {scheduler!r} is not defined for servers and task types; take DRFScheduler, "
+            "FIFOScheduler or, for jobs of one type, TargetScheduler"
+        )
+    mixed = task_types is not None and max(map(len, task_types.jobs), default=1) > 1
+    bound = placement is not None and placement.placement_rule().bound
+    if isinstance(scheduler, TargetScheduler) and (mixed or bound):
+        raise ModelError(
+            f"{scheduler.name} sets a target of tasks per class over all servers, which says nothing about "
+            "jobs of several task types or jobs bound to a server; take DRFScheduler or FIFOScheduler"
+        )
+
+
+def _most_alone(problem: Problem) -> IntArray:
+    """Most tasks of each class that fit together when no other class runs, (n_classes,)."""
+    for i, row in enumerate(problem.demands):
+        name = problem.job_classes[i]
+        if not row.any():
+            raise ModelError(f"job class {name!r} demands nothing; give it a demand to schedule its tasks by")
+        for j in np.flatnonzero(row > problem.capacities):
+            raise ModelError(
+                f"a task of class {name!r} demands {row[j]:g} of {problem.resources[j]!r}, more than its "
+                f"capacity {problem.capacities[j]:g}, so it never fits; cut the tasks smaller"
+            )
+    largest = problem.task_shares.max(axis=1)
+    # Beyond 2**53 no memory holds the groups: what is cut here is refused later.
+    return np.minimum(np.floor((1.0 + ROUNDING) / largest), MOST).astype(np.int64)
+
+
+def _alone_times(system: System, most: IntArray, task_means: FloatArray) -> FloatArray:
+    """Mean durations of jobs of one class alone, at most, (n_classes,): all tasks in rows, then the longest.
+
+    The largest of K exponential times is 1 + log K times their mean at most.
+    """
+    longest = 1.0 + np.log(np.maximum(system.mean_sizes / task_means, 1.0))
+    times: FloatArray = system.mean_sizes / most + task_means * longest
+    return times
+
+
+def _whole_limits(problem: Problem, most: IntArray) -> IntArray:
+    """Limits in whole tasks per job, (n_classes,), at most ``most``."""
+    for i in np.flatnonzero(problem.limits < 1):
+        raise ModelError(
+            f"limits[{i}] of class {problem.job_classes[i]!r} is {problem.limits[i]:g}: a job could never "
+            "run a whole task; give a limit >= 1"
+        )
+    whole: FloatArray = np.floor(np.minimum(problem.limits, most))
+    return whole.astype(np.int64)

@@ -1,0 +1,95 @@
+"""Single runs of whole tasks, which stop when they need something and resume."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairness.errors import UnstableError
+from fairness.machine.memory import require_memory
+from queueing.simulation.tasks.engine.events import DONE, TABLE_LEFT, TOO_MANY_JOBS, advance
+from queueing.simulation.tasks.engine.preparation import TaskRuns
+from queueing.simulation.tasks.engine.state import ARRIVED, PATH, TASKS_STARTED, Log, new_places, new_state
+from queueing.states.growing_table import kernel_table
+
+__all__ = ["TaskRun"]
+
+FIRST_LOG = 1024
+"""Rows of each log of a recorded run, before any doubling."""
+
+
+class TaskRun:
+    """One run: its state, its totals and, if recorded, its log."""
+
+    def __init__(self, runs: TaskRuns, generator: np.random.Generator, *, record: bool = False) -> None:
+        n = runs.system.n_classes
+        self.runs = runs
+        self.rule = runs.rule
+        self.model = runs.model(generator)
+        self.state = new_state(self.model, runs.max_jobs, runs.most_running, runs.by_level)
+        self.places = None if runs.by_level else new_places(self.model, self.state)
+        self.totals = np.zeros((4, n))
+        rows = FIRST_LOG if record else 1
+        self.log = Log(record, np.empty((rows, 5)), np.empty((rows, 5)), np.empty((rows, 1 + 2 * n)))
+
+    @property
+    def now(self) -> float:
+        """Simulated time."""
+        return float(self.state.clock[0])
+
+    def forget(self) -> None:
+        """Start the totals afresh."""
+        self.totals[:] = 0.0
+        if self.places is not None:
+            self.places.placed[:] = self.places.lost[:] = 0.0
+
+    def go(self, events: int, horizon: float) -> None:
+        """Go on for a number of events or until the horizon, whichever comes first.
+
+        Raises
+        ------
+        UnstableError
+            If more jobs than allowed are present.
+        """
+        while True:
+            status, made = advance(
+                self.model, self.rule, self.state, self.places, self.log, self.totals, events, horizon
+            )
+            events -= made
+            if status == DONE:
+                return
+            if status == TOO_MANY_JOBS:
+                raise UnstableError(self._overload())
+            if status == TABLE_LEFT:
+                self._follow_table()
+            else:
+                self._grow_log()
+
+    def _follow_table(self) -> None:
+        assert self.runs.table is not None
+        tasks, shape = kernel_table(self.runs.table.covering(self.state.present))
+        self.rule = self.rule._replace(target=tasks, target_shape=shape)
+
+    def _grow_log(self) -> None:
+        counters = self.state.counters
+        need = counters[TASKS_STARTED] + self.runs.most_running, counters[ARRIVED] + 1, counters[PATH] + 1
+        logs = []
+        for rows, used in zip(self.log[1:], need, strict=True):
+            if used > len(rows):
+                require_memory(
+                    16.0 * used * rows.shape[1], "the record of this run", "reduce horizon or arrival_rates"
+                )
+                larger = np.empty((2 * int(used), rows.shape[1]))
+                larger[: len(rows)] = rows
+                rows = larger
+            logs.append(rows)
+        self.log = Log(True, *logs)
+
+    def _overload(self) -> str:
+        system = self.runs.system
+        names = system.problem.job_classes
+        present = ", ".join(f"{name!r} {x}" for name, x in zip(names, self.state.present, strict=True))
+        return (
+            f"more than max_jobs={self.runs.max_jobs} jobs at time {self.now:.6g} under "
+            f"{self.runs.scheduler.name} (present: {present}); whole tasks carry less than the fluid "
+            "capacity: reduce arrival_rates, try blocking=False, or raise max_jobs"
+        )

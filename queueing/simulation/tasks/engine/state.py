@@ -1,0 +1,209 @@
+r"""State of a run of whole tasks, in the form that the kernel reads: arrays, and what their entries mean.
+
+A pool is one server, whose jobs have one type of task each. There jobs of one class differ in age and in the
+number of tasks that they run only, and the scheduler compares *levels* (:mod:`.levels`). On several servers,
+or where jobs have tasks of several types, it compares jobs (:mod:`.candidates`), and more is kept of each:
+:class:`Places`. What every run has is in :class:`State`.
+
+Functions of the engine get ``places``, or None on a pool by levels. numba knows None as a type of its own and
+compiles only what a run of this kind needs: one source, two kernels, and a pool does not pay for servers.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairness.machine.kernels import IntArray
+from fairness.model.problem import FloatArray
+from queueing.simulation.kernels import part
+from queueing.simulation.tasks.rules.placement import PlacementRule
+from queueing.simulation.tasks.rules.workload import TaskNumbers
+
+__all__ = ["Log", "Model", "Places", "State", "dequeue", "enqueue", "new_places", "new_state"]
+
+# Columns of State.jobs, one row per job present; the last three with places only: the set of types that the
+# job may start, its server (0 if not bound), its place among the active candidates.
+CLASS, RUNNING, WAITING, AGE, NEXT_TASK, OLDER, YOUNGER, MASK, SERVER, PLACE = range(10)
+# Columns of State.groups: the queue's ends and length, and (levels) the jobs present whether queued or not.
+OLDEST, YOUNGEST, QUEUED, PRESENT = range(4)
+# Entries of State.counters; the last three with places: candidates that run tasks, draws of the placement
+# rule, the server of the last event.
+JOBS, ARRIVED, TASKS_ARRIVED, TASKS_STARTED, FREE_ROW, FRESH_ROW, HEAP, DECIDE, DRAWS, PATH = range(10)
+ACTIVE, PLACE_DRAWS, TOUCHED = 10, 11, 12
+# Last axis of Places.parts.
+PART_WAITING, PART_RUNNING, PART_NEXT = range(3)
+# Entries of Places.lost.
+FRAGMENTED, WAITED = range(2)
+# Entries of Model.seeds: of all runs, then of the placement rule and of the numbers of further types.
+ARRIVALS, DURATIONS, TIE_BREAKS, PLACES, TYPES = range(5)
+# Columns of Log.tasks and Log.jobs; Log.path has time, jobs per class, running tasks per class.
+TASK_JOB, TASK_CLASS, TASK_START, TASK_END, TASK_SERVER = range(5)
+JOB_CLASS, JOB_TASKS, JOB_ARRIVAL, JOB_DEPARTURE, JOB_SERVER = range(5)
+
+NOBODY = -1
+NOT_DRAWN = -1.0
+NEVER_SERVED = 1e300
+"""Score of a class to which the fluid target gives nothing: after all others."""
+
+
+class Model(NamedTuple):
+    """The system in the form the kernel reads; J jobs, n types (J of them on a pool), S servers, m resources."""
+
+    held: FloatArray  # (S, n, m) units that a task holds
+    capacities: FloatArray  # (S, m)
+    room: FloatArray  # (S, m) capacities with a margin for rounding
+    eligible: NDArray[np.bool_]  # (S, n)
+    allowed: NDArray[np.bool_]  # (J, S) servers to which a job may be bound
+    shares: FloatArray  # (n, V, m) weighted share of one task, of server v if jobs are bound, else V = 1
+    arrival_shares: FloatArray  # (J,) cumulative probabilities of the class of an arrival
+    arrival_rate: float  # all classes
+    task_means: FloatArray  # (n,) mean task durations
+    exponential: bool  # durations exponential, else deterministic
+    limits: IntArray  # (n,) most running tasks of one job, in whole tasks
+    first_type: IntArray  # (J + 1,) the types of job i are first_type[i] to first_type[i + 1] - 1
+    first_group: IntArray  # (J + 1,) the queues of job i: one per level, or one per (server if bound, mask)
+    start: int  # LISTED, ANY or STAGES
+    law: TaskNumbers
+    place: PlacementRule
+    seeds: NDArray[np.uint64]
+
+
+class State(NamedTuple):
+    """All that changes while a run goes on; the kernel stops and resumes without loss."""
+
+    clock: FloatArray  # (2,) now, next arrival
+    counters: IntArray
+    jobs: IntArray  # (max_jobs, 7 or 10)
+    arrivals: FloatArray  # (max_jobs,) arrival time per row of jobs
+    groups: IntArray  # (n_groups, 4)
+    present: IntArray  # (n,) jobs of which the type is a part
+    running: IntArray  # (n,) tasks
+    queued: IntArray  # (J,) jobs in queues
+    top: IntArray  # (J,) a level above which no job of the class is
+    on: IntArray  # (S, n) running tasks, with places only
+    used: FloatArray  # (S, m) units in use
+    fits: NDArray[np.bool_]  # (S, n) whether one more task does
+    score: FloatArray  # scratch: of the groups, or of the contenders
+    heap_times: FloatArray  # (most running tasks,) ends of the running tasks, a binary heap
+    heap_tasks: IntArray  # (most running tasks, 2) order of start; row of the job, with type and server
+
+
+class Places(NamedTuple):
+    """What else is kept where jobs have several types of tasks, or run on servers."""
+
+    parts: IntArray  # (max_jobs, most types of a job, 3)
+    share: FloatArray  # (max_jobs,) weighted dominant share
+    wanted: IntArray  # (n,) candidates that may start the type
+    active: IntArray  # rows of the candidates that run tasks
+    since: FloatArray  # (n, S) time up to which the tasks there are counted
+    servers: IntArray  # (n,) number of servers where the type fits
+    turn: IntArray  # (J,) last server of round robin
+    bound: IntArray  # (S,) jobs bound
+    level: IntArray  # (J,) scratch: fewest running tasks of a candidate
+    ratio: FloatArray  # (J,) scratch: running tasks over target
+    contenders: IntArray  # scratch: rows of the candidates that are compared
+    placed: FloatArray  # (n, S) time integrals of the tasks
+    lost: FloatArray  # (2,) time fragmented, and time with a job waiting
+
+
+class Log(NamedTuple):
+    """What a recorded run writes down; one row per task, job and event."""
+
+    on: bool
+    tasks: FloatArray  # (rows, 5)
+    jobs: FloatArray  # (rows, 5)
+    path: FloatArray  # (rows, 1 + 2 n)
+
+
+def new_state(model: Model, max_jobs: int, most_running: int, by_level: bool) -> State:
+    """Empty system at time 0, before its first arrival is drawn."""
+    n = model.held.shape[1]
+    n_jobs, n_groups = len(model.first_type) - 1, model.first_group[-1]
+    counters = np.zeros(13, np.int64)
+    counters[FREE_ROW] = NOBODY
+    groups = np.zeros((n_groups, 4), np.int64)
+    groups[:, :2] = NOBODY
+    return State(
+        np.array([0.0, NOT_DRAWN]),
+        counters,
+        np.empty((max_jobs, 7 if by_level else 10), np.int64),
+        np.empty(max_jobs),
+        groups,
+        np.zeros(n, np.int64),
+        np.zeros(n, np.int64),
+        np.zeros(n_jobs, np.int64),
+        np.zeros(n_jobs, np.int64),
+        np.zeros(model.eligible.shape, np.int64),
+        np.zeros_like(model.capacities),
+        model.eligible & (model.held <= model.room[:, None]).all(axis=2),
+        np.zeros(n_groups if by_level else most_running + n_groups),
+        np.empty(most_running),
+        np.empty((most_running, 2), np.int64),
+    )
+
+
+def new_places(model: Model, state: State) -> Places:
+    """What else an empty system keeps."""
+    servers, n = model.eligible.shape
+    n_jobs, max_jobs, contenders = len(state.queued), len(state.jobs), len(state.score)
+    return Places(
+        np.zeros((max_jobs, int(np.diff(model.first_type).max()), 3), np.int64),
+        np.zeros(max_jobs),
+        np.zeros(n, np.int64),
+        np.empty(len(state.heap_times), np.int64),
+        np.zeros((n, servers)),
+        state.fits.sum(axis=0),
+        np.full(n_jobs, -1, np.int64),
+        np.zeros(servers, np.int64),
+        np.zeros(n_jobs, np.int64),
+        np.zeros(n_jobs),
+        np.empty(contenders, np.int64),
+        np.zeros((n, servers)),
+        np.zeros(2),
+    )
+
+
+@part
+def enqueue(state: State, group: int, row: int, newest: bool) -> None:
+    """Insert a job in the queue of a group, by age; ``newest`` jobs go to the end without a search."""
+    jobs, ends = state.jobs, state.groups[group]
+    older = ends[YOUNGEST]
+    if not newest and older != NOBODY and jobs[older, AGE] > jobs[row, AGE]:
+        older = NOBODY
+        younger = ends[OLDEST]
+        while jobs[younger, AGE] < jobs[row, AGE]:
+            older = younger
+            younger = jobs[younger, YOUNGER]
+    younger = ends[OLDEST] if older == NOBODY else jobs[older, YOUNGER]
+    jobs[row, OLDER] = older
+    jobs[row, YOUNGER] = younger
+    if older == NOBODY:
+        ends[OLDEST] = row
+    else:
+        jobs[older, YOUNGER] = row
+    if younger == NOBODY:
+        ends[YOUNGEST] = row
+    else:
+        jobs[younger, OLDER] = row
+    ends[QUEUED] += 1
+    state.queued[jobs[row, CLASS]] += 1
+
+
+@part
+def dequeue(state: State, group: int, row: int) -> None:
+    """Take a job out of the queue of its group."""
+    jobs, ends = state.jobs, state.groups[group]
+    older, younger = jobs[row, OLDER], jobs[row, YOUNGER]
+    if older == NOBODY:
+        ends[OLDEST] = younger
+    else:
+        jobs[older, YOUNGER] = younger
+    if younger == NOBODY:
+        ends[YOUNGEST] = older
+    else:
+        jobs[younger, OLDER] = older
+    ends[QUEUED] -= 1
+    state.queued[jobs[row, CLASS]] -= 1
