@@ -24,8 +24,8 @@ from queueing.simulation.tasks.rules.schedulers import (
     PFScheduler,
     TargetScheduler,
 )
-from queueing.simulation.tasks.simulation import simulate_tasks, trace
 from queueing.simulation.tasks.rules.workload import FixedTasks, GeometricTasks, TabulatedTasks
+from queueing.simulation.tasks.simulation import simulate_tasks, trace
 from queueing.states import growing_table as growth
 from tests.processes import PATIENCE
 

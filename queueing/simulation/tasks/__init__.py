@@ -1,9 +1,10 @@
 """Task-level simulation on whole units: jobs of many tasks, served task by task by a scheduler.
 
-``simulation`` holds the drivers, ``results`` what they return, ``rules`` the schedulers, placement rules, task
-types and laws of tasks, ``engine`` the machine behind them.
+``simulation`` holds the drivers, ``results`` what they return, ``rules`` the schedulers, placement rules,
+task types and laws of tasks, ``engine`` the machine behind them.
 """
 
+from queueing.simulation.tasks.results import ServerEvidence, TaskSimulation, TaskTrace
 from queueing.simulation.tasks.rules.placement import (
     BestFit,
     FirstFit,
@@ -13,7 +14,6 @@ from queueing.simulation.tasks.rules.placement import (
     RandomFit,
     WorstFit,
 )
-from queueing.simulation.tasks.results import ServerEvidence, TaskSimulation, TaskTrace
 from queueing.simulation.tasks.rules.schedulers import (
     BMFScheduler,
     DRFScheduler,
@@ -22,9 +22,9 @@ from queueing.simulation.tasks.rules.schedulers import (
     Scheduler,
     TargetScheduler,
 )
-from queueing.simulation.tasks.simulation import simulate_tasks, trace
 from queueing.simulation.tasks.rules.task_types import TaskTypes
 from queueing.simulation.tasks.rules.workload import FixedTasks, GeometricTasks, TabulatedTasks
+from queueing.simulation.tasks.simulation import simulate_tasks, trace
 
 __all__ = [
     "BMFScheduler",

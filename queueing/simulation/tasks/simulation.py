@@ -2,8 +2,8 @@ r"""Task-level simulation: jobs made of whole tasks, served by "serving the most
 
 A job of class :math:`i` arrives with :math:`K` tasks. They all wait at the job; a task that starts holds its
 demand :math:`a_{ij}` of every resource until it ends; the job leaves with its last task. A scheduler
-(:mod:`queueing.simulation.tasks.rules.schedulers`) says whose task starts when capacity is free. The example of the
-talk [1]_ has 16 cores and 16 GB shared by tasks of (4 cores, 1 GB) and (1 core, 4 GB).
+(:mod:`queueing.simulation.tasks.rules.schedulers`) says whose task starts when capacity is free. The example
+of the talk [1]_ has 16 cores and 16 GB shared by tasks of (4 cores, 1 GB) and (1 core, 4 GB).
 
 What is measured, per class :math:`i`, after a warm-up, which begins in the empty system:
 
@@ -17,8 +17,9 @@ runs; they are parameters here, by default geometric with mean 100, exponential,
 1,000,000 events (arrivals of jobs and completions of tasks).
 
 On a cluster every task runs on one server, chosen by a placement rule
-(:mod:`queueing.simulation.tasks.rules.placement`); with :class:`queueing.simulation.tasks.rules.task_types.TaskTypes`
-several classes are the types of the tasks of one job.
+(:mod:`queueing.simulation.tasks.rules.placement`); with
+:class:`queueing.simulation.tasks.rules.task_types.TaskTypes` several classes are the types of the tasks of
+one job.
 
 With whole tasks the loads that can be carried are those inside the convex hull of the feasible whole
 mixes, (4, 0), (3, 3), (0, 4) in the example, and blocking carries less still: load below capacity is

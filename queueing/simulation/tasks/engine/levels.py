@@ -46,7 +46,7 @@ __all__ = ["change_level", "choose_by_level", "join_level"]
 def join_level(
     model: Model, state: State, row: int, i: int, waiting: int, running: int, newest: bool
 ) -> None:
-    """Count a job of class i at its level, unless all its tasks have ended, and queue it if it may start one."""
+    """Count a job of class i, unless all its tasks have ended, and queue it if it may start one."""
     if waiting + running > 0:
         group = model.first_group[i] + running
         state.groups[group, PRESENT] += 1

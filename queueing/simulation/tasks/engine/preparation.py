@@ -49,6 +49,9 @@ from queueing.states.growing_table import GrowingTable
 
 __all__ = ["TaskRuns"]
 
+SERVER_SCHEDULERS = (DRFScheduler, FIFOScheduler, TargetScheduler)
+"""Those that make sense on servers and for jobs of several types."""
+
 TASK_TIMES = ("exponential", "deterministic")
 
 ROUNDING = 1e-12
@@ -168,6 +171,7 @@ class TaskRuns:
     def _compare_jobs(self) -> None:
         """The scheduler as it compares jobs one by one, and the shares that it counts."""
         scheduler, problem = self.scheduler, self.system.problem
+        assert isinstance(scheduler, SERVER_SCHEDULERS)  # checked before
         if isinstance(scheduler, DRFScheduler):
             total = self.capacities if self.place.bound else self.capacities.sum(axis=0, keepdims=True)
             amount = self.held if self.place.bound else problem.demands[:, None, :]
@@ -250,7 +254,7 @@ def _check(
         raise ModelError(f"placement must be a rule such as BestFit(); got {placement!r}")
     if placement is None and task_types is None and not system.is_cluster:
         return
-    if not isinstance(scheduler, DRFScheduler | FIFOScheduler | TargetScheduler):
+    if not isinstance(scheduler, SERVER_SCHEDULERS):
         raise ModelError(
             f"scheduler {scheduler!r} is not defined for servers and task types; take DRFScheduler, "
             "FIFOScheduler or, for jobs of one type, TargetScheduler"

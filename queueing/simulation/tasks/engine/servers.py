@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairness.model.problem import FloatArray
 from queueing.simulation.kernels import part
 from queueing.simulation.tasks.engine.state import (
     FRAGMENTED,

@@ -50,7 +50,7 @@ NEVER_SERVED = 1e300
 
 
 class Model(NamedTuple):
-    """The system in the form the kernel reads; J jobs, n types (J of them on a pool), S servers, m resources."""
+    """The system in the form the kernel reads; J jobs, n types (by levels J), S servers, m resources."""
 
     held: FloatArray  # (S, n, m) units that a task holds
     capacities: FloatArray  # (S, m)
