@@ -2,8 +2,9 @@ from .balanced.duration_bound import DurationBound, duration_bound
 from .balanced.fairness import BalancedFairness, balanced_fairness
 from .balanced.plan import BalancedPlan, balanced_plan
 from .chain.admission import Admission, admission
-from .chain.phases.stationary import phase_stationary
-from .chain.stationary import Stationary, stationary
+from .chain.solvers.ladder import Automatic, Elimination, Multilevel, Product
+from .chain.stationary import stationary
+from .chain.stationary_law import Stationary
 from .chain.tagged import TaggedDuration, tagged_duration
 from .chain.transient import Transient, transient
 from .fluid.circulation import Circulation, circulate
@@ -53,6 +54,7 @@ from .states.table import Table, tabulate
 __all__ = [
     "Admission",
     "Arrivals",
+    "Automatic",
     "BMFScheduler",
     "BalancedFairness",
     "BalancedPlan",
@@ -61,6 +63,7 @@ __all__ = [
     "DRFScheduler",
     "Deterministic",
     "DurationBound",
+    "Elimination",
     "Empirical",
     "Erlang",
     "Exponential",
@@ -74,6 +77,7 @@ __all__ = [
     "JobTrace",
     "Law",
     "Lognormal",
+    "Multilevel",
     "OnArrival",
     "OnOff",
     "PFScheduler",
@@ -81,6 +85,7 @@ __all__ = [
     "Placement",
     "Poisson",
     "PowerOfChoices",
+    "Product",
     "RandomFit",
     "Ray",
     "Renewal",
@@ -108,7 +113,6 @@ __all__ = [
     "duration_bound",
     "fit_phases",
     "fluid_verdict",
-    "phase_stationary",
     "phases_of",
     "rays",
     "read_trace",

@@ -17,10 +17,8 @@ average (the mean tasks running, by conservation), and last :math:`E[x_i]/\theta
 class on as many servers as jobs are admitted is Erlang's loss system; several classes, with capacity for all
 that are admitted, are the multi-service system of Kaufman and Roberts [1]_.
 
-Methods: the product formula of a birth-death chain (one class); elimination without subtractions over the
-states of the region (:mod:`queueing.chain.solvers.elimination`); multilevel
-(:mod:`queueing.chain.solvers.multilevel`) on the box around the region, where refused states have probability
-0 and stay there.
+The chain is solved by :mod:`queueing.chain.solvers.ladder`; multilevel works on the box around the region,
+where refused states have probability 0 and stay there.
 
 References
 ----------
@@ -36,40 +34,31 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import sparse
 
 from fairness.arguments.labels import as_named
 from fairness.arguments.validation import require_whole
-from fairness.errors import ModelError, NotConvergedError
+from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
 from fairness.protocol.calling import policy_tasks
 from fairness.protocol.policy import Policy, policy_name
-from queueing.chain.solvers.balance import balance_residual, rounding_error
-from queueing.chain.solvers.elimination import birth_death_law, eliminate, elimination_bytes, narrow_order
+from queueing.chain.box_chain import BoxChain
+from queueing.chain.solvers.ladder import Solver, check_solver, solved
 from queueing.chain.solvers.mixture import MEMORY
-from queueing.chain.solvers.multilevel import multilevel
 from queueing.model.class_results import ClassResult, class_lines, class_table
 from queueing.model.system import System
 from queueing.states.box import box_name, count_states, marginal_laws, mean_counts
-from queueing.states.precision import check_parts
 from queueing.states.table import CHUNK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["Admission", "admission"]
-
-METHODS = ("auto", "product", "direct", "multilevel")
-DIRECT_WORK = 1e8
-"""Regions of at most so many operations are solved by elimination."""
-DIRECT_STATES = 50_000
-"""Beyond so many states elimination is not considered."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,7 +71,7 @@ class Admission(ClassResult):
     policy : str
         Name of the policy.
     method : str
-        "product", "direct" or "multilevel".
+        "product", "elimination" or "multilevel".
     max_jobs : tuple of int
         Most jobs of every class in the admission region.
     max_total : int
@@ -171,9 +160,7 @@ def admission(
     max_total: int | None = None,
     units: Sequence[int] | int | None = None,
     populations: Sequence[int | None] | int | None = None,
-    method: str = "auto",
-    tolerance: float = 1e-11,
-    max_cycles: int = 300,
+    solver: Solver | None = None,
     distribution: bool = True,
 ) -> Admission:
     """Stationary law and blocking probabilities when arrivals beyond limits are refused.
@@ -181,8 +168,8 @@ def admission(
     Parameters
     ----------
     system : System
-        Any load; at most four classes with arrivals. The arrival rate of a class with a finite population is
-        that of one idle user.
+        Any load; at most four classes with arrivals, Poisson and of exponential sizes. The arrival rate of a
+        class with a finite population is that of one idle user.
     policy : callable
         ``policy(problem, counts) -> tasks``, called inside the admission region only. It must serve some
         class in every state with jobs.
@@ -194,13 +181,8 @@ def admission(
         Units of ``max_total`` that a job of each class takes, >= 1. Default: 1, so that it limits jobs.
     populations : int or sequence of (int or None), optional
         Users per class, each with at most one job; None: Poisson arrivals.
-    method : {"auto", "product", "direct", "multilevel"}
-        "auto" takes the product formula for one class, elimination for small regions, multilevel otherwise.
-    tolerance : float
-        For the estimated relative error of the means and, in the multilevel method, for the relative change
-        of the law in one sweep.
-    max_cycles : int
-        Most cycles of the multilevel method.
+    solver : Automatic, Product, Elimination or Multilevel, optional
+        How the chain is solved, with the tolerances for that. Default: ``Automatic()``.
     distribution : bool
         Keep the law in the result.
 
@@ -214,7 +196,7 @@ def admission(
         If an argument is wrong, a class is without a limit, the region does not fit in memory, or the policy
         serves nobody in some state with jobs.
     NotConvergedError
-        If a method misses the tolerance; ``best`` is the last Admission.
+        If a solver misses its tolerance; ``best`` is the last Admission.
 
     Examples
     --------
@@ -239,10 +221,7 @@ def admission(
         raise ModelError(
             f"{int(active.sum())} classes have arrivals; the chain is solved for at most 4: use simulate"
         )
-    if method not in METHODS:
-        raise ModelError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
-    check_parts(tolerance=tolerance)
-    max_cycles = require_whole("max_cycles", max_cycles, 1)
+    solver = check_solver(solver)
     users = _per_class("populations", populations, system)
     taken = [1 if k is None else k for k in _per_class("units", units, system, least=1)]
     bounds, total = _bounds(system, max_jobs, max_total, users, taken)
@@ -262,43 +241,14 @@ def admission(
         held += taken[i] * _along(row, box)
     inside = held <= total
     states = int(inside.sum())
-    if method == "product" and n > 1:
-        raise ModelError("method='product' is for one class; take 'direct' or 'multilevel'")
-    if method == "multilevel" and n == 1:
-        raise ModelError("method='multilevel' is for two classes or more; take 'product' or 'direct'")
     offered, up, down = _rates(system, policy, axes, inside, users)
-    complaint = ""
-    found = None
-    if n and (method == "direct" or (n > 1 and method != "multilevel")):
-        found = _eliminated(up, down, inside, forced=method == "direct")
-    if n == 0:
-        method, law = "product", np.ones(())
-    elif found is not None:
-        method, law = "direct", found
-    elif n == 1:
-        method, law = "product", birth_death_law(up[0][:-1], down[0][1:])
-    else:
-        method = "multilevel"
-        law, convergence = multilevel(
-            up.reshape(n, -1),
-            down.reshape(n, -1),
-            box,
-            inside.astype(float),
-            tolerance=tolerance,
-            max_cycles=max_cycles,
-        )
-        mean_error = convergence.mean_error
-        if not convergence.reached:
-            complaint = (
-                f"after {convergence.cycles} cycles for {states} states the law still changes by "
-                f"{convergence.change:.1e} and the means by about {mean_error:.1e} (tolerance "
-                f"{tolerance:g}); raise max_cycles or tolerance, or take method='direct'"
-            )
-    if method != "multilevel":
-        mean_error = rounding_error(marginal_laws(law), states)
-    # Rates per state: balance_residual takes for every axis what multiplies the law below the last state.
-    births: Any = [np.delete(rate, -1, axis=axis) for axis, rate in enumerate(up)]
-    residual = balance_residual(births, down, law)
+    chain = BoxChain(
+        *(up, down, lambda: (inside.astype(float), False), inside),
+        name=f"{states} states",
+        remedy="give smaller limits",
+    )
+    solution = solved(chain, solver)
+    law = solution.law
     arriving, carried = np.zeros(system.n_classes), np.zeros(system.n_classes)
     refused = np.full(system.n_classes, np.nan)
     for row, i in enumerate(axes):
@@ -314,7 +264,7 @@ def admission(
     result = Admission(
         system,
         policy_name(policy),
-        method,
+        solution.method,
         bounds,
         total,
         states,
@@ -322,47 +272,12 @@ def admission(
         arriving,
         carried,
         mean_counts(law),
-        residual,
-        mean_error,
+        solution.residual,
+        solution.mean_error,
         marginals,
         law if distribution else None,
     )
-    if complaint:
-        raise NotConvergedError(complaint, best=result, residual=mean_error)
-    return result
-
-
-def _eliminated(
-    up: FloatArray, down: FloatArray, inside: NDArray[np.bool_], *, forced: bool
-) -> FloatArray | None:
-    """Law by elimination over the states inside, or None where that would take longer than multilevel."""
-    states = int(inside.sum())
-    if not forced and states > DIRECT_STATES:
-        return None
-    number = np.full(inside.shape, -1)
-    number[inside] = np.arange(states)
-    rows, columns, values = [], [], []
-    for i in range(inside.ndim):
-        head = (slice(None),) * i
-        low, high = (*head, slice(None, -1)), (*head, slice(1, None))
-        both = inside[high] & inside[low]
-        below, above = number[low][both], number[high][both]
-        rows += [below, above]
-        columns += [above, below]
-        values += [up[i][low][both], down[i][high][both]]
-    entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
-    rates = sparse.csr_array(sparse.coo_array(entries, shape=(states, states)))
-    order, band = narrow_order(rates)
-    if not forced and states * band**2 > DIRECT_WORK:
-        return None
-    require_memory(
-        2.0 * elimination_bytes(states, band),
-        f"elimination for {states} states",
-        "take method='multilevel'" if inside.ndim > 1 else "give smaller limits",
-    )
-    law = np.zeros(inside.shape)
-    law[inside] = eliminate(rates, order, band)
-    return law
+    return solution.accept(result)
 
 
 def _per_class(

@@ -48,9 +48,11 @@ from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
 from fairness.protocol.policy import Policy
+from queueing.chain.solvers.ladder import Solver
 from queueing.chain.solvers.poisson import PoissonWeights
 from queueing.chain.solvers.uniformisation import BLOCK, LAZY, Moves, steps
-from queueing.chain.stationary import Stationary, stationary
+from queueing.chain.stationary import stationary
+from queueing.chain.stationary_law import Stationary
 from queueing.model.system import System
 from queueing.states.box import box_name, check_box, count_states
 from queueing.states.precision import check_parts
@@ -204,6 +206,7 @@ def tagged_duration(
     *,
     shape: Sequence[int] | int | None = None,
     tail: float = 1e-9,
+    solver: Solver | None = None,
     tolerance: float = 1e-12,
     max_steps: int = 10_000_000,
     table: Table | None = None,
@@ -223,6 +226,8 @@ def tagged_duration(
         :func:`queueing.chain.stationary.stationary` with ``tail``.
     tail : float
         Largest tail mass of the automatic box.
+    solver : Automatic, Product, Elimination or Multilevel, optional
+        Of the stationary law that the job finds.
     tolerance : float
         Largest error of the survival function by the truncation of uniformisation.
     max_steps : int
@@ -264,7 +269,7 @@ def tagged_duration(
     system.require_stable()
     if shape is not None:
         _require_memory(check_box(shape, system))
-    law = stationary(system, policy, shape=shape, tail=tail, table=table)
+    law = stationary(system, policy, shape=shape, tail=tail, solver=solver, table=table)
     _require_memory(law.shape)
     axes = [i for i in range(system.n_classes) if law.shape[i] > 1]
     table = tabulate(system.problem, policy, law.shape, known=table)

@@ -33,7 +33,7 @@ from queueing.states.box import box_name, check_shape, count_axes, count_states
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["Table", "tabulate"]
+__all__ = ["Table", "departure_rates", "tabulate"]
 
 CHUNK = 1 << 16
 """Most states per call of the policy: enough to hide the cost of a call, few enough to stay in the cache."""
@@ -88,6 +88,19 @@ class Table:
             type(self.function) is type(policy) and bool(self.function == policy)
         )
         return same and same_problem(self.problem, problem)
+
+
+def departure_rates(table: Table, mean_sizes: FloatArray, axes: Sequence[int]) -> FloatArray:
+    """Rates at which jobs of the classes ``axes`` leave, (n_axes, *counts of these classes in this order).
+
+    Sizes are exponential; the other classes have one state each in the table.
+    """
+    order = [*axes, *(i for i in range(len(table.shape)) if i not in axes)]
+    shape = tuple(table.shape[i] for i in axes)
+    rates = np.empty((len(axes), *shape))
+    for row, i in enumerate(axes):
+        np.multiply(table.tasks[..., i].transpose(order).reshape(shape), 1.0 / mean_sizes[i], out=rates[row])
+    return rates
 
 
 def tabulate(

@@ -35,6 +35,7 @@ from fairness.model.problem import FloatArray
 from queueing.chain.phases.states import PhaseGrid
 from queueing.chain.solvers.balance import rounding_error
 from queueing.chain.solvers.elimination import birth_death_law, box_bandwidth, eliminate_box
+from queueing.chain.solvers.ladder import Chain
 from queueing.chain.solvers.mixture import Mixture
 from queueing.chain.solvers.multilevel import (
     PLAIN,
@@ -46,7 +47,7 @@ from queueing.chain.solvers.multilevel import (
 )
 from queueing.states.box import SMALLEST, marginal_laws
 
-__all__ = ["MIXED", "aggregated", "flow_residual"]
+__all__ = ["MIXED", "PhaseChain"]
 
 MIXED = 8
 """Results that are mixed."""
@@ -60,25 +61,52 @@ SAFETY = 16.0
 """Times the last change over the slowest pace: half of it fell short by up to 3 on 1,000 chains."""
 
 
-def aggregated(
-    grid: PhaseGrid, start: FloatArray, *, tolerance: float, max_cycles: int
-) -> tuple[FloatArray, Convergence]:
-    """Law by aggregation, disaggregation and sweeps.
+class PhaseChain(Chain):
+    """Jobs counted by phase, ready for the ladder of solvers.
 
     Parameters
     ----------
     grid : PhaseGrid
     start : ndarray of shape ``grid.sizes``
         First guess, > 0 where the law is not negligible.
-    tolerance : float
-        For the relative change of the law in one sweep and the estimated relative error of the mean counts.
-    max_cycles : int
-
-    Returns
-    -------
-    law : ndarray of shape ``grid.sizes``
-    convergence : Convergence
+    name, remedy : str
+        For messages, see :class:`Chain`.
     """
+
+    phased = True
+    cheap = 1e9
+    most_states = 200_000
+    max_cycles = 1000
+
+    def __init__(self, grid: PhaseGrid, start: FloatArray, *, name: str, remedy: str) -> None:
+        self.grid, self.start, self.name, self.remedy = grid, start, name, remedy
+        self.axes, self.states = len(grid.classes), math.prod(grid.sizes)
+
+    def rates(self) -> sparse.csr_array:
+        """Rates from row to column, without a diagonal."""
+        return self.grid.rates()
+
+    def eliminated(self) -> FloatArray:
+        """Law of the states by elimination, in the shape of the grid."""
+        return super().eliminated().reshape(self.grid.sizes)
+
+    def iterated(self, tolerance: float, max_cycles: int) -> tuple[FloatArray, Convergence]:
+        """Law by aggregation, disaggregation and sweeps."""
+        return _aggregated(self.grid, self.start, tolerance=tolerance, max_cycles=max_cycles)
+
+    def marginals(self, law: FloatArray) -> tuple[FloatArray, ...]:
+        """Laws of the counts."""
+        return marginal_laws(self.grid.counts_law(law))
+
+    def residual(self, law: FloatArray) -> float:
+        """Sum of |inflow - outflow| over the sum of all flows, including those between phases."""
+        return _Kernel(self.grid).residual(law)
+
+
+def _aggregated(
+    grid: PhaseGrid, start: FloatArray, *, tolerance: float, max_cycles: int
+) -> tuple[FloatArray, Convergence]:
+    """Law by aggregation, disaggregation and sweeps, and how far it got."""
     kernel = _Kernel(grid)
     law = start / start.sum()
     stiffness = _stiffness(grid)
@@ -146,11 +174,6 @@ def _reweighted(grid: PhaseGrid, law: FloatArray, counts: FloatArray, tolerance:
         )
     ratio = np.divide(after, counts, out=np.ones_like(counts), where=counts > 0)
     return grid.spread(ratio, law)
-
-
-def flow_residual(grid: PhaseGrid, law: FloatArray) -> float:
-    """Sum of |inflow - outflow| over the sum of all flows, including those between phases."""
-    return _Kernel(grid).residual(law)
 
 
 class _Kernel:

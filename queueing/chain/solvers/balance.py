@@ -1,7 +1,7 @@
 r"""Evidence for a law on a box: how far it is from balance, and what rounding alone does to its means.
 
-The chain gains a job of class i at the rate ``up[i]`` and loses one at rate ``down[i]`` of shape ``shape``;
-what would leave the box does not happen.
+The chain gains a job of class i at the rate ``up[i]``, constant or per state, and loses one at rate
+``down[i]`` of shape ``shape``; what would leave the box does not happen.
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ def rounding_error(marginals: Sequence[FloatArray], eliminated: int = 0) -> floa
 
 
 def balance_residual(up: FloatArray, down: FloatArray, law: FloatArray) -> float:
-    """Sum of |inflow - outflow| over the sum of all flows."""
+    """Sum of |inflow - outflow| over the sum of all flows; ``up`` per class, or per class and state."""
     if not len(up):
         return 0.0
     surplus, total = np.zeros(law.shape), 0.0
     for i, rate in enumerate(up):
         low, high = _faces(law.ndim, i)
-        births, deaths = rate * law[low], down[i][high] * law[high]
+        births = (rate[low] if rate.ndim else rate) * law[low]
+        deaths = down[i][high] * law[high]
         total += float(births.sum() + deaths.sum())
         births -= deaths
         surplus[high] += births

@@ -16,7 +16,7 @@ from fairness.model.problem import FloatArray
 from queueing.chain.solvers.poisson import PoissonWeights
 from queueing.model.system import System
 from queueing.states.box import SMALLEST, marginal_laws
-from queueing.states.table import Table
+from queueing.states.table import Table, departure_rates
 
 __all__ = ["BLOCK", "LAZY", "Moves", "Pass", "pass_through", "steps", "uniformised"]
 
@@ -41,14 +41,9 @@ class Moves:
 
 def uniformised(system: System, table: Table, first: FloatArray, axes: list[int]) -> tuple[FloatArray, Moves]:
     """Law at time 0, flat, and the moves."""
-    kept = sorted(axes)
     shape = tuple(table.shape[i] for i in axes)
-    turn = [kept.index(i) for i in axes]
-    tasks = table.tasks.reshape(*(table.shape[i] for i in kept), system.n_classes)
     up = system.arrival_rates[axes]
-    down = np.empty((len(axes), *shape))
-    for row, i in enumerate(axes):
-        np.multiply(tasks[..., i].transpose(turn), 1.0 / system.mean_sizes[i], out=down[row])
+    down = departure_rates(table, system.mean_sizes, axes)
     out = down.sum(axis=0)
     for row, rate in enumerate(up):
         out[(slice(None),) * row + (slice(None, -1),)] += rate
@@ -57,7 +52,8 @@ def uniformised(system: System, table: Table, first: FloatArray, axes: list[int]
         up = up / rate
         down /= rate
         out /= rate
-    law = first.reshape(tasks.shape[:-1]).transpose(turn).flatten()
+    order = [*axes, *(i for i in range(system.n_classes) if i not in axes)]
+    law = first.transpose(order).flatten()
     moves = Moves(rate, np.array(shape, dtype=np.int64), up, down.reshape(len(axes), -1), (1.0 - out).ravel())
     return law, moves
 

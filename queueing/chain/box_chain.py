@@ -1,0 +1,127 @@
+"""The chain of counts on a box, or on a part of it, ready for the ladder of solvers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from fairness.model.problem import FloatArray
+from queueing.chain.solvers.balance import balance_residual
+from queueing.chain.solvers.elimination import box_bandwidth, eliminate_box, elimination_bytes
+from queueing.chain.solvers.growing_box import nested_multilevel
+from queueing.chain.solvers.ladder import Chain
+from queueing.chain.solvers.mixture import MEMORY
+from queueing.chain.solvers.multilevel import Convergence, multilevel
+from queueing.states.box import count_states, marginal_laws
+
+__all__ = ["BoxChain", "box_work", "chain_bytes"]
+
+
+class BoxChain(Chain):
+    """Counts that move one at a time.
+
+    Parameters
+    ----------
+    up : ndarray of shape (n,) or (n, *shape), jobs per unit of time
+        Birth rates, constant or per state; what would leave the box does not happen.
+    down : ndarray of shape (n, *shape), jobs per unit of time
+        Death rates.
+    guess : callable
+        Gives the law from which iterations begin, and whether only its corner is to be read.
+    inside : ndarray of bool of shape ``shape``, optional
+        The states that can be entered. Default: all.
+    name, remedy : str
+        For messages, see :class:`Chain`.
+    """
+
+    def __init__(
+        self,
+        up: FloatArray,
+        down: FloatArray,
+        guess: Callable[[], tuple[FloatArray, bool]],
+        inside: NDArray[np.bool_] | None = None,
+        *,
+        name: str,
+        remedy: str,
+    ) -> None:
+        self.up, self.down, self.guess, self.name, self.remedy = up, down, guess, name, remedy
+        self.shape = down.shape[1:]
+        self.axes = len(self.shape)
+        self.inside = None if inside is None or inside.all() else inside
+        self.states = math.prod(self.shape) if self.inside is None else int(self.inside.sum())
+        if self.inside is not None:
+            self.cheap, self.most_states = 1e8, 50_000
+
+    def work(self) -> float:
+        """Multiplications of an elimination; of a part of a box, in the best order found."""
+        return box_work(self.shape) if self.inside is None else super().work()
+
+    def elimination_bytes(self) -> float:
+        """What elimination takes at its peak."""
+        if self.inside is None:
+            return elimination_bytes(self.states, box_bandwidth(self.shape))
+        return super().elimination_bytes()
+
+    def eliminated(self) -> FloatArray:
+        """Law on the box by elimination, 0 outside of the part."""
+        if not self.axes:
+            return np.ones(())
+        if self.inside is None:
+            flat = (rates.reshape(self.axes, -1) for rates in (self.up, self.down))
+            return eliminate_box(*flat, self.shape).reshape(self.shape)
+        law = np.zeros(self.shape)
+        law[self.inside] = super().eliminated()
+        return law
+
+    def rates(self) -> sparse.csr_array:
+        """Rates between the states inside."""
+        inside = np.ones(self.shape, bool) if self.inside is None else self.inside
+        number = np.full(self.shape, -1)
+        number[inside] = np.arange(self.states)
+        rows, columns, values = [], [], []
+        for i in range(self.axes):
+            head = (slice(None),) * i
+            low, high = (*head, slice(None, -1)), (*head, slice(1, None))
+            both = inside[high] & inside[low]
+            below, above = number[low][both], number[high][both]
+            rows += [below, above]
+            columns += [above, below]
+            values += [np.broadcast_to(self.up[i], self.shape)[low][both], self.down[i][high][both]]
+        entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
+        return sparse.csr_array(sparse.coo_array(entries, shape=(self.states, self.states)))
+
+    def iterated(self, tolerance: float, max_cycles: int) -> tuple[FloatArray, Convergence]:
+        """Law by multilevel, box after box where arrival rates are constant."""
+        first, rough = self.guess()
+        if self.up.ndim == 1:
+            return nested_multilevel(
+                self.up, self.down, first, rough=rough, tolerance=tolerance, max_cycles=max_cycles
+            )
+        up, down = (rates.reshape(self.axes, -1) for rates in (self.up, self.down))
+        return multilevel(up, down, self.shape, first, tolerance=tolerance, max_cycles=max_cycles)
+
+    def marginals(self, law: FloatArray) -> tuple[FloatArray, ...]:
+        """Laws of the counts."""
+        return marginal_laws(law)
+
+    def residual(self, law: FloatArray) -> float:
+        """Sum of the violations of all balance equations over the total flow."""
+        return balance_residual(self.up, self.down, law)
+
+
+def box_work(shape: Sequence[int]) -> float:
+    """Multiplications of an elimination on a box."""
+    return count_states(shape) * float(box_bandwidth(shape)) ** 2
+
+
+def chain_bytes(method: str, n_axes: int, shape: Sequence[int]) -> float:
+    """Bytes that a chain on a box takes when it is solved by a step of the ladder."""
+    states = count_states(shape)
+    own = 8.0 * (2 * n_axes + 5) * states
+    if method == "elimination":
+        return own + elimination_bytes(states, box_bandwidth(shape))
+    return own + 8.0 * (2 * MEMORY + n_axes) * (method == "multilevel") * states

@@ -1,0 +1,197 @@
+"""The chain of the counts on one box after the other, until little probability is left outside.
+
+Between two boxes nothing is lost: allocations are tabulated once, and the law on the smaller box, continued
+geometrically, is where iterations on the larger one begin.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from fairness.errors import ModelError, NotConvergedError
+from fairness.machine.memory import require_memory
+from fairness.model.problem import FloatArray
+from fairness.protocol.policy import Policy
+from queueing.balanced.fairness import balanced_fairness
+from queueing.balanced.tail_bound import StoreAndForward
+from queueing.chain.box_chain import BoxChain, box_work, chain_bytes
+from queueing.chain.solvers.balance import EPSILON
+from queueing.chain.solvers.growing_box import decays, extended, larger_box
+from queueing.chain.solvers.ladder import Chain, Solver, chosen, solved
+from queueing.chain.stationary_law import Stationary
+from queueing.chain.truncation import truncation_error
+from queueing.model.cluster_load import geometric_ratios
+from queueing.model.system import System
+from queueing.states.box import SMALLEST, box_name, count_states
+from queueing.states.table import Table, departure_rates, tabulate
+
+__all__ = ["Boxes", "CountBoxes"]
+
+FIRST_TAIL = 1e-3
+"""The first box leaves at most this probability outside under balanced fairness."""
+
+Shape = tuple[int, ...]
+
+
+class Boxes(ABC):
+    """A chain of a system under a policy, solved on boxes of counts."""
+
+    def __init__(self, system: System, policy: Policy, solver: Solver) -> None:
+        self.system, self.policy, self.solver = system, policy, solver
+
+    @abstractmethod
+    def first(self, tail: float) -> Shape:
+        """The first box of counts to be tried."""
+
+    @abstractmethod
+    def states(self, box: Shape) -> float:
+        """States of the chain on a box."""
+
+    @abstractmethod
+    def name(self, box: Shape) -> str:
+        """The chain on a box in words."""
+
+    @abstractmethod
+    def law(self, box: Shape) -> Stationary:
+        """Solve on a box."""
+
+    def grown(self, tail: float, max_states: float) -> Stationary:
+        """Law on the first box that leaves at most ``tail`` outside.
+
+        Raises
+        ------
+        NotConvergedError
+            If the box would have more than ``max_states`` states.
+        """
+        box, last = self.first(tail), None
+        while True:
+            if self.states(box) > max_states:
+                raise self._refusal(box, last, max_states)
+            last = self.law(box)
+            if last.tail_mass <= tail:
+                return last
+            box = larger_box(last.marginals, (self.system.arrival_rates > 0).tolist(), tail)
+
+    def _refusal(self, box: Shape, last: Stationary | None, max_states: float) -> NotConvergedError:
+        if last is None:
+            other = "" if self.system.is_cluster else "balanced_fairness, "
+            return NotConvergedError(
+                f"already the first box, {self.name(box)}, exceeds max_states={max_states}; raise "
+                f"max_states, give the shape, or use {other}simulate_jobs or the fluid limit",
+                residual=1.0,
+            )
+        return NotConvergedError(
+            f"a box of {self.name(last.shape)} leaves about {last.tail_mass:.1e} outside, and the next, "
+            f"{self.name(box)}, exceeds max_states={max_states}; raise tail or max_states or give the "
+            f"shape. At its end the law of each count changes per job by the factors "
+            f"{', '.join(f'{r:.4g}' for _, r in decays(last.marginals))}: if one is near or above 1, "
+            f"{last.policy} is probably unstable at this load",
+            best=last,
+            residual=last.tail_mass,
+        )
+
+
+class CountBoxes(Boxes):
+    """Exponential sizes: the counts alone are a chain.
+
+    Parameters
+    ----------
+    system, policy, solver
+    table : Table, optional
+        Tasks that are known.
+
+    Attributes
+    ----------
+    table : Table or None
+        The largest table so far.
+    """
+
+    def __init__(self, system: System, policy: Policy, solver: Solver, table: Table | None = None) -> None:
+        super().__init__(system, policy, solver)
+        self.table = table
+        self._last: Stationary | None = None
+
+    def first(self, tail: float) -> Shape:
+        """Box with little outside under the bound of balanced fairness, or geometric laws on a cluster."""
+        if not self.system.is_cluster:
+            return StoreAndForward(self.system).box(FIRST_TAIL)
+        # Next to load 1 a ratio rounds to 1.
+        ratios = geometric_ratios(self.system.load_evidence, self.system.problem)
+        ratios = np.minimum(ratios, 1.0 - EPSILON)
+        return tuple(2 + math.ceil(math.log(FIRST_TAIL) / math.log(r)) if r > 0 else 1 for r in ratios)
+
+    def states(self, box: Shape) -> float:
+        """States of the box."""
+        return count_states(box)
+
+    def name(self, box: Shape) -> str:
+        """The box in words."""
+        return f"{box_name(box)} states"
+
+    def tabulated(self, box: Shape) -> Table:
+        """Tasks on the box."""
+        table = tabulate(self.system.problem, self.policy, box, known=self.table)
+        if self.table is None or table.tasks.size > self.table.tasks.size:
+            self.table = table
+        return table
+
+    def law(self, box: Shape) -> Stationary:
+        """Solve on a box, from the law on the one before."""
+        if self._last is not None and self._last.shape == box:
+            return self._last
+        system = self.system
+        # The longest axis last: rows along it are contiguous.
+        axes = sorted((i for i in range(system.n_classes) if box[i] > 1), key=lambda i: box[i])
+        method = chosen(self.solver, len(axes), lambda: box_work(box), Chain.cheap)
+        remedy = "give a smaller shape, or raise tail"
+        require_memory(
+            chain_bytes(method, len(axes), box),
+            f"the chain on {self.name(box)} (method {method!r})",
+            remedy + (", or take solver=Multilevel()" if method == "elimination" else ""),
+        )
+        table = self.tabulated(box)
+        _require_service(table)
+        order = [*axes, *(i for i in range(system.n_classes) if i not in axes)]
+
+        def guess() -> tuple[FloatArray, bool]:
+            known = self._last is not None and self._last.distribution is not None
+            whole = extended(self._last.distribution, box) if known else _first_law(system, box)
+            return whole.transpose(order).reshape([box[i] for i in axes]), not known
+
+        up, down = system.arrival_rates[axes], departure_rates(table, system.mean_sizes, axes)
+        solution = solved(BoxChain(up, down, guess, name=self.name(box), remedy=remedy), self.solver)
+        cut = np.zeros(system.n_classes)
+        cut[axes] = truncation_error(up, down, solution.law)
+        law = np.ascontiguousarray(solution.law.transpose(np.argsort(axes))).reshape(box)
+        result = Stationary.from_law(system, table.policy, solution.method, law, solution, cut)
+        self._last = solution.accept(result)
+        return self._last
+
+
+def _first_law(system: System, box: Shape) -> FloatArray:
+    """Where iterations begin: balanced fairness, or independent geometric laws on a cluster."""
+    if not system.is_cluster:
+        guess = balanced_fairness(system, shape=box, distribution=True).distribution
+        assert guess is not None
+        return guess
+    ratios = geometric_ratios(system.load_evidence, system.problem)
+    factors = (ratio ** np.arange(size) for ratio, size in zip(ratios, box, strict=True))
+    law = functools.reduce(np.multiply.outer, factors)
+    # Positive, where powers underflow.
+    return np.maximum(law / law.sum(), SMALLEST)
+
+
+def _require_service(table: Table) -> None:
+    """Somebody served in every state with jobs: then the empty state is reached from everywhere."""
+    served = table.tasks.any(axis=-1)
+    idle = ~served.reshape(-1)
+    if idle[1:].any():
+        state = np.unravel_index(1 + int(np.argmax(idle[1:])), table.shape)
+        raise ModelError(
+            f"{table.policy} serves nobody in state {tuple(int(x) for x in state)}, so the chain cannot be "
+            "emptied from there; stationary needs a policy that serves somebody whenever jobs are present"
+        )

@@ -1,0 +1,199 @@
+r"""The stationary law of the job counts on a box, with its evidence.
+
+*What the tail mass means.* With :math:`F_i = P(x_i = K_i - 1)` on the outer face and :math:`r_i` the mean
+decay per job of the marginal law over the last eighth of the axis, the marginal continued geometrically has
+:math:`F_i r_i/(1 - r_i)` outside; the tail mass is the sum over the classes. It is an estimate, not a bound.
+
+*What the error of the means means.* Two estimates are added: what the solver leaves on this box (rounding,
+and what further cycles would change), and what the box cuts off (:mod:`queueing.chain.truncation`: the effect
+of the refused arrivals, followed along the fluid limit, times 2.5). How often they cover the true error was
+measured on thousands of random systems (``docs/theory/claimed_errors.md``); no bound is claimed: where a
+policy switches priorities with the counts they were short by up to a fifth, and where its tasks jump from
+state to state, as with the parity of the counts, the fluid on its coarse grid may be far off either way. The
+error is infinite where the fluid limit grows, or where a marginal law does not decay at the end of its axis.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from fairness.arguments.validation import require_whole
+from fairness.display.drawing import stems
+from fairness.errors import ModelError
+from fairness.model.problem import FloatArray
+from queueing.chain.solvers.growing_box import decays
+from queueing.chain.solvers.ladder import Solution
+from queueing.model.class_results import LittleMeans, class_lines, class_table
+from queueing.model.system import System
+from queueing.states.box import SMALLEST, count_axes, marginal_laws
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+
+__all__ = ["Stationary"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stationary(LittleMeans):
+    """Stationary law of the job counts on a box; made by :func:`queueing.chain.stationary.stationary`.
+
+    Attributes
+    ----------
+    system : System
+    policy : str
+        Name of the policy.
+    method : str
+        "product", "elimination" or "multilevel"; of sizes with phases "phases (elimination)" or "phases
+        (multilevel)".
+    shape : tuple of int
+        States per class.
+    mean_jobs : ndarray of shape (n_classes,), jobs
+    covariance : ndarray of shape (n_classes, n_classes), jobs squared
+        Covariance matrix of the counts.
+    tail_mass : float
+        Estimate of the probability outside the box (see the module docstring), at most 1.
+    residual : float
+        Sum of the violations of all balance equations, of a chain with phases those, over the total flow.
+    mean_error : float
+        Estimated relative error of ``mean_jobs`` on this box (solver only). A small residual alone does not
+        make the error small.
+    marginals : tuple of ndarray
+        Law of each count; entry i has shape (shape[i],).
+    distribution : ndarray of shape ``shape``, or None
+        The law itself, if it was kept.
+    mean_jobs_error : ndarray of shape (n_classes,), jobs
+        Estimated absolute error of ``mean_jobs``, by the solver and by the box (see the module docstring);
+        infinite where the fluid limit grows or the tail cannot be told. Not a bound. NaN in a law that was
+        not made by :func:`queueing.chain.stationary.stationary`.
+    """
+
+    system: System
+    policy: str
+    method: str
+    shape: tuple[int, ...]
+    mean_jobs: FloatArray
+    covariance: FloatArray
+    tail_mass: float
+    residual: float
+    mean_error: float
+    marginals: tuple[FloatArray, ...]
+    distribution: FloatArray | None = None
+    mean_jobs_error: FloatArray = field(default_factory=lambda: np.array(math.nan))
+
+    def __post_init__(self) -> None:
+        error = np.broadcast_to(self.mean_jobs_error, self.mean_jobs.shape)
+        object.__setattr__(self, "mean_jobs_error", error)
+
+    @classmethod
+    def from_law(
+        cls,
+        system: System,
+        policy: str,
+        method: str,
+        law: FloatArray,
+        solution: Solution,
+        cut: FloatArray,
+    ) -> Stationary:
+        """Moments of a law on a box, with the evidence of the solution and the error ``cut`` by the box."""
+        n = law.ndim
+        marginals = marginal_laws(law)
+        centred = [np.arange(len(p)) - p @ np.arange(len(p)) for p in marginals]
+        covariance = np.empty((n, n))
+        for i in range(n):
+            covariance[i, i] = marginals[i] @ centred[i] ** 2
+            for k in range(i + 1, n):
+                pair = law.sum(axis=tuple(axis for axis in range(n) if axis not in (i, k)))
+                covariance[i, k] = covariance[k, i] = centred[i] @ pair @ centred[k]
+        live = system.arrival_rates > 0
+        outside = sum(mass for (mass, _), here in zip(decays(marginals), live, strict=True) if here)
+        mean_jobs = np.array([p @ np.arange(len(p)) for p in marginals])
+        # A law that does not decay says nothing about what is outside.
+        error = cut + solution.mean_error * mean_jobs if outside < math.inf else np.where(live, math.inf, 0.0)
+        return cls(
+            system,
+            policy,
+            method,
+            law.shape,
+            mean_jobs,
+            covariance,
+            min(1.0, outside),
+            solution.residual,
+            solution.mean_error,
+            marginals,
+            law,
+            error,
+        )
+
+    @cached_property
+    def variances(self) -> FloatArray:
+        """Variances of the counts, (n_classes,)."""
+        return np.diagonal(self.covariance).copy()
+
+    def marginal(self, job_class: int | str) -> FloatArray:
+        """Law of the count of one class, given by its index or name; shape (shape[i],)."""
+        names = self.system.problem.job_classes
+        if isinstance(job_class, str) and job_class not in names:
+            raise ModelError(f"no job class is named {job_class!r}; the classes are {', '.join(names)}")
+        place = names.index(job_class) if isinstance(job_class, str) else job_class
+        last = len(names) - 1
+        return self.marginals[require_whole("job_class", place, -last - 1, last, " (an index), or a name")]
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per class: load, mean count and its error, variance, mean duration, service rate."""
+        return class_table(
+            self.system,
+            mean_jobs=self.mean_jobs,
+            mean_jobs_error=self.mean_jobs_error,
+            variance=self.variances,
+            mean_duration=self.mean_durations,
+            service_rate=self.service_rates,
+        )
+
+    def to_dataset(self) -> xr.Dataset:
+        """The law and its moments with labels; a dim "jobs of A" for each class, and job_class.
+
+        Covariances have the dims job_class and other_class; the policy is a coordinate without dim.
+        """
+        import xarray as xr
+
+        names = list(self.system.problem.job_classes)
+        axes = count_axes(names, self.shape)
+        columns = self.to_dataframe()
+        data: dict[str, Any] = {str(key): ("job_class", columns[key].to_numpy()) for key in columns}
+        data["covariance"] = (("job_class", "other_class"), self.covariance)
+        data |= {
+            f"marginal of {name}": (axis, law)
+            for name, axis, law in zip(names, axes, self.marginals, strict=True)
+        }
+        if self.distribution is not None:
+            data["distribution"] = (tuple(axes), self.distribution)
+        labels = {"job_class": names, "other_class": names, "policy": self.policy, **axes}
+        evidence = ("method", "tail_mass", "residual", "mean_error")
+        return xr.Dataset(data, labels, {name: getattr(self, name) for name in evidence})
+
+    def summary(self) -> str:
+        """What a person wants to read: the means per class, then the evidence."""
+        return "\n".join(
+            [
+                f"stationary law under {self.policy}",
+                *class_lines(self.to_dataframe()),
+                f"  box {' x '.join(map(str, self.shape))} ({self.method}); probability outside "
+                f"about {self.tail_mass:.1e}; residual {self.residual:.1e}; "
+                "relative error of the means about "
+                f"{np.max(self.mean_jobs_error / np.maximum(self.mean_jobs, SMALLEST)):.1e}, "
+                f"of which {self.mean_error:.1e} by the solver",
+            ]
+        )
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Law of the count of each class."""
+        names = self.system.problem.job_classes
+        title = f"stationary law under {self.policy}"
+        return stems(ax, self.marginals, names, xlabel="jobs", ylabel="probability", title=title)
