@@ -20,7 +20,7 @@ from scipy.sparse.linalg import splu
 from benchmarks.harness import Row, rise_of_peak
 from fairness import DRF, Problem
 from fairness.model.problem import FloatArray
-from queueing import System, stationary, tabulate
+from queueing import Multilevel, System, stationary, tabulate
 
 __all__ = ["rows"]
 
@@ -96,7 +96,7 @@ def _apart(method: str, n_classes: int, size: int, load: float) -> dict:
 def _solve(method: str, n_classes: int, size: int, load: float) -> dict:
     system = System.with_load(POOLS[n_classes], np.ones(n_classes), load)
     policy = DRF()
-    stationary(system, policy, shape={2: 220, 3: 40, 4: 16}[n_classes], method="multilevel")
+    stationary(system, policy, shape={2: 220, 3: 40, 4: 16}[n_classes], solver=Multilevel())
     table = tabulate(system.problem, policy, size)
 
     def solve() -> dict:
@@ -106,7 +106,7 @@ def _solve(method: str, n_classes: int, size: int, load: float) -> dict:
             counts = np.arange(size)
             found = {"mean_jobs": [law.sum(axis=1) @ counts, law.sum(axis=0) @ counts]}
             return {**found, "seconds": time.process_time() - start}
-        chain = stationary(system, policy, shape=size, method=method, table=table)
+        chain = stationary(system, policy, shape=size, solver=Multilevel(), table=table)
         seconds = time.process_time() - start
         return {
             "seconds": seconds,

@@ -22,7 +22,7 @@ from examples.capacity_figures import (
 )
 from examples.reproduce import Source, command
 from fairness import CATALOGUE, DRF, Problem
-from queueing import System, balanced_fairness, simulate_jobs, stationary
+from queueing import Multilevel, System, balanced_fairness, simulate_jobs, stationary
 
 INTRODUCTION = (
     "Which loads fit, and how well they are served. T. Bonald and J. Roberts' talk (Eindhoven, 2014) draws one capacity region and mean service rates on two rays; "
@@ -37,7 +37,7 @@ def compile_kernels() -> None:
         entry.policy(system.problem, [1, 1])
     balanced_fairness(system)
     stationary(system, DRF(), shape=8)
-    stationary(system, DRF(), shape=8, method="multilevel")
+    stationary(system, DRF(), shape=8, solver=Multilevel())
     simulate_jobs(system, DRF(), jobs=200, replications=2, rng=0)
 
 

@@ -14,7 +14,7 @@ import sys
 from examples.reproduce import Source, command
 from examples.workshop_figures import allocations, dynamics, models, performance, saturation, tasks
 from fairness import CATALOGUE, DRF, Problem
-from queueing import DRFScheduler, System, balanced_fairness, simulate, simulate_tasks, stationary
+from queueing import DRFScheduler, Multilevel, System, balanced_fairness, simulate, simulate_tasks, stationary
 
 FIGURES = (
     allocations.sharing_polygons,
@@ -44,7 +44,7 @@ def compile_kernels() -> None:
     for entry in CATALOGUE:
         entry.policy(system.problem, [1, 1])
     balanced_fairness(system)
-    stationary(system, DRF(), shape=8, method="multilevel")
+    stationary(system, DRF(), shape=8, solver=Multilevel())
     simulate(system, DRF(), events=1_000, replications=2, rng=0)
     simulate_tasks(system, DRFScheduler(), tasks_per_job=2, events=1_000, replications=2, rng=0)
 

@@ -31,6 +31,7 @@ import math
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import joblib
@@ -42,11 +43,13 @@ from capacity import heavy_traffic
 from fairness import DRF, AssetFair, BottleneckMax, MaxMin, NotConvergedError, Problem, ProportionalFair
 from fairness.protocol.policy import Policy
 from queueing import (
+    Automatic,
+    Elimination,
+    Multilevel,
     Stationary,
     System,
     admission,
     balanced_fairness,
-    phase_stationary,
     stationary,
     tabulate,
     tagged_duration,
@@ -172,14 +175,14 @@ def box_claims(rng: np.random.Generator) -> Iterator[Claim]:
     box = random_box(rng, system.n_classes, 900)
     tolerance = float(10.0 ** -rng.uniform(4, 12))
     means = extended_means(*box_rates(system, policy, box))
-    for method in ("auto", "multilevel"):
+    for solver in (Automatic(tolerance), Multilevel(tolerance)):
         kind = "box"
         try:
-            law = stationary(system, policy, shape=box, tolerance=tolerance, method=method)
+            law = stationary(system, policy, shape=box, solver=solver)
         except NotConvergedError as error:
             law, kind = error.best, "reached"
         true = float(np.max(np.abs(law.mean_jobs - means) / means))
-        yield Claim(kind, law.mean_error, true, f"{_told(system, policy)} {box} {method} {tolerance:.0e}")
+        yield Claim(kind, law.mean_error, true, f"{_told(system, policy)} {box} {solver}")
 
 
 def large_claims(rng: np.random.Generator) -> Iterator[Claim]:
@@ -192,10 +195,10 @@ def large_claims(rng: np.random.Generator) -> Iterator[Claim]:
             break
     policy = random_policy(rng, n)
     tolerance = float(10.0 ** -rng.uniform(4, 11))
-    means = stationary(system, policy, shape=box, method="direct").mean_jobs
+    means = stationary(system, policy, shape=box, solver=Elimination()).mean_jobs
     kind = "large"
     try:
-        law = stationary(system, policy, shape=box, tolerance=tolerance, method="multilevel")
+        law = stationary(system, policy, shape=box, solver=Multilevel(tolerance))
     except NotConvergedError as error:
         law, kind = error.best, "reached"
     true = float(np.max(np.abs(law.mean_jobs / means - 1)))
@@ -211,7 +214,7 @@ def infinite_claims(rng: np.random.Generator) -> Iterator[Claim]:
     load = float(rng.uniform(0.05, most))
     system = System.with_load(Problem(np.ones((n, 1)), [1]), mix, load, mean_sizes=sizes)
     tolerance, tail = (float(10.0 ** -rng.uniform(4, k)) for k in (11, 9))
-    law = stationary(system, DRF(), tolerance=tolerance, tail=tail)
+    law = stationary(system, DRF(), solver=Automatic(tolerance), tail=tail)
     exact = system.loads / (1.0 - system.loads.sum())
     yield from _error_claims("infinite", law, exact, f"{_told(system, DRF())} {law.shape} {tolerance:.0e}")
     x = np.indices(law.shape)
@@ -232,9 +235,9 @@ def policy_claims(rng: np.random.Generator) -> Iterator[Claim]:
     policy = POLICIES[int(rng.integers(len(POLICIES)))]
     tolerance, tail = (float(10.0 ** -rng.uniform(4, k)) for k in (9, 6))
     try:
-        law = stationary(system, policy, tolerance=tolerance, tail=tail, max_states=60_000)
+        law = stationary(system, policy, solver=Automatic(tolerance), tail=tail, max_states=60_000)
         larger = [2 * k for k in law.shape]
-        exact = stationary(system, policy, shape=larger, tolerance=1e-12, max_cycles=1000).mean_jobs
+        exact = stationary(system, policy, shape=larger, solver=Automatic(1e-12, 1000)).mean_jobs
     except NotConvergedError:
         return
     yield from _error_claims("policies", law, exact, f"{_told(system, policy)} {law.shape} {tolerance:.0e}")
@@ -268,17 +271,15 @@ def admission_claims(rng: np.random.Generator) -> Iterator[Claim]:
     rates, counts = box_rates(system, policy, box)
     inside = counts.sum(axis=1) <= total
     means = extended_means(rates[np.ix_(inside, inside)], counts[inside])
-    for method in ("auto", "multilevel"):
+    for solver in (Automatic(tolerance), Multilevel(tolerance)):
         kind = "admission"
         limits = [k - 1 for k in box]
         try:
-            law = admission(
-                system, policy, max_jobs=limits, max_total=total, tolerance=tolerance, method=method
-            )
+            law = admission(system, policy, max_jobs=limits, max_total=total, solver=solver)
         except NotConvergedError as error:
             law, kind = error.best, "reached"
         true = float(np.max(np.abs(law.mean_jobs - means) / means))
-        about = f"{_told(system, policy)} {box} {total} {method} {tolerance:.0e}"
+        about = f"{_told(system, policy)} {box} {total} {solver}"
         yield Claim(kind, law.mean_error, true, about)
 
 
@@ -289,26 +290,26 @@ def phase_claims(rng: np.random.Generator) -> Iterator[Claim]:
         if system.n_classes == 2:
             break
     policy = random_policy(rng, 2)
-    laws = [LAWS[int(rng.integers(len(LAWS)))] for _ in range(2)]
+    laws = [LAWS[int(rng.integers(len(LAWS)))].with_mean(m) for m in system.mean_sizes]
+    system = replace(system, sizes=laws)
     box = (int(rng.integers(2, 8)), int(rng.integers(2, 8)))
     tolerance = float(10.0 ** -rng.uniform(4, 11))
-    for method in ("auto", "aggregation"):
+    for solver in (Automatic(tolerance), Multilevel(tolerance)):
         kind = "phases"
         try:
-            law = phase_stationary(system, policy, laws, shape=box, tolerance=tolerance, method=method)
+            law = stationary(system, policy, shape=box, solver=solver)
         except NotConvergedError as error:
             law, kind = error.best, "reached"
         tasks = np.moveaxis(tabulate(system.problem, policy, box).tasks, -1, 0)
-        shapes = [phases_of(one).with_mean(m) for one, m in zip(laws, system.mean_sizes, strict=True)]
         grid = PhaseGrid(
-            [class_states(one, k) for one, k in zip(shapes, box, strict=True)],
+            [class_states(phases_of(one), k) for one, k in zip(laws, box, strict=True)],
             system.arrival_rates,
             np.ascontiguousarray(tasks),
         )
         counts = np.stack(np.unravel_index(grid.counts_of.ravel(), box), axis=-1).astype(float)
         means = extended_means(grid.rates().toarray().astype(np.longdouble), counts)
         true = float(np.max(np.abs(law.mean_jobs - means) / means))
-        about = f"{_told(system, policy)} {laws} {box} {method} {tolerance:.0e}"
+        about = f"{_told(system, policy)} {laws} {box} {solver}"
         yield Claim(kind, law.mean_error, true, about)
 
 

@@ -29,7 +29,8 @@ from scipy import stats
 from fairness.arguments.validation import Entropy, Seed, entropy_of, generator
 from fairness.errors import ModelError, UnstableError
 from fairness.protocol.policy import Policy
-from queueing.chain.stationary import Stationary, stationary
+from queueing.chain.stationary import stationary
+from queueing.chain.stationary_law import Stationary
 from queueing.model.system import System
 from queueing.simulation.counts import simulate
 from queueing.simulation.tasks import simulate_tasks

@@ -61,6 +61,7 @@ from fairness.errors import ModelError
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.policy import Policy, policy_name
 from queueing.balanced.fairness import balanced_fairness
+from queueing.chain.solvers.ladder import Automatic
 from queueing.chain.stationary import stationary
 from queueing.model.system import System
 from queueing.states.table import Table, tabulate
@@ -339,7 +340,7 @@ def _chain(
             _at(edge, float(u)),
             policy,
             tail=tail,
-            tolerance=tolerance,
+            solver=Automatic(tolerance),
             max_states=max_states,
             table=table,
             distribution=False,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fairqueues.console.inputs import chosen, heading, laws, read, seed_of, settings
+from fairqueues.console.inputs import chosen, heading, read, seed_of, settings
 from fairqueues.console.options import (
     AsCsv,
     AsJson,
@@ -137,14 +137,7 @@ def _policies(scenario: Any, what: Level, policies: dict[str, Any]) -> dict[str,
     from queueing import simulate, simulate_jobs
 
     if what is Level.JOBS:
-        more: dict[str, Any] = {"sizes": laws(scenario, "sizes"), "arrivals": laws(scenario, "arrivals")}
-        return {name: partial(simulate_jobs, scenario.system, p, **more) for name, p in policies.items()}
-    for name in ("sizes", "arrivals"):
-        if laws(scenario, name) is not None:
-            raise WrongUse(
-                f"the counts form a chain only with exponential sizes and Poisson arrivals; the file "
-                f"gives traffic.{name}: take --level jobs"
-            )
+        return {name: partial(simulate_jobs, scenario.system, p) for name, p in policies.items()}
     return {name: partial(simulate, scenario.system, p) for name, p in policies.items()}
 
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from fairqueues.console.inputs import (
+    chain_options,
     chosen,
     heading,
     is_cluster,
-    laws,
     numbers,
     read,
-    settings,
-    stationary_law,
 )
 from fairqueues.console.options import AsCsv, AsJson, File, Out, Policies, Report
 from fairqueues.console.output import Delivery
@@ -51,19 +49,20 @@ def solve(
 
     from fairqueues.console.figures import class_bars
     from fairqueues.console.progress import steps
-    from queueing import balanced_fairness, duration_bound
+    from queueing import balanced_fairness, duration_bound, stationary
 
     if load is not None:
         system = system.at_load(load)
     system.require_stable()
-    options = settings(scenario, "chain", ("shape", "tail", "method", "max_states"))
-    sizes = laws(scenario, "sizes")
+    options = chain_options(scenario)
     given = numbers("--shape", shape, system.n_classes)
     if given is not None:
         options["shape"] = [int(k) if k.is_integer() else k for k in given]
     if tail is not None:
         options["tail"] = tail
-    results = {n: stationary_law(system, policies[n], sizes, options) for n in steps(policies, "solve")}
+    results: dict[str, Any] = {
+        n: stationary(system, policies[n], distribution=False, **options) for n in steps(policies, "solve")
+    }
     evidence = []
     for name, law in results.items():
         # A box that was given leaves out what it leaves out; one that was found must keep its promise.

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fairqueues.console.inputs import chosen, heading, laws, read, seed_of, settings, stationary_law
+from fairqueues.console.inputs import chain_options, chosen, heading, read, seed_of
 from fairqueues.console.options import (
     AsCsv,
     AsJson,
@@ -35,20 +35,20 @@ __all__ = ["ChainOutputs", "sweep"]
 
 @dataclass(frozen=True)
 class ChainOutputs:
-    """Outputs of a point: from the stationary law, with the settings of [chain] and the laws of the sizes.
+    """Outputs of a point: from the stationary law, with the settings of [chain].
 
-    Its ``repr`` tells both, so that a checkpoint knows whether it belongs to them.
+    Its ``repr`` tells them, so that a checkpoint knows whether it belongs to them.
     """
 
     names: tuple[str, ...]
     options: tuple[tuple[str, Any], ...]
-    sizes: tuple[Any, ...] | None
 
     def __call__(self, system: Any, policy: Any) -> dict[str, Any]:
         """Values by name, with their dimensions."""
         from capacity.sweeping.points import STANDARD
+        from queueing import stationary
 
-        law = stationary_law(system, policy, self.sizes, dict(self.options))
+        law = stationary(system, policy, distribution=False, **dict(self.options))
         return {name: (STANDARD[name] or (), getattr(law, name)) for name in self.names}
 
 
@@ -81,10 +81,10 @@ def sweep(
     policies = chosen(scenario, policy)
     entropy = seed_of(seed, scenario)
     path, passing = _checkpoint(checkpoint, section.checkpoint, out)
-    options = settings(scenario, "chain", ("shape", "tail", "method", "max_states"))
+    options = chain_options(scenario)
     shape = options.get("shape")
     options |= {"shape": tuple(shape)} if isinstance(shape, list) else {}
-    outputs = ChainOutputs(tuple(section.outputs), tuple(options.items()), laws(scenario, "sizes"))
+    outputs = ChainOutputs(tuple(section.outputs), tuple(options.items()))
 
     import capacity
     from fairqueues.console.backends import workers

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,15 +14,14 @@ if TYPE_CHECKING:
     from fairqueues.scenario import Scenario
 
 __all__ = [
+    "chain_options",
     "chosen",
     "heading",
     "is_cluster",
-    "laws",
     "numbers",
     "read",
     "seed_of",
     "settings",
-    "stationary_law",
 ]
 
 
@@ -116,20 +115,15 @@ def settings(scenario: Scenario, section: str, keys: Sequence[str]) -> dict[str,
     return {key: value for key in keys if (value := getattr(table, key)) is not None}
 
 
-def stationary_law(
-    system: Any, policy: Any, sizes: tuple[Any, ...] | None, options: Mapping[str, Any]
-) -> Any:
-    """Means of the chain under a policy, with phases if the sizes need them; see :func:`laws`."""
-    from queueing import phase_stationary, stationary
+def chain_options(scenario: Scenario) -> dict[str, Any]:
+    """Settings of [chain] as arguments of :func:`queueing.stationary`."""
+    from queueing import Automatic, Elimination, Multilevel, Product
 
-    if sizes is None:
-        return stationary(system, policy, distribution=False, **options)
-    return phase_stationary(system, policy, sizes, distribution=False, **options)
-
-
-def laws(scenario: Scenario, what: str) -> tuple[Any, ...] | None:
-    """Laws of the "sizes" or "arrivals"; None if all are those of a Markov chain of counts."""
-    from queueing import Exponential, Poisson
-
-    found: tuple[Any, ...] = getattr(scenario, what)
-    return None if all(isinstance(law, Exponential | Poisson) for law in found) else found
+    solvers = {
+        "auto": Automatic,
+        "product": Product,
+        "elimination": Elimination,
+        "multilevel": Multilevel,
+    }
+    options = settings(scenario, "chain", ("shape", "tail", "max_states"))
+    return options | {"solver": solvers[scenario.section("chain").solver]()}

@@ -25,7 +25,7 @@ _MODEL = {
     "eligible": "eligible in [cluster]",
 }
 
-_CHAIN = {"method": "method in [chain]", "max_states": "max_states in [chain]"}
+_CHAIN = {"solver": "solver in [chain]", "max_states": "max_states in [chain]"}
 
 WHERE: dict[str, dict[str, str]] = {
     "allocate": {**_MODEL, "counts": "counts of the file"},
@@ -99,7 +99,7 @@ _PYTHON = frozenset(
         "floor", "longest", "max_assignments", "max_cycles", "max_jobs", "max_steps", "max_sweeps", "method",
         "over", "pattern", "policies", "probabilities", "quantiles", "rates", "record", "rtol", "rule",
         "server_order", "server_rule", "spread", "table", "task_types", "threads", "times", "trace", "values",
-        "checkpoint", "outputs", "routes", "scv", "alpha", "ratio", "activity", "known",
+        "checkpoint", "outputs", "routes", "scv", "alpha", "ratio", "activity", "known", "solver",
     }
 )  # fmt: skip
 """Further arguments that messages recommend, which no command sets by this name."""

@@ -21,7 +21,7 @@ from fairqueues.scenario.reading import Place
 from fairqueues.scenario.sections import Document, Network, Traffic
 from fairqueues.scenario.source_text import Path, ScenarioError
 
-__all__ = ["Built", "build_laws", "build_model", "build_policies", "build_system", "located"]
+__all__ = ["Built", "build_model", "build_policies", "build_system", "located"]
 
 _T = TypeVar("_T")
 
@@ -148,7 +148,7 @@ def build_policies(document: Document, model: Any, place: Place) -> tuple[Any, .
     return tuple(found)
 
 
-def build_laws(
+def _laws(
     section: Traffic, key: str, make: Callable[[Any], _T], n_classes: int, place: Place
 ) -> tuple[_T, ...]:
     """Laws of sizes or arrivals, one per class."""
@@ -201,8 +201,11 @@ def build_system(traffic: Traffic, built: Built, place: Place, swept: Any = None
             (*path, key),
             f"{key} has {len(values)} entries for {built.model.n_classes} job classes; give one per class",
         )
+    means = np.broadcast_to(np.asarray(sizes, dtype=float), values.shape)
+    shapes = _laws(traffic, "sizes", names.law_named, len(values), place)
+    laws = [law.with_mean(mean) for law, mean in zip(shapes, means.tolist(), strict=True)]
+    more = {"sizes": laws, "arrivals": _laws(traffic, "arrivals", names.arrivals_named, len(values), place)}
     with located(place, path):
-        mean_sizes = np.asarray(sizes, dtype=float)
         if load is not None:
-            return System.with_load(built.model, values, float(load), mean_sizes)
-        return System(built.model, values if key == "arrival_rates" else values / mean_sizes, mean_sizes)
+            return System.with_load(built.model, values, float(load), **more)
+        return System(built.model, values if key == "arrival_rates" else values / means, **more)

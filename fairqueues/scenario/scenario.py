@@ -17,7 +17,7 @@ from fairness import Cluster, Problem
 from fairness.arguments.plain import near
 from fairness.arguments.validation import FloatArray
 from fairqueues.scenario import names
-from fairqueues.scenario.building import build_laws, build_model, build_policies, build_system, located
+from fairqueues.scenario.building import build_model, build_policies, build_system, located
 from fairqueues.scenario.checking import check_document
 from fairqueues.scenario.reading import Place, read_document, read_text
 from fairqueues.scenario.sections import SECTIONS, Document
@@ -71,7 +71,6 @@ class Scenario:
     policies: tuple[Any, ...]
     _model: Any
     _system: Any
-    _laws: dict[str, tuple[Any, ...]]
     place: Place
 
     @classmethod
@@ -97,18 +96,16 @@ class Scenario:
         document, place = read_document(text, name)
         built = build_model(document, place)
         policies = build_policies(document, built.model, place)
-        system, laws = None, {}
+        system = None
         traffic = document.traffic
         if traffic is not None:
             system = build_system(traffic, built, place, first_load(document))
-            for key, make in (("sizes", names.law_named), ("arrivals", names.arrivals_named)):
-                laws[key] = build_laws(traffic, key, make, system.n_classes, place)
         elif built.loads is not None:
             from queueing import System
 
             assert built.model is not None  # loads come with a network
             system = System(built.model, built.loads)
-        scenario = cls(document, text, name, policies, built.model, system, laws, place)
+        scenario = cls(document, text, name, policies, built.model, system, place)
         check_document(scenario)
         return scenario
 
@@ -199,19 +196,6 @@ class Scenario:
         with located(self.place, path):
             system.require_stable()
         return system
-
-    @property
-    def sizes(self) -> tuple[Any, ...]:
-        """Laws of the sizes, one per class."""
-        return self._of_traffic("sizes", "exponential", names.law_named)
-
-    @property
-    def arrivals(self) -> tuple[Any, ...]:
-        """Arrival processes, one per class."""
-        return self._of_traffic("arrivals", "poisson", names.arrivals_named)
-
-    def _of_traffic(self, key: str, default: str, make: Any) -> tuple[Any, ...]:
-        return self._laws.get(key) or (make(default),) * self.system.n_classes
 
     @property
     def schedulers(self) -> tuple[Any, ...]:

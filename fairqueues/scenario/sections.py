@@ -252,7 +252,9 @@ class Chain(Section):
         None, description="States per class; default: as many as needed."
     )
     tail: Part = Field(1e-9, description="Probability that may be left out.")
-    method: Literal["auto", "product", "direct", "multilevel"] = Field("auto", description="Solver.")
+    solver: Literal["auto", "product", "elimination", "multilevel"] = Field(
+        "auto", description="How the chain is solved."
+    )
     max_states: Count = Field(10_000_000, description="Refuse larger grids.")
 
 

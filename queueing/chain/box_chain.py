@@ -56,6 +56,11 @@ class BoxChain(Chain):
         if self.inside is not None:
             self.cheap, self.most_states = 1e8, 50_000
 
+    @property
+    def _flat(self) -> tuple[FloatArray, FloatArray]:
+        """Rates by class and state, in C order; constant ones by class alone."""
+        return self.up.reshape(self.axes, -1), self.down.reshape(self.axes, -1)
+
     def work(self) -> float:
         """Multiplications of an elimination; of a part of a box, in the best order found."""
         return box_work(self.shape) if self.inside is None else super().work()
@@ -71,8 +76,7 @@ class BoxChain(Chain):
         if not self.axes:
             return np.ones(())
         if self.inside is None:
-            flat = (rates.reshape(self.axes, -1) for rates in (self.up, self.down))
-            return eliminate_box(*flat, self.shape).reshape(self.shape)
+            return eliminate_box(*self._flat, self.shape).reshape(self.shape)
         law = np.zeros(self.shape)
         law[self.inside] = super().eliminated()
         return law
@@ -101,8 +105,7 @@ class BoxChain(Chain):
             return nested_multilevel(
                 self.up, self.down, first, rough=rough, tolerance=tolerance, max_cycles=max_cycles
             )
-        up, down = (rates.reshape(self.axes, -1) for rates in (self.up, self.down))
-        return multilevel(up, down, self.shape, first, tolerance=tolerance, max_cycles=max_cycles)
+        return multilevel(*self._flat, self.shape, first, tolerance=tolerance, max_cycles=max_cycles)
 
     def marginals(self, law: FloatArray) -> tuple[FloatArray, ...]:
         """Laws of the counts."""

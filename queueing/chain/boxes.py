@@ -158,9 +158,9 @@ class CountBoxes(Boxes):
         order = [*axes, *(i for i in range(system.n_classes) if i not in axes)]
 
         def guess() -> tuple[FloatArray, bool]:
-            known = self._last is not None and self._last.distribution is not None
-            whole = extended(self._last.distribution, box) if known else _first_law(system, box)
-            return whole.transpose(order).reshape([box[i] for i in axes]), not known
+            known = None if self._last is None else self._last.distribution
+            whole = _first_law(system, box) if known is None else extended(known, box)
+            return whole.transpose(order).reshape([box[i] for i in axes]), known is None
 
         up, down = system.arrival_rates[axes], departure_rates(table, system.mean_sizes, axes)
         solution = solved(BoxChain(up, down, guess, name=self.name(box), remedy=remedy), self.solver)

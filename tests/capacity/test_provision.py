@@ -14,6 +14,7 @@ from capacity.provisioning.provision import provision
 from fairness import DRF, ModelError, NotConvergedError, Problem, ProportionalFair
 from queueing.balanced.duration_bound import duration_bound
 from queueing.balanced.fairness import balanced_fairness
+from queueing.chain.solvers.ladder import Automatic
 from queueing.chain.stationary import stationary
 from queueing.model.system import System
 
@@ -208,7 +209,7 @@ def test_real_optimum_by_brute_force_with_the_exact_model(method):
         law = (
             balanced_fairness(system, tail=1e-8)
             if method == "balanced"
-            else stationary(system, method, tail=1e-7, tolerance=1e-8)
+            else stationary(system, method, tail=1e-7, solver=Automatic(1e-8))
         )
         return (law.service_rates >= target).all()
 

@@ -137,7 +137,7 @@ def test_solve_takes_the_laws_of_the_sizes(file):
     file.write_text(TWO.replace("load = 0.5", 'load = 0.3\nsizes = "hyperexponential:2"'))
     scenario = Scenario.read(file)
     data = as_json("solve", file, "-p", "drf", "--tail", "1e-4")
-    law = queueing.phase_stationary(scenario.system, fairness.DRF(), scenario.sizes, tail=1e-4)
+    law = queueing.stationary(scenario.system, fairness.DRF(), tail=1e-4)
     assert column(data, "mean_jobs", {"method": "DRF"}) == pytest.approx(law.mean_jobs, rel=1e-9)  # solver
 
 
@@ -313,11 +313,9 @@ def test_sweep_takes_chain_and_sizes(file, sizes):
     file.write_text(text + "[chain]\nshape = 7\n")
     run("sweep", file, "-p", "drf", "-o", "s.nc")
     scenario = Scenario.read(file)
-    system = queueing.System.with_load(scenario.model, [2, 1], 0.3)
-    if sizes == "exponential":
-        law = queueing.stationary(system, fairness.DRF(), shape=7)
-    else:
-        law = queueing.phase_stationary(system, fairness.DRF(), scenario.sizes, shape=7)
+    law_of_sizes = {"exponential": queueing.Exponential(), "erlang:2": queueing.Erlang(2)}[sizes]
+    system = queueing.System.with_load(scenario.model, [2, 1], 0.3, sizes=law_of_sizes)
+    law = queueing.stationary(system, fairness.DRF(), shape=7)
     with xr.open_dataset("s.nc") as dataset:
         np.testing.assert_array_equal(dataset.mean_jobs.sel(policy="DRF", load=0.3), law.mean_jobs)
 

@@ -31,7 +31,7 @@ def test_a_scenario_gives_what_the_file_says():
     drf, alpha = scenario.policies
     assert (drf.name, alpha.alpha) == ("DRF", 2)
     assert scenario.system.loads.tolist() == [2, 1]
-    assert len(scenario.sizes) == len(scenario.arrivals) == 2
+    assert len(scenario.system.sizes) == len(scenario.system.arrivals) == 2
 
 
 def test_loads_and_mix_are_arrival_rates_times_mean_sizes():

@@ -138,10 +138,10 @@ WRONG = {
     "seed": ("seed = -1\n" + POOL, 1, "seed", "got -1; seed must be a whole number >= 0"),
     "seed no whole number": ("seed = 1.5\n" + POOL, 1, "seed", "got 1.5; seed must be a whole number"),
     "choice": (
-        POOL + TRAFFIC + '[chain]\nmethod = "lu"\n',
+        POOL + TRAFFIC + '[chain]\nsolver = "lu"\n',
         12,
-        "chain.method",
-        "must be 'auto', 'product', 'direct' or",
+        "chain.solver",
+        "must be 'auto', 'product', 'elimination' or",
     ),
     # shapes and names
     "ragged": (

@@ -147,6 +147,6 @@ def test_gravity_traffic_is_scaled_to_the_load():
 
 def test_laws_of_the_traffic():
     scenario = Scenario.read(FOLDER / "heavy_tails.toml")
-    assert scenario.sizes[0].scv == pytest.approx(9, rel=1e-12)
-    assert (scenario.sizes[1].shape, scenario.sizes[1].ratio) == (1.5, 1e4)
-    assert (scenario.arrivals[0].mean_on, scenario.arrivals[0].mean_off) == (10, 30)
+    assert scenario.system.sizes[0].scv == pytest.approx(9, rel=1e-12)
+    assert (scenario.system.sizes[1].shape, scenario.system.sizes[1].ratio) == (1.5, 1e4)
+    assert (scenario.system.arrivals[0].mean_on, scenario.system.arrivals[0].mean_off) == (10, 30)

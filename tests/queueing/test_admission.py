@@ -11,11 +11,12 @@ from fairness import DRF, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError
 from fairness.testing import KINDS, random_problem
 from queueing.chain.admission import admission
+from queueing.chain.solvers.ladder import Elimination, Multilevel, Product
 from queueing.chain.stationary import stationary
 from queueing.model.system import System
 
 EXAMPLE = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"])
-METHODS = ("direct", "multilevel")
+SOLVERS = (Elimination(), Multilevel())
 
 
 def sharing(problem, counts):
@@ -42,7 +43,7 @@ def test_erlang_loss(servers, load):
         assert law.mean_durations[0] == pytest.approx(3, rel=1e-12)
         assert law.carried_loads[0] == pytest.approx(load * (1 - block), rel=1e-12)
         assert law.residual < 1e-14
-    direct = admission(system, DRF(), max_jobs=servers, method="direct")
+    direct = admission(system, DRF(), max_jobs=servers, solver=Elimination())
     assert direct.blocking[0] == pytest.approx(block, rel=1e-12)
 
 
@@ -63,19 +64,19 @@ def kaufman_roberts(capacity, units, loads):
     return [float(sum(q[capacity - b + 1 :]) / sum(q)) for b in units]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("solver", [Elimination(), Multilevel(1e-12)])
 @pytest.mark.parametrize(
     ("capacity", "units", "loads"),
     [(20, (1, 3), (6, 5)), (12, (1, 2, 5), (4, 2, 1)), (9, (1, 2, 2, 3), (2, 1, 1, 3))],
 )
-def test_kaufman_roberts(method, capacity, units, loads):
+def test_kaufman_roberts(solver, capacity, units, loads):
     n = len(units)
     sizes = np.arange(1, n + 1) / 2
     problem = Problem(np.array(units)[:, None], [capacity], limits=np.ones(n))
     system = System(problem, loads / sizes, sizes)
-    law = admission(system, DRF(), max_total=capacity, units=units, method=method, tolerance=1e-12)
+    law = admission(system, DRF(), max_total=capacity, units=units, solver=solver)
     # Direct: rounding. Multilevel: the tolerance, and single states less exactly than means.
-    rel = 1e-12 if method == "direct" else 1e-11
+    rel = 1e-12 if solver == Elimination() else 1e-11
     assert law.blocking == pytest.approx(kaufman_roberts(capacity, units, loads), rel=rel)
     assert law.mean_durations == pytest.approx(sizes, rel=rel)
     assert law.max_jobs == tuple(capacity // b for b in units)
@@ -85,10 +86,10 @@ def test_kaufman_roberts(method, capacity, units, loads):
     assert law.n_states == np.sum(held <= capacity)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_total_limit_of_processor_sharing_is_product_form(method):
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_total_limit_of_processor_sharing_is_product_form(solver):
     loads, total = np.array([0.5, 0.4, 0.7]), 9
-    law = admission(System(Problem(np.ones((3, 1)), [1]), loads), sharing, max_total=total, method=method)
+    law = admission(System(Problem(np.ones((3, 1)), [1]), loads), sharing, max_total=total, solver=solver)
     weights = loads.sum() ** np.arange(total + 1)
     # The total is M/M/1/K; given it the counts are multinomial.
     assert law.blocking == pytest.approx(np.full(3, weights[-1] / weights.sum()), rel=1e-11)
@@ -143,8 +144,8 @@ def rational_law(system, policy, states, rates):
     return [p / sum(law) for p in law]
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_exact_rationals(method):
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_exact_rationals(solver):
     rng = np.random.default_rng(3)
     for k, (bounds, total, users) in enumerate(
         [
@@ -167,9 +168,9 @@ def test_exact_rationals(method):
             return system.arrival_rates * idle
 
         exact = rational_law(system, policy, states, rates)
-        law = admission(system, policy, max_jobs=bounds, max_total=total, populations=users, method=method)
+        law = admission(system, policy, max_jobs=bounds, max_total=total, populations=users, solver=solver)
         # Direct: rounding of at most 30 unknowns. Multilevel: its tolerance of 1e-11 on the means.
-        rel = 1e-13 if method == "direct" else 1e-10
+        rel = 1e-13 if solver == Elimination() else 1e-10
         assert [law.distribution[x] for x in states] == pytest.approx([float(p) for p in exact], rel=rel)
         assert law.distribution.sum() == pytest.approx(1, rel=1e-14)
         for i in range(n):
@@ -199,7 +200,7 @@ def test_per_class_limits_are_the_box_of_the_chain():
 def test_methods_agree_at_any_load(load, limits):
     share = load / 12 if "populations" in limits else load
     system = System.with_load(EXAMPLE, [1, 2], share, [1.0, 0.2])
-    one, other = (admission(system, DRF(), method=method, **limits) for method in METHODS)
+    one, other = (admission(system, DRF(), solver=solver, **limits) for solver in SOLVERS)
     assert one.mean_jobs == pytest.approx(other.mean_jobs, rel=1e-10)
     assert one.blocking == pytest.approx(other.blocking, rel=1e-9)
     assert max(one.residual, other.residual) < 1e-10
@@ -251,15 +252,12 @@ def test_bad_input():
         ({"max_jobs": [3, -1]}, "max_jobs must be a whole number"),
         ({"max_jobs": 2.5}, "max_jobs must list 2"),
         ({"max_jobs": True}, "max_jobs must list 2"),
-        ({"max_total": 5, "tolerance": "small"}, "tolerance"),
         ({"max_jobs": [1, 2, 3]}, "max_jobs must list 2"),
         ({"max_total": 1.5}, "max_total must be a whole number"),
         ({"max_total": 5, "units": [1, 0]}, "units must be a whole number >= 1"),
         ({"populations": "many"}, "populations must list"),
-        ({"max_total": 5, "method": "magic"}, "method must"),
-        ({"max_total": 5, "method": "product"}, "one class"),
-        ({"max_total": 5, "tolerance": 0}, "tolerance"),
-        ({"max_total": 5, "max_cycles": 0}, "max_cycles"),
+        ({"max_total": 5, "solver": "magic"}, "solver must"),
+        ({"max_total": 5, "solver": Product()}, "one class"),
         ({"max_jobs": 10**8}, "GiB"),
     ]:
         with pytest.raises(ModelError, match=words):
@@ -267,10 +265,10 @@ def test_bad_input():
     with pytest.raises(ModelError, match=r"serves nobody in state \(0, 1\)"):
         admission(system, lambda problem, counts: np.minimum(counts, 1) * [1, 0], max_total=3)
     with pytest.raises(ModelError, match="two classes or more"):
-        admission(System(Problem([[1]], [1]), [1]), DRF(), max_jobs=3, method="multilevel")
+        admission(System(Problem([[1]], [1]), [1]), DRF(), max_jobs=3, solver=Multilevel())
     five = System(Problem(np.eye(5), np.ones(5)), np.full(5, 0.5))
     with pytest.raises(ModelError, match="at most 4"):
         admission(five, DRF(), max_total=2)
     with pytest.raises(NotConvergedError, match="1 cycles") as failure:
-        admission(system, DRF(), max_total=40, method="multilevel", max_cycles=1)
+        admission(system, DRF(), max_total=40, solver=Multilevel(max_cycles=1))
     assert failure.value.best.n_states == 861

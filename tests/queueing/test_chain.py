@@ -17,6 +17,7 @@ from queueing.chain.solvers import aggregation, elimination, mixture
 from queueing.chain.solvers import growing_box as nested
 from queueing.chain.solvers.balance import balance_residual
 from queueing.chain.solvers.elimination import eliminate_box
+from queueing.chain.solvers.ladder import Automatic, Elimination, Multilevel, Product
 from queueing.chain.stationary import stationary
 from queueing.chain.tagged import tagged_duration
 from queueing.chain.transient import transient
@@ -24,7 +25,7 @@ from queueing.model.system import System
 from queueing.states.table import tabulate
 
 EXAMPLE = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"], resources=["cpu", "ram"])
-METHODS = ("direct", "multilevel")
+SOLVERS = (Elimination(), Multilevel())
 
 
 def sharing(problem, counts):
@@ -56,7 +57,7 @@ def test_single_class_is_mm1():
     assert law.mean_durations[0] == pytest.approx(2 * 2 / 3 / (1 - load), rel=1e-10)
     assert law.marginal(0) == pytest.approx(stats.geom.pmf(np.arange(law.shape[0]) + 1, 1 - load), rel=1e-9)
     assert law.residual < 1e-15
-    direct = stationary(law.system, DRF(), shape=law.shape, method="direct")
+    direct = stationary(law.system, DRF(), shape=law.shape, solver=Elimination())
     assert direct.mean_jobs == pytest.approx(law.mean_jobs, rel=1e-12)
 
 
@@ -69,12 +70,12 @@ def test_single_class_with_limits_is_mmc():
     assert law.mean_jobs[0] == pytest.approx(load + queue, rel=1e-10)  # truncation as above
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("loads", [(0.3, 0.5), (0.2, 0.3, 0.2), (0.1, 0.2, 0.1, 0.2)])
-def test_processor_sharing_is_product_form(method, loads):
+def test_processor_sharing_is_product_form(solver, loads):
     sizes = np.arange(1, len(loads) + 1) / 2
     system = System(one_resource(len(loads)), loads / sizes, sizes)
-    law = stationary(system, sharing, shape=9, method=method)
+    law = stationary(system, sharing, shape=9, solver=solver)
     total = sum(loads)
     # Losing arrivals at the faces keeps a reversible law, conditioned on the box.
     states = np.array(list(itertools.product(range(9), repeat=len(loads))))
@@ -99,16 +100,16 @@ def test_three_classes_linear_network():
     assert np.abs(law.mean_jobs - exact) == pytest.approx(0, abs=4e-8)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_priority(method):
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_priority(solver):
     # Preemptive M/M/1 with equal sizes: E[x_2] = r_2/((1 - r_1)(1 - r_1 - r_2)).
-    law = stationary(System(one_resource(2), [0.4, 0.3]), priority, method=method, tail=1e-11)
+    law = stationary(System(one_resource(2), [0.4, 0.3]), priority, solver=solver, tail=1e-11)
     assert law.mean_jobs == pytest.approx([0.4 / 0.6, 0.3 / (0.6 * 0.3)], rel=1e-8)  # tail times the box
 
 
 @pytest.mark.parametrize("n", [2, 3])
-@pytest.mark.parametrize("method", METHODS)
-def test_balanced_fairness_as_a_policy(method, n):
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_balanced_fairness_as_a_policy(solver, n):
     rng = np.random.default_rng(n)
     for k in range(3):
         problem = random_problem(rng, n, 2, kind=KINDS[k], limited=k == 1)
@@ -120,24 +121,24 @@ def test_balanced_fairness_as_a_policy(method, n):
         def policy(problem, counts, tasks=tasks):
             return tasks[tuple(counts.astype(int).T)]
 
-        law = stationary(system, policy, shape=shape, method=method)
+        law = stationary(system, policy, shape=shape, solver=solver)
         # A reversible chain keeps its law on the box; 1e-9 as above.
         assert law.distribution == pytest.approx(exact.distribution, rel=1e-9)
         assert law.mean_jobs == pytest.approx(exact.mean_jobs, rel=1e-10)
         assert law.residual < 1e-11
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_exact_rational_solution(method):
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_exact_rational_solution(solver):
     rng = np.random.default_rng(11)
     for shape in [(4, 3), (2, 3, 3)]:
         n = len(shape)
         problem = random_problem(rng, n, 2, weighted=True)
         system = System.with_load(problem, np.ones(n), 0.8, rng.integers(1, 5, n) / 4)
-        law = stationary(system, DRF(), shape=shape, method=method)
+        law = stationary(system, DRF(), shape=shape, solver=solver)
         exact = rational_law(system, tabulate(problem, DRF(), shape).tasks)
         # Direct: rounding of 12 to 18 unknowns. Multilevel: its tolerance of 1e-11 on the means.
-        assert relative_gap(law.distribution, exact) < (1e-13 if method == "direct" else 1e-10)
+        assert relative_gap(law.distribution, exact) < (1e-13 if solver == Elimination() else 1e-10)
 
 
 def rational_law(system, tasks):
@@ -180,8 +181,8 @@ def test_methods_agree_on_random_systems():
         )
         shape = {2: (60, 47), 3: (17, 12, 15), 4: (7, 6, 8, 5)}[n]
         policy = (DRF(), MaxMin(), priority_or_limit)[k % 3]
-        one, other = (stationary(system, policy, shape=shape, method=m) for m in METHODS)
-        assert (one.method, other.method) == METHODS
+        one, other = (stationary(system, policy, shape=shape, solver=s) for s in SOLVERS)
+        assert (one.method, other.method) == ("elimination", "multilevel")
         # Both errors are estimated; ten times their sum, for the estimate is no bound.
         assert relative_gap(other.mean_jobs, one.mean_jobs) < 10 * (one.mean_error + other.mean_error) + 1e-12
         assert other.mean_error < 1e-11
@@ -192,8 +193,8 @@ def test_methods_agree_on_random_systems():
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-6, 1e-8])
 def test_error_of_the_means_is_estimated(tolerance):
     system = System.with_load(EXAMPLE, [1, 1], 0.9)
-    exact = stationary(system, DRF(), shape=(150, 140), method="direct").mean_jobs
-    law = stationary(system, DRF(), shape=(150, 140), method="multilevel", tolerance=tolerance)
+    exact = stationary(system, DRF(), shape=(150, 140), solver=Elimination()).mean_jobs
+    law = stationary(system, DRF(), shape=(150, 140), solver=Multilevel(tolerance))
     # At load 0.9 the residual is hundreds of times smaller than the error; the estimate is not.
     assert law.mean_error <= tolerance
     assert 1e-3 * law.mean_error < relative_gap(law.mean_jobs, exact) < 2 * law.mean_error
@@ -202,7 +203,7 @@ def test_error_of_the_means_is_estimated(tolerance):
 
 def test_error_by_the_solver_alone():
     # At load .5 the box of 150 x 140 cuts off nothing; what is left is the solver's.
-    law = stationary(System.with_load(EXAMPLE, [1, 1], 0.5), DRF(), shape=(150, 140), tolerance=1e-4)
+    law = stationary(System.with_load(EXAMPLE, [1, 1], 0.5), DRF(), shape=(150, 140), solver=Automatic(1e-4))
     assert law.method == "multilevel"
     assert law.mean_error > 1e-9
     assert law.mean_jobs_error == pytest.approx(law.mean_error * law.mean_jobs, rel=1e-3)
@@ -251,12 +252,12 @@ def test_large_boxes_start_from_smaller_ones(shape, monkeypatch):
 
     solve = nested.multilevel
     monkeypatch.setattr(nested, "multilevel", watched)
-    law = stationary(system, MaxMin(), shape=shape, method="multilevel")
+    law = stationary(system, MaxMin(), shape=shape, solver=Multilevel())
     assert len(boxes) > 1
     assert math.prod(boxes[0]) <= nested.SMALL
     monkeypatch.setattr(nested, "SMALL", math.inf)
     boxes.clear()
-    plain = stationary(system, MaxMin(), shape=shape, method="multilevel")
+    plain = stationary(system, MaxMin(), shape=shape, solver=Multilevel())
     assert len(boxes) == 1
     # Ten times both tolerances.
     assert law.mean_jobs == pytest.approx(plain.mean_jobs, rel=1e-10)
@@ -341,8 +342,8 @@ def test_error_of_the_means_against_exact_rationals():
         exact_means = np.array(
             [exact.sum(axis=1) @ np.arange(shape[0]), exact.sum(axis=0) @ np.arange(shape[1])]
         )
-        for method in METHODS:
-            law = stationary(system, DRF(), shape=shape, method=method)
+        for solver in SOLVERS:
+            law = stationary(system, DRF(), shape=shape, solver=solver)
             # On the box: the solver alone. Rounding of sums of 36 terms is added.
             assert relative_gap(law.mean_jobs, exact_means) < law.mean_error + 1e-14
         larger = stationary(system, DRF(), tail=1e-12)
@@ -444,7 +445,7 @@ def test_elimination_keeps_classes_that_are_slower_by_any_factor():
 
 def test_automatic_method():
     system = System.with_load(EXAMPLE, [1, 1], 0.5)
-    assert stationary(system, DRF()).method == "direct"
+    assert stationary(system, DRF()).method == "elimination"
     assert stationary(system, DRF(), shape=200).method == "multilevel"
     assert stationary(System(EXAMPLE, [0.5, 0]), DRF()).method == "product"
 
@@ -488,7 +489,7 @@ def test_table_is_reused():
 def test_small_probability_of_the_empty_state():
     # 60 servers almost always busy: pi(0) is about e^-57 of the largest probability.
     pool = Problem([[1], [1]], [60], limits=[1, 1])
-    laws = [stationary(System(pool, [30, 24]), DRF(), shape=(120, 110), method=m) for m in METHODS]
+    laws = [stationary(System(pool, [30, 24]), DRF(), shape=(120, 110), solver=s) for s in SOLVERS]
     exact = balanced_fairness(laws[0].system, shape=(120, 110))
     for law in laws:
         # DRF of one resource and equal limits is balanced fairness.
@@ -540,10 +541,10 @@ def test_time_scales_far_apart(decades):
     rate = (fast * tasks[..., 1]).sum(axis=0)
     slow = np.concatenate([[1.0], np.cumprod(system.loads[1] / rate[1:])])
     slow /= slow.sum()
-    law = stationary(system, DRF(), shape=shape, method="multilevel")
+    law = stationary(system, DRF(), shape=shape, solver=Multilevel())
     expected = [np.arange(60) @ fast @ slow, np.arange(80) @ slow]
     assert law.mean_jobs == pytest.approx(expected, rel=1e-9 + 10.0 ** (1 - 2 * decades))
-    direct = stationary(system, DRF(), shape=shape, method="direct")
+    direct = stationary(system, DRF(), shape=shape, solver=Elimination())
     assert direct.mean_jobs == pytest.approx(law.mean_jobs, rel=law.mean_error + direct.mean_error)
 
 
@@ -574,7 +575,7 @@ def test_policy_that_serves_nobody():
 def test_multilevel_that_stops_short():
     system = System.with_load(EXAMPLE, [1, 1], 0.9)
     with pytest.raises(NotConvergedError, match=r"after 3 cycles on 200 x 180 states") as caught:
-        stationary(system, DRF(), shape=(200, 180), max_cycles=3)
+        stationary(system, DRF(), shape=(200, 180), solver=Multilevel(max_cycles=3))
     assert caught.value.residual > 1e-11
     assert caught.value.best.shape == (200, 180)
 
@@ -586,7 +587,7 @@ def test_errors():
     with pytest.raises(ModelError, match=r"shape gives 1 state to class 'A', which has arrivals"):
         stationary(system, DRF(), shape=(1, 5))
     with pytest.raises(ModelError, match="max_cycles must be a whole number >= 1; got 0"):
-        stationary(system, DRF(), max_cycles=0)
+        Automatic(max_cycles=0)
     with pytest.raises(NotConvergedError, match=r"already the first box, .* exceeds max_states=10;"):
         stationary(system, DRF(), max_states=10)
     for index in (5, -3, 0.5, True, None):
@@ -595,8 +596,6 @@ def test_errors():
     for arguments in (
         {"tail": "1e-9"},
         {"tail": None},
-        {"tolerance": np.nan},
-        {"max_cycles": 2.5},
         {"max_states": "many"},
         {"max_states": np.nan},
         {"max_states": True},
@@ -605,29 +604,35 @@ def test_errors():
             stationary(system, DRF(), **arguments)
     with pytest.raises(ModelError, match="5 classes have arrivals"):
         stationary(System(one_resource(5), [0.1] * 5), DRF())
-    with pytest.raises(ModelError, match="method must be one of auto, product, direct, multilevel"):
-        stationary(system, DRF(), method="LU")
-    with pytest.raises(ModelError, match="'product' is for one class"):
-        stationary(system, DRF(), method="product")
-    with pytest.raises(ModelError, match="'multilevel' is for two classes or more"):
-        stationary(System(EXAMPLE, [0.5, 0]), DRF(), method="multilevel")
-    with pytest.raises(ModelError, match="tolerance must be a number between 0 and 1"):
-        stationary(system, DRF(), tolerance=0)
-    with pytest.raises(ModelError, match=r"30000 x 30000 states \(method 'direct'\).*or take 'multilevel'"):
-        stationary(system, DRF(), shape=30_000, method="direct")
+    for wrong in ("LU", Multilevel, 1e-9):
+        with pytest.raises(ModelError, match=r"solver must be Automatic\(\), Product\(\), Elimination"):
+            stationary(system, DRF(), solver=wrong)
+    with pytest.raises(ModelError, match=r"Product\(\) is for one class"):
+        stationary(system, DRF(), solver=Product())
+    with pytest.raises(ModelError, match=r"Multilevel\(\) is for two classes or more"):
+        stationary(System(EXAMPLE, [0.5, 0]), DRF(), solver=Multilevel())
+    for kind in (Automatic, Multilevel):
+        for tolerance in (0, 2.0, np.nan, "small"):
+            with pytest.raises(ModelError, match="tolerance must be a number between 0 and 1"):
+                kind(tolerance)
+        for cycles in (0, 2.5):
+            with pytest.raises(ModelError, match="max_cycles must be a whole number >= 1"):
+                kind(max_cycles=cycles)
+    with pytest.raises(ModelError, match=r"30000 x 30000 states \(method 'elimination'\).*or take solver=M"):
+        stationary(system, DRF(), shape=30_000, solver=Elimination())
     with pytest.raises(ModelError, match="shape must give 2"):
         stationary(system, DRF(), shape=(1, 2, 3))
 
 
 def test_kernels_uncompiled(monkeypatch):
     system = System.with_load(EXAMPLE, [1, 2], 0.7)
-    compiled = stationary(system, DRF(), shape=(11, 13), method="multilevel")
+    compiled = stationary(system, DRF(), shape=(11, 13), solver=Multilevel())
     for name in ("sweep", "_close", "aggregate", "correct", "_coarse_row", "paces"):
         monkeypatch.setattr(aggregation, name, getattr(aggregation, name).py_func)
     monkeypatch.setattr(mixture, "_gram", mixture._gram.py_func)
     for name in ("_eliminate_box", "_remove", "_weights"):
         monkeypatch.setattr(elimination, name, getattr(elimination, name).py_func)
-    plain = stationary(system, DRF(), shape=(11, 13), method="multilevel")
+    plain = stationary(system, DRF(), shape=(11, 13), solver=Multilevel())
     # Same iteration up to contracted operations: agreement to the tolerance of the method.
     assert plain.distribution == pytest.approx(compiled.distribution, rel=1e-10)
 
@@ -639,12 +644,12 @@ def test_rates_beyond_what_a_chain_can_multiply_are_refused():
         (System(pool, [0.5, 0.5], [1, 1e-260]), "mean_sizes .* at index 1 .*; choose another unit"),
     ):
         for ask in (
-            lambda s: stationary(s, DRF(), shape=(9, 9), method="multilevel"),
+            lambda s: stationary(s, DRF(), shape=(9, 9), solver=Multilevel()),
             lambda s: tagged_duration(s, DRF(), 0, shape=(9, 9)),
             lambda s: transient(s, DRF(), [1.0], shape=(9, 9)),
         ):
             with pytest.raises(ModelError, match=told):
                 ask(system)
     # What is not refused gives its numbers without a warning.
-    law = stationary(System(pool, [1e-249, 0.5]), DRF(), shape=(60, 60), method="direct")
+    law = stationary(System(pool, [1e-249, 0.5]), DRF(), shape=(60, 60), solver=Elimination())
     assert law.mean_jobs[1] == pytest.approx(1, rel=1e-9)  # M/M/1 at load 1/2, cut at 60 jobs

@@ -10,8 +10,9 @@ from scipy import special
 from benchmarks.claims.chains import measure
 from fairness import DRF, Problem
 from fairness.errors import NotConvergedError
-from queueing.chain import stationary as chain
+from queueing.chain import box_chain
 from queueing.chain.admission import admission
+from queueing.chain.solvers.ladder import Automatic, Elimination, Multilevel, Product
 from queueing.chain.solvers.multilevel import Convergence
 from queueing.chain.stationary import stationary
 from queueing.model.system import System
@@ -38,7 +39,7 @@ def test_nearly_decomposable_chains_claim_no_more_than_they_know(sizes, load, to
     # Two fast classes and one slow: sweeps along axes do not see an error constant over the fast pair.
     system = System.with_load(one_resource(3), [1, 1, 1], load, sizes)
     for shape in ((8, 8, 8), (30, 20, 20)):
-        law = stationary(system, DRF(), shape=shape, method="multilevel", tolerance=tolerance)
+        law = stationary(system, DRF(), shape=shape, solver=Multilevel(tolerance))
         true = np.max(np.abs(law.mean_jobs / product_form(system, shape) - 1))
         # The reference itself is rounded: logarithms of about 30 before the exponential.
         assert true <= 3 * law.mean_error + 1e-13
@@ -48,7 +49,7 @@ def test_nearly_decomposable_chains_claim_no_more_than_they_know(sizes, load, to
 def test_small_boxes_are_solved_at_once_at_any_scale():
     system = System.with_load(one_resource(3), [1, 1, 1], 0.6, [500, 0.002, 0.003])
     law = stationary(system, DRF(), shape=8)
-    assert law.method == "direct"
+    assert law.method == "elimination"
     assert law.mean_jobs == pytest.approx(product_form(system, (8, 8, 8)), rel=1e-13)
 
 
@@ -56,7 +57,7 @@ def test_an_infinite_chain_of_slow_and_fast_classes_covers_its_error():
     for sizes, load in (((500, 0.002, 0.003), 0.3), ((500, 0.002, 0.003), 0.6), ((1000, 0.001, 0.001), 0.6)):
         system = System.with_load(one_resource(3), [1, 1, 1], load, sizes)
         for tolerance in (1e-4, 1e-8):
-            law = stationary(system, DRF(), tolerance=tolerance)
+            law = stationary(system, DRF(), solver=Automatic(tolerance))
             assert np.all(np.abs(law.mean_jobs - system.loads / (1 - load)) <= 3 * law.mean_jobs_error)
 
 
@@ -70,21 +71,21 @@ def test_random_chains_keep_what_they_claim():
 def test_a_box_far_longer_than_its_law():
     # Beyond some 140 jobs of the fast class the law underflows; rates into what is left would drain the rest.
     system = System.with_load(Problem([[1, 0.2], [0.5, 1]], [1, 1]), [1, 1], 0.05, [400, 0.84])
-    law = stationary(system, DRF(), shape=(92, 321), method="multilevel")
-    direct = stationary(system, DRF(), shape=(92, 321), method="direct")
+    law = stationary(system, DRF(), shape=(92, 321), solver=Multilevel())
+    direct = stationary(system, DRF(), shape=(92, 321), solver=Elimination())
     assert law.mean_jobs == pytest.approx(direct.mean_jobs, rel=law.mean_error + direct.mean_error)
 
 
-@pytest.mark.parametrize("method", ["auto", "multilevel"])
-def test_a_rare_class_with_priority(method):
+@pytest.mark.parametrize("solver", [Automatic(1e-9), Multilevel(1e-9)])
+def test_a_rare_class_with_priority(solver):
     # Where drifts lead far, overcorrected cycles diverge, and from a bad guess they end in no law at all.
     def priority(problem, counts):
         first = counts[..., 0] > 0
         return np.stack([1.0 * first, 1.0 * (~first & (counts[..., 1] > 0))], axis=-1)
 
     system = System.with_load(one_resource(2), [0.3, 0.7], 0.9, mean_sizes=[1, 0.02])
-    law = stationary(system, priority, shape=(90, 300), method=method, tolerance=1e-9)
-    exact = stationary(system, priority, shape=(90, 300), method="direct")
+    law = stationary(system, priority, shape=(90, 300), solver=solver)
+    exact = stationary(system, priority, shape=(90, 300), solver=Elimination())
     error = np.max(np.abs(law.mean_jobs / exact.mean_jobs - 1))
     assert error <= 3 * law.mean_error + exact.mean_error
 
@@ -94,25 +95,22 @@ def test_what_multilevel_leaves_elimination_takes_over(monkeypatch):
         return start / start.sum(), Convergence(3, 1.0, np.inf, False)
 
     system = System.with_load(Problem([[1, 0.1], [0.1, 1]], [1, 1]), [1, 1], 0.7)
-    monkeypatch.setattr(chain, "nested_multilevel", gives_up)
-    law = stationary(system, DRF(), shape=(60, 70), method="auto")
-    assert law.method == "direct"
+    monkeypatch.setattr(box_chain, "nested_multilevel", gives_up)
+    law = stationary(system, DRF(), shape=(60, 70))
+    assert law.method == "elimination"
     assert law.residual < 1e-13
-    with pytest.raises(NotConvergedError, match="take method='direct'"):
-        stationary(system, DRF(), shape=(60, 70), method="multilevel")
+    with pytest.raises(NotConvergedError, match=r"or solver=Elimination\(\)"):
+        stationary(system, DRF(), shape=(60, 70), solver=Multilevel())
 
 
 def test_no_class_and_no_room():
     pool = Problem([[1], [1]], [1])
     empty = System(pool, [0, 0])
-    for method in ("auto", "product", "direct", "multilevel"):
-        assert stationary(empty, DRF(), method=method).mean_jobs.tolist() == [0, 0]
-    for method in ("auto", "direct"):
-        assert admission(System(pool, [0.1, 0.1]), DRF(), max_jobs=0, method=method).mean_jobs.tolist() == [
-            0,
-            0,
-        ]
-        assert admission(empty, DRF(), max_total=3, method=method).mean_jobs.tolist() == [0, 0]
+    for solver in (None, Product(), Elimination(), Multilevel()):
+        assert stationary(empty, DRF(), solver=solver).mean_jobs.tolist() == [0, 0]
+        refusing = admission(System(pool, [0.1, 0.1]), DRF(), max_jobs=0, solver=solver)
+        assert refusing.mean_jobs.tolist() == [0, 0]
+        assert admission(empty, DRF(), max_total=3, solver=solver).mean_jobs.tolist() == [0, 0]
 
 
 def test_limits_are_read_by_their_labels():

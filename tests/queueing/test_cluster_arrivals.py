@@ -19,7 +19,15 @@ from fairness.errors import ModelError, UnstableError
 from fairness.policies.servers.per_server import PerServerDRF
 from fairness.protocol.calling import policy_tasks
 from fairness.testing import KINDS, random_cluster
-from queueing import admission, balanced_fairness, duration_bound, stationary, transient
+from queueing import (
+    Elimination,
+    Multilevel,
+    admission,
+    balanced_fairness,
+    duration_bound,
+    stationary,
+    transient,
+)
 from queueing.model.cluster_load import geometric_ratios, relative_load
 from queueing.model.system import System, same_problem
 from queueing.simulation.counts import simulate
@@ -466,10 +474,10 @@ def test_what_needs_a_pool_says_so():
 
 
 @pytest.mark.parametrize("policy", [PSDSF(), PSDSF(division="time"), PerServerDRF()])
-@pytest.mark.parametrize("method", ["direct", "multilevel"])
-def test_stationary_of_separate_servers(policy, method):
+@pytest.mark.parametrize("solver", [Elimination(), Multilevel()])
+def test_stationary_of_separate_servers(policy, solver):
     system = System(APART, [0.8, 0.5], [1, 2])
-    law = stationary(system, policy, tail=1e-13, method=method)
+    law = stationary(system, policy, tail=1e-13, solver=solver)
     # M/M/1 processor sharing at loads .4 and .5: E[x] = r/(1 - r), variance r/(1 - r)^2.
     np.testing.assert_allclose(law.mean_jobs, [0.4 / 0.6, 1.0], rtol=1e-9)
     np.testing.assert_allclose(law.variances, [0.4 / 0.36, 2.0], rtol=1e-9)

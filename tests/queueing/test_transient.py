@@ -13,6 +13,7 @@ from fairness import DRF, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError
 from fairness.testing import KINDS, random_problem
 from queueing.chain.solvers import uniformisation as module
+from queueing.chain.solvers.ladder import Elimination
 from queueing.chain.stationary import stationary
 from queueing.chain.transient import transient
 from queueing.model.system import System
@@ -104,7 +105,7 @@ def test_infinite_servers_are_poisson():
 
 def test_goes_to_the_stationary_law_and_stops_there():
     system = System.with_load(EXAMPLE, [1, 2], 0.6)
-    still = stationary(system, DRF(), shape=(12, 25), method="direct")
+    still = stationary(system, DRF(), shape=(12, 25), solver=Elimination())
     law = transient(system, DRF(), [10.0, 1e4], shape=(12, 25), start=[11, 0], tolerance=1e-11)
     assert law.steady
     assert law.n_steps < 4000 < 1e4
