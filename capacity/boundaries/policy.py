@@ -28,12 +28,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from capacity.boundaries.policy_rays import PolicyPoint, PolicyRays
-from capacity.boundaries.rays import simplex_grid, volume
+from capacity.boundaries.rays import volume
 from capacity.boundaries.region import RayRegion, traced
 from fairness.arguments.validation import require_whole
 from fairness.machine.work import ProgressOption, watching
 from fairness.model.cluster import Cluster
-from fairness.model.problem import FloatArray, Problem
+from fairness.model.problem import Problem
 from fairness.protocol.policy import Policy
 from queueing.simulation.tasks.rules.schedulers import Scheduler
 
@@ -74,19 +74,15 @@ class PolicyRegion(RayRegion):
     gap: float = GAP
     options: dict[str, Any] = field(default_factory=dict)
 
-    @cached_property
-    def _rays(self) -> PolicyRays:
-        rays = PolicyRays(
+    def _engine(self) -> PolicyRays:
+        return PolicyRays(
             self.problem, self.policy, self.mean_sizes, self.precision, self.confirm, self.gap, self.options
         )
-        for point in self.points:
-            rays.remember(point)
-        return rays
 
     @property
     def name(self) -> str:
         """Name of the policy."""
-        return self._rays.name
+        return str(self._rays.name)
 
     @cached_property
     def optimal_volume(self) -> float:
@@ -261,10 +257,6 @@ def policy_stability_region(
     """
     rays = PolicyRays(problem, policy, mean_sizes, precision, confirm, gap, options)
     require_whole("confirm_points", confirm_points, 1)
-    n = problem.n_classes
-
-    def grid(largest: FloatArray) -> FloatArray:
-        return _first(simplex_grid(n, points // 3 if n == 2 else max(10, points // 2)), rays, largest)
 
     def build(found: tuple[PolicyPoint, ...], faces: NDArray[np.intp]) -> PolicyRegion:
         return PolicyRegion(
@@ -272,16 +264,7 @@ def policy_stability_region(
             confirm=confirm, gap=rays.gap, options=options, points=found, faces=faces,
         )  # fmt: skip
 
-    region = traced(
-        rays,
-        points,
-        least={1: 1, 2: 3, 3: 10},
-        single="policy_stability_boundary",
-        grid=grid,
-        build=build,
-        progress=progress,
-        time_limit=time_limit,
-    )
+    region = traced(rays, points, build, progress, time_limit)
     if confirm is None:
         return region
     found = list(region.points)
@@ -290,14 +273,3 @@ def policy_stability_region(
         for k in np.unique(np.linspace(0, len(full) - 1, confirm_points + 2).round().astype(int)[1:-1]):
             found[full[k]] = rays.confirmed(found[full[k]])
     return replace(region, points=tuple(found))
-
-
-def _first(grid: FloatArray, rays: PolicyRays, largest: FloatArray) -> FloatArray:
-    """The grid and the corners of the optimal region, so that its edges are drawn as they are."""
-    if len(largest) == 1:
-        return grid
-    corners = rays.region.vertices
-    corners = corners[corners.any(axis=1)] / largest
-    corners = corners / corners.sum(axis=1, keepdims=True)
-    apart = [w for w in corners if np.abs(grid - w).max(axis=1).min() > 1e-6]
-    return np.vstack([grid, *apart])

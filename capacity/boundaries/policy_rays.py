@@ -78,6 +78,8 @@ class PolicyPoint(RayPoint):
 class PolicyRays(Rays):
     """The verdicts on rays."""
 
+    single, least = "policy_stability_boundary", {1: 1, 2: 3, 3: 10}
+
     def __init__(
         self,
         problem: Problem | Cluster,
@@ -101,6 +103,15 @@ class PolicyRays(Rays):
         self.name = policy.name if self.scheduler else policy_name(policy)
         self.mean_sizes = System(problem, np.zeros(problem.n_classes), mean_sizes).mean_sizes
         self.confirm, self.gap, self.options = confirm, gap, options
+
+    def first(self, points: int, largest: FloatArray) -> FloatArray:
+        """A grid and the corners of the optimal region, so that its edges are drawn as they are."""
+        grid = super().first(points, largest)
+        corners = self.region.vertices
+        corners = corners[corners.any(axis=1)] / largest
+        corners = corners / corners.sum(axis=1, keepdims=True)
+        apart = [w for w in corners if np.abs(grid - w).max(axis=1).min() > 1e-6]
+        return np.vstack([grid, *apart])
 
     def system(self, direction: FloatArray, u: float) -> System:
         """The system at part u of the largest load."""

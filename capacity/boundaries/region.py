@@ -12,13 +12,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from capacity.boundaries.rays import mesh, split, volume
+from capacity.boundaries.rays import mesh, simplex_grid, split, volume
 from capacity.regions.divisible_tasks import StabilityRegion, stability_region
 from capacity.regions.load_region import Facets, checked_loads
 from capacity.regions.plotting import draw_faces, load_axes
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["RayPoint", "RayRegion", "Rays", "traced"]
 
 FLAT = 1e-9
-"""A point beyond a face by less than this, relatively, makes the region no less convex."""
+"""A face whose plane is closer to the origin than this, relatively, goes through it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +63,11 @@ class RayPoint:
 
 class Rays(ABC):
     """Where rays leave a region; remembers where the last ones did."""
+
+    single: ClassVar[str]
+    """The function for one ray, which more than three classes have to take."""
+    least: ClassVar[dict[int, int]]
+    """Fewest points of a region by the number of classes."""
 
     def __init__(self, problem: Problem | Cluster, precision: float) -> None:
         self.problem = problem
@@ -110,6 +115,11 @@ class Rays(ABC):
         if (loads < 0).any():
             return False
         return not loads.any() or bool(self.region.contains(loads) and self._keeps(loads))
+
+    def first(self, points: int, largest: FloatArray) -> FloatArray:
+        """The first directions of a region, in units of the largest load of each class."""
+        n = len(largest)
+        return simplex_grid(n, points // 3 if n == 2 else max(self.least[n], points // 2))
 
     @abstractmethod
     def _found(self, direction: FloatArray) -> RayPoint:
@@ -175,8 +185,7 @@ class RayRegion(Result):
     def facets(self) -> Facets:
         """Planes through the flat faces as arrays, normals @ loads <= offsets; ``A, b = region.facets``.
 
-        Together they describe the inner approximation if it is :attr:`convex`; otherwise the inequality of a
-        face holds for the loads whose ray meets this face.
+        The region need not be convex: the inequality of a face is meant for the loads whose ray meets it.
         """
         unit = self.directions.max(axis=0)
         corners = self.loads[self.faces] / unit
@@ -195,20 +204,21 @@ class RayRegion(Result):
         return tuple(f"face {k + 1}" for k in range(len(self.faces)))
 
     @cached_property
-    def convex(self) -> bool:
-        """Whether the inner approximation is convex: all points obey the inequalities of all faces."""
-        normals, offsets = self.facets
-        return bool((self.loads @ normals.T <= offsets + FLAT).all())
-
-    @cached_property
     def volume(self) -> float:
         """Volume (area) inside the inner ends joined by flat faces, tasks to the power n_classes."""
         return volume(self.loads, self.faces)
 
     @cached_property
+    def _rays(self) -> Any:
+        """The engine, which remembers the points."""
+        rays = self._engine()
+        for point in self.points:
+            rays.remember(point)
+        return rays
+
     @abstractmethod
-    def _rays(self) -> Rays:
-        """The engine that found the points."""
+    def _engine(self) -> Rays:
+        """What finds such points."""
 
     def contains(self, loads: ArrayLike) -> Any:
         """Whether loads of shape (..., n_classes) are inside, by computing there, not by the points.
@@ -228,12 +238,6 @@ class RayRegion(Result):
     def boundary(self, direction: ArrayLike) -> Any:
         """Where the ray through ``direction`` (class loads, any scale) leaves the region."""
         return self._rays.point(self._rays.scaled(direction))
-
-    def max_scale(self, mix: ArrayLike) -> float:
-        """Largest t seen such that t*mix is inside: the inner end of its bracket; mix as a direction."""
-        loads = self.boundary(mix).loads
-        at = int(np.argmax(loads))
-        return float(loads[at] / model_array("mix", mix, self.problem, "job_classes")[at])
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per point: class loads, bracket, evidence."""
@@ -293,26 +297,11 @@ Region = TypeVar("Region", bound=RayRegion)
 def traced(
     rays: Rays,
     points: int,
-    least: dict[int, int],
-    single: str,
-    grid: Callable[[FloatArray], FloatArray],
     build: Callable[[tuple[Any, ...], NDArray[np.intp]], Region],
     progress: ProgressOption,
     time_limit: float | None,
 ) -> Region:
-    """The region of up to ``points`` boundary points, first on a grid, then where the boundary bends.
-
-    Parameters
-    ----------
-    least : dict
-        Fewest points by the number of classes.
-    single : str
-        The function for one ray, which more classes have to take.
-    grid : callable
-        Gives the first directions, points of the unit simplex in units of the largest loads, which it is
-        given.
-    build : callable
-        Makes the region of points and faces.
+    """The region, built of points and faces, of up to ``points`` rays: first a grid, then where it bends.
 
     Raises
     ------
@@ -324,19 +313,20 @@ def traced(
     """
     problem, region = rays.problem, rays.region
     n = problem.n_classes
-    if n > max(least):
+    if n > max(rays.least):
         raise ModelError(
-            f"a whole region needs at most {max(least)} classes, but there are {n}; take {single} for one ray"
+            f"a whole region needs at most {max(rays.least)} classes, but there are {n}; take {rays.single} "
+            "for one ray"
         )
-    require_whole("points", points, least[n])
+    require_whole("points", points, rays.least[n])
     for i in (*region.pinned, *region.free):
         why = "demands a resource of capacity 0" if i in region.pinned else "has no demands"
         raise ModelError(
             f"class {problem.job_classes[i]!r} {why}, so the region has no boundary in its direction; take "
-            f"{single} for rays, or leave the class out"
+            f"{rays.single} for rays, or leave the class out"
         )
     largest = region.max_scale(np.eye(n))
-    weights = grid(largest)
+    weights = rays.first(points, largest)
     start, shortest = len(weights), 0.25 / points ** (1.0 / max(1, n - 1))
     found: list[Any] = []
 

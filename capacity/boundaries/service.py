@@ -34,12 +34,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from capacity.boundaries.rays import simplex_grid
 from capacity.boundaries.region import RayRegion, traced
 from capacity.boundaries.service_rates import rate_model
 from capacity.boundaries.service_rays import ServicePoint, ServiceRays
 from capacity.boundaries.service_simulation import Simulated, SimulatedRays
-from fairness.arguments.validation import frozen, model_array, require, require_number, require_whole
+from fairness.arguments.validation import frozen, model_array, require, require_whole
 from fairness.display.lettering import label
 from fairness.errors import ModelError
 from fairness.machine.work import ProgressOption, watching
@@ -77,29 +76,19 @@ class ServiceRegion(RayRegion):
     minimum_service_rates: FloatArray
     max_states: int | None = None
 
-    @cached_property
-    def _rays(self) -> ServiceRays:
-        rays = _rays(
-            self.problem,
-            self.method,
-            self.minimum_service_rates,
-            self.mean_sizes,
-            self.precision,
-            self.max_states,
-        )
-        for point in self.points:
-            rays.remember(point)
-        return rays
+    def _engine(self) -> ServiceRays:
+        rates = self.minimum_service_rates
+        return _rays(self.problem, self.method, rates, self.mean_sizes, self.precision, self.max_states)
 
     @property
     def name(self) -> str:
         """ "bound", "balanced" or the name of the policy."""
-        return self._rays.model.name
+        return str(self._rays.model.name)
 
     @property
     def evidence(self) -> str:
         """What the bracket of a point rests on."""
-        return self._rays.model.evidence
+        return str(self._rays.model.evidence)
 
     @cached_property
     def binding(self) -> NDArray[np.intp]:
@@ -114,7 +103,7 @@ class ServiceRegion(RayRegion):
     @cached_property
     def share(self) -> float:
         """:attr:`volume` over that of the stability region."""
-        return self.volume / self._rays.region.volume
+        return self.volume / float(self._rays.region.volume)
 
     def _columns(self) -> list[tuple[str, Sequence[Any]]]:
         names = self.problem.job_classes
@@ -271,7 +260,6 @@ def service_region(
     True
     """
     rays = _rays(problem, method, minimum_service_rate, mean_sizes, precision, max_states)
-    n = problem.n_classes
 
     def build(found: tuple[ServicePoint, ...], faces: NDArray[np.intp]) -> ServiceRegion:
         return ServiceRegion(
@@ -279,16 +267,7 @@ def service_region(
             mean_sizes=rays.model.mean_sizes, precision=rays.precision, points=found, faces=faces,
         )  # fmt: skip
 
-    return traced(
-        rays,
-        points,
-        least={1: 1, 2: 3, 3: 6},
-        single="service_boundary",
-        grid=lambda largest: simplex_grid(n, points // 3 if n == 2 else points // 2),
-        build=build,
-        progress=progress,
-        time_limit=time_limit,
-    )
+    return traced(rays, points, build, progress, time_limit)
 
 
 def _rays(
@@ -299,7 +278,6 @@ def _rays(
     precision: float,
     max_states: int | None,
 ) -> ServiceRays:
-    precision = require_number("precision", precision, above=0, most=0.1, hint=", a relative load")
     if max_states is not None:
         require_whole("max_states", max_states, 1)
     n = problem.n_classes

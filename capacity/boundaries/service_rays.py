@@ -65,6 +65,7 @@ class ServiceRays(Rays):
     """The margin on rays, for one model of the service rates."""
 
     problem: Problem
+    single, least = "service_boundary", {1: 1, 2: 3, 3: 6}
 
     def __init__(self, model: RateModel, minimum: FloatArray, precision: float) -> None:
         super().__init__(model.problem, precision)

@@ -16,7 +16,7 @@ from scipy.spatial import ConvexHull
 
 import capacity.regions.servers
 import queueing.model.cluster_load
-from capacity import StabilityRegion, stability_region
+from capacity import stability_region
 from capacity.regions.servers import distinct_servers
 from capacity.regions.whole_tasks import packing_region
 from fairness import Cluster, ModelError, NotConvergedError, Problem
@@ -434,29 +434,6 @@ def test_effective_capacities_scale_what_a_task_holds():
     assert region.exact_facets == (((1, 1), 12), ((1, 2), 16))
 
 
-def test_batches_and_strictness():
-    cluster = integer_cluster(np.random.default_rng(3), 2, 3, 2)
-    region = stability_region(cluster)
-    top = region.vertices.max(axis=0)
-    loads = np.random.default_rng(4).uniform(-0.1, 1.0, (3, 8, 2)) * top
-    inside = region.contains(loads)
-    assert inside.shape == (3, 8)
-    normals, offsets = region.facets
-    expected = (loads @ normals.T < offsets).all(axis=-1) & (loads >= 0).all(axis=-1)
-    np.testing.assert_array_equal(inside, expected)
-    assert 0 < inside.mean() < 1
-    positive = np.abs(loads)
-    expected = 1 - (positive @ normals.T / offsets).max(axis=-1)
-    np.testing.assert_allclose(region.slack(positive), expected, atol=1e-8)
-    np.testing.assert_allclose(region.slack(region.boundary(positive)), 0, atol=1e-8)
-    assert region.contains([0, 0]) is True
-    # The boundary does not belong to it: 4 tasks on 4 units, without rounding.
-    assert not stability_region(Cluster([[1]], [[4]])).contains([4])
-    assert region.slack([0, 0]) == 1.0
-    assert not region.contains(region.vertices[-1] * (1 + 1e-8))
-    assert isinstance(region.max_scale([1, 1]), float)
-
-
 def test_antiblocking_hulls_of_points():
     # A cube cut at its top corner: one more facet, and volume 27 - 1/6.
     points = [[3, 3, 2], [3, 2, 3], [2, 3, 3]]
@@ -504,52 +481,12 @@ def test_degenerate_polytopes_equal_a_walk_over_bases(seed):
     assert {tuple(Fraction(a, offset) for a in normal) for normal, offset in facets} == expected
 
 
-def test_table_summary_pool_and_plots():
-    cluster = Cluster([[1, 2], [1, 0]], [[4, 4], [6, 0]], job_classes=["a", "b"])
-    region = stability_region(cluster)
-    assert isinstance(region, StabilityRegion)
-    assert "[a] + [b] < 10" in repr(region)
-    assert region.to_dataframe()["full"].tolist() == ["", "facet 2", "facet 1", "facet 1, facet 2"]
-    assert region.pool.resources == ("facet 1", "facet 2")
-    assert {"facet 1", "(2, 8)"} <= {text.get_text() for text in region.plot().texts}
-    cube = stability_region(
-        Cluster([[3, 1], [1, 3], [1, 1]], [[9, 9], [3, 12]], eligible=[[1, 1], [1, 0], [1, 1]])
-    )
-    assert len(cube.plot().collections) == len(cube.exact_facets) + 1
-    mpl.pyplot.close("all")
-
-
-def test_errors(monkeypatch):
+def test_limits_and_wrong_solutions(monkeypatch):
     cluster = Cluster(
         [[1, 2, 1], [2, 1, 1], [1, 1, 3]], [[4, 4, 9], [6, 3, 9]], eligible=[[1, 0], [1, 1], [1, 1]]
     )
-    region = stability_region(cluster)
-    with pytest.raises(ModelError, match=r"loads has shape \(2,\); its last axis must list the 3 classes"):
-        region.contains([1, 2])
-    with pytest.raises(ModelError, match=r"loads has shape \(1, 3\); .* without a batch"):
-        region.judge([[1, 2, 3]])
-    with pytest.raises(ModelError, match=r"loads must be finite"):
-        region.slack([np.nan, 0, 0])
-    with pytest.raises(ModelError, match=r"loads must be >= 0"):
-        region.slack([-1, 0, 0])
-    with pytest.raises(ModelError, match=r"loads must be ints or fractions >= 0"):
-        region.exact_relative_load([0.5, 0, 0])
-    with pytest.raises(ModelError, match=r"mix must have entries >= 0, not all 0"):
-        region.max_scale([0, 0, 0])
-    with pytest.raises(ModelError, match=r"max_facets must be a positive integer; got 0"):
-        stability_region(cluster, max_facets=0)
     with pytest.raises(ModelError, match=r"more than 4 facets, .*raise max_facets"):
         _ = stability_region(cluster, max_facets=4).vertices
-    with pytest.raises(ModelError, match=r"given as floats"):
-        stability_region(Cluster([[0.5]], [[1.0]])).exact_relative_load([1])
-    with pytest.raises(ModelError, match=r"a plot needs 2 or 3 classes"):
-        stability_region(Cluster([[1]], [[1]])).plot()
-    with pytest.raises(ModelError, match=r"volume is beyond the range of floats"):
-        _ = stability_region(Cluster([[1e-200], [1e-200]], [[1.0]])).volume
-    with pytest.raises(ModelError, match=r"direction must be finite"):
-        region.support([np.inf, 0, 0])
-    with pytest.raises(ModelError, match=r"direction must have entries >= 0, not all 0"):
-        region.boundary([-1, 0, 0])
     monkeypatch.setattr(capacity.regions.servers, "MAX_SERVER_VERTICES", 2)
     with pytest.raises(ModelError, match=r"mixes of one server have more than 2 vertices"):
         _ = stability_region(cluster).exact_facets
@@ -562,6 +499,7 @@ def test_errors(monkeypatch):
         return result
 
     monkeypatch.setattr(queueing.model.cluster_load, "linprog", wrong)
+    region = stability_region(cluster)
     with pytest.raises(NotConvergedError, match=r"leaves a relative gap") as caught:
         region.judge([1, 2, 1])
     assert caught.value.best.relative_load > caught.value.best.bound

@@ -113,11 +113,19 @@ def test_optimum_and_prices_against_cvxpy():
         assert (supplies @ answer.prices <= costs * (1 + 1e-9)).all()
 
 
-def brute(keeps, costs, top):
+def keeps(demands, loads, capacities, target, law=duration_bound, **options):
+    """Whether a law keeps mean service rates at some capacities."""
+    if (capacities <= loads @ demands).any():
+        return False
+    return bool((law(System(Problem(demands, capacities), loads), **options).service_rates >= target).all())
+
+
+def brute(demands, loads, supplies, target, costs, top, law=duration_bound, **options):
+    """Least cost of whole servers, all numbers tried."""
     best = np.inf
     for numbers in itertools.product(*[range(t + 1) for t in top]):
         cost = float(np.dot(costs, numbers))
-        if cost < best and keeps(np.array(numbers, dtype=float)):
+        if cost < best and keeps(demands, loads, np.array(numbers) @ supplies, target, law, **options):
             best = cost
     return best
 
@@ -133,16 +141,9 @@ def test_whole_servers_under_the_bound_by_brute_force():
         answer = provision(
             a, rho, costs, servers=supplies, whole=True, method="bound", minimum_service_rate=g
         )
-
-        def keeps(numbers, a=a, rho=rho, g=g, supplies=supplies):
-            c = numbers @ supplies
-            if (c <= rho @ a).any():
-                return False
-            return (duration_bound(System(Problem(a, c), rho)).service_rates >= g).all()
-
         top = np.minimum(np.ceil(answer.cost / costs), 40).astype(int)
-        assert answer.cost == pytest.approx(brute(keeps, costs, top))
-        assert keeps(answer.servers)
+        assert answer.cost == pytest.approx(brute(a, rho, supplies, g, costs, top))
+        assert keeps(a, rho, answer.servers @ supplies, g)
         assert answer.lower_cost == answer.cost
 
 
@@ -151,16 +152,10 @@ def test_whole_servers_under_balanced_fairness_by_brute_force():
         units = np.diag([0.4, 0.5])
         args = (TALK, [1.2, 0.8], costs)
         answer = provision(*args, servers=units, whole=True, minimum_service_rate=[0.45, 0.3])
-
-        def keeps(numbers, units=units):
-            c = numbers @ units
-            if (c <= np.array([1.2, 0.8]) @ TALK).any():
-                return False
-            law = balanced_fairness(System(Problem(TALK, c), [1.2, 0.8]), tail=1e-10)
-            return (law.service_rates >= [0.45, 0.3]).all()
-
-        assert answer.cost == pytest.approx(brute(keeps, costs, (8, 8)))
-        assert keeps(answer.servers)
+        loads, target = np.array([1.2, 0.8]), [0.45, 0.3]
+        best = brute(TALK, loads, units, target, costs, (8, 8), balanced_fairness, tail=1e-10)
+        assert answer.cost == pytest.approx(best)
+        assert keeps(TALK, loads, answer.servers @ units, target, balanced_fairness, tail=1e-10)
         assert answer.lower_cost == answer.cost <= answer.bound_cost
 
 
@@ -358,13 +353,5 @@ def test_whole_servers_of_tied_types_by_brute_force():
             method="bound",
             most=[4] * 4,
         )
-
-        def keeps(numbers, demands=demands, loads=loads, supplies=supplies):
-            capacities = numbers @ supplies
-            if (capacities <= loads @ demands).any():
-                return False
-            return bool(
-                (duration_bound(System(Problem(demands, capacities), loads)).mean_durations <= 1).all()
-            )
-
-        assert answer.cost == pytest.approx(brute(keeps, costs, [4] * 4), rel=1e-12)
+        # Of jobs of mean size 1: durations of at most 1 are service rates of at least 1.
+        assert answer.cost == pytest.approx(brute(demands, loads, supplies, 1, costs, [4] * 4), rel=1e-12)

@@ -232,24 +232,6 @@ def test_unbounded_and_pinned_classes():
     assert nothing.exact_volume == 0
 
 
-def test_contains_is_strict_and_batched():
-    region = stability_region(Problem([[2, 1], [1, 2]], [1, 1]))
-    rng = np.random.default_rng(1)
-    loads = rng.uniform(-0.1, 0.6, (3, 50, 2))
-    inside = region.contains(loads)
-    assert inside.shape == (3, 50)
-    expected = (loads @ np.array([[2, 1], [1, 2]]) < 1).all(axis=-1) & (loads >= 0).all(axis=-1)
-    np.testing.assert_array_equal(inside, expected)
-    assert 0 < inside.mean() < 1
-    assert not region.contains([0.5, 0.0])
-    assert region.contains([0.0, 0.0])
-    np.testing.assert_array_equal(
-        region.slack(loads) > 0, (loads @ np.array([[2, 1], [1, 2]]) < 1).all(axis=-1)
-    )
-    mixes = rng.uniform(0, 1, (20, 2))
-    np.testing.assert_allclose(region.slack(region.max_scale(mixes)[:, None] * mixes), 0.0, atol=1e-14)
-
-
 def test_a_backbone_with_all_pairs():
     # 110 classes: no vertices, but facets, slack and membership; each link is alone on some one-hop route.
     graph = abilene()
@@ -259,38 +241,6 @@ def test_a_backbone_with_all_pairs():
     assert region.contains(np.full(110, 1e-3))
     with pytest.raises(ModelError, match=r"more than 200 vertices .*merge classes, or raise max_vertices"):
         _ = region.vertices
-
-
-def test_errors():
-    region = stability_region(Problem([[2, 1], [1, 2]], [1, 1]))
-    with pytest.raises(ModelError, match=r"loads has shape \(3,\); its last axis must list the 2 classes"):
-        region.contains([1, 2, 3])
-    with pytest.raises(ModelError, match=r"loads must be finite"):
-        region.slack([np.nan, 0])
-    with pytest.raises(ModelError, match=r"mix must have entries >= 0, not all 0"):
-        region.max_scale([0, 0])
-    with pytest.raises(ModelError, match=r"max_vertices must be a positive integer"):
-        stability_region(region.model, max_vertices=0)
-    with pytest.raises(ModelError, match=r"max_vertices must be a positive integer; got 'many'"):
-        stability_region(region.model, max_vertices="many")
-    with pytest.raises(ModelError, match=r"loads must be an array of numbers"):
-        region.contains(["a", "b"])
-    with pytest.raises(ModelError, match=r"volume is beyond the range of floats"):
-        _ = stability_region(Problem([[1e-200], [1e-200]], [1.0])).volume
-    with pytest.raises(ModelError, match=r"a plot needs 2 or 3 classes"):
-        stability_region(Problem([[1]], [1])).plot()
-
-
-def test_table_summary_and_plots():
-    region = stability_region(Problem([[10, 1], [1, 10]], [1, 1], resources=["cpu", "ram"]))
-    frame = region.to_dataframe()
-    assert frame["full"].tolist() == ["", "ram", "cpu, ram", "cpu"]
-    assert "10 [class 1] + [class 2] < 1  (cpu)" in repr(region)
-    texts = [text.get_text() for text in region.plot().texts]
-    assert {"cpu", "ram", "(1/11, 1/11)"} <= set(texts)
-    axes = stability_region(Problem([[3, 1, 1], [1, 3, 1], [1, 1, 3]], [1, 1, 1])).plot()
-    assert len(axes.collections) == 4
-    mpl.pyplot.close("all")
 
 
 def test_verdict():
@@ -314,8 +264,3 @@ def test_verdict():
         pool = random_integers(rng, 3, 3)
         loads = rng.uniform(0, 0.5, 3)
         assert bool(is_stable(System(pool, loads))) == stability_region(pool).contains(loads)
-
-
-def test_neither_pool_nor_cluster():
-    with pytest.raises(ModelError, match="model must be a Problem or a Cluster; got list"):
-        stability_region([[1, 2]])
