@@ -1,23 +1,19 @@
-"""Results in a notebook: a heading, a table, and the evidence below it, as HTML.
+"""Models and results in a notebook: a heading, a table, and the evidence below it, as HTML.
 
-A class shows itself by one line, ``_repr_html_ = shown()``: the heading is the first line of its ``repr``,
-the table its ``to_dataframe()``, and the rest of the ``repr`` is the evidence, less the lines that say in
-plain text what the table says. Names are escaped everywhere, nothing is loaded from elsewhere, and colours
-are those of the page, so that light and dark themes are both readable. Long tables are cut in the middle.
+Names are escaped everywhere, nothing is loaded from elsewhere, and colours are those of the page, so that
+light and dark themes are both readable. Long tables are cut in the middle.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
-
-from fairness.errors import FairqueuesError
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["notebook_html", "shown"]
+__all__ = ["notebook_html"]
 
 MOST_ROWS, MOST_COLUMNS = 40, 20
 MOST_LINES = 40
@@ -70,37 +66,3 @@ def notebook_html(heading: str, table: pd.DataFrame | None = None, evidence: Seq
         lines.append(f"... {len(evidence) - MOST_LINES} more lines")
     parts += [f'<div style="{_LINE}">{escape(line)}</div>' for line in lines if line]
     return f'<div class="fairqueues">{"".join(parts)}</div>'
-
-
-def shown(
-    skip: Callable[[Any], int] | None = None, table: Callable[[Any], bool] | None = None
-) -> Callable[[Any], str]:
-    """Make a ``_repr_html_`` for a class with ``to_dataframe()`` and a telling ``repr``.
-
-    Parameters
-    ----------
-    skip : callable, optional
-        How many lines below the first the ``repr`` of a result spends on what is in the table. Default: none.
-    table : callable, optional
-        Whether a result shows its table. Default: always.
-
-    Returns
-    -------
-    callable
-        ``result -> str``. If the table is refused on purpose (vertices beyond a limit, for example), the
-        reason stands in its place.
-    """
-
-    def html(result: Any) -> str:
-        """HTML for notebooks: heading, table and evidence."""
-        heading, *lines = repr(result).splitlines()
-        evidence = lines[skip(result) if skip is not None else 0 :]
-        frame = None
-        if table is None or table(result):
-            try:
-                frame = result.to_dataframe()
-            except FairqueuesError as error:
-                evidence = [*evidence, f"no table: {error}"]
-        return notebook_html(heading, frame, evidence)
-
-    return html

@@ -39,7 +39,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.labels import as_named
 from fairness.arguments.validation import frozen, model_array, require_number
-from fairness.display.notebook import shown
+from fairness.display.notebook import notebook_html
 from fairness.errors import ModelError, UnstableError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
@@ -407,7 +407,8 @@ class System:
         }
         return pd.DataFrame(columns, index=pd.Index(self.problem.job_classes, name="job_class"))
 
-    _repr_html_ = shown()
+    def _repr_html_(self) -> str:
+        return notebook_html(repr(self), self.to_dataframe())
 
     def __repr__(self) -> str:
         loads = ", ".join(

@@ -19,17 +19,14 @@ from typer.testing import CliRunner
 
 import capacity
 from capacity.studies.heat_maps import heat_map
-from capacity.studies.heavy_traffic import heavy_traffic
-from fairness import DRF, PSDSF, Cluster, ModelError, Problem, allocate
+from fairness import DRF, Cluster, ModelError, Problem
 from fairness.display.lettering import label, spelled
-from fairness.policies.servers.distributed import distributed_psdsf
 from fairness.results.plotting import plot_sharing
 from fairqueues.commands.app import app
 from fairqueues.console.figures import class_bars, sweep_lines
 from fairqueues.explorer.drawing import figure_names, figure_svg
 from fairqueues.explorer.model import State
-from queueing import System, trajectory
-from queueing.fluid.circulation import circulate
+from queueing import System
 from tests.processes import PATIENCE
 
 ROOT = Path(__file__).parents[2]
@@ -67,20 +64,11 @@ GRID = xr.Dataset(
 )
 
 FIGURES = {
-    "allocation": lambda: allocate(POOL, Priced()).plot(),
-    "placement": lambda: allocate(SERVERS, PSDSF()).plot(),
     "sharing polygon": lambda: plot_sharing(LIMITED, [DRF(), Priced()]),
-    "servers that act": lambda: distributed_psdsf(SERVERS, 2, rng=0).plot(),
-    "queues of the existence proof": lambda: circulate(POOL, rng=0).plot(),
-    "trajectory": lambda: trajectory(SYSTEM, Priced(), [1.0, 2.0]).plot(),
-    "region": lambda: capacity.stability_region(POOL).plot(),
     "region of three classes": lambda: capacity.stability_region(CUBE).plot(),
-    "service region": lambda: capacity.service_region(POOL, "bound", 0.5, points=3).plot(),
-    "policy region": lambda: capacity.policy_stability_region(POOL, Priced(), points=3).plot(),
     "policy region of three classes": lambda: capacity.policy_stability_region(
         CUBE, Priced(), points=10
     ).plot(),
-    "heavy traffic": lambda: heavy_traffic(POOL, [1, 1], ["balanced"], loads=[0.2, 0.3, 0.4, 0.5]).plot(),
     "heat map": lambda: heat_map(
         xr.DataArray(
             [[1.0, 2.0], [3.0, 4.0]],
