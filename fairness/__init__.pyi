@@ -1,4 +1,5 @@
 from .catalogue import CATALOGUE, CLUSTER_CATALOGUE
+from .display.result import Result
 from .errors import FairqueuesError, InfeasibleError, ModelError, NotConvergedError, UnstableError
 from .evidence.pools import Certificate
 from .model.cluster import Cluster
@@ -45,6 +46,7 @@ __all__ = [
     "PerServerDRF",
     "Problem",
     "ProportionalFair",
+    "Result",
     "UnstableError",
     "all_bottleneck_max",
     "allocate",
