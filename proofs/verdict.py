@@ -224,7 +224,7 @@ class Verdict:
         ax.set_yticks(range(len(Status)), [str(status) for status in Status])
         places = [list(Status).index(finding.status) for finding in self.findings]
         ax.plot(range(1, len(places) + 1), places, "o")
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.locator_params(axis="x", integer=True)
         ax.set(xlabel="step", title=f"{self.id}: {self.status}", ylim=(-0.5, len(Status) - 0.5))
         return ax
 
