@@ -11,6 +11,7 @@ import copy
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
 from math import inf
 from typing import Any
 
@@ -31,6 +32,7 @@ __all__ = [
     "check_searched",
     "computed",
     "counterexample",
+    "digests_of",
     "looked_at",
 ]
 
@@ -185,7 +187,7 @@ def cases_of(claim: Enumeration | Search) -> Iterator[tuple[Any, bool]]:
             )
         case, holds = plain(given[0]), given[1]
         if again is not None:
-            other = _again(again.function, claim, copy.deepcopy(case))
+            other = _again(again.function, claim, _copied(case))
             if type(other) is not bool:
                 raise ProofError(f"the second {claim.function} judges with True or False; got {other!r}")
             if other != holds:
@@ -217,16 +219,29 @@ def _again(function: Callable[..., Any], claim: Drawn, *case: Any) -> Any:
 
 def _arguments(claim: Drawn) -> dict[str, Any]:
     """A copy, so that no function changes what the claim says."""
-    return copy.deepcopy(dict(claim.arguments))
+    return {name: _copied(value) for name, value in claim.arguments.items()}
+
+
+def _copied(value: Any) -> Any:
+    """A copy of what can be changed; of plain data much faster than deepcopy."""
+    kind = type(value)
+    if kind is list:
+        return [_copied(entry) for entry in value]
+    if kind is dict:
+        return {key: _copied(entry) for key, entry in value.items()}
+    return value if kind in (str, int, bool, Fraction, type(None)) else copy.deepcopy(value)
 
 
 def _by(claim: Drawn) -> Evidence:
     """The definitions that were run, and what confirms the first."""
-    again = second_definition(claim.function)
-    digests = [definition_digest(definition(claim.function))]
-    if again is not None:
-        digests.append(definition_digest(again.function))
-    return {"second": second_method(claim.function), "definitions": digests}
+    return {"second": second_method(claim.function), "definitions": digests_of(claim.function)}
+
+
+def digests_of(name: str) -> list[str]:
+    """Digests of the definition of that name, and of the second one where there is one."""
+    again = second_definition(name)
+    functions = [definition(name)] if again is None else [definition(name), again.function]
+    return [definition_digest(function) for function in functions]
 
 
 def _check(found: Evidence, evidence: Mapping[str, Any], function: str) -> None:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
-from math import inf
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -43,10 +43,12 @@ def find_refutation(claim: Implication, degree: int, deadline: float = inf) -> d
     known = premises(claim)
     terms = _terms(claim, known, degree)
     columns = []
-    for term in terms:
+    squares = {text: polynomial(text) for text in {text for _, text in terms}}
+    squared = {text: s * s for text, s in squares.items()}
+    for factors, text in terms:
         if time.monotonic() > deadline:
             return None
-        columns.append(_product(known, term))
+        columns.append(prod((known[name].left for name in factors), start=squared[text]))
     reach = max((c.degree for c in columns), default=0)
     cofactors = [
         (name, m)
@@ -57,7 +59,10 @@ def find_refutation(claim: Implication, degree: int, deadline: float = inf) -> d
     if len(columns) + len(cofactors) > MOST_COLUMNS:
         return None
     columns += [Polynomial({m: Fraction(1)}) * known[name].left for name, m in cofactors]
-    strict = [_is_strict(known, term) for term in terms]
+    strict = [
+        bool(squares[text].constant) and all(known[name].strict for name in factors)
+        for factors, text in terms
+    ]
     solution = _solve(columns, len(terms), strict, deadline)
     if solution is None:
         return None
@@ -87,20 +92,6 @@ def _terms(claim: Implication, known: dict[str, Relation], degree: int) -> list[
         terms += [(p, s) for p in products if len(p) <= 1 for s in squares]
     usable = (hint for hint in claim.hints if set(hint[0]) <= set(known))
     return terms + [hint for hint in usable if hint not in terms]
-
-
-def _product(known: dict[str, Relation], term: Term) -> Polynomial:
-    factors, square = term
-    s = polynomial(square)
-    product = s * s
-    for name in factors:
-        product = product * known[name].left
-    return product
-
-
-def _is_strict(known: dict[str, Relation], term: Term) -> bool:
-    factors, square = term
-    return bool(polynomial(square).constant) and all(known[name].strict for name in factors)
 
 
 def _monomials(known: dict[str, Relation], degree: int) -> list[Monomial]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable
 from fractions import Fraction
 from math import inf
 from typing import Any
+
+import numpy as np
 
 from proofs.checking.queries import ask, smt_query, symbol
 from proofs.checking.refutations import check_assignment, check_not_vacuous
@@ -15,12 +16,14 @@ from proofs.claims import Implication
 from proofs.definitions import plain
 from proofs.errors import EvidenceError
 from proofs.prover.combinations import find_refutation
-from proofs.relations import relation
+from proofs.relations import Relation, relation
 from proofs.verdict import Status
 
 __all__ = ["implication_evidence"]
 
 TRIES = 300
+ROUNDING = 1e-12
+"""Of a sum, relative to the sizes of its terms: they are few, of small numbers."""
 MEETING, CONFIRMING, LONGEST = 2.0, 5.0, 600.0
 """Seconds at most for values that meet the hypotheses, for the second solver, and for the first."""
 VALUES = [Fraction(k) for k in (0, 1, 2, 3, -1, 4, 5)] + [
@@ -110,13 +113,51 @@ def _violating(claim: Implication) -> Callable[[dict[str, Fraction]], bool]:
 
 
 def _lucky_witness(claim: Implication) -> dict[str, Fraction] | None:
-    """A small witness by trying, which a reader prefers to a solver's."""
-    rng, names, violates = random.Random(0), _names(claim), _violating(claim)
-    for _ in range(TRIES):
-        values = {name: rng.choice(VALUES) for name in names}
-        if violates(values):
-            return values
+    """A small witness by trying, which a reader prefers to a solver's.
+
+    All tries are looked at together in floating point; what seems to be a witness is asked in fractions.
+    """
+    names, violates = _names(claim), _violating(claim)
+    drawn = np.random.default_rng(0).integers(len(VALUES), size=(len(names), TRIES))
+    values = dict(zip(names, np.array(VALUES, dtype=float)[drawn], strict=True))
+    promising = np.ones(TRIES, dtype=bool)
+    with np.errstate(all="ignore"):  # what is beyond all floats promises nothing
+        for r in (relation(claim.conclusion).negated, *claim.relations.values()):
+            promising &= _seems(r, values)
+    found = [[VALUES[k] for k in row] for row in drawn.T[promising]]
+    # No negative numbers where there is a choice, then small ones.
+    for point in sorted(found, key=lambda point: (sum(v < 0 for v in point), sum(point))):
+        witness = dict(zip(names, point, strict=True))
+        if violates(witness):
+            return witness
     return None
+
+
+def _float(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return inf
+
+
+def _seems(r: Relation, values: dict[str, np.ndarray]) -> Any:
+    """Whether a relation holds at many points, up to rounding."""
+    value, size = np.zeros(TRIES), np.zeros(TRIES)
+    for monomial, coefficient in r.left.terms.items():
+        term = np.full(TRIES, _float(coefficient))
+        for name, exponent in monomial:
+            term *= values[name] ** exponent
+        value += term
+        size += np.abs(term)
+    slack = ROUNDING * size
+    match r.sign:
+        case ">=":
+            return value >= -slack
+        case ">":
+            return value > slack
+        case "==":
+            return np.abs(value) <= slack
+    return np.abs(value) > slack
 
 
 def _ask_solvers(claim: Implication, deadline: float) -> Answer:

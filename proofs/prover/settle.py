@@ -5,9 +5,17 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from proofs.checking.cases import Disagreement, SilentError, asked, computed, counterexample, looked_at
+from proofs.checking.cases import (
+    Disagreement,
+    SilentError,
+    asked,
+    computed,
+    counterexample,
+    digests_of,
+    looked_at,
+)
+from proofs.checking.digests import canonical
 from proofs.claims import (
-    Claim,
     Computation,
     Counterexample,
     Enumeration,
@@ -26,6 +34,7 @@ from proofs.verdict import Finding, Status
 __all__ = ["settle"]
 
 Answer = tuple[Status, dict[str, Any]]
+Settled = Implication | Computation | Enumeration | Search | Counterexample
 
 STATUS = {
     "open": Status.UNKNOWN,
@@ -48,7 +57,7 @@ def settle(step: Step, time_limit: float, unread: str = "") -> Finding:
         answer = _open(f"words, {unread}") if unread else (Status.PROVED, {})
     elif time_limit > 0:
         try:
-            answer = _answer(step.claim, time.monotonic() + time_limit)
+            answer = _once(step.claim, time.monotonic() + time_limit)
         except Disagreement as error:
             answer = _open("definitions", about=str(error))
         except SilentError as error:
@@ -62,7 +71,21 @@ def _open(why: str, **data: Any) -> Answer:
     return Status.UNKNOWN, {"kind": "open", "why": why, **data}
 
 
-def _answer(claim: Claim, deadline: float) -> Answer:
+_ANSWERS: dict[str, Answer] = {}
+"""Of this process: papers share lemmas and families of cases. Whatever is checked again is computed again."""
+
+
+def _once(claim: Settled, deadline: float) -> Answer:
+    """The answer, from memory where this very claim was settled before by the same definitions."""
+    means = [claim.hints, claim.degree] if isinstance(claim, Implication) else digests_of(claim.function)
+    key = canonical(plain([claim_to_dict(claim), means]))
+    answer = _ANSWERS.get(key) or _answer(claim, deadline)
+    if answer[0] != Status.UNKNOWN:
+        _ANSWERS[key] = answer
+    return answer
+
+
+def _answer(claim: Settled, deadline: float) -> Answer:
     match claim:
         case Implication():
             return implication_evidence(claim, deadline)
@@ -74,7 +97,6 @@ def _answer(claim: Claim, deadline: float) -> Answer:
         case Counterexample():
             evidence, holds = counterexample(claim)
             return _open("holds") if holds else (Status.REFUTED, evidence)
-    raise AssertionError(claim)  # steps in words are settled before
 
 
 def _computed(claim: Computation) -> Answer:

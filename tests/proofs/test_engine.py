@@ -3,7 +3,6 @@
 import itertools
 import json
 import random
-import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -37,7 +36,6 @@ from proofs.definitions import define, define_again, fraction, plain
 from proofs.polynomials import polynomial
 from proofs.prover.combinations import find_refutation
 from proofs.relations import relation
-from tests.processes import PATIENCE
 from tests.proofs.tampering import changed, numbers_in
 
 
@@ -370,14 +368,16 @@ def test_time_limits_give_unknown():
 
 def test_time_limits_hold_for_every_step_and_inside_linear_programs():
     names = [f"x{k}" for k in range(12)]
-    hard = Implication({n: f"{n} >= 1" for n in names}, "x0*x1*x2*x3 >= 1", degree=3)
+    many = [
+        Implication({n: f"{n} >= {k}" for n in names}, "x0*x1*x2*x3 >= 1", degree=3) for k in range(1, 99)
+    ]
     begin = time.process_time()
-    verdict = check(statement(*[hard] * 50), time_limit=0.5)
-    # One linear program and 300 tries for a witness may be under way when the time is over. Time of the
-    # processor, which this process does not get more of when others are busy.
+    verdict = check(statement(*many), time_limit=0.5)
+    # One linear program may be under way when the time is over. Time of the processor, which this process does
+    # not get more of when others are busy.
     assert time.process_time() - begin < 20
     assert verdict.status == Status.UNKNOWN
-    assert find_refutation(hard, 2, time.monotonic() - 1) is None
+    assert find_refutation(many[0], 2, time.monotonic() - 1) is None
     late = check(statement(*[Enumeration("cubes", {"largest": 10**9})] * 2), time_limit=0.05)
     assert "before this step" in late.findings[1].reason
     for wrong in (0, -1, float("nan")):
@@ -468,21 +468,6 @@ def test_polynomials_by_evaluation():
         assert (p * q - q**2 + p).at(at) == p.at(at) * q.at(at) - q.at(at) ** 2 + p.at(at)
         assert polynomial(str(p * q)) == p * q
     assert polynomial("x - x").constant == 0
-
-
-def test_checking_never_imports_the_prover_or_the_library():
-    # In a process of its own: read a verdict, check it, and look at what was imported.
-    text = check("br-feasible").to_json()
-    code = (
-        "import sys; from proofs import Verdict, verify; verify(Verdict.from_json(sys.stdin.read())); "
-        "bad = [m for m in sys.modules if m.split('.')[0] in "
-        "('fairness', 'queueing', 'capacity', 'numpy', 'scipy', 'sympy') or m.startswith('proofs.prover')]; "
-        "sys.exit(str(bad) if bad else 0)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], input=text, text=True, capture_output=True, timeout=PATIENCE
-    )
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("s", statements(), ids=lambda s: s.id)

@@ -172,6 +172,11 @@ def _two_classes(question: Question) -> list[Step]:
             "Only resource 1 full, BMF: both classes have the largest share of it, which is 1/n.",
             {"largest 1": "h2 <= h1", "largest 2": "h1 <= h2", "full": "X*h1 + Y*h2 == 1"},
             "(X + Y)*h1 == 1",
+            # The two squares differ by 4Y((X + Y)h1 - 1), which multiplies h1 - h2 = 0 here.
+            hints=(
+                (("largest 1",), "((X + Y)*h1 - 1)*Y - 1"),
+                (("largest 2",), "((X + Y)*h1 - 1)*Y + 1"),
+            ),
         ),
         implied(
             question,
@@ -193,6 +198,7 @@ def _two_classes(question: Question) -> list[Step]:
             "resources are one.",
             {"full 1": "X*x*b1 + Y*y*b2 == 1", "full 2": "r*(X*x*b1 + Y*y*b2) == 1"},
             "r == 1",
+            degree=3,
         ),
         implied(
             question,

@@ -69,10 +69,16 @@ def indexed(name: str, size: int) -> list[str]:
 
 
 def implied(
-    question: Question, says: str, hypotheses: Mapping[str, str], conclusion: str, *, degree: int = 2
+    question: Question,
+    says: str,
+    hypotheses: Mapping[str, str],
+    conclusion: str,
+    *,
+    degree: int = 2,
+    hints: tuple[tuple[tuple[str, ...], str], ...] = (),
 ) -> Step:
     """A step that implies its conclusion from what is kept of its hypotheses."""
-    return Step(says, Implication(question.kept(hypotheses), conclusion, degree=degree))
+    return Step(says, Implication(question.kept(hypotheses), conclusion, hints=hints, degree=degree))
 
 
 def hypotheses(*names: str) -> tuple[Hypothesis, ...]:
