@@ -373,8 +373,8 @@ def test_time_limits_hold_for_every_step_and_inside_linear_programs():
     ]
     begin = time.process_time()
     verdict = check(statement(*many), time_limit=0.5)
-    # One linear program may be under way when the time is over. Time of the processor, which this process does
-    # not get more of when others are busy.
+    # One linear program may be under way when the time is over. Time of the processor, which this process
+    # does not get more of when others are busy.
     assert time.process_time() - begin < 20
     assert verdict.status == Status.UNKNOWN
     assert find_refutation(many[0], 2, time.monotonic() - 1) is None
