@@ -44,6 +44,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairness.arguments.validation import frozen
 from fairness.errors import ModelError, NotConvergedError
 from fairness.evidence.pools import price_certificate, relative_usage, rounding
 from fairness.model.problem import FloatArray, Problem
@@ -208,9 +209,9 @@ def _in_dominant_shares(
     size = np.where(size > 0, size, 1.0)
     with np.errstate(over="ignore", invalid="ignore"):
         pace = growth * size ** (1.0 - 1.0 / alpha)
-        price_kernel(
-            task_shares / size[:, None], limits * size, counts, tasks, pace, alpha, prices, residuals
-        )
+        # Read-only, as those of a problem are: the kernel is compiled for one of the two.
+        shares, most = frozen(task_shares / size[:, None]), frozen(limits * size)
+        price_kernel(shares, most, counts, tasks, pace, alpha, prices, residuals)
         tasks /= size
 
 

@@ -315,9 +315,20 @@ def factorise(matrix: FloatArray) -> None:
         panel = np.ascontiguousarray(matrix[low:, low:high].T)
         if low > 0:
             left = np.ascontiguousarray(matrix[low:high, :low])
-            panel -= np.dot(left, np.ascontiguousarray(matrix[low:, :low]).T)
+            product = np.dot(left, np.ascontiguousarray(matrix[low:, :low]).T)
+            for c in range(high - low):
+                for r in range(m - low):
+                    panel[c, r] -= product[c, r]
         _factorise_panel(panel, whole[low:high])
-        matrix[low:, low:high] = panel.T
+        put_back(panel, matrix, low)
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def put_back(panel: FloatArray, matrix: FloatArray, low: int) -> None:
+    """Write transposed columns from ``low`` on into the matrix; numba takes seconds to compile ``[:] =``."""
+    for r in range(panel.shape[1]):
+        for c in range(panel.shape[0]):
+            matrix[low + r, low + c] = panel[c, r]
 
 
 @numba.njit(nogil=True, error_model="numpy")

@@ -34,7 +34,7 @@ from fairness.arguments.validation import FloatArray
 from fairness.machine.compiling import stored
 from fairness.machine.kernels import IntArray
 from fairness.policies.engines import interior
-from fairness.policies.engines.interior import BLOCK, solve
+from fairness.policies.engines.interior import BLOCK, put_back, solve
 
 __all__ = ["GAP", "interior_market"]
 
@@ -87,8 +87,12 @@ def _factorise(matrix: FloatArray, ground: FloatArray) -> None:
         panel = np.ascontiguousarray(matrix[low:, low:high].T)
         if low > 0:
             left = np.ascontiguousarray(matrix[low:high, :low])
-            panel += np.dot(left, np.ascontiguousarray(matrix[low:, :low]).T)
-            ground[low:high] -= np.dot(left, ground[:low])
+            product = np.dot(left, np.ascontiguousarray(matrix[low:, :low]).T)
+            for k in range(high - low):
+                for r in range(m - low):
+                    panel[k, r] += product[k, r]
+                for c in range(low):
+                    ground[low + k] -= left[k, c] * ground[c]
         for k in range(high - low):
             for c in range(k):
                 factor = panel[c, k]  # < 0 once it is part of the factor: both lines below add
@@ -103,7 +107,7 @@ def _factorise(matrix: FloatArray, ground: FloatArray) -> None:
                 panel[k, r] /= -root
             ground[low + k] /= root
             panel[k, k] = root
-        matrix[low:, low:high] = panel.T
+        put_back(panel, matrix, low)
 
 
 @numba.njit(nogil=True, error_model="numpy")
@@ -144,7 +148,8 @@ def _path(
         p = np.exp(q)
         loss = 0.0
         rows[:] = 0.0
-        columns[:] = p
+        for i in range(m):
+            columns[i] = p[i]
         missing = p.copy()
         for e in range(size):
             k, i = classes[e], servers[e]
@@ -167,8 +172,10 @@ def _path(
         mu = loss / pairs
         aim[:] = 0.0
         for corrector in range(2):
-            d_q[:] = -p
-            d_offset[:] = w
+            for i in range(m):
+                d_q[i] = -p[i]
+            for k in range(n):
+                d_offset[k] = w[k]
             for e in range(size):
                 part = aim[e] / slack[e]
                 d_q[servers[e]] += part

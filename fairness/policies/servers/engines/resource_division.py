@@ -395,7 +395,8 @@ def _relax(
     while True:
         steadiest, turn, waited = np.inf, np.inf, -1
         while waited < PATIENCE and done < (most if jumps else sweeps):
-            before[:] = tasks
+            for k in range(n):
+                before[k] = tasks[k]
             moved = _one_sweep(start, job_class, pace, shares, tasks, totals, stop, order, damping)
             done += 1
             if moved <= STILL:
