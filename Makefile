@@ -17,7 +17,7 @@ test: $(READY)  ## the test suite, doctests included, but for the tests that tak
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 test-long: $(READY)  ## the tests that take long
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m long
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m "long and not registry"
 
 newcomer: $(READY)  ## an sdist into an empty environment, every dependency from the package registry
 	$(BIN)/python -m pytest -m registry tests/fairqueues/test_newcomer.py

@@ -11,10 +11,7 @@ serves both, with :func:`span` and :func:`entry`::
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numba
@@ -25,7 +22,7 @@ from numpy.typing import NDArray
 
 from fairness.model.problem import FloatArray
 
-__all__ = ["IntArray", "Nonzeros", "Shares", "entry", "fingerprint", "nonzeros", "span"]
+__all__ = ["IntArray", "Nonzeros", "Shares", "entry", "nonzeros", "span"]
 
 IntArray = NDArray[np.int64]
 
@@ -93,26 +90,3 @@ def _entry(shares: Any, i: Any, e: Any) -> Callable[..., Any]:
     if isinstance(shares, types.Array):
         return lambda shares, i, e: (e, shares[i, e])
     return lambda shares, i, e: (shares.resource[e], shares.share[e])
-
-
-def fingerprint(*modules: ModuleType) -> str:
-    """Digest of the sources of modules whose helpers or constants a stored kernel closes over.
-
-    Parameters
-    ----------
-    *modules : module
-        Every module but the kernel's own, helpers of helpers included; this one, if it is called.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits, others when a source has changed.
-
-    Examples
-    --------
-    >>> import fairness.errors, fairness.machine.kernels
-    >>> len(fingerprint(fairness.errors, fairness.machine.kernels))
-    64
-    """
-    text = "".join(inspect.getsource(module) for module in modules)
-    return hashlib.sha256(text.encode()).hexdigest()

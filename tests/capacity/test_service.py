@@ -403,7 +403,9 @@ def balanced_table(problem, counts):
     return np.stack([left, below], axis=-1) / phi[x, y][..., None]
 
 
-@pytest.mark.parametrize("law", [Deterministic(), Hyperexponential.fit(2.0)])
+@pytest.mark.parametrize(
+    "law", [Deterministic(), pytest.param(Hyperexponential.fit(2.0), marks=pytest.mark.long)]
+)
 def test_simulated_balanced_fairness_is_insensitive(law):
     exact = service_boundary(POOL, "balanced", 0.4, [1, 1])
     method = Simulated(balanced_table, sizes=law, events=20_000, confidence=1 - 1e-3, rng=4)

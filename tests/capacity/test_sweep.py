@@ -650,7 +650,7 @@ def victim(path, backend):
         run(path, n_jobs=2)
 
 
-@pytest.mark.parametrize("backend", ["loky", "dask"])
+@pytest.mark.parametrize("backend", ["loky", pytest.param("dask", marks=pytest.mark.long)])
 def test_a_killed_sweep_resumed_equals_an_uninterrupted_one(tmp_path, whole, backend):
     path = tmp_path / "c"
     code = "import runpy; runpy.run_path(sys.argv[1], run_name='victim')['victim'](*sys.argv[2:])"
@@ -672,7 +672,7 @@ def die(instance, policy, rng, flag):
     return draw(instance, policy, rng)
 
 
-@pytest.mark.parametrize("backend", ["loky", "dask"])
+@pytest.mark.parametrize("backend", ["loky", pytest.param("dask", marks=pytest.mark.long)])
 def test_a_worker_that_dies_loses_nothing_else(tmp_path, whole, backend):
     path, flag = tmp_path / "c", tmp_path / "flag"
     flag.touch()

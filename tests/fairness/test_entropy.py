@@ -49,7 +49,9 @@ REPORTING: dict[str, Callable[..., Any]] = {
         property_named("SP").of, AssetFair(), POOL, changes=5
     ),
     "queueing.fluid.circulation.circulate": partial(circulate, POOL),
-    "queueing.fluid.verdict.fluid_verdict": partial(fluid_verdict, THREE, ProportionalFair(), theorems=False),
+    "queueing.fluid.verdict.fluid_verdict": partial(
+        fluid_verdict, THREE, ProportionalFair(), theorems=False, starts=2
+    ),
     "queueing.simulation.counts.simulate": partial(simulate, SYSTEM, DRF(), events=200, replications=2),
     "queueing.simulation.jobs.simulation.simulate_jobs": partial(
         simulate_jobs, SYSTEM, DRF(), jobs=200, replications=2

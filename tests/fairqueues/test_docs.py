@@ -54,7 +54,16 @@ def test_python_blocks_run_as_printed(page, tmp_path, monkeypatch):
         sys.modules["matplotlib.pyplot"].close("all")
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "console")], ids=name_of)
+# The tutorial's are long, and test_newcomer runs them as well.
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(p, marks=[pytest.mark.long] * (p.name == "tutorial.md"))
+        for p in PAGES
+        if blocks(p, "console")
+    ],
+    ids=name_of,
+)
 def test_commands_print_what_is_printed(page, tmp_path):
     text = page.read_text(encoding="utf-8")
     for name, content in re.findall(r"(?s)Save this as `([^`]+)`:\s+```toml\n(.*?)```", text):

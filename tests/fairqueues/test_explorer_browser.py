@@ -39,6 +39,7 @@ pytestmark = [
         reason="chromium or chromedriver is missing: apt-get install chromium chromium-driver",
     ),
     pytest.mark.xdist_group("browser"),
+    pytest.mark.long,
 ]
 
 
