@@ -255,6 +255,10 @@ def check_all(
     **changes
         Sizes and changed hypotheses, as :func:`check` takes them; they need a single statement.
 
+    Returns
+    -------
+    Report
+
     Raises
     ------
     ProofError
