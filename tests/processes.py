@@ -10,17 +10,22 @@ import signal
 import subprocess
 import time
 from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from fairness.machine.checkpoint import Checkpoint
 
 PATIENCE = 240.0
 """Seconds that anything may take: a machine that is busy and has compiled no kernel yet is slow."""
 
 WAITS = f"""
 import sys, time
-from capacity.sweeping.checkpoint import Checkpoint
+from pathlib import Path
+from fairness.machine.checkpoint import Checkpoint
 
-def until_the_signal_comes(self, text, write=Checkpoint.write, points={{points}}):
-    write(self, text)
+def until_the_signal_comes(self, key, text, write=Checkpoint.write, points={{points}}):
+    write(self, key, text)
     if self.kept == points:
+        Path(f"{{{{self.path}}}}.waits").touch()
         time.sleep({PATIENCE})
         sys.exit("no signal came")
 
@@ -62,21 +67,21 @@ def line_of(stream, what):
 
 
 def points_kept(path):
-    """Whole records in the checkpoint of a sweep; the first line is its header."""
-    return max(path.read_bytes().count(b"\n") - 1, 0) if path.exists() else 0
+    """Points in the checkpoint of a sweep that has ended."""
+    with Checkpoint(path, "sweep", "checkpoint") as file:
+        return file.kept
 
 
-def stop_at(process, path, points, number):
-    """Send a signal once the checkpoint has so many points; the exit code comes back.
+def stop_at(process, path, number):
+    """Send a signal once the process waits for it; the exit code comes back.
 
     The process runs behind :data:`WAITS`, as the leader of its own session, and is ended whatever happens.
     """
     try:
-        wait_for(
-            lambda: process.poll() is not None or points_kept(path) >= points,
-            f"point {points} of the sweep",
-        )
+        waits = Path(f"{path}.waits")
+        wait_for(lambda: process.poll() is not None or waits.exists(), "the point to be stopped at")
         assert process.poll() is None, f"the sweep ended by itself, with {process.returncode}"
+        waits.unlink()
         process.send_signal(number)
         return process.wait(PATIENCE)
     finally:

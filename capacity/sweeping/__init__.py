@@ -1,5 +1,5 @@
 """What a parameter sweep is made of.
 
 ``grid`` (the points), ``points`` (one point computed, and its record), ``results`` (records to a Dataset),
-``checkpoint`` (the file that survives a kill), ``backends`` (who computes the points).
+``backends`` (who computes the points).
 """

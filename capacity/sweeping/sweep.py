@@ -6,8 +6,8 @@ A sweep evaluates ``outputs(model(**parameters), policy)`` at every point of a g
   :math:`s` the SeedSequence that ``rng`` gives, point :math:`k` draws from the :math:`k`-th child of
   :math:`s` [1]_, whatever the backend, the number of workers and the order in which points end. The
   Dataset is made of the records that are also written to the checkpoint.
-* *A kill loses at most the points that were running.* The checkpoint is one file, to which the record of each
-  point is appended when the point ends (:mod:`capacity.sweeping.checkpoint`).
+* *A kill loses at most the points that were running.* The checkpoint is a file that takes the record of each
+  point when the point ends (:mod:`fairness.machine.checkpoint`).
 
 The points are computed by joblib, one by one in this process unless ``n_jobs`` or
 :func:`joblib.parallel_config` says otherwise::
@@ -51,12 +51,12 @@ import xarray as xr
 from tqdm.auto import tqdm
 
 from capacity.sweeping.backends import stream
-from capacity.sweeping.checkpoint import Checkpoint
 from capacity.sweeping.grid import Grid
 from capacity.sweeping.points import STANDARD, Failure, Point, Record, StandardOutputs, compute
 from capacity.sweeping.results import Results
 from fairness.arguments.validation import A_GENERATOR, Seed
 from fairness.errors import FairqueuesError, ModelError
+from fairness.machine.checkpoint import Checkpoint
 from fairness.versions import version
 from queueing.simulation.replications import spawn_streams
 
@@ -181,12 +181,13 @@ def sweep(
         results = Results(grid)
         store = None
         if checkpoint is not None:
-            identity = _identity(model, grid, outputs, common_streams)
-            store = Checkpoint(checkpoint, identity, None if rng is None else _state(root), _state(root))
-            stack.enter_context(store)
-            entropy, key, size = store.seed
+            store = stack.enter_context(Checkpoint(checkpoint, "sweep", "checkpoint"))
+            # Without a seed the file has it.
+            seed = _state(root) if rng is not None or store.settings is None else store.settings.get("rng")
+            store.begin({**_identity(model, grid, outputs, common_streams), "rng": seed})
+            entropy, key, size = seed
             root = np.random.SeedSequence(entropy, spawn_key=key, pool_size=size)
-            for record in store.records.values():
+            for record in map(Record.loads, store.pieces.values()):
                 # Who asks for exceptions gets them: what failed is computed again.
                 if errors == "record" or not record.error:
                     results.add(record)
@@ -227,9 +228,16 @@ def sweep(
                     return results.dataset(attrs)
                 if isinstance(outcome, Failure):
                     outcome.throw()
-                results.add(Record.loads(outcome))
-                if store is not None:
-                    _write(store, outcome, results, attrs)
+                record = Record.loads(outcome)
+                results.add(record)
+                if store is not None and str(record.index) not in store.pieces:
+                    try:
+                        store.write(str(record.index), outcome)
+                    except OSError as error:
+                        raise SweepInterrupted(
+                            f"the checkpoint {store.path} can no longer be written: {error}",
+                            dataset=results.dataset(attrs),
+                        ) from error
                 bar.update()
         except BaseException as error:
             if store is not None:
@@ -238,16 +246,6 @@ def sweep(
                     "call goes on from there"
                 )
             raise
-
-
-def _write(store: Checkpoint, text: str, results: Results, attrs: dict[str, Any]) -> None:
-    try:
-        store.write(text)
-    except OSError as error:
-        raise SweepInterrupted(
-            f"the checkpoint {store.path} can no longer be written: {error.strerror}",
-            dataset=results.dataset(attrs),
-        ) from error
 
 
 # --- streams -------------------------------------------------------------------------------------------

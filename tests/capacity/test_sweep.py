@@ -6,15 +6,16 @@ Equal means equal bits throughout: a point has one random stream, so no toleranc
 from __future__ import annotations
 
 import io
-import logging
 import os
 import pickle
+import re
 import resource
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -37,6 +38,7 @@ from fairness import (
     ProportionalFair,
     UnstableError,
 )
+from fairness.machine.checkpoint import Checkpoint
 from queueing import System, stationary
 from tests.processes import PATIENCE, WAITS, points_kept, require_nobody_left, stop_at, wait_for
 
@@ -371,12 +373,27 @@ def test_wrong_arguments(options, message):
 # --- checkpoints ---------------------------------------------------------------------------------------
 
 
+def kept(path):
+    """Settings and records of a checkpoint."""
+    with Checkpoint(path, "sweep", "checkpoint") as file:
+        return file.settings, file.pieces
+
+
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory, whole):
     """Bytes of the checkpoint of the whole sweep."""
     path = tmp_path_factory.mktemp("sweep") / "whole"
     same(run(path), whole)
+    assert os.listdir(path.parent) == ["whole"]
     return path.read_bytes()
+
+
+def without(path, recorded, forgotten):
+    """A checkpoint of the whole sweep that lacks some points, as a kill leaves it."""
+    path.write_bytes(recorded)
+    with closing(sqlite3.connect(path)) as file, file:
+        file.executemany("DELETE FROM pieces WHERE key = ?", [(str(k),) for k in forgotten])
+    return kept(path)
 
 
 def test_finished_points_are_not_computed_again(tmp_path, whole, recorded):
@@ -391,49 +408,65 @@ def test_finished_points_are_not_computed_again(tmp_path, whole, recorded):
     draw.__qualname__ = "draw"
     same(run(path, outputs=draw), whole)
     assert not called
-    assert path.read_bytes() == recorded
+    assert len(kept(path)[1]) == 16
 
 
-def test_a_file_cut_anywhere_gives_the_same_sweep(tmp_path, whole, recorded):
+@pytest.mark.parametrize("forgotten", [[0], [3, 4, 15], range(16)])
+def test_what_is_missing_is_computed(tmp_path, whole, recorded, forgotten):
+    settings, some = without(tmp_path / "c", recorded, forgotten)
+    assert len(some) == 16 - len(forgotten)
+    same(run(tmp_path / "c"), whole)
+    assert kept(tmp_path / "c")[0] == settings
+    assert some.items() <= kept(tmp_path / "c")[1].items()
+
+
+def test_a_process_that_dies_at_any_write_leaves_a_whole_checkpoint(tmp_path, whole):
+    """What SQLite had not yet taken into its file stands beside it, and may end anywhere."""
+    path, copy = tmp_path / "c", tmp_path / "copy"
+    files = []
+
+    def draw(instance, policy, rng):
+        files.append((path.read_bytes(), Path(f"{path}-wal").read_bytes()))
+        return globals()["draw"](instance, policy, rng)
+
+    draw.__qualname__ = "draw"
+    same(run(path, outputs=draw), whole)
+    main, beside = files[-1]
+    for end in (0, 1, 31, 32, 5000, len(beside) // 2, len(beside) - 4000, len(beside) - 1, len(beside)):
+        copy.write_bytes(main)
+        Path(f"{copy}-wal").write_bytes(beside[:end])
+        assert len(kept(copy)[1]) <= 15
+        same(run(copy), whole)
+    assert len(files) == 16
+
+
+def test_an_edited_record_is_refused(tmp_path, recorded):
     path = tmp_path / "c"
-    ends = [k + 1 for k, byte in enumerate(recorded) if byte == ord("\n")]
-    header = ends[0]
-    cuts = {
-        0,
-        1,
-        10,
-        30,
-        header - 1,
-        header,
-        header + 1,
-        *ends,
-        *(e - 1 for e in ends),
-        *(e - 40 for e in ends[1:]),
-    }
-    for cut in sorted(cuts):
-        path.write_bytes(recorded[:cut])
+    edits = ("UPDATE pieces SET text = replace(text, 'a', 'b') WHERE key = '2'",
+             "UPDATE pieces SET key = '99' WHERE key = '3'",
+             "UPDATE settings SET text = replace(text, '0.2', '0.3')")  # fmt: skip
+    for edit in edits:
+        path.write_bytes(recorded)
+        with closing(sqlite3.connect(path)) as file, file:
+            file.execute(edit)
+        before = path.read_bytes()
+        with pytest.raises(ModelError, match="was changed after it was written; delete it"):
+            run(path)
+        assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("at", [60, 700, -700])
+def test_a_damaged_file_is_refused_or_gives_the_same_sweep(tmp_path, whole, recorded, at):
+    path = tmp_path / "c"
+    damaged = bytearray(recorded)
+    damaged[at : at + 40] = b"\xff" * 40
+    path.write_bytes(damaged)
+    told = ""
+    try:
         same(run(path), whole)
-        # Nothing before the cut is rewritten; in one process the points come in their order.
-        assert path.read_bytes() == recorded, cut
-
-
-def test_a_torn_line_longer_than_the_next_is_cut_off(tmp_path, whole, recorded):
-    path = tmp_path / "c"
-    path.write_bytes(recorded[: recorded.index(b"\n", 2000) + 1] + b"z" * 1_000_000)
-    same(run(path), whole)
-    assert path.read_bytes() == recorded
-
-
-def test_a_damaged_record_is_left_out(tmp_path, whole, recorded, caplog):
-    path = tmp_path / "c"
-    lines = recorded.splitlines(keepends=True)
-    lines[3] = lines[3].replace(b'"point": 2', b'"point": 7')
-    lines[8] = b"\0" * 100 + b"\n"
-    path.write_bytes(b"".join(lines))
-    with caplog.at_level(logging.WARNING):
-        same(run(path), whole)
-    assert "2 damaged records left out" in caplog.text
-    assert path.read_bytes().count(b"\n") == 17 + 2
+    except ModelError as error:
+        told = str(error)
+    assert not told or re.search("is damaged|was changed|is no checkpoint", told)
 
 
 @pytest.mark.parametrize(
@@ -455,8 +488,9 @@ def test_a_damaged_record_is_left_out(tmp_path, whole, recorded, caplog):
 def test_the_file_of_another_sweep_is_refused(tmp_path, recorded, options, message):
     path = tmp_path / "c"
     path.write_bytes(recorded)
-    with pytest.raises(ModelError, match=f"belongs to another sweep: {message}"):
+    with pytest.raises(ModelError, match=f"belongs to another sweep: {message}") as caught:
         run(path, **options)
+    assert caught.value.argument == "checkpoint"
     assert path.read_bytes() == recorded
 
 
@@ -495,13 +529,27 @@ def test_values_behind_labels_belong_to_the_sweep(tmp_path):
         sweep_with(np.array([1, 3]), where="d")
 
 
+def foreign(path):
+    """A database of somebody else."""
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute("CREATE TABLE pieces (key TEXT)")
+    return path.read_bytes()
+
+
+def of_another_kind(path):
+    """A checkpoint of other work."""
+    with Checkpoint(path, "audit", "resume") as file:
+        file.begin({"seed": 1})
+    return path.read_bytes()
+
+
 @pytest.mark.parametrize(
-    "content", [b"my notes\n", b"my notes", b"\x89HDF\r\n\x1a\n\0\0", b"fairqueues-sweep-1 0 {}\n"]
+    "content", [b"my notes\n", b"my notes", b"\x89HDF\r\n\x1a\n\0\0", foreign, of_another_kind]
 )
 def test_a_foreign_file_is_left_alone(tmp_path, content):
     path = tmp_path / "c"
-    path.write_bytes(content)
-    with pytest.raises(ModelError, match="is no checkpoint of a sweep"):
+    content = content(path) if callable(content) else path.write_bytes(content) and content
+    with pytest.raises(ModelError, match="is no checkpoint of sweeps"):
         run(path)
     assert path.read_bytes() == content
 
@@ -518,7 +566,10 @@ def test_an_unwritable_path_is_said_before_the_run(tmp_path):
 def test_a_file_in_use_is_refused(tmp_path, recorded):
     path = tmp_path / "c"
     path.write_bytes(recorded)
-    code = "import fcntl, sys; f = open(sys.argv[1], 'r+b'); fcntl.lockf(f, fcntl.LOCK_EX); print(); input()"
+    code = (
+        "import sys; from fairness.machine.checkpoint import Checkpoint; "
+        "file = Checkpoint(sys.argv[1], 'sweep', 'checkpoint'); print(flush=True); input()"
+    )
     with subprocess.Popen(
         [sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as other:
@@ -532,8 +583,7 @@ def test_a_file_in_use_is_refused(tmp_path, recorded):
 def test_without_a_seed_the_file_has_it(tmp_path):
     path = tmp_path / "c"
     first = run(path, rng=None)
-    lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join(lines[:6]))
+    without(path, path.read_bytes(), range(5, 16))
     same(run(path, rng=None), first)
     with pytest.raises(ModelError, match="rng was"):
         run(path, rng=5)
@@ -563,17 +613,16 @@ def test_recorded_errors_stay_recorded_but_are_raised_when_asked(tmp_path):
 def test_a_full_disk(tmp_path, whole, recorded):
     path = tmp_path / "c"
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    limit = len(recorded) // 2
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, hard))
     try:
-        with pytest.raises(SweepInterrupted, match="can no longer be written: File too large") as caught:
+        with pytest.raises(SweepInterrupted, match="can no longer be written: ") as caught:
             run(path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    # A part of a line was still written; the point itself is in the dataset, but not kept.
-    assert path.read_bytes() == recorded[:limit]
+    # The point that found no room is in the dataset, but not kept.
     done = (caught.value.dataset.error == "").values.sum()
-    assert done == recorded[:limit].count(b"\n")
+    assert 1 < done < 16
+    assert len(kept(path)[1]) == done - 1
     assert f"{done - 1} of 16 points are kept" in caught.value.__notes__[0]
     same(run(path), whole)
 
@@ -586,8 +635,8 @@ def test_the_order_of_arrival_does_not_show(tmp_path):
 
     path = tmp_path / "c"
     first = sweep(lambda n: n, {"p": 0}, {"n": [0, 1, 2]}, outputs, checkpoint=path, rng=1)
-    header, *records = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(header + b"".join(reversed(records)))
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute("UPDATE pieces SET rowid = -rowid")
     again = sweep(lambda n: n, {"p": 0}, {"n": [0, 1, 2]}, outputs, checkpoint=path, rng=1)
     same(again, first)
     assert list(again.data_vars) == list(first.data_vars)
@@ -610,10 +659,10 @@ def test_keyboard_interrupt_keeps_what_is_finished(tmp_path, whole, n_jobs):
     outputs = partial(interrupt, flag=flag)
     with joblib.parallel_config(backend="threading"), pytest.raises(KeyboardInterrupt) as caught:
         run(path, outputs=outputs, n_jobs=n_jobs)
-    kept = path.read_bytes().count(b"\n") - 1
-    assert f"sweep: {kept} of 16 points are kept in {path}" in "".join(caught.value.__notes__)
+    number = points_kept(path)
+    assert f"sweep: {number} of 16 points are kept in {path}" in "".join(caught.value.__notes__)
     # In one process the points before the first heavy one, of load 0.6, are there.
-    assert kept == 8 if n_jobs == 1 else kept < 16
+    assert number == 8 if n_jobs == 1 else number < 16
     flag.unlink()
     same(run(path, outputs=outputs), whole)
 
@@ -657,7 +706,7 @@ def test_a_killed_sweep_resumed_equals_an_uninterrupted_one(tmp_path, whole, bac
     command = [sys.executable, "-c", WAITS.format(points=4) + code, __file__, str(path), backend]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     with subprocess.Popen(command, env=environment, start_new_session=True) as process:
-        assert stop_at(process, path, 4, signal.SIGKILL) == -signal.SIGKILL
+        assert stop_at(process, path, signal.SIGKILL) == -signal.SIGKILL
     assert points_kept(path) == 4
     require_nobody_left(process.pid)
     with backend_of(backend, processes=False):
@@ -667,15 +716,22 @@ def test_a_killed_sweep_resumed_equals_an_uninterrupted_one(tmp_path, whole, bac
 def die(instance, policy, rng, flag):
     """``draw``, but the worker dies at the last load while there is a flag, once all else is recorded."""
     if instance.loads[0] > 0.7 and flag.exists():
-        wait_for(lambda: points_kept(flag.parent / "c") >= 12, "the points before the last load")
+        wait_for((flag.parent / "twelve").exists, "the points before the last load")
         os._exit(3)
     return draw(instance, policy, rng)
 
 
 @pytest.mark.parametrize("backend", ["loky", pytest.param("dask", marks=pytest.mark.long)])
-def test_a_worker_that_dies_loses_nothing_else(tmp_path, whole, backend):
+def test_a_worker_that_dies_loses_nothing_else(tmp_path, whole, backend, monkeypatch):
     path, flag = tmp_path / "c", tmp_path / "flag"
     flag.touch()
+
+    def write(self, key, text, write=Checkpoint.write):
+        write(self, key, text)
+        if self.kept == 12:
+            (tmp_path / "twelve").touch()
+
+    monkeypatch.setattr(Checkpoint, "write", write)
     outputs = partial(die, flag=flag)
     with backend_of(backend), pytest.raises(SweepInterrupted, match="as when a worker dies") as caught:
         run(path, outputs=outputs, n_jobs=2)
@@ -686,7 +742,7 @@ def test_a_worker_that_dies_loses_nothing_else(tmp_path, whole, backend):
     assert not done[12:].all()
     assert "load=0.8" in str(caught.value)
     assert f"{done.sum()} of 16 points are done" in str(caught.value)
-    assert path.read_bytes().count(b"\n") == 1 + done.sum()
+    assert points_kept(path) == done.sum()
     np.testing.assert_array_equal(partly.scalar.values.ravel()[done], whole.scalar.values.ravel()[done])
     assert np.isnan(partly.scalar.values.ravel()[~done]).all()
     flag.unlink()
@@ -719,7 +775,7 @@ class Terminal(io.StringIO):
 
 def test_progress_goes_to_standard_error_with_the_remaining_time(tmp_path, monkeypatch, recorded):
     path = tmp_path / "c"
-    path.write_bytes(b"".join(recorded.splitlines(keepends=True)[:13]))
+    without(path, recorded, range(12, 16))
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     run(path)

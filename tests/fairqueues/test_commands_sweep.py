@@ -80,7 +80,7 @@ def test_a_killed_sweep_goes_on_and_gives_the_same_file(place, backend, monkeypa
     path = place / f"{backend}.nc.part"
     options = ["--out", out.name, "--jobs", "2", "--backend", backend]
     with start(place, *options, before=WAITS.format(points=3)) as process:
-        assert stop_at(process, path, 3, signal.SIGKILL) == -signal.SIGKILL
+        assert stop_at(process, path, signal.SIGKILL) == -signal.SIGKILL
     assert points_kept(path) == 3
     # Nobody computes on, or waits, for a process that is gone.
     require_nobody_left(process.pid)
@@ -98,7 +98,7 @@ def test_a_killed_sweep_goes_on_and_gives_the_same_file(place, backend, monkeypa
 def test_ctrl_c_says_what_is_kept(place, monkeypatch):
     path = place / "kept"
     with start(place, "--checkpoint", "kept", "--csv", before=WAITS.format(points=3)) as process:
-        assert stop_at(process, path, 3, signal.SIGINT) == 130
+        assert stop_at(process, path, signal.SIGINT) == 130
         errors = process.stderr.read()
     assert points_kept(path) == 3
     assert errors.count("\n") == 1

@@ -1,0 +1,171 @@
+"""Long work that survives a kill: finished pieces in one file of SQLite, each there whole or not at all.
+
+The file tells which work it belongs to (its settings) and holds a text for each finished piece. A process
+that is killed, or a disk that is full, loses what was being written and nothing before. Until the file is
+closed the last pieces may stand beside it, in a file with ``-wal`` behind its name, from where SQLite takes
+them at the next opening.
+
+While it is open no other process can use it. A file of another kind is refused and left as it is; so is one
+that was changed by anybody else: each piece carries a digest of itself and the settings.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import reprlib
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn, Self
+
+from fairness.errors import ModelError
+
+__all__ = ["Checkpoint"]
+
+_APPLICATION = 0x66712031
+"""What SQLite writes into the head of our files."""
+
+
+class Checkpoint:
+    """An open checkpoint, which no other process can use.
+
+    Parameters
+    ----------
+    path : path
+        Made if it does not exist.
+    kind : str
+        Whose pieces it holds, such as "sweep".
+    argument : str
+        What messages call the path.
+
+    Attributes
+    ----------
+    settings : dict or None
+        What the pieces depend on; None in a new file, until :meth:`begin`.
+    pieces : dict of str to str
+        Those that the file had when it was opened.
+    kept : int
+        How many pieces it has now.
+
+    Raises
+    ------
+    ModelError
+        If the path cannot be read and written, is in use, was changed by others, or is of another kind.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with Checkpoint(f"{folder}/sums", "sum", "path") as first:
+    ...         first.begin({"to": 10})
+    ...         first.write("1 to 5", "15")
+    ...     with Checkpoint(f"{folder}/sums", "sum", "path") as again:
+    ...         again.settings, again.pieces
+    ({'to': 10}, {'1 to 5': '15'})
+    """
+
+    def __init__(self, path: Any, kind: str, argument: str) -> None:
+        if not isinstance(path, str | os.PathLike):
+            raise ModelError.of(argument, f"must be a path; got {path!r}")
+        self.path, self._kind, self._argument = Path(path), kind, argument
+        self.settings: dict[str, Any] | None = None
+        self.pieces: dict[str, str] = {}
+        if self.path.exists() and not self.path.is_file():
+            self._fail(
+                "cannot write", "it is no file; name a file in a directory that exists and is writable"
+            )
+        try:
+            # What is committed here is committed: no transactions behind the scenes, no wait for a lock.
+            self._file = sqlite3.connect(self.path, timeout=0, isolation_level=None)
+        except sqlite3.Error as error:
+            self._fail("cannot write", f"{error}; give a path in a directory that exists and is writable")
+        try:
+            self._open()
+        except BaseException as error:
+            self._file.close()
+            if isinstance(error, sqlite3.Error):
+                self._refuse(error)
+            raise
+        self.kept = len(self.pieces)
+
+    def begin(self, settings: Mapping[str, Any]) -> None:
+        """Say what the pieces depend on; all of it must agree with what an existing file says."""
+        now = json.loads(json.dumps(settings))
+        if self.settings is None:
+            try:
+                self._file.execute("INSERT INTO settings VALUES (?)", (json.dumps(now),))
+            except sqlite3.Error as error:
+                self._file.close()
+                self._fail("cannot write", f"{error}; make room, or give another path")
+            self.settings = now
+        for name in {**now, **self.settings}:
+            before, here = self.settings.get(name), now.get(name)
+            if before != here:
+                self._fail(
+                    "",
+                    f"belongs to another {self._kind}: {name} was {reprlib.repr(before)} there and is "
+                    f"{reprlib.repr(here)} here; give the same arguments or another path",
+                )
+
+    def write(self, key: str, text: str) -> None:
+        """Keep a piece; OSError if the disk takes no more."""
+        try:
+            self._file.execute("INSERT INTO pieces VALUES (?, ?, ?)", (key, text, self._digest(key, text)))
+        except sqlite3.Error as error:
+            raise OSError(str(error)) from error
+        self.kept += 1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def _open(self) -> None:
+        run = self._file.execute
+        run("PRAGMA locking_mode = EXCLUSIVE")
+        tables = run("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        mark = run("PRAGMA application_id").fetchone()[0]
+        if tables and mark != _APPLICATION:
+            self._fail("", f"is no checkpoint of {self._kind}s, and it is left as it is; give another path")
+        # Pieces reach the operating system one by one, and the disk now and then.
+        run("PRAGMA journal_mode = WAL")
+        run("PRAGMA synchronous = NORMAL")
+        run("BEGIN EXCLUSIVE")
+        if not tables:
+            run(f"PRAGMA application_id = {_APPLICATION}")
+            run("CREATE TABLE kind (name TEXT)")
+            run("CREATE TABLE settings (text TEXT)")
+            run("CREATE TABLE pieces (key TEXT PRIMARY KEY, text TEXT, digest TEXT)")
+            run("INSERT INTO kind VALUES (?)", (self._kind,))
+        run("COMMIT")
+        if run("SELECT name FROM kind").fetchall() != [(self._kind,)]:
+            self._fail("", f"is no checkpoint of {self._kind}s, and it is left as it is; give another path")
+        if run("PRAGMA integrity_check").fetchone() != ("ok",):
+            raise sqlite3.DatabaseError("its pages do not fit together")
+        found = run("SELECT text FROM settings").fetchone()
+        self.settings = None if found is None else json.loads(found[0])
+        for key, text, digest in run("SELECT key, text, digest FROM pieces ORDER BY rowid"):
+            if digest != self._digest(key, text):
+                self._fail("", "was changed after it was written; delete it, or give another path")
+            self.pieces[key] = text
+
+    def _digest(self, key: str, text: str) -> str:
+        told = json.dumps([self._kind, self.settings, key, text])
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+    def _refuse(self, error: sqlite3.Error) -> NoReturn:
+        code = getattr(error, "sqlite_errorname", "")
+        if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            self._fail("", "is in use by another process; wait for it or give another path")
+        if code.startswith(
+            ("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_FULL", "SQLITE_PERM")
+        ):
+            self._fail("cannot write", f"{error}; make room, or give a path in a directory that is writable")
+        self._fail("", f"is damaged, or is no checkpoint of {self._kind}s ({error}); give another path")
+
+    def _fail(self, verb: str, said: str) -> NoReturn:
+        told = f": {verb} {self.path}: {said}" if verb else f": {self.path} {said}"
+        raise ModelError.of(self._argument, told) from None
