@@ -183,7 +183,9 @@ def sweep(
         if checkpoint is not None:
             store = stack.enter_context(Checkpoint(checkpoint, "sweep", "checkpoint"))
             # Without a seed the file has it.
-            seed = _state(root) if rng is not None or store.settings is None else store.settings.get("rng")
+            seed: Any = _state(root)
+            if rng is None and store.settings is not None:
+                seed = store.settings.get("rng")
             store.begin({**_identity(model, grid, outputs, common_streams), "rng": seed})
             entropy, key, size = seed
             root = np.random.SeedSequence(entropy, spawn_key=key, pool_size=size)

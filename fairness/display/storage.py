@@ -34,7 +34,7 @@ import pandas as pd
 from fairness.errors import ModelError
 from fairness.versions import version
 
-__all__ = ["read", "write"]
+__all__ = ["dumps", "loads", "read", "write"]
 
 FORMAT = "fairqueues result, 1"
 PACKAGES = ("capacity", "fairness", "fairqueues", "proofs", "queueing")
@@ -54,8 +54,7 @@ def write(result: Any, path: str | os.PathLike[str]) -> None:
         If it holds what a file cannot hold, or the path cannot be written.
     """
     target = _checked(path)
-    writer = _Writer()
-    body = {"result": writer.value(result), "parts": writer.parts}
+    body = _told(result)
     head = {"format": FORMAT, "version": version(), "digest": _digest(body)}
     data = json.dumps(head | body).encode()
     if target.suffix == ".gz":
@@ -104,7 +103,7 @@ def read(path: str | os.PathLike[str]) -> Any:
         if document["digest"] != _digest(body):
             raise ValueError("it was changed after it was written")
         written = document["version"]
-        return _Reader(body["parts"]).value(body["result"])
+        return _restored(body)
     except _UnknownError as error:
         raise ModelError(
             f"path: {str(source)!r} was written by fairqueues {written}, and this is {version()}, where "
@@ -117,6 +116,38 @@ def read(path: str | os.PathLike[str]) -> Any:
             f"path: {str(source)!r} is no result that save() wrote, or is damaged "
             f"({type(error).__name__}: {error!s:.200}); save the result again"
         ) from None
+
+
+def dumps(result: Any) -> str:
+    """An object of this project as text, for a place that knows where its texts come from.
+
+    Raises
+    ------
+    ModelError
+        If it holds what a file cannot hold.
+    """
+    return json.dumps(_told(result))
+
+
+def loads(text: str) -> Any:
+    """The object that this version told by :func:`dumps`.
+
+    Examples
+    --------
+    >>> from fairness.properties.changes.changed_model import Leave
+    >>> loads(dumps(Leave((1,))))
+    Leave(users=(1,))
+    """
+    return _restored(json.loads(text))
+
+
+def _told(result: Any) -> dict[str, Any]:
+    writer = _Writer()
+    return {"result": writer.value(result), "parts": writer.parts}
+
+
+def _restored(body: dict[str, Any]) -> Any:
+    return _Reader(body["parts"]).value(body["result"])
 
 
 def _checked(path: Any) -> Path:

@@ -76,6 +76,9 @@ class Checkpoint:
             self._fail(
                 "cannot write", "it is no file; name a file in a directory that exists and is writable"
             )
+        if not _is_database(self.path):
+            self._fail("", f"is no checkpoint of {kind}s, and it is left as it is; give another path")
+        new = not self.path.exists()
         try:
             # What is committed here is committed: no transactions behind the scenes, no wait for a lock.
             self._file = sqlite3.connect(self.path, timeout=0, isolation_level=None)
@@ -85,6 +88,8 @@ class Checkpoint:
             self._open()
         except BaseException as error:
             self._file.close()
+            if new:
+                self.path.unlink(missing_ok=True)
             if isinstance(error, sqlite3.Error):
                 self._refuse(error)
             raise
@@ -169,3 +174,12 @@ class Checkpoint:
     def _fail(self, verb: str, said: str) -> NoReturn:
         told = f": {verb} {self.path}: {said}" if verb else f": {self.path} {said}"
         raise ModelError.of(self._argument, told) from None
+
+
+def _is_database(path: Path) -> bool:
+    """Whether SQLite made the file, or may make it: it would overwrite a file of a single byte."""
+    try:
+        with path.open("rb") as file:
+            return file.read(16) in (b"", b"SQLite format 3\0")
+    except OSError:  # SQLite says what is wrong with it
+        return True

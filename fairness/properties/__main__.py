@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--domain", choices=DOMAINS, default="positive", help="may demands be zero?")
     parser.add_argument("--policies", nargs="+", metavar="NAME", help=f"any of {', '.join(POLICIES)}")
     parser.add_argument("--properties", nargs="+", metavar="NAME", help="names or keys (default: all)")
-    parser.add_argument("--out", metavar="FILE", help="JSON file; an interrupted audit goes on from it")
+    parser.add_argument("--out", metavar="FILE", help="keep finished cells here, and go on from there")
     parser.add_argument("--brief", action="store_true", help="tables only, no witnesses")
     given = parser.parse_args(arguments)
     spelled(sys.stdout, sys.stderr)

@@ -18,9 +18,9 @@ from capacity.boundaries.growth_tests import simulation_test
 from capacity.studies.instability import RandomSystems, search_instability
 from fairness import DRF, AssetFair, Cluster, Problem, ProportionalFair, audit, distributed_psdsf
 from fairness.arguments.validation import A_GENERATOR, entropy_of, generator
+from fairness.display.storage import dumps, loads
 from fairness.indivisible import fill_cluster, fill_tasks, repeat_filling
 from fairness.properties import property_named, search
-from fairness.properties.counterexamples.witness_io import result_from_dict, result_to_dict
 from fairness.timed.tdrf import integer_tdrf
 from fairness.timed.timeline import timeline
 from queueing import System, fluid_verdict, simulate, simulate_jobs, simulate_tasks
@@ -173,7 +173,7 @@ def test_what_reports_in_its_own_way() -> None:
     again = audit([DRF()], ["SI"], budget=20, rng=one.entropy)
     assert _plain(one.cells) == _plain(again.cells)
     cell = one.cells["DRF", "sharing incentive"]
-    assert result_from_dict(result_to_dict(cell)).entropy == cell.entropy
+    assert loads(dumps(cell)).entropy == cell.entropy
     assert search(DRF(), property_named("SI"), budget=20, rng=cell.entropy).best == cell.best
     assert Simulated(DRF(), rng=3).rng == 3
 

@@ -3,14 +3,11 @@ r"""Changes of a model: a lie, a departure, an arrival, more capacity, other uni
 A change is a recipe in absolute terms ("class 1 claims (16, 8)"), so that it can be made again on a model
 that a search has altered. Exact entries stay exact. Servers that no class can use after the change drop out
 of the cluster; the others keep their names.
-
-:meth:`to_dict` and :func:`change_from_dict` write a change as JSON: integers and fractions as strings, floats
-as numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -33,15 +30,13 @@ from fairness.properties.changes.parts import (
     mapped,
     nearby,
     only,
-    plain,
     set_fields,
-    unplain,
     without,
 )
 from fairness.properties.protocol.arithmetic import as_given, given_gamma, row_text, shown
 from fairness.properties.protocol.property import Change, Model
 
-__all__ = ["Grow", "Join", "Leave", "Lie", "Units", "change_from_dict"]
+__all__ = ["Grow", "Join", "Leave", "Lie", "Units"]
 
 
 @dataclass(frozen=True)
@@ -80,10 +75,6 @@ class Leave(Change):
     def neighbours(self, model: Model, rng: np.random.Generator) -> Iterator[Leave]:
         """The departure of another class."""
         yield from (Leave((n,)) for n in range(model.n_classes) if (n,) != self.users)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON."""
-        return {"kind": self.kind, "users": list(self.users)}
 
 
 @dataclass(frozen=True)
@@ -137,10 +128,6 @@ class Join(Change):
         for n in range(model.n_classes):
             if n not in self.users:
                 yield Join(tuple(sorted((*self.users, n))))
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON."""
-        return {"kind": self.kind, "users": list(self.users)}
 
 
 @dataclass(frozen=True)
@@ -215,10 +202,6 @@ class Grow(Change):
                             ((sum(v > 0 for v in amounts), length(amounts)), replace(self, amounts=amounts))
                         )
         yield from (change for _, change in sorted(found, key=lambda pair: pair[0]))
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON."""
-        return {"kind": self.kind, "amounts": plain(self.amounts), "server": self.server}
 
     def _grown(self, row: Sequence[Number]) -> list[Number]:
         return [entry(c) + v for c, v in zip(row, self.amounts, strict=True)]
@@ -318,45 +301,8 @@ class Units(Change):
                         found.append(((sum(v != 1 for v in both), length(both)), change))
         yield from (change for _, change in sorted(found, key=lambda pair: pair[0]))
 
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON."""
-        return {"kind": self.kind, "resources": plain(self.resources), "tasks": plain(self.tasks)}
-
     def validate(self, model: Model) -> None:
         """Refuse another number of resources or of classes."""
         for name, size in (("resources", model.n_resources), ("tasks", model.n_classes)):
             if len(getattr(self, name)) != size:
                 raise ModelError(f"{name} must have {size} factors; got {len(getattr(self, name))}")
-
-
-_KINDS: dict[str, type[Change]] = {
-    "lie": Lie,
-    "leave": Leave,
-    "join": Join,
-    "add capacity": Grow,
-    "units": Units,
-}
-
-
-def change_from_dict(data: Mapping[str, Any]) -> Change:
-    """Read a change that :meth:`to_dict` wrote.
-
-    Raises
-    ------
-    ModelError
-        If the kind is unknown or an argument is.
-
-    Examples
-    --------
-    >>> change_from_dict({"kind": "lie", "users": [0], "demands": [["16", "1/2"]], "eligible": None})
-    Lie(users=(0,), demands=((16, Fraction(1, 2)),), eligible=None)
-    """
-    arguments = dict(data)
-    kind = arguments.pop("kind", None)
-    if kind not in _KINDS:
-        raise ModelError(f"unknown kind of change {kind!r}; choose from {', '.join(map(repr, _KINDS))}")
-    read = {name: unplain(value) for name, value in arguments.items()}
-    try:
-        return _KINDS[kind](**read)
-    except TypeError as error:
-        raise ModelError(f"wrong arguments for a change of kind {kind!r}: {error}") from None

@@ -17,7 +17,6 @@ from fairness.properties.changes.parts import (
     entry,
     length,
     nearby,
-    plain,
     rebuilt,
     set_fields,
     without,
@@ -166,15 +165,6 @@ class Lie(Change):
                     )
                     found.append(((apart, 0), replace(self, eligible=lists)))
         yield from (lie for _, lie in sorted(found, key=lambda pair: pair[0]))
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON."""
-        return {
-            "kind": self.kind,
-            "users": list(self.users),
-            "demands": None if self.demands is None else [plain(row) for row in self.demands],
-            "eligible": None if self.eligible is None else [list(row) for row in self.eligible],
-        }
 
 
 def _rows(name: str, rows: Any, liars: int) -> tuple[Any, ...] | None:

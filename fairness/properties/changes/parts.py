@@ -27,10 +27,8 @@ __all__ = [
     "mapped",
     "nearby",
     "only",
-    "plain",
     "rebuilt",
     "set_fields",
-    "unplain",
     "without",
 ]
 
@@ -167,20 +165,3 @@ def length(row: Iterable[Number]) -> float:
 def without(values: tuple[Any, ...], k: int) -> tuple[Any, ...]:
     """All but one of the values."""
     return values[:k] + values[k + 1 :]
-
-
-def plain(row: Iterable[Number]) -> list[str | float]:
-    """A row for JSON: integers and fractions as strings, floats as they are."""
-    return [v if isinstance(v, float) else str(v) for v in row]
-
-
-def unplain(value: Any) -> Any:
-    """Read what :func:`plain` wrote, and the lists around it."""
-    if isinstance(value, list | tuple):
-        return tuple(unplain(v) for v in value)
-    if not isinstance(value, str):
-        return value
-    try:
-        return entry(Fraction(value))
-    except (ValueError, ZeroDivisionError):
-        raise ModelError(f"{value!r} is no number; write integers and fractions as '3' or '1/3'") from None

@@ -20,9 +20,8 @@ import json
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import joblib
@@ -34,13 +33,14 @@ from fairness.display.drawing import given_axes
 from fairness.display.lettering import label
 from fairness.display.notebook import notebook_html
 from fairness.display.result import Result
+from fairness.display.storage import dumps, loads
 from fairness.errors import ModelError
+from fairness.machine.checkpoint import Checkpoint
 from fairness.machine.workers import attended
 from fairness.properties.counterexamples.exploring import witness_size
 from fairness.properties.counterexamples.result import SearchResult
 from fairness.properties.counterexamples.search import check_budget, exact_verdict, search
 from fairness.properties.counterexamples.sketches import check_domain
-from fairness.properties.counterexamples.witness_io import result_from_dict, result_to_dict
 from fairness.properties.definitions.catalogue import PROPERTIES, property_named
 from fairness.properties.protocol.property import Property, Witness, division_of
 from fairness.protocol.cluster_policy import ClusterPolicy
@@ -188,8 +188,8 @@ def audit(
     progress : bool
         Show a bar on standard error, if that is a terminal.
     resume : path, optional
-        JSON file. It is written after each finished cell, whole or not at all, and cells that it already
-        has are not searched again. Cells are known by the names of policy and property: after a change of a
+        File that takes each cell as it ends (:mod:`fairness.machine.checkpoint`); cells that it already has
+        are not searched again. Cells are known by the names of policy and property: after a change of a
         policy of your own, use another file.
 
     Returns
@@ -199,8 +199,8 @@ def audit(
     Raises
     ------
     ModelError
-        If a policy or a property is none or unknown; or if the file to resume is no audit table or was made
-        with another budget, seed, domain or version.
+        If a policy or a property is none or unknown; or if the file to resume belongs to other work, cannot
+        be written or was edited, or was made with another budget, seed, domain or version.
 
     Examples
     --------
@@ -227,24 +227,26 @@ def audit(
         "version": f"{version('fairqueues')}/{_FORMAT}",
     }
     start = time.perf_counter()
-    path = None if resume is None else _path(resume)
     cells: dict[Key, SearchResult] = {}
-    if path is not None and path.exists():
-        before, cells = _load(path)
-        _check_settings(path, before, settings)
     wanted = [(p, q) for q in props for p in asked]
-    # Cells that take long come first, so that no process is left alone with one at the end.
-    missing = sorted(
-        (key for key in wanted if key not in cells),
-        key=lambda key: (not isinstance(asked[key[0]], ClusterPolicy), not props[key[1]].compares),
-    )
-    run = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1, **attended())
-    jobs = (joblib.delayed(_cell)(asked[p], props[q], settings) for p, q in missing)
-    bar = tqdm(run(jobs), total=len(missing), desc="audit", unit="cell", disable=None if progress else True)
-    for result in bar:
-        cells[result.policy, result.property] = result
-        if path is not None:
-            _write(path, settings, cells)
+    with ExitStack() as stack:
+        store = None
+        if resume is not None:
+            store = stack.enter_context(Checkpoint(resume, "audit", "resume"))
+            store.begin(settings)
+            cells = {(cell.policy, cell.property): cell for cell in map(loads, store.pieces.values())}
+        # Cells that take long come first, so that no process is left alone with one at the end.
+        missing = sorted(
+            (key for key in wanted if key not in cells),
+            key=lambda key: (not isinstance(asked[key[0]], ClusterPolicy), not props[key[1]].compares),
+        )
+        run = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1, **attended())
+        jobs = (joblib.delayed(_cell)(asked[p], props[q], settings) for p, q in missing)
+        shown = None if progress else True
+        for result in tqdm(run(jobs), total=len(missing), desc="audit", unit="cell", disable=shown):
+            cells[result.policy, result.property] = result
+            if store is not None:
+                store.write(json.dumps([result.policy, result.property]), dumps(result))
     table = {key: cells[key] for key in wanted}
     contradictions = _settle(table, asked, props)
     return AuditTable(
@@ -359,73 +361,3 @@ def _transferred(witness: Witness, prop: Property, policy: Any) -> Witness | Non
         if not finding.holds:
             return Witness(witness.policy, prop.name, model, change, finding, before, after)
     return None
-
-
-# --- files ---------------------------------------------------------------------------------------------
-
-
-def _write(
-    path: Path,
-    settings: Mapping[str, Any],
-    cells: Mapping[Key, SearchResult],
-) -> None:
-    """Write whole or not at all."""
-    data: dict[str, Any] = {
-        "settings": dict(settings),
-        "cells": [result_to_dict(cell) for cell in cells.values()],
-    }
-    text = json.dumps({**data, "digest": _digest(data)}, indent=1, ensure_ascii=False)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        os.replace(draft, path)
-    except OSError as error:
-        kept = "; what was written there before is kept" if path.exists() else ""
-        raise ModelError(
-            f"cannot write the audit table {path}: {error.strerror or error}{kept}; make room, or give "
-            "another path"
-        ) from None
-    finally:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
-
-
-def _digest(data: Mapping[str, Any]) -> str:
-    """Of all that a file says; a cell that somebody edited is no result of a search."""
-    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
-
-
-def _path(resume: Any) -> Path:
-    """The path to resume from, refused before a search rather than after it."""
-    if not isinstance(resume, str | os.PathLike):
-        raise ModelError(f"resume must be a path; got {resume!r}")
-    path = Path(resume)
-    if not path.parent.is_dir():
-        raise ModelError(f"resume: there is no directory {path.parent}; make it first")
-    return path
-
-
-def _load(path: Path) -> tuple[dict[str, Any], dict[Key, SearchResult]]:
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        if data.pop("digest") != _digest(data):
-            raise ValueError("it was changed after it was written")
-        results = [result_from_dict(cell) for cell in data["cells"]]
-        cells = {(cell.policy, cell.property): cell for cell in results}
-        return dict(data["settings"]), cells
-    except OSError as error:
-        raise ModelError(f"resume: cannot read {path}: {error}") from None
-    except (ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise ModelError(
-            f"resume: {path} is no audit table ({type(error).__name__}: {error}); "
-            "delete it or give another path"
-        ) from None
-
-
-def _check_settings(path: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    for name, value in now.items():
-        if before.get(name) != value:
-            raise ModelError(
-                f"resume: {path} was made with {name} {before.get(name)!r}, not {value!r}; "
-                "give the same settings or another path"
-            )

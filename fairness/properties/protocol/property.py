@@ -89,10 +89,6 @@ class Change(ABC):
     def text(self, model: Model) -> str:
         """In words, for a person: "class 1 claims (16, 8) instead of (16, 1)"."""
 
-    @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON, which ``change_from_dict`` reads."""
-
     def neighbours(self, model: Model, rng: np.random.Generator) -> Iterator[Change]:
         """Similar changes, for a local search and for shrinking; simpler ones first."""
         return iter(())

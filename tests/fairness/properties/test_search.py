@@ -44,9 +44,6 @@ class Double(Change):
         demands[self.users[0]][self.resource] *= self.factor
         return model.replaced(demands=demands)
 
-    def to_dict(self):
-        return {"kind": self.kind, "users": list(self.users)}
-
     def text(self, model):
         return (
             f"class {self.users[0] + 1} multiplies its claim on resource {self.resource + 1} by {self.factor}"
@@ -355,9 +352,6 @@ class Hide(Change):
         allowed = model.eligible.copy()
         allowed[self.users[0], 0] = False
         return model.replaced(eligible=allowed)
-
-    def to_dict(self):
-        return {"kind": self.kind, "users": list(self.users)}
 
     def text(self, model):
         return "hides the first server"
