@@ -58,6 +58,7 @@ from fairness.display.drawing import given_axes
 from fairness.display.lettering import label
 from fairness.display.result import Result
 from fairness.errors import ModelError
+from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.policy import Policy, policy_name
 from queueing.balanced.fairness import balanced_fairness
@@ -231,6 +232,8 @@ def heavy_traffic(
     tail: float = 1e-8,
     tolerance: float = 1e-8,
     max_states: int = 4_000_000,
+    progress: ProgressOption = None,
+    time_limit: float | None = None,
 ) -> HeavyTraffic:
     """Mean numbers of jobs times 1 - load on a ray, and their limits at load 1.
 
@@ -250,6 +253,8 @@ def heavy_traffic(
     mean_sizes : array_like of shape (n_classes,) or float, task-time per job
     tail, tolerance, max_states
         Of :func:`queueing.chain.stationary.stationary`; ``tail`` also of balanced fairness.
+    progress, time_limit
+        As in :func:`capacity.service_boundary`.
 
     Returns
     -------
@@ -260,7 +265,8 @@ def heavy_traffic(
     ModelError
         If an argument is wrong.
     NotConvergedError
-        If a chain is not solved, for instance because a policy is unstable below load 1.
+        If a chain is not solved, for instance because a policy is unstable below load 1; or if the time is
+        over, and ``best`` is the study of the policies done by then.
 
     Examples
     --------
@@ -288,23 +294,33 @@ def heavy_traffic(
     full = np.flatnonzero(relative >= 1.0 - FULL)
     shares = problem.task_shares[:, full]
     live = edge.loads > 0
-    queues = []
-    for policy in policies:
-        if isinstance(policy, str):
-            if policy != "balanced":
-                raise ModelError(f"a policy must be callable, or 'balanced'; got {policy!r}")
-            queues.append(_queue("balanced", edge, far, _balanced(edge, far, tail)))
-        else:
-            points = _chain(edge, policy, steps, tail, tolerance, max_states)
-            queues.append(_queue(policy_name(policy), edge, steps, points))
-    return HeavyTraffic(
-        problem,
-        frozen(edge.loads.copy()),
-        tuple(problem.resources[j] for j in full),
-        frozen(edge.loads * shares.sum(axis=1)),
-        bool(np.linalg.matrix_rank(shares[live]) == len(full)),
-        tuple(queues),
-    )
+    queues: list[ScaledQueue] = []
+
+    def found() -> HeavyTraffic:
+        return HeavyTraffic(
+            problem,
+            frozen(edge.loads.copy()),
+            tuple(problem.resources[j] for j in full),
+            frozen(edge.loads * shares.sum(axis=1)),
+            bool(np.linalg.matrix_rank(shares[live]) == len(full)),
+            tuple(queues),
+        )
+
+    try:
+        with watching(progress, time_limit), Task("heavy traffic", len(policies), "policies") as work:
+            for policy in policies:
+                if isinstance(policy, str):
+                    if policy != "balanced":
+                        raise ModelError(f"a policy must be callable, or 'balanced'; got {policy!r}")
+                    queues.append(_queue("balanced", edge, far, _balanced(edge, far, tail)))
+                else:
+                    points = _chain(edge, policy, steps, tail, tolerance, max_states)
+                    queues.append(_queue(policy_name(policy), edge, steps, points))
+                work.advance()
+    except (OutOfTime, KeyboardInterrupt) as stop:
+        best = found() if queues else None
+        raise stopped(stop, f"{len(queues)} of {len(policies)} policies are done", best) from None
+    return found()
 
 
 def _loads(name: str, given: Sequence[float]) -> FloatArray:

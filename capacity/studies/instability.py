@@ -50,6 +50,7 @@ from fairness.arguments.validation import Entropy, Seed, require_whole
 from fairness.display.drawing import bars
 from fairness.display.result import Result
 from fairness.errors import ModelError
+from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.policy import Policy, policy_name
 from fairness.testing import KINDS, random_problem
@@ -277,6 +278,8 @@ def search_instability(
     starts: int = 2,
     max_evaluations: int = 2000,
     theorems: bool = True,
+    progress: ProgressOption = None,
+    time_limit: float | None = None,
 ) -> InstabilitySearch:
     """Search systems inside the capacity region for fluid trajectories that do not drain.
 
@@ -293,6 +296,8 @@ def search_instability(
         Every system has its own generator, so the first systems of a longer search are the same.
     starts, max_evaluations, theorems
         Of :func:`queueing.fluid.verdict.fluid_verdict`.
+    progress, time_limit
+        As in :func:`capacity.service_boundary`.
 
     Returns
     -------
@@ -302,6 +307,8 @@ def search_instability(
     ------
     ModelError
         If an argument is wrong, or a system is overloaded.
+    NotConvergedError
+        If the time is over; ``best`` is the search of the systems done by then.
 
     Examples
     --------
@@ -311,19 +318,34 @@ def search_instability(
     """
     require_whole("n", n, 1)
     streams = spawn_streams(rng, n)
-    findings = []
-    for index, generator in enumerate(streams.generators):
-        system = draw(generator, index)
-        if system.overloaded.any():
-            raise ModelError(
-                f"draw gave a system of relative load {system.relative_loads.max():.6g} (number {index}); "
-                "every policy is unstable from 1 on: draw smaller loads"
-            )
-        verdict = fluid_verdict(
-            system, policy, starts=starts, rng=generator, max_evaluations=max_evaluations, theorems=theorems
-        )
-        findings.append(Finding(index, system, verdict, _found(verdict), _ratio(system, verdict)))
-    return InstabilitySearch(policy_name(policy), str(draw), tuple(findings), streams.entropy)
+    findings: list[Finding] = []
+
+    def found() -> InstabilitySearch:
+        return InstabilitySearch(policy_name(policy), str(draw), tuple(findings), streams.entropy)
+
+    try:
+        with watching(progress, time_limit), Task("the search for an instability", n, "systems") as work:
+            for index, generator in enumerate(streams.generators):
+                system = draw(generator, index)
+                if system.overloaded.any():
+                    raise ModelError(
+                        f"draw gave a system of relative load {system.relative_loads.max():.6g} (number "
+                        f"{index}); every policy is unstable from 1 on: draw smaller loads"
+                    )
+                verdict = fluid_verdict(
+                    system,
+                    policy,
+                    starts=starts,
+                    rng=generator,
+                    max_evaluations=max_evaluations,
+                    theorems=theorems,
+                )
+                findings.append(Finding(index, system, verdict, _found(verdict), _ratio(system, verdict)))
+                work.advance()
+    except (OutOfTime, KeyboardInterrupt) as stop:
+        best = found() if findings else None
+        raise stopped(stop, f"{len(findings)} of {n} systems are searched", best) from None
+    return found()
 
 
 def least_emptying_time(system: System, start: FloatArray) -> float:

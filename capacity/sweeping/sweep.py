@@ -92,7 +92,7 @@ def sweep(
     rng: Seed = None,
     errors: str = "record",
     common_streams: bool = False,
-    progress: bool = True,
+    progress: bool | None = None,
 ) -> xr.Dataset:
     """Evaluate outputs of a model at every point of a grid.
 
@@ -126,8 +126,8 @@ def sweep(
         the message in the variable ``error``, or an exception. Any other exception propagates.
     common_streams : bool
         Give the policies of one grid point the same stream (common random numbers).
-    progress : bool
-        Show a bar with the remaining time on standard error, if that is a terminal.
+    progress : bool, optional
+        Default: a bar with the remaining time, where standard error is a terminal; False: none.
 
     Returns
     -------
@@ -199,7 +199,7 @@ def sweep(
             initial=len(results.records),
             desc="sweep",
             unit="point",
-            disable=None if progress else True,
+            disable=True if progress is False else None,
         )
         stack.enter_context(bar)
         sent: set[int] = set()

@@ -5,8 +5,18 @@ import math
 import numpy as np
 import pytest
 
-from capacity import provision, service_boundary, service_region, stability_region
-from fairness import DRF, PSDSF, Cluster, ModelError, NotConvergedError, Problem
+from capacity import (
+    heavy_traffic,
+    packing_region,
+    policy_stability_region,
+    provision,
+    search_instability,
+    service_boundary,
+    service_region,
+    stability_region,
+)
+from capacity.studies.instability import RandomSystems
+from fairness import DRF, PSDSF, Cluster, ModelError, NotConvergedError, Problem, ProportionalFair
 from fairness.exact.double_description import enclose
 from fairness.machine.memory import Room
 from fairness.machine.work import OutOfTime, watching
@@ -171,6 +181,43 @@ def test_a_service_region_that_is_stopped_is_the_region_of_its_points(everything
     assert len(stop.value.best.points) == 12
     whole = service_region(problem, "bound", 0.2, points=20)
     assert 0.9 * whole.volume < stop.value.best.volume <= whole.volume
+
+
+class Enough(list):
+    """A watcher that presses Ctrl-C when one unit of some work is done."""
+
+    def __init__(self, what):
+        self.what = what
+
+    def __call__(self, progress):
+        if (progress.what, progress.done) == (self.what, 1):
+            raise KeyboardInterrupt
+
+
+def test_studies_that_are_stopped_bring_what_is_done(everything):
+    pool = Problem([[1], [1]], [1])
+    with pytest.raises(KeyboardInterrupt) as stop:
+        search_instability(
+            ProportionalFair(),
+            RandomSystems(3, 2),
+            5,
+            rng=1,
+            progress=Enough("the search for an instability"),
+        )
+    assert stop.value.__notes__ == ["1 of 5 systems are searched"]
+    assert len(stop.value.best.findings) == 1
+    policies = ["balanced", ProportionalFair()]
+    with pytest.raises(KeyboardInterrupt) as stop:
+        heavy_traffic(pool, [1, 3], policies, loads=[0.1, 0.2, 0.3, 0.4], progress=Enough("heavy traffic"))
+    assert [queue.policy for queue in stop.value.best.queues] == ["balanced"]
+    for ask in (
+        lambda: search_instability(ProportionalFair(), RandomSystems(3, 2), 5, time_limit=0),
+        lambda: heavy_traffic(pool, [1, 3], policies, time_limit=0),
+        lambda: policy_stability_region(pool, DRF(), points=5, time_limit=0),
+        lambda: packing_region(Cluster(DEMANDS[:4], SERVERS), time_limit=0).exact_facets,
+    ):
+        with pytest.raises(NotConvergedError, match="time_limit=0 seconds are over"):
+            ask()
 
 
 def test_facets_of_thirty_two_classes(everything):
