@@ -14,7 +14,7 @@ import pickle
 import pkgutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import FrozenInstanceError, dataclass, fields
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -266,6 +266,16 @@ def test_the_proofs_do_not_load_the_library_to_show_a_verdict():
         "assert not any(m.split('.')[0] in ('fairness', 'pandas') for m in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE)
+
+
+@every_result
+def test_is_frozen(name):
+    if name == "DeadlineController":  # it learns
+        return
+    result = made(name)
+    for field in fields(result):
+        with pytest.raises(FrozenInstanceError):
+            setattr(result, field.name, None)
 
 
 @every_result

@@ -201,10 +201,8 @@ class Provision(Result):
     def plot(self, ax: Axes | None = None) -> Axes:
         """Bars: service rate of each class; lines: its target."""
         names, title = self.problem.job_classes, f"Provision ({self.method}): cost {self.cost:.6g}"
-        ax = bars(ax, names, self.service_rates, ylabel="service rate (lines: targets)", title=title)
-        places = np.arange(len(names))
-        ax.hlines(self.minimum_service_rates, places - 0.4, places + 0.4, color="black")
-        return ax
+        text, marks = "service rate (lines: targets)", self.minimum_service_rates
+        return bars(ax, names, self.service_rates, marks=marks, ylabel=text, title=title)
 
 
 def provision(

@@ -13,7 +13,7 @@ from fairness.display.lettering import label
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["bars", "given_axes", "sorted_curve", "stacked_bars", "stems"]
+__all__ = ["bars", "curves", "given_axes", "sorted_curve", "stacked_bars", "stems"]
 
 
 def given_axes(ax: Axes | None, **figure: Any) -> Axes:
@@ -29,12 +29,10 @@ def bars(
     values: ArrayLike,
     *,
     low: ArrayLike | None = None,
-    high: ArrayLike | None = None,
-    colour: str | None = None,
-    name: str = "",
+    marks: ArrayLike | None = None,
     **texts: str,
 ) -> Axes:
-    """One bar per name, with error bars from ``low`` to ``high`` (``high`` is ``low`` mirrored by default).
+    """One bar per name, with an error bar from ``low`` up as far again, and a line at ``marks``.
 
     ``texts`` are labels of the axes and a title. A value that is not finite has no bar; a bar whose interval
     is infinite is hatched.
@@ -44,13 +42,15 @@ def bars(
     errors, endless = None, np.zeros(centre.shape, dtype=bool)
     if low is not None:
         below = centre - np.asarray(low, dtype=float)
-        above = below if high is None else np.asarray(high, dtype=float) - centre
-        endless = np.isinf(below) | np.isinf(above)
-        errors = np.where(endless, 0.0, np.nan_to_num(np.clip([below, above], 0.0, None)))
+        endless = np.isinf(below)
+        errors = np.where(endless, 0.0, np.nan_to_num(np.clip(below, 0.0, None)))
     shown = np.where(np.isfinite(centre), centre, np.nan)
-    drawn = ax.bar(range(len(names)), shown, yerr=errors, capsize=4, color=colour, label=label(name) or None)
+    drawn = ax.bar(range(len(names)), shown, yerr=errors, capsize=4)
     for bar in (bar for bar, wide in zip(drawn, endless, strict=True) if wide):
         bar.set(hatch="//", alpha=0.6)
+    if marks is not None:
+        places = np.arange(len(names))
+        ax.hlines(np.asarray(marks, dtype=float), places - 0.4, places + 0.4, color="black")
     ticks = [label(one) for one in names]
     ax.set_xticks(range(len(names)), ticks)
     if sum(map(len, ticks)) > 40:
@@ -78,6 +78,17 @@ def stacked_bars(
     return ax
 
 
+def curves(ax: Axes | None, times: ArrayLike, values: ArrayLike, names: Sequence[str], **texts: str) -> Axes:
+    """One curve over time per name; values of shape (n_times, n_names)."""
+    ax = given_axes(ax)
+    for name, path in zip(names, np.asarray(values).T, strict=True):
+        ax.plot(times, path, label=label(name))
+    ax.set(**{"xlabel": "time", "xlim": (0, None), "ylim": (0, None)})
+    ax.set(**{key: label(text) for key, text in texts.items()})
+    ax.legend(fontsize="small")
+    return ax
+
+
 def stems(ax: Axes | None, laws: Sequence[ArrayLike], names: Sequence[str], **texts: str) -> Axes:
     """Laws of whole numbers, each as stems of its own colour, without ends whose mass is below 1e-4."""
     ax = given_axes(ax)
@@ -94,11 +105,11 @@ def stems(ax: Axes | None, laws: Sequence[ArrayLike], names: Sequence[str], **te
     return ax
 
 
-def sorted_curve(ax: Axes | None, values: ArrayLike, *, colour: str | None = None, **texts: str) -> Axes:
+def sorted_curve(ax: Axes | None, values: ArrayLike, **texts: str) -> Axes:
     """Many numbers in ascending order against the part of them that is no larger."""
     ax = given_axes(ax)
     ordered = np.sort(np.asarray(values, dtype=float).ravel())
     places = np.arange(len(ordered) + 1) / len(ordered)
-    ax.step(places, [ordered[0], *ordered], where="pre", color=colour)
+    ax.step(places, [ordered[0], *ordered], where="pre")
     ax.set(xlim=(0, 1), **{key: label(text) for key, text in texts.items()})
     return ax

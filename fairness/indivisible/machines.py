@@ -30,7 +30,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from fairness.display.drawing import bars
@@ -92,10 +91,8 @@ class Deviation(Result):
     def plot(self, ax: Axes | None = None) -> Axes:
         """Bars: dominant shares of whole tasks; lines: those of continuous DRF."""
         names = [f"class {n + 1}" for n in range(len(self.shares))]
-        ax = bars(ax, names, self.shares.astype(float), ylabel="dominant share (lines: continuous)")
-        places = np.arange(len(names))
-        ax.hlines(self.continuous.astype(float), places - 0.4, places + 0.4, color="black")
-        return ax
+        text = "dominant share (lines: continuous)"
+        return bars(ax, names, self.shares, marks=self.continuous, ylabel=text)
 
 
 def deviation(filling: TaskFilling | ClusterFilling) -> Deviation:

@@ -48,8 +48,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import float_array, model_array, require_whole
-from fairness.display.drawing import given_axes
-from fairness.display.lettering import label
+from fairness.display.drawing import curves
 from fairness.display.result import Result
 from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.memory import require_memory
@@ -146,13 +145,8 @@ class Transient(Result):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Mean jobs of every class against time."""
-        ax = given_axes(ax)
-        for name, means in zip(self.system.problem.job_classes, self.mean_jobs.T, strict=True):
-            ax.plot(self.times, means, label=label(name))
-        title = label(f"transient law under {self.policy}")
-        ax.set(xlabel="time", ylabel="mean jobs", title=title, ylim=(0, None))
-        ax.legend(fontsize="small")
-        return ax
+        names, title = self.system.problem.job_classes, f"transient law under {self.policy}"
+        return curves(ax, self.times, self.mean_jobs, names, ylabel="mean jobs", title=title)
 
 
 def transient(

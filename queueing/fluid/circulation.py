@@ -43,8 +43,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.validation import Entropy, Seed, entropy_of, float_array, generator, model_array
-from fairness.display.drawing import given_axes
-from fairness.display.lettering import label
+from fairness.display.drawing import curves
 from fairness.display.result import Result
 from fairness.errors import ModelError, NotConvergedError
 from fairness.evidence.pools import Certificate, bottleneck_certificate
@@ -141,13 +140,11 @@ class Circulation(Result):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Queue of every job at the first resource that it demands, against time."""
-        ax = given_axes(ax)
-        for i, name in enumerate(self.problem.job_classes):
-            j = int(np.argmax(self.problem.demands[i] > 0))
-            ax.plot(self.times, self.queues[:, i, j], label=label(f"{name} at {self.problem.resources[j]}"))
-        ax.set(xlabel="time", ylabel="queue (tasks)", xlim=(0, None), ylim=(0, None))
-        ax.legend()
-        return ax
+        first = np.argmax(self.problem.demands > 0, axis=1)
+        queues = self.queues[:, np.arange(len(first)), first]
+        pairs = zip(self.problem.job_classes, first, strict=True)
+        names = [f"{name} at {self.problem.resources[j]}" for name, j in pairs]
+        return curves(ax, self.times, queues, names, ylabel="queue (tasks)")
 
 
 def circulate(

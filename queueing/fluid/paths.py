@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from fairness.display.drawing import given_axes
-from fairness.display.lettering import label
+from fairness.display.drawing import curves
 from fairness.display.result import Result
 from fairness.model.problem import FloatArray
 from queueing.model.system import System
@@ -98,9 +97,5 @@ class Trajectory(Result):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Jobs of every class against time."""
-        ax = given_axes(ax)
-        for name, path in zip(self.system.problem.job_classes, self.counts.T, strict=True):
-            ax.plot(self.times, path, label=label(name))
-        ax.set(xlabel="time", ylabel="jobs", title=label(self.policy), xlim=(0, None), ylim=(0, None))
-        ax.legend()
-        return ax
+        names = self.system.problem.job_classes
+        return curves(ax, self.times, self.counts, names, ylabel="jobs", title=self.policy)

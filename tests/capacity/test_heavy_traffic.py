@@ -12,7 +12,6 @@ from queueing.balanced.duration_bound import duration_bound
 from queueing.model.system import System
 
 mpl.use("Agg")
-import matplotlib.pyplot as plt
 
 from capacity.studies import heavy_traffic as module
 
@@ -140,9 +139,6 @@ def test_conjecture_on_the_talks_matrix_and_drf_that_has_no_limit():
         assert (value <= (1 - u) * bound + 1e-9).all()
     assert "none seen: E[jobs] grows" in repr(study)
     assert len(study.limits()) == 6
-    figure, ax = plt.subplots()
-    assert study.plot(ax) is ax
-    plt.close(figure)
 
 
 def test_errors():

@@ -1,6 +1,5 @@
 """Allocation: what a person reads, and what the driver refuses."""
 
-import matplotlib
 import numpy as np
 import pytest
 
@@ -71,12 +70,3 @@ def test_summary_says_what_stops_a_class():
     assert wasteful[3].endswith("nothing")
     limited = allocate(Problem([[1], [1]], [9], limits=[2, 3]), DRF()).summary().splitlines()
     assert limited[2].endswith("limit")
-
-
-def test_plot_says_what_it_shows():
-    with matplotlib.rc_context({"backend": "Agg"}):
-        ax = allocate(POOL, DRF()).plot()
-    assert ax.get_title() == "DRF allocation"
-    assert ax.get_xlabel()
-    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["A: 3 tasks", "B: 2 tasks"]
-    matplotlib.pyplot.close(ax.figure)

@@ -323,13 +323,9 @@ def test_blocked_classes_grow():
     assert path.counts[-1, 0] == pytest.approx(0.0, abs=1e-9)
 
 
-def test_table_summary_and_plot():
+def test_table_and_summary():
     path = trajectory(System.with_load(CROSSED, BALANCED, 0.5), DRF(), [2, 1])
     frame = path.to_dataframe()
     assert frame.shape == path.counts.shape
     assert list(frame.columns) == ["class 1", "class 2"]
     assert "DRF fluid trajectory from (2, 1): all jobs gone at time" in repr(path)
-    ax = path.plot()
-    assert len(ax.lines) == 2
-    assert ax.get_ylabel() == "jobs"
-    mpl.pyplot.close("all")

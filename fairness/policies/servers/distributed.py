@@ -31,8 +31,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairness.arguments.validation import Entropy, FloatArray, Seed, entropy_of, generator
-from fairness.display.drawing import given_axes
-from fairness.display.lettering import label
+from fairness.display.drawing import curves
 from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.evidence.clusters import resource_division_certificate, server_usage
@@ -125,15 +124,10 @@ class DistributedRun(Result):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Tasks of each class over time."""
-        ax = given_axes(ax)
-        for n, name in enumerate(self.cluster.job_classes):
-            ax.plot(self.times, self.tasks[:, n], label=label(name))
+        texts = {"xlabel": "time (lines: classes come or go)", "title": "Servers that act on their own"}
+        ax = curves(ax, self.times, self.tasks, self.cluster.job_classes, ylabel="tasks", **texts)
         for time in self.changes[1:]:
             ax.axvline(time, color="0.7", linewidth=0.8, zorder=0)
-        ax.set(
-            xlabel="time (lines: classes come or go)", ylabel="tasks", title="Servers that act on their own"
-        )
-        ax.legend(fontsize="small")
         return ax
 
 
