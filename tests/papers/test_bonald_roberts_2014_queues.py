@@ -48,6 +48,8 @@ def test_mean_durations(load, traffic):
         assert law.tail_mass < 1e-9
         assert law.residual < 1e-11
         assert law.mean_durations == pytest.approx(expected, abs=HALF)
+        if policy.name == "PF":  # "close to balanced fairness", says the talk
+            assert law.mean_durations[0] == pytest.approx(balanced[0], rel=0.06)
 
 
 @pytest.mark.parametrize(("load", "traffic"), SERVICE_RATES)
@@ -63,9 +65,3 @@ def test_mean_service_rates(load, traffic):
 def test_drf_exceeds_the_bound_of_balanced_fairness():
     system = System.with_load(POOL, MIXES["balanced"], 0.9)
     assert np.all(stationary(system, DRF()).mean_durations > 2.7 * duration_bound(system).mean_durations)
-
-
-def test_proportional_fairness_is_close_to_balanced_fairness():
-    # A statement of the talk; within 6 % for the first class in all rows of the table.
-    for (load, traffic), (balanced, _, proportional, _) in DURATIONS.items():
-        assert abs(balanced[0] / proportional[0] - 1) < 0.06, (load, traffic)

@@ -34,12 +34,9 @@ def test_ps_dsf_places_41_tasks():
 def test_residual_ps_dsf_places_42_tasks(server_rule, ties):
     filling = fill_cluster(EXAMPLE, ResidualShare(), server_rule=server_rule, ties=ties, rng=0)
     assert filling.placement.tolist() == [[19, 2], [2, 19]]
-
-
-def test_42_is_the_most():
-    # Enumeration on one server; the other is its mirror image.
+    # No placement has more: all that fit on one server; the other is its mirror image.
     fits = {(a, b) for a in range(21) for b in range(31) if 5 * a + b <= 100 and a + 5 * b <= 30}
-    assert 2 * max(a + b for a, b in fits) == 42
+    assert filling.total == 2 * max(a + b for a, b in fits) == 42
 
 
 def test_best_fit_drf_fills_as_much_as_residual_ps_dsf():

@@ -14,6 +14,7 @@ from fairness.policies.servers.engines.resource_division import resource_divisio
 from fairness.policies.servers.psdsf import PSDSF
 from fairness.properties import property_named
 from fairness.testing import KINDS, random_cluster
+from proofs.definitions.servers.shares import Servers, is_psdsf
 
 # Theorem 1 holds up to the rounding of the last linear system or sweep: a few units of 1e-14 for these sizes.
 EXACT = 1e-12
@@ -37,24 +38,9 @@ BOTH_METHODS = pytest.mark.parametrize("policy", [PSDSF(), PSDSF(method="algorit
 
 
 def satisfies_theorem_1(demands, capacities, weights, placement):
-    """Theorem 1 over the rationals, by definition 6: every user has a bottleneck on every server."""
-    users, resources = range(len(demands)), range(len(capacities[0]))
-    tasks = [sum(row) for row in placement]
-    for i, capacity in enumerate(capacities):
-        usage = [sum(placement[n][i] * demands[n][r] for n in users) for r in resources]
-        if any(usage[r] > capacity[r] for r in resources):
-            return False
-        alone = [min(F(capacity[r]) / d[r] for r in resources if d[r]) for d in demands]
-        levels = [tasks[n] / alone[n] / weights[n] if alone[n] else None for n in users]
-        for n in users:
-            if alone[n] and not any(
-                demands[n][r]
-                and usage[r] == capacity[r]
-                and all(levels[p] <= levels[n] for p in users if placement[p][i] * demands[p][r])
-                for r in resources
-            ):
-                return False
-    return True
+    """Theorem 1 over the rationals: every user has a bottleneck on every server."""
+    cluster = {"demands": demands, "capacities": capacities, "weights": weights}
+    return is_psdsf(Servers.of(cluster), placement, "resource")
 
 
 @BOTH_METHODS

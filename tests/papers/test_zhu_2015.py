@@ -47,19 +47,10 @@ def test_experiment_exchange_at_t1():
 
 def test_experiment_exchange_at_t3_is_not_as_printed():
     """Printed: (0, .3, .9) for user 2 and (.1, 0, .5) for user 3."""
-    printed = np.array([tenths(0, 3, 9), tenths(1, 0, 5)])
     result = swapped(2, 3)
     assert result.holdings.tolist() == [tenths(0, 7, 5), tenths(5, 0, 2)]
-    assert result.holdings.tolist() != printed.tolist()
-    # The printed amounts of resource 3 are twice what the two brought, and more than there is.
-    assert printed.sum(axis=0)[2] == F(14, 10) > 1
-    assert result.contributions.sum(axis=0)[2] == F(7, 10)
-    # With what user 1 brought before it left it would still be too little.
-    assert sum(row[2] for row in CONTRIBUTIONS[:3]) == F(11, 10)
-    # If exchanges were for good, user 3 could have .5 from what user 2 got at t_1, but then user 2 has less.
-    given = np.array(tenths(0, 3, -3))
-    assert (np.array(CONTRIBUTIONS[2]) - given)[2] == printed[1, 2]
-    assert (swapped(1, 2).holdings[1] + given).tolist() == tenths(0, 6, 6) != printed[0].tolist()
+    # The printed amounts of resource 3 are twice what the two brought.
+    assert result.contributions.sum(axis=0)[2] == F(7, 10) == F(9 + 5, 10) / 2
 
 
 def test_experiment_exchange_at_t4_is_not_as_printed():
@@ -70,8 +61,6 @@ def test_experiment_exchange_at_t4_is_not_as_printed():
     assert other.holdings.tolist() == [tenths(0, 3, 9), tenths(1, 0, 3), tenths(6, 3, 0)]
     # .7 is all of resource 1 that the three brought, so user 3 would lose what it can use itself.
     assert result.contributions.sum(axis=0)[0] == F(7, 10)
-    assert DEMANDS[2][0] > 0
-    assert CONTRIBUTIONS[2][0] > 0
 
 
 def test_no_order_gives_the_printed_holdings_of_user_4():
@@ -82,43 +71,11 @@ def test_no_order_gives_the_printed_holdings_of_user_4():
     assert max(row[0] for row in gains) == F(6, 10)
 
 
-def test_no_single_rule_gives_all_printed_holdings():
-    """All that is unusable turned into one usable resource, without a partner: t_1 and user 4 fit."""
-
-    def converted(brought, usable, into):
-        held = [v if r in usable else F(0) for r, v in enumerate(brought)]
-        held[into] += sum(v for r, v in enumerate(brought) if r not in usable)
-        return held
-
-    uses = [[r for r, v in enumerate(row) if v > 0] for row in DEMANDS]
-    first, second, third, fourth = (
-        [converted(brought, usable, into) for into in usable]
-        for brought, usable in zip(CONTRIBUTIONS, uses, strict=True)
-    )
-    assert tenths(9, 2, 0) in first
-    assert tenths(0, 3, 9) in second
-    assert tenths(7, 2, 0) in fourth
-    assert third == [tenths(7, 0, 2), tenths(1, 0, 8)]
-    assert tenths(1, 0, 5) not in third
-    # Section 2.2 prints (.6, 0, .3) for the second user.
-    assert tenths(9, 0, 3) == converted(tenths(1, 8, 3), [0, 2], 0)
-
-
 # Sections 2.3 and 2.4: DRF and TDRF.
 
 
 def test_section_2_3_drf():
     assert allocate(POOL, DRF()).tasks.tolist() == [3, 2]
-
-
-def test_section_2_3_constraint_is_misprinted():
-    """x/9 = 3y/9 gives (27/7, 9/7); for the printed result (3, 2) it must be 2x/9 = 3y/9."""
-    # x = 3y in 2x + y = 9; then the CPUs, x + 3y = 54/7, are not the bottleneck.
-    y = F(9, 7)
-    assert 2 * (3 * y) + y == 9
-    assert 3 * y + 3 * y < 9
-    assert F(2 * 3, 9) == F(3 * 2, 9)
-    assert F(3, 9) != F(3 * 2, 9)
 
 
 @pytest.mark.parametrize(
@@ -224,10 +181,8 @@ def test_algorithm_2_stops_although_others_fit():
 
 
 def test_sharing_incentive_fails_for_late_users():
-    late = TDRF([3, 8])(POOL, [1, 1])[1]
-    alone = min(F(9, 2) / 3, F(9, 2) / 1)
-    assert alone == F(3, 2)
-    np.testing.assert_allclose(late, 1, rtol=1e-14)
+    # Half of the pool would run 3/2 tasks.
+    np.testing.assert_allclose(TDRF([3, 8])(POOL, [1, 1])[1], 1, rtol=1e-14)
 
 
 def test_dynamic_sharing_incentive_is_defined_the_wrong_way_round():

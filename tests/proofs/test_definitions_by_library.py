@@ -142,6 +142,8 @@ def test_dcdrf_is_that_of_the_library():
         # 1e-12: sums of a few rounded numbers.
         np.testing.assert_allclose(theirs.tasks, np.array(own.tasks(rows), dtype=float), rtol=1e-12)
         assert theirs.rounds == own.rounds
+        # Differences of numbers up to 1.
+        np.testing.assert_allclose(theirs.free, np.array(own.left, dtype=float), rtol=0, atol=1e-12)
 
 
 def test_edrf_is_that_of_the_library():

@@ -181,6 +181,23 @@ FROZEN = (
 )
 INTEGERS = {"largest": Size(1, 1, 2, "largest integer demand of the instances", deep=2)}
 
+
+def _numbers(question: Question) -> list[Step]:
+    machines, half = {"active": "a == 29/100", "idle": "i == 13/100"}, {"least": "s*2**24 == 1"}
+    million = {"tenants": "t == 10**6"}
+    pairs = million | {"pairs": "p == 128"}
+    told: list[tuple[str, dict[str, str], str]] = [
+        ("Of all machines 29 % and 13 % in 300 s are 1.4 % in 10 s.", machines, "(a + i)*10/300 == 14/1000"),
+        ("And 4.2 % in 30 s.", machines, "(a + i)*30/300 == 42/1000"),
+        ("128 pairs of 16 bytes each, every 10 s: less than 2 Gbps.", pairs, "t*p*16*8/10 < 2*10**9"),
+        ("With two numbers of 4 bytes a pair less than 1 Gbps.", pairs, "t*p*8*8/10 < 10**9"),
+        ("The least number of half precision is below a millionth.", half, "s < 1/10**6"),
+        ("But the next number to a millionth is more than 5 % away.", half, "s > 5/100/10**6"),
+        ("A tenth of a percentile are 1000 tenants.", million, "t/10/100 == 1000"),
+    ]
+    return [Step(says, Implication(question.kept(held), result), states=True) for says, held, result in told]
+
+
 STATEMENTS = (
     Statement(
         id="dcdrf-lemma-3-1",
@@ -290,5 +307,25 @@ STATEMENTS = (
         steps=_work_per_demand,
         remark="The lemma counts one operation per tenant and round; then it is true (dcdrf-lemma-3-2).",
         said=Said.READER,
+    ),
+    Statement(
+        id="dcdrf-numbers-of-the-text",
+        source=SOURCE,
+        place="Sections 2.2, 4.4 and 5.4, footnote 3",
+        words="Numbers of the text: churn in a control interval, load of the network, half precision, the "
+        "tenants of a tenth of a percentile.",
+        latex=r"\tfrac{29+13}{100}\cdot\tfrac{10}{300} = 1.4\,\%,\quad 2^{-24} < 10^{-6}",
+        hypotheses=(
+            Hypothesis("active", "29 % of the machines become active in five minutes"),
+            Hypothesis("idle", "13 % become idle"),
+            Hypothesis("tenants", "there are a million tenants"),
+            Hypothesis("pairs", "a tenant has up to 128 demands"),
+            Hypothesis("least", "the least positive number of half precision"),
+        ),
+        scope="these numbers",
+        steps=_numbers,
+        mutants=("active", "idle", "tenants", "pairs", "least"),
+        remark="The footnote counts 16 bytes for a pair, where 8 are enough; the caption of Figure 9 has .01 "
+        "percentile.",
     ),
 )
