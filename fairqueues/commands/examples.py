@@ -15,9 +15,9 @@ def examples(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Print this one.")] = None,
 ) -> None:
     """List the shipped scenarios, or print one to start from; every FILE may be such a name."""
+    from fairqueues.console.shipped import example
+    from fairqueues.console.shipped import examples as shipped
     from fairqueues.scenario import Scenario
-    from fairqueues.scenario.examples import example
-    from fairqueues.scenario.examples import examples as shipped
 
     if name is None:
         width = max(len(known) for known in shipped())

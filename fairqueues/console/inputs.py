@@ -27,8 +27,8 @@ __all__ = [
 
 def read(file: Path) -> Scenario:
     """The scenario of a file, or of the shipped example of that name; ScenarioError if it is wrong."""
+    from fairqueues.console.shipped import example, examples
     from fairqueues.scenario import Scenario
-    from fairqueues.scenario.examples import example, examples
 
     if str(file) == "-":
         return Scenario.parse(_standard_input(), "<standard input>")

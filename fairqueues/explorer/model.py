@@ -22,7 +22,7 @@ from fairness.model.problem import Problem
 from fairness.protocol.policy import Policy, policy_name
 from fairqueues.explorer.fields import FieldErrors, read_numbers
 from fairqueues.scenario.names import policy_spec
-from fairqueues.scenario.writing import toml
+from fairqueues.scenario.toml_text import toml
 from queueing.model.system import System
 
 __all__ = ["POLICIES", "State", "nice_above"]

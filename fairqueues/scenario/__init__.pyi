@@ -1,5 +1,5 @@
 from .scenario import Scenario
 from .sections import schema
-from .source_text import ScenarioError
+from .toml_text import ScenarioError
 
 __all__ = ["Scenario", "ScenarioError", "schema"]

@@ -19,7 +19,7 @@ from fairness.arguments.validation import FloatArray
 from fairqueues.scenario import names
 from fairqueues.scenario.reading import Place
 from fairqueues.scenario.sections import Document, Network, Traffic
-from fairqueues.scenario.source_text import Path, ScenarioError
+from fairqueues.scenario.toml_text import Path, ScenarioError
 
 __all__ = ["Built", "build_model", "build_policies", "build_system", "located"]
 

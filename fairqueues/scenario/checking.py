@@ -6,17 +6,15 @@ A scenario that passes can be computed with; what may still fail is a solver.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairness import Cluster
 from fairness.machine.memory import require_memory
 from fairqueues.scenario import names
 from fairqueues.scenario.building import located
-from fairqueues.scenario.source_text import Path
+from fairqueues.scenario.content import Content
 from fairqueues.scenario.sweeping import check_sweep
-
-if TYPE_CHECKING:
-    from fairqueues.scenario.scenario import Scenario
+from fairqueues.scenario.toml_text import Path
 
 __all__ = ["check_document"]
 
@@ -24,7 +22,7 @@ _ENTRY_BYTES = 16
 """Of one demand of one tenant: value, index, and its place in the transposed pattern."""
 
 
-def check_document(scenario: Scenario) -> None:
+def check_document(scenario: Content) -> None:
     """Refuse a scenario whose tables do not fit together.
 
     Raises
@@ -46,14 +44,14 @@ def check_document(scenario: Scenario) -> None:
             check(scenario, getattr(document, section))
 
 
-def _length(scenario: Scenario, path: Path, given: Any, count: int, per: str = "job classes") -> None:
+def _length(scenario: Content, path: Path, given: Any, count: int, per: str = "job classes") -> None:
     if isinstance(given, list) and len(given) != count:
         raise scenario.error(
             path, f"{path[-1]} has {len(given)} entries for {count} {per}; give one for each"
         )
 
 
-def _chain(scenario: Scenario, chain: Any) -> None:
+def _chain(scenario: Content, chain: Any) -> None:
     n_classes = scenario.model.n_classes
     _length(scenario, ("chain", "shape"), chain.shape, n_classes)
     if chain.shape is not None:
@@ -69,7 +67,7 @@ def _chain(scenario: Scenario, chain: Any) -> None:
         _ = scenario.stable_system
 
 
-def _simulation(scenario: Scenario, simulation: Any) -> None:
+def _simulation(scenario: Content, simulation: Any) -> None:
     for k, spec in enumerate(simulation.schedulers):
         with located(scenario.place, ("simulation", "schedulers", k)):
             names.scheduler_named(spec)
@@ -94,11 +92,11 @@ def _simulation(scenario: Scenario, simulation: Any) -> None:
                 raise scenario.error(("simulation", key), 'is for level = "jobs"; give events instead')
 
 
-def _fluid(scenario: Scenario, fluid: Any) -> None:
+def _fluid(scenario: Content, fluid: Any) -> None:
     _length(scenario, ("fluid", "start"), fluid.start, scenario.model.n_classes)
 
 
-def _region(scenario: Scenario, region: Any) -> None:
+def _region(scenario: Content, region: Any) -> None:
     path: Path = ("region", "minimum_service_rate")
     _length(scenario, path, region.minimum_service_rate, scenario.model.n_classes)
     if region.kind == "service":
@@ -121,7 +119,7 @@ def _region(scenario: Scenario, region: Any) -> None:
         )
 
 
-def _cloud(scenario: Scenario, cloud: Any) -> None:
+def _cloud(scenario: Content, cloud: Any) -> None:
     # Lengths lie between 2 and 128; their mean is at most that of the uniform law.
     entries = cloud.tenants * min(65, cloud.resources)
     with located(scenario.place, ("cloud", "tenants")):
@@ -132,7 +130,7 @@ def _cloud(scenario: Scenario, cloud: Any) -> None:
         )
 
 
-def _targets(scenario: Scenario, targets: Any) -> None:
+def _targets(scenario: Content, targets: Any) -> None:
     model = scenario.model
     if isinstance(model, Cluster):
         raise scenario.error(
@@ -145,7 +143,7 @@ def _targets(scenario: Scenario, targets: Any) -> None:
         raise scenario.error(("targets",), "needs [traffic]: loads, or arrival_rates")
 
 
-def _audit(scenario: Scenario, audit: Any) -> None:
+def _audit(scenario: Content, audit: Any) -> None:
     if audit.properties is None:
         return
     from fairness.properties import property_named

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from fairness.arguments.plain import near
 from fairqueues.scenario.sections import SECTIONS, Document
-from fairqueues.scenario.source_text import Path, ScenarioError, dotted, key_lines, syntax_line
+from fairqueues.scenario.toml_text import Path, ScenarioError, dotted, key_lines, syntax_line
 
 __all__ = ["Place", "read_document", "read_text"]
 

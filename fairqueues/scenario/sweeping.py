@@ -12,16 +12,14 @@ import math
 import re
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fairness.arguments.plain import near
 from fairqueues.scenario.building import build_model, build_system
+from fairqueues.scenario.content import Content
 from fairqueues.scenario.sections import Document
-
-if TYPE_CHECKING:
-    from fairqueues.scenario.scenario import Scenario
 
 __all__ = ["SweptModel", "axis_values", "check_sweep", "dimension", "first_load"]
 
@@ -52,7 +50,7 @@ class SweptModel:
     Its ``repr`` tells the whole scenario, so that a checkpoint knows whether it belongs to it.
     """
 
-    scenario: Scenario
+    scenario: Content
 
     def __call__(self, **values: float) -> Any:
         """System at a point; a ModelError if there is none."""
@@ -81,7 +79,7 @@ def dimension(parameter: str) -> str:
     return word if word.isidentifier() else f"_{word}"
 
 
-def axis_values(scenario: Scenario) -> dict[str, list[float]]:
+def axis_values(scenario: Content) -> dict[str, list[float]]:
     """Values of each dimension of the sweep, as :func:`capacity.sweep` takes them."""
     return {dimension(key): _values(axis) for key, axis in scenario.section("sweep").over.items()}
 
@@ -99,7 +97,7 @@ def _values(axis: Any) -> list[float]:
     return [float(v) for v in np.linspace(float(axis.start), float(axis.stop), axis.number)]
 
 
-def check_sweep(scenario: Scenario, sweep: Any) -> None:
+def check_sweep(scenario: Content, sweep: Any) -> None:
     """Refuse a sweep over unknown parameters, with wrong values, or with too many points.
 
     Raises
@@ -135,7 +133,7 @@ def check_sweep(scenario: Scenario, sweep: Any) -> None:
     SweptModel(scenario)(**first)
 
 
-def _places(scenario: Scenario, key: str) -> tuple[Any, ...]:
+def _places(scenario: Content, key: str) -> tuple[Any, ...]:
     """Path into the data that a parameter changes; an error, with the nearest, if there is none."""
     known = _known(scenario)
     if key == "load" and key not in known:
@@ -147,7 +145,7 @@ def _places(scenario: Scenario, key: str) -> tuple[Any, ...]:
     return known[key]
 
 
-def _known(scenario: Scenario) -> dict[str, tuple[Any, ...]]:
+def _known(scenario: Content) -> dict[str, tuple[Any, ...]]:
     """Parameters that can be swept, with the paths of their numbers."""
     model, traffic = scenario.model, scenario.document.traffic
     found: dict[str, tuple[Any, ...]] = {}
@@ -172,7 +170,7 @@ def _known(scenario: Scenario) -> dict[str, tuple[Any, ...]]:
     return found
 
 
-def _change(scenario: Scenario, data: dict[str, Any], key: str, value: float) -> None:
+def _change(scenario: Content, data: dict[str, Any], key: str, value: float) -> None:
     """Write a value where a parameter stands, spelling out the defaults that it needs."""
     section, name, *entry = _places(scenario, key)
     table: Any = data.setdefault(section, {})

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from fairness import ModelError
 from fairqueues.scenario import Scenario, ScenarioError, names, schema
-from fairqueues.scenario.source_text import key_lines
-from fairqueues.scenario.writing import toml
+from fairqueues.scenario.toml_text import key_lines, toml
 
 POOL = """title = "pool"
 policies = ["drf", "Alpha: 2"]

@@ -1,25 +1,36 @@
-"""Where a key or an element stands in a TOML text, and the error that says so.
+"""TOML texts: where a key or an element stands, the error that says so, and data written for people.
 
 The parser of the standard library forgets positions, and its maintainers do not want it to remember them
 (CPython issue 115516); tomlkit keeps the text of everything, but not its place either. So the lines are
 found in a second pass. As it runs over a text that :mod:`tomllib` has accepted, it needs to know where keys,
 strings, arrays and tables end, and nothing else.
+
+The writer gives only the keys that are there, and a matrix a row per line; a general one puts every number on
+a line of its own, and a scenario is read by people.
 """
 
 from __future__ import annotations
 
+import json
+import math
 import re
 import tomllib
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
 
 from fairness.errors import ModelError
 
-__all__ = ["Path", "ScenarioError", "dotted", "key_lines", "syntax_line"]
+__all__ = ["Path", "ScenarioError", "dotted", "key_lines", "syntax_line", "toml"]
 
 Path = tuple[str | int, ...]
 """Keys and indices from the root of the text: ("pool", "demands", 0, 1)."""
 
+_WIDTH = 100
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _BLANK = re.compile(r"[ \t]*")
 _GAP = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
@@ -174,3 +185,73 @@ class _Scanner:
 
     def string(self) -> str:
         return next(self.skip(p) for p in _STRINGS if p.match(self.text, self.at))
+
+
+def toml(data: Mapping[str, Any]) -> str:
+    """TOML text of nested dicts, lists, texts, numbers, booleans, fractions and arrays; None is left out.
+
+    Examples
+    --------
+    >>> print(toml({"title": "two", "pool": {"demands": [[1, 4], [3, 1]], "capacities": [9, 18]}}), end="")
+    title = "two"
+    <BLANKLINE>
+    [pool]
+    demands = [
+      [1, 4],
+      [3, 1],
+    ]
+    capacities = [9, 18]
+    """
+    head, tables = [], []
+    for key, value in data.items():
+        if value is None:
+            continue
+        if isinstance(value, Mapping):
+            lines = [_pair(k, v) for k, v in value.items() if v is not None]
+            tables.append("\n".join([f"[{_key(key)}]", *lines]))
+        else:
+            head.append(_pair(key, value))
+    return "\n\n".join(["\n".join(head)] * bool(head) + tables) + "\n"
+
+
+def _pair(key: str, value: Any) -> str:
+    value = value.tolist() if isinstance(value, np.ndarray) else value
+    text = _value(value)
+    if isinstance(value, list | tuple) and (
+        len(text) > _WIDTH - len(key) or any(isinstance(row, list | tuple) for row in value)
+    ):
+        text = "\n".join(["[", *(f"  {_value(row)}," for row in value), "]"])
+    return f"{_key(key)} = {text}"
+
+
+def _key(key: str) -> str:
+    return key if _BARE.fullmatch(key) else _text(key)
+
+
+def _text(value: str) -> str:
+    # A JSON string is a TOML string, but for DEL.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        inside = ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items() if v is not None)
+        return f"{{ {inside} }}" if inside else "{}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_value(v) for v in value)}]"
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Fraction):
+        return str(value) if value.denominator == 1 else f'"{value}"'
+    if isinstance(value, Integral):
+        return str(int(value))
+    if isinstance(value, Real):
+        number = float(value)
+        return (
+            repr(number) if math.isfinite(number) else {math.inf: "inf", -math.inf: "-inf"}.get(number, "nan")
+        )
+    raise TypeError(f"no TOML for {type(value).__name__}")
