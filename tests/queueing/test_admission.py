@@ -14,14 +14,7 @@ from queueing.chain.admission import admission
 from queueing.chain.solvers.ladder import Elimination, Multilevel, Product
 from queueing.chain.stationary import stationary
 from queueing.model.system import System
-
-EXAMPLE = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"])
-SOLVERS = (Elimination(), Multilevel())
-
-
-def sharing(problem, counts):
-    """Processor sharing of one resource of capacity 1, demands 1."""
-    return counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1)
+from tests.queueing.chains import EXAMPLE, SOLVERS, rational_law, sharing
 
 
 def erlang_b(servers, load):
@@ -43,6 +36,8 @@ def test_erlang_loss(servers, load):
         assert law.mean_durations[0] == pytest.approx(3, rel=1e-12)
         assert law.carried_loads[0] == pytest.approx(load * (1 - block), rel=1e-12)
         assert law.residual < 1e-14
+        terms = np.cumprod([1.0, *(load / np.arange(1, servers + 1))])
+        assert law.distribution == pytest.approx(terms / terms.sum(), rel=1e-12)
     direct = admission(system, DRF(), max_jobs=servers, solver=Elimination())
     assert direct.blocking[0] == pytest.approx(block, rel=1e-12)
 
@@ -114,34 +109,6 @@ def test_engset():
     free = admission(System(Problem([[1]], [12], limits=[1]), [rate]), DRF(), populations=[users])
     assert free.blocking[0] == 0
     assert free.mean_jobs[0] == pytest.approx(users * rate / (1 + rate), rel=1e-12)
-
-
-def rational_law(system, policy, states, rates):
-    """Solve the balance equations of an irreducible chain over the rationals (Grassmann, Taksar, Heyman)."""
-    number = {x: k for k, x in enumerate(states)}
-    size = len(states)
-    matrix = [[Fraction(0)] * size for _ in range(size)]
-    for x in states:
-        tasks = policy(system.problem, np.array(x, dtype=float))
-        for i in range(len(x)):
-            more = (*x[:i], x[i] + 1, *x[i + 1 :])
-            less = (*x[:i], x[i] - 1, *x[i + 1 :])
-            if more in number:
-                matrix[number[x]][number[more]] = Fraction(float(rates(x)[i]))
-            if less in number:
-                matrix[number[x]][number[less]] = Fraction(float(tasks[i])) / Fraction(
-                    float(system.mean_sizes[i])
-                )
-    for k in range(size - 1, 0, -1):
-        out = sum(matrix[k][:k])
-        for j in range(k):
-            matrix[j][k] /= out
-            for m in range(k):
-                matrix[j][m] += matrix[j][k] * matrix[k][m]
-    law = [Fraction(1)]
-    for k in range(1, size):
-        law.append(sum(law[j] * matrix[j][k] for j in range(k)))
-    return [p / sum(law) for p in law]
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

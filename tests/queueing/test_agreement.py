@@ -19,6 +19,7 @@ from queueing.fluid.trajectory import trajectory
 from queueing.model.system import System
 from queueing.simulation.counts import simulate
 from queueing.simulation.jobs import simulate_jobs
+from tests.queueing.chains import SOLVERS
 
 LEVEL = 1 - 1e-6
 POLICIES = (DRF(), ProportionalFair(), MaxMin(), BottleneckMax())
@@ -63,14 +64,16 @@ class Balanced:
         return self.table[tuple(np.minimum(counts, np.array(self.law.shape) - 1).astype(int).T)]
 
 
+@pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("k", range(8))
-def test_chain_and_balanced_fairness(k):
+def test_chain_and_balanced_fairness(k, solver):
     system = random_system(k)
     shape = (45, 40)
     policy = Balanced(system, shape)
-    chain = stationary(system, policy, shape=shape)
+    chain = stationary(system, policy, shape=shape, solver=solver)
     # A reversible chain on a box has the law of the unlimited one, conditioned.
-    assert chain.mean_jobs == pytest.approx(policy.law.mean_jobs, rel=1e-9)
+    assert chain.mean_jobs == pytest.approx(policy.law.mean_jobs, rel=1e-10)
+    assert chain.residual < 1e-11
     assert chain.distribution == pytest.approx(policy.law.distribution, rel=1e-9, abs=1e-30)
     whole = balanced_fairness(system)
     # What both say of the error by the box: one is a bound, the other an estimate.

@@ -14,6 +14,7 @@ from fairness.testing import KINDS, random_problem
 from queueing.balanced import recursion as balanced_recursion
 from queueing.balanced.fairness import balanced_fairness
 from queueing.model.system import System
+from tests.queueing.test_balanced_groups import phi
 
 # A law is a quotient of sums of up to 10^6 positive terms, each the result of a few hundred roundings.
 ROUNDING = 1e-12
@@ -36,22 +37,6 @@ def random_systems(seed, number=12, limited=False):
         )
 
 
-def test_one_resource_is_multiclass_processor_sharing():
-    demands, capacity, rates, sizes = [[2.0], [1.0], [3.0]], 4.0, [0.4, 0.5, 0.1], [1.0, 2.0, 0.5]
-    law = balanced_fairness(
-        System(Problem(demands, [capacity]), rates, sizes), shape=(30, 31, 32), distribution=True
-    )
-    b = np.array(rates) * np.array(sizes) * np.array(demands)[:, 0] / capacity
-    # pi(x) = (1 - b) |x|!/(x_1! x_2! x_3!) b^x.
-    for x in [(0, 0, 0), (1, 0, 0), (3, 2, 1), (0, 7, 4), (10, 10, 10)]:
-        pmf = stats.multinomial.pmf(x, sum(x), b / b.sum()) * b.sum() ** sum(x)
-        assert law.distribution[x] / law.empty_probability == pytest.approx(pmf, rel=ROUNDING)
-    exact = balanced_fairness(System(Problem(demands, [capacity]), rates, sizes))
-    assert exact.mean_jobs == pytest.approx(b / (1 - b.sum()), rel=1e-10)  # tail 1e-12 times the box
-    assert exact.mean_durations == pytest.approx(b / (1 - b.sum()) / rates, rel=1e-10)
-    assert exact.empty_probability == pytest.approx(1 - b.sum(), rel=1e-11)
-
-
 @pytest.mark.parametrize("loads", [(0.3, 0.5), (0.3, 0.4, 0.6), (0.2, 0.3, 0.1, 0.5)])
 def test_linear_network_closed_form(loads):
     # Bonald and Massoulie 2001: Phi(x) = binomial(|x|, x_0) where all are present.
@@ -59,13 +44,6 @@ def test_linear_network_closed_form(loads):
     for x in itertools.product(*[(1, 4, 11)] * len(loads)):
         expected = math.comb(sum(x), x[0]) * math.prod(r**k for r, k in zip(loads, x, strict=True))
         assert law.distribution[x] / law.empty_probability == pytest.approx(expected, rel=ROUNDING)
-    # G = (1 - r_0)^(L - 1) / prod_l (1 - r_0 - r_l); E[x_i] = r_i dlog G/dr_i.
-    long, *short = loads
-    free = 1 - long - np.array(short)
-    means = [long * ((1 / free).sum() - (len(short) - 1) / (1 - long)), *(np.array(short) / free)]
-    exact = balanced_fairness(linear_network(loads), tail=1e-10)
-    assert np.abs(exact.mean_jobs - means) == pytest.approx(0, abs=1e-11 + exact.mean_jobs_error.max())
-    assert exact.mean_jobs_error.max() < 1e-7
 
 
 @pytest.mark.parametrize("limited", [False, True])
@@ -78,16 +56,7 @@ def test_recursion_in_rationals(limited):
         shares = [[Fraction(int(v), 9) for v in row] for row in a]
         loads = [Fraction(1, 3 + i) for i in range(n)]
         shape = (4, 3, 5)[:n]
-        exact = {}
-        for x in itertools.product(*map(range, shape)):
-            if not any(x):
-                exact[x] = Fraction(1)
-                continue
-            before = {i: exact[tuple(v - (k == i) for k, v in enumerate(x))] for i in range(n) if x[i]}
-            sums = [sum(shares[i][j] * p for i, p in before.items()) for j in range(2)]
-            if limits is not None:
-                sums += [p / (x[i] * limits[i]) for i, p in before.items()]
-            exact[x] = max(sums)
+        exact = phi(shares, limits, shape)
         total = sum(p * math.prod(r**k for r, k in zip(loads, x, strict=True)) for x, p in exact.items())
         problem = Problem(a, [9, 9], limits=None if limits is None else [float(v) for v in limits])
         system = System(problem, [float(r) for r in loads])
@@ -119,15 +88,6 @@ def test_balance_equations_and_conservation(limited):
         carried = law.distribution.reshape(-1) @ tasks
         # Mean tasks = load; 0 at underflow and the outer faces cost at most the tail.
         assert carried == pytest.approx(system.loads, rel=1e-8)
-
-
-@pytest.mark.parametrize(("servers", "load"), [(1, 0.6), (4, 3.2), (40, 36.0)])
-def test_limits_give_erlang_c(servers, load):
-    law = balanced_fairness(System(Problem([[1]], [servers], limits=[1]), [load]))
-    terms = [load**k / math.factorial(k) for k in range(servers)]
-    waiting = load**servers / math.factorial(servers) / (1 - load / servers)
-    queue = waiting / (sum(terms) + waiting) * load / (servers - load)
-    assert law.mean_jobs[0] == pytest.approx(load + queue, rel=1e-10)  # tail 1e-12 times the box
 
 
 @pytest.mark.parametrize("keep", [False, True])
@@ -252,8 +212,6 @@ def test_errors():
         balanced_fairness(System(Problem(np.eye(3), np.ones(3)), [0.1] * 3), shape=10**7)
     with pytest.raises(ModelError, match="tail of a job count"):
         balanced_fairness(System(Problem([[1, 0.1], [0.1, 1]], [1, 1]), [1 - 1e-13, 1e-14]))
-    with pytest.raises(UnstableError, match="1 up to rounding"):
-        balanced_fairness(System(Problem([[1]], [1]), [1 - 1e-15]))
     with pytest.raises(ModelError, match=r"exceeds max_states=1,000; raise tail or max_states"):
         balanced_fairness(system, max_states=1000)
     with pytest.raises(ModelError, match=r"shape gives 1 state to class 'class 2', which has arrivals"):

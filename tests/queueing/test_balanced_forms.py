@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import itertools
 import math
 from fractions import Fraction
 
@@ -231,13 +230,3 @@ def test_load_of_one_up_to_rounding():
         loads = [1 - 1e-15, 0, 0][: len(demands)]
         with pytest.raises(UnstableError, match="1 up to rounding"):
             balanced_fairness(System(Problem(demands, np.ones(len(demands[0]))), loads))
-
-
-def test_product_form_solves_the_balance_equations():
-    # Detailed balance of arrivals and departures with the tasks of a tree, from the law on a box.
-    system = network([1.0, 0.6, 0.7], [(0, 1), (0, 2)], [0.3, 0.3])
-    law = balanced_fairness(system, shape=12, distribution=True)
-    tasks = law.tasks()
-    for x in itertools.product(range(11), range(12)):
-        up = (x[0] + 1, x[1])
-        assert law.distribution[x] * 0.3 == pytest.approx(law.distribution[up] * tasks[(*up, 0)], rel=1e-12)

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -23,51 +22,11 @@ from queueing.chain.tagged import tagged_duration
 from queueing.chain.transient import transient
 from queueing.model.system import System
 from queueing.states.table import tabulate
-
-EXAMPLE = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"], resources=["cpu", "ram"])
-SOLVERS = (Elimination(), Multilevel())
-
-
-def sharing(problem, counts):
-    """Processor sharing of one resource of capacity 1, demands 1."""
-    return counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1)
-
-
-def priority(problem, counts):
-    """Preemptive priority to the first class present."""
-    first = np.cumsum(counts > 0, axis=-1) == 1
-    return np.where(first & (counts > 0), 1.0, 0.0)
-
-
-def one_resource(n):
-    return Problem(np.ones((n, 1)), [1])
+from tests.queueing.chains import EXAMPLE, SOLVERS, one_resource, priority, rational_law, sharing
 
 
 def relative_gap(one, other):
     return np.max(np.abs(np.asarray(one) / np.asarray(other) - 1))
-
-
-def test_single_class_is_mm1():
-    law = stationary(System(Problem([[2]], [3]), [0.6], [2.0]), DRF(), tail=1e-13)
-    load = 0.6 * 2 * 2 / 3
-    assert law.method == "product"
-    # Truncation: tail times the box.
-    assert law.mean_jobs[0] == pytest.approx(load / (1 - load), rel=1e-10)
-    assert law.variances[0] == pytest.approx(load / (1 - load) ** 2, rel=1e-9)
-    assert law.mean_durations[0] == pytest.approx(2 * 2 / 3 / (1 - load), rel=1e-10)
-    assert law.marginal(0) == pytest.approx(stats.geom.pmf(np.arange(law.shape[0]) + 1, 1 - load), rel=1e-9)
-    assert law.residual < 1e-15
-    direct = stationary(law.system, DRF(), shape=law.shape, solver=Elimination())
-    assert direct.mean_jobs == pytest.approx(law.mean_jobs, rel=1e-12)
-
-
-def test_single_class_with_limits_is_mmc():
-    servers, load = 5, 4.0
-    law = stationary(System(Problem([[1]], [servers], limits=[1]), [load]), DRF(), tail=1e-13)
-    terms = [load**k / math.factorial(k) for k in range(servers)]
-    waiting = load**servers / math.factorial(servers) / (1 - load / servers)
-    queue = waiting / (sum(terms) + waiting) * load / (servers - load)
-    assert law.mean_jobs[0] == pytest.approx(load + queue, rel=1e-10)  # truncation as above
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -88,18 +47,6 @@ def test_processor_sharing_is_product_form(solver, loads):
     assert law.covariance == pytest.approx(pairs, rel=1e-9)
 
 
-def test_three_classes_linear_network():
-    # Proportional fairness on a linear network is balanced: see test_balanced for the closed form.
-    loads = np.array([0.2, 0.35, 0.25])
-    system = System(Problem([[1, 1], [1, 0], [0, 1]], [1, 1]), loads)
-    law = stationary(system, ProportionalFair(), tail=1e-9)
-    free = 1 - loads[0] - loads[1:]
-    exact = np.array([loads[0] * ((1 / free).sum() - 1 / (1 - loads[0])), *(loads[1:] / free)])
-    assert law.tail_mass < 1e-9
-    # Tail mass 1e-9 times the box (about 40) bounds the error of the means.
-    assert np.abs(law.mean_jobs - exact) == pytest.approx(0, abs=4e-8)
-
-
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_priority(solver):
     # Preemptive M/M/1 with equal sizes: E[x_2] = r_2/((1 - r_1)(1 - r_1 - r_2)).
@@ -107,25 +54,11 @@ def test_priority(solver):
     assert law.mean_jobs == pytest.approx([0.4 / 0.6, 0.3 / (0.6 * 0.3)], rel=1e-8)  # tail times the box
 
 
-@pytest.mark.parametrize("n", [2, 3])
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_balanced_fairness_as_a_policy(solver, n):
-    rng = np.random.default_rng(n)
-    for k in range(3):
-        problem = random_problem(rng, n, 2, kind=KINDS[k], limited=k == 1)
-        system = System.with_load(problem, rng.uniform(0.2, 1, n), 0.6, 10 ** rng.uniform(-1, 1, n))
-        shape = (14, 11, 9)[:n]
-        exact = balanced_fairness(system, shape=shape, distribution=True)
-        tasks = exact.tasks()
-
-        def policy(problem, counts, tasks=tasks):
-            return tasks[tuple(counts.astype(int).T)]
-
-        law = stationary(system, policy, shape=shape, solver=solver)
-        # A reversible chain keeps its law on the box; 1e-9 as above.
-        assert law.distribution == pytest.approx(exact.distribution, rel=1e-9)
-        assert law.mean_jobs == pytest.approx(exact.mean_jobs, rel=1e-10)
-        assert law.residual < 1e-11
+def rational_box(system, shape):
+    """Law on a box under dominant resource fairness, by rational arithmetic."""
+    states = list(itertools.product(*map(range, shape)))
+    law = rational_law(system, DRF(), states, lambda x: system.arrival_rates)
+    return np.array(law, dtype=float).reshape(shape)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -136,38 +69,9 @@ def test_exact_rational_solution(solver):
         problem = random_problem(rng, n, 2, weighted=True)
         system = System.with_load(problem, np.ones(n), 0.8, rng.integers(1, 5, n) / 4)
         law = stationary(system, DRF(), shape=shape, solver=solver)
-        exact = rational_law(system, tabulate(problem, DRF(), shape).tasks)
+        exact = rational_box(system, shape)
         # Direct: rounding of 12 to 18 unknowns. Multilevel: its tolerance of 1e-11 on the means.
         assert relative_gap(law.distribution, exact) < (1e-13 if solver == Elimination() else 1e-10)
-
-
-def rational_law(system, tasks):
-    """Solve pi Q = 0 over the rationals by elimination (Gauss-Jordan)."""
-    shape, n = tasks.shape[:-1], tasks.shape[-1]
-    states = list(itertools.product(*map(range, shape)))
-    place = {x: k for k, x in enumerate(states)}
-    size = len(states)
-    rows = [[Fraction(0)] * (size + 1) for _ in range(size)]
-    for x, k in place.items():
-        for i in range(n):
-            for step in (1, -1):
-                y = tuple(v + step * (a == i) for a, v in enumerate(x))
-                if y in place:
-                    sigma = Fraction(float(system.mean_sizes[i]))
-                    arrive = Fraction(float(system.arrival_rates[i]))
-                    rate = arrive if step == 1 else Fraction(float(tasks[(*x, i)])) / sigma
-                    rows[place[y]][k] += rate
-                    rows[k][k] -= rate
-    rows[0] = [Fraction(1)] * (size + 1)
-    for c in range(size):
-        pivot = next(r for r in range(c, size) if rows[r][c] != 0)
-        rows[c], rows[pivot] = rows[pivot], rows[c]
-        rows[c] = [v / rows[c][c] for v in rows[c]]
-        for r in range(size):
-            if r != c and rows[r][c] != 0:
-                factor = rows[r][c]
-                rows[r] = [v - factor * w for v, w in zip(rows[r], rows[c], strict=True)]
-    return np.array([float(row[-1]) for row in rows]).reshape(shape)
 
 
 def test_methods_agree_on_random_systems():
@@ -337,8 +241,7 @@ def test_error_of_the_means_against_exact_rationals():
     rng = np.random.default_rng(23)
     for shape in [(3, 3), (5, 4), (6, 6)]:
         system = System.with_load(random_problem(rng, 2, 2), [1, 1], 0.3, rng.integers(1, 5, 2) / 4)
-        table = tabulate(system.problem, DRF(), shape)
-        exact = rational_law(system, table.tasks)
+        exact = rational_box(system, shape)
         exact_means = np.array(
             [exact.sum(axis=1) @ np.arange(shape[0]), exact.sum(axis=0) @ np.arange(shape[1])]
         )

@@ -16,10 +16,7 @@ from queueing.chain.solvers.ladder import Automatic, Elimination, Multilevel, Pr
 from queueing.chain.solvers.multilevel import Convergence
 from queueing.chain.stationary import stationary
 from queueing.model.system import System
-
-
-def one_resource(n):
-    return Problem(np.ones((n, 1)), [1])
+from tests.queueing.chains import EXAMPLE, one_resource, priority
 
 
 def product_form(system, shape):
@@ -79,10 +76,6 @@ def test_a_box_far_longer_than_its_law():
 @pytest.mark.parametrize("solver", [Automatic(1e-9), Multilevel(1e-9)])
 def test_a_rare_class_with_priority(solver):
     # Where drifts lead far, overcorrected cycles diverge, and from a bad guess they end in no law at all.
-    def priority(problem, counts):
-        first = counts[..., 0] > 0
-        return np.stack([1.0 * first, 1.0 * (~first & (counts[..., 1] > 0))], axis=-1)
-
     system = System.with_load(one_resource(2), [0.3, 0.7], 0.9, mean_sizes=[1, 0.02])
     law = stationary(system, priority, shape=(90, 300), solver=solver)
     exact = stationary(system, priority, shape=(90, 300), solver=Elimination())
@@ -94,7 +87,7 @@ def test_what_multilevel_leaves_elimination_takes_over(monkeypatch):
     def gives_up(up, down, start, **rest):
         return start / start.sum(), Convergence(3, 1.0, np.inf, False)
 
-    system = System.with_load(Problem([[1, 0.1], [0.1, 1]], [1, 1]), [1, 1], 0.7)
+    system = System.with_load(EXAMPLE, [1, 1], 0.7)
     monkeypatch.setattr(box_chain, "nested_multilevel", gives_up)
     law = stationary(system, DRF(), shape=(60, 70))
     assert law.method == "elimination"

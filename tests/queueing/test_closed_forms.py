@@ -15,7 +15,7 @@ from scipy import stats
 
 from fairness import DRF, MaxMin, Problem, ProportionalFair
 from queueing.balanced.fairness import balanced_fairness
-from queueing.chain.admission import admission
+from queueing.chain.solvers.ladder import Elimination
 from queueing.chain.stationary import stationary
 from queueing.model.laws import Deterministic, Erlang, Exponential, Hyperexponential, Lognormal
 from queueing.model.system import System
@@ -53,6 +53,10 @@ def test_mm1_processor_sharing(load):
     assert law.mean_durations == pytest.approx([5 / 3 / (1 - load)], rel=EXACT)
     geometric = (1 - load) * load ** np.arange(law.shape[0])
     assert law.marginals[0] == pytest.approx(geometric, rel=EXACT)
+    assert law.variances[0] == pytest.approx(load / (1 - load) ** 2, rel=EXACT)
+    assert (law.method, law.residual < 1e-15) == ("product", True)
+    direct = stationary(system, DRF(), shape=law.shape, solver=Elimination())
+    assert direct.mean_jobs == pytest.approx(law.mean_jobs, rel=1e-12)
     assert balanced_fairness(system, shape=law.shape).marginals[0] == pytest.approx(geometric, rel=EXACT)
 
 
@@ -82,18 +86,7 @@ def test_multi_class_processor_sharing(shares):
     assert law.distribution[corner].ravel() == pytest.approx(exact, rel=EXACT)
     fair = balanced_fairness(system, shape=law.shape, distribution=True)
     assert fair.distribution[corner].ravel() == pytest.approx(exact, rel=EXACT)
-
-
-@pytest.mark.parametrize(("lines", "load"), [(3, 2.0), (12, 15.0)])
-def test_erlang_loss(lines, load):
-    terms = np.cumprod([1.0, *(load / np.arange(1, lines + 1))])
-    law = admission(System(Problem([[1]], [lines], limits=[1]), [load / 3], [3.0]), DRF(), max_jobs=lines)
-    assert law.blocking == pytest.approx(terms[-1:] / terms.sum(), rel=EXACT)
-    assert law.distribution == pytest.approx(terms / terms.sum(), rel=EXACT)
-    # Two classes on the same lines are blocked alike.
-    pair = Problem([[1], [1]], [lines], limits=[1, 1])
-    both = admission(System(pair, [load / 4, load / 2], [3.0, 0.5]), DRF(), max_total=lines)
-    assert both.blocking == pytest.approx(np.full(2, terms[-1] / terms.sum()), rel=EXACT)
+    assert fair.empty_probability == pytest.approx(1 - total, rel=1e-11)
 
 
 @pytest.mark.parametrize("loads", [(0.2, 0.35, 0.25), (0.4, 0.1, 0.3)])

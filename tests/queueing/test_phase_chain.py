@@ -19,21 +19,9 @@ from queueing.model.phase_type import PhaseType, coxian, fit_phases, phases_of
 from queueing.model.system import System
 from queueing.simulation.jobs.simulation import simulate_jobs
 from queueing.states.table import tabulate
+from tests.queueing.chains import EXAMPLE, SOLVERS, priority, sharing
 
-EXAMPLE = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"])
-SOLVERS = (Elimination(), Multilevel())
 CYCLE = PhaseType([0.3, 0.7, 0.0], [[-2, 1, 0.5], [0, -1, 0.2], [1.5, 0, -1.5]])
-
-
-def sharing(problem, counts):
-    """Processor sharing of one resource of capacity 1, demands 1."""
-    return counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1)
-
-
-def priority(problem, counts):
-    """Preemptive priority to the first class present."""
-    first = np.cumsum(counts > 0, axis=-1) == 1
-    return np.where(first & (counts > 0), 1.0, 0.0)
 
 
 def phased(system, laws):

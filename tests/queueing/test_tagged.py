@@ -15,8 +15,7 @@ from queueing.chain.tagged import tagged_duration
 from queueing.model.system import System
 from queueing.simulation.jobs.simulation import simulate_jobs
 from queueing.states.table import tabulate
-
-EXAMPLE = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"])
+from tests.queueing.chains import EXAMPLE
 
 
 def from_definition(system, policy, index, shape):

@@ -18,8 +18,7 @@ from queueing.chain.stationary import stationary
 from queueing.chain.transient import transient
 from queueing.model.system import System
 from queueing.states.table import tabulate
-
-EXAMPLE = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"])
+from tests.queueing.chains import EXAMPLE
 
 
 def generator(system, tasks):

@@ -1,0 +1,56 @@
+"""Models, policies and an exact reference that the tests of chains share."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from fairness import Problem
+from queueing.chain.solvers.ladder import Elimination, Multilevel
+
+EXAMPLE = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"], resources=["cpu", "ram"])
+SOLVERS = (Elimination(), Multilevel())
+
+
+def one_resource(n):
+    return Problem(np.ones((n, 1)), [1])
+
+
+def sharing(problem, counts):
+    """Processor sharing of one resource of capacity 1, demands 1."""
+    return counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1)
+
+
+def priority(problem, counts):
+    """Preemptive priority to the first class present."""
+    first = np.cumsum(counts > 0, axis=-1) == 1
+    return np.where(first & (counts > 0), 1.0, 0.0)
+
+
+def rational_law(system, policy, states, rates):
+    """Solve the balance equations of an irreducible chain over the rationals (Grassmann, Taksar, Heyman)."""
+    number = {x: k for k, x in enumerate(states)}
+    size = len(states)
+    matrix = [[Fraction(0)] * size for _ in range(size)]
+    for x in states:
+        tasks = policy(system.problem, np.array(x, dtype=float))
+        for i in range(len(x)):
+            more = (*x[:i], x[i] + 1, *x[i + 1 :])
+            less = (*x[:i], x[i] - 1, *x[i + 1 :])
+            if more in number:
+                matrix[number[x]][number[more]] = Fraction(float(rates(x)[i]))
+            if less in number:
+                matrix[number[x]][number[less]] = Fraction(float(tasks[i])) / Fraction(
+                    float(system.mean_sizes[i])
+                )
+    for k in range(size - 1, 0, -1):
+        out = sum(matrix[k][:k])
+        for j in range(k):
+            matrix[j][k] /= out
+            for m in range(k):
+                matrix[j][m] += matrix[j][k] * matrix[k][m]
+    law = [Fraction(1)]
+    for k in range(1, size):
+        law.append(sum(law[j] * matrix[j][k] for j in range(k)))
+    return [p / sum(law) for p in law]
