@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from fairness.files import aside
 from fairqueues.errors import OutputError
 
 __all__ = ["require_writable", "write_all"]
@@ -40,22 +41,9 @@ def require_writable(path: Path) -> None:
 
 def write_all(writers: Mapping[Path, Callable[[Path], Any]]) -> None:
     """Call every writer with a path beside its target; put all files in place when the last is written."""
-    aside: dict[Path, Path] = {}
     try:
-        for path, write in writers.items():
-            handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
-            os.close(handle)
-            aside[path] = Path(name)
-            write(aside[path])
-            # mkstemp makes private files; these are results to share, as open() would make them.
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(name, 0o666 & ~mask)
-        for path, written in aside.items():
-            os.replace(written, path)
+        with ExitStack() as stack:
+            for path, write in writers.items():
+                write(stack.enter_context(aside(path)))
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        for written in aside.values():
-            with suppress(FileNotFoundError):
-                os.unlink(written)

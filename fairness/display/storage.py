@@ -19,8 +19,6 @@ import io
 import json
 import math
 import os
-import tempfile
-from contextlib import suppress
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property, partial
@@ -32,6 +30,7 @@ import numpy as np
 import pandas as pd
 
 from fairness.errors import ModelError
+from fairness.files import aside
 from fairness.versions import version
 
 __all__ = ["dumps", "loads", "read", "write"]
@@ -60,25 +59,14 @@ def write(result: Any, path: str | os.PathLike[str]) -> None:
     if target.suffix == ".gz":
         # Without the time, so that the same result is the same file.
         data = gzip.compress(data, mtime=0)
-    aside = None
     try:
-        handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}-")
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        # mkstemp makes private files; a result is shared, as open() would make it.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(aside, 0o666 & ~mask)
-        os.replace(aside, target)
+        with aside(target) as place:
+            place.write_bytes(data)
     except OSError as error:
         raise ModelError(
             f"path: cannot write {str(target)!r}: {error.strerror or error}; name a file in a folder that "
             "exists and is writable"
         ) from None
-    finally:
-        if aside is not None:
-            with suppress(FileNotFoundError):
-                os.unlink(aside)
 
 
 def read(path: str | os.PathLike[str]) -> Any:
