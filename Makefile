@@ -14,6 +14,7 @@ reproduce: $(LIBRARY)  ## redraw the figures and tables of all sources into out/
 	$(BIN)/python -m examples --out out $(if $(FULL),--full)
 
 test: $(READY)  ## the test suite, doctests included, but for the tests that take long
+	$(BIN)/python -m examples.kernels
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 test-long: $(READY)  ## the tests that take long

@@ -9,24 +9,14 @@ from __future__ import annotations
 import sys
 
 from examples.dcdrf_figures import adaptation, baseline, deadlines, epsilons, growth, lemmas, profiles
+from examples.kernels import clouds, rounds
 from examples.reproduce import Source, command
-from fairness.cloud import dcdrf, demand_profile, edrf, edrf_rounds
 
 INTRODUCTION = (
     "Extended DRF (EDRF) shares the resources of a data centre: the largest share that a tenant has of any resource rises for all alike, until a resource that the tenant demands is full. The paper takes 765 seconds for a million tenants and 100,000 resources, on one thread, "
     "with its Algorithm 1, which fills resources in rounds; so it approximates: DC-DRF, its Algorithm 2, gives up the last part ε of a resource and chooses ε to meet a deadline of, say, 8 seconds. EDRF by events, this library's method, fills one resource after the other without passing over all demands "
     "in between, and gives the exact allocation. The pages redraw the paper's figures, with both of its algorithms, each beside the exact allocation. Seconds are those of this machine, not of the paper's server with 48 cores."
 )
-
-
-def compile_kernels() -> None:
-    """Call everything that is compiled once."""
-    # Enough entries for the kernels with threads.
-    small = demand_profile("U0", 3_000, 300, rng=1)
-    edrf(small)
-    edrf_rounds(small, deadline=60.0)
-    for threads in (None, 1):
-        dcdrf(small, 0.01, threads=threads)
 
 
 SOURCE = Source(
@@ -43,7 +33,7 @@ SOURCE = Source(
         lemmas.rounds_and_work,
         growth.scaling,
     ),
-    compile_kernels,
+    (rounds, clouds),
 )
 
 if __name__ == "__main__":

@@ -8,23 +8,14 @@ from __future__ import annotations
 
 import sys
 
+from examples.kernels import bottlenecks, chains, markets, prices, servers
 from examples.psdsf_figures import algorithm, datacenter, examples, limits, properties, whole_tasks
-from examples.psdsf_figures.clusters import EXAMPLE_2
 from examples.reproduce import Source, command
-from fairness import CATALOGUE, CLUSTER_CATALOGUE, Problem, allocate
 
 INTRODUCTION = (
     "The figures and tables of the PS-DSF paper, recomputed. Its published text survives without most numbers; what the pages restore "
     "is forced by the numbers and statements that are printed, or said to be a choice. Where a statement does not hold with the paper's own numbers, the page shows it."
 )
-
-
-def compile_kernels() -> None:
-    """Call everything that is compiled once."""
-    for entry in CLUSTER_CATALOGUE:
-        allocate(EXAMPLE_2, entry.policy)
-    for entry in CATALOGUE:
-        entry.policy(Problem([[1, 2], [2, 1]], [2, 2]), [1, 1])
 
 
 SOURCE = Source(
@@ -42,7 +33,7 @@ SOURCE = Source(
         whole_tasks.whole_tasks,
         algorithm.algorithm_at_work,
     ),
-    compile_kernels,
+    (markets, servers, chains, prices, bottlenecks),
 )
 
 if __name__ == "__main__":

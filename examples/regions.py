@@ -20,25 +20,13 @@ from examples.capacity_figures import (
     regions,
     service,
 )
+from examples.kernels import bottlenecks, chains, many_prices, markets, prices, runs, servers, whole_tasks
 from examples.reproduce import Source, command
-from fairness import CATALOGUE, DRF, Problem
-from queueing import Multilevel, System, balanced_fairness, simulate_jobs, stationary
 
 INTRODUCTION = (
     "Which loads fit, and how well they are served. T. Bonald and J. Roberts' talk (Eindhoven, 2014) draws one capacity region and mean service rates on two rays; "
     "these pages draw the whole regions, exactly, for pools, clusters and whole tasks, the loads at which every class keeps a guaranteed rate, how much the law of the job sizes matters, real backbones, what policies lose that are not made for it, and two open questions by numbers: heavy traffic and the stability of bottleneck max fairness."
 )
-
-
-def compile_kernels() -> None:
-    """Call everything that is compiled once, so that the seconds of a page are its own."""
-    system = System.with_load(Problem([[1, 2], [2, 1]], [2, 2]), (1, 1), 0.3)
-    for entry in CATALOGUE:
-        entry.policy(system.problem, [1, 1])
-    balanced_fairness(system)
-    stationary(system, DRF(), shape=8)
-    stationary(system, DRF(), shape=8, solver=Multilevel())
-    simulate_jobs(system, DRF(), jobs=200, replications=2, rng=0)
 
 
 SOURCE = Source(
@@ -55,7 +43,7 @@ SOURCE = Source(
         heavy_traffic.bmf_stability,
         extensions.extensions,
     ),
-    compile_kernels,
+    (prices, many_prices, bottlenecks, markets, servers, chains, runs, whole_tasks),
 )
 
 if __name__ == "__main__":

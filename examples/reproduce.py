@@ -16,6 +16,7 @@ from pathlib import Path
 import matplotlib
 
 from examples.gallery import Page, Tally, write_front_page, write_gallery
+from examples.kernels import compile_together
 
 __all__ = ["Source", "command", "run"]
 
@@ -30,23 +31,20 @@ class Source:
         Name of its script and of its folder.
     title, introduction : str
     pages : sequence of callables ``draw(full=...) -> Page``
-    compile : callable
-        Calls every kernel that the pages use once.
+    kernels : sequence of callables
+        Of :mod:`examples.kernels`: what to compile before the clock of a page starts.
     """
 
     stem: str
     title: str
     introduction: str
     pages: Sequence[Callable[..., Page]]
-    compile: Callable[[], object]
+    kernels: Sequence[Callable[[], None]]
 
 
-def run(source: Source, out: Path, *, full: bool) -> tuple[Tally, list[str]]:
+def run(source: Source, out: Path, *, full: bool, compile_seconds: float) -> tuple[Tally, list[str]]:
     """Draw all pages of a source into ``out/<stem>``; the verdicts, and what differs from what is expected."""
-    start = time.perf_counter()
-    source.compile()
-    compile_seconds = time.perf_counter() - start
-    _say(f"       {compile_seconds:6.1f} s  {source.stem}: compiling the kernels (kept for the next run)")
+    _say(f"{source.stem}: {source.title}")
     pages, seconds = [], {}
     for number, draw in enumerate(source.pages, start=1):
         start = time.perf_counter()
@@ -78,10 +76,15 @@ def command(sources: Sequence[Source], program: str, arguments: list[str] | None
     )
     options = parser.parse_args(arguments)
     matplotlib.use("Agg")
+    start = time.perf_counter()
+    # All at once, so that no process waits at the end of each source.
+    compile_together({kernel for source in sources for kernel in source.kernels})
+    compile_seconds = time.perf_counter() - start
+    _say(f"       {compile_seconds:6.1f} s  compiling the kernels (kept for the next run)")
     tallies, differing = [], []
     for source in sources:
         try:
-            tally, lines = run(source, options.out, full=options.full)
+            tally, lines = run(source, options.out, full=options.full, compile_seconds=compile_seconds)
         except KeyboardInterrupt:
             done = ", ".join(t.folder for t in tallies) or "none"
             print(f"interrupted in {source.stem}; galleries written: {done}", file=sys.stderr)

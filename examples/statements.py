@@ -83,7 +83,7 @@ def _pages() -> tuple[Callable[..., Page], ...]:
     return tuple(partial(page_of, paper, f"statements_{k}") for k, paper in enumerate(PAPERS, 1))
 
 
-SOURCE = Source("statements", "Statements and verdicts", INTRODUCTION, _pages(), lambda: None)
+SOURCE = Source("statements", "Statements and verdicts", INTRODUCTION, _pages(), ())
 
 if __name__ == "__main__":
     sys.exit(command([SOURCE], "examples.statements"))

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sys
 
+from examples.kernels import chains
 from examples.reproduce import Source, command
 from examples.tdrf_figures import experiment, swapping, weights
-from fairness import DRF
 
 INTRODUCTION = (
     "The exchange of contributions, the weight by join time and the experiment of the TDRF paper, recomputed. Several of its claims do not hold; "
@@ -18,17 +18,12 @@ INTRODUCTION = (
 )
 
 
-def compile_kernels() -> None:
-    """Call everything that is compiled once."""
-    DRF()(weights.POOL, [1, 1])
-
-
 SOURCE = Source(
     "tdrf",
     "Dominant resource fairness with time constraints, redrawn",
     INTRODUCTION,
     (swapping.exchange_rule, weights.join_time_weight, experiment.four_users, experiment.many_users),
-    compile_kernels,
+    (chains,),
 )
 
 if __name__ == "__main__":

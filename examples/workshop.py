@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import sys
 
+from examples.kernels import bottlenecks, chains, prices, runs, whole_tasks
 from examples.reproduce import Source, command
 from examples.workshop_figures import allocations, dynamics, models, performance, saturation, tasks
-from fairness import CATALOGUE, DRF, Problem
-from queueing import DRFScheduler, Multilevel, System, balanced_fairness, simulate, simulate_tasks, stationary
 
 FIGURES = (
     allocations.sharing_polygons,
@@ -38,19 +37,12 @@ INTRODUCTION = (
 )
 
 
-def compile_kernels() -> None:
-    """Call everything that is compiled once, so that the seconds of a figure are its own."""
-    system = System.with_load(Problem([[1, 2], [2, 1]], [2, 2]), (1, 1), 0.3)
-    for entry in CATALOGUE:
-        entry.policy(system.problem, [1, 1])
-    balanced_fairness(system)
-    stationary(system, DRF(), shape=8, solver=Multilevel())
-    simulate(system, DRF(), events=1_000, replications=2, rng=0)
-    simulate_tasks(system, DRFScheduler(), tasks_per_job=2, events=1_000, replications=2, rng=0)
-
-
 SOURCE = Source(
-    "workshop", "Resource sharing in data centers, redrawn", INTRODUCTION, FIGURES, compile_kernels
+    "workshop",
+    "Resource sharing in data centers, redrawn",
+    INTRODUCTION,
+    FIGURES,
+    (prices, bottlenecks, chains, runs, whole_tasks),
 )
 
 if __name__ == "__main__":

@@ -1,0 +1,105 @@
+"""What is compiled before figures are drawn or tests run, by as many processes as there are cores.
+
+Each function calls some compiled kernels once; no two of them compile the same large one. numba stores what is
+compiled, for later runs too. ``python -m examples.kernels`` compiles all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from fairness import DRF, PSDSF, BottleneckMax, Cluster, Problem, ProportionalFair, allocate
+from fairness.cloud import dcdrf, demand_profile, edrf, edrf_rounds
+from queueing import (
+    DRFScheduler,
+    Multilevel,
+    System,
+    balanced_fairness,
+    simulate,
+    simulate_jobs,
+    simulate_tasks,
+    stationary,
+)
+
+__all__ = ["KERNELS", "compile_together"]
+
+POOL = Problem([[1, 2], [2, 1]], [2, 2])
+SERVERS = Cluster([[1, 2], [2, 1]], [[2, 2], [1, 3]])
+SYSTEM = System.with_load(POOL, (1, 1), 0.3)
+
+
+def whole_tasks() -> None:
+    """Whole tasks, on a pool and on servers."""
+    simulate_tasks(SYSTEM, DRFScheduler(), tasks_per_job=2, events=1_000, replications=2, rng=0)
+
+
+def prices() -> None:
+    """Proportional fairness with few resources."""
+    ProportionalFair()(POOL, [1, 1])
+
+
+def many_prices() -> None:
+    """Proportional fairness with many resources."""
+    ProportionalFair()(Problem(1.0 + np.eye(40), np.ones(40)), np.ones(40))
+
+
+def markets() -> None:
+    """PS-DSF by time, a market of the servers."""
+    allocate(SERVERS, PSDSF(division="time"))
+
+
+def bottlenecks() -> None:
+    """Bottleneck max fairness."""
+    BottleneckMax()(POOL, [1, 1])
+
+
+def servers() -> None:
+    """PS-DSF by resources, server by server."""
+    allocate(SERVERS, PSDSF())
+
+
+def rounds() -> None:
+    """DC-DRF with threads and without; enough entries for the kernels with threads."""
+    small = demand_profile("U0", 3_000, 300, rng=1)
+    for threads in (None, 1):
+        dcdrf(small, 0.01, threads=threads)
+
+
+def clouds() -> None:
+    """EDRF, by events and by rounds."""
+    small = demand_profile("U0", 3_000, 300, rng=1)
+    edrf(small)
+    edrf_rounds(small, deadline=60.0)
+
+
+def chains() -> None:
+    """Filling, balanced fairness and the law of a chain, by elimination and by levels."""
+    DRF()(POOL, [1, 1])
+    balanced_fairness(SYSTEM)
+    stationary(SYSTEM, DRF(), shape=8)
+    stationary(SYSTEM, DRF(), shape=8, solver=Multilevel())
+
+
+def runs() -> None:
+    """Simulated counts and jobs."""
+    simulate(SYSTEM, DRF(), events=1_000, replications=2, rng=0)
+    simulate_jobs(SYSTEM, DRF(), jobs=200, replications=2, rng=0)
+
+
+# Those that take longest come first, so that no process is left alone with one at the end.
+KERNELS: tuple[Callable[[], None], ...] = (
+    whole_tasks, prices, many_prices, bottlenecks, markets, servers, rounds, clouds, chains, runs,
+)  # fmt: skip
+
+
+def compile_together(kernels: Iterable[Callable[[], None]] = KERNELS) -> None:
+    """Call the functions in the order of :data:`KERNELS`, shared by as many processes as there are cores."""
+    ordered = sorted(set(kernels), key=KERNELS.index)
+    Parallel(n_jobs=-1, batch_size=1)(delayed(kernel)() for kernel in ordered)
+
+
+if __name__ == "__main__":
+    compile_together()
