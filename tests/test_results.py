@@ -24,6 +24,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from scipy import stats
 
 import capacity
 import fairness
@@ -39,7 +40,7 @@ from fairness.indivisible import VirtualShare, deviation, fill_cluster, fill_tas
 from fairness.properties import audit
 from fairness.timed.exchange import exchange
 from fairness.timed.timeline import timeline
-from queueing import System
+from queueing import Erlang, System
 from queueing.networks.backbones import abilene
 from queueing.networks.gravity import gravity_traffic
 from tests.processes import PATIENCE
@@ -83,6 +84,8 @@ def audited():
     return audit([DRF(), ProportionalFair()], ["SI", "EF"], budget=60, rng=1)
 
 
+LAWS = [stats.lognorm(0.5), Erlang(3)]
+
 MAKERS = {
     "Allocation": lambda: fairness.allocate(POOL, Priced(), [1, 2]),
     "Circulation": lambda: queueing.circulate(POOL),
@@ -102,7 +105,9 @@ MAKERS = {
     "AuditTable": audited,
     "SearchResult": lambda: audited().cells["PF", "sharing incentive"],
     "GravityTraffic": lambda: gravity_traffic(abilene(), 10, weights="population", pairs=20),
-    "DurationBound": lambda: queueing.duration_bound(SYSTEM),
+    "DurationBound": lambda: queueing.duration_bound(
+        System(POOL, [1.0, 0.7], sizes=[stats.lognorm(0.5), Erlang(3)])
+    ),
     "BalancedFairness": lambda: queueing.balanced_fairness(SYSTEM, distribution=True),
     "BalancedPlan": lambda: queueing.balanced_plan(SYSTEM),
     "Stationary": lambda: queueing.stationary(SYSTEM, DRF(), shape=12),
@@ -324,6 +329,8 @@ def assert_same(one, other, where="result", *, frozen=True):
         assert_same(*fields, where, frozen=frozen)
     elif isinstance(one, float):
         assert np.float64(one).tobytes() == np.float64(other).tobytes(), where
+    elif isinstance(one, stats.distributions.rv_frozen):
+        assert_same(*((law.dist.name, law.args, law.kwds) for law in (one, other)), where, frozen=frozen)
     elif isinstance(one, functools.partial):
         assert_same(
             (one.func, one.args, one.keywords), (other.func, other.args, other.keywords), where, frozen=frozen

@@ -19,6 +19,7 @@ import io
 import json
 import math
 import os
+import sys
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property, partial
@@ -200,6 +201,8 @@ class _Writer:
         cls = type(value)
         if cls is partial:
             return {"partial": self.value([value.func, value.args, value.keywords])}
+        if _is_of_scipy(value):
+            return {"distribution": value.dist.name, "parameters": self.value([value.args, value.kwds])}
         if not _is_ours(cls):
             self._refuse(value)
         if isinstance(value, tuple):
@@ -280,6 +283,9 @@ class _Reader:
         if "partial" in part:
             call, arguments, keywords = self.value(part["partial"])
             return partial(call, *arguments, **keywords)
+        if "distribution" in part:
+            args, keywords = self.value(part["parameters"])
+            return _family(part["distribution"])(*args, **keywords)
         cls = _found(part["class"])
         if "items" in part:
             return tuple.__new__(cls, map(self.value, part["items"]))
@@ -293,6 +299,25 @@ class _Reader:
 
 def _is_cache(cls: type, name: str) -> bool:
     return isinstance(getattr(cls, name, None), cached_property)
+
+
+def _family(name: str) -> Any:
+    """A family of distributions of scipy.stats."""
+    from scipy import stats
+
+    family = getattr(stats, name)
+    if not isinstance(family, stats.rv_continuous | stats.rv_discrete):
+        raise ValueError(f"{name!r} is no distribution of scipy.stats")
+    return family
+
+
+def _is_of_scipy(value: Any) -> bool:
+    """Whether a value is a frozen distribution of a family of scipy.stats."""
+    if (stats := sys.modules.get("scipy.stats")) is None:  # what is not imported has made no object
+        return False
+    family = getattr(value, "dist", None)
+    found = getattr(stats, getattr(family, "name", None) or "", None)
+    return found is not None and type(found) is type(family)
 
 
 def _is_ours(thing: Any) -> bool:
