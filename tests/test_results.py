@@ -105,9 +105,7 @@ MAKERS = {
     "AuditTable": audited,
     "SearchResult": lambda: audited().cells["PF", "sharing incentive"],
     "GravityTraffic": lambda: gravity_traffic(abilene(), 10, weights="population", pairs=20),
-    "DurationBound": lambda: queueing.duration_bound(
-        System(POOL, [1.0, 0.7], sizes=[stats.lognorm(0.5), Erlang(3)])
-    ),
+    "DurationBound": lambda: queueing.duration_bound(System(POOL, [1, 0.7], sizes=LAWS)),
     "BalancedFairness": lambda: queueing.balanced_fairness(SYSTEM, distribution=True),
     "BalancedPlan": lambda: queueing.balanced_plan(SYSTEM),
     "Stationary": lambda: queueing.stationary(SYSTEM, DRF(), shape=12),
