@@ -10,8 +10,6 @@ import joblib
 import numpy as np
 import pytest
 from scipy.optimize import linprog
-from scipy.sparse import csc_array, diags_array
-from scipy.sparse.linalg import spsolve
 
 from capacity.sweeping.sweep import sweep
 from fairness import CATALOGUE, CDRFH, CLUSTER_CATALOGUE, DRF, PSDSF, TSF, Cluster, Problem
@@ -48,32 +46,6 @@ TWINS = Cluster([[1, 0.1], [0.1, 1]], [[1, 1], [1, 1]])
 def off(estimate, exact):
     """Deviation over the half-width of the interval at level SURE; below 1 unless by a false alarm."""
     return np.abs(estimate.value - exact) / estimate.half_width_at(SURE)
-
-
-def law_on_box(system, table):
-    """Stationary law on the box of a table, by a sparse LU factorisation of the generator, state 0 pinned."""
-    shape = table.shape
-    states = np.arange(np.prod(shape)).reshape(shape)
-    rows, columns, rates = [], [], []
-    for i in range(len(shape)):
-        low = np.take(states, range(shape[i] - 1), axis=i).ravel()
-        high = np.take(states, range(1, shape[i]), axis=i).ravel()
-        down = table.tasks.reshape(-1, len(shape))[high, i] / system.mean_sizes[i]
-        rows += [low, high]
-        columns += [high, low]
-        rates += [np.full(low.size, system.arrival_rates[i]), down]
-    flow = csc_array(
-        (np.concatenate(rates), (np.concatenate(rows), np.concatenate(columns))), (states.size,) * 2
-    )
-    balance = (flow - diags_array(np.asarray(flow.sum(axis=1)))).T.tocsc()
-    rest = spsolve(balance[1:, 1:], -balance[1:, [0]].toarray().ravel())
-    law = np.concatenate([[1.0], rest])
-    return (law / law.sum()).reshape(shape)
-
-
-def means(law):
-    axes = range(law.ndim)
-    return np.array([law.sum(axis=tuple(set(axes) - {i})) @ np.arange(law.shape[i]) for i in axes])
 
 
 # Loads
@@ -369,7 +341,11 @@ def test_one_server_is_a_pool(policy):
     one, other = tabulate(pool.problem, DRF(), box), tabulate(server.problem, policy, box)
     # 1e-9: programs solved by simplex; the filling policies agree to rounding.
     np.testing.assert_allclose(other.tasks, one.tasks, rtol=1e-9)
-    np.testing.assert_allclose(means(law_on_box(server, other)), means(law_on_box(pool, one)), rtol=1e-8)
+    laws = (
+        stationary(pool, DRF(), shape=box, table=one),
+        stationary(server, policy, shape=box, table=other),
+    )
+    np.testing.assert_allclose(laws[1].mean_jobs, laws[0].mean_jobs, rtol=1e-8)
     if isinstance(policy, PSDSF | PerServerDRF):
         options = {"rng": 5, "replications": 2, "start": [0, 0]}
         for run, length in ((simulate, {"events": 20_000}), (simulate_jobs, {"jobs": 5_000})):
@@ -388,14 +364,13 @@ def test_separate_servers_are_independent_queues(policy):
     # Alone: 2 tasks of class 1, 2 of class 2; M/M/1 processor sharing at loads .4 and .5.
     system = System(APART, [0.8, 0.5], [1, 2])
     assert system.relative_loads == pytest.approx([0.5])
-    table = tabulate(APART, policy, (18, 18))
-    law = law_on_box(system, table)
+    law = stationary(system, policy, shape=18)
     powers = [r ** np.arange(18) for r in (0.4, 0.5)]
     product = np.outer(*(p / p.sum() for p in powers))
-    # 1e-12: rounding of the factorisation. The queues are cut at 18 jobs, as in the formula.
-    np.testing.assert_allclose(law, product, atol=1e-12)
+    # 1e-12: rounding. The queues are cut at 18 jobs, as in the formula.
+    np.testing.assert_allclose(law.distribution, product, atol=1e-12)
     # Without the cut: about 18 * .5^18 in the means.
-    assert means(law) == pytest.approx([0.4 / 0.6, 1.0], abs=1e-4)
+    assert law.mean_jobs == pytest.approx([0.4 / 0.6, 1.0], abs=1e-4)
     limited = admission(system, policy, max_jobs=(4, 6))
     # M/M/1/K: refused with probability r^K (1 - r)/(1 - r^(K + 1)).
     lost = [r**k * (1 - r) / (1 - r ** (k + 1)) for r, k in ((0.4, 4), (0.5, 6))]
@@ -417,15 +392,13 @@ def test_simulations_of_twins_agree_with_the_chain():
     system = System.with_load(TWINS, [1, 1], 0.6)
     assert system.loads.sum() == pytest.approx(2 * 0.6 * 2 / 1.1)
     table = tabulate(TWINS, PSDSF(), (48, 48))
-    law = law_on_box(system, table)
-    assert law[-1].sum() + law[:, -1].sum() < 1e-7
-    exact = means(law)
+    law = stationary(system, PSDSF(), shape=48, table=table)
+    assert sum(marginal[-1] for marginal in law.marginals) < 1e-7
+    exact = law.mean_jobs
     assert exact[0] == pytest.approx(exact[1], rel=1e-9)
     # Two identical servers do as one with both capacities: all tasks are divisible.
     joined = System(Problem(TWINS.demands, [2, 2]), system.arrival_rates)
-    np.testing.assert_allclose(
-        exact, means(law_on_box(joined, tabulate(joined.problem, DRF(), (48, 48)))), rtol=1e-9
-    )
+    np.testing.assert_allclose(exact, stationary(joined, DRF(), shape=48).mean_jobs, rtol=1e-9)
     walked = simulate(system, PSDSF(), events=100_000, rng=1, table=table)
     assert (off(walked.estimates["mean_jobs"], exact) < 1).all()
     served = simulate_jobs(system, PSDSF(), jobs=20_000, rng=2, replications=6, table=table)
@@ -438,25 +411,23 @@ def test_simulations_of_twins_agree_with_the_chain():
 def test_policies_at_load_four_fifths(policy):
     system = System.with_load(TWO, [1, 3], 0.8)
     table = tabulate(TWO, policy, (40, 16))
-    law = law_on_box(system, table)
+    law = stationary(system, policy, shape=(40, 16), table=table)
     # Stable: the law decays to the end of the box.
-    assert law[-1].sum() < 1e-3
-    assert law[:, -1].sum() < 1e-3
+    assert max(marginal[-1] for marginal in law.marginals) < 1e-3
     if isinstance(policy, PSDSF):
         result = simulate(system, policy, events=100_000, rng=4, table=table)
         # 0.05: what the box cuts off.
         reach = result.estimates["mean_jobs"].half_width_at(SURE) + 0.05
-        assert (np.abs(result.mean_jobs - means(law)) < reach).all()
+        assert (np.abs(result.mean_jobs - law.mean_jobs) < reach).all()
 
 
 def test_ps_dsf_is_stable_in_a_part_of_the_region_only():
     # Each class holds much of what the other needs least; PS-DSF lets both use both servers.
     cluster = Cluster([[1, 5, 3], [3, 1, 1]], [[8, 6, 4], [8, 9, 8]])
     system = System.with_load(cluster, [3, 7], 0.95)
-    wide = law_on_box(system, tabulate(cluster, PSDSF(), (60, 60)))
-    narrow = law_on_box(system, tabulate(cluster, PSDSF(), (30, 30)))
+    wide, narrow = (stationary(system, PSDSF(), shape=size).mean_jobs.sum() for size in (60, 30))
     # The jobs follow the box: most states are full ones.
-    assert means(wide).sum() > 1.8 * means(narrow).sum() > 40
+    assert wide > 1.8 * narrow > 40
     # Levelling global shares is stable wherever some policy is: the class with the most jobs per load gets
     # more than its load, or moving towards a placement that carries all loads would raise the least level.
     states = np.random.default_rng(1).exponential(size=(40, 2))
@@ -481,11 +452,3 @@ def test_stationary_of_separate_servers(policy, solver):
     # M/M/1 processor sharing at loads .4 and .5: E[x] = r/(1 - r), variance r/(1 - r)^2.
     np.testing.assert_allclose(law.mean_jobs, [0.4 / 0.6, 1.0], rtol=1e-9)
     np.testing.assert_allclose(law.variances, [0.4 / 0.36, 2.0], rtol=1e-9)
-
-
-def test_stationary_of_one_server_is_that_of_the_pool():
-    pool = System.with_load(Problem([[1, 4], [3, 1]], [9, 18]), [1, 1], 0.7)
-    server = System(Cluster([[1, 4], [3, 1]], [[9, 18]]), pool.arrival_rates)
-    one, other = stationary(pool, DRF()), stationary(server, PSDSF())
-    # 1e-7: the boxes differ, each leaves 1e-9 outside.
-    np.testing.assert_allclose(other.mean_jobs, one.mean_jobs, rtol=1e-7)

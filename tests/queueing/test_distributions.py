@@ -17,6 +17,7 @@ from queueing.model.laws import (
     Lognormal,
     TruncatedPareto,
 )
+from queueing.model.scipy_law import ScipyLaw, as_law
 
 # Statistical tests fail by chance with this probability each; seeds are fixed.
 FALSE_ALARM = 1e-6
@@ -40,6 +41,7 @@ LAWS = [
     (TruncatedPareto(1.5, 1e3, 7.0), pareto(TruncatedPareto(1.5, 1e3, 7.0))),
     (TruncatedPareto(1.0, 50.0), pareto(TruncatedPareto(1.0, 50.0))),
     (TruncatedPareto(2.0, 50.0), pareto(TruncatedPareto(2.0, 50.0))),
+    (ScipyLaw(stats.weibull_min(0.6), 2.0), stats.weibull_min(0.6, scale=2)),
 ]
 
 ALL = [law for law, _ in LAWS] + [
@@ -125,6 +127,20 @@ def test_unseen_work_of_a_mixture_lies_above_its_quantile(law, jobs):
     # 1e-7: the quantile between two far apart exponentials has few digits.
     assert law.unseen_work(jobs) == pytest.approx(above / law.mean, rel=1e-7)
     assert law.unseen_work(1) == 1
+
+
+def test_unseen_work_of_scipy_is_the_integral_of_the_density_above_the_quantile():
+    for law in (stats.weibull_min(0.6, scale=2), stats.lognorm(1.2), stats.pareto(2.6)):
+        above = law.expect(lb=law.ppf(1 - 1e-3)) / law.mean()
+        assert ScipyLaw(law).unseen_work(1e3) == pytest.approx(above, rel=1e-5)  # of the quadratures
+
+
+def test_known_distributions_of_scipy_keep_their_phases():
+    assert as_law("sizes", stats.expon(scale=2)) == Exponential(2)
+    assert as_law("sizes", stats.gamma(3, scale=0.5)) == Erlang(3, 1.5)
+    assert as_law("sizes", stats.erlang(2)) == Erlang(2, 2)
+    shifted = as_law("sizes", stats.expon(loc=1))
+    assert (shifted.mean, shifted.memoryless) == (2.0, False)
 
 
 def test_unseen_work_of_a_sample():

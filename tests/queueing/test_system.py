@@ -26,7 +26,6 @@ from queueing.fluid.verdict import fluid_verdict
 from queueing.model.arrivals import OnOff, Poisson
 from queueing.model.job_trace import JobTrace
 from queueing.model.laws import Erlang, Exponential
-from queueing.model.scipy_law import as_law
 from queueing.model.system import System
 from queueing.simulation.counts import simulate
 from queueing.simulation.jobs.simulation import simulate_jobs
@@ -221,27 +220,3 @@ def test_what_needs_exponential_laws_says_so(solve, bursts, sizes):
     else:
         with pytest.raises(ModelError, match=f"{sizes}.*mean_sizes in place of sizes"):
             solve(erlang)
-
-
-@pytest.mark.parametrize("law", [stats.weibull_min(0.6, scale=2), stats.lognorm(1.2), stats.pareto(2.6)])
-def test_distributions_of_scipy_are_laws(law):
-    wrapped = as_law("sizes", law)
-    assert wrapped.mean == law.mean()
-    assert wrapped.scv == pytest.approx(law.var() / law.mean() ** 2, rel=1e-14)
-    values = wrapped.with_mean(3.0).sample(np.random.default_rng(1), 1000) * law.mean() / 3.0
-    # Kolmogorov's distance of 1000 values is beyond 2.6/sqrt(1000) once in a million samples.
-    assert stats.kstest(values, law.cdf).statistic < 2.6 / math.sqrt(1000)
-    again = np.random.default_rng(1)
-    parts = np.concatenate([wrapped.sample(again, n) for n in (1, 499, 500)])
-    assert parts == pytest.approx(values, rel=1e-14)
-    # Against the integral of the density above the quantile.
-    above = law.expect(lb=law.ppf(1 - 1e-3)) / law.mean()
-    assert wrapped.unseen_work(1e3) == pytest.approx(above, rel=1e-5)
-
-
-def test_known_distributions_of_scipy_keep_their_phases():
-    assert as_law("sizes", stats.expon(scale=2)) == Exponential(2)
-    assert as_law("sizes", stats.gamma(3, scale=0.5)) == Erlang(3, 1.5)
-    assert as_law("sizes", stats.erlang(2)) == Erlang(2, 2)
-    shifted = as_law("sizes", stats.expon(loc=1))
-    assert (shifted.mean, shifted.memoryless) == (2.0, False)
