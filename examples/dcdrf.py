@@ -26,7 +26,7 @@ SOURCE = Source(
     (
         baseline.plain_rounds,
         profiles.profiles_at_deadline,
-        deadlines.utilisation,
+        deadlines.utilization,
         deadlines.fairness,
         epsilons.epsilon,
         adaptation.adaptation,

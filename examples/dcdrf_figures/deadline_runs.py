@@ -2,7 +2,7 @@
 
 Every epsilon is run by DC-DRF and by sDC-DRF, with no other deadline than the end of the measurement. An epsilon is in time for all deadlines from its own seconds on, so the points (seconds, outcome) of the
 measured epsilons are the curves of the paper, without a search. pEDRF needs no run per deadline: with z the exact levels and y_t the level of the growing tenants after
-round t, EDRF cut after round t holds min(z, y_t). So utilisation and deviations after every round follow from the exact allocation, and only the seconds of the
+round t, EDRF cut after round t holds min(z, y_t). So utilization and deviations after every round follow from the exact allocation, and only the seconds of the
 rounds are measured.
 """
 
@@ -40,7 +40,7 @@ class Outcome:
     """An allocation beside the exact one."""
 
     rounds: int
-    utilisation: float
+    utilization: float
     std: float  # of the relative deviations, about 0
     spread: float  # the same about their mean
     worst: float
@@ -52,7 +52,7 @@ class Outcome:
         """The outcome of a comparison, and the rounds that it took."""
         return cls(
             rounds,
-            comparison.utilisation_ratio,
+            comparison.utilization_ratio,
             comparison.relative_std,
             float(comparison.deviations.std()),
             comparison.worst_shortfall,

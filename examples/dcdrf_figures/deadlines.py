@@ -1,4 +1,4 @@
-"""What each configuration makes of a deadline: utilisation and fairness (Figures 8 and 9)."""
+"""What each configuration makes of a deadline: utilization and fairness (Figures 8 and 9)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from examples.dcdrf_figures.measuring import seconds_text, zero_axis
 from examples.gallery import Check, Page
 from fairness.cloud.model.tiles import available_cores
 
-__all__ = ["deadline_axis", "end", "exact_price", "fairness", "setting", "utilisation"]
+__all__ = ["deadline_axis", "end", "exact_price", "fairness", "setting", "utilization"]
 
 EXACT = "EDRF by events"
 
@@ -114,18 +114,18 @@ def exact_price(runs: Deadlines) -> str:
     return f"With ε = 0 sDC-DRF is exact too; it takes {taken / runs.exact_seconds:.2g} times the seconds of filling by events."
 
 
-def utilisation(*, full: bool) -> Page:
-    """Figure 8: utilisation against the exact one, by deadline and by rounds."""
+def utilization(*, full: bool) -> Page:
+    """Figure 8: utilization against the exact one, by deadline and by rounds."""
     m = measured(full)
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5), layout="constrained", sharey=True)
     for configuration in ("DC-DRF", "sDC-DRF", "pEDRF", "pEDRF-1"):
-        _curve(left, m, configuration, "utilisation")
+        _curve(left, m, configuration, "utilization")
     deadline_axis(left, m, 1.0)
-    low = m.cut[1].utilisation
-    left.set(ylabel="utilisation / exact utilisation", ylim=(low - 0.03, 1.015))
+    low = m.cut[1].utilization
+    left.set(ylabel="utilization / exact utilization", ylim=(low - 0.03, 1.015))
     right.plot(
         m.cut.keys(),
-        [o.utilisation for o in m.cut.values()],
+        [o.utilization for o in m.cut.values()],
         color=CONFIGURATIONS["pEDRF"],
         lw=1.8,
         label="pEDRF, cut after so many rounds",
@@ -133,7 +133,7 @@ def utilisation(*, full: bool) -> Page:
     some = {value: o for value, o in m.outcomes.items() if value > 0}
     right.plot(
         [o.rounds for o in some.values()],
-        [o.utilisation for o in some.values()],
+        [o.utilization for o in some.values()],
         "o-",
         color=CONFIGURATIONS["DC-DRF"],
         ms=4,
@@ -142,7 +142,7 @@ def utilisation(*, full: bool) -> Page:
     )
     right.plot([1], [low], "D", color=CONFIGURATIONS["pEDRF-1"], label="pEDRF-1", ls="none")
     for value in (0.1, 0.03, 0.01):
-        place = some[value].rounds, some[value].utilisation
+        place = some[value].rounds, some[value].utilization
         right.annotate(
             f"ε = {value:g}",
             place,
@@ -156,9 +156,9 @@ def utilisation(*, full: bool) -> Page:
     _legend(figure, left)
 
     few = [o for o in m.outcomes.values() if o.rounds <= m.exact_rounds / 10]
-    best = max(few, key=lambda o: o.utilisation)
-    rising = np.diff([o.utilisation for o in m.cut.values()])
-    least = min(o.utilisation for o in m.outcomes.values())
+    best = max(few, key=lambda o: o.utilization)
+    rising = np.diff([o.utilization for o in m.cut.values()])
+    least = min(o.utilization for o in m.outcomes.values())
     checks = [
         Check(
             "the exact allocation",
@@ -173,16 +173,16 @@ def utilisation(*, full: bool) -> Page:
             None,
         ),
         Check(
-            "DC-DRF is near the exact utilisation right of the knee: with at most a tenth of the exact rounds",
+            "DC-DRF is near the exact utilization right of the knee: with at most a tenth of the exact rounds",
             "near 1 (above 0.99)",
-            f"{best.utilisation:.5f} with {best.rounds:,} of {m.exact_rounds:,} rounds",
-            best.utilisation > 0.99,
+            f"{best.utilization:.5f} with {best.rounds:,} of {m.exact_rounds:,} rounds",
+            best.utilization > 0.99,
         ),
         Check(
             "pEDRF uses more with every round, and in the end as much as EDRF",
             "yes",
-            f"{low:.3f} to {m.cut[m.exact_rounds].utilisation:.3f}",
-            bool((rising > 0).all() and abs(m.cut[m.exact_rounds].utilisation - 1) < SAME_LEVELS),
+            f"{low:.3f} to {m.cut[m.exact_rounds].utilization:.3f}",
+            bool((rising > 0).all() and abs(m.cut[m.exact_rounds].utilization - 1) < SAME_LEVELS),
         ),
         Check(
             "pEDRF-1 performs poorly: no other configuration uses less",
@@ -204,10 +204,10 @@ def utilisation(*, full: bool) -> Page:
         ),
     ]
     return Page(
-        "dcdrf03_utilisation",
+        "dcdrf03_utilization",
         "3. Utilisation by deadline",
-        f"Figure 8 (utilisation against baseline by deadline); the plotted values are not in the text. {setting(full)}",
-        "The paper saw both kinds of DC-DRF near the exact utilisation from a knee on, pEDRF climbing to it as deadlines approach its own run time, and pEDRF-1 poor. The right panel shows the same without a clock: near the exact utilisation DC-DRF needs a small part of the rounds, plain EDRF most of them. On the left, at this machine's scale of seconds, the "
+        f"Figure 8 (utilization against baseline by deadline); the plotted values are not in the text. {setting(full)}",
+        "The paper saw both kinds of DC-DRF near the exact utilization from a knee on, pEDRF climbing to it as deadlines approach its own run time, and pEDRF-1 poor. The right panel shows the same without a clock: near the exact utilization DC-DRF needs a small part of the rounds, plain EDRF most of them. On the left, at this machine's scale of seconds, the "
         f"fastest ε finishes after {seconds_text(min(_fastest(m, name) for name in THREADS))}, and the exact allocation by events (star) after {seconds_text(m.exact_seconds)}. Right of the star no deadline "
         f"calls for an approximation. {exact_price(m)} Lines join the measured ε that no smaller one beats, or the rounds of pEDRF.",
         figure,

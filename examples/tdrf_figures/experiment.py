@@ -1,4 +1,4 @@
-"""The four-user experiment as a timeline, and utilisation with many users."""
+"""The four-user experiment as a timeline, and utilization with many users."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def four_users(*, full: bool) -> Page:
 
 
 def many_users(*, full: bool) -> Page:
-    """Figure 2: utilisation while more and more users join."""
+    """Figure 2: utilization while more and more users join."""
     users, rounds = 40, 20 if full else 5
     curves = {"exchange and TDRF": [], "DRF of what was contributed": []}
     for rng in np.random.default_rng(2015).spawn(rounds):
@@ -116,7 +116,7 @@ def many_users(*, full: bool) -> Page:
         ax.plot(range(1, users + 1), mean, color=user_colour(n), label=name)
         ax.fill_between(range(1, users + 1), low, high, color=user_colour(n), alpha=0.15, linewidth=0)
         numbers[name] = {"mean": mean, "10 %": low, "90 %": high}
-    ax.set(xlabel="users present", ylabel="utilisation, mean of three resources", ylim=(0, 1.02))
+    ax.set(xlabel="users present", ylabel="utilization, mean of three resources", ylim=(0, 1.02))
     ax.legend(fontsize="small")
     last = {name: value["mean"][-1] for name, value in numbers.items()}
     wasted = last["exchange and TDRF"] < last["DRF of what was contributed"]

@@ -70,7 +70,7 @@ def cluster(grain: int = 1) -> Problem:
 
 
 def schedulers(*, full: bool) -> Page:
-    """Figure 7: utilisation and a Gantt-like picture under the DRF and BMF schedulers for the same arrivals."""
+    """Figure 7: utilization and a Gantt-like picture under the DRF and BMF schedulers for the same arrivals."""
     system = System.with_load(cluster(), (1, 1), 0.6, mean_sizes=40.0)
     horizon, window = 400.0, (330.0, 365.0)
     figure, axes = plt.subplots(

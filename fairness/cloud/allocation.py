@@ -56,7 +56,7 @@ class CloudAllocation(Result):
         return frozen(self.tasks * self.demands.largest)
 
     @property
-    def utilisation(self) -> float:
+    def utilization(self) -> float:
         """Allocated part of all resources together, those that nobody demands included."""
         return float(1.0 - self.free.mean())
 
@@ -83,7 +83,7 @@ class CloudAllocation(Result):
         full = int((self.free <= SATURATION).sum())
         shares = self.dominant_shares
         return [
-            f"  {full:,} resources full, {self.utilisation:.2%} of all resources allocated",
+            f"  {full:,} resources full, {self.utilization:.2%} of all resources allocated",
             f"  dominant shares {shares.min():.3g} to {shares.max():.3g}",
             "  " + ", ".join(f"{name} {value:.3g} s" for name, value in self.seconds.items()),
         ]

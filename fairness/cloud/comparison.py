@@ -50,12 +50,12 @@ class Comparison(Result):
     ----------
     deviations : ndarray of shape (n_tenants,)
         Tasks divided by exact tasks, less 1.
-    utilisation_ratio : float
+    utilization_ratio : float
         Allocated part of all resources together, divided by that of the exact allocation.
     """
 
     deviations: FloatArray
-    utilisation_ratio: float
+    utilization_ratio: float
 
     @cached_property
     def relative_std(self) -> float:
@@ -92,7 +92,7 @@ class Comparison(Result):
                 f"Allocations of {len(self.deviations):,} tenants beside the exact ones",
                 f"  relative standard deviation {self.relative_std:.3g}",
                 f"  shortfall {self.worst_shortfall:.3g} of the worst, {self.shortfall():.3g} of 0.1 %",
-                f"  utilisation {self.utilisation_ratio:.4f} of the exact one",
+                f"  utilization {self.utilization_ratio:.4f} of the exact one",
             ]
         )
 
@@ -159,4 +159,4 @@ def compare(approximate: CloudAllocation, exact: CloudAllocation) -> Comparison:
             f"differ by factors {ratio.min():.6g} to {ratio.max():.6g}"
         )
     deviations = approximate.tasks / exact.tasks - 1.0
-    return Comparison(frozen(deviations), approximate.utilisation / exact.utilisation)
+    return Comparison(frozen(deviations), approximate.utilization / exact.utilization)

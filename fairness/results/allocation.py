@@ -149,7 +149,7 @@ class Allocation(Result):
         return xr.Dataset(data, labels, {"certificate": str(self.certificate)})
 
     def summary(self) -> str:
-        """What a person wants to read: tasks, shares and bottlenecks, utilisation, certificate."""
+        """What a person wants to read: tasks, shares and bottlenecks, utilization, certificate."""
         problem = self.problem
         lines = [
             f"{self.policy} allocation",

@@ -125,7 +125,7 @@ class ClusterAllocation(Result):
         return xr.Dataset(data, labels, {"division": self.division, "certificate": str(self.certificate)})
 
     def summary(self) -> str:
-        """What a person wants to read: the placement, utilisation of every server, certificate."""
+        """What a person wants to read: the placement, utilization of every server, certificate."""
         cluster = self.cluster
         lines = [f"{self.policy} allocation ({self.division} division)"]
         if self._in_full:

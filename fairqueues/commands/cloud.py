@@ -120,7 +120,7 @@ def _row(name: str, result: Any, seconds: float, steps: int) -> dict[str, Any]:
         "rounds": steps,
         "least_level": float(result.levels.min()),
         "largest_level": float(result.levels.max()),
-        "utilisation": result.utilisation,
+        "utilization": result.utilization,
         "worst_shortfall": 0.0,
     }
 

@@ -108,7 +108,7 @@ def test_section_2_4_early_termination_leaves_resources_idle():
     # "The most demanded resources are fully allocated", the others far from it.
     assert one.free.min() == 0
     np.testing.assert_array_equal(one.levels, one.round_levels[0])
-    assert one.utilisation < 0.5 * full.utilisation
+    assert one.utilization < 0.5 * full.utilization
     assert one.unfinished > 0
 
 

@@ -120,7 +120,7 @@ def test_table_4_as_printed_is_ps_dsf():
 @pytest.mark.parametrize(
     ("counts", "cpu"), [([1, 1, 1, 1], (0.75, 1, 1)), (USER_4_OFF, (0.79847, 1, 0.77922))]
 )
-def test_figure_6_utilisation(policy, counts, cpu):
+def test_figure_6_utilization(policy, counts, cpu):
     result = allocate(FIGURE_5, policy, counts)
     pooled = result.usage[:2, 0].sum() / FIGURE_5.capacities[:2, 0].sum()
     measured = [pooled, result.utilization[2, 0], result.utilization[3, 0]]

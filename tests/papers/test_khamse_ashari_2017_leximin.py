@@ -110,7 +110,7 @@ def test_table_4_demands_that_are_not_printed():
 @pytest.mark.parametrize(
     ("policy", "cpu_of_a_and_b"), [(TSF(), 0.744), (CDRFH(), 0.75)], ids=lambda value: str(value)
 )
-def test_figure_6_utilisation(policy, cpu_of_a_and_b):
+def test_figure_6_utilization(policy, cpu_of_a_and_b):
     """All users active, and without user 4; A and B pooled, since the split between them is not unique."""
     everybody = policy(GOOGLE, np.ones(4))
     cpu, ram = server_usage(GOOGLE, everybody).T

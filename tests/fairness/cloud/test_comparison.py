@@ -18,7 +18,7 @@ def test_worked_example():
     np.testing.assert_allclose(result.deviations, [-1 / 3, 0, 0], rtol=0, atol=1e-15)
     assert result.relative_std == pytest.approx(np.sqrt(1 / 27), rel=1e-15)
     assert result.worst_shortfall == pytest.approx(1 / 3, rel=1e-15)
-    assert result.utilisation_ratio == 7 / 8
+    assert result.utilization_ratio == 7 / 8
     assert result.shortfall(100 / 3) == pytest.approx(1 / 3, rel=1e-15)
     assert result.shortfall(34) == 0
     assert "shortfall 0.333 of the worst" in repr(result)
@@ -27,7 +27,7 @@ def test_worked_example():
 def test_against_itself():
     result = compare(edrf_rounds(WORKED, threads=1), edrf(WORKED))
     assert (result.relative_std, result.worst_shortfall, result.shortfall()) == (0, 0, 0)
-    assert result.utilisation_ratio == 1
+    assert result.utilization_ratio == 1
 
 
 def test_shortfall_is_the_threshold_of_the_worst():
@@ -62,7 +62,7 @@ def test_rows_of_the_allocation_deviate_alike():
         np.repeat(result.deviations, np.diff(ours.indptr)), ours.data / theirs.data - 1, atol=1e-14
     )
     expected = ours.sum() / theirs.sum()
-    assert result.utilisation_ratio == pytest.approx(expected, rel=1e-12)
+    assert result.utilization_ratio == pytest.approx(expected, rel=1e-12)
 
 
 def test_weights_may_have_a_factor_in_common():
