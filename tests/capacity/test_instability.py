@@ -23,7 +23,7 @@ def short_first_is_stable(system):
     return system.loads[0] < np.prod(1 - system.loads[1:])
 
 
-@pytest.mark.parametrize(("links", "n"), [(2, 8), (3, 6)])
+@pytest.mark.parametrize(("links", "n"), [(2, 8), pytest.param(3, 6, marks=pytest.mark.long)])
 def test_short_flows_first_is_caught_exactly_where_it_is_unstable(links, n):
     search = search_instability(short_first, RandomLines(links, load=(0.5, 0.95)), n, rng=7, starts=0)
     truth = [short_first_is_stable(one.system) for one in search.findings]

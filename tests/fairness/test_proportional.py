@@ -430,7 +430,7 @@ def test_tasks_of_extreme_sizes():
         np.testing.assert_allclose(PF(other, counts) * size, PF(problem, counts), rtol=1e-11)
 
 
-@pytest.mark.parametrize(("n", "m"), [(20000, 12), (400, 60)])
+@pytest.mark.parametrize(("n", "m"), [(20000, 12), pytest.param(400, 60, marks=pytest.mark.long)])
 def test_large(n, m):
     """Many classes; and so many resources that the matrices go through BLAS."""
     problem = random_problem(np.random.default_rng(10), n, m, weighted=True, limited=True)

@@ -191,6 +191,7 @@ def test_standard_output_that_takes_nothing(place, form):
     )
 
 
+@pytest.mark.long
 def test_a_disk_that_is_full(place):
     """The shell bounds the size of files; no part of any stays."""
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}

@@ -96,7 +96,9 @@ def test_what_browsers_may_do_is_said_with_every_answer(port: int, path: str) ->
     assert "Access-Control-Allow-Origin" not in headers
 
 
-@pytest.mark.parametrize("load", ["0.9999999999999999", "0.99999999999", "1e-300"])
+@pytest.mark.parametrize(
+    "load", ["0.9999999999999999", "0.99999999999", pytest.param("1e-300", marks=pytest.mark.long)]
+)
 def test_a_load_next_to_the_ends_is_no_internal_error(port: int, load: str) -> None:
     query = "&".join(
         f"{name}={quote(load)}" if name == "load" else f"{name}={value}"

@@ -407,7 +407,7 @@ def test_simulations_of_twins_agree_with_the_chain():
     np.testing.assert_allclose(served.alone_rates, [2.0, 2.0], rtol=1e-9)
 
 
-@pytest.mark.parametrize("policy", [PSDSF(), TSF(), CDRFH()])
+@pytest.mark.parametrize("policy", [PSDSF(), TSF(), pytest.param(CDRFH(), marks=pytest.mark.long)])
 def test_policies_at_load_four_fifths(policy):
     system = System.with_load(TWO, [1, 3], 0.8)
     table = tabulate(TWO, policy, (40, 16))

@@ -89,7 +89,7 @@ def test_single_resource_drains_its_work_at_the_free_capacity(policy):
     )
 
 
-@pytest.mark.parametrize("policy", [DRF(), crossed_pf, MaxMin()])
+@pytest.mark.parametrize("policy", [DRF(), pytest.param(crossed_pf, marks=pytest.mark.long), MaxMin()])
 @pytest.mark.parametrize("start", [(10.0, 1.0), (1.0, 10.0), (30.0, 10.0), (4.0, 0.0)])
 @pytest.mark.parametrize("mix", [BALANCED, UNBALANCED])
 def test_a_saturated_resource_loses_work_at_its_free_capacity(policy, start, mix):
