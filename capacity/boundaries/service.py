@@ -35,10 +35,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from capacity.boundaries.region import RayRegion, traced
-from capacity.boundaries.service_rates import rate_model
+from capacity.boundaries.service_rates import per_class, rate_model
 from capacity.boundaries.service_rays import ServicePoint, ServiceRays
 from capacity.boundaries.service_simulation import Simulated, SimulatedRays
-from fairness.arguments.validation import frozen, model_array, require, require_whole
+from fairness.arguments.validation import frozen, require, require_whole
 from fairness.display.lettering import label
 from fairness.errors import ModelError
 from fairness.machine.work import ProgressOption, watching
@@ -280,14 +280,7 @@ def _rays(
 ) -> ServiceRays:
     if max_states is not None:
         require_whole("max_states", max_states, 1)
-    n = problem.n_classes
-    rate = model_array("minimum_service_rate", minimum, problem, "job_classes")
-    if rate.shape not in ((), (n,)):
-        raise ModelError(
-            f"minimum_service_rate must be a number or list {n} of them, one per class; "
-            f"got shape {rate.shape}"
-        )
-    rate = np.full(n, rate)
+    rate = per_class("minimum_service_rate", minimum, problem)
     require(
         "minimum_service_rate", rate, np.isfinite(rate) & (rate > 0), "finite and > 0", problem.job_classes
     )

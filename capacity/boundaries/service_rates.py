@@ -18,6 +18,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairness.arguments.validation import model_array
 from fairness.errors import ModelError, advised
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.calling import policy_tasks
@@ -29,7 +30,7 @@ from queueing.chain.stationary import stationary
 from queueing.model.system import System
 from queueing.states.table import Table, tabulate
 
-__all__ = ["RateModel", "Rates", "rate_model"]
+__all__ = ["RateModel", "Rates", "per_class", "rate_model"]
 
 ROUNDING = 1e-11
 """Relative error of a computed mean: sums of up to 10^8 positive terms, each some hundred roundings."""
@@ -46,6 +47,14 @@ class Rates:
     high: FloatArray
     tail_mass: float
     residual: float
+
+
+def per_class(name: str, values: ArrayLike, problem: Problem) -> FloatArray:
+    """A number, or one per class, as an array of shape (n_classes,)."""
+    given = model_array(name, values, problem, "job_classes")
+    if given.shape not in ((), (problem.n_classes,)):
+        raise ModelError(f"{name} must be a number or one per class; got shape {given.shape}")
+    return np.full(problem.n_classes, given)
 
 
 class RateModel(ABC):

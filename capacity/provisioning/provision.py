@@ -37,6 +37,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from capacity.boundaries.service_rates import per_class
 from capacity.provisioning.program import BoundProgram
 from capacity.provisioning.search import Choice, Verifier, cheapest_floor, search_whole, tighten
 from fairness.arguments.labels import as_named, by_label
@@ -325,12 +326,8 @@ def provision(
         require("most", top, top > 0, "> 0", names)
     elif servers is None and isinstance(demands, Problem):
         top = np.array(problem.capacities)
-    maximum_load = require_number("maximum_load", maximum_load)
-    if not 1e-100 <= maximum_load <= 1:
-        raise ModelError(f"maximum_load must be between 1e-100 and 1; got {maximum_load}")
-    precision = require_number("precision", precision)
-    if not 1e-10 <= precision <= 0.1:
-        raise ModelError(f"precision must lie between 1e-10 and 0.1; got {precision}")
+    maximum_load = require_number("maximum_load", maximum_load, least=1e-100, most=1)
+    precision = require_number("precision", precision, least=1e-10, most=0.1)
     whole = require_flag("whole", whole)
     if max_states is not None:
         check_limits(max_states=max_states)
@@ -451,24 +448,12 @@ def _targets(
     problem: Problem, sizes: FloatArray, minimum: ArrayLike | None, longest: ArrayLike | None
 ) -> FloatArray:
     """Smallest mean service rates, all targets in one; 0 without."""
-    n, names = problem.n_classes, problem.job_classes
-    target = np.zeros(n)
+    target, names = np.zeros(problem.n_classes), problem.job_classes
     if minimum is not None:
-        rate = model_array("minimum_service_rate", minimum, problem, "job_classes")
-        if rate.shape not in ((), (n,)):
-            raise ModelError(
-                f"minimum_service_rate must be a number or one per class; got shape {rate.shape}"
-            )
-        rate = np.full(n, rate)
-        require("minimum_service_rate", rate, np.isfinite(rate) & (rate >= 0), "finite and >= 0", names)
-        target = rate
+        target = per_class("minimum_service_rate", minimum, problem)
+        require("minimum_service_rate", target, np.isfinite(target) & (target >= 0), "finite and >= 0", names)
     if longest is not None:
-        duration = model_array("maximum_duration", longest, problem, "job_classes")
-        if duration.shape not in ((), (n,)):
-            raise ModelError(
-                f"maximum_duration must be a number or one per class; got shape {duration.shape}"
-            )
-        duration = np.full(n, duration)
+        duration = per_class("maximum_duration", longest, problem)
         require("maximum_duration", duration, duration > 0, "> 0", names)
         with np.errstate(over="ignore"):  # refused below
             target = np.maximum(target, np.where(np.isinf(duration), 0.0, sizes / duration))

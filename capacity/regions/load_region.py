@@ -23,7 +23,8 @@ from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
 from capacity.regions.plotting import plot_polytope
-from fairness.arguments.validation import FloatArray, frozen, model_array
+from fairness.arguments.labels import as_named
+from fairness.arguments.validation import FloatArray, frozen, model_array, rationals
 from fairness.display.result import Result
 from fairness.errors import ModelError, NotConvergedError
 from fairness.exact.double_description import Facet, Point, enclose, vertices, volume
@@ -248,11 +249,8 @@ class LoadRegion(Result):
         if not self.is_rational:
             raise ModelError("the model was given as floats; give ints or fractions.Fraction")
         self._checked(loads, batch=False)
-        try:
-            rho = [Fraction(v) if not isinstance(v, float) else None for v in loads]
-        except TypeError:
-            rho = [None]
-        if None in rho or any(v < 0 for v in rho if v is not None):
+        rho = rationals(np.array(as_named("loads", loads, self.model, "job_classes"), dtype=object))
+        if rho is None or min(rho) < 0:
             raise ModelError(f"loads must be ints or fractions >= 0; got {list(loads)!r}")
         if any(rho[n] for n in self.pinned):
             raise ModelError("a class that no server can run has a load; its relative load is infinite")

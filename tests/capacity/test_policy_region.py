@@ -24,6 +24,7 @@ from queueing import DRFScheduler, FIFOScheduler
 from queueing.chain.stationary import stationary
 from queueing.model.system import System
 from queueing.states.table import tabulate
+from tests.own_policies import first_round, handed, owned, priority, short_first
 
 mpl.use("Agg")
 
@@ -31,37 +32,6 @@ CROSSED = Problem([[1, 0.1], [0.1, 1]], [1, 1])
 LINEAR = Problem([[1, 1], [1, 0], [0, 1]], [1, 1])
 SQUARE = Problem([[1, 0], [0, 1]], [1, 1])
 ONE = Problem([[1], [1]], [1])
-
-
-def owned(problem, counts):
-    """Each class owns the same part of every resource, used or not."""
-    return (np.asarray(counts) > 0) / problem.task_shares.max(axis=1) / problem.n_classes
-
-
-def handed(problem, counts):
-    """The classes that are present own the same part of every resource."""
-    here = (np.asarray(counts) > 0).astype(float)
-    return here / np.maximum(here.sum(axis=-1, keepdims=True), 1) / problem.task_shares.max(axis=1)
-
-
-def first_only(problem, counts):
-    """The first class strictly first; the second only when the first is absent."""
-    here = (np.asarray(counts) > 0).astype(float)
-    alone = 1 / problem.task_shares.max(axis=1)
-    return alone * np.stack([here[..., 0], here[..., 1] * (1 - here[..., 0])], axis=-1)
-
-
-def first_round(problem, counts):
-    """Equal dominant shares up to the first full resource, and no second round."""
-    x = np.asarray(counts, dtype=float) / problem.task_shares.max(axis=1)
-    used = (x @ problem.task_shares).max(axis=-1, keepdims=True)
-    return x / np.where(used > 0, used, 1.0)
-
-
-def short_first(problem, counts):
-    here = (np.asarray(counts) > 0).astype(float)
-    long = here[..., 0] * (1 - here[..., 1]) * (1 - here[..., 2])
-    return np.stack([long, here[..., 1], here[..., 2]], axis=-1)
 
 
 def brackets(region, exact):
@@ -90,7 +60,7 @@ def test_an_equal_split_of_two_resources():
     brackets(policy_stability_region(problem, owned, points=10), lambda d: 1 / (d / half).max())
 
 
-@pytest.mark.parametrize("policy", [handed, first_only])
+@pytest.mark.parametrize("policy", [handed, priority])
 def test_all_or_nothing_reaches_the_simplex_of_the_single_loads(policy):
     # Halves that are handed over: coupled processors, stable if and only if the sum is below 1; the same for
     # priority. On CROSSED a class alone runs 1 task, and 1/2 + 1/2 together.
@@ -102,7 +72,7 @@ def test_all_or_nothing_reaches_the_simplex_of_the_single_loads(policy):
 
 
 def test_priority_on_one_resource_loses_nothing():
-    region = policy_stability_region(ONE, first_only, points=8)
+    region = policy_stability_region(ONE, priority, points=8)
     assert region.lost_at_least == 0
     assert region.lost_share <= 2e-4
 
@@ -155,7 +125,7 @@ def test_drf_on_every_server_by_itself():
 
 def test_mean_sizes_do_not_matter_for_priority_in_fluid():
     one, other = (
-        policy_stability_boundary(CROSSED, first_only, [1, 2], mean_sizes=s) for s in (1.0, [3.0, 0.2])
+        policy_stability_boundary(CROSSED, priority, [1, 2], mean_sizes=s) for s in (1.0, [3.0, 0.2])
     )
     assert one.inner == pytest.approx(other.inner, abs=1e-4)
 
@@ -231,7 +201,7 @@ def test_psdsf_loses_load_on_two_servers():
 
 
 def test_reports():
-    region = policy_stability_region(CROSSED, first_only, points=6, confirm="chain", confirm_points=1)
+    region = policy_stability_region(CROSSED, priority, points=6, confirm="chain", confirm_points=1)
     frame = region.to_dataframe()
     assert len(frame) == len(region.points) == 6
     assert frame["confirmed"].notna().sum() == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations, permutations
+from itertools import permutations
 
 import matplotlib as mpl
 import numpy as np
@@ -14,6 +14,7 @@ from scipy.spatial import ConvexHull, HalfspaceIntersection
 from capacity import stability_region
 from capacity.regions.stability import is_stable
 from fairness import ModelError, Problem
+from fairness.exact.small_polytopes import enumerate_vertices
 from queueing.model.system import System
 from queueing.networks.backbones import abilene
 from queueing.networks.topology import data_network, linear_network
@@ -25,30 +26,9 @@ def brute_force_vertices(problem):
     """All feasible solutions of n tight constraints, over the rationals."""
     demands, capacities = problem.as_fractions()
     n = problem.n_classes
-    rows = [[*(demands[i][j] for i in range(n)), capacities[j]] for j in range(problem.n_resources)]
+    rows = [[*column, c] for column, c in zip(zip(*demands, strict=True), capacities, strict=True)]
     rows += [[*(Fraction(-(i == k)) for i in range(n)), Fraction(0)] for k in range(n)]
-    found = set()
-    for chosen in combinations(rows, n):
-        point = solve_exactly([list(row) for row in chosen])
-        if point is not None and all(
-            sum(a * x for a, x in zip(row[:-1], point, strict=True)) <= row[-1] for row in rows
-        ):
-            found.add(tuple(point))
-    return found
-
-
-def solve_exactly(rows):
-    n = len(rows)
-    for k in range(n):
-        pivot = next((r for r in range(k, n) if rows[r][k] != 0), None)
-        if pivot is None:
-            return None
-        rows[k], rows[pivot] = rows[pivot], rows[k]
-        rows[k] = [v / rows[k][k] for v in rows[k]]
-        for r in range(n):
-            if r != k and rows[r][k] != 0:
-                rows[r] = [v - rows[r][k] * w for v, w in zip(rows[r], rows[k], strict=True)]
-    return [row[-1] for row in rows]
+    return {tuple(point) for point in enumerate_vertices(rows, n, 0)}
 
 
 def random_integers(rng, n, m):

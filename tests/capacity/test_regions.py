@@ -15,6 +15,7 @@ from capacity import (
     stability_region,
 )
 from fairness import DRF, Cluster, ModelError, NotConvergedError, Problem
+from tests.own_policies import priority
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -196,12 +197,8 @@ def test_the_most_that_a_pool_with_pinned_and_free_classes_earns():
 
 
 def test_loads_on_the_boundary_of_a_policy_are_not_decided():
-    def first(problem, counts):
-        here = (np.asarray(counts) > 0).astype(float)
-        return np.stack([here[..., 0], here[..., 1] * (1 - here[..., 0])], axis=-1)
-
     # Priority to the first of two classes that fit together: the loads must sum to less than 1.
-    region = policy_stability_region(Problem([[1, 0.1], [0.1, 1]], [1, 1]), first, points=6)
+    region = policy_stability_region(Problem([[1, 0.1], [0.1, 1]], [1, 1]), priority, points=6)
     assert region.contains([[0.4, 0.5], [0.6, 0.6]]).tolist() == [True, False]
     with pytest.raises(NotConvergedError, match="is not decided, they may lie on the boundary"):
         region.contains([0.5, 0.5])

@@ -23,6 +23,7 @@ from queueing.fluid.rays import rays
 from queueing.fluid.trajectory import drift, trajectory
 from queueing.fluid.verdict import fluid_verdict
 from queueing.model.system import System
+from tests.own_policies import first_round, handed, longest_first, short_first
 
 CROSSED = Problem([[1, 0.1], [0.1, 1]], [1, 1])
 LINEAR = Problem([[1, 1], [1, 0], [0, 1]], [1, 1])
@@ -32,31 +33,6 @@ HALF = Problem([[1], [1]], [1])
 def halves(problem, counts):
     """Each of two classes owns half of the pool, used or not."""
     return 0.5 * (np.asarray(counts) > 0)
-
-
-def handed(problem, counts):
-    """Each of two classes owns half of the pool, and all of it when alone."""
-    here = (np.asarray(counts) > 0).astype(float)
-    return here / np.maximum(here.sum(axis=-1, keepdims=True), 1)
-
-
-def longest_first(problem, counts):
-    x = np.asarray(counts, dtype=float)
-    longest = (x == x.max(axis=-1, keepdims=True)) & (x > 0)
-    return longest / np.maximum(longest.sum(axis=-1, keepdims=True), 1)
-
-
-def first_round(problem, counts):
-    """Equal dominant shares up to the first full resource."""
-    x = np.asarray(counts, dtype=float) / problem.task_shares.max(axis=1)
-    used = (x @ problem.task_shares).max(axis=-1, keepdims=True)
-    return x / np.where(used > 0, used, 1.0)
-
-
-def short_first(problem, counts):
-    here = (np.asarray(counts) > 0).astype(float)
-    long = here[..., 0] * (1 - here[..., 1]) * (1 - here[..., 2])
-    return np.stack([long, here[..., 1], here[..., 2]], axis=-1)
 
 
 def chase(problem, counts):

@@ -10,6 +10,7 @@ from fairness import DRF, AssetFair, MaxMin, ModelError, NotConvergedError, Prob
 from fairness.testing import KINDS, random_problem
 from queueing.fluid.trajectory import drift, trajectory
 from queueing.model.system import System
+from tests.own_policies import longest_first, priority, short_first
 
 mpl.use("Agg")
 
@@ -35,26 +36,6 @@ def linear_pf(problem, counts):
     total = np.maximum(x.sum(axis=-1), 1e-300)
     long = x[..., 0] / total
     return np.stack([long, (1 - long) * (x[..., 1] > 0), (1 - long) * (x[..., 2] > 0)], axis=-1)
-
-
-def priority(problem, counts):
-    """One resource, unit demands: class 1 strictly first, then class 2, ..."""
-    present = np.asarray(counts) > 0
-    before = np.cumsum(present, axis=-1) - present
-    return np.where(present & (before == 0), problem.capacities[0], 0.0)
-
-
-def short_first(problem, counts):
-    """LINEAR: the long class runs only when both short classes are empty."""
-    present = (np.asarray(counts) > 0).astype(float)
-    long = present[..., 0] * (1 - present[..., 1]) * (1 - present[..., 2])
-    return np.stack([long, present[..., 1], present[..., 2]], axis=-1)
-
-
-def longest_queue_first(problem, counts):
-    x = np.asarray(counts, dtype=float)
-    longest = (x == x.max(axis=-1, keepdims=True)) & (x > 0)
-    return longest / np.maximum(longest.sum(axis=-1, keepdims=True), 1)
 
 
 BALANCED, UNBALANCED = (1, 1), (3, 1)
@@ -262,7 +243,7 @@ def test_horizon_overload_and_after_the_end():
 def test_a_jump_inside_the_orthant_is_reported_with_the_path_so_far():
     system = System(Problem([[1], [1]], [1]), [0.3, 0.3])
     with pytest.raises(NotConvergedError, match=r"2000 evaluations are spent.*may jump inside") as caught:
-        trajectory(system, longest_queue_first, [3.0, 1.0], max_evaluations=2000)
+        trajectory(system, longest_first, [3.0, 1.0], max_evaluations=2000)
     path = caught.value.best
     assert path.status == "unfinished"
     # Class 1 drains at 0.7 and class 2 grows at 0.3, so they meet at time 2 with 1.6 jobs each.

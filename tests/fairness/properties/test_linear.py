@@ -1,7 +1,6 @@
 """Exact linear programs: known ones, cycling, empty and unbounded ones, and scipy on random ones."""
 
 from fractions import Fraction as F
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ from scipy.optimize import linprog
 from fairness import InfeasibleError, ModelError, NotConvergedError
 from fairness.exact.linear_program import maximise
 from fairness.exact.pivoting import Tableau
+from fairness.exact.small_polytopes import enumerate_vertices
 
 
 def test_known_programs():
@@ -99,35 +99,9 @@ def test_random_programs_against_all_vertices():
         a.append([F(1)] * n)
         b = [F(int(v)) for v in rng.integers(0, 5, m + 1)]
         c = [F(int(v)) for v in rng.integers(-2, 5, n)]
-        walls = [*a, *([F(-int(i == j)) for j in range(n)] for i in range(n))]
-        levels = [*b, *[F(0)] * n]
-        best = None
-        for chosen in combinations(range(len(walls)), n):
-            point = solve([walls[k] for k in chosen], [levels[k] for k in chosen])
-            if point and all(dot(w, point) <= v for w, v in zip(walls, levels, strict=True)):
-                value = dot(c, point)
-                best = value if best is None else max(best, value)
-        assert maximise(c, a, b).value == best
-
-
-def dot(u, v):
-    return sum(x * y for x, y in zip(u, v, strict=True))
-
-
-def solve(matrix, right):
-    """Cramer's rule for three equations; None if singular."""
-
-    def det(m):
-        return (
-            m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1])
-            - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0])
-            + m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0])
+        walls = [[*row, v] for row, v in zip(a, b, strict=True)]
+        walls += [[*(F(-int(i == j)) for j in range(n)), F(0)] for i in range(n)]
+        best = max(
+            sum(u * v for u, v in zip(c, point, strict=True)) for point in enumerate_vertices(walls, n, 0)
         )
-
-    d = det(matrix)
-    if d == 0:
-        return None
-    return [
-        det([[right[i] if j == k else matrix[i][j] for j in range(3)] for i in range(3)]) / d
-        for k in range(3)
-    ]
+        assert maximise(c, a, b).value == best
