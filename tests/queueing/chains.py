@@ -17,17 +17,6 @@ def one_resource(n):
     return Problem(np.ones((n, 1)), [1])
 
 
-def sharing(problem, counts):
-    """Processor sharing of one resource of capacity 1, demands 1."""
-    return counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1)
-
-
-def priority(problem, counts):
-    """Preemptive priority to the first class present."""
-    first = np.cumsum(counts > 0, axis=-1) == 1
-    return np.where(first & (counts > 0), 1.0, 0.0)
-
-
 def rational_law(system, policy, states, rates):
     """Solve the balance equations of an irreducible chain over the rationals (Grassmann, Taksar, Heyman)."""
     number = {x: k for k, x in enumerate(states)}

@@ -14,7 +14,8 @@ from queueing.chain.admission import admission
 from queueing.chain.solvers.ladder import Elimination, Multilevel, Product
 from queueing.chain.stationary import stationary
 from queueing.model.system import System
-from tests.queueing.chains import EXAMPLE, SOLVERS, rational_law, sharing
+from tests.own_policies import sharing
+from tests.queueing.chains import EXAMPLE, SOLVERS, rational_law
 
 
 def erlang_b(servers, load):

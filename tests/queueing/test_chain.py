@@ -22,7 +22,8 @@ from queueing.chain.tagged import tagged_duration
 from queueing.chain.transient import transient
 from queueing.model.system import System
 from queueing.states.table import tabulate
-from tests.queueing.chains import EXAMPLE, SOLVERS, one_resource, priority, rational_law, sharing
+from tests.own_policies import priority, sharing
+from tests.queueing.chains import EXAMPLE, SOLVERS, one_resource, rational_law
 
 
 def relative_gap(one, other):

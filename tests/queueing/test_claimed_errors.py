@@ -16,7 +16,8 @@ from queueing.chain.solvers.ladder import Automatic, Elimination, Multilevel, Pr
 from queueing.chain.solvers.multilevel import Convergence
 from queueing.chain.stationary import stationary
 from queueing.model.system import System
-from tests.queueing.chains import EXAMPLE, one_resource, priority
+from tests.own_policies import priority
+from tests.queueing.chains import EXAMPLE, one_resource
 
 
 def product_form(system, shape):

@@ -81,7 +81,8 @@ def test_halves_that_are_not_handed_over(first, second):
 @pytest.mark.parametrize("loads", [(0.2, 0.6), (0.2, 0.9), (0.49, 0.49), (0.7, 0.28)])
 def test_halves_that_are_handed_over_serve_the_averaged_rate(loads):
     system = System(Problem([[1], [1]], [1.2]), loads)
-    verdict = fluid_verdict(system, handed)
+    # As if the pool had capacity 1.
+    verdict = fluid_verdict(system, lambda problem, counts: handed(HALF, counts))
     low, high = sorted(loads)
     # The smaller class is there 2 rho of the time; the other has 1/2 then and 1 otherwise (Fayolle and
     # Iasnogorodski's coupled processors): stable if and only if the loads sum to less than 1.

@@ -19,7 +19,8 @@ from queueing.model.phase_type import PhaseType, coxian, fit_phases, phases_of
 from queueing.model.system import System
 from queueing.simulation.jobs.simulation import simulate_jobs
 from queueing.states.table import tabulate
-from tests.queueing.chains import EXAMPLE, SOLVERS, priority, sharing
+from tests.own_policies import priority, sharing
+from tests.queueing.chains import EXAMPLE, SOLVERS
 
 CYCLE = PhaseType([0.3, 0.7, 0.0], [[-2, 1, 0.5], [0, -1, 0.2], [1.5, 0, -1.5]])
 
