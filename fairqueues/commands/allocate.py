@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairqueues.console.command import command
 from fairqueues.console.inputs import chosen, heading, is_cluster, numbers, read
-from fairqueues.console.options import AsCsv, AsJson, File, Out, Policies, Report
+from fairqueues.console.options import File, Policies
 from fairqueues.console.output import Delivery
 from fairqueues.report.outcome import Evidence, Outcome
 
@@ -17,21 +19,17 @@ if TYPE_CHECKING:
 __all__ = ["allocate"]
 
 
+@command()
 def allocate(
-    context: typer.Context,
+    deliver: Delivery,
     file: File,
     policy: Policies = None,
     counts: Annotated[
         str | None,
         typer.Option("--counts", metavar="X,Y,...", help="Jobs present instead of those of the file."),
     ] = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-    out: Out = None,
-    report: Report = None,
 ) -> None:
     """Share a pool or a cluster among its classes, by every policy, each with its certificate."""
-    deliver = Delivery.of(context, as_json, as_csv, out, report)
     scenario = read(file)
     policies = chosen(scenario, policy)
     given = numbers("--counts", counts, scenario.model.n_classes)
@@ -39,12 +37,11 @@ def allocate(
     import pandas as pd
 
     import fairness
-    from fairqueues.console.progress import steps
+    from fairqueues.console.progress import reached
 
     jobs = scenario.counts if given is None else given
-    results: dict[str, Any] = {}
-    for name in steps(policies, "allocate"):
-        results[name] = fairness.allocate(scenario.model, policies[name], jobs)
+    runs = {name: partial(fairness.allocate, scenario.model, p, jobs) for name, p in policies.items()}
+    results, failures = reached(runs, "allocate")
     table = pd.concat({name: r.to_dataframe() for name, r in results.items()}, names=["policy"])
     deliver(
         Outcome(
@@ -55,6 +52,7 @@ def allocate(
                 for name, r in results.items()
             ),
             notes=() if is_cluster(scenario) else tuple(_use(name, r) for name, r in results.items()),
+            failures=failures,
             figure=lambda: _figure(scenario.model, policies, results, jobs),
             scenario=scenario.text,
             extra={

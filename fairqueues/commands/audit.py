@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from fairqueues.console.command import command
 from fairqueues.console.inputs import heading, read, seed_of
-from fairqueues.console.options import AsCsv, AsJson, Jobs, Out, Policies, Seed
+from fairqueues.console.options import Jobs, Policies, Seed
 from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Evidence, Outcome
@@ -16,8 +17,9 @@ from fairqueues.report.outcome import Evidence, Outcome
 __all__ = ["audit"]
 
 
+@command(figures=False, report=False, writes="resume")
 def audit(
-    context: typer.Context,
+    deliver: Delivery,
     file: Annotated[
         Path | None, typer.Argument(metavar="FILE", help="Scenario with policies and [audit].")
     ] = None,
@@ -36,14 +38,8 @@ def audit(
     ] = None,
     jobs: Jobs = 1,
     seed: Seed = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-    out: Out = None,
 ) -> None:
     """Ask every policy about every property; a cross comes with a smallest witness, confirmed exactly."""
-    deliver = Delivery.of(
-        context, as_json, as_csv, out, figures=False, also=() if resume is None else (resume,)
-    )
     scenario = None if file is None else read(file)
     policies = _policies(scenario, policy)
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairqueues.console.command import command
 from fairqueues.console.inputs import read, seed_of
-from fairqueues.console.options import AsCsv, AsJson, Out, Report, Seed
+from fairqueues.console.options import Seed
 from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Evidence, Outcome
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["cloud"]
 
 
+@command()
 def cloud(
-    context: typer.Context,
+    deliver: Delivery,
     file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Scenario with [cloud].")] = None,
     tenants: Annotated[int | None, typer.Option("--tenants", min=1, metavar="N")] = None,
     resources: Annotated[int | None, typer.Option("--resources", min=1, metavar="N")] = None,
@@ -45,13 +47,8 @@ def cloud(
         ),
     ] = 20,
     seed: Seed = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-    out: Out = None,
-    report: Report = None,
 ) -> None:
     """Share resources among a cloud of tenants: exactly, by DC-DRF with epsilon, and under a deadline."""
-    deliver = Delivery.of(context, as_json, as_csv, out, report)
     scenario = None if file is None else read(file)
     section = scenario.section("cloud") if scenario is not None and scenario.has("cloud") else None
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairqueues.console.command import command
 from fairqueues.console.inputs import chosen, heading, numbers, read, seed_of
-from fairqueues.console.options import AsCsv, AsJson, File, Out, Policies, Report, Seed
+from fairqueues.console.options import File, Policies, Seed
 from fairqueues.console.output import Delivery
 from fairqueues.report.outcome import Evidence, Outcome
 
@@ -17,8 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["fluid"]
 
 
+@command()
 def fluid(
-    context: typer.Context,
+    deliver: Delivery,
     file: File,
     policy: Policies = None,
     start: Annotated[
@@ -31,13 +34,8 @@ def fluid(
         bool, typer.Option("--verdict", help="Only verdicts, which become the table of --csv and --out.")
     ] = False,
     seed: Seed = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-    out: Out = None,
-    report: Report = None,
 ) -> None:
     """Judge the fluid limit of every policy and follow it from a start."""
-    deliver = Delivery.of(context, as_json, as_csv, out, report)
     scenario = read(file)
     policies = chosen(scenario, policy)
     system = scenario.system
@@ -51,23 +49,22 @@ def fluid(
 
     import pandas as pd
 
-    from fairqueues.console.progress import steps
+    from fairqueues.console.progress import reached
     from queueing import fluid_verdict, trajectory
 
     # The trajectories first: what is wrong with a start shows at once.
-    paths: dict[str, Any] = {}
-    if followed:
-        paths = {
-            n: trajectory(system, policies[n], begin, horizon=end) for n in steps(policies, "trajectory")
-        }
-    verdicts = {n: fluid_verdict(system, policies[n], rng=entropy) for n in steps(policies, "verdict")}
+    begun = policies if followed else {}
+    follow = {n: partial(trajectory, system, p, begin, horizon=end) for n, p in begun.items()}
+    judge = {n: partial(fluid_verdict, system, p, rng=entropy) for n, p in policies.items()}
+    paths, lost = reached(follow, "fluid", what="trajectory")
+    verdicts, open_questions = reached(judge, "fluid", what="verdict")
     rows = [
         {
             "policy": name,
             "status": v.status,
             "basis": v.basis,
             "growth": v.growth,
-            **({"emptying_time": paths[name].emptying_time} if paths else {}),
+            **({"emptying_time": paths[name].emptying_time} if name in paths else {}),
         }
         for name, v in verdicts.items()
     ]
@@ -83,6 +80,7 @@ def fluid(
             tuple(Evidence(n, f"{v.status}, by {v.basis}: {v.evidence}") for n, v in verdicts.items()),
             tables,
             notes=tuple(line.strip() for p in paths.values() for line in p.summary().splitlines()),
+            failures=(*lost, *open_questions),
             brief=judged,
             dataset=deliver.dataset(table, system.problem.job_classes, "jobs"),
             figure=(lambda: _figure(paths)) if paths else None,

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from fairqueues.console.options import AsCsv, AsJson, Jobs, Out
+from fairqueues.console.command import command
+from fairqueues.console.options import Jobs
 from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Evidence, Outcome
@@ -16,8 +17,9 @@ from fairqueues.report.outcome import Evidence, Outcome
 __all__ = ["prove"]
 
 
+@command(figures=False, report=False)
 def prove(
-    context: typer.Context,
+    deliver: Delivery,
     ids: Annotated[list[str] | None, typer.Argument(metavar="ID", help="Statements. Default: all.")] = None,
     list_all: Annotated[bool, typer.Option("--list", help="Only list the statements.")] = False,
     verify: Annotated[bool, typer.Option("--verify", help="Check all evidence again.")] = False,
@@ -26,12 +28,8 @@ def prove(
         float, typer.Option("--time-limit", min=0.001, metavar="SECONDS", help="For each statement.")
     ] = 60.0,
     jobs: Jobs = 1,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-    out: Out = None,
 ) -> None:
     """Prove, support or refute statements of the papers; every verdict carries its evidence."""
-    deliver = Delivery.of(context, as_json, as_csv, out, figures=False)
 
     import pandas as pd
 

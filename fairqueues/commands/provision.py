@@ -7,28 +7,25 @@ from typing import Annotated, Any
 
 import typer
 
+from fairqueues.console.command import command
 from fairqueues.console.inputs import chosen, heading, read, settings
-from fairqueues.console.options import AsCsv, AsJson, File, Out, Report, TimeLimit
+from fairqueues.console.options import File, TimeLimit
 from fairqueues.console.output import Delivery
 from fairqueues.report.outcome import Evidence, Outcome
 
 __all__ = ["provision"]
 
 
+@command()
 def provision(
-    context: typer.Context,
+    deliver: Delivery,
     file: File,
     method: Annotated[
         str, typer.Option("--method", metavar="NAME", help="balanced, bound, or a policy.")
     ] = "balanced",
     time_limit: TimeLimit = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-    out: Out = None,
-    report: Report = None,
 ) -> None:
     """Buy the cheapest capacities with which the traffic keeps its targets, with a proven lower bound."""
-    deliver = Delivery.of(context, as_json, as_csv, out, report)
     scenario = read(file)
     targets = scenario.section("targets")
     system = scenario.system
@@ -52,7 +49,7 @@ def provision(
         mean_sizes=system.mean_sizes,
         **settings(scenario, "targets", ("precision", "max_states", "max_evaluations")),
     )
-    results, failures = reached({"provision": run}, "provision", "provision", time_limit, "search")
+    results, failures = reached({"provision": run}, "provision", time_limit=time_limit, unit="search")
     result = results["provision"]
     table = result.to_dataframe()
     deliver(

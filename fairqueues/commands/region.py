@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairqueues.console.command import command
 from fairqueues.console.inputs import chosen, heading, numbers, read, settings
-from fairqueues.console.options import AsCsv, AsJson, File, Out, Policies, Report, TimeLimit
+from fairqueues.console.options import File, Policies, TimeLimit
 from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Outcome
@@ -30,8 +31,9 @@ class Kind(StrEnum):
     PACKING = "packing"
 
 
+@command()
 def region(
-    context: typer.Context,
+    deliver: Delivery,
     file: File,
     kind: Annotated[
         Kind | None,
@@ -53,13 +55,8 @@ def region(
         ),
     ] = None,
     time_limit: TimeLimit = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-    out: Out = None,
-    report: Report = None,
 ) -> None:
     """Compute the region of loads, with facets, boundary points and evidence."""
-    deliver = Delivery.of(context, as_json, as_csv, out, report)
     scenario = read(file)
     section = scenario.section("region")
     what = kind or Kind(section.kind)
@@ -74,7 +71,7 @@ def region(
 
     least = _least(rate, section, n) if what is Kind.SERVICE else None
     runs = _runs(scenario, what, section, policy, least, points)
-    regions, failures = reached(runs, f"{what} region", "region", time_limit, "region")
+    regions, failures = reached(runs, "region", what=f"{what} region", time_limit=time_limit, unit="region")
     table = pd.concat({name: r.to_dataframe() for name, r in regions.items()}, names=["region"])
     deliver(
         Outcome(

@@ -8,20 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from fairqueues.console.command import command
 from fairqueues.console.inputs import chosen, heading, read, seed_of, settings
-from fairqueues.console.options import (
-    AsCsv,
-    AsJson,
-    Backend,
-    BackendOption,
-    File,
-    Jobs,
-    Out,
-    Policies,
-    Report,
-    Seed,
-    TimeLimit,
-)
+from fairqueues.console.options import Backend, BackendOption, File, Jobs, Policies, Seed, TimeLimit
 from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Evidence, Outcome
@@ -39,8 +28,9 @@ class Level(StrEnum):
     TASKS = "tasks"
 
 
+@command()
 def simulate(
-    context: typer.Context,
+    deliver: Delivery,
     file: File,
     policy: Policies = None,
     level: Annotated[
@@ -61,13 +51,8 @@ def simulate(
     backend: BackendOption = Backend.LOKY,
     seed: Seed = None,
     time_limit: TimeLimit = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-    out: Out = None,
-    report: Report = None,
 ) -> None:
     """Simulate every policy, or the schedulers of the file at level tasks, with common random numbers."""
-    deliver = Delivery.of(context, as_json, as_csv, out, report)
     scenario = read(file)
     system = scenario.stable_system
     section = scenario.section("simulation")
@@ -103,7 +88,7 @@ def simulate(
         runs, said = _policies(scenario, what, chosen(scenario, policy)), ()
     calls = {name: partial(run, **options) for name, run in runs.items()}
     with workers(backend, jobs):
-        results, failures = reached(calls, "simulate", "simulate", time_limit)
+        results, failures = reached(calls, "simulate", time_limit=time_limit)
     evidence = [_evidence(name, result) for name, result in results.items()]
     said += tuple(
         f"warning: {name}: {placed(text, 'simulate')}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
+from fairqueues.console.command import command
 from fairqueues.console.inputs import (
     chain_options,
     chosen,
@@ -14,15 +16,16 @@ from fairqueues.console.inputs import (
     numbers,
     read,
 )
-from fairqueues.console.options import AsCsv, AsJson, File, Out, Policies, Report
+from fairqueues.console.options import File, Policies
 from fairqueues.console.output import Delivery
 from fairqueues.report.outcome import Evidence, Outcome
 
 __all__ = ["solve"]
 
 
+@command()
 def solve(
-    context: typer.Context,
+    deliver: Delivery,
     file: File,
     policy: Policies = None,
     load: Annotated[
@@ -34,13 +37,8 @@ def solve(
     tail: Annotated[
         float | None, typer.Option("--tail", min=0.0, max=1.0, help="Probability that may be left out.")
     ] = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-    out: Out = None,
-    report: Report = None,
 ) -> None:
     """Solve the Markov chain of every policy; on a pool also balanced fairness and the duration bound."""
-    deliver = Delivery.of(context, as_json, as_csv, out, report)
     scenario = read(file)
     policies = chosen(scenario, policy)
     system = scenario.stable_system if load is None else scenario.system
@@ -48,7 +46,7 @@ def solve(
     import pandas as pd
 
     from fairqueues.console.figures import class_bars
-    from fairqueues.console.progress import steps
+    from fairqueues.console.progress import reached
     from queueing import balanced_fairness, duration_bound, stationary
 
     if load is not None:
@@ -60,9 +58,9 @@ def solve(
         options["shape"] = [int(k) if k.is_integer() else k for k in given]
     if tail is not None:
         options["tail"] = tail
-    results: dict[str, Any] = {
-        n: stationary(system, policies[n], distribution=False, **options) for n in steps(policies, "solve")
-    }
+    runs = {n: partial(stationary, system, p, distribution=False, **options) for n, p in policies.items()}
+    results: dict[str, Any]
+    results, failures = reached(runs, "solve")
     evidence = []
     for name, law in results.items():
         # A box that was given leaves out what it leaves out; one that was found must keep its promise.
@@ -87,6 +85,7 @@ def solve(
             pd.concat({name: law.to_dataframe() for name, law in results.items()}, names=["method"]),
             tuple(evidence),
             notes=(repr(system),),
+            failures=failures,
             figure=lambda: class_bars(
                 {name: law.service_rates for name, law in results.items()},
                 system.problem.job_classes,

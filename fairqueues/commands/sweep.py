@@ -6,6 +6,7 @@ by a kill, goes on from there when the same command is given again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,19 +14,9 @@ from typing import Annotated, Any
 
 import typer
 
+from fairqueues.console.command import command
 from fairqueues.console.inputs import chain_options, chosen, heading, read, seed_of
-from fairqueues.console.options import (
-    AsCsv,
-    AsJson,
-    Backend,
-    BackendOption,
-    File,
-    Jobs,
-    Out,
-    Policies,
-    Report,
-    Seed,
-)
+from fairqueues.console.options import Backend, BackendOption, File, Jobs, Policies, Seed
 from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Outcome
@@ -52,8 +43,9 @@ class ChainOutputs:
         return {name: (STANDARD[name] or (), getattr(law, name)) for name in self.names}
 
 
+@command(writes="checkpoint")
 def sweep(
-    context: typer.Context,
+    deliver: Delivery,
     file: File,
     policy: Policies = None,
     checkpoint: Annotated[
@@ -68,19 +60,13 @@ def sweep(
     jobs: Jobs = 1,
     backend: BackendOption = Backend.LOKY,
     seed: Seed = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-    out: Out = None,
-    report: Report = None,
 ) -> None:
     """Evaluate every policy over the grid of [sweep]; give the same command again to go on after a stop."""
-    kept = [] if checkpoint is None else [checkpoint]
-    deliver = Delivery.of(context, as_json, as_csv, out, report, also=kept)
     scenario = read(file)
     section = scenario.section("sweep")
     policies = chosen(scenario, policy)
     entropy = seed_of(seed, scenario)
-    path, passing = _checkpoint(checkpoint, section.checkpoint, out)
+    path, passing = _checkpoint(checkpoint, section.checkpoint, deliver.out)
     options = chain_options(scenario)
     shape = options.get("shape")
     options |= {"shape": tuple(shape)} if isinstance(shape, list) else {}
@@ -124,7 +110,7 @@ def sweep(
             path.unlink()
 
 
-def _checkpoint(given: Path | None, of_file: str | None, out: list[Path] | None) -> tuple[Path | None, bool]:
+def _checkpoint(given: Path | None, of_file: str | None, out: Sequence[Path]) -> tuple[Path | None, bool]:
     """Where points are kept, and whether only until the result is written."""
     from fairqueues.files import require_writable
 
@@ -133,7 +119,7 @@ def _checkpoint(given: Path | None, of_file: str | None, out: list[Path] | None)
     if of_file is not None:
         path = Path(of_file)
         require_writable(path)
-        if path in (out or ()):
+        if path in out:
             raise WrongUse(f"{path} is both the checkpoint and the result; choose another name")
         return path, False
     if out:

@@ -7,24 +7,15 @@ precision leaves is kept: commands show it, marked, and end with exit code 1.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-__all__ = ["Bars", "reached", "steps"]
+__all__ = ["Bars", "reached"]
 
 WORTH_SAYING = 30.0
 """Seconds of work that are said where standard error is no terminal."""
 
 T = TypeVar("T")
-
-
-def steps(items: Iterable[T], what: str, unit: str = "policy") -> Iterator[T]:
-    """Go through items under a bar."""
-    from tqdm import tqdm
-
-    total = len(items) if isinstance(items, Sized) else None
-    # disable=None: off where standard error is no terminal.
-    yield from tqdm(items, desc=what, unit=unit, total=total, disable=None, leave=False)
 
 
 class Bars:
@@ -53,9 +44,10 @@ class Bars:
 
 def reached(
     runs: Mapping[str, Callable[[], T]],
-    what: str,
     command: str,
-    time_limit: float | None,
+    *,
+    what: str | None = None,
+    time_limit: float | None = None,
     unit: str = "policy",
 ) -> tuple[dict[str, T], tuple[str, ...]]:
     """Results by name, and what kept any of them from its precision.
@@ -63,6 +55,8 @@ def reached(
     A run that ends with NotConvergedError gives the best it found, or nothing; if all give nothing, the first
     error is raised.
     """
+    from tqdm import tqdm
+
     from fairness.errors import NotConvergedError
     from fairness.machine.work import OutOfTime, watching
     from fairqueues.console.remedies import placed
@@ -70,7 +64,8 @@ def reached(
     results: dict[str, Any] = {}
     failures: list[tuple[str, Exception]] = []
     with watching(Bars(), time_limit):
-        for name in steps(runs, what, unit):
+        # disable=None: off where standard error is no terminal.
+        for name in tqdm(runs, desc=what or command, unit=unit, disable=None, leave=False):
             try:
                 results[name] = runs[name]()
             except (NotConvergedError, OutOfTime) as error:

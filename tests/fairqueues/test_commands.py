@@ -482,6 +482,18 @@ def test_what_fails_is_exit_code_1(file, monkeypatch):
     assert not Path("b.json").exists()
 
 
+def test_what_one_policy_lacks_is_told_beside_the_others(file, monkeypatch):
+    def gives_up(model, policy, jobs, allocate=fairness.allocate):
+        if policy == fairness.DRF():
+            raise fairness.NotConvergedError("residual 0.1 after 3 steps")
+        return allocate(model, policy, jobs)
+
+    monkeypatch.setattr(fairness, "allocate", gives_up)
+    data = as_json("allocate", file, code=1)
+    assert {row["policy"] for row in data["results"]} == {"PF"}
+    assert data["failures"] == ["DRF: residual 0.1 after 3 steps"]
+
+
 def test_a_bug_keeps_its_traceback(file, monkeypatch):
     monkeypatch.setattr(fairness, "allocate", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
