@@ -182,10 +182,11 @@ def test_task_shares_by_hand_and_only_when_asked():
 def test_arrays_are_copied_and_frozen():
     given = {name: np.array(value) for name, value in (GOOD | {"weights": [1.0, 2.0]}).items()}
     given["eligible"], given["gamma"] = np.ones((2, 2), dtype=bool), np.ones((2, 2))
-    cluster = Cluster(**given)
+    cluster, pool = Cluster(**given), Problem(given["demands"], given["capacities"][0])
     for array in given.values():
         array[...] = 0
-    assert cluster.demands.tolist() == GOOD["demands"]
+    assert cluster.demands.tolist() == pool.demands.tolist() == GOOD["demands"]
+    assert pool.capacities.tolist() == GOOD["capacities"][0]
     assert cluster.weights.tolist() == [1, 2]
     assert cluster.gamma.all()
     assert cluster.replaced(weights=[1, 1]).eligible.all()
@@ -195,6 +196,8 @@ def test_arrays_are_copied_and_frozen():
             getattr(cluster, name)[0] = 2
     with pytest.raises(AttributeError):
         cluster.weights = np.ones(2)
+    with pytest.raises(ValueError, match="read-only"):
+        pool.demands[0, 0] = 2
 
 
 def test_fractions_survive_and_floats_are_refused():
@@ -205,8 +208,14 @@ def test_fractions_survive_and_floats_are_refused():
     assert capacities == [[1, 2], [3, 0]]
     assert gamma == [[1, 0], [0, 3]]
     assert all(isinstance(v, F) for rows in (demands, capacities, gamma) for row in rows for v in row)
-    for name, value in (("demands", [[0.5, 2], [1, 1]]), ("capacities", [[1.0, 2], [3, 4]])):
-        other = Cluster(**(GOOD | {name: value}))
+    pool = Problem([[F(1, 3), 2]], np.array([1, 2]))
+    assert pool.is_rational
+    assert pool.as_fractions() == ([[F(1, 3), F(2)]], [F(1), F(2)])
+    for other in (
+        Cluster(**(GOOD | {"demands": [[0.5, 2], [1, 1]]})),
+        Cluster(**(GOOD | {"capacities": [[1.0, 2], [3, 4]]})),
+        Problem([[0.5, 2]], [1, 2]),
+    ):
         assert not other.is_rational
         with pytest.raises(ModelError, match=r"give ints or fractions\.Fraction"):
             other.as_fractions()
@@ -279,9 +288,12 @@ def test_replaced_with_given_gamma():
     assert hidden.eligible.tolist() == [[True, False], [True, True]]
 
 
-@pytest.mark.parametrize(
+MODELS = pytest.mark.parametrize(
     "model", [Cluster(**GOOD), Problem([[1, 2], [1, 1]], [9, 12])], ids=["cluster", "pool"]
 )
+
+
+@MODELS
 def test_replaced_refuses_bad_input(model):
     with pytest.raises(
         ModelError, match="unknown argument 'capacity'; choose from demands, capacities, weights"
@@ -296,12 +308,12 @@ def test_replaced_refuses_bad_input(model):
         model.replaced(demands=[[1, 2]])
 
 
-def test_counts_are_checked():
-    cluster = Cluster(**GOOD)
-    assert cluster.check_counts(None).tolist() == [1, 1]
-    assert cluster.check_state(None).tolist() == [1, 1]
-    assert cluster.check_counts([[True, False], [F(1, 2), 3]]).tolist() == [[1, 0], [0.5, 3]]
-    assert cluster.check_counts(np.empty((0, 2))).shape == (0, 2)
+@MODELS
+def test_counts_are_checked(model):
+    assert model.check_counts(None).tolist() == [1, 1]
+    assert model.check_state(None).tolist() == [1, 1]
+    assert model.check_counts([[True, False], [F(1, 2), 3]]).tolist() == [[1, 0], [0.5, 3]]
+    assert model.check_counts(np.empty((0, 2))).shape == (0, 2)
     for bad, message in (
         ([1, 2, 3], r"counts has shape \(3,\); its last axis must list the 2 job classes"),
         (3, r"counts has shape \(\)"),
@@ -311,11 +323,11 @@ def test_counts_are_checked():
         (["1", "2"], "counts must be an array of numbers"),
         ([[1, 1], [1]], "counts must be an array of numbers"),
     ):
-        for check in (cluster.check_counts, cluster.check_state):
+        for check in (model.check_counts, model.check_state):
             with pytest.raises(ModelError, match=message):
                 check(bad)
     with pytest.raises(ModelError, match=r"counts must have shape \(2,\); got \(3, 2\); for a batch call"):
-        cluster.check_state(np.ones((3, 2)))
+        model.check_state(np.ones((3, 2)))
 
 
 def test_repr():

@@ -50,9 +50,9 @@ def test_without_constraints_the_constrained_mechanisms_are_the_plain_ones(kind)
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_server_is_drf(policy, kind):
     rng = np.random.default_rng(8)
-    for _ in range(8):
-        cluster = random_cluster(rng, 6, 1, 3, kind=kind, weighted=True)
-        counts = rng.integers(0, 4, 6).astype(float)
+    for k in range(30 if policy == PSDSF() else 8):
+        cluster = random_cluster(rng, 6 - k % 6, 1, 3, kind=kind, weighted=True)
+        counts = rng.integers(0, 4, cluster.n_classes).astype(float)
         pool = Problem(cluster.demands, cluster.capacities[0], weights=cluster.weights)
         solution = policy.solve(cluster, counts)
         assert solution.certificate.holds

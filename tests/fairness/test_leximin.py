@@ -256,72 +256,62 @@ def record(level, classes, prices, multipliers, bound=None):
     return Level(level, classes, *arrays, level if bound is None else bound)
 
 
-def holds(cluster, placement, *rounds):
-    return leximin_certificate(cluster, None, placement, np.ones(cluster.n_classes), rounds).holds
+ONE, TWO = Cluster([[1]], [[2]]), Cluster([[1]], [[1], [1]])
+APART = Cluster([[1], [1]], [[1], [2]], eligible=[[True, False], [False, True]])
+EQUAL = APART.replaced(capacities=[[1], [1]])
+# Class 1 has the first server only, so (1, 10) is leximin; the prices below speak for any sum of 11.
+NESTED = Cluster([[1], [1]], [[1], [10]], eligible=[[True, False], [True, True]])
+GIANT, SHARE = Cluster([[1], [1e-8]], [[1]]), 1 / (1 + 1e-8)
+LOW, HIGH = record(1, (0,), [[1], [0]], [1, 0]), record(2, (1,), [[0], [2]], [0, 1])
 
 
-def test_priced_resources_must_be_full():
-    cluster = Cluster([[1]], [[2]])
-    assert holds(cluster, [[2.0]], record(2, (0,), [[2]], [1]))
-    assert not holds(cluster, [[1.0]], record(1, (0,), [[2]], [1], bound=2))
+@pytest.mark.parametrize(
+    ("right", "cluster", "placement", "rounds"),
+    [
+        # Priced resources must be full.
+        (True, ONE, [[2]], [record(2, (0,), [[2]], [1])]),
+        (False, ONE, [[1]], [record(1, (0,), [[2]], [1], bound=2)]),
+        # Tasks must not run where they cost more, nor cost less than the multiplier of their class elsewhere.
+        (True, TWO, [[1, 1]], [record(2, (0,), [[1], [1]], [1])]),
+        (False, TWO, [[1, 1]], [record(2, (0,), [[2], [1]], [1], bound=3)]),
+        (False, TWO, [[1, 0]], [record(1, (0,), [[1], [0]], [1])]),
+        # Levels must not fall.
+        (True, APART, [[1, 0], [0, 2]], [LOW, HIGH]),
+        (False, APART, [[1, 0], [0, 2]], [HIGH, LOW]),
+        # The bound must be what the prices prove: in the second round the price of the first server and the
+        # multiplier of class 1 cancel.
+        (True, APART, [[1, 0], [0, 2]], [LOW, record(2, (1,), [[1], [2]], [1, 1], bound=2)]),
+        (False, APART, [[1, 0], [0, 2]], [LOW, record(2, (1,), [[1], [2]], [1, 1], bound=1.9)]),
+        (False, APART, [[1, 0], [0, 2]], [LOW, record(2, (1,), [[1], [2]], [1, 1], bound=3)]),
+        # Classes of later rounds must have no multiplier.
+        (
+            False,
+            NESTED,
+            [[0.5, 0], [0.5, 10]],
+            [record(0.5, (0,), [[1], [10]], [1, 1], bound=11), record(10.5, (1,), [[1], [10]], [1, 1])],
+        ),
+        # A negative price needs a resource that had a positive one. (1/2, 1/2) is leximin.
+        (
+            False,
+            Cluster([[1, 0], [1, 1]], [[1, 4]]),
+            [[0.2], [0.8]],
+            [record(0.2, (0,), [[1, -4]], [1, 0], bound=-3), record(0.8, (1,), [[1, 0]], [1, 1])],
+        ),
+        # A multiplier that rounding may have made does not count; a small one on a server of giants does.
+        (True, EQUAL, np.eye(2), [record(1, (0, 1), [[1 / 2], [1 / 2]], [1 / 2, 1 / 2])]),
+        (False, EQUAL, np.eye(2), [record(1, (0, 1), [[1], [1e-17]], [1, 1e-17])]),
+        (True, EQUAL, np.eye(2), [LOW, record(1, (1,), [[0], [1]], [0, 1])]),
+        (True, GIANT, [[SHARE], [SHARE]], [record(SHARE, (0, 1), [[SHARE]], [SHARE, 1e-8 * SHARE])]),
+    ],
+)
+def test_each_hypothesis_alone(right, cluster, placement, rounds):
+    placement = np.array(placement, dtype=float)
+    found = leximin_certificate(cluster, None, placement, np.ones(cluster.n_classes), rounds)
+    assert found.holds == right
 
 
-def test_tasks_must_not_run_where_they_cost_more():
-    cluster = Cluster([[1]], [[1], [1]])
-    assert holds(cluster, [[1.0, 1.0]], record(2, (0,), [[1], [1]], [1]))
-    assert not holds(cluster, [[1.0, 1.0]], record(2, (0,), [[2], [1]], [1], bound=3))
-
-
-def test_a_class_must_not_cost_less_than_its_multiplier_elsewhere():
-    cluster = Cluster([[1]], [[1], [1]])
-    assert not holds(cluster, [[1.0, 0.0]], record(1, (0,), [[1], [0]], [1]))
-
-
-def test_levels_must_not_fall():
-    cluster = Cluster([[1], [1]], [[1], [2]], eligible=[[True, False], [False, True]])
-    low, high = record(1, (0,), [[1], [0]], [1, 0]), record(2, (1,), [[0], [2]], [0, 1])
-    assert holds(cluster, [[1.0, 0], [0, 2.0]], low, high)
-    assert not holds(cluster, [[1.0, 0], [0, 2.0]], high, low)
-
-
-def test_later_classes_must_have_no_multiplier():
-    # Class 1 has the first server only, so (1, 10) is leximin; these prices speak for any sum of 11.
-    cluster = Cluster([[1], [1]], [[1], [10]], eligible=[[True, False], [True, True]])
-    low = record(0.5, (0,), [[1], [10]], [1, 1], bound=11)
-    high = record(10.5, (1,), [[1], [10]], [1, 1])
-    assert not holds(cluster, [[0.5, 0], [0.5, 10.0]], low, high)
-
-
-def test_a_negative_price_needs_a_resource_that_had_a_positive_one():
-    # (1/2, 1/2) is leximin. Resource 2 is not full.
-    cluster = Cluster([[1, 0], [1, 1]], [[1, 4]])
-    low = record(0.2, (0,), [[1, -4]], [1, 0], bound=-3)
-    high = record(0.8, (1,), [[1, 0]], [1, 1])
-    assert not holds(cluster, [[0.2], [0.8]], low, high)
-
-
-def test_the_bound_must_be_what_the_prices_prove():
-    cluster = Cluster([[1], [1]], [[1], [2]], eligible=[[True, False], [False, True]])
-    low = record(1, (0,), [[1], [0]], [1, 0])
-    # The price of the first server and the multiplier of class 1 cancel in the second round.
-    for bound in (2, 1.9, 3):
-        high = record(2, (1,), [[1], [2]], [1, 1], bound=bound)
-        assert holds(cluster, [[1.0, 0], [0, 2.0]], low, high) == (bound == 2)
-
-
-def test_a_multiplier_that_rounding_may_have_made_does_not_count():
-    cluster = Cluster([[1], [1]], [[1], [1]], eligible=[[True, False], [False, True]])
-    both = np.eye(2)
-    assert holds(cluster, both, record(1, (0, 1), [[1 / 2], [1 / 2]], [1 / 2, 1 / 2]))
-    assert not holds(cluster, both, record(1, (0, 1), [[1], [1e-17]], [1, 1e-17]))
-    assert holds(cluster, both, record(1, (0,), [[1], [0]], [1, 0]), record(1, (1,), [[0], [1]], [0, 1]))
-
-
-def test_a_small_multiplier_on_a_server_of_giants_counts():
-    cluster = Cluster([[1], [1e-8]], [[1]])
-    share = 1 / (1 + 1e-8)
-    assert holds(cluster, [[share], [share]], record(share, (0, 1), [[share]], [share, 1e-8 * share]))
-    assert leximin(cluster, [1, 1e-4], [1, 1]).certificate.holds
+def test_giants_beside_dwarfs_are_certified():
+    assert leximin(GIANT, [1, 1e-4], [1, 1]).certificate.holds
 
 
 # What can go wrong.

@@ -1,7 +1,5 @@
 """Problem: what it accepts, what it derives, and how it complains."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
@@ -47,41 +45,10 @@ def test_bad_input_names_argument_place_and_remedy(change, message):
         Problem(**(GOOD | change))
 
 
-def test_counts_are_checked():
-    problem = Problem(**GOOD)
-    with pytest.raises(
-        ModelError, match=r"counts has shape \(3,\); its last axis must list the 2 job classes"
-    ):
-        problem.check_counts([1, 2, 3])
-    with pytest.raises(ModelError, match=r"got -1.0 at index \(1, 0\)"):
-        problem.check_counts([[1, 1], [-1, 1]])
-    with pytest.raises(ModelError, match="finite"):
-        problem.check_counts([np.inf, 1])
-    assert problem.check_counts(None).tolist() == [1, 1]
-
-
-def test_arrays_are_copied_and_frozen():
-    demands = np.array([[1.0, 2.0]])
-    problem = Problem(demands, [1, 1])
-    demands[0, 0] = 7
-    assert problem.demands[0, 0] == 1
-    with pytest.raises(ValueError, match="read-only"):
-        problem.demands[0, 0] = 2
-
-
 def test_zero_capacity_blocks_exactly_the_classes_that_demand_it():
     problem = Problem([[1, 0], [1, 2]], [3, 0])
     assert problem.blocked.tolist() == [False, True]
     assert problem.task_shares.tolist() == [[1 / 3, 0], [1 / 3, 0]]
-
-
-def test_fractions_survive_and_floats_are_refused():
-    problem = Problem([[Fraction(1, 3), 2]], np.array([1, 2]))
-    assert problem.is_rational
-    assert problem.as_fractions() == ([[Fraction(1, 3), Fraction(2)]], [Fraction(1), Fraction(2)])
-    assert not Problem([[0.5, 2]], [1, 2]).is_rational
-    with pytest.raises(ModelError, match=r"give ints or fractions\.Fraction"):
-        Problem([[0.5, 2]], [1, 2]).as_fractions()
 
 
 def test_repr_of_a_large_problem_is_one_line():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairness import DRF, Cluster, ModelError, NotConvergedError, Problem, allocate
+from fairness import Cluster, ModelError, NotConvergedError, allocate
 from fairness.evidence.clusters import resource_division_certificate
 from fairness.policies.servers.engines import resource_division as filling
 from fairness.policies.servers.engines.algorithm_one import algorithm_one, server_procedure
@@ -49,16 +49,6 @@ def test_medium_clusters():
         for constrained in (False, True):
             cluster = random_cluster(rng, 60, 15, 3, kind=kind, weighted=True, constrained=constrained)
             assert allocate(cluster, PSDSF()).certificate.residual < 1e-12
-
-
-def test_one_server_is_weighted_drf():
-    rng = np.random.default_rng(3)
-    for k in range(90):
-        cluster = random_cluster(rng, int(rng.integers(1, 7)), 1, 3, kind=KINDS[k % 3], weighted=True)
-        pool = Problem(cluster.demands, cluster.capacities[0], weights=cluster.weights)
-        counts = rng.integers(0, 4, cluster.n_classes).astype(float)
-        expected = DRF()(pool, counts)
-        np.testing.assert_allclose(PSDSF()(cluster, counts)[:, 0], expected, rtol=1e-12, atol=1e-15)
 
 
 def test_a_filled_server_by_bisection():
@@ -110,16 +100,6 @@ def test_filling_and_the_server_procedure_agree_on_one_server():
         )
 
 
-def test_counts_are_weights():
-    rng = np.random.default_rng(6)
-    for _ in range(20):
-        cluster = random_cluster(rng, 4, 3, 2, weighted=True, constrained=True)
-        counts = rng.integers(1, 4, 4).astype(float)
-        other = cluster.replaced(weights=cluster.weights * counts)
-        one, two = PSDSF()(cluster, counts), PSDSF()(other, np.ones(4))
-        np.testing.assert_allclose(one.sum(axis=1), two.sum(axis=1), rtol=1e-10)
-
-
 def test_units_do_not_matter():
     rng = np.random.default_rng(7)
     for _ in range(20):
@@ -147,16 +127,6 @@ def test_continuous_version_of_the_example_of_kesidis_et_al():
     placement = np.array([[235 / 12, 25 / 12], [25 / 12, 235 / 12]])
     assert resource_division_certificate(cluster, None, placement).residual > 1e-3
     assert (np.einsum("ni,nir->ir", placement, cluster.task_shares) <= 1 + 1e-12).all()
-
-
-def test_a_batch_of_counts_and_absent_classes():
-    cluster = Cluster([[1, 2], [1, 1], [2, 1]], [[9, 12], [12, 6]])
-    counts = np.array([[[1, 1, 1], [0, 1, 2]], [[0, 0, 0], [0.5, 0, 0]]], dtype=float)
-    batch = PSDSF()(cluster, counts)
-    assert batch.shape == (2, 2, 3, 2)
-    assert not batch[counts == 0].any()
-    np.testing.assert_array_equal(batch[0, 1], PSDSF()(cluster, counts[0, 1]))
-    np.testing.assert_allclose(batch[1, 1, 0], cluster.gamma[0])  # alone: everything
 
 
 def test_slow_moves_are_jumped_over():
