@@ -42,9 +42,9 @@ from fairness.errors import ModelError
 from fairness.evidence.pools import Certificate
 from fairness.indivisible.free_resources import Ledger, Number
 from fairness.indivisible.placement import Placing
-from fairness.indivisible.rational_model import Numbers, array, number
+from fairness.indivisible.rational_model import ClusterAmounts, Numbers, array, number, overfull
 from fairness.indivisible.rules import check_stop
-from fairness.indivisible.server_shares import ClusterAmounts, ClusterRule, DominantShare
+from fairness.indivisible.server_shares import ClusterRule, DominantShare
 from fairness.indivisible.turns import make_ties
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray
@@ -146,10 +146,7 @@ class ClusterFilling(Result):
     @cached_property
     def certificate(self) -> Certificate:
         """What the filling promises about its result, as a residual."""
-        residual = 0.0
-        for row, capacity in zip(self.usage, self.amounts.capacities, strict=True):
-            for v, c in zip(row, capacity, strict=True):
-                residual = max(residual, float(v / c) - 1.0 if c > 0 else math.inf if v > 0 else 0.0)
+        residual = max(map(overfull, self.usage, self.amounts.capacities))
         claim = "within all capacities"
         if self.stopper is None:
             claim += ", and no task fits anywhere"

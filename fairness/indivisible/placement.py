@@ -12,7 +12,8 @@ from functools import partial
 import numpy as np
 
 from fairness.indivisible.free_resources import ROUNDING, Ledger, Number
-from fairness.indivisible.server_shares import ClusterAmounts, ClusterRule, Level
+from fairness.indivisible.rational_model import ClusterAmounts
+from fairness.indivisible.server_shares import ClusterRule, Level
 from fairness.indivisible.turns import LowestFirst, Ties
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -51,19 +51,16 @@ from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.evidence.pools import Certificate
 from fairness.indivisible.free_resources import ROUNDING, Ledger, Number
-from fairness.indivisible.ranks import fill_by_rank
-from fairness.indivisible.rational_model import Numbers, PoolAmounts, array, number
-from fairness.indivisible.rules import BestRank, LowestShare, SequentialMinMax
-from fairness.indivisible.turns import LowestFirst, Ties, make_ties
+from fairness.indivisible.rational_model import Numbers, PoolAmounts, array, number, overfull
+from fairness.indivisible.rules import LowestShare, PoolRule, Started
+from fairness.indivisible.turns import make_ties
 from fairness.model.problem import FloatArray, Problem
 from fairness.results.placements import tasks_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Rule", "TaskFilling", "fill_tasks"]
-
-Rule = LowestShare | SequentialMinMax | BestRank
+__all__ = ["TaskFilling", "fill_tasks"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,7 +89,7 @@ class TaskFilling(Result):
     """
 
     problem: Problem
-    rule: Rule
+    rule: PoolRule
     counts: FloatArray
     tasks: NDArray[np.int64]
     order: tuple[int, ...]
@@ -142,8 +139,7 @@ class TaskFilling(Result):
 
     @property
     def _factors(self) -> Numbers:
-        given = getattr(self.rule, "factors", None)
-        values = [1] * len(self.counts) if given is None else given
+        values = self.rule.factors or [1] * len(self.counts)
         return array([number(v, self.is_exact) for v in values], self.is_exact)
 
     @cached_property
@@ -180,9 +176,7 @@ class TaskFilling(Result):
     @cached_property
     def certificate(self) -> Certificate:
         """What the rule promises about its result, as a residual."""
-        residual = 0.0
-        for v, c in zip(self.usage, self.amounts.capacities, strict=True):
-            residual = max(residual, float(v / c) - 1.0 if c > 0 else math.inf if v > 0 else 0.0)
+        residual = overfull(self.usage, self.amounts.capacities)
         claim = "within all capacities"
         if self.stopper is None:
             claim += ", and no class below its limit can start another task"
@@ -249,7 +243,7 @@ class TaskFilling(Result):
 
 def fill_tasks(
     problem: Problem,
-    rule: Rule | None = None,
+    rule: PoolRule | None = None,
     counts: ArrayLike | None = None,
     *,
     holdings: ArrayLike | None = None,
@@ -304,9 +298,9 @@ def fill_tasks(
     if not isinstance(problem, Problem):
         raise ModelError(f"fill_tasks needs a Problem (one pool); got {type(problem).__name__}")
     rule = LowestShare() if rule is None else rule
-    if not isinstance(rule, LowestShare | SequentialMinMax | BestRank):
+    if not isinstance(rule, PoolRule):
         raise ModelError(f"rule must be LowestShare(), SequentialMinMax() or BestRank(); got {rule!r}")
-    factors = getattr(rule, "factors", None)
+    factors = rule.factors
     if factors is not None and len(factors) != problem.n_classes:
         raise ModelError(f"factors has {len(factors)} entries; the problem has {problem.n_classes} classes")
     x = problem.check_state(counts)
@@ -326,19 +320,14 @@ def fill_tasks(
         exact=exact,
         used=[[sum(column) for column in zip(*amounts.before, strict=True)]],
     )
-    # A class without demand (its unit is 0) has a limit and takes nothing from anybody.
-    tasks = [0 if unit > 0 else int(k) for unit, k in zip(amounts.units, amounts.most, strict=True)]
-    waiting = [n for n, unit in enumerate(amounts.units) if unit > 0 and amounts.most[n] > 0]
-    if isinstance(rule, BestRank):
-        stopper, order = fill_by_rank(rule, amounts, waiting, ledger, tasks, choice)
-    else:
-        stopper, order = _fill_by_share(rule, amounts, waiting, ledger, tasks, choice)
+    started = Started(amounts, ledger, choice)
+    stopper = rule.fill(started)
     return TaskFilling(
         problem,
         rule,
         x,
-        np.array(tasks, dtype=np.int64),
-        tuple(order),
+        np.array(started.tasks, dtype=np.int64),
+        tuple(started.order),
         stopper,
         tuple(
             tuple(problem.resources[r] for r in ledger.lacking(n, 0)) if x[n] > 0 else ()
@@ -347,42 +336,6 @@ def fill_tasks(
         amounts,
         entropy,
     )
-
-
-def _fill_by_share(
-    rule: LowestShare | SequentialMinMax,
-    amounts: PoolAmounts,
-    waiting: list[int],
-    ledger: Ledger,
-    tasks: list[int],
-    ties: Ties,
-) -> tuple[int | None, list[int]]:
-    """Fill ``tasks`` of the waiting classes; return who stopped everything, if anyone, and the order."""
-    order: list[int] = []
-    queue = LowestFirst(waiting, _key(rule, amounts, tasks), ties.place.__getitem__, ties)
-    while (n := queue.pop()) is not None:
-        if not ledger.fits(n, 0):
-            if rule.stop == "first misfit":
-                return n, order
-            continue
-        ledger.take(n, 0)
-        tasks[n] += 1
-        order.append(n)
-        if tasks[n] < amounts.most[n]:
-            queue.push(n)
-    return None, order
-
-
-def _key(
-    rule: LowestShare | SequentialMinMax, amounts: PoolAmounts, tasks: list[int]
-) -> Callable[[int], Number]:
-    """What is lowest for the class to be served."""
-    ahead = 1 if isinstance(rule, SequentialMinMax) else 0
-    factors = getattr(rule, "factors", None) or [1] * len(tasks)
-    if amounts.holdings is None:
-        units = [unit * factor for unit, factor in zip(amounts.units, factors, strict=True)]
-        return lambda n: units[n] * (tasks[n] + ahead)
-    return lambda n: amounts.dominant_share(n, tasks[n] + ahead) * factors[n]
 
 
 def _check_holdings(problem: Problem, holdings: ArrayLike) -> Numbers:

@@ -1,9 +1,9 @@
-"""The numbers of a pool as whole-task filling needs them: fractions if the model is rational, floats else."""
+"""The numbers of a model as whole-task filling needs them: fractions if it is rational, floats else."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -13,12 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairness.indivisible.free_resources import Number
+from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 
-__all__ = ["Numbers", "PoolAmounts", "array", "number"]
+__all__ = ["ClusterAmounts", "Numbers", "PoolAmounts", "array", "number", "overfull"]
 
 Numbers = NDArray[Any]
 """Floats, or an object array of fractions where the model is rational."""
+
+Table = Sequence[Sequence[Number]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +63,7 @@ class PoolAmounts:
     @cached_property
     def weights(self) -> list[Number]:
         """Jobs times weight; 0 where no job is present."""
-        return [
-            number(x, self.exact) * number(w, self.exact)
-            for x, w in zip(self.counts.tolist(), self.problem.weights.tolist(), strict=True)
-        ]
+        return _weights(self.problem, self.counts, self.exact)
 
     @cached_property
     def most(self) -> list[float]:
@@ -109,6 +109,73 @@ class PoolAmounts:
         ]
 
 
+@dataclass(frozen=True, eq=False)
+class ClusterAmounts:
+    """Numbers of a cluster in one arithmetic: fractions if it is rational, floats else."""
+
+    cluster: Cluster
+    counts: FloatArray
+
+    @property
+    def exact(self) -> bool:
+        """Whether the numbers are fractions."""
+        return self.cluster.is_rational
+
+    @cached_property
+    def _given(self) -> tuple[Table, Table, Table]:
+        if self.exact:
+            return self.cluster.as_fractions()
+        cluster = self.cluster
+        return cluster.demands.tolist(), cluster.capacities.tolist(), cluster.gamma.tolist()
+
+    @property
+    def demands(self) -> Table:
+        """Indexed [class][resource]."""
+        return self._given[0]
+
+    @property
+    def capacities(self) -> Table:
+        """Indexed [server][resource]."""
+        return self._given[1]
+
+    @property
+    def gamma(self) -> Table:
+        """Indexed [class][server]."""
+        return self._given[2]
+
+    @cached_property
+    def weights(self) -> list[Number]:
+        """Jobs times weight."""
+        return _weights(self.cluster, self.counts, self.exact)
+
+    @cached_property
+    def dominant_units(self) -> list[Number]:
+        """Weighted share of the whole cluster that one task holds; 0 without jobs."""
+        total = [sum(column) for column in zip(*self.capacities, strict=True)]
+        return [
+            max(d / c for d, c in zip(demand, total, strict=True) if d > 0) / weight
+            if weight > 0
+            else number(0, self.exact)
+            for demand, weight in zip(self.demands, self.weights, strict=True)
+        ]
+
+    @cached_property
+    def needs(self) -> list[list[list[Number] | None]]:
+        """What a task holds, indexed [class][server][resource]; None where the class cannot run."""
+        table: list[list[list[Number] | None]] = []
+        for demand, alone in zip(self.demands, self.gamma, strict=True):
+            row: list[list[Number] | None] = []
+            for capacity, gamma in zip(self.capacities, alone, strict=True):
+                if gamma == 0:
+                    row.append(None)
+                    continue
+                # A task that runs faster than nominal holds its demand for less of the time.
+                nominal = min(c / d for c, d in zip(capacity, demand, strict=True) if d > 0)
+                row.append([d if nominal == gamma else d * nominal / gamma for d in demand])
+            table.append(row)
+        return table
+
+
 def number(value: Any, exact: bool) -> Number:
     """The value in the arithmetic of the model."""
     return Fraction(value) if exact else float(value)
@@ -119,3 +186,16 @@ def array(values: Any, exact: bool) -> Numbers:
     result = np.array(values, dtype=object if exact else float)
     result.flags.writeable = False
     return result
+
+
+def overfull(used: Iterable[Number], capacities: Iterable[Number]) -> float:
+    """Largest part by which what is used of the resources exceeds their capacities; 0 where all fits."""
+    return max(
+        float(v / c) - 1.0 if c > 0 else math.inf if v > 0 else 0.0
+        for v, c in [(1, 1), *zip(used, capacities, strict=True)]
+    )
+
+
+def _weights(model: Problem | Cluster, counts: FloatArray, exact: bool) -> list[Number]:
+    pairs = zip(counts.tolist(), model.weights.tolist(), strict=True)
+    return [number(x, exact) * number(w, exact) for x, w in pairs]

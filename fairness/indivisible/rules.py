@@ -27,16 +27,31 @@ References
 
 from __future__ import annotations
 
+import math
 import numbers
-from collections.abc import Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
 from fairness.errors import ModelError
+from fairness.indivisible.free_resources import Ledger, Number
+from fairness.indivisible.rational_model import PoolAmounts
+from fairness.indivisible.turns import LowestFirst, Ties
 
-__all__ = ["BOTTLENECKS", "STOPS", "BestRank", "LowestShare", "SequentialMinMax", "check_stop"]
+__all__ = [
+    "BOTTLENECKS",
+    "STOPS",
+    "BestRank",
+    "LowestShare",
+    "PoolRule",
+    "SequentialMinMax",
+    "Started",
+    "check_stop",
+]
 
 STOPS = ("first misfit", "skip")
 """What to do when the task of the chosen class does not fit: stop, or pass on to the next class."""
@@ -44,8 +59,70 @@ STOPS = ("first misfit", "skip")
 BOTTLENECKS = ("blocking", "fullest", "all")
 
 
+class Started:
+    """A filling in progress: what runs, in which order it was started, and who waits."""
+
+    def __init__(self, amounts: PoolAmounts, ledger: Ledger, ties: Ties) -> None:
+        self.amounts, self.ledger, self.ties = amounts, ledger, ties
+        limited = list(zip(amounts.units, amounts.most, strict=True))
+        # A class without demand (its unit is 0) has a limit and takes nothing from anybody.
+        self.tasks = [0 if unit > 0 else int(most) for unit, most in limited]
+        self.waiting = [n for n, (unit, most) in enumerate(limited) if unit > 0 and most > 0]
+        self.order: list[int] = []
+
+    def start(self, n: int) -> bool:
+        """Start a task of class n; whether its limit allows another one."""
+        self.ledger.take(n, 0)
+        self.tasks[n] += 1
+        self.order.append(n)
+        return self.tasks[n] < self.amounts.most[n]
+
+
+class PoolRule(ABC):
+    """Which class of a pool starts the next task; subclasses are frozen dataclasses.
+
+    Attributes
+    ----------
+    name, stop : str
+    factors : tuple of numbers, or None
+        Of the dominant shares.
+    """
+
+    name: ClassVar[str]
+    stop: str
+    factors: tuple[Fraction | float, ...] | None = None
+
+    @abstractmethod
+    def fill(self, started: Started) -> int | None:
+        """Start tasks of the waiting classes to the end; return who stopped everything, if anyone."""
+
+
+class _ByShare(PoolRule):
+    """The class whose share is lowest when so many tasks more than run are counted."""
+
+    ahead: ClassVar[int]
+
+    def fill(self, started: Started) -> int | None:
+        queue = LowestFirst(started.waiting, self._key(started), started.ties.place.__getitem__, started.ties)
+        while (n := queue.pop()) is not None:
+            if started.ledger.fits(n, 0):
+                if started.start(n):
+                    queue.push(n)
+            elif self.stop == "first misfit":
+                return n
+        return None
+
+    def _key(self, started: Started) -> Callable[[int], Number]:
+        amounts, tasks, ahead = started.amounts, started.tasks, self.ahead
+        factors = self.factors or [1] * len(tasks)
+        if amounts.holdings is None:
+            units = [unit * factor for unit, factor in zip(amounts.units, factors, strict=True)]
+            return lambda n: units[n] * (tasks[n] + ahead)
+        return lambda n: amounts.dominant_share(n, tasks[n] + ahead) * factors[n]
+
+
 @dataclass(frozen=True)
-class LowestShare:
+class LowestShare(_ByShare):
     """Serve the class with the lowest weighted dominant share: DRF task by task.
 
     Parameters
@@ -60,6 +137,7 @@ class LowestShare:
     factors: tuple[Fraction | float, ...] | None = None
 
     name = "DRF"
+    ahead = 0
 
     def __init__(
         self, stop: str = "first misfit", factors: Sequence[Fraction | int | float] | None = None
@@ -77,15 +155,16 @@ class LowestShare:
 
 
 @dataclass(frozen=True)
-class SequentialMinMax:
+class SequentialMinMax(_ByShare):
     """Serve the class whose dominant share is lowest after the allocation, among those whose task fits."""
 
     name = "SequentialMinMax"
     stop = "skip"
+    ahead = 1
 
 
 @dataclass(frozen=True)
-class BestRank:
+class BestRank(PoolRule):
     """Serve the class with the worst best rank on the bottlenecks: BMF task by task.
 
     Parameters
@@ -105,9 +184,70 @@ class BestRank:
         if self.bottlenecks not in BOTTLENECKS:
             raise ModelError(f"bottlenecks must be one of {', '.join(BOTTLENECKS)}; got {self.bottlenecks!r}")
 
+    def fill(self, started: Started) -> int | None:
+        """Serve the most deprived."""
+        amounts, ledger, ties = started.amounts, started.ledger, started.ties
+        tasks, waiting = started.tasks, started.waiting
+        present = [n for n, unit in enumerate(amounts.units) if unit > 0]
+        demanded = [
+            r for r in range(len(amounts.capacities)) if any(amounts.demands[n][r] > 0 for n in present)
+        ]
+        parts = {(n, r): amounts.share_parts(n, r) for n in present for r in demanded}
+        while waiting:
+            lacking = {n: ledger.lacking(n, 0) for n in waiting}
+            # Who does not fit is not asked under "skip", but it still waits, and so it makes bottlenecks.
+            asked = [n for n in waiting if self.stop == "first misfit" or not lacking[n]]
+            if not asked:
+                break
+            if self.bottlenecks == "blocking":
+                scarce = set().union(*lacking.values())
+                bottlenecks = [r for r in demanded if r in scarce] or demanded
+            elif self.bottlenecks == "fullest":
+                bottlenecks = _fullest(amounts, demanded, tasks, ties)
+            else:
+                bottlenecks = demanded
+            best = dict.fromkeys(asked, math.inf)
+            for r in bottlenecks:
+                held: dict[int, Number] = {n: parts[n, r][0] + tasks[n] * parts[n, r][1] for n in present}
+                rank = _ranks(held, amounts, ties)
+                for n in asked:
+                    best[n] = min(best[n], rank[n])
+            worst = max(best.values())
+            tied = [n for n in asked if best[n] == worst]
+            n = tied[ties.pick(tied, ties.place.__getitem__)]
+            if lacking[n]:
+                return n
+            if not started.start(n):
+                waiting.remove(n)
+        return None
+
 
 def check_stop(stop: str) -> str:
     """Return the stop rule, or refuse it."""
     if stop not in STOPS:
         raise ModelError(f"stop must be one of {', '.join(map(repr, STOPS))}; got {stop!r}")
     return stop
+
+
+def _fullest(amounts: PoolAmounts, demanded: list[int], tasks: list[int], ties: Ties) -> list[int]:
+    """The demanded resources with the largest utilisation."""
+    classes = range(len(tasks))
+    used: dict[int, Number] = {
+        r: sum(amounts.before[n][r] + tasks[n] * amounts.demands[n][r] for n in classes)
+        / amounts.capacities[r]
+        for r in demanded
+    }
+    return [r for r in demanded if ties.ceiling(used[r]) >= max(used.values())]
+
+
+def _ranks(held: dict[int, Number], amounts: PoolAmounts, ties: Ties) -> dict[int, float]:
+    """Rank by share, 1 for the largest: 1 + the jobs with a strictly larger share."""
+    ranks: dict[int, float] = {}
+    larger = same = 0.0
+    previous: Number = math.inf
+    for n in sorted(held, key=lambda k: -held[k]):
+        if ties.ceiling(held[n]) < previous:
+            larger, same, previous = larger + same, 0.0, held[n]
+        ranks[n] = 1.0 + larger
+        same += float(amounts.counts[n])
+    return ranks

@@ -21,18 +21,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 from fairness.indivisible.free_resources import Ledger, Number
-from fairness.indivisible.rational_model import number
-from fairness.model.cluster import Cluster
-from fairness.model.problem import FloatArray
+from fairness.indivisible.rational_model import ClusterAmounts
 
 __all__ = [
-    "ClusterAmounts",
     "ClusterRule",
     "DominantShare",
     "Level",
@@ -43,76 +39,6 @@ __all__ = [
 
 Level = Callable[[int, int], Number]
 """Level of a class on a server."""
-
-Table = Sequence[Sequence[Number]]
-
-
-@dataclass(frozen=True, eq=False)
-class ClusterAmounts:
-    """Numbers of a cluster in one arithmetic: fractions if it is rational, floats else."""
-
-    cluster: Cluster
-    counts: FloatArray
-
-    @property
-    def exact(self) -> bool:
-        """Whether the numbers are fractions."""
-        return self.cluster.is_rational
-
-    @cached_property
-    def _given(self) -> tuple[Table, Table, Table]:
-        if self.exact:
-            return self.cluster.as_fractions()
-        cluster = self.cluster
-        return cluster.demands.tolist(), cluster.capacities.tolist(), cluster.gamma.tolist()
-
-    @property
-    def demands(self) -> Table:
-        """Indexed [class][resource]."""
-        return self._given[0]
-
-    @property
-    def capacities(self) -> Table:
-        """Indexed [server][resource]."""
-        return self._given[1]
-
-    @property
-    def gamma(self) -> Table:
-        """Indexed [class][server]."""
-        return self._given[2]
-
-    @cached_property
-    def weights(self) -> list[Number]:
-        """Jobs times weight."""
-        pairs = zip(self.counts.tolist(), self.cluster.weights.tolist(), strict=True)
-        return [number(x, self.exact) * number(w, self.exact) for x, w in pairs]
-
-    @cached_property
-    def dominant_units(self) -> list[Number]:
-        """Weighted share of the whole cluster that one task holds; 0 without jobs."""
-        total = [sum(column) for column in zip(*self.capacities, strict=True)]
-        return [
-            max(d / c for d, c in zip(demand, total, strict=True) if d > 0) / weight
-            if weight > 0
-            else number(0, self.exact)
-            for demand, weight in zip(self.demands, self.weights, strict=True)
-        ]
-
-    @cached_property
-    def needs(self) -> list[list[list[Number] | None]]:
-        """What a task holds, indexed [class][server][resource]; None where the class cannot run."""
-        table: list[list[list[Number] | None]] = []
-        for demand, alone in zip(self.demands, self.gamma, strict=True):
-            row: list[list[Number] | None] = []
-            for capacity, gamma in zip(self.capacities, alone, strict=True):
-                if gamma == 0:
-                    row.append(None)
-                    continue
-                # A task that runs faster than nominal holds its demand for less of the time.
-                nominal = min(c / d for c, d in zip(capacity, demand, strict=True) if d > 0)
-                row.append([d if nominal == gamma else d * nominal / gamma for d in demand])
-            table.append(row)
-        return table
 
 
 class ClusterRule(ABC):
