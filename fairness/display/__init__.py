@@ -1,1 +1,1 @@
-"""How models and results show themselves: names in figures, HTML in notebooks."""
+"""How models and results show and keep themselves: names, pictures, tables in notebooks, files."""
