@@ -32,7 +32,7 @@ from fairness.arguments.validation import float_array
 from fairness.errors import ModelError, NotConvergedError
 from fairness.evidence.pools import SATURATION, bottleneck_certificate, job_shares, relative_usage
 from fairness.model.problem import FloatArray, Problem
-from fairness.policies.engines.cap_path import ATTEMPTS, CERTIFIED, bmf_states
+from fairness.policies.engines.bottleneck_states import ATTEMPTS, CERTIFIED, bmf_states
 from fairness.protocol.policy import Solution, evaluate
 
 __all__ = ["BottleneckMax", "bottleneck_batch"]

@@ -10,7 +10,7 @@ from fairness import ModelError, NotConvergedError, Problem, allocate
 from fairness.evidence.pools import bottleneck_certificate
 from fairness.policies.bottleneck import BottleneckMax, _require_certified, bottleneck_batch
 from fairness.policies.bottleneck_set import all_bottleneck_max
-from fairness.policies.engines import cap_path
+from fairness.policies.engines import bottleneck_states
 from fairness.testing import KINDS, check_policy, random_problem
 from tests.fairness.instances import pools
 
@@ -200,7 +200,7 @@ def test_perturbed_paths_alone_certify_everything(limited):
         counts = np.ones((1, problem.n_classes))
         tasks, residuals = np.empty_like(counts), np.empty(1)
         shares = problem.task_shares[None]
-        cap_path.bmf_states(shares, problem.limits, counts, tasks, problem.weights, residuals, False)
+        bottleneck_states.bmf_states(shares, problem.limits, counts, tasks, problem.weights, residuals, False)
         assert residuals[0] <= 1e-12
         assert bottleneck_certificate(problem, counts[0], tasks[0]).residual <= 1e-12
 
@@ -236,11 +236,11 @@ def test_kernel_residual_is_the_certificate():
     for k in range(100):
         problem = random_problem(rng, 4, 3, kind=KINDS[k % 3], weighted=True, limited=k % 2 == 1)
         dominant, b = np.empty(4), np.empty((4, 5))
-        cap_path._normalize(problem.task_shares, problem.limits, problem.weights, dominant, b)
+        bottleneck_states._normalize(problem.task_shares, problem.limits, problem.weights, dominant, b)
         # From far off to nearly BMF.
         tasks = BMF(problem, np.ones(4)) * (1 + 10.0 ** -(k % 7) * rng.uniform(-1, 1, 4))
         share = tasks * dominant / problem.weights
-        residual = cap_path._residual(b, problem.weights, 4, share, np.empty(5), np.empty(5))
+        residual = bottleneck_states._residual(b, problem.weights, 4, share, np.empty(5), np.empty(5))
         expected = bottleneck_certificate(problem, np.ones(4), tasks).residual
         assert residual == pytest.approx(expected, rel=1e-9, abs=1e-14)  # rounding of sums near 1
 

@@ -1,0 +1,297 @@
+r"""States of a pool one by one: the allocation at the end of the path, or the best way out of a tie.
+
+Columns of b are the demand shares of :mod:`fairness.policies.engines.cap_path`, then 1 for the cap, then one
+over the dominant weighted share of the class at its limit.
+
+Where ties stop the path (about 1 in 10,000 problems of small integers), the demands are perturbed by at most
+1e-6 with a fixed deterministic noise, the perturbed path is followed, and the linear system of its final
+assignment is solved with the true demands. The reported residual is always that of the definition with the
+true demands.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fairness.machine.compiling import stored
+from fairness.model.problem import FloatArray
+from fairness.policies.engines import cap_path
+from fairness.policies.engines.cap_path import IntArray, follow_cap, sum_column
+
+__all__ = ["ATTEMPTS", "CERTIFIED", "bmf_states"]
+
+CERTIFIED = 1e-10
+"""Residual that a caller should accept: a tenth of what the public certificate allows."""
+
+ATTEMPTS = 24
+"""Perturbed paths tried before giving up."""
+
+TINY = 1e-307
+"""Tasks below this have lost their digits to underflow."""
+
+_compiled = stored(cap_path, nogil=True, error_model="numpy")
+# Inlined, the hot functions need not count references to their arguments.
+_inlined = stored(nogil=True, error_model="numpy", forceinline=True)
+
+
+class _Work(NamedTuple):
+    """Scratch of one batch. Columns of b, level and load: resources, then the cap, then the limits."""
+
+    owner: IntArray  # column that each job follows
+    unit: FloatArray  # dominant share per level of the owner, 1/b
+    share: FloatArray  # dominant weighted share of each job
+    best: FloatArray  # the best shares of several attempts
+    noisy: FloatArray  # perturbed demands
+    active: IntArray  # active resources, then the cap, then the limits
+    members: IntArray  # jobs per column
+    level: FloatArray  # f
+    slope: FloatArray  # df along the line
+    load: FloatArray  # load[k, j]: usage of resource k per level of column j
+    heaviest: FloatArray  # largest column sum of load since it was last computed afresh
+    matrix: FloatArray  # linear systems
+    order: IntArray  # column exchanges of the elimination
+
+
+@_compiled
+def _workspace(n: int, m: int) -> _Work:
+    """Scratch for n classes and m resources."""
+    return _Work(
+        np.empty(n, dtype=np.int64),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty((n, m + 2)),
+        np.empty(m + 2, dtype=np.int64),
+        np.empty(m + 2, dtype=np.int64),
+        np.empty(m + 2),
+        np.empty(m + 2),
+        np.empty((m, m + 2)),
+        np.empty(m + 2),
+        np.empty((m, m + 1)),
+        np.empty(m, dtype=np.int64),
+    )
+
+
+@_compiled
+def bmf_states(
+    task_shares: FloatArray,
+    limits: FloatArray,
+    counts: FloatArray,
+    tasks: FloatArray,
+    weights: FloatArray,
+    residuals: FloatArray,
+    direct: bool,
+) -> None:
+    """Fill ``tasks`` (n_states, n_classes) and the residual of each state.
+
+    ``task_shares`` has shape (1, n_classes, n_resources), or (n_states, ...) with a problem for each state.
+    Without ``direct`` perturbed paths are taken at once (this is how they are tested).
+    """
+    n_states, n = counts.shape
+    m = task_shares.shape[2]
+    dominant = np.empty(n)
+    shared = np.empty((n, m + 2))
+    packed = np.empty((n, m + 2))
+    live = np.empty(n, dtype=np.int64)
+    mass = np.empty(n)
+    work = _workspace(n, m)
+    # Fields are taken out once: each access of a field counts references, which costs as much as an event.
+    owner, unit, share, active, members = work.owner, work.unit, work.share, work.active, work.members
+    level, slope, load, heaviest, matrix = work.level, work.slope, work.load, work.heaviest, work.matrix
+    for state in range(n_states):
+        if state < task_shares.shape[0]:
+            _normalize(task_shares[state], limits, weights, dominant, shared)
+        n_live: Any = np.int64(0)  # A literal 0 would compile everything below twice.
+        for i in range(n):
+            tasks[state, i] = 0.0
+            if counts[state, i] > 0:
+                if dominant[i] > 0:
+                    live[n_live] = i
+                    mass[n_live] = counts[state, i] * weights[i]
+                    n_live += 1
+                else:  # A class without demand is bounded by its limit alone.
+                    tasks[state, i] = counts[state, i] * limits[i]
+        b = shared
+        if n_live < n:
+            b = packed
+            for r in range(n_live):
+                for j in range(m + 2):
+                    packed[r, j] = shared[live[r], j]
+        residual = 0.0
+        if n_live > 0:
+            finished = direct and follow_cap(
+                b, mass, n_live, owner, unit, share, active, members, level, slope, load, heaviest, matrix
+            )
+            residual = _residual(b, mass, n_live, share, slope, heaviest) if finished else np.inf
+            if not residual <= 1e-13:
+                residual = _rescue(b, mass, n_live, residual, work)
+        residuals[state] = residual
+        for r in range(n_live):
+            i = live[r]
+            tasks[state, i] = min(mass[r] * share[r] / dominant[i], counts[state, i] * limits[i])
+            if not tasks[state, i] > TINY:
+                residuals[state] = np.inf
+
+
+@_compiled
+def _normalize(
+    task_shares: FloatArray, limits: FloatArray, weights: FloatArray, dominant: FloatArray, b: FloatArray
+) -> None:
+    """Rows b_i: demand shares over the largest, 1 for the cap, 1/(dominant weighted share at the limit)."""
+    n, m = task_shares.shape
+    for i in range(n):
+        largest = 0.0
+        for j in range(m):
+            largest = max(largest, task_shares[i, j])
+        dominant[i] = largest
+        if largest > 0:
+            for j in range(m):
+                b[i, j] = task_shares[i, j] / largest
+            b[i, m] = 1.0
+            b[i, m + 1] = weights[i] / (limits[i] * largest)
+
+
+@_compiled
+def _copy(source: FloatArray, target: FloatArray, n: int) -> None:
+    for i in range(n):
+        target[i] = source[i]
+
+
+@_compiled
+def _rescue(b: FloatArray, mass: FloatArray, n: int, residual: float, work: _Work) -> float:
+    """Improve on the present shares, whose residual is given, by all means; return the new residual."""
+    share, best = work.share, work.best
+    if residual < np.inf:
+        # Rounding gathered along the path: solve the final system afresh.
+        _copy(share, best, n)
+        settled = _settle(b, mass, n, work)
+        if settled < residual:
+            residual = settled
+        else:
+            _copy(best, share, n)
+    if residual > CERTIFIED:
+        residual = _perturbed_paths(b, mass, n, residual, work)
+    return residual
+
+
+@_compiled
+def _perturbed_paths(b: FloatArray, mass: FloatArray, n: int, residual: float, work: _Work) -> float:
+    """Follow paths with perturbed demands, settle with the true ones; improve on the present residual."""
+    share, best, noisy = work.share, work.best, work.noisy
+    owner, unit, active, members, level = work.owner, work.unit, work.active, work.members, work.level
+    slope, load, heaviest, matrix = work.slope, work.load, work.heaviest, work.matrix
+    m = b.shape[1] - 2
+    _copy(share, best, n)
+    seed = np.uint64(1)
+    for attempt in range(ATTEMPTS):
+        size = (1e-6, 1e-7, 1e-8)[attempt % 3]
+        for i in range(n):
+            for j in range(m + 2):
+                # A linear congruential generator (Knuth's MMIX): the same noise in every call.
+                seed = seed * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+                noise = np.float64(seed >> np.uint64(11)) * 2.0**-53
+                noisy[i, j] = b[i, j] * (1.0 + size * noise) if j != m else 1.0
+        if not follow_cap(
+            noisy, mass, n, owner, unit, share, active, members, level, slope, load, heaviest, matrix
+        ):
+            continue
+        # Where the true system is singular (a continuum of allocations), directions that it does not
+        # determine stay as the perturbed path left them.
+        settled = _settle(b, mass, n, work)
+        if settled < residual:
+            residual = settled
+            _copy(share, best, n)
+        if residual <= CERTIFIED:
+            break
+    _copy(best, share, n)
+    return residual
+
+
+@_compiled
+def _settle(b: FloatArray, mass: FloatArray, n: int, work: _Work) -> float:
+    """Solve the system of the present assignment with demands b, from the present levels; the residual.
+
+    Newton's step with complete pivoting, in units of the present levels; undetermined directions are left
+    alone.
+    """
+    owner, unit, share, members, level = work.owner, work.unit, work.share, work.members, work.level
+    slope, load, heaviest = work.slope, work.load, work.heaviest
+    matrix, order = work.matrix, work.order
+    m = b.shape[1] - 2
+    for i in range(n):
+        unit[i] = 1.0 / b[i, owner[i]]
+    for j in range(m + 2):
+        sum_column(b, mass, n, j, owner, unit, load, heaviest)
+    for _ in range(2):  # The second step is iterative refinement.
+        size = 0
+        for k in range(m):
+            if members[k] > 0:
+                order[size] = k
+                size += 1
+        for r in range(size):
+            k = order[r]
+            value = 1.0 - load[k, m + 1]
+            for c in range(size):
+                matrix[r, c] = load[k, order[c]] * level[order[c]]
+                value -= matrix[r, c]
+            matrix[r, size] = value
+        rank = 0
+        while rank < size:
+            p, q = rank, rank
+            for r in range(rank, size):
+                for c in range(rank, size):
+                    if abs(matrix[r, c]) > abs(matrix[p, q]):
+                        p, q = r, c
+            if not abs(matrix[p, q]) > 1e-13:
+                break
+            for k in range(size + 1):
+                matrix[rank, k], matrix[p, k] = matrix[p, k], matrix[rank, k]
+            for r in range(size):
+                matrix[r, rank], matrix[r, q] = matrix[r, q], matrix[r, rank]
+            order[rank], order[q] = order[q], order[rank]
+            for r in range(rank + 1, size):
+                factor = matrix[r, rank] / matrix[rank, rank]
+                for k in range(rank + 1, size + 1):
+                    matrix[r, k] -= factor * matrix[rank, k]
+            rank += 1
+        for c in range(rank - 1, -1, -1):
+            value = matrix[c, size]
+            for k in range(c + 1, rank):
+                value -= matrix[c, k] * slope[k]
+            slope[c] = value / matrix[c, c]
+        for c in range(rank):
+            level[order[c]] *= 1.0 + slope[c]
+    for i in range(n):
+        share[i] = level[owner[i]] * unit[i]
+    return _residual(b, mass, n, share, slope, heaviest)
+
+
+@_inlined
+def _residual(
+    b: FloatArray, mass: FloatArray, n: int, share: FloatArray, free: FloatArray, largest: FloatArray
+) -> float:
+    """Largest violation of BMF by the dominant shares: that of ``bottleneck_certificate``."""
+    m = b.shape[1] - 2
+    worst = 0.0
+    for k in range(m):
+        free[k] = 1.0
+        largest[k] = 0.0
+    for i in range(n):
+        if not (share[i] > 0.0 and share[i] < np.inf):
+            return np.inf
+        worst = max(worst, share[i] * b[i, m + 1] - 1.0)
+        for k in range(m):
+            held = share[i] * b[i, k]
+            largest[k] = max(largest[k], held)
+            free[k] -= mass[i] * held
+    for k in range(m):
+        worst = max(worst, -free[k])
+    for i in range(n):
+        violation = abs(1.0 - share[i] * b[i, m + 1])
+        for k in range(m):
+            if b[i, k] > 0.0 and largest[k] > 0.0:
+                violation = min(violation, max(free[k], 1.0 - share[i] * b[i, k] / largest[k]))
+        worst = max(worst, violation)
+    return worst
