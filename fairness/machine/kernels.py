@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numba import types
 from numba.extending import overload
@@ -39,26 +38,11 @@ Shares = FloatArray | Nonzeros
 """Task shares as a matrix (n_classes, n_resources) or as their nonzeros."""
 
 
-@numba.njit(nogil=True)
 def nonzeros(task_shares: FloatArray) -> Nonzeros:
     """List the nonzeros of a matrix (n_classes, n_resources)."""
-    n, m = task_shares.shape
-    start = np.zeros(n + 1, dtype=np.int64)
-    for i in range(n):
-        number = 0
-        for j in range(m):
-            number += task_shares[i, j] != 0
-        start[i + 1] = start[i] + number
-    resource = np.empty(start[n], dtype=np.int64)
-    share = np.empty(start[n])
-    for i in range(n):
-        e = start[i]
-        for j in range(m):
-            if task_shares[i, j] != 0:
-                resource[e] = j
-                share[e] = task_shares[i, j]
-                e += 1
-    return Nonzeros(start, resource, share)
+    classes, resource = np.nonzero(task_shares)
+    start = np.searchsorted(classes, np.arange(len(task_shares) + 1))
+    return Nonzeros(start, resource, task_shares[classes, resource])
 
 
 def span(shares: Shares, i: int) -> tuple[int, int]:

@@ -5,12 +5,11 @@ from .counterexamples.search import search
 from .definitions.catalogue import PROPERTIES, property_named
 from .definitions.dynamic_incentive import contribution_finding
 from .exact.confirm import Confirmation, confirm
-from .protocol.property import Case, Change, Finding, Property, Witness
+from .protocol.property import Change, Finding, Property, Question, Witness
 
 __all__ = [
     "PROPERTIES",
     "AuditTable",
-    "Case",
     "Change",
     "Confirmation",
     "Finding",
@@ -19,6 +18,7 @@ __all__ = [
     "Leave",
     "Lie",
     "Property",
+    "Question",
     "SearchResult",
     "Units",
     "Witness",

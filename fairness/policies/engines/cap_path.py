@@ -33,10 +33,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.machine.compiling import stored
 from fairness.model.problem import FloatArray
 
 __all__ = ["IntArray", "follow_cap", "sum_column"]
@@ -45,9 +45,9 @@ IntArray = NDArray[np.int64]
 
 
 # Without error_model="numpy" a division by zero would raise instead of failing the certificate.
-_compiled = stored(nogil=True, error_model="numpy")
+_compiled = numba.njit(nogil=True, error_model="numpy")
 # Inlined, the hot functions need not count references to their arguments.
-_inlined = stored(nogil=True, error_model="numpy", forceinline=True)
+_inlined = numba.njit(nogil=True, error_model="numpy", forceinline=True)
 
 
 @_compiled

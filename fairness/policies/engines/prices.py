@@ -128,7 +128,7 @@ def _newton(
     return np.inf
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@stored(kernels, filling, interior, nogil=True, error_model="numpy")
 def _solve_states(
     shares: Shares,
     limits: FloatArray,
@@ -177,34 +177,6 @@ def _solve_states(
         prices[j] = p[j] * unit**alpha if warm else 0.0
 
 
-@stored(kernels, filling, interior, nogil=True, error_model="numpy")
-def _few(
-    task_shares: FloatArray,
-    limits: FloatArray,
-    counts: FloatArray,
-    tasks: FloatArray,
-    growth: FloatArray,
-    alpha: float,
-    prices: FloatArray,
-    residuals: FloatArray,
-) -> None:
-    _solve_states(task_shares, limits, counts, tasks, growth, alpha, prices, residuals)
-
-
-@stored(kernels, filling, interior, nogil=True, error_model="numpy")
-def _many(
-    task_shares: FloatArray,
-    limits: FloatArray,
-    counts: FloatArray,
-    tasks: FloatArray,
-    growth: FloatArray,
-    alpha: float,
-    prices: FloatArray,
-    residuals: FloatArray,
-) -> None:
-    _solve_states(nonzeros(task_shares), limits, counts, tasks, growth, alpha, prices, residuals)
-
-
 def price_kernel(
     task_shares: FloatArray,
     limits: FloatArray,
@@ -220,5 +192,5 @@ def price_kernel(
     ``growth`` (n_classes,) holds the weights, infinite for classes without demand. Capacities are 1.
     Where the residual of a state exceeds :data:`CERTIFIED` its tasks are not a solution.
     """
-    kernel = _few if prices.size <= BLOCK else _many
-    kernel(task_shares, limits, counts, tasks, growth, alpha, prices, residuals)
+    shares = task_shares if prices.size <= BLOCK else nonzeros(task_shares)
+    _solve_states(shares, limits, counts, tasks, growth, alpha, prices, residuals)

@@ -51,7 +51,7 @@ from fairness.properties.protocol.arithmetic import (
     shown,
     task_shares,
 )
-from fairness.properties.protocol.property import Case, Finding, Model, Property
+from fairness.properties.protocol.property import Finding, Model, Property, Question
 
 __all__ = ["BottleneckFairness", "common_bottleneck", "max_min_finding"]
 
@@ -87,15 +87,15 @@ class BottleneckFairness(Property):
         """Demands of the first resource raised as far as needed."""
         return model if self.applies(model) else _with_bottleneck(model)
 
-    def judge(self, case: Case) -> Finding:
+    def judge(self, question: Question) -> Finding:
         """Largest deviation from max-min amounts."""
-        resource = common_bottleneck(case.model)
+        resource = common_bottleneck(question.model)
         if resource is None:
             raise ModelError(
                 f"{self.name} needs a resource that every class demands dominantly wherever it may run, and "
                 "no given gamma; suit(model) makes one"
             )
-        return max_min_finding(self.name, case._replace(division="resource"), resource)
+        return max_min_finding(self.name, question._replace(division="resource"), resource)
 
 
 def common_bottleneck(model: Model) -> int | None:
@@ -107,9 +107,9 @@ def common_bottleneck(model: Model) -> int | None:
     return int(np.argmax(dominant)) if dominant.any() else None
 
 
-def max_min_finding(name: str, case: Case, resource: int) -> Finding:
+def max_min_finding(name: str, question: Question, resource: int) -> Finding:
     """Check conditions 1 and 2 for a resource that is dominant for all."""
-    reading, model = read(case), case.model
+    reading, model = read(question), question.model
     shares = reading.shares[:, :, resource]
     held = reading.placement * shares
     free = np.where((shares > 0).any(axis=0), 1 - held.sum(axis=0), 0)

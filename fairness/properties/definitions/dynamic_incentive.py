@@ -45,7 +45,7 @@ from fairness.properties.protocol.arithmetic import (
     shown,
     totals_after,
 )
-from fairness.properties.protocol.property import Case, Change, Finding, Model, Numbers, Property
+from fairness.properties.protocol.property import Change, Finding, Model, Numbers, Property, Question
 
 __all__ = ["DynamicSharingIncentive", "contribution_finding"]
 
@@ -78,10 +78,10 @@ class DynamicSharingIncentive(Property):
         for group in groups:
             yield Join(tuple(n for n in range(model.n_classes) if group >> n & 1))
 
-    def judge(self, case: Case) -> Finding:
+    def judge(self, question: Question) -> Finding:
         """Largest relative shortfall of those who have joined, below what their contributions could run."""
-        join, answer = expected(self.name, case, Join)
-        reading, model = read(case), case.model
+        join, answer = expected(self.name, question, Join)
+        reading, model = read(question), question.model
         tasks = totals_after(reading, model, len(join.users), answer)
         own, when = entitlements(reading), join.text(model) + "; "
         return _finding(model, join.users, tasks, own, reading.tolerance, when)
@@ -114,7 +114,7 @@ def contribution_finding(problem: Problem, contributions: ArrayLike, allocation:
     >>> print(contribution_finding(pool, [[8, 4], [2, 6]], np.array([1.0, 4.0])).text)
     class 1 runs 1 tasks; what it brought, alone, would run 2
     """
-    reading = read(Case(problem, allocation))
+    reading = read(Question(problem, allocation))
     demands = demands_in(reading, problem)
     given = as_named("contributions", contributions, problem, "job_classes", "resources")
     brought = in_arithmetic_of(reading, "contributions", given)

@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairness.properties.protocol.arithmetic import fall, read, shown, tasks_from
-from fairness.properties.protocol.property import Case, Finding, Property
+from fairness.properties.protocol.property import Finding, Property, Question
 
 __all__ = ["EnvyFreeness"]
 
@@ -46,9 +46,9 @@ class EnvyFreeness(Property):
     key = "EF"
     statement = "Nobody would run more tasks with the bundle of another class, scaled by the weights."
 
-    def judge(self, case: Case) -> Finding:
+    def judge(self, question: Question) -> Finding:
         """Largest relative gain from swapping bundles."""
-        reading, model = read(case), case.model
+        reading, model = read(question), question.model
         if model.n_classes == 1:
             return Finding(self.name, -1, text="nobody to envy", tolerance=reading.tolerance)
         shares, weights, tasks = reading.shares, reading.weights, reading.tasks

@@ -41,7 +41,7 @@ from fairness.properties.protocol.arithmetic import (
     shown,
     total_alone,
 )
-from fairness.properties.protocol.property import Case, Finding, Model, Numbers, Property
+from fairness.properties.protocol.property import Finding, Model, Numbers, Property, Question
 
 __all__ = ["ParetoEfficiency", "largest_gain"]
 
@@ -66,11 +66,11 @@ class ParetoEfficiency(Property):
     key = "PE"
     statement = "No feasible allocation gives everybody at least as many tasks and somebody more."
 
-    def judge(self, case: Case) -> Finding:
+    def judge(self, question: Question) -> Finding:
         """Largest gain without a loss."""
-        reading = fitted(read(case))
+        reading = fitted(read(question))
         if reading.shares.shape[1] == 1:
-            return self._one_server(case.model, reading)
+            return self._one_server(question.model, reading)
         gain, better = largest_gain(reading)
         tasks, more = reading.tasks, better.sum(axis=1)
         users = tuple(np.flatnonzero(more - tasks > reading.tolerance * total_alone(reading)).tolist())

@@ -17,7 +17,7 @@ import numpy as np
 
 from fairness.properties.changes.changed_model import Leave
 from fairness.properties.protocol.arithmetic import expected, fall, largest, read, shown, totals_after
-from fairness.properties.protocol.property import Case, Change, Finding, Model, Property
+from fairness.properties.protocol.property import Change, Finding, Model, Property, Question
 
 __all__ = ["PopulationMonotonicity", "loss_finding"]
 
@@ -47,15 +47,15 @@ class PopulationMonotonicity(Property):
         if model.n_classes > 1:
             yield from (Leave((int(n),)) for n in rng.permutation(model.n_classes)[:number])
 
-    def judge(self, case: Case) -> Finding:
+    def judge(self, question: Question) -> Finding:
         """Largest relative loss of those who stay."""
-        return loss_finding(self.name, case, Leave)
+        return loss_finding(self.name, question, Leave)
 
 
-def loss_finding(name: str, case: Case, kind: type[Change]) -> Finding:
+def loss_finding(name: str, question: Question, kind: type[Change]) -> Finding:
     """Largest relative loss, by a change of this kind, of those who do not make it themselves."""
-    change, answer = expected(name, case, kind)
-    before, model = read(case), case.model
+    change, answer = expected(name, question, kind)
+    before, model = read(question), question.model
     stay = [n for n in range(model.n_classes) if n not in change.users]
     had, has = before.tasks[stay], totals_after(before, model, len(stay), answer)
     lost = fall(had, has)

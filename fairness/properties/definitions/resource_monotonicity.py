@@ -20,7 +20,7 @@ from fairness.model.cluster import Cluster
 from fairness.properties.changes.changed_model import Grow
 from fairness.properties.definitions.population_monotonicity import loss_finding
 from fairness.properties.protocol.arithmetic import as_given, given_gamma, unit_of
-from fairness.properties.protocol.property import Case, Change, Finding, Model, Property
+from fairness.properties.protocol.property import Change, Finding, Model, Property, Question
 
 __all__ = ["ResourceMonotonicity"]
 
@@ -58,9 +58,9 @@ class ResourceMonotonicity(Property):
             if any(amounts):
                 yield Grow(tuple(amounts), server)
 
-    def judge(self, case: Case) -> Finding:
+    def judge(self, question: Question) -> Finding:
         """Largest relative loss."""
-        return loss_finding(self.name, case, Grow)
+        return loss_finding(self.name, question, Grow)
 
 
 def _extra(row: list[Any], r: int, rng: np.random.Generator) -> Any:

@@ -30,7 +30,7 @@ from fairness.properties.protocol.arithmetic import (
     shown,
     totals_after,
 )
-from fairness.properties.protocol.property import Case, Change, Finding, Model, Property
+from fairness.properties.protocol.property import Change, Finding, Model, Property, Question
 
 __all__ = ["ScaleInvariance"]
 
@@ -62,10 +62,10 @@ class ScaleInvariance(Property):
             chosen[int(rng.integers(len(chosen)))] = FACTORS[int(rng.integers(len(FACTORS)))]
             yield Units(tuple(resources), tuple(tasks))
 
-    def judge(self, case: Case) -> Finding:
+    def judge(self, question: Question) -> Finding:
         """Largest relative difference of the tasks, in the old units."""
-        units, answer = expected(self.name, case, Units)
-        before, model = read(case), case.model
+        units, answer = expected(self.name, question, Units)
+        before, model = read(question), question.model
         factors = in_arithmetic_of(before, "tasks", units.tasks)
         same = totals_after(before, model, model.n_classes, answer) * factors
         apart = abs(fall(before.tasks, same))

@@ -18,7 +18,7 @@ References
 from __future__ import annotations
 
 from fairness.properties.protocol.arithmetic import entitlements, largest, quotient, read, shown
-from fairness.properties.protocol.property import Case, Finding, Property
+from fairness.properties.protocol.property import Finding, Property, Question
 
 __all__ = ["SharingIncentive"]
 
@@ -43,9 +43,9 @@ class SharingIncentive(Property):
     )
     implies = ("dynamic sharing incentive",)
 
-    def judge(self, case: Case) -> Finding:
+    def judge(self, question: Question) -> Finding:
         """Largest relative shortfall below the tasks of the own part."""
-        reading, model = read(case), case.model
+        reading, model = read(question), question.model
         tasks, entitled = reading.tasks, entitlements(reading)
         short = 1 - quotient(tasks, entitled, 1)
         worst, users = largest(short, reading.tolerance)

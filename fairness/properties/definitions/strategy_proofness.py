@@ -54,7 +54,7 @@ from fairness.properties.protocol.arithmetic import (
     total_alone,
     totals_after,
 )
-from fairness.properties.protocol.property import Case, Change, Finding, Model, Numbers, Property
+from fairness.properties.protocol.property import Change, Finding, Model, Numbers, Property, Question
 
 __all__ = ["GroupStrategyProofness", "StrategyProofness"]
 
@@ -83,7 +83,7 @@ class StrategyProofness(Property):
         """Lies of single classes."""
         yield from distinct_lies(model, rng, number, 1)
 
-    def judge(self, case: Case) -> Finding:
+    def judge(self, question: Question) -> Finding:
         """Gain of the liar.
 
         Raises
@@ -92,16 +92,16 @@ class StrategyProofness(Property):
             Also if there are several liars: that one of them gains while others lose is no violation, and
             what a group gains is for :class:`GroupStrategyProofness` to say.
         """
-        lie, answer = expected(self.name, case, Lie)
+        lie, answer = expected(self.name, question, Lie)
         if len(lie.users) > 1:
             raise ModelError(
                 f"{self.name} is about one liar; got {len(lie.users)}; GroupStrategyProofness is for groups"
             )
-        return self._gain(case, lie, answer)
+        return self._gain(question, lie, answer)
 
-    def _gain(self, case: Case, lie: Lie, answer: Numbers) -> Finding:
-        tolerance, before, after, gains = _gains(case, lie, answer)
-        model, least = case.model, min(gains)
+    def _gain(self, question: Question, lie: Lie, answer: Numbers) -> Finding:
+        tolerance, before, after, gains = _gains(question, lie, answer)
+        model, least = question.model, min(gains)
         violation = max(gains) if least >= (-SLIGHT if tolerance else 0) else least
         text = f"{lie.text(model)} and can then run {_listed(after)} tasks instead of {_listed(before)}"
         users = tuple(n for n, gain in zip(lie.users, gains, strict=True) if gain > tolerance)
@@ -120,19 +120,19 @@ class GroupStrategyProofness(StrategyProofness):
         """Lies of single classes and of pairs."""
         yield from distinct_lies(model, rng, number, 2)
 
-    def judge(self, case: Case) -> Finding:
+    def judge(self, question: Question) -> Finding:
         """Largest gain of a liar if no liar loses."""
-        return self._gain(case, *expected(self.name, case, Lie))
+        return self._gain(question, *expected(self.name, question, Lie))
 
 
-def _gains(case: Case, lie: Lie, answer: Numbers) -> tuple[float, Numbers, Numbers, list[Any]]:
+def _gains(question: Question, lie: Lie, answer: Numbers) -> tuple[float, Numbers, Numbers, list[Any]]:
     """Tolerance, tasks of the liars before and after, and their relative gains."""
     # Resources under both divisions, see the module docstring.
-    truth, model, users = read(case._replace(division="resource")), case.model, list(lie.users)
+    truth, model, users = read(question._replace(division="resource")), question.model, list(lie.users)
     shares = truth.shares[users]
     if isinstance(model, Cluster):
         claimed = lie.apply(model)
-        claims = read(Case(claimed, answer))
+        claims = read(Question(claimed, answer))
         held = claims.placement[users, :, None] * claims.shares[users]
         if isinstance(claimed, Cluster) and claimed.n_servers < model.n_servers:
             # Servers that nobody claims to use have dropped out.

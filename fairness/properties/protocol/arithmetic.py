@@ -30,7 +30,7 @@ from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.division import check_division
 from fairness.model.problem import Problem
-from fairness.properties.protocol.property import TOLERANCE, Case, Change, Model, Numbers
+from fairness.properties.protocol.property import TOLERANCE, Change, Model, Numbers, Question
 
 __all__ = [
     "Reading",
@@ -93,7 +93,7 @@ class Reading(NamedTuple):
         return used
 
 
-def read(case: Case) -> Reading:
+def read(question: Question) -> Reading:
     """Read a model and its allocation (before a change).
 
     Raises
@@ -102,7 +102,7 @@ def read(case: Case) -> Reading:
         If the model has limits; if the allocation has the wrong shape, has an entry that is negative,
         infinite or no number, or is of fractions while the model is not rational.
     """
-    model, allocation, division = case.model, case.allocation, case.division
+    model, allocation, division = question.model, question.allocation, question.division
     if isinstance(model, Problem) and model.limits.min() < np.inf:
         raise ModelError("limits play no part in properties; remove them from the problem")
     names = ("job_classes", "servers")[: 1 + isinstance(model, Cluster)]
@@ -214,7 +214,7 @@ def largest(
     return int(np.argmax(violations)), tuple(found if classes is None else (classes[k] for k in found))
 
 
-def expected(name: str, case: Case, kind: type[Change]) -> Any:
+def expected(name: str, question: Question, kind: type[Change]) -> Any:
     """The change, of the kind that the property asks about, and the allocation after it.
 
     Raises
@@ -222,13 +222,13 @@ def expected(name: str, case: Case, kind: type[Change]) -> Any:
     ModelError
         If it is of another kind or does not fit the model, or one of both is missing.
     """
-    if not isinstance(case.change, kind) or case.allocation_after is None:
+    if not isinstance(question.change, kind) or question.allocation_after is None:
         raise ModelError(
             f"{name} compares two allocations: give a change of type {kind.__name__} and allocation_after; "
-            f"got change={case.change!r}"
+            f"got change={question.change!r}"
         )
-    case.change.validate(case.model)
-    return case.change, case.allocation_after
+    question.change.validate(question.model)
+    return question.change, question.allocation_after
 
 
 def as_given(model: Model) -> tuple[Any, Any]:

@@ -33,7 +33,7 @@ from fairness.model.problem import Problem
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.policy import Policy, policy_name
 
-__all__ = ["TOLERANCE", "Case", "Change", "Finding", "Model", "Property", "Witness", "division_of"]
+__all__ = ["TOLERANCE", "Change", "Finding", "Model", "Property", "Question", "Witness", "division_of"]
 
 Model = Problem | Cluster
 Numbers = NDArray[Any]
@@ -128,7 +128,7 @@ class Finding:
         return bool(self.violation <= self.tolerance)
 
 
-class Case(NamedTuple):
+class Question(NamedTuple):
     """What a property is asked to judge: the arguments of :meth:`Property.check`."""
 
     model: Model
@@ -219,11 +219,11 @@ class Property:
         division : {"resource", "time"}
             How the servers of a cluster are shared.
         """
-        return self.judge(Case(model, allocation, change, allocation_after, division))
+        return self.judge(Question(model, allocation, change, allocation_after, division))
 
-    def judge(self, case: Case) -> Finding:
+    def judge(self, question: Question) -> Finding:
         """What :meth:`check` finds; each property defines it."""
-        raise NotImplementedError(f"{type(self).__name__} defines no judge(case)")
+        raise NotImplementedError(f"{type(self).__name__} defines no judge(question)")
 
     def of(
         self,

@@ -142,7 +142,7 @@ def test_an_interrupted_audit_keeps_its_finished_cells(tmp_path):
     class Broken(Property):
         name, key, statement = "broken", "BR", "..."
 
-        def judge(self, case):
+        def judge(self, asked):
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -191,9 +191,9 @@ class Weak(Property):
     name, key, statement, models = "weak", "WK", "...", (Problem,)
     part = Fraction(1, 4)
 
-    def judge(self, case):
-        equal = 1 / case.model.n_classes / case.model.task_shares.max(axis=1)
-        return Finding(self.name, float(np.max(1 - case.allocation / (float(self.part) * equal))))
+    def judge(self, asked):
+        equal = 1 / asked.model.n_classes / asked.model.task_shares.max(axis=1)
+        return Finding(self.name, float(np.max(1 - asked.allocation / (float(self.part) * equal))))
 
 
 class Strong(Weak):
@@ -229,7 +229,7 @@ def test_a_witness_against_an_implied_property_is_asked_about_the_stronger_one(m
     assert not table.contradictions
 
     class Deaf(Strong):
-        def judge(self, case):
+        def judge(self, asked):
             return Finding(self.name, -1.0)
 
     table = audit([MaxMin()], [Deaf(), Weak()])

@@ -14,7 +14,7 @@ from fairness.properties.definitions.pareto_efficiency import ParetoEfficiency, 
 from fairness.properties.definitions.sharing_incentive import SharingIncentive
 from fairness.properties.definitions.single_resource import SingleResourceFairness
 from fairness.properties.protocol.arithmetic import read
-from fairness.properties.protocol.property import Case
+from fairness.properties.protocol.property import Question
 from tests.fairness.properties import twins
 
 SI, EF, PE, BF, SRF = (
@@ -94,7 +94,7 @@ def test_efficient_placements_are_found_efficient():
     for rng, model, division in models(4, 10):
         placement = twins.random_placement(rng, model, division)
         gain, better = largest_gain(
-            read(Case(model, twins.as_allocation(model, placement), division=division))
+            read(Question(model, twins.as_allocation(model, placement), division=division))
         )
         assert gain >= 0
         assert PE.check(model, twins.as_allocation(model, better), division=division).violation == 0
@@ -202,7 +202,7 @@ def test_ties_of_rational_shares_survive_rounding():
 
 def test_a_slip_of_rounding_size_is_scaled_back_before_a_better_placement_is_sought():
     cluster = Cluster([[1, 2], [2, 1]], [[3, 4], [5, 2]])
-    best = largest_gain(read(Case(cluster, np.zeros((2, 2)))))[1]
+    best = largest_gain(read(Question(cluster, np.zeros((2, 2)))))[1]
     assert PE.check(cluster, best * (1 + 1e-7)).holds
     # A larger one leaves a gap of its own size, never an infeasible program.
     assert abs(PE.check(cluster, best * (1 + 1e-4)).violation) < 1e-6

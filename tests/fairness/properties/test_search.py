@@ -23,9 +23,9 @@ class EqualPart(Property):
     name, key, statement = "equal part", "EP", "Nobody falls behind its equal part."
     models = (Problem,)
 
-    def judge(self, case):
-        part = case.model.weights / case.model.weights.sum() / case.model.task_shares.max(axis=1)
-        return Finding(self.name, float(np.max(1 - case.allocation / part)), text="falls behind")
+    def judge(self, asked):
+        part = asked.model.weights / asked.model.weights.sum() / asked.model.task_shares.max(axis=1)
+        return Finding(self.name, float(np.max(1 - asked.allocation / part)), text="falls behind")
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,10 @@ class Modesty(Property):
             for r in range(model.n_resources):
                 yield Double((n,), r, int(rng.integers(2, 6)))
 
-    def judge(self, case):
-        (n,) = case.change.users
-        claimed = case.change.apply(case.model).demands[n]
-        gain = case.allocation_after[n] * np.min(claimed / case.model.demands[n]) / case.allocation[n] - 1
+    def judge(self, asked):
+        (n,) = asked.change.users
+        claimed = asked.change.apply(asked.model).demands[n]
+        gain = asked.allocation_after[n] * np.min(claimed / asked.model.demands[n]) / asked.allocation[n] - 1
         return Finding(self.name, float(gain), (n,), "gains")
 
 
@@ -77,8 +77,8 @@ class Needle(Property):
 
     name, key, statement, models = "needle", "NE", "...", (Problem,)
 
-    def judge(self, case):
-        distance = np.abs(case.model.demands[0, 0] - 37) + np.abs(case.model.capacities[0] - 23)
+    def judge(self, asked):
+        distance = np.abs(asked.model.demands[0, 0] - 37) + np.abs(asked.model.capacities[0] - 23)
         return Finding(self.name, float(0.5 - distance))
 
 
@@ -192,8 +192,8 @@ def test_a_violation_that_is_not_clear_is_shown_as_doubtful():
     class Hairline(Property):
         name, key, statement, models = "hairline", "HL", "...", (Problem,)
 
-        def judge(self, case):
-            return Finding(self.name, 1e-5 * float(case.allocation[0] > 1))
+        def judge(self, asked):
+            return Finding(self.name, 1e-5 * float(asked.allocation[0] > 1))
 
     result = search(DRF(), Hairline(), budget=300)
     assert result.best == 1e-5
@@ -222,7 +222,7 @@ def test_failures_are_counted_with_their_model():
 
 def test_a_refused_answer_is_a_failure():
     class Strict(EqualPart):
-        def judge(self, case):
+        def judge(self, asked):
             raise ModelError("allocation must be >= 0")
 
     result = search(DRF(), Strict(), budget=20)
@@ -263,9 +263,9 @@ def test_suit_makes_the_models_that_are_asked():
         def suit(self, model):
             return model.replaced(demands=[[int(v) for v in model.demands[0]]] * model.n_classes)
 
-        def judge(self, case):
-            assert self.applies(case.model)
-            return Finding(self.name, float(case.allocation.max() - case.allocation.min()))
+        def judge(self, asked):
+            assert self.applies(asked.model)
+            return Finding(self.name, float(asked.allocation.max() - asked.allocation.min()))
 
     result = search(MaxMin(), Twins(), budget=600, accept=always)
     # Weights are all that tells twins apart.
@@ -283,8 +283,8 @@ def test_stops_in_time():
 
 def test_domains_and_sizes():
     class NoZero(EqualPart):
-        def judge(self, case):
-            return Finding(self.name, float((case.model.demands == 0).any()) - 0.5)
+        def judge(self, asked):
+            return Finding(self.name, float((asked.model.demands == 0).any()) - 0.5)
 
     assert not search(DRF(), NoZero(), budget=500).violated
     assert search(DRF(), NoZero(), budget=500, domain="any", accept=always).violated
@@ -301,10 +301,11 @@ class _Shape(Property):
     def __init__(self, shape):
         self.shape = shape
 
-    def judge(self, case):
-        servers = case.model.n_servers if isinstance(case.model, Cluster) else 1
+    def judge(self, asked):
+        servers = asked.model.n_servers if isinstance(asked.model, Cluster) else 1
         return Finding(
-            self.name, float((case.model.n_classes, servers, case.model.n_resources) == self.shape) - 0.5
+            self.name,
+            float((asked.model.n_classes, servers, asked.model.n_resources) == self.shape) - 0.5,
         )
 
 
@@ -339,7 +340,7 @@ class Everywhere(Property):
         for n in range(model.n_classes):
             yield Hide((n,))
 
-    def judge(self, case):
+    def judge(self, asked):
         return Finding(self.name, -1.0)
 
 
@@ -382,8 +383,8 @@ def test_no_server_drops_out_by_a_change():
                     if claim.any():
                         yield Lie((n,), eligible=(tuple(claim.tolist()),))
 
-        def judge(self, case):
-            dropped.append(case.change.apply(case.model).n_servers < case.model.n_servers)
+        def judge(self, asked):
+            dropped.append(asked.change.apply(asked.model).n_servers < asked.model.n_servers)
             return Finding(self.name, -1.0)
 
     dropped = []
@@ -398,10 +399,10 @@ def test_cluster_witnesses_shrink_too():
     class Waste(Property):
         name, key, statement, models = "waste", "WA", "...", (Cluster,)
 
-        def judge(self, case):
+        def judge(self, asked):
             return Finding(
                 self.name,
-                float((case.model.eligible.any(axis=0) & (case.allocation.sum(axis=0) == 0)).mean()),
+                float((asked.model.eligible.any(axis=0) & (asked.allocation.sum(axis=0) == 0)).mean()),
             )
 
     result = search(FirstServer(), Waste(), accept=always)
