@@ -41,7 +41,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -319,6 +319,7 @@ def search_instability(
     require_whole("n", n, 1)
     streams = spawn_streams(rng, n)
     findings: list[Finding] = []
+    options: Any = {"starts": starts, "max_evaluations": max_evaluations, "theorems": theorems}
 
     def found() -> InstabilitySearch:
         return InstabilitySearch(policy_name(policy), str(draw), tuple(findings), streams.entropy)
@@ -332,14 +333,7 @@ def search_instability(
                         f"draw gave a system of relative load {system.relative_loads.max():.6g} (number "
                         f"{index}); every policy is unstable from 1 on: draw smaller loads"
                     )
-                verdict = fluid_verdict(
-                    system,
-                    policy,
-                    starts=starts,
-                    rng=generator,
-                    max_evaluations=max_evaluations,
-                    theorems=theorems,
-                )
+                verdict = fluid_verdict(system, policy, rng=generator, **options)
                 findings.append(Finding(index, system, verdict, _found(verdict), _ratio(system, verdict)))
                 work.advance()
     except (OutOfTime, KeyboardInterrupt) as stop:

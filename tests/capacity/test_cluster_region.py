@@ -6,7 +6,6 @@ import math
 from fractions import Fraction
 from itertools import product
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -25,8 +24,6 @@ from fairness.exact.linear_program import maximise
 from fairness.exact.minkowski_sum import Body, support_of_sum
 from fairness.exact.pivoting import walk
 from fairness.testing import KINDS, random_cluster
-
-mpl.use("Agg")
 
 
 def integer_cluster(rng, n, s, m, effective=False):

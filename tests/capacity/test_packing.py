@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import product
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,8 +15,6 @@ from scipy.spatial import ConvexHull
 from capacity import stability_region
 from capacity.regions.whole_tasks import packing_region
 from fairness import Cluster, ModelError, Problem
-
-mpl.use("Agg")
 
 
 def brute_force(demands, capacities, eligible=None):
@@ -68,20 +65,6 @@ def check_evidence(region, evidence, can_hold):
         finite = np.where(np.isfinite(evidence.prices), evidence.prices, 0)
         assert finite @ evidence.loads == pytest.approx(evidence.bound, rel=1e-13)
     assert evidence.relative_load - evidence.bound <= 1e-9 * evidence.relative_load
-
-
-def test_two_sizes_by_hand():
-    # 7 units for tasks of 2 and 3: (3, 0), (2, 1), (0, 2); the hull has area 7/2 of 49/12.
-    region = packing_region(Problem([[2], [3]], [7], job_classes=["a", "b"]))
-    assert region.packings[0].configurations.tolist() == [[0, 2], [2, 1], [3, 0]]
-    assert region.exact_facets == (((1, 1), 3), ((1, 2), 4))
-    assert region.exact_vertices == ((0, 0), (0, 2), (2, 1), (3, 0))
-    assert region.exact_volume == Fraction(7, 2)
-    assert region.exact_loss == Fraction(1, 7)
-    assert region.loss == pytest.approx(1 / 7, rel=1e-15)
-    assert region.exact_relative_load([2, 1]) == 1
-    assert region.contains([[1.9, 0.9], [2.2, 1.0]]).tolist() == [True, False]
-    assert "[a] + 2 [b] < 4" in repr(region)
 
 
 @pytest.mark.parametrize("seed", range(40))

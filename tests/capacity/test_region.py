@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import permutations
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -18,8 +17,6 @@ from fairness.exact.small_polytopes import enumerate_vertices
 from queueing.model.system import System
 from queueing.networks.backbones import abilene
 from queueing.networks.topology import data_network, linear_network
-
-mpl.use("Agg")
 
 
 def brute_force_vertices(problem):
@@ -35,26 +32,6 @@ def random_integers(rng, n, m):
     demands = rng.integers(0, 4, (n, m))
     demands[~demands.any(axis=1), 0] = 1
     return Problem(demands, rng.integers(1, 4, m))
-
-
-def test_the_example_of_the_talk():
-    region = stability_region(Problem([[10, 1], [1, 10]], [1, 1], resources=["cpu", "ram"]))
-    tenth, eleventh = Fraction(1, 10), Fraction(1, 11)
-    assert region.exact_vertices == ((0, 0), (0, tenth), (eleventh, eleventh), (tenth, 0))
-    assert region.exact_volume == Fraction(1, 110)
-    assert region.volume == float(Fraction(1, 110))
-    np.testing.assert_array_equal(region.vertices, [[0, 0], [0, 0.1], [1 / 11, 1 / 11], [0.1, 0]])
-    assert region.facet_names == ("cpu", "ram")
-    np.testing.assert_array_equal(region.facets.normals, [[10, 1], [1, 10]])
-    np.testing.assert_array_equal(region.facets.offsets, [1, 1])
-    assert region.redundant == ()
-    assert region.bounded
-    assert not len(region.rays)
-    # Balanced mix: up to 1/11 each; 3 to 1: 10 rho_1 + rho_1/3 = 1.
-    assert region.max_scale([1, 1]) == pytest.approx(1 / 11, rel=1e-15)
-    assert region.max_scale([3, 1]) == pytest.approx(1 / 31, rel=1e-15)
-    assert region.slack([0.05, 0.05]) == pytest.approx(1 - 0.55, rel=1e-14)
-    assert region.slack([0.2, 0.0]) == pytest.approx(-1.0)
 
 
 @pytest.mark.parametrize("seed", range(60))
