@@ -215,6 +215,7 @@ def admission(
     >>> law.blocking.round(4), law.n_states
     (array([0.3668, 0.3668]), 66)
     """
+    system.require_poisson("admission", None)
     system.require_exponential("admission", None)
     active = system.arrival_rates > 0
     if active.sum() > 4:

@@ -265,6 +265,7 @@ def tagged_duration(
         raise ModelError(f"tolerance must be below 0.001; got {tolerance}")
     max_steps = require_whole("max_steps", max_steps, 1)
     index = _index(system, job_class)
+    system.require_poisson("tagged_duration")
     system.require_exponential("tagged_duration")
     system.require_stable()
     if shape is not None:

@@ -213,6 +213,7 @@ def transient(
     (True, True)
     """
     check_parts(tolerance=tolerance)
+    system.require_poisson("transient")
     system.require_exponential("transient")
     system.require_scale()
     max_steps = require_whole("max_steps", max_steps, 1)

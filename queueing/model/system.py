@@ -354,8 +354,7 @@ class System:
                 )
 
     def require_exponential(self, what: str, instead: str | None = "simulate_jobs") -> None:
-        """Raise ModelError unless, besides, sizes are exponential."""
-        self.require_poisson(what, instead)
+        """Raise ModelError, in the name of ``what``, unless sizes are exponential."""
         way = f"use {instead}, or " if instead else ""
         for name, law in zip(self.problem.job_classes, self.sizes, strict=True):
             if not law.memoryless:

@@ -213,6 +213,7 @@ def simulate(
     fixed = None if start is None else given_start(check_start(system, start))
     if not system.arrival_rates.any():
         raise ModelError("arrival_rates are all 0: there is nothing to simulate; set one above 0")
+    system.require_poisson("the simulation of counts")
     system.require_exponential("the simulation of counts")
     system.require_stable()
     streams = spawn_streams(rng, replications)
