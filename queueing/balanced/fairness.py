@@ -35,7 +35,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fairness.arguments.validation import Seed, generator, require_whole
@@ -47,7 +46,7 @@ from queueing.balanced.groups import Component, Groups, thinned
 from queueing.balanced.plan import GroupLaw, check_tail, steps
 from queueing.balanced.recursion import BoxLaw
 from queueing.balanced.tail_bound import StoreAndForward, binding_resources
-from queueing.model.class_results import LittleMeans, class_lines, class_table
+from queueing.model.class_results import MomentTable, class_lines
 from queueing.model.system import System
 from queueing.states.box import box_name, check_box, count_states
 from queueing.states.precision import check_limits
@@ -62,7 +61,7 @@ MOST_LINES = 40
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BalancedFairness(LittleMeans):
+class BalancedFairness(MomentTable):
     """Stationary law under balanced fairness; made by :func:`balanced_fairness`.
 
     All moments are those of the law conditioned on the boxes, if there are any.
@@ -193,17 +192,6 @@ class BalancedFairness(LittleMeans):
             before = (slice(None),) * i + (slice(None, -1),)
             np.divide(load * law[before], law[here], out=tasks[(*here, ..., i)], where=law[here] > 0)
         return tasks
-
-    def to_dataframe(self) -> pd.DataFrame:
-        """One row per class: load, moments of its count, error bound, mean duration, service rate."""
-        return class_table(
-            self.system,
-            mean_jobs=self.mean_jobs,
-            mean_jobs_error=self.mean_jobs_error,
-            variance=self.variances,
-            mean_duration=self.mean_durations,
-            service_rate=self.service_rates,
-        )
 
     def summary(self) -> str:
         """What a person wants to read: the means per class and what the boxes leave out."""

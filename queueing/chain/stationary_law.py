@@ -21,15 +21,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
-from fairness.arguments.validation import require_whole
 from fairness.display.drawing import stems
-from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
 from queueing.chain.solvers.growing_box import decays
 from queueing.chain.solvers.ladder import Solution
-from queueing.model.class_results import LittleMeans, class_lines, class_table
+from queueing.model.class_results import MomentTable, class_lines
 from queueing.model.system import System
 from queueing.states.box import SMALLEST, count_axes, marginal_laws
 
@@ -41,7 +38,7 @@ __all__ = ["Stationary"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Stationary(LittleMeans):
+class Stationary(MomentTable):
     """Stationary law of the job counts on a box; made by :func:`queueing.chain.stationary.stationary`.
 
     Attributes
@@ -138,23 +135,7 @@ class Stationary(LittleMeans):
 
     def marginal(self, job_class: int | str) -> FloatArray:
         """Law of the count of one class, given by its index or name; shape (shape[i],)."""
-        names = self.system.problem.job_classes
-        if isinstance(job_class, str) and job_class not in names:
-            raise ModelError(f"no job class is named {job_class!r}; the classes are {', '.join(names)}")
-        place = names.index(job_class) if isinstance(job_class, str) else job_class
-        last = len(names) - 1
-        return self.marginals[require_whole("job_class", place, -last - 1, last, " (an index), or a name")]
-
-    def to_dataframe(self) -> pd.DataFrame:
-        """One row per class: load, mean count and its error, variance, mean duration, service rate."""
-        return class_table(
-            self.system,
-            mean_jobs=self.mean_jobs,
-            mean_jobs_error=self.mean_jobs_error,
-            variance=self.variances,
-            mean_duration=self.mean_durations,
-            service_rate=self.service_rates,
-        )
+        return self.marginals[self.system.class_index(job_class)]
 
     def to_dataset(self) -> xr.Dataset:
         """The law and its moments with labels; a dim "jobs of A" for each class, and job_class.

@@ -278,14 +278,10 @@ def tagged_duration(
 
 
 def _index(system: System, job_class: int | str) -> int:
-    names = system.problem.job_classes
-    if isinstance(job_class, str):
-        if job_class not in names:
-            raise ModelError(f"no job class is named {job_class!r}; the classes are {', '.join(names)}")
-        job_class = names.index(job_class)
-    index = require_whole("job_class", job_class, 0, len(names) - 1, " (an index), or a name")
+    index = system.class_index(job_class)
     if system.arrival_rates[index] == 0:
-        raise ModelError(f"job_class {names[index]!r} has no arrivals: there is no job to follow")
+        name = system.problem.job_classes[index]
+        raise ModelError.of("job_class", f"{name!r} has no arrivals: there is no job to follow")
     return index
 
 

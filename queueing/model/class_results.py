@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,7 @@ from queueing.model.system import System
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["ClassResult", "LittleMeans", "class_lines", "class_table"]
+__all__ = ["ClassResult", "LittleMeans", "MomentTable", "class_lines", "class_table"]
 
 
 class ClassResult(Result):
@@ -50,6 +50,24 @@ class LittleMeans(ClassResult):
     def service_rates(self) -> FloatArray:
         """Mean tasks of an active job, rho_i/E[x_i], (n_classes,); NaN where no job arrives."""
         return self.system.service_rates(self.mean_jobs)
+
+
+class MomentTable(LittleMeans):
+    """Base of laws of the counts, which know how far their means may be off, and the variances."""
+
+    mean_jobs_error: FloatArray
+    variances: Any
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per class: load, mean count and its error, variance, mean duration, service rate."""
+        return class_table(
+            self.system,
+            mean_jobs=self.mean_jobs,
+            mean_jobs_error=self.mean_jobs_error,
+            variance=self.variances,
+            mean_duration=self.mean_durations,
+            service_rate=self.service_rates,
+        )
 
 
 def class_table(system: System, **columns: NDArray) -> pd.DataFrame:

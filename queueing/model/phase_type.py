@@ -35,7 +35,6 @@ References
 from __future__ import annotations
 
 import math
-import numbers
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -44,7 +43,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize
 
-from fairness.arguments.validation import float_array, frozen, require_whole
+from fairness.arguments.validation import float_array, frozen, require_number, require_whole
 from fairness.errors import ModelError
 from fairness.machine.compiling import stored
 from fairness.model.problem import FloatArray
@@ -356,10 +355,7 @@ def _reaching(moves: FloatArray, goal: np.ndarray) -> np.ndarray:
 
 
 def _positive(name: str, value: float) -> float:
-    good = isinstance(value, numbers.Real) and not isinstance(value, bool) and 0 < value < math.inf
-    if not good:
-        raise ModelError(f"{name} of a phase-type law must be a finite number > 0; got {value!r}")
-    return float(value)
+    return require_number(f"{name} of a phase-type law", value, above=0)
 
 
 @stored(nogil=True)

@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.labels import as_named
-from fairness.arguments.validation import frozen, model_array, require_number
+from fairness.arguments.validation import frozen, model_array, require_number, require_whole
 from fairness.display.notebook import notebook_html
 from fairness.errors import ModelError, UnstableError
 from fairness.model.cluster import Cluster
@@ -254,6 +254,18 @@ class System:
         largest = self.problem.task_shares.max(axis=1)
         free = np.divide(1.0, largest, out=np.full(self.n_classes, np.inf), where=largest > 0)
         return np.minimum(self.limits, free)
+
+    def class_index(self, job_class: int | str) -> int:
+        """Index >= 0 of a job class that is given by its name, or by an index; -1 is that of the last."""
+        names: tuple[str, ...] = self.problem.job_classes
+        if isinstance(job_class, str):
+            if job_class not in names:
+                raise ModelError.of(
+                    "job_class", f"{job_class!r} is unknown; the classes are {', '.join(names)}"
+                )
+            return names.index(job_class)
+        n = len(names)
+        return require_whole("job_class", job_class, -n, n - 1, " (an index), or a name") % n
 
     def require_pool(self, what: str) -> Problem:
         """The problem, if it is one pool; ModelError, in the name of ``what``, if it is a Cluster."""

@@ -410,7 +410,7 @@ def test_result_is_readable():
     frame = law.to_dataframe()
     assert list(frame.index) == ["A", "B"]
     assert frame["variance"].to_numpy() == pytest.approx(np.diag(law.covariance))
-    with pytest.raises(ModelError, match="no job class is named 'C'; the classes are A, B"):
+    with pytest.raises(ModelError, match="job_class 'C' is unknown; the classes are A, B"):
         law.marginal("C")
 
 

@@ -135,7 +135,7 @@ def test_integral_of_the_survival_function_is_the_mean():
 
 def test_bad_arguments_are_refused():
     system = System.with_load(EXAMPLE, [1, 1], 0.5)
-    for name in ("C", 2, -1, 0.5, None, True):
+    for name in ("C", 2, -3, 0.5, None, True):
         with pytest.raises(ModelError, match=r"job class|job_class"):
             tagged_duration(system, DRF(), name, shape=5)
     with pytest.raises(ModelError, match="no arrivals"):
