@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations, product
-from math import prod
+from math import gcd, lcm, prod
 
 __all__ = [
     "determinant",
@@ -53,20 +53,32 @@ def totals(placement: Matrix) -> Row:
 
 
 def solution(rows: Matrix, right: Row) -> Row | None:
-    """The only solution of as many linear equations as unknowns, or more, by elimination; or None."""
-    pending = [[*row, r] for row, r in zip(rows, right, strict=True)]
-    solved: Matrix = []
+    """The only solution of as many linear equations as unknowns, or more, eliminated in integers; or None."""
+    pending = [_whole([*row, r]) for row, r in zip(rows, right, strict=True)]
+    solved: list[list[int]] = []
     for k in range(len(rows[0]) if rows else 0):
         pivot = next((row for row in pending if row[k]), None)
         if pivot is None:
             return None
         pending.remove(pivot)
-        pivot = [v / pivot[k] for v in pivot]
         for row in [*pending, *solved]:
             if row[k]:
-                row[:] = [v - row[k] * p for v, p in zip(row, pivot, strict=True)]
+                here, there = pivot[k], row[k]
+                row[:] = [here * v - there * p for v, p in zip(row, pivot, strict=True)]
+                common = gcd(*row) or 1
+                row[:] = [v // common for v in row]
         solved.append(pivot)
-    return None if any(row[-1] for row in pending) else [row[-1] for row in solved]
+    return (
+        None
+        if any(row[-1] for row in pending)
+        else [Fraction(row[-1], row[k]) for k, row in enumerate(solved)]
+    )
+
+
+def _whole(row: Row) -> list[int]:
+    """Integers of the same ratios."""
+    common = lcm(*(v.denominator for v in row))
+    return [v.numerator * (common // v.denominator) for v in row]
 
 
 def determinant(rows: Matrix) -> Fraction:

@@ -118,9 +118,15 @@ def busy(cluster: Servers, placement: Matrix, i: int) -> Fraction:
     return sum((placement[n][i] / cluster.gamma[n][i] for n in cluster.users if placement[n][i]), Fraction(0))
 
 
-def bottleneck(cluster: Servers, placement: Matrix, n: int, i: int, saturated: bool = True) -> bool:
+def bottleneck(
+    cluster: Servers,
+    placement: Matrix,
+    level: list[dict[int, Fraction]],
+    n: int,
+    i: int,
+    saturated: bool = True,
+) -> bool:
     """Equation (12): a demanded, saturated resource of server i that no user of a higher level holds."""
-    level = cluster.levels(placement)
     return any(
         cluster.demands[n][r] > 0
         and (cluster.full(placement, i, r) or not saturated)
@@ -136,9 +142,9 @@ def is_psdsf(cluster: Servers, placement: Matrix, division: str, saturated: bool
     if not fits(cluster, placement, division):
         return False
     pairs = [(n, i) for n in cluster.users for i in cluster.servers if cluster.gamma[n][i] > 0]
-    if division == "resource":
-        return all(bottleneck(cluster, placement, n, i, saturated) for n, i in pairs)
     level = cluster.levels(placement)
+    if division == "resource":
+        return all(bottleneck(cluster, placement, level, n, i, saturated) for n, i in pairs)
     return all(busy(cluster, placement, i) == 1 for _, i in pairs) and all(
         level[p][i] <= level[n][i] for n, i in pairs for p in cluster.users if placement[p][i] > 0
     )
