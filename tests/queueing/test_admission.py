@@ -156,7 +156,7 @@ def test_per_class_limits_are_the_box_of_the_chain():
     system = System.with_load(EXAMPLE, [2, 1], 0.8, [1.0, 3.0])
     law = admission(system, DRF(), max_jobs=[20, 35])
     box = stationary(system, DRF(), shape=(21, 36))
-    # Two eliminations of the same chain, its states numbered differently.
+    # The same chain, its arrivals refused by the box or by the limits.
     assert law.distribution == pytest.approx(box.distribution, rel=1e-10)
     assert law.blocking == pytest.approx([p[-1] for p in box.marginals], rel=1e-10)
 

@@ -82,17 +82,6 @@ def test_chain_and_balanced_fairness(k, solver):
     assert (missing <= chain.mean_jobs_error + 1e-11).all()
 
 
-@pytest.mark.parametrize("k", range(4))
-def test_simulations_and_balanced_fairness(k):
-    system = random_system(k)
-    whole = balanced_fairness(system)
-    policy = Balanced(system, (90, 90))
-    assert policy.law.tail_mass < 1e-6  # what the policy does beyond cannot be seen by the simulations
-    assert covered(simulate(system, policy, events=60_000, replications=20, rng=k), whole.mean_jobs)
-    # Insensitive: the law of the sizes does not matter, here exponential as in the other tests.
-    assert covered(simulate_jobs(system, policy, jobs=15_000, replications=20, rng=k), whole.mean_jobs)
-
-
 @pytest.mark.parametrize("policy", [DRF(), ProportionalFair()], ids=lambda policy: policy.name)
 @pytest.mark.parametrize("mix", [(1, 1), (3, 1)])
 def test_fluid_limit_of_the_transient_chain(policy, mix):

@@ -325,19 +325,6 @@ def test_error_is_infinite_where_the_grid_of_the_fluid_sees_it_grow():
     assert np.isinf(law.mean_jobs_error).all()
 
 
-def test_a_growing_box_asks_the_policy_once():
-    asked = []
-
-    def policy(problem, counts):
-        if counts.ndim > 1:  # besides, one state alone, which must have the same answer
-            asked.append(len(counts))
-        return DRF()(problem, counts)
-
-    law = stationary(System.with_load(EXAMPLE, [1, 1], 0.7), policy)
-    assert len(asked) > 1
-    assert sum(asked) == math.prod(law.shape)
-
-
 def test_elimination_keeps_classes_that_are_slower_by_any_factor():
     # Independent classes, one slower by 1e17: any diagonal of summed rates would have lost it.
     up, down = np.array([[1.0], [1e-17]]), np.zeros((2, 4, 5))
@@ -372,7 +359,7 @@ def test_blocked_class_without_arrivals():
     assert law.mean_jobs == pytest.approx([1, 0], rel=1e-7)  # tail 1e-9 times the box
 
 
-def test_table_is_reused():
+def test_no_state_is_asked_for_twice():
     calls = []
 
     def policy(problem, counts):
@@ -380,6 +367,9 @@ def test_table_is_reused():
             calls.append(len(counts))
         return DRF()(problem, counts)
 
+    law = stationary(System.with_load(EXAMPLE, [1, 1], 0.7), policy)  # on a growing box
+    assert len(calls) > 1
+    assert sum(calls) == math.prod(law.shape)
     table = tabulate(EXAMPLE, policy, 100)
     calls.clear()
     law = stationary(System.with_load(EXAMPLE, [1, 1], 0.6), policy, table=table)

@@ -17,7 +17,6 @@ from fairness import DRF, MaxMin, Problem, ProportionalFair
 from queueing.balanced.fairness import balanced_fairness
 from queueing.chain.solvers.ladder import Elimination
 from queueing.chain.stationary import stationary
-from queueing.model.laws import Deterministic, Erlang, Exponential, Hyperexponential, Lognormal
 from queueing.model.system import System
 from queueing.simulation.counts import simulate
 from queueing.simulation.jobs import simulate_jobs
@@ -110,22 +109,3 @@ def test_linear_network(loads):
     assert law.mean_jobs == pytest.approx(box.mean_jobs, rel=1e-10)
     inside(simulate(system, ProportionalFair(), events=100_000, replications=20, rng=4), exact, 0.2)
     inside(simulate_jobs(system, ProportionalFair(), jobs=30_000, replications=20, rng=5), exact, 0.2)
-
-
-@pytest.mark.parametrize(
-    "law",
-    [
-        Exponential(),
-        Deterministic(),
-        Erlang(4),
-        Hyperexponential([0.9, 0.1], [0.5, 5.5]),
-        Lognormal(scv=2.0),
-    ],
-    ids=lambda law: type(law).__name__,
-)
-def test_mg1_processor_sharing_is_insensitive(law):
-    load = 0.6
-    system = System(Problem([[1]], [1]), [load / 2], [2.0])
-    result = simulate_jobs(system, DRF(), sizes=law, jobs=40_000, replications=20, rng=7)
-    inside(result, [load / (1 - load)], 0.2)
-    inside(result, [2 / (1 - load)], 0.2, "mean_durations")

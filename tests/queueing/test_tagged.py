@@ -122,17 +122,6 @@ def test_quantiles_invert_the_distribution_function():
     assert "Little" in repr(law)
 
 
-def test_integral_of_the_survival_function_is_the_mean():
-    law = tagged_duration(System.with_load(EXAMPLE, [1, 2], 0.6), ProportionalFair(), "A", shape=40)
-    nodes, weights = np.polynomial.legendre.leggauss(40)
-    ends = np.array([0, 1, 4, 10, 30, 90, 300.0])
-    total = sum(
-        (b - a) / 2 * weights @ law.survival((a + b) / 2 + (b - a) / 2 * nodes)
-        for a, b in itertools.pairwise(ends)
-    )
-    assert total == pytest.approx(law.mean, rel=1e-10)  # quadrature, and 300 times the tolerance
-
-
 def test_bad_arguments_are_refused():
     system = System.with_load(EXAMPLE, [1, 1], 0.5)
     for name in ("C", 2, -3, 0.5, None, True):
