@@ -24,6 +24,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from matplotlib.figure import Figure
 from scipy import stats
 
 import capacity
@@ -34,6 +35,7 @@ from capacity.studies.instability import RandomLines
 from fairness import DRF, PSDSF, TSF, BottleneckMax, Cluster, MaxMin, ModelError, Problem, ProportionalFair
 from fairness.cloud import DeadlineController, SparseDemands, compare, dcdrf, edrf
 from fairness.display import storage
+from fairness.display.drawing import bars
 from fairness.display.notebook import MOST_COLUMNS, MOST_LINES, MOST_ROWS, notebook_html
 from fairness.display.result import Result
 from fairness.indivisible import VirtualShare, deviation, fill_cluster, fill_tasks, repeat_filling
@@ -285,7 +287,7 @@ def test_is_frozen(name):
 def test_draws_itself_and_leaves_the_rest_alone(name):
     result = made(name)
     before, open_figures = dict(mpl.rcParams), plt.get_fignums()
-    figure = mpl.figure.Figure()
+    figure = Figure()
     ax = figure.subplots()
     assert result.plot(ax) is ax
     assert ax.has_data()
@@ -300,6 +302,16 @@ def test_draws_itself_and_leaves_the_rest_alone(name):
     assert own.figure.number not in open_figures
     plt.close(own.figure)
     assert dict(mpl.rcParams) == before
+
+
+def test_a_bar_without_an_interval_or_an_end_says_so():
+    ax = bars(Figure().subplots(), "abcd", [1, 2, np.inf, np.nan], error=[0.5, np.inf, np.inf, np.nan])
+    assert [bar.get_hatch() for bar in ax.patches] == [None, "//", None, None]
+    assert [text.get_text() for text in ax.texts] == ["∞"]
+    assert ax.get_xlabel() == "hatched: no interval"
+    (low, high), *_ = (path.vertices[:, 1] for path in ax.collections[0].get_paths())
+    assert (low, high) == (0.5, 1.5)
+    ax.figure.canvas.draw()
 
 
 def assert_same(one, other, where="result", *, frozen=True):

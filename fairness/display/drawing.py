@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 __all__ = ["bars", "curves", "given_axes", "sorted_curve", "stacked_bars", "stems"]
 
 
-def given_axes(ax: Axes | None, **figure: Any) -> Axes:
+def given_axes(ax: Axes | None) -> Axes:
     """The axes, or those of a new figure."""
     import matplotlib.pyplot as plt
 
-    return plt.subplots(**figure)[1] if ax is None else ax
+    return plt.subplots()[1] if ax is None else ax
 
 
 def bars(
@@ -28,26 +28,26 @@ def bars(
     names: Sequence[str],
     values: ArrayLike,
     *,
-    low: ArrayLike | None = None,
+    error: ArrayLike | None = None,
     marks: ArrayLike | None = None,
     **texts: str,
 ) -> Axes:
-    """One bar per name, with an error bar from ``low`` up as far again, and a line at ``marks``.
+    """One bar per name, with an error to both sides, and a line at ``marks``.
 
-    ``texts`` are labels of the axes and a title. A value that is not finite has no bar; a bar whose interval
-    is infinite is hatched.
+    ``texts`` are labels of the axes and a title. An infinite value has a sign instead of a bar, NaN nothing;
+    a bar whose error is infinite is hatched.
     """
     ax = given_axes(ax)
     centre = np.asarray(values, dtype=float)
-    errors, endless = None, np.zeros(centre.shape, dtype=bool)
-    if low is not None:
-        below = centre - np.asarray(low, dtype=float)
-        endless = np.isinf(below)
-        errors = np.where(endless, 0.0, np.nan_to_num(np.clip(below, 0.0, None)))
+    wide = None if error is None else np.broadcast_to(np.asarray(error, dtype=float), centre.shape)
+    endless = np.zeros(centre.shape, dtype=bool) if wide is None else np.isinf(wide) & np.isfinite(centre)
     shown = np.where(np.isfinite(centre), centre, np.nan)
+    errors = None if wide is None else np.nan_to_num(np.where(np.isfinite(shown), wide, 0.0), posinf=0.0)
     drawn = ax.bar(range(len(names)), shown, yerr=errors, capsize=4)
-    for bar in (bar for bar, wide in zip(drawn, endless, strict=True) if wide):
-        bar.set(hatch="//", alpha=0.6)
+    for k in np.flatnonzero(endless):
+        drawn[k].set(hatch="//", alpha=0.6)
+    for k in np.flatnonzero(np.isinf(centre)):
+        ax.annotate("∞" if centre[k] > 0 else "-∞", (k, 0.0), ha="center", va="bottom")
     if marks is not None:
         places = np.arange(len(names))
         ax.hlines(np.asarray(marks, dtype=float), places - 0.4, places + 0.4, color="black")

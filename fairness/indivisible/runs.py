@@ -91,7 +91,7 @@ class FillingRuns(Result):
         names = [f"{name}, {server}" for name in cluster.job_classes for server in cluster.servers]
         mean, std = self.mean.ravel(), self.std.ravel()
         title = f"{self.rule.name}, servers by {self.server_rule}, {len(self.placements)} runs"
-        return bars(ax, names, mean, low=mean - std, ylabel="mean tasks", title=title)
+        return bars(ax, names, mean, error=std, ylabel="mean tasks", title=title)
 
 
 def repeat_filling(

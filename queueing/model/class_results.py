@@ -30,10 +30,8 @@ class ClassResult(Result):
 
     def bars(self, ax: Axes | None, quantity: str, *, error: ArrayLike | None = None, title: str) -> Axes:
         """One bar per class: an attribute of shape (n_classes,), plus or minus an error."""
-        values = getattr(self, quantity)
-        low = None if error is None else values - error
         names, text = self.system.problem.job_classes, quantity.replace("_", " ")
-        return bars(ax, names, values, low=low, ylabel=text, title=title)
+        return bars(ax, names, getattr(self, quantity), error=error, ylabel=text, title=title)
 
 
 class LittleMeans(ClassResult):

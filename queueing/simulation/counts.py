@@ -129,8 +129,8 @@ class Simulation(EstimatedMeans, Result):
         """Bars: mean jobs of each class with their intervals."""
         jobs = self.estimates["mean_jobs"]
         title = f"{self.policy}, simulated"
-        low = jobs.value - jobs.half_width
-        return bars(ax, self.system.problem.job_classes, jobs.value, low=low, ylabel="mean jobs", title=title)
+        names, error = self.system.problem.job_classes, jobs.half_width
+        return bars(ax, names, jobs.value, error=error, ylabel="mean jobs", title=title)
 
 
 def simulate(
