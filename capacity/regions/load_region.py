@@ -28,6 +28,7 @@ from fairness.arguments.validation import FloatArray, frozen, model_array, ratio
 from fairness.display.result import Result
 from fairness.errors import ModelError, NotConvergedError
 from fairness.exact.double_description import Facet, Point, enclose, vertices, volume
+from fairness.exact.linear_algebra import dot
 from fairness.exact.minkowski_sum import Body, support_of_sum
 from fairness.exact.pivoting import maximum
 from fairness.machine.work import ProgressOption, watching
@@ -254,13 +255,7 @@ class LoadRegion(Result):
             raise ModelError(f"loads must be ints or fractions >= 0; got {list(loads)!r}")
         if any(rho[n] for n in self.pinned):
             raise ModelError("a class that no server can run has a load; its relative load is infinite")
-        return max(
-            (
-                (sum((a * v for a, v in zip(normal, rho, strict=True) if v), Fraction(0)) / offset)
-                for normal, offset in self.exact_facets
-            ),
-            default=Fraction(0),
-        )
+        return max((dot(normal, rho) / offset for normal, offset in self.exact_facets), default=Fraction(0))
 
     def contains(self, loads: ArrayLike) -> Any:
         """Whether loads of shape (..., n_classes) fit strictly; bool or bool array of shape (...).

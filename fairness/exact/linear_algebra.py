@@ -6,14 +6,19 @@ The rows of a system are lists of coefficients with the right side at the end. N
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["Number", "affine_solutions", "determinant", "reduced"]
+__all__ = ["Number", "affine_solutions", "determinant", "dot", "reduced"]
 
 Number = Any
 """Fraction in exact computations, float otherwise."""
+
+
+def dot(first: Iterable[Fraction | int], second: Iterable[Fraction | int]) -> Fraction:
+    """Sum of the products."""
+    return sum((u * v for u, v in zip(first, second, strict=True) if u and v), Fraction(0))
 
 
 def reduced(

@@ -31,6 +31,7 @@ import numpy as np
 
 from fairness.arguments.validation import rationals
 from fairness.errors import InfeasibleError, ModelError, NotConvergedError
+from fairness.exact.linear_algebra import dot
 from fairness.exact.pivoting import Tableau, bland
 
 __all__ = ["LinearOptimum", "maximise"]
@@ -97,7 +98,7 @@ def maximise(
         )
     point, multipliers = _optimum(c, a, b)
     _prove(c, a, b, point, multipliers)
-    return LinearOptimum(_dot(c, point), tuple(point), tuple(multipliers))
+    return LinearOptimum(dot(c, point), tuple(point), tuple(multipliers))
 
 
 def _optimum(c: Row, a: list[Row], b: Row) -> tuple[Row, Row]:
@@ -134,18 +135,14 @@ def _feasible(rows: list[list[int]], b: Row, scales: list[int], n: int) -> Table
 
 def _prove(c: Row, a: list[Row], b: Row, point: Row, multipliers: Row) -> None:
     """Weak duality, with the original data."""
-    fits = all(v >= 0 for v in point) and all(_dot(row, point) <= v for row, v in zip(a, b, strict=True))
+    fits = all(v >= 0 for v in point) and all(dot(row, point) <= v for row, v in zip(a, b, strict=True))
     prices = (
-        (_dot(multipliers, column) for column in zip(*a, strict=True)) if a else iter([Fraction(0)] * len(c))
+        (dot(multipliers, column) for column in zip(*a, strict=True)) if a else iter([Fraction(0)] * len(c))
     )
     bounds = all(v >= 0 for v in multipliers) and all(p >= v for p, v in zip(prices, c, strict=True))
-    gap = _dot(b, multipliers) - _dot(c, point)
+    gap = dot(b, multipliers) - dot(c, point)
     if not (fits and bounds and gap == 0):
         raise NotConvergedError("the proof of optimality failed", best=tuple(point), residual=float(abs(gap)))
-
-
-def _dot(first: Sequence[Fraction], second: Sequence[Fraction]) -> Fraction:
-    return sum((u * v for u, v in zip(first, second, strict=True) if u and v), Fraction(0))
 
 
 def _listed(name: str, values: Any) -> list[Any]:

@@ -50,7 +50,7 @@ from scipy.optimize import nnls
 
 from fairness.arguments.validation import FloatArray
 from fairness.errors import ModelError
-from fairness.exact.linear_algebra import reduced
+from fairness.exact.linear_algebra import dot, reduced
 from fairness.properties.exact.rational import NEAR, Enclosure, RationalModel, Row, Unproved, solve
 
 __all__ = ["alpha_fair", "asset_rates", "bottleneck_max", "dominant_rates", "fill", "filling", "radii"]
@@ -256,15 +256,12 @@ def radii(model: RationalModel, alpha: int, tasks: Row, prices: Row) -> Row:
     shares = [model.shares[i][0] for i in live]
     weights = [model.weights[i] for i in live]
     marginal = _marginal(weights, tasks, alpha)
-    used = [
-        sum((x * row[j] for x, row in zip(tasks, shares, strict=True)), Fraction(0))
-        for j in range(len(prices))
-    ]
+    used = _used(shares, tasks)
     fits = all(v <= 1 for v in used) and all(q >= 0 for q in prices)
     dear = all(cost >= g for cost, g in zip(_costs(shares, prices), marginal, strict=True))
     if not (fits and dear):
         raise ModelError("tasks must fit, prices be >= 0 and every task cost at least its marginal utility")
-    gap = sum(prices) - sum((g * x for g, x in zip(marginal, tasks, strict=True)), Fraction(0))
+    gap = sum(prices) - dot(marginal, tasks)
     alone = [model.gamma[i][0] for i in live]
     curvature = [alpha * w**alpha / top ** (alpha + 1) for w, top in zip(weights, alone, strict=True)]
     return [_root(gap / mu) for mu in curvature]
@@ -279,10 +276,7 @@ def _exact(shares: list[Row], weights: Row, alpha: int, tasks: Row, prices: Row)
     marginal = _marginal(weights, guess, alpha)
     equations = [([row[j] for j in active], g) for row, g in zip(shares, marginal, strict=True)]
     found = solve(equations, [float(prices[j]) for j in active])
-    used = [
-        sum((x * row[j] for x, row in zip(guess, shares, strict=True)), Fraction(0))
-        for j in range(len(prices))
-    ]
+    used = _used(shares, guess)
     if found is None or min(found) < 0 or max(used) > 1 or any(used[j] != 1 for j in active):
         return None
     return guess
@@ -293,14 +287,11 @@ def _marginal(weights: Row, tasks: Row, alpha: int) -> Row:
 
 
 def _used(shares: list[Row], tasks: Row) -> Row:
-    return [
-        sum((x * b for x, b in zip(tasks, column, strict=True)), Fraction(0))
-        for column in zip(*shares, strict=True)
-    ]
+    return [dot(tasks, column) for column in zip(*shares, strict=True)]
 
 
 def _costs(shares: list[Row], prices: Row) -> Row:
-    return [sum((b * q for b, q in zip(row, prices, strict=True)), Fraction(0)) for row in shares]
+    return [dot(row, prices) for row in shares]
 
 
 def _root(value: Fraction) -> Fraction:

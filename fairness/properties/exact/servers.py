@@ -41,6 +41,7 @@ from itertools import pairwise
 import numpy as np
 
 from fairness.arguments.validation import FloatArray
+from fairness.exact.linear_algebra import dot
 from fairness.properties.exact.pools import fill
 from fairness.properties.exact.rational import (
     NEAR,
@@ -186,11 +187,7 @@ def stops(model: RationalModel, tasks: Row, lower: list[int], top: list[int], pr
     if min(min(row) for row in prices) < 0:
         return False
     cheapest = {
-        k: min(
-            sum((q * b for q, b in zip(prices[i], model.shares[k][i], strict=True)), Fraction(0))
-            for i, alone in enumerate(model.gamma[k])
-            if alone > 0
-        )
+        k: min(dot(prices[i], model.shares[k][i]) for i, alone in enumerate(model.gamma[k]) if alone > 0)
         for k in lower
     }
     spent = sum((cheapest[k] * tasks[k] for k in lower), Fraction(0))
