@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from fairness.arguments.validation import FloatArray, frozen
 from fairness.cloud.model.demands import SparseDemands
 from fairness.display.drawing import sorted_curve
 from fairness.display.result import Result
+from fairness.errors import NotConvergedError
 from fairness.evidence.pools import SATURATION
 
 if TYPE_CHECKING:
@@ -87,3 +88,15 @@ class CloudAllocation(Result):
             f"  dominant shares {shares.min():.3g} to {shares.max():.3g}",
             "  " + ", ".join(f"{name} {value:.3g} s" for name, value in self.seconds.items()),
         ]
+
+    def _unless_lost(self, misfit: float) -> Self:
+        """Give this result out, unless its sums lost rates and so much of a resource is overfull or left."""
+        # Written so that NaN fails.
+        if not misfit <= SATURATION:
+            raise NotConvergedError(
+                "some tenants are so light beside others on the same resources, or weights so near the "
+                "limits of a float, that rates are lost; weights must not differ by that many decades",
+                best=self,
+                residual=misfit,
+            )
+        return self

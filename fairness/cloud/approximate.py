@@ -60,8 +60,7 @@ from fairness.cloud.engines.threads import check_threads, workers
 from fairness.cloud.model.demands import SparseDemands
 from fairness.cloud.model.pattern import Pattern
 from fairness.cloud.rounds import Deadline, Rounds
-from fairness.errors import ModelError, NotConvergedError
-from fairness.evidence.pools import SATURATION
+from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
 
 __all__ = ["dcdrf"]
@@ -163,16 +162,7 @@ def dcdrf(
         left,
         frozen(state.trail[:rounds].copy()),
     )
-    misfit = 1.0 if why == STUCK else state.misfit(epsilon)
-    # Written so that NaN fails.
-    if not misfit <= SATURATION:
-        raise NotConvergedError(
-            "some tenants are so light beside others on the same resources, or weights so near the limits of "
-            "a float, that rates are lost; weights must not differ by that many decades",
-            best=result,
-            residual=misfit,
-        )
-    return result
+    return result._unless_lost(1.0 if why == STUCK else state.misfit(epsilon))
 
 
 def _run(

@@ -33,8 +33,8 @@ from fairness.cloud.engines.filling import fill, loads_of, shift_loads
 from fairness.cloud.engines.replacement import check_replacement, replaced_rows
 from fairness.cloud.model.demands import IndexArray, SparseDemands
 from fairness.cloud.model.pattern import Pattern
-from fairness.errors import ModelError, NotConvergedError
-from fairness.evidence.pools import SATURATION, Certificate
+from fairness.errors import ModelError
+from fairness.evidence.pools import Certificate
 
 __all__ = ["Edrf", "edrf"]
 
@@ -221,12 +221,4 @@ def _filled(
         by_resource,
         frozen(loads),
     )
-    # Written so that NaN fails.
-    if not state.misfit <= SATURATION:
-        raise NotConvergedError(
-            "some tenants are so light beside others on the same resources, or weights so near the limits of "
-            "a float, that rates are lost; weights must not differ by that many decades",
-            best=result,
-            residual=state.misfit,
-        )
-    return result
+    return result._unless_lost(state.misfit)

@@ -5,7 +5,6 @@ from fractions import Fraction
 import cvxpy as cp
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 
 from fairness.errors import ModelError, NotConvergedError
 from fairness.model.cluster import Cluster
@@ -209,35 +208,6 @@ def test_totals_do_not_depend_on_the_order():
             )
             np.testing.assert_allclose(other.sum(axis=1), placement.sum(axis=1)[rows], rtol=EXACT)
             np.testing.assert_allclose(other_prices, prices[columns], rtol=EXACT)
-
-
-def test_incentive_envy_and_efficiency():
-    rng = np.random.default_rng(4)
-    for _ in range(40):
-        cluster = random_cluster(rng, 6, 4, 3, kind="sparse", constrained=True, effective=True)
-        gamma, weights = cluster.gamma, rng.uniform(0.5, 3, 6)
-        placement, _, _ = time_division(cluster, weights)
-        tasks = placement.sum(axis=1)
-        time = np.divide(placement, gamma, out=np.zeros_like(placement), where=gamma > 0)
-        alone = gamma.sum(axis=1) * weights / weights.sum()
-        assert (tasks >= alone * (1 - EXACT)).all()
-        with_the_bundle_of = gamma @ time.T * weights[:, None] / weights[None, :]
-        assert (tasks[:, None] >= with_the_bundle_of * (1 - EXACT)).all()
-        # Nobody worse off, the sum of relative tasks as large as possible: not above what it is.
-        best = linprog(
-            -(gamma / tasks[:, None]).ravel(),
-            A_ub=np.vstack([np.kron(np.ones(6), np.eye(4)), -_rows(gamma / tasks[:, None])]),
-            b_ub=np.concatenate([np.ones(4), -np.ones(6) * (1 - 1e-9)]),
-        )
-        # 1e-6: the slack of 1e-9 above, times 6 classes and multipliers, and the solver's own 1e-7.
-        assert -best.fun <= 6 * (1 + 1e-6)
-
-
-def _rows(matrix):
-    """Block matrix that sums each row of a flattened matrix of the same shape."""
-    return np.stack(
-        [np.where(np.arange(len(matrix))[:, None] == k, matrix, 0).ravel() for k in range(len(matrix))]
-    )
 
 
 def test_one_server_is_shared_by_weight():
