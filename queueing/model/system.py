@@ -37,17 +37,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairness.arguments.labels import as_named
 from fairness.arguments.validation import frozen, model_array, require_number, require_whole
 from fairness.display.notebook import notebook_html
 from fairness.errors import ModelError, UnstableError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from queueing.model.arrivals import Arrivals, Poisson
+from queueing.model.class_arguments import arrival_processes, class_vector, size_laws
 from queueing.model.cluster_load import LoadEvidence, relative_load
 from queueing.model.job_trace import JobTrace
 from queueing.model.laws import Exponential, Law
-from queueing.model.scipy_law import as_law
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,8 +125,8 @@ class System:
         sizes: Law | Sequence[Law] | Any = None,
         arrivals: Arrivals | Sequence[Arrivals] | JobTrace | None = None,
     ) -> None:
-        rates = _per_class("arrival_rates", arrival_rates, _checked(problem))
-        laws = _size_laws(problem, mean_sizes, sizes)
+        rates = class_vector("arrival_rates", arrival_rates, _checked(problem))
+        laws = size_laws(problem, mean_sizes, sizes)
         if isinstance(arrivals, JobTrace):
             if not same_problem(arrivals.problem, problem) or (rates != arrivals.arrival_rates).any():
                 raise ModelError(
@@ -135,13 +134,7 @@ class System:
                     "System.from_trace(trace), or leave out arrivals for Poisson ones at other rates"
                 )
         else:
-            arrivals = _for_classes("arrivals", Poisson() if arrivals is None else arrivals, problem)
-            wrong = [one for one in arrivals if not isinstance(one, Arrivals)]
-            if wrong:
-                raise ModelError(
-                    f"arrivals must be processes such as Poisson() or OnOff(10, 90), one or one per class, "
-                    f"or a JobTrace; got {wrong[0]!r}"
-                )
+            arrivals = arrival_processes(problem, arrivals)
         object.__setattr__(self, "problem", problem)
         object.__setattr__(self, "arrival_rates", frozen(rates))
         object.__setattr__(self, "sizes", laws)
@@ -168,8 +161,8 @@ class System:
         >>> System.with_load(Problem([[10, 1], [1, 10]], [10, 10]), mix=[3, 1], load=0.93).loads
         array([0.9, 0.3])
         """
-        laws = _size_laws(_checked(problem), mean_sizes, sizes)
-        shape = cls(problem, _per_class("mix", mix, problem))
+        laws = size_laws(_checked(problem), mean_sizes, sizes)
+        shape = cls(problem, class_vector("mix", mix, problem))
         busiest = float(shape.relative_loads.max())
         if not 0 < busiest < np.inf:
             where = "the servers" if shape.is_cluster else "the busiest resource"
@@ -463,52 +456,6 @@ def _checked(problem: Any) -> Problem | Cluster:
     return problem
 
 
-def _size_laws(problem: Problem | Cluster, mean_sizes: ArrayLike | None, sizes: Any) -> tuple[Law, ...]:
-    """One law per class, exponential ones where only means are given."""
-    if sizes is not None:
-        if mean_sizes is not None:
-            raise ModelError(
-                "mean_sizes and sizes are both given; a law has a mean of its own: leave out mean_sizes, and "
-                "scale laws by law.with_mean(m)"
-            )
-        return tuple(as_law("sizes", law) for law in _for_classes("sizes", sizes, problem))
-    means = model_array("mean_sizes", 1.0 if mean_sizes is None else mean_sizes, problem, "job_classes")
-    means = np.full(problem.n_classes, means) if means.ndim == 0 else means
-    means = _per_class("mean_sizes", means, problem, positive=True)
-    return tuple(Exponential(mean) for mean in means.tolist())
-
-
-def _for_classes(name: str, given: Any, problem: Problem | Cluster) -> tuple[Any, ...]:
-    """One object per class; a single one is that of all."""
-    given = as_named(name, given, problem, "job_classes")
-    if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str):
-        return (given,) * problem.n_classes
-    if len(given) != problem.n_classes:
-        raise ModelError(
-            f"{name} has {len(given)} entries for {problem.n_classes} job classes; give one, or one per class"
-        )
-    return tuple(given)
-
-
 def _listed(objects: Sequence[Any]) -> str:
     """Each different one once, in the order of the classes."""
     return ", ".join(dict.fromkeys(map(repr, objects)))
-
-
-def _per_class(
-    name: str, given: ArrayLike, problem: Problem | Cluster, *, positive: bool = False
-) -> FloatArray:
-    """Validated vector with one entry per class, >= 0 or > 0."""
-    values = model_array(name, given, problem, "job_classes")
-    if values.shape != (problem.n_classes,):
-        raise ModelError.of(
-            name, f"must have shape ({problem.n_classes},), one entry per job class; got {values.shape}"
-        )
-    good, rule = (values > 0, "> 0") if positive else (values >= 0, ">= 0")
-    good &= np.isfinite(values)
-    if not good.all():
-        k = int(np.argmin(good))
-        raise ModelError.of(
-            name, f"must be finite and {rule}; got {values[k]} at index {k} ({problem.job_classes[k]!r})", k
-        )
-    return values
