@@ -18,7 +18,7 @@ Number = Any
 
 def dot(first: Iterable[Fraction | int], second: Iterable[Fraction | int]) -> Fraction:
     """Sum of the products."""
-    return sum((u * v for u, v in zip(first, second, strict=True) if u and v), Fraction(0))
+    return Fraction(0) + sum(u * v for u, v in zip(first, second, strict=True) if u and v)
 
 
 def reduced(
