@@ -1,4 +1,4 @@
-"""The clusters of the paper.
+"""The clusters of the paper, as its statements in :mod:`proofs` have them.
 
 The published text survives with gaps. Capacities and demands of figures 1 and 2 are restored from the allocations
 and statements that it prints; figure 5 is forced by table IV up to the CPU demands of users 2 and 4.
@@ -9,29 +9,20 @@ from __future__ import annotations
 from fractions import Fraction
 
 from fairness import Cluster
+from proofs.catalogue.psdsf.counterexamples import FIGURE_1, FIGURE_2, TABLE_IV
+from proofs.prover.library.servers import cluster_of
 
 __all__ = ["ALTERNATING", "CHANNELS", "DATA_CENTER", "EXAMPLE_1", "EXAMPLE_2"]
 
 F = Fraction
 
-SERVERS = [[9, 12, 100], [12, 12, 0]]
 RESOURCES = ["CPU", "RAM", "bandwidth"]
+USERS = ["user 1", "user 2", "user 3", "user 4"]
 
-EXAMPLE_1 = Cluster(
-    [[1, 2, 10], [1, 2, 1], [F(1, 2), 1, 0]],
-    SERVERS,
-    weights=[1, 1, 2],
-    job_classes=["user 1", "user 2", "user 3"],
-    resources=RESOURCES,
-)
+EXAMPLE_1 = cluster_of(FIGURE_1, job_classes=USERS[:3], resources=RESOURCES)
 """Figure 1: two servers, the second without bandwidth; CPUs, GB, Mb/s."""
 
-EXAMPLE_2 = Cluster(
-    [[F(3, 2), 1, 10], [1, 2, 10], [F(1, 2), 1, 0], [1, F(1, 2), 0]],
-    SERVERS,
-    job_classes=["user 1", "user 2", "user 3", "user 4"],
-    resources=RESOURCES,
-)
+EXAMPLE_2 = cluster_of(FIGURE_2, job_classes=USERS, resources=RESOURCES)
 """Figures 2 and 3: the same servers, four users."""
 
 ALTERNATING = Cluster(
@@ -53,12 +44,9 @@ CHANNELS = Cluster(
 )
 """Figure 4: what each user can send on each channel, Mb/s; one of the instances that fit the text."""
 
-DATA_CENTER = Cluster(
-    [[F(1, 10), F(1, 10)], [F(1, 10), F(1, 5)], [F(1, 5), F(1, 10)], [F(1, 5), F(3, 10)]],
-    # 8, 68, 33 and 11 servers of (1, 1), (1/2, 1/2), (1/2, 1/4) and (1/2, 3/4): 120 in all.
-    [[8, 8], [34, 34], [F(33, 2), F(33, 4)], [F(11, 2), F(33, 4)]],
-    eligible=[[True] * 4, [True] * 4, [False, False, True, True], [False, False, True, True]],
-    job_classes=["user 1", "user 2", "user 3", "user 4"],
+DATA_CENTER = cluster_of(
+    TABLE_IV,
+    job_classes=USERS,
     servers=["class A", "class B", "class C", "class D"],
     resources=["CPU", "RAM"],
 )

@@ -10,6 +10,9 @@ import numpy as np
 from examples.colours import user_colour
 from examples.gallery import Check, Page, Table
 from fairness.timed.exchange import Exchange, exchange
+from proofs.catalogue.tdrf.claims import BROUGHT, NEEDS
+from proofs.catalogue.tdrf.mechanism import SECTION_22
+from proofs.definitions import fractions
 
 __all__ = ["CONTRIBUTIONS", "DEMANDS", "exchange_rule"]
 
@@ -18,16 +21,16 @@ def _exact(rows: list[list[float]]) -> list[list[Fraction]]:
     return [[Fraction(str(v)) for v in row] for row in rows]
 
 
-CONTRIBUTIONS = _exact([[0.5, 0.2, 0.4], [0.4, 0.3, 0.5], [0.1, 0.6, 0.2], [0.2, 0.2, 0.5]])
+CONTRIBUTIONS = fractions(BROUGHT)
 """What users 1 to 4 of the experiment bring."""
 
-DEMANDS = _exact([[0.2, 0.1, 0], [0, 0.2, 0.2], [0.1, 0, 0.3], [0.2, 0.2, 0]])
+DEMANDS = fractions(NEEDS)
 """What a task of users 1 to 4 needs."""
 
 
 def exchange_rule(*, full: bool) -> Page:
     """Section 2.2 and the exchanges at t1, t3 and t4."""
-    worked = exchange(_exact([[0.5, 0.1, 0.3], [0.1, 0.8, 0.3]]), [[0, 1, 1], [1, 0, 1]])
+    worked = exchange(*map(fractions, SECTION_22.values()))
     first, third, fourth = (_among(users) for users in ((0, 1), (1, 2), (1, 2, 3)))
     other_order = _among((3, 1, 2))
     checks = [

@@ -14,24 +14,17 @@ from fairness.policies.servers.engines.resource_division import resource_divisio
 from fairness.policies.servers.psdsf import PSDSF
 from fairness.properties import property_named
 from fairness.testing import KINDS, random_cluster
+from proofs.catalogue.psdsf import counterexamples
 from proofs.definitions.servers.shares import Servers, is_psdsf
+from proofs.prover.library.servers import cluster_of
 
 # Theorem 1 holds up to the rounding of the last linear system or sweep: a few units of 1e-14 for these sizes.
 EXACT = 1e-12
 
-FIGURE_1 = Cluster(
-    [[1, 2, 10], [1, 2, 1], [0.5, 1, 0]], [[9, 12, 100], [12, 12, 0]], weights=[1, 1, 2],
-    resources=["cpu", "ram", "bandwidth"],
-)  # fmt: skip
-FIGURE_2 = Cluster([[1.5, 1, 10], [1, 2, 10], [0.5, 1, 0], [1, 0.5, 0]], [[9, 12, 100], [12, 12, 0]])
+FIGURE_1 = cluster_of(counterexamples.FIGURE_1, resources=["cpu", "ram", "bandwidth"])
+FIGURE_2 = cluster_of(counterexamples.FIGURE_2)
 # The four classes of servers, pooled; the last two users may run on C and D only.
-FIGURE_5 = Cluster(
-    [[0.1, 0.1], [0.1, 0.2], [0.2, 0.1], [0.2, 0.3]],
-    [[8, 8], [34, 34], [16.5, 8.25], [5.5, 8.25]],
-    eligible=[[1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 1, 1], [0, 0, 1, 1]],
-    servers=["A", "B", "C", "D"],
-    resources=["cpu", "ram"],
-)
+FIGURE_5 = cluster_of(counterexamples.TABLE_IV, servers=["A", "B", "C", "D"], resources=["cpu", "ram"])
 USER_4_OFF = [1, 1, 1, 0]
 
 BOTH_METHODS = pytest.mark.parametrize("policy", [PSDSF(), PSDSF(method="algorithm-1")], ids=["filling", "I"])

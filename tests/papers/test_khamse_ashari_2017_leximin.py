@@ -17,21 +17,14 @@ from fairness.policies.servers.psdsf import PSDSF
 from fairness.policies.servers.task_share import CDRFH, TSF
 from fairness.protocol.policy import policy_name
 from fairness.testing import KINDS, random_cluster
+from proofs.catalogue.psdsf import counterexamples
+from proofs.prover.library.servers import cluster_of
 from tests.fairness.cluster_leximin import prove_leximin
 
 F = Fraction
 
-SERVERS = [[9, 12, 100], [12, 12, 0]]
-FIGURE_1 = Cluster([[1, 2, 10], [1, 2, 1], [F(1, 2), 1, 0]], SERVERS, weights=[1, 1, 2])
-FIGURE_2 = Cluster([[F(3, 2), 1, 10], [1, 2, 10], [F(1, 2), 1, 0], [1, F(1, 2), 0]], SERVERS)
-# Google's four classes of servers, pooled: CPU and RAM of 8 x (1, 1), 68 x (1/2, 1/2), 33 x (1/2, 1/4) and
-# 11 x (1/2, 3/4). Users 3 and 4 may run on classes C and D only.
-GOOGLE = Cluster(
-    [[F(1, 10), F(1, 10)], [F(1, 10), F(1, 5)], [F(1, 5), F(1, 10)], [F(1, 5), F(3, 10)]],
-    [[8, 8], [34, 34], [F(33, 2), F(33, 4)], [F(11, 2), F(33, 4)]],
-    eligible=[[1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 1, 1], [0, 0, 1, 1]],
-    servers=["A", "B", "C", "D"],
-)
+FIGURE_1, FIGURE_2 = cluster_of(counterexamples.FIGURE_1), cluster_of(counterexamples.FIGURE_2)
+GOOGLE = cluster_of(counterexamples.TABLE_IV, servers=["A", "B", "C", "D"])
 
 CASES = {
     "figure 1, TSF": (FIGURE_1, TSF(), [2, 2, 16]),

@@ -13,16 +13,18 @@ from fairness import DRF, Problem, allocate
 from fairness.timed.exchange import exchange
 from fairness.timed.tdrf import TDRF, integer_tdrf
 from fairness.timed.timeline import timeline
+from proofs.catalogue.tdrf import claims
+from proofs.catalogue.tdrf.mechanism import SECTION_22
+from proofs.definitions import fractions
 
-POOL = Problem([[1, 2], [3, 1]], [9, 9], job_classes=["A", "B"], resources=["cpu", "ram"])
+POOL = Problem(**claims.POOL, job_classes=["A", "B"], resources=["cpu", "ram"])
 
 
 def tenths(*values):
     return [F(v, 10) for v in values]
 
 
-CONTRIBUTIONS = [tenths(5, 2, 4), tenths(4, 3, 5), tenths(1, 6, 2), tenths(2, 2, 5)]
-DEMANDS = [tenths(2, 1, 0), tenths(0, 2, 2), tenths(1, 0, 3), tenths(2, 2, 0)]
+CONTRIBUTIONS, DEMANDS = fractions(claims.BROUGHT), fractions(claims.NEEDS)
 
 
 def swapped(*users, order=None):
@@ -35,7 +37,7 @@ def swapped(*users, order=None):
 
 
 def test_section_2_2_exchange():
-    result = exchange([tenths(5, 1, 3), tenths(1, 8, 3)], [[0, 1, 1], [1, 0, 1]])
+    result = exchange(*map(fractions, SECTION_22.values()))
     assert result.holdings.tolist() == [tenths(0, 6, 3), tenths(6, 0, 3)]
     assert result.left_over.tolist() == [tenths(0, 0, 0), tenths(0, 3, 0)]
     assert result.gains.tolist() == [tenths(0, 5, 0), tenths(5, 0, 0)]
@@ -206,7 +208,7 @@ def test_joining_early_and_idling_pays():
 
 def test_overstating_a_contribution_pays():
     """User 1 of section 2.2 says .8 of resource 1 instead of .5, and gets .8 of resource 2 for it."""
-    honest = exchange([tenths(5, 1, 3), tenths(1, 8, 3)], [[0, 1, 1], [1, 0, 1]])
+    honest = exchange(*map(fractions, SECTION_22.values()))
     lying = exchange([tenths(8, 1, 3), tenths(1, 8, 3)], [[0, 1, 1], [1, 0, 1]])
     assert lying.holdings[0].tolist() == tenths(0, 9, 3)
     assert honest.holdings[0].tolist() == tenths(0, 6, 3)

@@ -12,7 +12,6 @@ from fairness import DRF, BottleneckMax, Problem, ProportionalFair, allocate
 from fairness.cloud import dcdrf, edrf
 from fairness.evidence.clusters import resource_division_certificate, time_division_certificate
 from fairness.indivisible import LowestShare, SequentialMinMax, fill_tasks
-from fairness.model.cluster import Cluster
 from fairness.policies.servers.psdsf import PSDSF
 from fairness.properties.exact.enclosure import enclose
 from fairness.timed.tdrf import TDRF, integer_tdrf
@@ -26,6 +25,7 @@ from proofs.definitions.queues.drifts import _simulated_pf, two_resource_bmf
 from proofs.definitions.servers.points import psdsf_points
 from proofs.definitions.servers.shares import Servers, cannot_gain, envies, is_psdsf, uniform_tasks
 from proofs.prover.library import library_value
+from proofs.prover.library.servers import cluster_of
 from queueing import System, balanced_fairness, drift, duration_bound
 from tests.proofs.instances import random_pool, random_tenants
 
@@ -224,22 +224,13 @@ def random_cluster(rng):
     }
 
 
-def library(cluster):
-    return Cluster(
-        fractions(cluster["demands"]),
-        fractions(cluster["capacities"]),
-        eligible=np.array(cluster["eligible"], bool),
-        weights=fractions(cluster["weights"]),
-    )
-
-
 @pytest.mark.parametrize("division", ["resource", "time"])
 def test_definitions_and_library_agree_on_random_clusters(division):
     rng, met = np.random.default_rng(11), 0
     certificate = resource_division_certificate if division == "resource" else time_division_certificate
     for _ in range(30):
         given = random_cluster(rng)
-        model, cluster, policy = Servers.of(given), library(given), PSDSF(division=division)
+        model, cluster, policy = Servers.of(given), cluster_of(given), PSDSF(division=division)
         assert np.allclose(np.array(model.gamma, float), cluster.gamma, rtol=1e-14)
         exact = enclose(policy, cluster, policy.solve(cluster).placement)
         if not hasattr(exact, "lower"):
@@ -267,7 +258,7 @@ def test_all_points_hold_the_one_of_the_library():
             "capacities": rng.integers(1, 5, (2, 2)).tolist(),
         }
         points = psdsf_points(Servers.of(given))
-        policy, cluster = PSDSF(), Cluster(fractions(given["demands"]), fractions(given["capacities"]))
+        policy, cluster = PSDSF(), cluster_of(given)
         exact = enclose(policy, cluster, policy.solve(cluster).placement)
         if hasattr(exact, "lower"):
             assert [sum(row) for row in exact.lower.tolist()] in points

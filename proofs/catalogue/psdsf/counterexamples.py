@@ -8,12 +8,17 @@ from proofs.catalogue.psdsf.theorems import SOURCE
 from proofs.claims import Claim, Computation, Counterexample, Step
 from proofs.statement import Said, Statement
 
-__all__ = ["COUNTEREXAMPLES", "FIGURE_1", "PS_DSF", "RAM", "TABLE_IV"]
+__all__ = ["COUNTEREXAMPLES", "FIGURE_1", "FIGURE_2", "PS_DSF", "RAM", "TABLE_IV"]
 
 FIGURE_1 = {
     "demands": [[1, 2, 10], [1, 2, 1], ["1/2", 1, 0]],
     "capacities": [[9, 12, 100], [12, 12, 0]],
     "weights": [1, 1, 2],
+}
+"""Two servers, the second without bandwidth; restored, as figure 2, from what the paper prints of them."""
+FIGURE_2 = {
+    "demands": [["3/2", 1, 10], [1, 2, 10], ["1/2", 1, 0], [1, "1/2", 0]],
+    "capacities": [[9, 12, 100], [12, 12, 0]],
 }
 RAM: dict[str, Any] = {"figure 1": [[[0, 1, 0], [0, 1, 0]]], "table 4": [[0, 1]] * 4}
 
@@ -22,6 +27,7 @@ TABLE_IV: dict[str, Any] = {
     "capacities": [[8, 8], [34, 34], ["33/2", "33/4"], ["11/2", "33/4"]],
     "eligible": [[1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 1, 1], [0, 0, 1, 1]],
 }
+"""Figure 5: 8, 68, 33 and 11 servers of Google, of (1, 1), (1/2, 1/2), (1/2, 1/4) and (1/2, 3/4), pooled."""
 WITHOUT_4 = {**TABLE_IV, "demands": TABLE_IV["demands"][:3], "eligible": TABLE_IV["eligible"][:3]}
 MORE_CPU = {**TABLE_IV, "demands": [["1/10", "1/10"], ["2/15", "1/5"], ["1/5", "1/10"], ["1/5", "3/10"]]}
 

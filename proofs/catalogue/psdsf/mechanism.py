@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from proofs.catalogue.psdsf.counterexamples import COUNTEREXAMPLES, FIGURE_1, PS_DSF, RAM, TABLE_IV
+from proofs.catalogue.psdsf.counterexamples import COUNTEREXAMPLES, FIGURE_1, FIGURE_2, PS_DSF, RAM, TABLE_IV
 from proofs.catalogue.psdsf.cpu_use import CPU_USE
 from proofs.catalogue.psdsf.fairness import FAIRNESS
 from proofs.catalogue.psdsf.lies import LIES
@@ -15,10 +15,6 @@ from proofs.statement import Hypothesis, Question, Said, Statement
 
 __all__ = ["EXAMPLES", "STATEMENTS"]
 
-FIGURE_2 = {
-    "demands": [["3/2", 1, 10], [1, 2, 10], ["1/2", 1, 0], [1, "1/2", 0]],
-    "capacities": [[9, 12, 100], [12, 12, 0]],
-}
 TWO_SERVERS = {"demands": [[5, 1], [1, 5]], "capacities": [[100, 30], [30, 100]]}
 
 

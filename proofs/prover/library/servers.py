@@ -15,18 +15,20 @@ from fairness.properties.exact.enclosure import Unproved, enclose
 from proofs.definitions import fractions
 from proofs.prover.library.values import second_method
 
-__all__: list[str] = []
+__all__ = ["cluster_of"]
 
 CERTIFIED = 1e-12
 """Placements are exact up to the rounding of their floats; a wrong one misses by the size of its numbers."""
 
 
-def _cluster(given: Any) -> Cluster:
+def cluster_of(given: Any, **names: Any) -> Cluster:
+    """The model of a cluster that a claim gives as plain data; ``names`` are those of classes and so on."""
     return Cluster(
         fractions(given["demands"]),
         fractions(given["capacities"]),
         eligible=[[bool(e) for e in row] for row in given["eligible"]] if "eligible" in given else None,
         weights=fractions(given["weights"]) if "weights" in given else None,
+        **names,
     )
 
 
@@ -37,7 +39,7 @@ def _floats(placement: Any) -> Any:
 @second_method
 def psdsf_tasks(cluster: Any, placement: Any, division: str) -> dict[str, Any]:
     """The policy PSDSF, its exact placement, and the certificate of the given one."""
-    model = _cluster(cluster)
+    model = cluster_of(cluster)
     policy = PSDSF(division=division)
     exact = enclose(policy, model, policy.solve(model).placement)
     certificate = resource_division_certificate if division == "resource" else time_division_certificate
@@ -49,7 +51,7 @@ def psdsf_tasks(cluster: Any, placement: Any, division: str) -> dict[str, Any]:
 @second_method
 def leximin_tasks(cluster: Any, placement: Any, share: str, prices: Any) -> dict[str, Any]:
     """The policies TSF and C-DRFH, and their exact placements."""
-    model = _cluster(cluster)
+    model = cluster_of(cluster)
     policy = CDRFH() if share == "global" else TSF()
     exact = enclose(policy, model, policy.solve(model).placement)
     if isinstance(exact, Unproved):
@@ -62,4 +64,4 @@ def leximin_tasks(cluster: Any, placement: Any, share: str, prices: Any) -> dict
 def cluster_gammas(cluster: Any) -> list[list[Fraction]]:
     """The model of a cluster."""
     # The denominators of the examples are far below 10**6.
-    return [[Fraction(float(g)).limit_denominator(10**6) for g in row] for row in _cluster(cluster).gamma]
+    return [[Fraction(float(g)).limit_denominator(10**6) for g in row] for row in cluster_of(cluster).gamma]
