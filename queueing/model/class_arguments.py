@@ -51,7 +51,9 @@ def _for_classes(name: str, given: Any, problem: Problem | Cluster) -> tuple[Any
 
 def arrival_processes(problem: Problem | Cluster, arrivals: Any) -> tuple[Arrivals, ...]:
     """One process per class, Poisson ones by default."""
-    processes = _for_classes("arrivals", Poisson() if arrivals is None else arrivals, problem)
+    if arrivals is None:
+        return (Poisson(),) * problem.n_classes
+    processes = _for_classes("arrivals", arrivals, problem)
     for k, one in enumerate(processes):
         if not isinstance(one, Arrivals):
             raise ModelError.of(
