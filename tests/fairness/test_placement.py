@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -12,8 +11,6 @@ from fairness.evidence.clusters import placement_residual
 from fairness.evidence.pools import Certificate
 from fairness.protocol.cluster_policy import ClusterPolicy, ClusterSolution
 from fairness.testing import random_cluster
-
-plt.switch_backend("Agg")
 
 # Class 3 needs no RAM; server "io" has none and class 1 is kept off it anyway.
 CLUSTER = Cluster(
