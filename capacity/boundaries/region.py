@@ -80,21 +80,23 @@ class Rays(ABC):
         n = self.problem.n_classes
         d = model_array("direction", direction, self.problem, "job_classes")
         if d.shape != (n,) or not (np.isfinite(d) & (d >= 0)).all() or not d.any():
-            raise ModelError(
-                f"direction must list {n} class loads, finite and >= 0, not all 0; got {direction!r}"
+            raise ModelError.of(
+                "direction", f"must list {n} class loads, finite and >= 0, not all 0; got {direction!r}"
             )
         d = d / d.max()
         scale = float(self.region.max_scale(d))
         if scale == 0:
             name = next(self.problem.job_classes[i] for i in self.region.pinned if d[i] > 0)
-            raise ModelError(
-                f"direction gives load to class {name!r}, which never runs, as it demands a resource of "
-                "capacity 0, so there is no boundary; set its entry to 0"
+            raise ModelError.of(
+                "direction",
+                f"gives load to class {name!r}, which never runs, as it demands a resource of "
+                "capacity 0, so there is no boundary; set its entry to 0",
             )
         if scale == np.inf:
-            raise ModelError(
-                "direction gives load to classes without demands only: their load has no boundary; add a "
-                "class with demands"
+            raise ModelError.of(
+                "direction",
+                "gives load to classes without demands only: their load has no boundary; add a "
+                "class with demands",
             )
         result: FloatArray = d * scale
         return result

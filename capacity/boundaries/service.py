@@ -288,7 +288,7 @@ def _rays(
         model = rate_model(problem, method, mean_sizes, max_states)
         return ServiceRays(model, frozen(rate), precision)
     if max_states is not None:
-        raise ModelError(
-            "max_states is for chains and balanced fairness; a simulation has no box: leave it out"
+        raise ModelError.of(
+            "max_states", "is for chains and balanced fairness; a simulation has no box: leave it out"
         )
     return SimulatedRays(problem, method, mean_sizes, frozen(rate), precision)

@@ -53,7 +53,7 @@ def per_class(name: str, values: ArrayLike, problem: Problem) -> FloatArray:
     """A number, or one per class, as an array of shape (n_classes,)."""
     given = model_array(name, values, problem, "job_classes")
     if given.shape not in ((), (problem.n_classes,)):
-        raise ModelError(f"{name} must be a number or one per class; got shape {given.shape}")
+        raise ModelError.of(name, f"must be a number or one per class; got shape {given.shape}")
     return np.full(problem.n_classes, given)
 
 
@@ -178,7 +178,9 @@ def rate_model(
     if method == "balanced":
         return _Balanced(problem, mean_sizes, max_states or 10_000_000_000)
     if method != "bound":
-        raise ModelError(f"method must be 'bound', 'balanced' or a policy such as DRF(); got {method!r}")
+        raise ModelError.of(
+            "method", f"must be 'bound', 'balanced' or a policy such as DRF(); got {method!r}"
+        )
     limited = np.flatnonzero(np.isfinite(problem.limits))
     if len(limited):
         raise ModelError(

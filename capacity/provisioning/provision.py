@@ -311,9 +311,9 @@ def provision(
         )
     supplies = np.eye(m) if servers is None else float_array("servers", servers)
     if supplies.ndim != 2 or supplies.shape[1] != m or not len(supplies):
-        raise ModelError(f"servers must have shape (n_types, {m}); got {supplies.shape}")
+        raise ModelError.of("servers", f"must have shape (n_types, {m}); got {supplies.shape}")
     if not (np.isfinite(supplies) & (supplies >= 0)).all():
-        raise ModelError("servers must be finite and >= 0")
+        raise ModelError.of("servers", "must be finite and >= 0")
     kinds = len(supplies)
     names = problem.resources if servers is None else tuple(f"server type {t}" for t in range(kinds))
     cost = float_array("costs", costs)
@@ -337,7 +337,7 @@ def provision(
     require_shape("loads", rho, (n,), "demands", problem.demands)
     require("loads", rho, np.isfinite(rho) & (rho >= 0), "finite and >= 0", problem.job_classes)
     if not rho.any():
-        raise ModelError("loads are all 0: nothing has to be bought; set one above 0")
+        raise ModelError.of("loads", "are all 0: nothing has to be bought; set one above 0")
     sizes = System(problem, np.zeros(n), mean_sizes).mean_sizes
     target = _targets(problem, sizes, minimum_service_rate, maximum_duration)
     live = rho > 0
@@ -439,7 +439,8 @@ def _problem(demands: ArrayLike | Problem) -> Problem:
     if len(limited):
         raise ModelError(
             f"limits[{limited[0]}] ({problem.job_classes[limited[0]]!r}) is finite, but the duration bound "
-            "that provisioning starts from is for jobs without limits; remove the limits"
+            "that provisioning starts from is for jobs without limits; remove the limits",
+            argument="limits",
         )
     return problem
 

@@ -358,7 +358,7 @@ def stability_region(
     array([1., 9.])
     """
     if not isinstance(model, (Problem, Cluster)):
-        raise ModelError(f"model must be a Problem or a Cluster; got {type(model).__name__}")
+        raise ModelError.of("model", f"must be a Problem or a Cluster; got {type(model).__name__}")
     return StabilityRegion(
         model,
         max_vertices=checked_limit("max_vertices", max_vertices),

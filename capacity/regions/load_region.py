@@ -252,7 +252,7 @@ class LoadRegion(Result):
         self._checked(loads, batch=False)
         rho = rationals(np.array(as_named("loads", loads, self.model, "job_classes"), dtype=object))
         if rho is None or min(rho) < 0:
-            raise ModelError(f"loads must be ints or fractions >= 0; got {list(loads)!r}")
+            raise ModelError.of("loads", f"must be ints or fractions >= 0; got {list(loads)!r}")
         if any(rho[n] for n in self.pinned):
             raise ModelError("a class that no server can run has a load; its relative load is infinite")
         return max((dot(normal, rho) / offset for normal, offset in self.exact_facets), default=Fraction(0))
@@ -382,14 +382,14 @@ class LoadRegion(Result):
         """The direction, checked, and by how much it scales to the boundary when its largest entry is 1."""
         rho = self._checked(direction, name=name)
         if (rho < 0).any() or not rho.any(axis=-1).all():
-            raise ModelError(f"{name} must have entries >= 0, not all 0: it is a direction of loads")
+            raise ModelError.of(name, "must have entries >= 0, not all 0: it is a direction of loads")
         relative = np.asarray(self._relative_loads(rho / rho.max(axis=-1, keepdims=True)))
         return rho, np.divide(1.0, relative, out=np.full_like(relative, np.inf), where=relative > 0)
 
     def _one(self, loads: ArrayLike) -> FloatArray:
         rho = self._checked(loads, batch=False)
         if (rho < 0).any():
-            raise ModelError("loads must be >= 0")
+            raise ModelError.of("loads", "must be >= 0")
         return rho
 
     def _relative_loads(self, rho: FloatArray) -> FloatArray:
@@ -431,14 +431,14 @@ def checked_loads(
             + ("" if batch else ", without a batch")
         )
     if not np.isfinite(rho).all():
-        raise ModelError(f"{name} must be finite")
+        raise ModelError.of(name, "must be finite")
     return rho
 
 
 def checked_limit(name: str, value: Any) -> int:
     """The value, if it is a positive integer."""
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
-        raise ModelError(f"{name} must be a positive integer; got {value!r}")
+        raise ModelError.of(name, f"must be a positive integer; got {value!r}")
     return int(value)
 
 

@@ -337,8 +337,8 @@ def packing_region(
     (Fraction(7, 2), Fraction(1, 7))
     """
     if not isinstance(model, (Problem, Cluster)):
-        raise ModelError(
-            f"model must be a fairness.Problem or a fairness.Cluster; got {type(model).__name__}"
+        raise ModelError.of(
+            "model", f"must be a fairness.Problem or a fairness.Cluster; got {type(model).__name__}"
         )
     limit = checked_limit("max_configurations", max_configurations)
     facets = checked_limit("max_facets", max_facets)

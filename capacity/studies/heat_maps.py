@@ -50,14 +50,14 @@ def heat_map(values: Any, ax: Axes | None = None, *, contours: Sequence[float] =
     import xarray as xr
 
     if not isinstance(values, xr.DataArray):
-        raise ModelError(
-            "values must be an xarray.DataArray, such as one variable of a sweep; got "
-            f"{type(values).__name__}"
+        raise ModelError.of(
+            "values",
+            f"must be an xarray.DataArray, such as one variable of a sweep; got {type(values).__name__}",
         )
     if values.ndim != 2 or not np.issubdtype(values.dtype, np.number):
         names = ", ".join(map(str, values.dims)) or "none"
-        raise ModelError(
-            f"values must hold numbers over two dimensions; its dimensions are {names} (choose with .sel)"
+        raise ModelError.of(
+            "values", f"must hold numbers over two dimensions; its dimensions are {names} (choose with .sel)"
         )
     ax = plt.figure().add_subplot() if ax is None else ax
     up, right = map(str, values.dims)

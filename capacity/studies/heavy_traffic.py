@@ -282,10 +282,11 @@ def heavy_traffic(
     if len(limited):
         raise ModelError(
             f"limits[{limited[0]}] is finite, but limits never bind in heavy traffic; remove them from "
-            f"the problem"
+            f"the problem",
+            argument="limits",
         )
     if isinstance(policies, str) or not len(policies):
-        raise ModelError(f"policies must be a sequence of policies or 'balanced'; got {policies!r}")
+        raise ModelError.of("policies", f"must be a sequence of policies or 'balanced'; got {policies!r}")
     steps = _loads("loads", loads)
     further = [*steps, 1 - (1 - steps[-1]) / 2, 1 - (1 - steps[-1]) / 4]
     far = _loads("balanced_loads", further if balanced_loads is None else balanced_loads)
@@ -331,8 +332,8 @@ def _loads(name: str, given: Sequence[float]) -> FloatArray:
         or not ((loads > 0) & (loads < 1)).all()
         or (np.diff(loads) <= 0).any()
     ):
-        raise ModelError(
-            f"{name} must be at least 4 increasing relative loads between 0 and 1; got {given!r}"
+        raise ModelError.of(
+            name, f"must be at least 4 increasing relative loads between 0 and 1; got {given!r}"
         )
     return loads
 

@@ -54,7 +54,7 @@ from capacity.sweeping.backends import stream
 from capacity.sweeping.grid import Grid
 from capacity.sweeping.points import STANDARD, Failure, Point, Record, StandardOutputs, compute
 from capacity.sweeping.results import Results
-from fairness.arguments.validation import A_GENERATOR, Seed
+from fairness.arguments.validation import A_GENERATOR, Seed, require_workers
 from fairness.errors import FairqueuesError, ModelError
 from fairness.machine.checkpoint import Checkpoint
 from fairness.versions import version
@@ -167,12 +167,8 @@ def sweep(
     function = _outputs(outputs)
     _require_model(model, grid)
     takes_rng = _takes_rng(function)
-    if n_jobs is not None and (
-        not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, bool) or n_jobs == 0
-    ):
-        raise ModelError.of(
-            "n_jobs", f"must be a number of workers, -1 for all cores or None; got {n_jobs!r}"
-        )
+    if n_jobs is not None:
+        n_jobs = require_workers(n_jobs)
     if errors not in ("record", "raise"):
         raise ModelError.of("errors", f"must be 'record' or 'raise'; got {errors!r}")
     root = _root(rng)

@@ -136,7 +136,7 @@ def dcdrf(
     """
     # Written so that NaN fails.
     if not (isinstance(epsilon, Real) and not isinstance(epsilon, bool) and 0 <= epsilon < 1):
-        raise ModelError(f"epsilon must be a number in [0, 1); got {epsilon!r}")
+        raise ModelError.of("epsilon", f"must be a number in [0, 1); got {epsilon!r}")
     limit = Deadline(deadline, clock)
     given = demands if isinstance(demands, SparseDemands) else SparseDemands(demands)
     number = check_threads(threads, given.n_entries)
@@ -200,9 +200,10 @@ def _run(
         if why in (PAUSED, DONE) and state.progress[3] == state.progress[2]:
             late = limit.passed()
     if why == MISFIT:
-        raise ModelError(
-            "pattern names other tenants than demand a resource: it was made of demands with other non-zero "
-            "entries; leave it out"
+        raise ModelError.of(
+            "pattern",
+            "names other tenants than demand a resource: it was made of demands with other non-zero "
+            "entries; leave it out",
         )
     return state, why, late, seconds
 

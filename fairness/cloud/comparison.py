@@ -80,7 +80,7 @@ class Comparison(Result):
         """
         # Written so that NaN fails.
         if not (isinstance(percent, Real) and 0 < percent <= 100):
-            raise ModelError(f"percent must be a number in (0, 100]; got {percent!r}")
+            raise ModelError.of("percent", f"must be a number in (0, 100]; got {percent!r}")
         # Not one tenant more because 0.1 per cent of 1,000,000 rounds to 1000.0000000000001.
         place = max(1, math.ceil(percent / 100 * len(self.deviations) * (1 - 1e-15))) - 1
         return max(0.0, -float(np.partition(self.deviations, place)[place]))

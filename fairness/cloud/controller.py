@@ -186,9 +186,10 @@ class DeadlineController(Result):
         self._rest = require_whole("rest", rest, 1, hint=" (intervals)")
         self._epsilon = float(float_array("epsilon", epsilon, 0))
         if self._epsilon != 0 and not self._floor <= self._epsilon <= self._ceiling:
-            raise ModelError(
-                f"epsilon must be 0 or from floor = {self._floor:g} to ceiling = {self._ceiling:g}; got "
-                f"{self._epsilon:g}"
+            raise ModelError.of(
+                "epsilon",
+                f"must be 0 or from floor = {self._floor:g} to ceiling = {self._ceiling:g}; got "
+                f"{self._epsilon:g}",
             )
         self._low: float | None = None
         self._high: float | None = None
@@ -260,7 +261,7 @@ class DeadlineController(Result):
             If ``timed_out`` is no bool.
         """
         if not isinstance(timed_out, bool | np.bool_):
-            raise ModelError(f"timed_out must be True or False; got {timed_out!r}")
+            raise ModelError.of("timed_out", f"must be True or False; got {timed_out!r}")
         used, late = self._epsilon, bool(timed_out)
         number = len(self._history) + 1
         self._history.append(ControlInterval(number, used, self._deadline, elapsed, late, rounds))
@@ -389,5 +390,5 @@ def _positive(name: str, value: float) -> float:
     """The value as a float; ModelError unless it is finite and > 0."""
     number = float(float_array(name, value, 0))
     if not (math.isfinite(number) and number > 0):
-        raise ModelError(f"{name} must be finite and > 0; got {number:g}")
+        raise ModelError.of(name, f"must be finite and > 0; got {number:g}")
     return number

@@ -125,9 +125,10 @@ class Edrf(CloudAllocation):
         rows = demands if isinstance(demands, SparseDemands) else SparseDemands(demands)
         who = check_replacement(self.demands, tenants, rows)
         if weights is None and self.by_resource:
-            raise ModelError(
-                "weights of the changed tenants are needed: entitlements differ between resources; give them "
-                "with the pattern of the new demands"
+            raise ModelError.of(
+                "weights",
+                "of the changed tenants are needed: entitlements differ between resources; give them "
+                "with the pattern of the new demands",
             )
         weights = self.growth[who] * self.demands.largest[who] if weights is None else weights
         growth = self.growth.copy()
@@ -190,7 +191,7 @@ def edrf(
     given = demands if isinstance(demands, SparseDemands) else SparseDemands(demands)
     if pattern is not None:
         if not isinstance(pattern, Pattern):
-            raise ModelError(f"pattern must be a Pattern; got {type(pattern).__name__}")
+            raise ModelError.of("pattern", f"must be a Pattern; got {type(pattern).__name__}")
         pattern.check(given)
     clock = time.perf_counter()
     growth = given.check_weights(weights) / given.largest

@@ -102,7 +102,7 @@ class Result(ABC):
         result = read(path)
         if not isinstance(result, cls):
             kind = type(result).__name__
-            raise ModelError(
-                f"path: {os.fspath(path)!r} holds a {kind}, not a {cls.__name__}; use {kind}.load"
+            raise ModelError.of(
+                "path", f": {os.fspath(path)!r} holds a {kind}, not a {cls.__name__}; use {kind}.load"
             )
         return result

@@ -64,9 +64,10 @@ def write(result: Any, path: str | os.PathLike[str]) -> None:
         with aside(target) as place:
             place.write_bytes(data)
     except OSError as error:
-        raise ModelError(
-            f"path: cannot write {str(target)!r}: {error.strerror or error}; name a file in a folder that "
-            "exists and is writable"
+        raise ModelError.of(
+            "path",
+            f": cannot write {str(target)!r}: {error.strerror or error}; name a file in a folder that "
+            "exists and is writable",
         ) from None
 
 
@@ -82,7 +83,7 @@ def read(path: str | os.PathLike[str]) -> Any:
     try:
         data = source.read_bytes()
     except OSError as error:
-        raise ModelError(f"path: cannot read {str(source)!r}: {error.strerror or error}") from None
+        raise ModelError.of("path", f": cannot read {str(source)!r}: {error.strerror or error}") from None
     written = "nowhere"
     try:
         document = json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
@@ -94,16 +95,18 @@ def read(path: str | os.PathLike[str]) -> Any:
         written = document["version"]
         return _restored(body)
     except _UnknownError as error:
-        raise ModelError(
-            f"path: {str(source)!r} was written by fairqueues {written}, and this is {version()}, where "
-            f"{error}; read it with that version"
+        raise ModelError.of(
+            "path",
+            f": {str(source)!r} was written by fairqueues {written}, and this is {version()}, where "
+            f"{error}; read it with that version",
         ) from None
     except (
         ArithmeticError, AttributeError, EOFError, LookupError, OSError, RecursionError, TypeError, ValueError
     ) as error:  # fmt: skip
-        raise ModelError(
-            f"path: {str(source)!r} is no result that save() wrote, or is damaged "
-            f"({type(error).__name__}: {error!s:.200}); save the result again"
+        raise ModelError.of(
+            "path",
+            f": {str(source)!r} is no result that save() wrote, or is damaged "
+            f"({type(error).__name__}: {error!s:.200}); save the result again",
         ) from None
 
 
@@ -141,7 +144,7 @@ def _restored(body: dict[str, Any]) -> Any:
 
 def _checked(path: Any) -> Path:
     if not isinstance(path, str | os.PathLike):
-        raise ModelError(f"path must be the name of a file; got {path!r:.80}")
+        raise ModelError.of("path", f"must be the name of a file; got {path!r:.80}")
     return Path(path)
 
 

@@ -159,8 +159,9 @@ def _checked(
 ) -> tuple[FloatArray, FloatArray]:
     x, p = cluster.check_state(counts), model_array("placement", placement, cluster, "job_classes", "servers")
     if p.shape != (cluster.n_classes, cluster.n_servers):
-        raise ModelError(
-            f"placement must have shape (n_classes, n_servers) = {(cluster.n_classes, cluster.n_servers)}; "
-            f"got {p.shape}"
+        raise ModelError.of(
+            "placement",
+            f"must have shape (n_classes, n_servers) = {(cluster.n_classes, cluster.n_servers)}; "
+            f"got {p.shape}",
         )
     return x, p

@@ -92,9 +92,10 @@ def maximise(
     c, b = _row("objective", objective), _row("bounds", bounds)
     a = [_row("matrix", row) for row in _listed("matrix", matrix)]
     if len(a) != len(b) or any(len(row) != len(c) for row in a):
-        raise ModelError(
-            f"matrix must have {len(b)} rows (as bounds) of {len(c)} entries (as objective); "
-            f"got {len(a)} rows of lengths {sorted({len(row) for row in a})}"
+        raise ModelError.of(
+            "matrix",
+            f"must have {len(b)} rows (as bounds) of {len(c)} entries (as objective); "
+            f"got {len(a)} rows of lengths {sorted({len(row) for row in a})}",
         )
     point, multipliers = _optimum(c, a, b)
     _prove(c, a, b, point, multipliers)
@@ -147,12 +148,12 @@ def _prove(c: Row, a: list[Row], b: Row, point: Row, multipliers: Row) -> None:
 
 def _listed(name: str, values: Any) -> list[Any]:
     if not isinstance(values, Iterable):
-        raise ModelError(f"{name} must be a sequence; got {values!r}")
+        raise ModelError.of(name, f"must be a sequence; got {values!r}")
     return list(values)
 
 
 def _row(name: str, values: Sequence[Any]) -> Row:
     exact = rationals(np.array([*_listed(name, values), 0], dtype=object)[:-1])
     if exact is None:
-        raise ModelError(f"{name} must consist of ints and fractions.Fraction; got {list(values)!r}")
+        raise ModelError.of(name, f"must consist of ints and fractions.Fraction; got {list(values)!r}")
     return [Fraction(v) for v in exact]

@@ -254,11 +254,11 @@ def fill_cluster(
         raise ModelError(f"fill_cluster needs a Cluster; got {type(cluster).__name__}")
     rule = DominantShare() if rule is None else rule
     if not isinstance(rule, ClusterRule):
-        raise ModelError(
-            f"rule must be DominantShare(), TaskShare(), VirtualShare() or ResidualShare(); got {rule!r}"
+        raise ModelError.of(
+            "rule", f"must be DominantShare(), TaskShare(), VirtualShare() or ResidualShare(); got {rule!r}"
         )
     if server_rule not in SERVER_RULES:
-        raise ModelError(f"server_rule must be one of {', '.join(SERVER_RULES)}; got {server_rule!r}")
+        raise ModelError.of("server_rule", f"must be one of {', '.join(SERVER_RULES)}; got {server_rule!r}")
     class_first = server_rule not in ("rrr", "joint")
     if class_first and rule.per_server:
         raise ModelError(

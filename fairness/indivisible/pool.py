@@ -299,7 +299,7 @@ def fill_tasks(
         raise ModelError(f"fill_tasks needs a Problem (one pool); got {type(problem).__name__}")
     rule = LowestShare() if rule is None else rule
     if not isinstance(rule, PoolRule):
-        raise ModelError(f"rule must be LowestShare(), SequentialMinMax() or BestRank(); got {rule!r}")
+        raise ModelError.of("rule", f"must be LowestShare(), SequentialMinMax() or BestRank(); got {rule!r}")
     factors = rule.factors
     if factors is not None and len(factors) != problem.n_classes:
         raise ModelError(f"factors has {len(factors)} entries; the problem has {problem.n_classes} classes")

@@ -145,11 +145,11 @@ class LowestShare(_ByShare):
         object.__setattr__(self, "stop", check_stop(stop))
         if factors is not None:
             if not isinstance(factors, Iterable):
-                raise ModelError(f"factors must list one number per class; got {factors!r}")
+                raise ModelError.of("factors", f"must list one number per class; got {factors!r}")
             factors = tuple(factors)
             for k, value in enumerate(factors):
                 if not (isinstance(value, numbers.Real) and np.isfinite(float(value)) and value >= 0):
-                    raise ModelError(f"factors must be finite and >= 0; got {value!r} at index {k}")
+                    raise ModelError.of("factors", f"must be finite and >= 0; got {value!r} at index {k}", k)
             factors = tuple(Fraction(v) if isinstance(v, numbers.Rational) else float(v) for v in factors)
         object.__setattr__(self, "factors", factors)
 
@@ -182,7 +182,9 @@ class BestRank(PoolRule):
     def __post_init__(self) -> None:
         check_stop(self.stop)
         if self.bottlenecks not in BOTTLENECKS:
-            raise ModelError(f"bottlenecks must be one of {', '.join(BOTTLENECKS)}; got {self.bottlenecks!r}")
+            raise ModelError.of(
+                "bottlenecks", f"must be one of {', '.join(BOTTLENECKS)}; got {self.bottlenecks!r}"
+            )
 
     def fill(self, started: Started) -> int | None:
         """Serve the most deprived."""
@@ -225,7 +227,7 @@ class BestRank(PoolRule):
 def check_stop(stop: str) -> str:
     """Return the stop rule, or refuse it."""
     if stop not in STOPS:
-        raise ModelError(f"stop must be one of {', '.join(map(repr, STOPS))}; got {stop!r}")
+        raise ModelError.of("stop", f"must be one of {', '.join(map(repr, STOPS))}; got {stop!r}")
     return stop
 
 

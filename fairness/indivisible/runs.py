@@ -133,7 +133,7 @@ def repeat_filling(
     (2, 2)
     """
     if not isinstance(runs, numbers.Integral) or not 2 <= runs < 2**31:
-        raise ModelError(f"runs must be an integer >= 2, for a standard deviation; got {runs!r:.80}")
+        raise ModelError.of("runs", f"must be an integer >= 2, for a standard deviation; got {runs!r:.80}")
     rule = DominantShare() if rule is None else rule
     parent = generator(rng)
     entropy = entropy_of(parent)

@@ -56,8 +56,8 @@ def make_ties(ties: str | Sequence[int], rng: Seed, n_classes: int, *, exact: bo
     """
     if isinstance(ties, str):
         if ties not in ("first", "random"):
-            raise ModelError(
-                f"ties must be 'first', 'random' or the class numbers in order of precedence; got {ties!r}"
+            raise ModelError.of(
+                "ties", f"must be 'first', 'random' or the class numbers in order of precedence; got {ties!r}"
             )
         order = list(range(n_classes))
     else:
@@ -72,7 +72,7 @@ def check_order(name: str, order: Sequence[int], size: int, what: str) -> list[i
     given = list(order) if isinstance(order, Iterable) else [order]
     whole = all(isinstance(k, numbers.Integral) for k in given)
     if not whole or sorted(given) != list(range(size)):
-        raise ModelError(f"{name} must list each {what} number 0..{size - 1} once; got {order!r}")
+        raise ModelError.of(name, f"must list each {what} number 0..{size - 1} once; got {order!r}")
     return [int(k) for k in given]
 
 

@@ -136,7 +136,9 @@ def watching(
     if watch is None:
         outer, limit = _watch.get(), math.inf
         if not (progress is None or isinstance(progress, bool) or callable(progress)):
-            raise ModelError(f"progress must be None, a bool or a function of a Progress; got {progress!r}")
+            raise ModelError.of(
+                "progress", f"must be None, a bool or a function of a Progress; got {progress!r}"
+            )
         if time_limit is not None:
             limit = require_number("time_limit", time_limit, least=0, most=math.inf, hint=", seconds")
         deadline = time.monotonic() + limit

@@ -13,5 +13,5 @@ DIVISIONS = ("resource", "time")
 def check_division(division: str) -> str:
     """Return the division, or refuse it."""
     if division not in DIVISIONS:
-        raise ModelError(f"division must be one of {', '.join(map(repr, DIVISIONS))}; got {division!r}")
+        raise ModelError.of("division", f"must be one of {', '.join(map(repr, DIVISIONS))}; got {division!r}")
     return division

@@ -107,14 +107,15 @@ def bottleneck_batch(task_shares: ArrayLike, weights: ArrayLike) -> FloatArray:
     """
     shares, mass = float_array("task_shares", task_shares), float_array("weights", weights)
     if shares.ndim != 3 or mass.shape != shares.shape[:2]:
-        raise ModelError(
-            "task_shares must have shape (n_problems, n_classes, n_resources) and weights "
-            f"(n_problems, n_classes); got {shares.shape} and {mass.shape}"
+        raise ModelError.of(
+            "task_shares",
+            "must have shape (n_problems, n_classes, n_resources) and weights "
+            f"(n_problems, n_classes); got {shares.shape} and {mass.shape}",
         )
     if not (np.isfinite(shares).all() and (shares >= 0).all() and shares.any(axis=2).all()):
-        raise ModelError("task_shares must be finite and >= 0, and every class must demand something")
+        raise ModelError.of("task_shares", "must be finite and >= 0, and every class must demand something")
     if not (np.isfinite(mass).all() and (mass > 0).all()):
-        raise ModelError("weights must be finite and > 0")
+        raise ModelError.of("weights", "must be finite and > 0")
     tasks = np.empty_like(mass)
     residuals = np.zeros(len(mass))
     ones = np.ones(mass.shape[1])

@@ -139,7 +139,7 @@ class BottleneckSet(Result):
         """Whether the allocation lies on a piece (in the hull of its vertices), to a relative tolerance."""
         target = model_array("tasks", tasks, self.problem, "job_classes")
         if target.shape != self.counts.shape:
-            raise ModelError(f"tasks must have shape {self.counts.shape}; got {target.shape}")
+            raise ModelError.of("tasks", f"must have shape {self.counts.shape}; got {target.shape}")
         return any(hull_distance(piece.vertices, target) <= tolerance for piece in self.pieces)
 
     def assignments_at(self, tasks: ArrayLike) -> tuple[tuple[str, ...], ...]:
@@ -150,7 +150,7 @@ class BottleneckSet(Result):
         point = np.asarray(as_named("tasks", tasks, self.problem, "job_classes"))
         float_array("tasks", point)
         if point.shape != self.counts.shape:
-            raise ModelError(f"tasks must have shape {self.counts.shape}; got {point.shape}")
+            raise ModelError.of("tasks", f"must have shape {self.counts.shape}; got {point.shape}")
         exact = self.exact and all(isinstance(v, numbers.Rational) for v in point.tolist())
         return _Instance(self.problem, self.counts, exact).assignments_at(tuple(point.tolist()))
 
@@ -227,7 +227,7 @@ def all_bottleneck_max(
     """
     x = problem.check_state(counts)
     if not isinstance(max_assignments, numbers.Real):
-        raise ModelError(f"max_assignments must be a number; got {max_assignments!r}")
+        raise ModelError.of("max_assignments", f"must be a number; got {max_assignments!r}")
     instance = _Instance(problem, x, problem.is_rational)
     needed = math.prod(len(options) for options in instance.options)
     if needed > max_assignments:

@@ -87,9 +87,10 @@ class DRF(FillingPolicy):
             plain = unnamed("resource_weights", resource_weights, "job_classes", "resources")
             weights = float_array("resource_weights", plain)
             if weights.ndim != 2 or not (np.isfinite(weights).all() and (weights > 0).all()):
-                raise ModelError(
-                    "resource_weights must be a (n_classes, n_resources) array of finite numbers > 0; "
-                    f"got shape {weights.shape}, smallest entry {weights.min(initial=np.inf):g}"
+                raise ModelError.of(
+                    "resource_weights",
+                    "must be a (n_classes, n_resources) array of finite numbers > 0; "
+                    f"got shape {weights.shape}, smallest entry {weights.min(initial=np.inf):g}",
                 )
             resource_weights = tuple(tuple(float(v) for v in row) for row in weights)
         object.__setattr__(self, "resource_weights", resource_weights)
@@ -99,7 +100,9 @@ class DRF(FillingPolicy):
         shares = problem.task_shares
         weights = np.ones_like(shares) if self.resource_weights is None else np.array(self.resource_weights)
         if weights.shape != shares.shape:
-            raise ModelError(f"resource_weights has shape {weights.shape}; the problem needs {shares.shape}")
+            raise ModelError.of(
+                "resource_weights", f"has shape {weights.shape}; the problem needs {shares.shape}"
+            )
         # [3] Table 1: rho_i = w_ir/d_ir at the resource r that minimises it.
         ratio: FloatArray = np.divide(weights, shares, out=np.full_like(shares, np.inf), where=shares > 0)
         return ratio.min(axis=1)

@@ -124,13 +124,15 @@ class AlphaFair:
     def __post_init__(self) -> None:
         value = self.alpha
         if not isinstance(value, numbers.Real) or isinstance(value, bool) or not value >= 0:
-            raise ModelError(
-                f"alpha must be a number >= 0 (0 for maximum throughput, inf for max-min); got {value!r}"
+            raise ModelError.of(
+                "alpha", f"must be a number >= 0 (0 for maximum throughput, inf for max-min); got {value!r}"
             )
         try:
             object.__setattr__(self, "alpha", float(value))
         except OverflowError:
-            raise ModelError("alpha is above the largest float; take inf for max-min fairness") from None
+            raise ModelError.of(
+                "alpha", "is above the largest float; take inf for max-min fairness"
+            ) from None
 
     @property
     def name(self) -> str:

@@ -75,8 +75,8 @@ def policy_name(policy: object) -> str:
         If this is no policy: a string, or a class where an object is meant (``DRF`` for ``DRF()``).
     """
     if isinstance(policy, type) or not callable(policy):
-        raise ModelError(
-            f"policy must be callable as policy(problem, counts), for example DRF(); got {policy!r}"
+        raise ModelError.of(
+            "policy", f"must be callable as policy(problem, counts), for example DRF(); got {policy!r}"
         )
     name = getattr(policy, "name", None) or getattr(policy, "__name__", None)
     return str(name or type(policy).__name__)

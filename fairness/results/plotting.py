@@ -36,7 +36,7 @@ def plot_constraints(problem: Problem, ax: Axes | None = None, *, counts: ArrayL
         raise ModelError(f"the sharing polygon is drawn for 2 classes; the problem has {problem.n_classes}")
     jobs = problem.check_counts(counts)
     if jobs.shape != (2,):
-        raise ModelError(f"counts must have shape (2,) to draw the sharing polygon; got {jobs.shape}")
+        raise ModelError.of("counts", f"must have shape (2,) to draw the sharing polygon; got {jobs.shape}")
     for i in np.flatnonzero(problem.blocked):
         raise ModelError(
             f"class {problem.job_classes[i]!r} demands a resource of capacity 0 and never runs: there is no "

@@ -65,14 +65,14 @@ def check_policy(
     since placements are not unique.
     """
     if isinstance(skip, str):
-        raise ModelError(
-            f"skip must be a collection of names, for example {{{skip!r}}}; got the string {skip!r}"
+        raise ModelError.of(
+            "skip", f"must be a collection of names, for example {{{skip!r}}}; got the string {skip!r}"
         )
     unknown = set(skip) - set(CHECKS)
     if unknown:
         raise ModelError(f"unknown check {sorted(unknown)[0]!r}; the checks are {', '.join(CHECKS)}")
     if instances < 1:
-        raise ModelError(f"instances must be at least 1; got {instances}")
+        raise ModelError.of("instances", f"must be at least 1; got {instances}")
     rng = generator(rng)
     drawn = _clusters if isinstance(policy, ClusterPolicy) else _pools
     for name, check in CHECKS.items():

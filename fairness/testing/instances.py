@@ -36,7 +36,7 @@ def random_problem(
         Draw weights from {1, 2, 3} / limits for about half of the classes.
     """
     if kind not in KINDS:
-        raise ModelError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
+        raise ModelError.of("kind", f"must be one of {', '.join(KINDS)}; got {kind!r}")
     rng = generator(rng)
     shape = (n_classes, n_resources)
     if kind == "integer":
@@ -84,7 +84,7 @@ def random_cluster(
         If in 1000 draws some class could run nowhere or some server was of no use to anybody.
     """
     if kind not in KINDS:
-        raise ModelError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
+        raise ModelError.of("kind", f"must be one of {', '.join(KINDS)}; got {kind!r}")
     rng = generator(rng)
     for _ in range(_DRAWS):
         demands = random_problem(rng, n_classes, n_resources, kind=kind).demands

@@ -105,7 +105,7 @@ class TDRF:
         start = as_time("initial_time", initial_time)
         end = None if final_time is None else as_time("final_time", final_time)
         if not joins:
-            raise ModelError("join_times is empty; give one time per class")
+            raise ModelError.of("join_times", "is empty; give one time per class")
         if min(joins) < start:
             raise ModelError(
                 f"initial_time = {start} is later than join_times[{joins.index(min(joins))}] = {min(joins)}; "
@@ -163,8 +163,9 @@ class TDRF:
 
     def _check(self, problem: Problem) -> None:
         if len(self.join_times) != problem.n_classes:
-            raise ModelError(
-                f"join_times has {len(self.join_times)} entries; the problem has {problem.n_classes} classes"
+            raise ModelError.of(
+                "join_times",
+                f"has {len(self.join_times)} entries; the problem has {problem.n_classes} classes",
             )
 
 
@@ -227,12 +228,12 @@ def _prioritised(problem: Problem, time_weights: FloatArray) -> Problem:
 def as_times(name: str, values: Iterable[Time | int]) -> tuple[Time, ...]:
     """Times given by the user."""
     if not isinstance(values, Iterable):
-        raise ModelError(f"{name} must list one time each; got {values!r}")
+        raise ModelError.of(name, f"must list one time each; got {values!r}")
     return tuple(as_time(name, t) for t in values)
 
 
 def as_time(name: str, value: Time | int) -> Time:
     """A time given by the user; a fraction if it is rational."""
     if not isinstance(value, numbers.Real) or not np.isfinite(float(value)):
-        raise ModelError(f"{name} must hold finite numbers; got {value!r}")
+        raise ModelError.of(name, f"must hold finite numbers; got {value!r}")
     return Fraction(value) if isinstance(value, numbers.Rational) else float(value)

@@ -213,16 +213,20 @@ def timeline(
     amounts = float_array("contributions", contributions, ndim=2)
     n_users = len(amounts)
     if n_users == 0:
-        raise ModelError(f"contributions has shape {amounts.shape}; give at least one user")
+        raise ModelError.of("contributions", f"has shape {amounts.shape}; give at least one user")
     joins = as_times("join_times", join_times)
     leaving = [None] * n_users if leave_times is None else leave_times
     leaves = [None if t is None else as_time("leave_times", t) for t in leaving]
     for name, size in (("join_times", len(joins)), ("leave_times", len(leaves))):
         if size != n_users:
-            raise ModelError(f"{name} has {size} entries; contributions has {n_users} users")
+            raise ModelError.of(name, f"has {size} entries; contributions has {n_users} users")
     for k, (join, leave) in enumerate(zip(joins, leaves, strict=True)):
         if leave is not None and leave <= join:
-            raise ModelError(f"leave_times[{k}] = {leave} must be later than join_times[{k}] = {join}")
+            raise ModelError(
+                f"leave_times[{k}] = {leave} must be later than join_times[{k}] = {join}",
+                argument="leave_times",
+                index=(k,),
+            )
     start = min(joins) if initial_time is None else as_time("initial_time", initial_time)
     whole = Problem(demands, capacities)
     require_shape("demands", whole.demands, amounts.shape, "contributions", amounts)

@@ -129,12 +129,12 @@ def write_generator(
     chosen = list(dict.fromkeys([kinds] if isinstance(kinds, str) else kinds))
     for kind in chosen:
         if kind not in KINDS:
-            raise ModelError(f"kinds must be of {', '.join(KINDS)}; got {kind!r}")
+            raise ModelError.of("kinds", f"must be of {', '.join(KINDS)}; got {kind!r}")
     if not chosen:
-        raise ModelError(f"kinds is empty; give some of {', '.join(KINDS)}")
+        raise ModelError.of("kinds", f"is empty; give some of {', '.join(KINDS)}")
     given = Path(path)
     if not given.name:
-        raise ModelError(f"path must end in the name of the files; got {str(path)!r}")
+        raise ModelError.of("path", f"must end in the name of the files; got {str(path)!r}")
     known = [suffix for suffixes in _SUFFIXES.values() for suffix in suffixes]
     stem = given.with_suffix("") if given.suffix in known else given
     files = {suffix: stem.with_name(stem.name + suffix) for kind in chosen for suffix in _SUFFIXES[kind]}

@@ -108,7 +108,7 @@ class Circulation(Result):
         """
         t = np.atleast_1d(float_array("times", times))
         if not (t >= 0).all():
-            raise ModelError(f"times must be >= 0; got {t.min()}")
+            raise ModelError.of("times", f"must be >= 0; got {t.min()}")
         if self.status != "equilibrium" and (t > self.times[-1]).any():
             raise ModelError(
                 f"the trajectory ends at time {self.times[-1]:g} away from equilibrium, before {t.max():g}: "
@@ -193,15 +193,17 @@ def circulate(
     demanded = problem.demands > 0
     if (problem.capacities == 0).any():
         name = problem.resources[int(np.argmin(problem.capacities))]
-        raise ModelError(
-            f"capacities must be positive, but resource {name!r} has capacity 0; leave it and the jobs that "
-            "demand it out"
+        raise ModelError.of(
+            "capacities",
+            f"must be positive, but resource {name!r} has capacity 0; leave it and the jobs that "
+            "demand it out",
         )
     if np.isfinite(problem.limits).any():
         name = problem.job_classes[int(np.argmax(np.isfinite(problem.limits)))]
-        raise ModelError(
-            f"limits must be infinite; write the limit of {name!r} as a resource that only it demands, "
-            "1 unit per task, with the limit as capacity"
+        raise ModelError.of(
+            "limits",
+            f"must be infinite; write the limit of {name!r} as a resource that only it demands, "
+            "1 unit per task, with the limit as capacity",
         )
     if math.isnan(horizon) or horizon <= 0 or max_events < 1:
         raise ModelError(f"horizon and max_events must be positive; got {horizon}, {max_events}")
@@ -242,18 +244,21 @@ def _start(problem: Problem, start: ArrayLike | None, stream: np.random.Generato
         return spread / spread.sum(axis=1, keepdims=True)
     queues = model_array("start", start, problem, "job_classes", "resources")
     if queues.shape != demanded.shape:
-        raise ModelError(f"start must have shape {demanded.shape}, jobs x resources; got {queues.shape}")
+        raise ModelError.of(
+            "start", f"must have shape {demanded.shape}, jobs x resources; got {queues.shape}"
+        )
     wrong = ~(np.isfinite(queues) & (queues >= 0)) | ((queues > 0) & ~demanded)
     if wrong.any():
         i, j = (int(k) for k in np.argwhere(wrong)[0])
-        raise ModelError(
-            f"start must be finite, >= 0, and 0 where nothing is demanded; got {queues[i, j]} for "
-            f"{problem.job_classes[i]!r} at {problem.resources[j]!r}"
+        raise ModelError.of(
+            "start",
+            f"must be finite, >= 0, and 0 where nothing is demanded; got {queues[i, j]} for "
+            f"{problem.job_classes[i]!r} at {problem.resources[j]!r}",
         )
     dry = ~queues.any(axis=1)
     if dry.any():
-        raise ModelError(
-            f"start gives no fluid to {problem.job_classes[int(np.argmax(dry))]!r}; every job needs some"
+        raise ModelError.of(
+            "start", f"gives no fluid to {problem.job_classes[int(np.argmax(dry))]!r}; every job needs some"
         )
     return queues
 

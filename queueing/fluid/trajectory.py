@@ -126,14 +126,16 @@ def trajectory(
     """
     x = system.problem.check_counts(start)
     if x.ndim != 1 or not x.any():
-        raise ModelError(f"start must be one vector of {system.n_classes} counts, not all 0; got {start!r}")
+        raise ModelError.of(
+            "start", f"must be one vector of {system.n_classes} counts, not all 0; got {start!r}"
+        )
     if horizon is not None:
         horizon = require_number("horizon", horizon, above=0, hint=", or None")
     rtol = require_number("rtol", rtol, least=1e-13, most=1e-2)
     require_whole("refine", refine, 1)
     require_whole("max_evaluations", max_evaluations, 1)
     if method not in METHODS:
-        raise ModelError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
+        raise ModelError.of("method", f"must be one of {', '.join(METHODS)}; got {method!r}")
     stuck = system.blocked & (x > 0)
     if horizon is None and stuck.any():
         raise UnstableError(

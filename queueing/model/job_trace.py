@@ -81,7 +81,7 @@ class JobTrace:
             if not good.all():
                 k = int(np.argmin(good))
                 rule = "> 0" if name == "sizes" else ">= 0"
-                raise ModelError(f"{name} must be finite and {rule}; got {values[k]} at index {k}")
+                raise ModelError.of(name, f"must be finite and {rule}; got {values[k]} at index {k}", k)
         indices = _check(problem, times, names, lambda k: f"job {k} (counted from 0)")
         for name, value in (("arrival_times", times), ("class_indices", indices), ("sizes", work)):
             object.__setattr__(self, name, frozen(value))
@@ -158,7 +158,7 @@ def read_trace(
     >>> folder.cleanup()
     """
     if not longest_gap > 0:
-        raise ModelError(f"longest_gap must be a length of time > 0; got {longest_gap!r}")
+        raise ModelError.of("longest_gap", f"must be a length of time > 0; got {longest_gap!r}")
     text = read_columns(path, COLUMNS)
     empty = text.isna().to_numpy()
     if empty.any():

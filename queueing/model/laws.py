@@ -169,7 +169,7 @@ class Erlang(_ByMean):
 
     def __post_init__(self) -> None:
         if not isinstance(self.phases, numbers.Integral) or isinstance(self.phases, bool) or self.phases < 1:
-            raise ModelError(f"phases of an Erlang law must be an integer >= 1; got {self.phases!r}")
+            raise ModelError.of("phases", f"of an Erlang law must be an integer >= 1; got {self.phases!r}")
         _set_positive(self, "mean")
 
     @property
@@ -214,9 +214,9 @@ class Hyperexponential(Law):
             raise ModelError(f"probabilities and means must have equal lengths >= 1; got {len(p)}, {len(m)}")
         # 1e-9: sums of decimal fractions are off by rounding, mistakes are off by more.
         if not ((p >= 0).all() and abs(p.sum() - 1) < 1e-9):
-            raise ModelError(f"probabilities must be >= 0 and sum to 1; got {p.tolist()}")
+            raise ModelError.of("probabilities", f"must be >= 0 and sum to 1; got {p.tolist()}")
         if not ((m > 0) & np.isfinite(m)).all():
-            raise ModelError(f"means must be finite and > 0; got {m.tolist()}")
+            raise ModelError.of("means", f"must be finite and > 0; got {m.tolist()}")
         object.__setattr__(self, "probabilities", tuple((p / p.sum()).tolist()))
         object.__setattr__(self, "means", tuple(m.tolist()))
 
@@ -225,7 +225,7 @@ class Hyperexponential(Law):
         """Two exponentials with balanced means, from the squared coefficient of variation (>= 1) and mean."""
         c2, m = _positive("scv", scv), _positive("mean", mean)
         if c2 < 1:
-            raise ModelError(f"scv of a hyperexponential law is >= 1; got {c2:g}; take Erlang below 1")
+            raise ModelError.of("scv", f"of a hyperexponential law is >= 1; got {c2:g}; take Erlang below 1")
         root = math.sqrt((c2 - 1) / (c2 + 1))
         # 1 - root without cancellation.
         p = np.array([(1 + root) / 2, 1 / ((c2 + 1) * (1 + root))])
@@ -296,7 +296,7 @@ class TruncatedPareto(_ByMean):
     def __post_init__(self) -> None:
         _set_positive(self, "shape", "ratio", "mean")
         if self.ratio <= 1:
-            raise ModelError(f"ratio of largest to smallest value must be > 1; got {self.ratio:g}")
+            raise ModelError.of("ratio", f"of largest to smallest value must be > 1; got {self.ratio:g}")
         if not (0 < self._moment(1) < math.inf and 0 < self._moment(2) < math.inf):
             raise ModelError(
                 f"ratio {self.ratio:g} with shape {self.shape:g}: moments overflow; truncate lower"
@@ -389,11 +389,11 @@ class Empirical(Law):
     def __init__(self, values: ArrayLike) -> None:
         array = float_array("values", values, 1)
         if not len(array):
-            raise ModelError("values of an empirical law must hold at least one number; got none")
+            raise ModelError.of("values", "of an empirical law must hold at least one number; got none")
         wrong = ~(np.isfinite(array) & (array > 0))
         if wrong.any():
             k = int(np.argmax(wrong))
-            raise ModelError(f"values must be finite and > 0; got {array[k]} at index {k}")
+            raise ModelError.of("values", f"must be finite and > 0; got {array[k]} at index {k}", k)
         object.__setattr__(self, "values", frozen(array))
 
     @classmethod

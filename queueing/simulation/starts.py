@@ -89,7 +89,9 @@ def check_start(system: System, start: ArrayLike) -> NDArray[np.int64]:
     """Validated initial job counts, (n_classes,)."""
     counts = system.problem.check_counts(start)
     if counts.ndim != 1 or (counts != np.floor(counts)).any() or (counts > MOST).any():
-        raise ModelError(f"start must list {system.n_classes} whole numbers of jobs, <= 2**53; got {start!r}")
+        raise ModelError.of(
+            "start", f"must list {system.n_classes} whole numbers of jobs, <= 2**53; got {start!r}"
+        )
     return counts.astype(np.int64)
 
 

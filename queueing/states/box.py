@@ -42,7 +42,9 @@ def check_shape(shape: Sequence[int] | int, problem: Problem | Cluster) -> tuple
     sizes = np.asarray(as_named("shape", shape, problem, "job_classes"))
     sizes = np.full(n_classes, sizes) if sizes.ndim == 0 else sizes
     if sizes.shape != (n_classes,) or not all(_is_size(k) for k in sizes.tolist()):
-        raise ModelError(f"shape must give {n_classes} positive integers, states per class; got {shape!r}")
+        raise ModelError.of(
+            "shape", f"must give {n_classes} positive integers, states per class; got {shape!r}"
+        )
     return tuple(int(k) for k in sizes.tolist())
 
 
@@ -64,9 +66,10 @@ def check_box(shape: Sequence[int] | int, system: System) -> tuple[int, ...]:
     live = system.arrival_rates > 0
     for name, size, here in zip(system.problem.job_classes, sizes, live, strict=True):
         if here and size < 2:
-            raise ModelError(
-                f"shape gives 1 state to class {name!r}, which has arrivals: there is no room for a job; "
-                "give it at least 2"
+            raise ModelError.of(
+                "shape",
+                f"gives 1 state to class {name!r}, which has arrivals: there is no room for a job; "
+                "give it at least 2",
             )
     return tuple(size if here else 1 for size, here in zip(sizes, live, strict=True))
 

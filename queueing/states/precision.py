@@ -18,8 +18,8 @@ def check_parts(**given: float) -> None:
     for name, value in given.items():
         part = require_number(name, value, above=0, below=1)
         if part < LEAST:
-            raise ModelError(
-                f"{name} must be at least {LEAST:g}, or parts of it are no floats; got {value!r}"
+            raise ModelError.of(
+                name, f"must be at least {LEAST:g}, or parts of it are no floats; got {value!r}"
             )
 
 

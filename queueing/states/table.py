@@ -150,7 +150,7 @@ def tabulate(
     n_jobs = require_workers(n_jobs)
     name = policy_name(policy)
     if known is not None and not known.is_of(problem, policy):
-        raise ModelError(f"known must be a table of the same problem and policy; got {known!r}")
+        raise ModelError.of("known", f"must be a table of the same problem and policy; got {known!r}")
     require_memory(
         8.0 * problem.n_classes * count_states(sizes),
         f"the table of {name} on {box_name(sizes)} states",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from capacity import provision, service_boundary, stability_region
 from fairness import DRF, PSDSF, AlphaFair, Cluster, ModelError, Problem, allocate, distributed_psdsf
+from fairness.errors import advised
 from fairness.indivisible import repeat_filling
 from queueing import (
     System,
@@ -127,3 +129,33 @@ NUMBERS: list[tuple[str, Any, Callable[[Any], object]]] = [
 def test_numbers_out_of_range_are_refused(name: str, value: Any, call: Callable[[Any], object]) -> None:
     with pytest.raises(ModelError, match=rf"\b{name}\b"):
         call(value)
+
+
+@pytest.mark.parametrize(
+    ("make", "argument", "index"),
+    [
+        (lambda: Problem([[1, 2], [3, -1]], [9, 9]), "demands", (1, 1)),
+        (lambda: Problem([[0, 0]], [9, 9]), "demands", (0,)),
+        (lambda: Cluster([[1, 2]], [[9, np.inf]]), "capacities", (0, 1)),
+        (lambda: Cluster([[1], [1]], [[9]], eligible=[[True], [False]]), "eligible", (1,)),
+        (lambda: Problem([[1]], [9], weights=[1, 2]), "weights", ()),
+        (lambda: POOL.check_counts([[1, 1], [1, -2]]), "counts", (1, 1)),
+        (lambda: POOL.replaced(demand=3), "demand", ()),
+        (lambda: System(POOL, [0.3, np.nan]), "arrival_rates", (1,)),
+        (lambda: System.with_load(POOL, [0, 0], 0.5), "mix", ()),
+        (lambda: Empirical([1, 0]), "values", (1,)),
+        (lambda: Problem.from_dict({"demands": [[1, "x"]], "capacities": [1, 1]}), "demands", (0, 1)),
+        (lambda: repeat_filling(SERVERS, runs=0), "runs", ()),
+    ],
+)
+def test_errors_carry_the_argument_and_the_entry(make: Any, argument: str, index: tuple[int, ...]) -> None:
+    with pytest.raises(ModelError) as caught:
+        make()
+    copied = pickle.loads(pickle.dumps(caught.value))
+    for error in (caught.value, copied):
+        assert (error.argument, error.index) == (argument, index)
+    assert str(copied) == str(caught.value)
+    with pytest.raises(ModelError) as caught, advised("take more", argument):
+        raise ModelError(f"too little; raise {argument}", argument=argument, index=index)
+    assert str(caught.value) == "too little; take more"
+    assert (caught.value.argument, caught.value.index) == (argument, index)

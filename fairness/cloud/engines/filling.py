@@ -189,9 +189,10 @@ def fill(
         unlisted = _fill(*rows, *known.arrays, *state)
         seconds["fill"] += time.perf_counter() - clock
         if state.progress[2] >= 0:
-            raise ModelError(
-                f"pattern names other tenants of resource {state.progress[2]} than demand it: it was made of "
-                "demands with other non-zero entries; leave it out"
+            raise ModelError.of(
+                "pattern",
+                f"names other tenants of resource {state.progress[2]} than demand it: it was made of "
+                "demands with other non-zero entries; leave it out",
             )
     assert pattern is not None
     return state, pattern, seconds

@@ -31,9 +31,11 @@ def check_replacement(demands: SparseDemands, tenants: ArrayLike, rows: SparseDe
             f"got ({rows.n_tenants}, {rows.n_resources})"
         )
     if who.min() < 0 or who.max() >= demands.n_tenants:
-        raise ModelError(f"tenants must be numbered 0..{demands.n_tenants - 1}; got {who.min()}..{who.max()}")
+        raise ModelError.of(
+            "tenants", f"must be numbered 0..{demands.n_tenants - 1}; got {who.min()}..{who.max()}"
+        )
     if len(np.unique(who)) < len(who):
-        raise ModelError("tenants must be named once each; keep the last change of each")
+        raise ModelError.of("tenants", "must be named once each; keep the last change of each")
     return who.astype(np.int64)
 
 

@@ -70,9 +70,10 @@ def check_threads(threads: Any, entries: int) -> int:
         threads = 1 if _state["forked"] else min(available_cores(), _most())
     threads = require_whole("threads", threads, 1, hint=", or None for all cores")
     if threads > 1 and _state["forked"]:
-        raise ModelError(
-            f"threads is {threads}, but this process was forked from one that had started threads in "
-            "kernels; use threads=1 here, or start processes with the method 'spawn'"
+        raise ModelError.of(
+            "threads",
+            f"is {threads}, but this process was forked from one that had started threads in "
+            "kernels; use threads=1 here, or start processes with the method 'spawn'",
         )
     return threads if entries >= SHARED_ENTRIES else 1
 

@@ -72,9 +72,9 @@ def churned(
     """
     # Written so that NaN fails.
     if not (isinstance(fraction, Real) and 0.0 <= fraction <= 1.0):
-        raise ModelError(f"fraction is a part of the tenants, from 0 to 1; got {fraction!r}")
+        raise ModelError.of("fraction", f"is a part of the tenants, from 0 to 1; got {fraction!r}")
     if not (isinstance(change, Real) and 0.0 <= change < 1.0):
-        raise ModelError(f"change must be >= 0 and < 1, so that demands stay positive; got {change!r}")
+        raise ModelError.of("change", f"must be >= 0 and < 1, so that demands stay positive; got {change!r}")
     stream = generator(rng)
     size = round(fraction * demands.n_tenants)
     changed = np.sort(stream.choice(demands.n_tenants, size, replace=False, shuffle=False))

@@ -102,9 +102,9 @@ class Profile:
         centre = float(shortest) if mean is None else float(float_array("mean", mean, 0))
         spread = longest / 4 if deviation is None else float(float_array("deviation", deviation, 0))
         if not np.isfinite(centre):
-            raise ModelError(f"mean must be finite; got {centre}")
+            raise ModelError.of("mean", f"must be finite; got {centre}")
         if not (np.isfinite(spread) and spread > 0):
-            raise ModelError(f"deviation must be finite and > 0; got {spread}")
+            raise ModelError.of("deviation", f"must be finite and > 0; got {spread}")
         lengths = np.arange(shortest, longest + 1)
         top = round(min(max(centre, shortest), longest))
         # Relative to the likeliest length, so that a mean far outside the interval leaves more than nothing.
@@ -207,9 +207,9 @@ def demand_profile(
     try:
         kind = np.dtype(dtype)
     except TypeError as error:
-        raise ModelError(f"dtype must be float32 or float64; got {dtype!r}") from error
+        raise ModelError.of("dtype", f"must be float32 or float64; got {dtype!r}") from error
     if kind not in (np.float32, np.float64):
-        raise ModelError(f"dtype must be float32 or float64; got {kind}")
+        raise ModelError.of("dtype", f"must be float32 or float64; got {kind}")
     mean_length = float(law @ np.arange(shortest, longest + 1))
     # Per tenant a uniform number, a length and a start; per entry a column and a value.
     require_memory(
@@ -239,13 +239,16 @@ def _checked_capacities(capacities: ArrayLike, n_resources: int) -> FloatArray:
     """Capacities >= 1, shape (1,) or (n_resources,)."""
     given = float_array("capacities", capacities)
     if given.shape not in ((), (n_resources,)):
-        raise ModelError(f"capacities must be a number or have shape ({n_resources},); got {given.shape}")
+        raise ModelError.of(
+            "capacities", f"must be a number or have shape ({n_resources},); got {given.shape}"
+        )
     each = np.atleast_1d(given)
     good = np.isfinite(each) & (each >= 1.0)
     if not good.all():
         place = int(np.argmin(good))
-        raise ModelError(
-            f"capacities must be finite and >= 1, the smallest demand; got {each[place]} at resource {place}"
+        raise ModelError.of(
+            "capacities",
+            f"must be finite and >= 1, the smallest demand; got {each[place]} at resource {place}",
         )
     return each
 

@@ -66,22 +66,25 @@ class SparseDemands:
 
     def __init__(self, matrix: Any) -> None:
         if not sparse.issparse(matrix):
-            raise ModelError(
-                f"demands must be a scipy.sparse array of shape (n_tenants, n_resources); got "
-                f"{type(matrix).__name__}; use SparseDemands.from_lists for lists"
+            raise ModelError.of(
+                "demands",
+                f"must be a scipy.sparse array of shape (n_tenants, n_resources); got "
+                f"{type(matrix).__name__}; use SparseDemands.from_lists for lists",
             )
         if len(matrix.shape) != 2 or 0 in matrix.shape:
-            raise ModelError(f"demands needs at least one tenant and one resource; got shape {matrix.shape}")
+            raise ModelError.of(
+                "demands", f"needs at least one tenant and one resource; got shape {matrix.shape}"
+            )
         limit = np.iinfo(np.int32).max
         if max(matrix.shape) > limit:
-            raise ModelError(
-                f"demands has shape {matrix.shape}; tenants and resources are numbered up to {limit}"
+            raise ModelError.of(
+                "demands", f"has shape {matrix.shape}; tenants and resources are numbered up to {limit}"
             )
         if matrix.format != "csr":
             require_memory(12.0 * matrix.nnz, "a compressed copy of demands", "give a csr_array")
         rows = matrix if matrix.format == "csr" else sparse.csr_array(matrix)
         if rows.data.dtype.kind not in "biuf":
-            raise ModelError(f"demands must be real numbers; got entries of type {rows.data.dtype}")
+            raise ModelError.of("demands", f"must be real numbers; got entries of type {rows.data.dtype}")
         starts = rows.indptr.astype(np.int64)
         room = min(len(rows.indices), len(rows.data))
         if starts[0] != 0 or starts[-1] > room or (np.diff(starts) < 0).any():
@@ -101,7 +104,7 @@ class SparseDemands:
                 value=values[place] if fault == 3 else "",
                 last=matrix.shape[1] - 1,
             )
-            raise ModelError(f"demands of tenant {row}: {detail}")
+            raise ModelError.of("demands", f"of tenant {row}: {detail}")
         # Only now: a column beyond int32 would come out as another one.
         self._set(starts, columns.astype(np.int32, copy=False), values, int(matrix.shape[1]))
 
@@ -136,17 +139,17 @@ class SparseDemands:
             sizes = [len(tenant) for tenant in tenants]
             pairs = [(column, value) for tenant in tenants for column, value in sorted(tenant)]
         except (TypeError, ValueError) as error:
-            raise ModelError(
-                f"tenants must be lists of pairs (resource number, demand), one list per tenant: {error}"
+            raise ModelError.of(
+                "tenants", f"must be lists of pairs (resource number, demand), one list per tenant: {error}"
             ) from None
         starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         columns = np.array([column for column, _ in pairs] or np.empty(0, dtype=np.int64))
         if columns.dtype.kind not in "iu" or columns.ndim != 1:
-            raise ModelError(f"resources must be whole numbers; got entries of type {columns.dtype}")
+            raise ModelError.of("resources", f"must be whole numbers; got entries of type {columns.dtype}")
         if columns.size and not (columns.min() >= 0 and columns.max() < n_resources):
-            raise ModelError(
-                f"resources must be numbered below n_resources = {n_resources}; "
-                f"got {columns.min()}..{columns.max()}"
+            raise ModelError.of(
+                "resources",
+                f"must be numbered below n_resources = {n_resources}; got {columns.min()}..{columns.max()}",
             )
         values = float_array("demands", [value for _, value in pairs], 1)
         return cls(sparse.csr_array((values, columns, starts), shape=(len(sizes), n_resources)))
@@ -195,8 +198,8 @@ class SparseDemands:
                 given.indptr, self.starts
             )
             if not same or not np.array_equal(given.indices, self.columns):
-                raise ModelError(
-                    "weights must have an entry exactly where demands have one, in the same order"
+                raise ModelError.of(
+                    "weights", "must have an entry exactly where demands have one, in the same order"
                 )
             entries = given.data
             if entries.dtype not in (np.float32, np.float64):
@@ -208,9 +211,10 @@ class SparseDemands:
         else:
             per_tenant = float_array("weights", weights)
             if per_tenant.shape != (self.n_tenants,):
-                raise ModelError(
-                    f"weights must have shape (n_tenants,) = ({self.n_tenants},) or be sparse with the "
-                    f"pattern of the demands; got shape {per_tenant.shape}"
+                raise ModelError.of(
+                    "weights",
+                    f"must have shape (n_tenants,) = ({self.n_tenants},) or be sparse with the "
+                    f"pattern of the demands; got shape {per_tenant.shape}",
                 )
             _positive(per_tenant)
         with np.errstate(over="ignore"):
@@ -218,9 +222,10 @@ class SparseDemands:
         good = np.isfinite(growth) & (growth > 0)
         if not good.all():
             place = int(np.argmin(good))
-            raise ModelError(
-                f"weights are too large or too small for the demands of tenant {place}: it would run "
-                f"{growth[place]} tasks per unit of level; only ratios of weights matter, so scale them"
+            raise ModelError.of(
+                "weights",
+                f"are too large or too small for the demands of tenant {place}: it would run "
+                f"{growth[place]} tasks per unit of level; only ratios of weights matter, so scale them",
             )
         return per_tenant
 
@@ -238,7 +243,7 @@ def _positive(weights: FloatArray) -> None:
 
 
 def _refused(weights: NDArray[Any], place: int) -> ModelError:
-    return ModelError(f"weights must be finite and > 0; got {weights[place]} at entry {place}")
+    return ModelError.of("weights", f"must be finite and > 0; got {weights[place]} at entry {place}")
 
 
 @stored(nogil=True, error_model="numpy")

@@ -81,9 +81,10 @@ class Pattern:
             kept = np.ones(demands.n_tenants, dtype=np.bool_)
         for name, flags, size in (("listed", listed, demands.n_resources), ("kept", kept, demands.n_tenants)):
             if getattr(flags, "dtype", None) != np.bool_ or flags.shape != (size,):
-                raise ModelError(
-                    f"{name} must be an array of bool of shape ({size},); got {type(flags).__name__} of "
-                    f"shape {np.shape(flags)}"
+                raise ModelError.of(
+                    name,
+                    f"must be an array of bool of shape ({size},); got {type(flags).__name__} of "
+                    f"shape {np.shape(flags)}",
                 )
         if counts is None:
             counts = np.zeros(demands.n_resources)

@@ -284,19 +284,27 @@ def _intervals(
 ) -> dict[int, list[tuple[float, float]]]:
     result: dict[int, list[tuple[float, float]]] = {}
     if not isinstance(activity, Mapping | None):
-        raise ModelError(f"activity must map class numbers to intervals; got {activity!r}")
+        raise ModelError.of("activity", f"must map class numbers to intervals; got {activity!r}")
     for k, spans in (activity or {}).items():
         if not (isinstance(k, Integral) and 0 <= k < cluster.n_classes):
-            raise ModelError(f"activity names class {k!r}; classes are numbered 0..{cluster.n_classes - 1}")
+            raise ModelError.of(
+                "activity", f"names class {k!r}; classes are numbered 0..{cluster.n_classes - 1}"
+            )
         try:
             result[int(k)] = [(float(start), float(end)) for start, end in spans]
         except (TypeError, ValueError):
             raise ModelError(
-                f"activity[{k}] must be a list of intervals, for example [(0, 10)]; got {spans!r}"
+                f"activity[{k}] must be a list of intervals, for example [(0, 10)]; got {spans!r}",
+                argument="activity",
+                index=(k,),
             ) from None
         for start, end in result[int(k)]:
             if not start < end:
-                raise ModelError(f"activity[{k}] holds the empty interval ({start:g}, {end:g})")
+                raise ModelError(
+                    f"activity[{k}] holds the empty interval ({start:g}, {end:g})",
+                    argument="activity",
+                    index=(k,),
+                )
     return result
 
 
@@ -314,20 +322,23 @@ def _checked(
     for name, value in times.items():
         good = isinstance(value, Real) and not isinstance(value, bool) and 0 < value <= LARGEST_TIME
         if not good:
-            raise ModelError(f"{name} must be finite and > 0; got {value!r:.80}")
+            raise ModelError.of(name, f"must be finite and > 0; got {value!r:.80}")
     for name in ("period", "sample_every"):
         if name in times and horizon / times[name] > MOST_TURNS:
-            raise ModelError(
-                f"{name} = {times[name]:g} is {horizon / times[name]:.3g} times in the horizon {horizon:g}, "
-                f"more than {MOST_TURNS:.0e}; raise {name} or lower horizon"
+            raise ModelError.of(
+                name,
+                f"= {times[name]:g} is {horizon / times[name]:.3g} times in the horizon {horizon:g}, "
+                f"more than {MOST_TURNS:.0e}; raise {name} or lower horizon",
             )
     if procedure not in PROCEDURES:
-        raise ModelError(f"procedure must be one of {', '.join(map(repr, PROCEDURES))}; got {procedure!r}")
+        raise ModelError.of(
+            "procedure", f"must be one of {', '.join(map(repr, PROCEDURES))}; got {procedure!r}"
+        )
     bounds = (delay, delay) if isinstance(delay, (int, float, np.number)) else delay
     try:
         low, high = (float(bound) for bound in bounds)
     except (TypeError, ValueError, OverflowError):
         low = high = np.nan
     if not 0 <= low <= high < np.inf:
-        raise ModelError(f"delay must be >= 0, or (low, high) with 0 <= low <= high; got {delay!r}")
+        raise ModelError.of("delay", f"must be >= 0, or (low, high) with 0 <= low <= high; got {delay!r}")
     return low, high

@@ -73,19 +73,21 @@ class PSDSF(ClusterPolicy):
     def __post_init__(self) -> None:
         check_division(self.division)
         if self.method not in METHODS:
-            raise ModelError(f"method must be one of {', '.join(map(repr, METHODS))}; got {self.method!r}")
+            raise ModelError.of(
+                "method", f"must be one of {', '.join(map(repr, METHODS))}; got {self.method!r}"
+            )
         if self.division == "time" and (self.method != "filling" or self.server_order is not None):
             raise ModelError(
                 "method and server_order are for resource division; leave them out with division='time'"
             )
         if not (isinstance(self.max_sweeps, Integral) and 1 <= self.max_sweeps < 2**62):
-            raise ModelError(f"max_sweeps must be an integer >= 1; got {self.max_sweeps!r:.80}")
+            raise ModelError.of("max_sweeps", f"must be an integer >= 1; got {self.max_sweeps!r:.80}")
         if self.server_order is not None:
             try:
                 order = tuple(index(i) for i in self.server_order)
             except TypeError:
-                raise ModelError(
-                    f"server_order must be a tuple of server numbers; got {self.server_order!r}"
+                raise ModelError.of(
+                    "server_order", f"must be a tuple of server numbers; got {self.server_order!r}"
                 ) from None
             object.__setattr__(self, "server_order", order)
 
@@ -120,7 +122,7 @@ class PSDSF(ClusterPolicy):
         """Order of the servers, checked against the cluster."""
         order = self.server_order
         if order is not None and sorted(order) != list(range(cluster.n_servers)):
-            raise ModelError(
-                f"server_order must list the servers 0..{cluster.n_servers - 1} once; got {order}"
+            raise ModelError.of(
+                "server_order", f"must list the servers 0..{cluster.n_servers - 1} once; got {order}"
             )
         return order

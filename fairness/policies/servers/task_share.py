@@ -94,7 +94,7 @@ class TSF(LeximinPolicy):
 
     def __post_init__(self) -> None:
         if self.weighting not in WEIGHTINGS:
-            raise ModelError(f"weighting must be one of {WEIGHTINGS}; got {self.weighting!r}")
+            raise ModelError.of("weighting", f"must be one of {WEIGHTINGS}; got {self.weighting!r}")
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -172,9 +172,10 @@ class DRFH(LeximinPolicy):
 
 def _pooled(cluster: Cluster, policy: str) -> FloatArray:
     if cluster.given_gamma is not None:
-        raise ModelError(
-            f"gamma is given, so a class has no share of the pooled capacities that {policy} could level; "
-            "use TSF or PSDSF, or drop gamma"
+        raise ModelError.of(
+            "gamma",
+            f"is given, so a class has no share of the pooled capacities that {policy} could level; "
+            "use TSF or PSDSF, or drop gamma",
         )
     # Khamse-Ashari et al., eq. (5): the smallest quotient belongs to the dominant resource.
     quotient = np.full(cluster.demands.shape, np.inf)

@@ -158,7 +158,9 @@ class Grow(Change):
     def __post_init__(self) -> None:
         set_fields(self, amounts=entries("amounts", self.amounts))
         if self.server is not None and not is_index(self.server):
-            raise ModelError(f"server must be the index of a server, or None on a pool; got {self.server!r}")
+            raise ModelError.of(
+                "server", f"must be the index of a server, or None on a pool; got {self.server!r}"
+            )
 
     def apply(self, model: Model) -> Model:
         """Model with the larger capacities."""
@@ -209,11 +211,11 @@ class Grow(Change):
     def validate(self, model: Model) -> None:
         """Refuse other resources, and a server that is not there."""
         if len(self.amounts) != model.n_resources:
-            raise ModelError(f"amounts must have {model.n_resources} entries; got {len(self.amounts)}")
+            raise ModelError.of("amounts", f"must have {model.n_resources} entries; got {len(self.amounts)}")
         if isinstance(model, Problem) != (self.server is None):
-            raise ModelError("server must be None on a pool and an index on a cluster")
+            raise ModelError.of("server", "must be None on a pool and an index on a cluster")
         if isinstance(model, Cluster) and (self.server or 0) >= model.n_servers:
-            raise ModelError(f"server must be below {model.n_servers}; got {self.server}")
+            raise ModelError.of("server", f"must be below {model.n_servers}; got {self.server}")
 
 
 @dataclass(frozen=True)
@@ -243,7 +245,7 @@ class Units(Change):
         for name in ("resources", "tasks"):
             set_fields(self, **{name: entries(name, getattr(self, name))})
             if not all(v > 0 for v in getattr(self, name)):
-                raise ModelError(f"{name} must be factors > 0; got {row_text(getattr(self, name))}")
+                raise ModelError.of(name, f"must be factors > 0; got {row_text(getattr(self, name))}")
 
     def apply(self, model: Model) -> Model:
         """The same model in the other units."""
@@ -305,4 +307,4 @@ class Units(Change):
         """Refuse another number of resources or of classes."""
         for name, size in (("resources", model.n_resources), ("tasks", model.n_classes)):
             if len(getattr(self, name)) != size:
-                raise ModelError(f"{name} must have {size} factors; got {len(getattr(self, name))}")
+                raise ModelError.of(name, f"must have {size} factors; got {len(getattr(self, name))}")

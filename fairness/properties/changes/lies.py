@@ -77,12 +77,16 @@ class Lie(Change):
         super().validate(model)
         for row in self.demands or ():
             if len(row) != model.n_resources:
-                raise ModelError(f"demands must have {model.n_resources} entries per liar; got {len(row)}")
+                raise ModelError.of(
+                    "demands", f"must have {model.n_resources} entries per liar; got {len(row)}"
+                )
         if self.eligible is not None and not isinstance(model, Cluster):
-            raise ModelError("eligible must be None on a pool: it has no servers to choose from")
+            raise ModelError.of("eligible", "must be None on a pool: it has no servers to choose from")
         for allowed in self.eligible or ():
             if isinstance(model, Cluster) and len(allowed) != model.n_servers:
-                raise ModelError(f"eligible must have {model.n_servers} entries per liar; got {len(allowed)}")
+                raise ModelError.of(
+                    "eligible", f"must have {model.n_servers} entries per liar; got {len(allowed)}"
+                )
 
     def apply(self, model: Model) -> Model:
         """Model with the claims in place of the truth."""
@@ -173,7 +177,7 @@ def _rows(name: str, rows: Any, liars: int) -> tuple[Any, ...] | None:
         return None
     rows = tuple(rows) if isinstance(rows, Iterable) and not isinstance(rows, str) else (rows,)
     if len(rows) != liars or not all(isinstance(row, Iterable) for row in rows):
-        raise ModelError(f"{name} must have one row per liar, {liars}; got {rows!r}")
+        raise ModelError.of(name, f"must have one row per liar, {liars}; got {rows!r}")
     return rows
 
 

@@ -47,7 +47,7 @@ def distinct_users(users: Iterable[int]) -> tuple[int, ...]:
     result = tuple(users) if isinstance(users, Iterable) else ()
     whole = all(is_index(n) for n in result)
     if not result or not whole or len(set(result)) < len(result):
-        raise ModelError(f"users must be distinct indices of classes, at least one; got {users!r}")
+        raise ModelError.of("users", f"must be distinct indices of classes, at least one; got {users!r}")
     return tuple(int(n) for n in result)
 
 
@@ -83,10 +83,10 @@ def entries(name: str, values: Iterable[Any]) -> Row:
         If it is no row or one of them is not.
     """
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise ModelError(f"{name} must be a row of numbers; got {values!r}")
+        raise ModelError.of(name, f"must be a row of numbers; got {values!r}")
     row = tuple(entry(v) for v in values)
     if not all(0 <= v < math.inf for v in row):
-        raise ModelError(f"{name} must be finite and >= 0; got {row_text(row)}")
+        raise ModelError.of(name, f"must be finite and >= 0; got {row_text(row)}")
     return row
 
 

@@ -29,6 +29,7 @@ import numpy as np
 import pandas as pd
 from tqdm.auto import tqdm
 
+from fairness.arguments.validation import require_workers
 from fairness.display.drawing import given_axes
 from fairness.display.lettering import label
 from fairness.display.notebook import notebook_html
@@ -213,13 +214,10 @@ def audit(
     """
     asked = _named_policies(policies)
     props = _named_properties(properties)
-    if not _is_whole(n_jobs) or n_jobs == 0:
-        raise ModelError(
-            f"n_jobs must be a whole number, not 0: that of processes, or -1 for all cores; got {n_jobs!r}"
-        )
+    n_jobs = require_workers(n_jobs)
     seed = int(rng.integers(2**63)) if isinstance(rng, np.random.Generator) else rng
     if not _is_whole(seed) or seed < 0:
-        raise ModelError(f"rng must be a seed >= 0 or a numpy Generator; got {rng!r}")
+        raise ModelError.of("rng", f"must be a seed >= 0 or a numpy Generator; got {rng!r}")
     settings = {
         "budget": check_budget(budget),
         "seed": int(seed),
@@ -269,7 +267,7 @@ def _is_whole(value: Any) -> bool:
 
 def _named_policies(policies: Any) -> dict[str, Any]:
     if isinstance(policies, str) or callable(policies) or not isinstance(policies, Iterable):
-        raise ModelError(f"policies must be a list of policies, for example [DRF()]; got {policies!r}")
+        raise ModelError.of("policies", f"must be a list of policies, for example [DRF()]; got {policies!r}")
     asked: dict[str, Any] = {}
     for policy in policies:
         name = policy_name(policy)
@@ -279,7 +277,7 @@ def _named_policies(policies: Any) -> dict[str, Any]:
             )
         asked[name] = policy
     if not asked:
-        raise ModelError("policies is empty; give at least one policy")
+        raise ModelError.of("policies", "is empty; give at least one policy")
     return asked
 
 
@@ -287,15 +285,15 @@ def _named_properties(properties: Any) -> dict[str, Property]:
     if isinstance(properties, str | Property):
         properties = [properties]
     if properties is not None and not isinstance(properties, Iterable):
-        raise ModelError(f"properties must list Property objects or names; got {properties!r}")
+        raise ModelError.of("properties", f"must list Property objects or names; got {properties!r}")
     props: dict[str, Property] = {}
     for one in PROPERTIES if properties is None else properties:
         prop = property_named(one) if isinstance(one, str) else one
         if not isinstance(prop, Property):
-            raise ModelError(f"properties must list Property objects or names; got {one!r}")
+            raise ModelError.of("properties", f"must list Property objects or names; got {one!r}")
         props[prop.name] = prop
     if not props:
-        raise ModelError("properties is empty; give at least one, or None for all")
+        raise ModelError.of("properties", "is empty; give at least one, or None for all")
     return props
 
 

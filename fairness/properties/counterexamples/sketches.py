@@ -126,7 +126,7 @@ class Sketch:
 def check_domain(domain: str) -> str:
     """Return the domain, or refuse it."""
     if domain not in DOMAINS:
-        raise ModelError(f"domain must be one of {', '.join(map(repr, DOMAINS))}; got {domain!r}")
+        raise ModelError.of("domain", f"must be one of {', '.join(map(repr, DOMAINS))}; got {domain!r}")
     return domain
 
 

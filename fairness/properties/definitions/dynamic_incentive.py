@@ -119,11 +119,12 @@ def contribution_finding(problem: Problem, contributions: ArrayLike, allocation:
     given = as_named("contributions", contributions, problem, "job_classes", "resources")
     brought = in_arithmetic_of(reading, "contributions", given)
     if brought.shape != demands.shape:
-        raise ModelError(
-            f"contributions must have shape (n_classes, n_resources) = {demands.shape}; got {brought.shape}"
+        raise ModelError.of(
+            "contributions",
+            f"must have shape (n_classes, n_resources) = {demands.shape}; got {brought.shape}",
         )
     if not (brought >= 0).all():
-        raise ModelError(f"contributions must be >= 0; the least entry is {brought.min()}")
+        raise ModelError.of("contributions", f"must be >= 0; the least entry is {brought.min()}")
     own = quotient(brought, demands, np.inf).min(axis=1)
     own = np.where((demands > 0).any(axis=1), own, 0)
     return _finding(problem, tuple(range(problem.n_classes)), reading.tasks, own, reading.tolerance, "")

@@ -71,8 +71,8 @@ class Change(ABC):
         ModelError
         """
         if self.users and max(self.users) >= model.n_classes:
-            raise ModelError(
-                f"users must be below {model.n_classes}, the number of classes; got {self.users}"
+            raise ModelError.of(
+                "users", f"must be below {model.n_classes}, the number of classes; got {self.users}"
             )
 
     @abstractmethod

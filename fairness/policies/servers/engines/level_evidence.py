@@ -126,9 +126,10 @@ def leximin_certificate(
     x, goals = tasks_at_level_1(cluster, counts, yardsticks)
     held = model_array("placement", placement, cluster, "job_classes", "servers")
     if held.shape != (cluster.n_classes, cluster.n_servers):
-        raise ModelError(
-            f"placement must have shape (n_classes, n_servers) = {(cluster.n_classes, cluster.n_servers)}; "
-            f"got {held.shape}"
+        raise ModelError.of(
+            "placement",
+            f"must have shape (n_classes, n_servers) = {(cluster.n_classes, cluster.n_servers)}; "
+            f"got {held.shape}",
         )
     shapes = ((cluster.n_servers, cluster.n_resources), (cluster.n_classes,))
     for k, record in enumerate(levels):
@@ -270,6 +271,6 @@ def tasks_at_level_1(
     """Validated counts, and the tasks g_n of each class at level 1."""
     x, h = cluster.check_state(counts), model_array("yardsticks", yardsticks, cluster, "job_classes")
     if h.shape != x.shape:
-        raise ModelError(f"yardsticks must have shape (n_classes,) = {x.shape}; got {h.shape}")
+        raise ModelError.of("yardsticks", f"must have shape (n_classes,) = {x.shape}; got {h.shape}")
     require("yardsticks", h, np.isfinite(h) & (h > 0), "finite and > 0", cluster.job_classes)
     return x, x * cluster.weights * h

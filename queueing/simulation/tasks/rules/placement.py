@@ -104,7 +104,7 @@ class BestFit:
     def __post_init__(self) -> None:
         # A text first: a list cannot be looked up among the keys.
         if not isinstance(self.score, str) or self.score not in SCORES:
-            raise ModelError(f"score must be one of {', '.join(SCORES)}; got {self.score!r}")
+            raise ModelError.of("score", f"must be one of {', '.join(SCORES)}; got {self.score!r}")
 
     @property
     def name(self) -> str:
@@ -186,7 +186,7 @@ class OnArrival:
 
     def __post_init__(self) -> None:
         if not isinstance(self.rule, str) or self.rule not in ON_ARRIVAL:
-            raise ModelError(f"rule must be one of {', '.join(ON_ARRIVAL)}; got {self.rule!r}")
+            raise ModelError.of("rule", f"must be one of {', '.join(ON_ARRIVAL)}; got {self.rule!r}")
         if self.choices is not None:
             _check_choices(self.choices)
             if self.rule != "shortest queue":
@@ -207,4 +207,4 @@ class OnArrival:
 
 def _check_choices(choices: object) -> None:
     if not isinstance(choices, numbers.Integral) or isinstance(choices, bool) or choices < 1:
-        raise ModelError(f"choices must be an integer >= 1; got {choices!r}")
+        raise ModelError.of("choices", f"must be an integer >= 1; got {choices!r}")
