@@ -39,6 +39,17 @@ class Interrupted(list):
             raise KeyboardInterrupt
 
 
+class Enough:
+    """A watcher that presses Ctrl-C when so many units of some work are done."""
+
+    def __init__(self, what, done=1):
+        self.stop = (what, done)
+
+    def __call__(self, progress):
+        if (progress.what, progress.done) == self.stop:
+            raise KeyboardInterrupt
+
+
 @pytest.fixture
 def everything(monkeypatch):
     """All work counts as long, none as too long, and every report is passed on."""
@@ -75,10 +86,7 @@ def test_a_simulation_that_is_stopped_gives_its_first_replications(everything):
     few = simulate(system, DRF(), events=20_000, replications=3, rng=1)
 
     def run(stop_after, **options):
-        def watcher(progress):
-            if progress.what == "the simulation" and progress.done == stop_after:
-                raise KeyboardInterrupt
-
+        watcher = Enough("the simulation", stop_after)
         with pytest.raises(KeyboardInterrupt) as stop:
             simulate(system, DRF(), events=20_000, replications=8, rng=1, progress=watcher, **options)
         return stop.value
@@ -171,27 +179,11 @@ def test_a_service_region_that_is_stopped_is_the_region_of_its_points(everything
     with pytest.raises(NotConvergedError) as caught:
         service_region(problem, "bound", 0.2, points=20, time_limit=0)
     assert caught.value.best is None
-
-    def watcher(progress):
-        if progress.what == "the region" and progress.done == 12:
-            raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt) as stop:
-        service_region(problem, "bound", 0.2, points=20, progress=watcher)
+        service_region(problem, "bound", 0.2, points=20, progress=Enough("the region", 12))
     assert len(stop.value.best.points) == 12
     whole = service_region(problem, "bound", 0.2, points=20)
     assert 0.9 * whole.volume < stop.value.best.volume <= whole.volume
-
-
-class Enough(list):
-    """A watcher that presses Ctrl-C when one unit of some work is done."""
-
-    def __init__(self, what):
-        self.what = what
-
-    def __call__(self, progress):
-        if (progress.what, progress.done) == (self.what, 1):
-            raise KeyboardInterrupt
 
 
 def test_studies_that_are_stopped_bring_what_is_done(everything):
