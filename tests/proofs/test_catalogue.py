@@ -137,6 +137,7 @@ def test_the_demand_that_a_table_does_not_give_is_a_parameter():
     assert "0 < c <= 2/15" in STATEMENTS["psdsf-greater-cpu-use"].scope
 
 
+@pytest.mark.long
 def test_a_process_without_the_prover_accepts_all_evidence(verdicts):
     texts = json.dumps([v.to_json() for v in verdicts.values()])
     done = subprocess.run(
