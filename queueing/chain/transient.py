@@ -57,7 +57,7 @@ from fairness.protocol.policy import Policy
 from queueing.chain.solvers.balance import EPSILON
 from queueing.chain.solvers.uniformisation import pass_through, uniformised
 from queueing.model.system import System
-from queueing.states.box import box_name, check_shape, count_states, marginal_laws
+from queueing.states.box import box_name, check_box, check_shape, count_states, marginal_laws
 from queueing.states.precision import check_parts
 from queueing.states.table import Table, tabulate
 
@@ -296,12 +296,7 @@ def _start(
     n, live = system.n_classes, system.arrival_rates > 0
     names = system.problem.job_classes
     given = model_array("start", np.zeros(n) if start is None else start, system.problem, "job_classes")
-    for i, here in enumerate(live):
-        if here and sizes[i] < 2:
-            raise ModelError(
-                f"shape gives 1 state to class {names[i]!r}, which has arrivals: there is no room for a job; "
-                "give it at least 2"
-            )
+    check_box(sizes, system)  # room for a job of every class with arrivals
     if given.shape == (n,):
         wrong = ~((given >= 0) & (given < sizes) & (given == np.floor(given)))
         if wrong.any():
