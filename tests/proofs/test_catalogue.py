@@ -320,7 +320,7 @@ def test_mutants(name, mutant):
         if finding.evidence not in known:  # the others were checked with the whole statement
             verify_finding(step.claim, finding)
         if finding.evidence.get("kind") == "assignment":
-            # Counterexamples are sensible: no negative tasks, demands or shares, where steps are about no others.
+            # Counterexamples are sensible: no negative tasks, demands or shares, where steps are about these.
             values = map(Fraction, finding.evidence["values"].values())
             told = name.startswith(("drf-", "tdrf-", "psdsf-")) and mutant not in MUST_BE_NEGATIVE
             assert min(values) >= 0 or not told
