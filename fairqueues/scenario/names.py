@@ -27,7 +27,9 @@ __all__ = [
     "SCHEDULERS",
     "Named",
     "arrivals_named",
+    "arrivals_spec",
     "law_named",
+    "law_spec",
     "placement_named",
     "policy_named",
     "policy_spec",
@@ -212,17 +214,43 @@ def policy_spec(policy: Any) -> str | dict[str, Any]:
     >>> policy_spec(AlphaFair(2)), policy_spec(TDRF([3, 8]))
     ('alpha:2', {'policy': 'tdrf', 'join_times': [3, 8]})
     """
-    for name, entry in {**POOL_POLICIES, **CLUSTER_POLICIES}.items():
-        if entry.kind is type(policy):
-            given = {key: plain(getattr(policy, key)) for key in entry.parameters}
-            given = {key: value for key, value in given.items() if value != entry.default(key)}
-            words = [given.get(key) for key in entry.parameters[: len(given)]]
+    return _spec(policy, "policy", {**POOL_POLICIES, **CLUSTER_POLICIES})
+
+
+def law_spec(law: Any) -> str | dict[str, Any]:
+    """Name of a law with its parameters but its mean, which :func:`law_named` reads.
+
+    Raises
+    ------
+    ModelError
+        If no name leads to this law.
+
+    Examples
+    --------
+    >>> from queueing import Erlang, Exponential
+    >>> law_spec(Exponential(3.0)), law_spec(Erlang(4))
+    ('exponential', 'erlang:4')
+    """
+    return _spec(law, "law", LAWS)
+
+
+def arrivals_spec(process: Any) -> str | dict[str, Any]:
+    """Name of an arrival process, which :func:`arrivals_named` reads; ModelError as :func:`law_spec`."""
+    from queueing import Renewal
+
+    return law_spec(process.law) if isinstance(process, Renewal) else _spec(process, "law", ARRIVALS)
+
+
+def _spec(thing: Any, key: str, known: Mapping[str, Named]) -> str | dict[str, Any]:
+    for name, entry in known.items():
+        if entry.kind is type(thing):
+            given = {k: plain(getattr(thing, k)) for k in entry.parameters}
+            given = {k: value for k, value in given.items() if value != entry.default(k)}
+            words = [given.get(k) for k in entry.parameters[: len(given)]]
             if all(isinstance(word, str | int | float) for word in words):
                 return ":".join([name, *(str(word).removesuffix(".0") for word in words)])
-            return {"policy": name, **given}
-    raise ModelError(
-        f"no name leads to the policy {policy!r}; a scenario takes {', '.join(POOL_POLICIES)}, ..."
-    )
+            return {key: name, **given}
+    raise ModelError(f"no name leads to the {key} {thing!r}; a scenario takes {', '.join(known)}")
 
 
 def law_named(spec: Any) -> Any:

@@ -6,9 +6,11 @@ Reading builds all models and policies, so that a scenario that could be read ca
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fairness.errors import ModelError
+from fairqueues.scenario import names
 from fairqueues.scenario.building import build_model, build_policies, build_system
 from fairqueues.scenario.checking import check_document
 from fairqueues.scenario.content import Content
@@ -103,6 +105,35 @@ class Scenario(Content):
         2
         """
         return cls.parse(toml(data), name)
+
+    @classmethod
+    def of_system(cls, system: Any, policies: Sequence[Any] = (), name: str = "<system>") -> Scenario:
+        """Scenario of a :class:`queueing.System` and policies, which :meth:`to_toml` writes.
+
+        Raises
+        ------
+        ModelError
+            If a policy, a law or an arrival process has no name in scenarios.
+
+        Examples
+        --------
+        >>> from fairness import DRF, Problem
+        >>> from queueing import Erlang, System
+        >>> system = System(Problem([[1, 4], [3, 1]], [9, 18]), [1, 0.5], sizes=Erlang(2, mean=1.5))
+        >>> again = Scenario.of_system(system, [DRF()]).system
+        >>> again.sizes == system.sizes, (again.loads == system.loads).all()
+        (True, np.True_)
+        """
+        if not isinstance(system.arrivals, tuple):
+            raise ModelError("a scenario has no place for a trace; give the system arrival processes")
+        traffic = {
+            "arrival_rates": system.arrival_rates,
+            "mean_sizes": system.mean_sizes,
+            "sizes": [names.law_spec(law) for law in system.sizes],
+            "arrivals": [names.arrivals_spec(process) for process in system.arrivals],
+        }
+        model = {"cluster" if system.is_cluster else "pool": system.problem.to_dict(), "traffic": traffic}
+        return cls.of({"policies": list(map(names.policy_spec, policies)), **model}, name)
 
     @property
     def swept_model(self) -> SweptModel:

@@ -243,6 +243,8 @@ def _value(value: Any) -> str:
         return f"[{', '.join(_value(v) for v in value)}]"
     if isinstance(value, str):
         return _text(value)
+    if value is None:  # within a list: the limit that a class does not have
+        return "inf"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Fraction):

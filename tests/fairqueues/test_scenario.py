@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
-from fairness import ModelError
+from fairness import DRF, PSDSF, AlphaFair, Cluster, ModelError, Problem
 from fairqueues.scenario import Scenario, ScenarioError, names, schema
 from fairqueues.scenario.toml_text import key_lines, toml
+from queueing import Erlang, Hyperexponential, OnOff, Renewal, System, TruncatedPareto
+from queueing.model.scipy_law import ScipyLaw
 
 POOL = """title = "pool"
 policies = ["drf", "Alpha: 2"]
@@ -99,6 +102,9 @@ def test_every_name_makes_an_object(kind):
         assert made is not None
         if read is names.policy_named:
             assert names.policy_named(names.policy_spec(made)) == made
+        if kind in ("LAWS", "ARRIVALS"):
+            write = names.law_spec if kind == "LAWS" else names.arrivals_spec
+            assert repr(read(write(made))) == repr(made)
 
 
 def test_spellings_and_aliases():
@@ -112,9 +118,35 @@ def test_spellings_and_aliases():
     assert names.arrivals_named({"law": "on-off", "mean_on": 1, "mean_off": 2}).mean_off == 2
 
 
-def test_a_policy_without_a_name():
+def test_what_has_no_name():
     with pytest.raises(ModelError, match="no name leads to the policy"):
         names.policy_spec(lambda problem, counts: counts)
+    with pytest.raises(ModelError, match="no name leads to the law"):
+        names.law_spec(ScipyLaw(stats.gamma(2)))
+
+
+@pytest.mark.parametrize(
+    "system",
+    [
+        System(Problem([[Fraction(1, 3), 4], [3, 0]], [9, 18.5], limits=[np.inf, 2]), [1, 0.1], [2, 0.5]),
+        System(
+            Cluster([[1, 2], [1, 0]], [[9, 12], [12, 0]], eligible=[[True, False], [True, True]]),
+            [1, 0.1],
+            sizes=[Hyperexponential([0.5, 0.5], [1, 3]), TruncatedPareto(1.5, 100, 2.0)],
+            arrivals=[OnOff(10, 90), Renewal(Erlang(2))],
+        ),
+    ],
+)
+def test_a_system_becomes_a_file_and_comes_back(system):
+    policies = [PSDSF("time")] if system.is_cluster else [DRF(), AlphaFair(2)]
+    scenario = Scenario.of_system(system, policies)
+    again = Scenario.parse(scenario.to_toml())
+    assert again.policies == tuple(policies)
+    assert again.model.to_dict() == system.problem.to_dict()
+    assert again.system.arrival_rates.tolist() == system.arrival_rates.tolist()
+    assert again.system.mean_sizes == pytest.approx(system.mean_sizes, rel=1e-15)  # scaled to their means
+    assert again.system.arrivals == system.arrivals
+    assert [law.scv for law in again.system.sizes] == pytest.approx([law.scv for law in system.sizes])
 
 
 @pytest.mark.parametrize(
