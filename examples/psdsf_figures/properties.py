@@ -25,13 +25,13 @@ DISPUTED = {
     "with the weights of the TSF paper, tasks in a pool of one's own",
 }
 
-BUDGET, QUICK = 4000, 150
+BUDGET, SMALL = 4000, 150
 
 
 def property_table(*, full: bool) -> Page:
     """Table I, with four more mechanisms and six more properties."""
     policies = [entry.policy for entry in CLUSTER_CATALOGUE]
-    table = audit(policies, budget=BUDGET if full else QUICK, rng=0, n_jobs=-1)
+    table = audit(policies, budget=BUDGET if full else SMALL, rng=0, n_jobs=-1)
     return property_page(
         "psdsf06_properties",
         "6. Table I, searched",
