@@ -12,6 +12,7 @@ from .fluid.rays import Ray, rays
 from .fluid.trajectory import Trajectory, drift, trajectory
 from .fluid.verdict import FluidVerdict, fluid_verdict
 from .model.arrivals import Arrivals, OnOff, Poisson, Renewal
+from .model.job_trace import JobTrace, read_trace
 from .model.laws import (
     Deterministic,
     Empirical,
@@ -24,8 +25,8 @@ from .model.laws import (
 )
 from .model.phase_type import PhaseType, coxian, fit_phases, phases_of
 from .model.system import System
-from .simulation.counts import Simulation, simulate
-from .simulation.jobs import JobSimulation, JobTrace, read_trace, simulate_jobs
+from .simulation.jobs.results import JobSimulation
+from .simulation.results import Simulation
 from .simulation.tasks import (
     BestFit,
     BMFScheduler,
@@ -42,13 +43,14 @@ from .simulation.tasks import (
     ServerEvidence,
     TabulatedTasks,
     TargetScheduler,
+    Tasks,
     TaskSimulation,
     TaskTrace,
     TaskTypes,
     WorstFit,
-    simulate_tasks,
-    trace,
+    task_trace,
 )
+from .simulation.verb import simulate
 from .states.table import Table, tabulate
 
 __all__ = [
@@ -100,6 +102,7 @@ __all__ = [
     "TaskSimulation",
     "TaskTrace",
     "TaskTypes",
+    "Tasks",
     "Trajectory",
     "Transient",
     "TruncatedPareto",
@@ -117,12 +120,10 @@ __all__ = [
     "rays",
     "read_trace",
     "simulate",
-    "simulate_jobs",
-    "simulate_tasks",
     "stationary",
     "tabulate",
     "tagged_duration",
-    "trace",
+    "task_trace",
     "trajectory",
     "transient",
 ]

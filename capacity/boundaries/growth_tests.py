@@ -32,11 +32,11 @@ from fairness.protocol.policy import Policy
 from queueing.chain.stationary import stationary
 from queueing.chain.stationary_law import Stationary
 from queueing.model.system import System
-from queueing.simulation.counts import simulate
-from queueing.simulation.tasks import simulate_tasks
-from queueing.simulation.tasks.rules.schedulers import Scheduler
+from queueing.simulation.tasks.rules.options import Tasks
+from queueing.simulation.tasks.rules.schedulers import Scheduler, is_scheduler
+from queueing.simulation.verb import simulate
 
-__all__ = ["EVENTS", "GrowthTest", "chain_test", "is_scheduler", "simulation_test"]
+__all__ = ["EVENTS", "GrowthTest", "chain_test", "simulation_test"]
 
 SIDES = {1: 256, 2: 64, 3: 12}
 """Side of the smaller box by the number of classes with arrivals."""
@@ -68,11 +68,6 @@ class GrowthTest:
     says: str
     evidence: str
     entropy: Entropy | None = None
-
-
-def is_scheduler(policy: Any) -> bool:
-    """Whether ``policy`` schedules whole tasks."""
-    return not callable(policy) and hasattr(policy, "rule")
 
 
 def chain_test(system: System, policy: Policy) -> GrowthTest:
@@ -123,15 +118,14 @@ def simulation_test(
     totals = []
     for length in (events, 4 * events):
         options: dict[str, Any] = {"events": length, "replications": replications, "rng": stream}
-        if callable(policy):
-            empty = np.zeros(system.n_classes)
-            values = simulate(system, policy, start=empty, **options).estimates["mean_jobs"].values
+        if is_scheduler(policy):
+            options["tasks"] = Tasks(per_job=tasks_per_job)
         else:
-            try:
-                run = simulate_tasks(system, policy, tasks_per_job=tasks_per_job, **options)
-                values = run.estimates["mean_jobs"].values
-            except UnstableError as error:
-                return GrowthTest("simulation", load, "grows", str(error), entropy)
+            options["start"] = np.zeros(system.n_classes)
+        try:
+            values = simulate(system, policy, **options).estimates["mean_jobs"].values
+        except UnstableError as error:
+            return GrowthTest("simulation", load, "grows", str(error), entropy)
         totals.append(np.nansum(values, axis=1))
     short, long = totals
     difference = float(long.mean() - 2 * short.mean())

@@ -25,15 +25,13 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeVar
 
 import joblib
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
@@ -41,19 +39,15 @@ from fairness.arguments.validation import Entropy, Seed, entropy_of, generator, 
 from fairness.errors import ModelError
 from fairness.machine.workers import attended
 from fairness.model.problem import FloatArray
-from queueing.model.class_results import class_table
-from queueing.model.system import System
 
 __all__ = [
     "PARTS",
     "Estimate",
-    "EstimatedMeans",
     "RunLength",
     "Streams",
     "estimate_ratio",
     "replicate",
     "spawn_streams",
-    "warning_lines",
     "withheld",
 ]
 
@@ -103,42 +97,6 @@ class Estimate:
 def withheld(estimates: Mapping[Any, Estimate]) -> dict[Any, Estimate]:
     """The same estimates with infinite intervals."""
     return {name: replace(estimate, sound=False) for name, estimate in estimates.items()}
-
-
-class EstimatedMeans:
-    """Base of results made of :class:`Estimate`: their values by name, their intervals, one table.
-
-    ``warnings`` says why the intervals are not sound (:mod:`queueing.simulation.soundness`); they are
-    infinite then.
-    """
-
-    system: System
-    estimates: dict[str, Estimate]
-    warnings: tuple[str, ...]
-
-    @property
-    def mean_jobs(self) -> FloatArray:
-        """Mean number of jobs present, (n_classes,)."""
-        return self.estimates["mean_jobs"].value
-
-    @property
-    def mean_durations(self) -> FloatArray:
-        """Mean time between arrival and departure of a job, (n_classes,)."""
-        return self.estimates["mean_durations"].value
-
-    @property
-    def service_rates(self) -> FloatArray:
-        """Mean number of running tasks of a job present, (n_classes,)."""
-        return self.estimates["service_rates"].value
-
-    @cached_property
-    def half_widths(self) -> dict[str, FloatArray]:
-        """Half-widths of the confidence intervals by name of the estimate, each (n_classes,)."""
-        return {name: estimate.half_width for name, estimate in self.estimates.items()}
-
-    def to_dataframe(self) -> pd.DataFrame:
-        """One row per class: each estimate and the half-width of its interval."""
-        return class_table(self.system, **estimate_columns(self.estimates))
 
 
 @dataclass(frozen=True)
@@ -200,12 +158,12 @@ class Streams:
 
     Attributes
     ----------
-    generators : tuple of numpy Generator
+    generators : tuple of numpy Generator, or (None,)
     entropy : int, list of int or str, or None
         As :func:`fairness.arguments.validation.entropy_of`; None where nothing is drawn.
     """
 
-    generators: tuple[np.random.Generator, ...]
+    generators: tuple[Any, ...]
     entropy: Entropy | None
 
 
@@ -261,39 +219,6 @@ def estimate_ratio(top: ArrayLike, bottom: ArrayLike, confidence: float) -> Esti
     residual = _divide(a - value * b, mean)
     error = np.sqrt(np.square(residual).sum(axis=0) / (count - 1) / count)
     return Estimate(value, error, _divide(a, b), confidence)
-
-
-def estimate_columns(estimates: Mapping[str, Estimate]) -> dict[str, FloatArray]:
-    """Columns of a table: each value and the half-width of its interval."""
-    columns = {}
-    for name, estimate in estimates.items():
-        columns[name] = estimate.value
-        columns[f"{name}_half_width"] = estimate.half_width
-    return columns
-
-
-def estimates_lines(estimates: Mapping[str, Estimate], labels: Sequence[str]) -> list[str]:
-    """Text table of estimates: one line per label under a line of headings."""
-    lines = ["  " + " " * 12 + "".join(f"{name.replace('_', ' '):>26}" for name in estimates)]
-    for k, label in enumerate(labels):
-        cells = (f"{_rounded(e.value[k], e.half_width[k]):>26}" for e in estimates.values())
-        lines.append(f"  {label:<12}" + "".join(cells))
-    return lines
-
-
-def _rounded(value: float, half_width: float) -> str:
-    """Value and half-width to the second significant digit of the half-width."""
-    if math.isinf(half_width):
-        return f"{value:.3g} (no interval)"
-    if not (math.isfinite(value) and half_width > 0):
-        return f"{value:.6g}"
-    digits = max(0, 1 - math.floor(math.log10(half_width)))
-    return f"{value:.{digits}f} +- {half_width:.{digits}f}"
-
-
-def warning_lines(warnings: Sequence[str]) -> list[str]:
-    """Lines of a summary that say why there are no intervals."""
-    return [f"  warning: {text}" for text in warnings]
 
 
 def _divide(top: FloatArray, bottom: FloatArray) -> FloatArray:

@@ -206,8 +206,24 @@ class Measured:
     start: FloatArray
     time: float
     warmup: float
-    length: str
+    length: str = "more events"
     batches: bool = False
+
+    @classmethod
+    def of_runs(cls, parts: FloatArray, mean_jobs: FloatArray, start: FloatArray) -> Measured:
+        """From time integrals of jobs and time, (replications, 2 + parts, n_classes + 1).
+
+        The first two parts are the halves of the warm-up.
+        """
+        warm = parts[:, 1].sum(axis=0)
+        return cls(
+            parts[:, 2:, :-1] / parts[:, 2:, -1:],
+            mean_jobs,
+            warm[:-1] / warm[-1] if warm[-1] > 0 else np.full(len(mean_jobs), np.nan),
+            start,
+            float(parts[:, 2:, -1].sum(axis=1).mean()),
+            float(parts[:, :2, -1].sum(axis=1).mean()),
+        )
 
 
 def run_warnings(memory: Memory, run: Measured) -> tuple[str, ...]:

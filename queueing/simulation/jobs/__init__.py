@@ -1,10 +1,5 @@
-"""Job-level simulation with remaining work: general arrivals and sizes, durations and slowdowns, traces.
+"""Job by job, with remaining work: general arrivals and sizes, durations and slowdowns, recorded jobs.
 
-``simulation`` holds the driver and its result, ``traces`` recorded jobs; ``arguments``, ``runs``, ``events``
-and ``statistics`` are the machine behind them.
+``sampling`` measures and estimates, ``results`` is what it returns; ``arguments``, ``runs``, ``events`` and
+``statistics`` are the machine behind them.
 """
-
-from queueing.model.job_trace import JobTrace, read_trace
-from queueing.simulation.jobs.simulation import JobSimulation, simulate_jobs
-
-__all__ = ["JobSimulation", "JobTrace", "read_trace", "simulate_jobs"]

@@ -16,7 +16,7 @@ from queueing.model.laws import Law
 from queueing.model.system import System, same_problem
 from queueing.simulation.jobs.runs import Phase
 
-__all__ = ["check_length", "check_levels", "check_tails", "run_phases", "scaled_laws", "traced_system"]
+__all__ = ["check_length", "check_levels", "check_tails", "run_phases"]
 
 DEFAULT_JOBS = 100_000
 """Arrivals per replication unless ``jobs`` or ``horizon`` is given."""
@@ -76,52 +76,6 @@ def run_phases(
     half = int(edges[0]) // 2
     halves = [Phase(half), Phase(int(edges[0]) - half)]
     return halves, [Phase(int(b - a)) for a, b in pairwise(edges)]
-
-
-def traced_system(system: System, trace: JobTrace, sizes: Any, arrivals: Any, start: Any) -> System:
-    """System of a trace, which leaves no other choice of jobs."""
-    if sizes is not None or arrivals is not None:
-        raise ModelError("a trace brings its own sizes and arrivals; leave out sizes and arrivals")
-    if start is not None:
-        raise ModelError("a trace starts empty, with its first job; leave out start")
-    if not same_problem(trace.problem, system.problem):
-        raise ModelError("trace was read for another problem than that of the system")
-    return System.from_trace(trace)
-
-
-def scaled_laws(
-    system: System, sizes: Law | Sequence[Law] | None, arrivals: Arrivals | Sequence[Arrivals] | None
-) -> tuple[tuple[Law, ...], tuple[Law | None, ...]]:
-    """Laws of sizes and of times between arrivals, those of the system unless given; it must be stable."""
-    if not system.arrival_rates.any():
-        raise ModelError("arrival_rates are all 0: there is nothing to simulate; set one above 0")
-    system.require_stable()
-    shapes = system.sizes if sizes is None else _per_class("sizes", sizes, Law, "Exponential()", system)
-    processes = (
-        system.processes
-        if arrivals is None
-        else _per_class("arrivals", arrivals, Arrivals, "Poisson()", system)
-    )
-    size_laws = tuple(law.with_mean(float(m)) for law, m in zip(shapes, system.mean_sizes, strict=True))
-    gaps = tuple(
-        process.interarrival(float(rate)) if rate > 0 else None
-        for process, rate in zip(processes, system.arrival_rates, strict=True)
-    )
-    return size_laws, gaps
-
-
-def _per_class(name: str, given: Any, kind: type[Any], example: str, system: System) -> tuple[Any, ...]:
-    """One object per class."""
-    if isinstance(given, kind):
-        return (given,) * system.n_classes
-    many: tuple[Any, ...] = tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else ()
-    wrong = [one for one in many if not isinstance(one, kind)]
-    if wrong or len(many) != system.n_classes:
-        raise ModelError(
-            f"{name} must be of type {kind.__name__}, such as {example}, or one for each of the "
-            f"{system.n_classes} job classes; got {wrong[0] if wrong else given!r}"
-        )
-    return many
 
 
 def check_tails(system: System, sizes: Sequence[Law], gaps: Sequence[Law | None], jobs: float) -> None:

@@ -1,10 +1,12 @@
 """Task-level simulation on whole units: jobs of many tasks, served task by task by a scheduler.
 
-``simulation`` holds the drivers, ``results`` what they return, ``rules`` the schedulers, placement rules,
-task types and laws of tasks, ``engine`` the machine behind them.
+``sampling`` measures and estimates, ``results`` is what it returns, ``record`` one run with every event;
+``rules`` are the schedulers, placement rules, task types and laws of tasks, ``engine`` the machine behind all.
 """
 
-from queueing.simulation.tasks.results import ServerEvidence, TaskSimulation, TaskTrace
+from queueing.simulation.tasks.record import TaskTrace, task_trace
+from queueing.simulation.tasks.results import ServerEvidence, TaskSimulation
+from queueing.simulation.tasks.rules.options import Tasks
 from queueing.simulation.tasks.rules.placement import (
     BestFit,
     FirstFit,
@@ -24,7 +26,6 @@ from queueing.simulation.tasks.rules.schedulers import (
 )
 from queueing.simulation.tasks.rules.task_types import TaskTypes
 from queueing.simulation.tasks.rules.workload import FixedTasks, GeometricTasks, TabulatedTasks
-from queueing.simulation.tasks.simulation import simulate_tasks, trace
 
 __all__ = [
     "BMFScheduler",
@@ -47,6 +48,6 @@ __all__ = [
     "TaskTrace",
     "TaskTypes",
     "WorstFit",
-    "simulate_tasks",
-    "trace",
+    "Tasks",
+    "task_trace",
 ]

@@ -19,10 +19,7 @@ References
 
 from __future__ import annotations
 
-import numbers
-
 import numpy as np
-from numpy.typing import ArrayLike
 
 from fairness.errors import ModelError
 from fairness.machine.kernels import IntArray
@@ -31,7 +28,8 @@ from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from queueing.model.system import System
 from queueing.simulation.tasks.engine.state import Model
-from queueing.simulation.tasks.rules.placement import BestFit, Placement, PlacementRule
+from queueing.simulation.tasks.rules.options import Tasks
+from queueing.simulation.tasks.rules.placement import BestFit, PlacementRule
 from queueing.simulation.tasks.rules.schedulers import (
     STATIC,
     TARGET,
@@ -40,10 +38,11 @@ from queueing.simulation.tasks.rules.schedulers import (
     Rule,
     Scheduler,
     TargetScheduler,
+    is_scheduler,
     make_rule,
 )
 from queueing.simulation.tasks.rules.task_types import START, TaskTypes
-from queueing.simulation.tasks.rules.workload import TaskLaw, TaskNumbers, possibly_none, task_law
+from queueing.simulation.tasks.rules.workload import TaskNumbers, possibly_none
 from queueing.states.box import MOST
 from queueing.states.growing_table import GrowingTable
 
@@ -51,8 +50,6 @@ __all__ = ["TaskRuns"]
 
 SERVER_SCHEDULERS = (DRFScheduler, FIFOScheduler, TargetScheduler)
 """Those that make sense on servers and for jobs of several types."""
-
-TASK_TIMES = ("exponential", "deterministic")
 
 ROUNDING = 1e-12
 """A task fits if usage exceeds capacity by no more than this part: sums of demands like 0.1 are not exact."""
@@ -77,18 +74,14 @@ class TaskRuns:
         self,
         system: System,
         scheduler: Scheduler,
-        tasks_per_job: TaskLaw | ArrayLike,
-        task_times: str,
-        max_jobs: int,
-        placement: Placement | None,
-        task_types: TaskTypes | None,
+        tasks: Tasks,
     ) -> None:
-        _check(system, scheduler, task_times, max_jobs, placement, task_types)
-        problem = system.problem
-        self.system, self.scheduler, self.max_jobs = system, scheduler, int(max_jobs)
-        self.by_level = placement is None and task_types is None and not system.is_cluster
-        self.exponential = task_times == "exponential"
-        self.placement = BestFit() if placement is None else placement
+        self.by_level = tasks.placement is None and tasks.types is None and not system.is_cluster
+        _check(system, scheduler, tasks, self.by_level)
+        problem, task_types = system.problem, tasks.types
+        self.system, self.scheduler, self.max_jobs = system, scheduler, int(tasks.max_jobs)
+        self.exponential = tasks.times == "exponential"
+        self.placement = BestFit() if tasks.placement is None else tasks.placement
         self.place: PlacementRule = self.placement.placement_rule()
         jobs = (TaskTypes([]) if task_types is None else task_types).rows(system)
         self.start = START.index("listed" if task_types is None else task_types.start)
@@ -97,7 +90,7 @@ class TaskRuns:
         sizes = np.array([len(types) for types in jobs])
         self.first_type = _edges(sizes)
         self._servers()
-        law = task_law(tasks_per_job)
+        law = tasks.per_job
         self.law = _of_types(law.numbers(system.n_classes), self.rows)
         empty = possibly_none(self.law)
         for i, types in enumerate(jobs):
@@ -225,42 +218,27 @@ def _edges(sizes: IntArray) -> IntArray:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def _check(
-    system: System,
-    scheduler: Scheduler,
-    task_times: str,
-    max_jobs: int,
-    placement: Placement | None,
-    task_types: TaskTypes | None,
-) -> None:
-    """Refuse arguments of a run that make no sense for any system."""
-    made = not isinstance(scheduler, type)  # DRFScheduler without its brackets is no scheduler
-    if not (made and hasattr(scheduler, "rule") and hasattr(scheduler, "policy")):
+def _check(system: System, scheduler: Scheduler, tasks: Tasks, by_level: bool) -> None:
+    """Refuse what makes no sense for any system, or not for servers and task types."""
+    if not is_scheduler(scheduler):
         raise ModelError(
             f"scheduler must be a task-level scheduler such as DRFScheduler(); got {scheduler!r}; "
             "follow a fluid policy with TargetScheduler(policy)"
         )
-    if task_times not in TASK_TIMES:
-        raise ModelError(f"task_times must be one of {', '.join(TASK_TIMES)}; got {task_times!r}")
-    if not isinstance(max_jobs, numbers.Integral) or max_jobs < 1:
-        raise ModelError(f"max_jobs must be an integer >= 1; got {max_jobs!r}")
+    if not isinstance(tasks, Tasks):
+        raise ModelError(f"tasks must be Tasks, such as Tasks(per_job=5); got {tasks!r}")
+    system.require_exponential("the simulation of whole tasks, which have laws of their own (Tasks),", None)
     if not system.arrival_rates.any():
         raise ModelError("arrival_rates are all 0: there is nothing to simulate; set one above 0")
-    if not isinstance(task_types, TaskTypes | None):
-        raise ModelError(
-            f"task_types must be TaskTypes such as TaskTypes([['map', 'reduce']]); got {task_types!r}"
-        )
-    if isinstance(placement, type) or not (placement is None or hasattr(placement, "placement_rule")):
-        raise ModelError(f"placement must be a rule such as BestFit(); got {placement!r}")
-    if placement is None and task_types is None and not system.is_cluster:
+    if by_level:
         return
     if not isinstance(scheduler, SERVER_SCHEDULERS):
         raise ModelError(
             f"scheduler {scheduler!r} is not defined for servers and task types; take DRFScheduler, "
             "FIFOScheduler or, for jobs of one type, TargetScheduler"
         )
-    mixed = task_types is not None and max(map(len, task_types.jobs), default=1) > 1
-    bound = placement is not None and placement.placement_rule().bound
+    mixed = tasks.types is not None and max(map(len, tasks.types.jobs), default=1) > 1
+    bound = tasks.placement is not None and tasks.placement.placement_rule().bound
     if isinstance(scheduler, TargetScheduler) and (mixed or bound):
         raise ModelError(
             f"{scheduler.name} sets a target of tasks per class over all servers, which says nothing about "

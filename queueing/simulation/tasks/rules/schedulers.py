@@ -59,6 +59,7 @@ __all__ = [
     "PFScheduler",
     "Scheduler",
     "TargetScheduler",
+    "is_scheduler",
     "make_rule",
 ]
 
@@ -111,6 +112,12 @@ class Scheduler(Protocol):
     def rule(self, problem: Problem, group_class: IntArray, group_level: IntArray) -> Rule:
         """The scheduler's order on the groups (class, number of running tasks)."""
         ...
+
+
+def is_scheduler(policy: object) -> bool:
+    """Whether ``policy`` schedules whole tasks; DRFScheduler without its brackets is no scheduler."""
+    made = not isinstance(policy, type) and not callable(policy)
+    return made and hasattr(policy, "rule") and hasattr(policy, "policy")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,224 @@
+r"""Job-level simulation with remaining work: any law of arrivals and sizes, durations job by job.
+
+Each job of class :math:`i` brings work :math:`S` (its size, in task-time) and is served at rate
+:math:`\varphi_i(x)/x_i` tasks while :math:`x` jobs are present: the tasks of a class are shared equally
+(:mod:`queueing.simulation.jobs.events`). With the duration :math:`T` of a job, from arrival to departure,
+measured are per class
+
+* ``mean_durations`` E[T], ``mean_slowdowns`` E[T/T'], quantiles of both, over the jobs that *arrive* in the
+  measured part of the run; it goes on until all of them have left. The *slowdown* is the duration over the
+  time :math:`T' = S/m_i` that the job would take with everything to itself, when it runs the most tasks
+  :math:`m_i` that its limit and the capacities allow: 1 at least, whatever the policy;
+* ``mean_jobs`` E[x_i], by the time integral over the measured part;
+* ``service_rates`` E[S]/E[T], the mean number of tasks of an active job;
+* ``little``: time integral of :math:`x_i` over the sum of the durations. The two differ by the jobs present
+  when the measured part begins and ends only, so Little's law says that the ratio is 1.
+
+Under processor sharing on one resource, and under balanced fairness in general, the means depend on the
+laws of the sizes through their means only (*insensitivity* [1]_); under other policies they need not.
+
+Intervals are Student's over independent replications, or over batches, consecutive parts of one long run
+with equal numbers of jobs (or lengths), whose means are treated as independent [2]_: make them long.
+
+References
+----------
+.. [1] T. Bonald and A. Proutière, "Insensitive bandwidth sharing in data networks", Queueing Systems 44,
+   2003. DOI 10.1023/A:1024094807532.
+.. [2] S. Asmussen and P. W. Glynn, "Stochastic Simulation: Algorithms and Analysis", Springer, 2007,
+   section IV.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from fairness.arguments.validation import Entropy
+from fairness.errors import ModelError
+from fairness.machine.memory import require_memory
+from fairness.model.problem import FloatArray
+from fairness.protocol.cluster_policy import ClusterPolicy
+from fairness.protocol.policy import Policy, policy_name
+from queueing.model.job_trace import JobTrace
+from queueing.model.system import System
+from queueing.simulation.jobs.arguments import check_length, check_levels, check_tails, run_phases
+from queueing.simulation.jobs.results import JobSimulation
+from queueing.simulation.jobs.runs import DrawnJobs, JobSource, Outcome, TracedJobs, run, work_left
+from queueing.simulation.jobs.statistics import (
+    JOBS,
+    SLOWDOWN,
+    estimates,
+    phase_parts,
+    phase_quantiles,
+    phase_totals,
+    quantile_estimates,
+)
+from queueing.simulation.replications import RunLength, withheld
+from queueing.simulation.sampling import Level
+from queueing.simulation.soundness import Measured, Memory, run_warnings
+from queueing.simulation.starts import check_start, given_start, stationary_start
+from queueing.states.growing_table import GrowingTable
+from queueing.states.table import Table
+
+__all__ = ["JobLevel"]
+
+
+class Sample(NamedTuple):
+    """What is kept of a replication, or of all batches of one run."""
+
+    totals: FloatArray  # (n_phases, n_classes, 6)
+    ranked: FloatArray  # (n_phases, 2, n_levels, n_classes)
+    parts: FloatArray  # (n_phases, parts, n_classes)
+    outcome: Outcome
+
+
+class JobLevel(Level[Sample]):
+    """The jobs of a system, drawn from its laws or recorded, under a policy."""
+
+    def __init__(
+        self,
+        system: System,
+        policy: Policy | ClusterPolicy,
+        length: RunLength,
+        jobs: int | None,
+        horizon: float | None,
+        batches: bool,
+        quantiles: Sequence[float],
+        table: Table | None,
+        start: ArrayLike | None,
+        record: bool,
+    ) -> None:
+        self.name = policy_name(policy)
+        self.system, self.length, self.record = system, length, record
+        trace = self.trace = system.arrivals if isinstance(system.arrivals, JobTrace) else None
+        self.drawn, self.one_run = trace is None, batches or trace is not None
+        self.levels = check_levels(quantiles)
+        count, end = check_length(jobs, horizon, trace)
+        self.longer = "more jobs" if end is None else "a longer horizon"
+        replications, warmup = length.replications, length.warmup
+        self.warmup, self.phases = run_phases(count, end, warmup, replications if self.one_run else 1)
+        if not system.arrival_rates.any():
+            raise ModelError("arrival_rates are all 0: there is nothing to simulate; set one above 0")
+        if trace is not None:
+            if start is not None:
+                raise ModelError("a trace starts empty, with its first job; leave out start")
+            self.start = given_start(np.zeros(system.n_classes, dtype=np.int64))
+            self.memory = Memory.of(system, *trace.variation)
+        else:
+            fixed = None if start is None else given_start(check_start(system, start))
+            system.require_stable()
+            rates = zip(system.processes, system.arrival_rates, strict=True)
+            self.gaps = tuple(one.interarrival(float(rate)) if rate > 0 else None for one, rate in rates)
+            arrivals = float(count) if count is not None else float(end or 0) * system.arrival_rates.sum()
+            # A sequential run may stop after those it starts with.
+            measured = (1 - warmup) * arrivals * (1 if self.one_run else replications)
+            check_tails(system, system.sizes, self.gaps, measured)
+            self.start = fixed or stationary_start(system)
+            laws = (system.sizes, self.gaps)
+            variation = (np.array([1.0 if law is None else law.scv for law in one]) for one in laws)
+            self.memory = Memory.of(system, *variation)
+        if count is not None:
+            require_memory(
+                32.0 * count * (1 - warmup) * (replications if record else 1),
+                f"measuring {count:,} jobs per replication",
+                "give fewer jobs and more replications",
+            )
+        self.table = GrowingTable(system, policy, table)
+
+    def sample(self, generator: np.random.Generator) -> Sample:
+        """One replication, or all batches of one run."""
+        source: JobSource
+        present: tuple[FloatArray, ...] = ()
+        if self.trace is not None:
+            source = TracedJobs(self.trace)
+        else:
+            sizes = self.system.sizes
+            source = DrawnJobs(self.gaps, sizes, generator)
+            # Spawned last: the jobs that arrive are the same from wherever the run begins.
+            early = generator.spawn(1)[0]
+            present = work_left(self.start.draw(early), sizes, early)
+        outcome = run(source, self.table, self.warmup, self.phases, present)
+        totals, parts = phase_totals(outcome), phase_parts(outcome)
+        ranked = phase_quantiles(outcome, self.levels)
+        kept = outcome if self.record else replace(outcome, log=outcome.log[:0].copy())
+        return Sample(totals, ranked, parts, kept)
+
+    def result(self, samples: Sequence[Sample], entropy: Entropy | None) -> JobSimulation:
+        """What finished replications estimate."""
+        system, confidence = self.system, self.length.confidence
+        totals = np.concatenate([s.totals for s in samples])
+        ranked = np.concatenate([s.ranked for s in samples])
+        outcomes = [s.outcome for s in samples]
+        _check_jobs(system, totals[:, :, JOBS])
+        alone = system.most_tasks
+        totals[:, :, SLOWDOWN] *= alone
+        ranked[:, 1] *= alone
+        by_name, little = estimates(totals, confidence)
+        by_level = [quantile_estimates(ranked[:, k], self.levels, confidence) for k in range(2)]
+        warm_time = sum(outcome.warm_time for outcome in outcomes)
+        area: FloatArray = np.sum([outcome.warm_area for outcome in outcomes], axis=0)
+        fewest = min(s.parts.shape[1] for s in samples)
+        measured = Measured(
+            np.concatenate([s.parts[:, :fewest] for s in samples]),
+            by_name["mean_jobs"].value,
+            area / warm_time if warm_time > 0 else np.full(system.n_classes, np.nan),
+            self.start.mean_jobs,
+            float(np.mean([outcome.time for outcome in outcomes])),
+            float(np.mean([outcome.warmup for outcome in outcomes])),
+            self.longer,
+            self.one_run,
+        )
+        warnings = run_warnings(self.memory, measured)
+        if warnings:
+            by_name, little = withheld(by_name), replace(little, sound=False)
+            by_level = [withheld(estimates) for estimates in by_level]
+        return JobSimulation(
+            system,
+            self.name,
+            "jobs",
+            by_name,
+            confidence,
+            len(totals),
+            sum(outcome.events for outcome in outcomes),
+            float(sum(outcome.time.sum() for outcome in outcomes)),
+            entropy,
+            tuple(int(k) for k in np.max([outcome.grid for outcome in outcomes], axis=0)),
+            warnings,
+            by_level[0],
+            by_level[1],
+            little,
+            alone,
+            totals[:, :, JOBS].sum(axis=0).astype(np.int64),
+            self._recorded(outcomes) if self.record else None,
+        )
+
+    def _recorded(self, outcomes: Sequence[Outcome]) -> pd.DataFrame:
+        """The measured jobs in the order of arrival, sample by sample."""
+        names = np.array(self.system.problem.job_classes, dtype=object)
+        phases = [np.repeat(np.arange(len(o.time)), np.diff(o.edges)) for o in outcomes]
+        before = np.cumsum([0] + [len(o.time) for o in outcomes[:-1]])
+        log = np.concatenate([outcome.log for outcome in outcomes])
+        since = 0.0 if self.trace is None else float(self.trace.arrival_times[0])
+        return pd.DataFrame(
+            {
+                "sample": np.concatenate([phase + k for phase, k in zip(phases, before, strict=True)]),
+                "job_class": names[log[:, 0].astype(np.int64)],
+                "arrival_time": log[:, 1] + since,
+                "size": log[:, 2],
+                "duration": log[:, 3] - log[:, 1],
+            }
+        )
+
+
+def _check_jobs(system: System, jobs: FloatArray) -> None:
+    """Refuse samples, (n_samples, n_classes), that lack jobs of a class."""
+    for i in np.flatnonzero((system.arrival_rates > 0) & (jobs == 0).any(axis=0)):
+        raise ModelError(
+            f"no job of class {system.problem.job_classes[i]!r} arrived in {(jobs[:, i] == 0).sum()} of the "
+            f"{len(jobs)} replications or batches; give more jobs or a longer horizon"
+        )

@@ -1,0 +1,168 @@
+"""What simulations of every level give back: estimates with intervals, and the effort behind them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from fairness.arguments.validation import Entropy
+from fairness.errors import ModelError
+from fairness.model.problem import FloatArray
+from queueing.model.class_results import ClassResult, class_table
+from queueing.model.system import System
+from queueing.simulation.replications import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Simulation", "estimates_lines"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Simulation(ClassResult):
+    """Estimates from a simulation; made by :func:`simulate`. Those of counts have nothing to add.
+
+    Attributes
+    ----------
+    system : System
+    policy : str
+        Name of the policy or scheduler.
+    level : {"counts", "jobs", "tasks"}
+        What was simulated.
+    estimates : dict of str to Estimate
+        "mean_jobs", "mean_durations" and "service_rates", each of shape (n_classes,) with half-widths and
+        the values of the replications; NaN for classes without arrivals. Jobs add "mean_slowdowns". Of jobs
+        with several task types, jobs and durations are those of the whole job, the same for each type;
+        service rates are running tasks of the type.
+    confidence : float
+        Level of the intervals.
+    replications : int
+        Independent replications, or batches of one run, behind the intervals.
+    events : int
+        Events measured, all replications together, warm-up left out.
+    time : float
+        Time simulated in these events (of counts: expected holding times).
+    entropy : int, list of int or str, or None
+        The seed: ``rng=entropy`` repeats the run; "a generator" where no seed does, None for a trace.
+    table_shape : tuple of int or None
+        Grid of job counts that the runs needed in the end; None for whole tasks.
+    warnings : tuple of str
+        Why the run is too short for intervals (:mod:`queueing.simulation.soundness`): half-widths are
+        infinite then.
+    """
+
+    system: System
+    policy: str
+    level: str
+    estimates: dict[str, Estimate]
+    confidence: float
+    replications: int
+    events: int
+    time: float
+    entropy: Entropy | None
+    table_shape: tuple[int, ...] | None
+    warnings: tuple[str, ...]
+
+    @property
+    def mean_jobs(self) -> FloatArray:
+        """Mean number of jobs present, (n_classes,)."""
+        return self.estimates["mean_jobs"].value
+
+    @property
+    def mean_durations(self) -> FloatArray:
+        """Mean time between arrival and departure of a job, (n_classes,)."""
+        return self.estimates["mean_durations"].value
+
+    @property
+    def service_rates(self) -> FloatArray:
+        """Mean number of running tasks of a job present, (n_classes,)."""
+        return self.estimates["service_rates"].value
+
+    @cached_property
+    def half_widths(self) -> dict[str, FloatArray]:
+        """Half-widths of the confidence intervals by name of the estimate, each (n_classes,)."""
+        return {name: estimate.half_width for name, estimate in self.estimates.items()}
+
+    @property
+    def utilization(self) -> FloatArray:
+        """Part of each resource in use by the mean running tasks, (n_resources,); 0 without capacity.
+
+        Raises
+        ------
+        ModelError
+            On a cluster with given gamma, where what a task holds depends on its server.
+        """
+        problem = self.system.problem
+        if self.system.is_cluster and problem.given_gamma is not None:
+            raise ModelError(
+                "gamma is given, so what a task holds depends on its server; simulate whole tasks, with a "
+                "scheduler such as DRFScheduler(), whose result measures the servers"
+            )
+        capacities = problem.total_capacities if self.system.is_cluster else problem.capacities
+        used = np.nan_to_num(self.service_rates * self.mean_jobs) @ problem.demands
+        return np.divide(used, capacities, out=np.zeros_like(used), where=capacities > 0)
+
+    @property
+    def precision(self) -> float:
+        """Largest relative half-width of a mean duration."""
+        durations = self.estimates["mean_durations"]
+        return float(np.nanmax(durations.half_width / durations.value))
+
+    def columns(self) -> dict[str, Estimate]:
+        """All estimates per class, by the names of their columns."""
+        return self.estimates
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per class: each estimate, and the half-width of its interval."""
+        columns = {}
+        for name, estimate in self.columns().items():
+            columns[name] = estimate.value
+            columns[f"{name}_half_width"] = estimate.half_width
+        return class_table(self.system, **columns)
+
+    def summary(self) -> str:
+        """Estimates with their intervals, what the level adds, and the effort behind them."""
+        lines = [
+            f"{self.policy}, {self._effort()} in {self.time:.4g} units of time, "
+            f"{self.confidence:.0%} intervals",
+            *estimates_lines(self.estimates, self.system.problem.job_classes),
+            *self._evidence(),
+            *(f"  warning: {text}" for text in self.warnings),
+        ]
+        return "\n".join(lines)
+
+    def _effort(self) -> str:
+        return f"simulated: {self.replications} replications, {self.events:,} events"
+
+    def _evidence(self) -> list[str]:
+        return []
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Bars: mean jobs of each class with their intervals."""
+        title = f"{self.policy}, simulated"
+        return self.bars(ax, "mean_jobs", error=self.estimates["mean_jobs"].half_width, title=title)
+
+
+def estimates_lines(estimates: Mapping[str, Estimate], labels: Sequence[str]) -> list[str]:
+    """Text table of estimates: one line per label under a line of headings."""
+    lines = ["  " + " " * 12 + "".join(f"{name.replace('_', ' '):>26}" for name in estimates)]
+    for k, label in enumerate(labels):
+        cells = (f"{_rounded(e.value[k], e.half_width[k]):>26}" for e in estimates.values())
+        lines.append(f"  {label:<12}" + "".join(cells))
+    return lines
+
+
+def _rounded(value: float, half_width: float) -> str:
+    """Value and half-width to the second significant digit of the half-width."""
+    if math.isinf(half_width):
+        return f"{value:.3g} (no interval)"
+    if not (math.isfinite(value) and half_width > 0):
+        return f"{value:.6g}"
+    digits = max(0, 1 - math.floor(math.log10(half_width)))
+    return f"{value:.{digits}f} +- {half_width:.{digits}f}"

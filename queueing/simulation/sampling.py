@@ -1,0 +1,146 @@
+r"""From replications to a result, at every level: how many, in parallel, until when.
+
+A *sequential* run (``precision``) adds replications until the half-widths of all mean durations are at most
+that part of their values; its intervals cover a little less often than they say, the less so the more
+replications it starts with [1]_.
+
+References
+----------
+.. [1] S. Asmussen and P. W. Glynn, "Stochastic Simulation: Algorithms and Analysis", Springer, 2007,
+   section IV.5.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from fairness.arguments.validation import Entropy, Seed, require_number, require_whole
+from fairness.errors import ModelError, NotConvergedError
+from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
+from queueing.simulation.replications import Streams, replicate, spawn_streams
+from queueing.simulation.results import Simulation
+
+__all__ = ["Effort", "Level", "estimated"]
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How many replications, where and how long, validated; the arguments of ``simulate``."""
+
+    replications: int
+    precision: float | None
+    max_replications: int
+    rng: Seed
+    n_jobs: int
+    progress: ProgressOption
+    time_limit: float | None
+
+    def __post_init__(self) -> None:
+        if self.precision is not None:
+            require_number("precision", self.precision, above=0, below=1, hint=", a relative half-width")
+            require_whole("max_replications", self.max_replications, self.replications)
+
+
+class Level(ABC, Generic[S]):
+    """A system made ready for one level of simulation."""
+
+    one_run: bool = False
+    """Whether one sample, cut into batches, is all there is."""
+    drawn: bool = True
+    """Whether anything is drawn."""
+    longer: str = "more events"
+    """What makes the runs longer, for remedies."""
+
+    @abstractmethod
+    def sample(self, generator: np.random.Generator) -> S:
+        """What one replication measures."""
+
+    @abstractmethod
+    def result(self, samples: Sequence[S], entropy: Entropy | None) -> Simulation:
+        """What the replications estimate together."""
+
+
+def estimated(make: Callable[[], Level[S]], effort: Effort) -> Simulation:
+    """Replicate, until the precision is reached if one is asked for.
+
+    Raises
+    ------
+    NotConvergedError
+        If the time is over, or the precision is not reached; ``best`` is the result so far.
+    """
+    finished: dict[int, S] = {}
+    target = effort.replications
+    level: Level[S] | None = None
+    entropy: Entropy | None = None
+    try:
+        with watching(effort.progress, effort.time_limit):
+            level = make()
+            most = target if effort.precision is None else effort.max_replications
+            if level.one_run:
+                target = most = 1
+            streams = spawn_streams(effort.rng, most) if level.drawn else Streams((None,), None)
+            entropy = streams.entropy
+            while True:
+                done = len(finished)
+                with Task("the simulation", target - done, "replications") as work:
+
+                    def keep(number: int, sample: S, done: int = done, work: Task = work) -> None:
+                        finished[done + number] = sample
+                        work.advance()
+
+                    more = Streams(streams.generators[done:target], entropy)
+                    for number, sample in enumerate(replicate(level.sample, more, effort.n_jobs, keep)):
+                        finished[done + number] = sample  # told nobody in a process of its own
+                best = level.result([finished[k] for k in range(target)], entropy)
+                # More replications of runs that are too short stay too short.
+                if effort.precision is None or best.warnings or best.precision <= effort.precision:
+                    break
+                if target == most:
+                    break
+                # Half-widths fall as 1/sqrt(replications); at most doubled, as the first guess is rough.
+                wanted = math.ceil(target * min(2.0, (best.precision / effort.precision) ** 2))
+                target = min(most, max(target + 1, wanted))
+    except (OutOfTime, KeyboardInterrupt) as stop:
+        known, so_far = _partial(level, finished, target, entropy)
+        if so_far is not None and so_far.replications >= target and isinstance(stop, OutOfTime):
+            if effort.precision is None:
+                return so_far
+        raise stopped(stop, known, so_far) from None
+    # A NaN is not a precision reached.
+    if effort.precision is not None and not best.precision <= effort.precision:
+        remedy = level.longer + ("" if level.one_run else ", or raise max_replications")
+        reached = (
+            f"no interval of the mean durations: {best.warnings[0]}"
+            if best.warnings
+            else f"relative half-width {best.precision:.3g} of the mean durations, more than the precision "
+            f"{effort.precision:g} asked for; give {remedy}"
+        )
+        raise NotConvergedError(
+            f"after {best.events:,} events: {reached}", best=best, residual=best.precision
+        )
+    return best
+
+
+def _partial(
+    level: Level[S] | None, finished: dict[int, S], target: int, entropy: Entropy | None
+) -> tuple[str, Simulation | None]:
+    """What is known when a simulation is stopped: the first replications in the order of the streams.
+
+    Which finishes next may depend on what it meets.
+    """
+    first = [finished[k] for k in takewhile(finished.__contains__, range(target))]
+    known = f"not all of {target} replications are finished"
+    if level is not None and (len(first) >= 2 or (level.one_run and first)):
+        with suppress(ModelError):  # some class was never present
+            return f"the first {len(first)} of {target} replications are finished", level.result(first, entropy)
+    return known, None
