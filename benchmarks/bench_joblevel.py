@@ -8,8 +8,7 @@ from benchmarks.harness import Row, best_seconds
 from fairness import DRF, Problem
 from queueing.model.laws import Deterministic, Exponential, Law, Lognormal
 from queueing.model.system import System
-from queueing.simulation.counts import simulate
-from queueing.simulation.jobs import simulate_jobs
+from queueing.simulation.verb import simulate
 from queueing.states.table import Table, tabulate
 
 __all__ = ["rows"]
@@ -33,14 +32,14 @@ def rows() -> list[Row]:
         chain = EVENTS / best_seconds(lambda s=system, t=table: _walk(s, t), 2)
         for law in (Exponential(), Deterministic(), Lognormal(4)):
             rate = EVENTS / best_seconds(lambda s=system, t=table, law=law: _jobs(s, t, law), 2)
-            name = f"simulate_jobs, {n} classes, load {load}, {type(law).__name__}, one core"
+            name = f"jobs, {n} classes, load {load}, {type(law).__name__}, one core"
             out.append(_row(name, rate, chain))
     system, table = System.with_load(pool, [1] * n, load), tabulate(pool, DRF(), side)
     one = best_seconds(lambda: _jobs(system, table, Exponential()), 2)
     two = best_seconds(lambda: _jobs(system, table, Exponential(), n_jobs=2), 2)
     out.append(
         Row(
-            "simulate_jobs, two threads",
+            "jobs, two threads",
             f"{one / two:.2f} times as fast as one",
             ">= 1.7",
             one / two >= 1.7,
@@ -48,7 +47,7 @@ def rows() -> list[Row]:
         )
     )
     quick = EVENTS / best_seconds(lambda: _jobs(system, table, Exponential(), quantiles=(0.5, 0.9, 0.99)), 2)
-    out.append(_row("simulate_jobs, with six quantiles", quick, chain))
+    out.append(_row("jobs, with six quantiles", quick, chain))
     return out
 
 
@@ -59,10 +58,9 @@ def _walk(system: System, table: Table) -> Any:
 
 
 def _jobs(system: System, table: Table, law: Law, n_jobs: int = 1, quantiles: tuple[float, ...] = ()) -> Any:
-    return simulate_jobs(
-        system,
+    return simulate(
+        System(system.problem, system.arrival_rates, sizes=law),
         DRF(),
-        sizes=law,
         jobs=JOBS,
         replications=REPLICATIONS,
         rng=0,

@@ -10,10 +10,10 @@ import numpy as np
 from benchmarks.harness import Row, best_seconds
 from fairness import DRF, Cluster, Problem
 from queueing.model.system import System
-from queueing.simulation.counts import simulate
+from queueing.simulation.tasks.rules.options import Tasks
 from queueing.simulation.tasks.rules.placement import BestFit, OnArrival
 from queueing.simulation.tasks.rules.schedulers import BMFScheduler, DRFScheduler, FIFOScheduler, PFScheduler
-from queueing.simulation.tasks.simulation import simulate_tasks
+from queueing.simulation.verb import simulate
 
 __all__ = ["rows"]
 
@@ -35,19 +35,18 @@ def rows() -> list[Row]:
     for scheduler in (DRFScheduler(), BMFScheduler(), PFScheduler(), FIFOScheduler(blocking=False)):
 
         def task_level(scheduler: Any = scheduler) -> Any:
-            return simulate_tasks(talk, scheduler, events=EVENTS, replications=2, rng=0)
+            return simulate(talk, scheduler, events=EVENTS, replications=2, rng=0)
 
-        name = f"simulate_tasks, {scheduler.name}, (4,1),(1,4) on 16/16, load 0.7"
+        name = f"tasks, {scheduler.name}, (4,1),(1,4) on 16/16, load 0.7"
         out.append(_row(name, task_level, draws, 1e6))
     servers = System.with_load(Cluster([[4, 1], [1, 4]], [[16, 16]] * 10), [1, 1], 0.7)
     for placement in (BestFit(), OnArrival()):
 
         def on_servers(placement: Any = placement) -> Any:
-            return simulate_tasks(
-                servers, DRFScheduler(), placement=placement, events=EVENTS, replications=2, rng=0
-            )
+            tasks = Tasks(placement=placement)
+            return simulate(servers, DRFScheduler(), tasks=tasks, events=EVENTS, replications=2, rng=0)
 
-        name = f"simulate_tasks, DRF, {placement.name}, the same on 10 servers, load 0.7"
+        name = f"tasks, DRF, {placement.name}, the same on 10 servers, load 0.7"
         out.append(_row(name, on_servers, draws, 0.5e6))
     return out
 

@@ -17,10 +17,9 @@ from queueing import (
     DRFScheduler,
     Multilevel,
     System,
+    Tasks,
     balanced_fairness,
     simulate,
-    simulate_jobs,
-    simulate_tasks,
     stationary,
 )
 
@@ -32,8 +31,14 @@ SYSTEM = System.with_load(POOL, (1, 1), 0.3)
 
 
 def whole_tasks() -> None:
-    """Whole tasks, on a pool and on servers."""
-    simulate_tasks(SYSTEM, DRFScheduler(), tasks_per_job=2, events=1_000, replications=2, rng=0)
+    """Whole tasks on a pool."""
+    simulate(SYSTEM, DRFScheduler(), tasks=Tasks(per_job=2), events=1_000, replications=2, rng=0)
+
+
+def placed_tasks() -> None:
+    """Whole tasks on servers."""
+    system = System.with_load(SERVERS, (1, 1), 0.3)
+    simulate(system, DRFScheduler(), tasks=Tasks(per_job=2), events=1_000, replications=2, rng=0)
 
 
 def prices() -> None:
@@ -86,12 +91,12 @@ def chains() -> None:
 def runs() -> None:
     """Simulated counts and jobs."""
     simulate(SYSTEM, DRF(), events=1_000, replications=2, rng=0)
-    simulate_jobs(SYSTEM, DRF(), jobs=200, replications=2, rng=0)
+    simulate(SYSTEM, DRF(), jobs=200, replications=2, rng=0)
 
 
 # Those that take longest come first, so that no process is left alone with one at the end.
 KERNELS: tuple[Callable[[], None], ...] = (
-    whole_tasks, prices, many_prices, bottlenecks, markets, servers, rounds, clouds, chains, runs,
+    placed_tasks, whole_tasks, prices, many_prices, bottlenecks, markets, servers, rounds, clouds, chains, runs,
 )  # fmt: skip
 
 

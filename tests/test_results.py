@@ -71,6 +71,7 @@ class Priced:
 
 
 SYSTEM = System(POOL, [1.0, 0.7])
+WHOLE = Cluster([[1, 2], [2, 1]], [[9, 12], [12, 4]], job_classes=CLASSES, resources=RESOURCES)
 DEMANDS = SparseDemands.from_lists([[(0, 1.0)], [(0, 0.5), (1, 1.0)], [(1, 1.0)]], n_resources=2)
 
 
@@ -127,6 +128,11 @@ MAKERS = {
     "Report": lambda: proofs.check_all(["br-feasible"]),
     "Verdict": lambda: proofs.check("br-feasible"),
     "Simulation": lambda: queueing.simulate(SYSTEM, DRF(), events=2000, replications=4, rng=1),
+    "JobSimulation": lambda: queueing.simulate(SYSTEM, DRF(), jobs=1000, replications=4, record=True, rng=1),
+    "TaskSimulation": lambda: queueing.simulate(
+        System(WHOLE, [0.1, 0.1]), queueing.DRFScheduler(), events=6000, replications=3, rng=1
+    ),
+    "TaskTrace": lambda: queueing.task_trace(System(WHOLE, [0.1, 0.1]), queueing.DRFScheduler(), 40.0, rng=1),
 }
 
 

@@ -23,7 +23,7 @@ import joblib
 import pandas as pd
 
 from fairness import DRF, Problem
-from queueing import FIFOScheduler, FixedTasks, System, simulate, simulate_jobs, simulate_tasks, stationary
+from queueing import FIFOScheduler, FixedTasks, System, Tasks, simulate, stationary
 from queueing.states.table import tabulate
 
 ONE = Problem([[1]], [1])
@@ -73,7 +73,7 @@ def cases(quick: bool) -> Iterator[Case]:
     for load in (0.5, 0.7, 0.9, 0.95, 0.99, 0.999):
         system = System(ONE, [load])
         table = tabulate(ONE, drf, (int(20 / (1 - load)) + 50,))
-        known = partial(simulate_jobs, system, drf, table=table, quantiles=())
+        known = partial(simulate, system, drf, table=table, quantiles=())
         mean = 1 / (1 - load)
         lengths = [500] * (load < 0.8) + [2_000, 10_000, 20_000]
         yield from of("M/M/1, jobs", load, lengths, mean, "mean_durations", known, "jobs")
@@ -83,7 +83,7 @@ def cases(quick: bool) -> Iterator[Case]:
             yield from of("M/M/1, batches", load, lengths, mean, "mean_durations", batches, "jobs")
     for load in (0.5, 0.7, 0.9, 0.95, 0.99):
         system = System(Problem([[1]], [SERVERS]), [SERVERS * load])
-        known = partial(simulate_tasks, system, FIFOScheduler(), tasks_per_job=FixedTasks(1))
+        known = partial(simulate, system, FIFOScheduler(), tasks=Tasks(per_job=FixedTasks(1)))
         lengths = [2_000, 10_000, 20_000, 100_000]
         mean = erlang(SERVERS, SERVERS * load)
         yield from of("M/M/4, tasks", load, lengths, mean, "mean_durations", known, "events")

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from capacity.boundaries.growth_tests import EVENTS, GrowthTest, chain_test, is_scheduler, simulation_test
+from capacity.boundaries.growth_tests import EVENTS, GrowthTest, chain_test, simulation_test
 from capacity.boundaries.rays import Crossing, crossing
 from capacity.boundaries.region import RayPoint, Rays
 from fairness.arguments.validation import frozen, require_number
@@ -29,6 +29,7 @@ from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.policy import policy_name
 from queueing.fluid.verdict import FluidVerdict, fluid_verdict
 from queueing.model.system import System
+from queueing.simulation.tasks.rules.schedulers import is_scheduler
 
 __all__ = ["PolicyPoint", "PolicyRays"]
 

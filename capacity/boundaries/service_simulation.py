@@ -36,6 +36,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,9 +51,9 @@ from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.calling import policy_tasks
 from fairness.protocol.policy import Policy, policy_name
 from queueing.model.laws import Law
-from queueing.simulation.counts import simulate
-from queueing.simulation.jobs import simulate_jobs
+from queueing.model.system import System
 from queueing.simulation.replications import Estimate
+from queueing.simulation.verb import simulate
 
 __all__ = ["Simulated", "SimulatedRays"]
 
@@ -148,21 +149,15 @@ class SimulatedRates(RateModel):
         seed = [method.rng, stream]
         each = max(100, length * method.events // method.replications)
         system = self._system(loads)
+        options: dict[str, Any] = {"warmup": warmup, "replications": method.replications, "rng": seed}
         if method.sizes is None:
-            run = simulate(
-                system, method.policy, events=each, warmup=warmup, replications=method.replications, rng=seed
-            )
-            return run.estimates["service_rates"]
-        jobs = simulate_jobs(
-            system,
-            method.policy,
-            sizes=method.sizes,
-            jobs=each,
-            warmup=warmup,
-            replications=method.replications,
-            rng=seed,
-        )
-        return jobs.estimates["service_rates"]
+            run = simulate(system, method.policy, events=each, **options)
+        else:
+            given = System(self.problem, system.arrival_rates, sizes=method.sizes)
+            laws = [law.with_mean(float(m)) for law, m in zip(given.sizes, self.mean_sizes, strict=True)]
+            system = System(self.problem, system.arrival_rates, sizes=laws)
+            run = simulate(system, method.policy, level="jobs", jobs=each, **options)
+        return run.estimates["service_rates"]
 
     @staticmethod
     def interval(estimate: Estimate, error: float) -> Rates:

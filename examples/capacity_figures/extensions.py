@@ -26,10 +26,10 @@ from queueing import (
     PowerOfChoices,
     RandomFit,
     System,
+    Tasks,
     WorstFit,
     fluid_verdict,
     simulate,
-    simulate_tasks,
     stationary,
     tabulate,
 )
@@ -208,8 +208,8 @@ def _packing(ax: Axes, *, full: bool) -> tuple[dict[str, Estimate], list[list[st
     system = System.with_load(PACKED, [10, 1], LOAD)
     runs, rows = {}, []
     for rule in tqdm(RULES, desc="placement rules", leave=False, disable=None):
-        run = simulate_tasks(
-            system, DRFScheduler(blocking=False), tasks_per_job=FixedTasks(1), placement=rule,
+        run = simulate(
+            system, DRFScheduler(blocking=False), tasks=Tasks(per_job=FixedTasks(1), placement=rule),
             events=150_000 if full else 4_000, replications=20, rng=4014,
         )  # fmt: skip
         runs[rule.name] = run.estimates["mean_durations"]
@@ -237,8 +237,8 @@ def _slots(ax: Axes, *, full: bool) -> tuple[dict[str, Estimate], list[Check], l
     }
     runs, checks, rows = {}, [], []
     for rule in tqdm(RULES, desc="one task per server", leave=False, disable=None):
-        runs[rule.name] = simulate_tasks(
-            system, FIFOScheduler(), tasks_per_job=FixedTasks(1), placement=rule,
+        runs[rule.name] = simulate(
+            system, FIFOScheduler(), tasks=Tasks(per_job=FixedTasks(1), placement=rule),
             events=250_000 if full else 6_000, replications=20, rng=71,
         ).estimates["mean_durations"]  # fmt: skip
         e, exact = runs[rule.name], known.get(rule.name)

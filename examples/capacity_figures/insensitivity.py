@@ -14,12 +14,12 @@ from queueing import (
     Deterministic,
     Exponential,
     Hyperexponential,
-    JobSimulation,
     Law,
+    Simulation,
     System,
     TruncatedPareto,
     balanced_fairness,
-    simulate_jobs,
+    simulate,
     stationary,
     tabulate,
 )
@@ -64,15 +64,15 @@ def insensitivity(*, full: bool) -> Page:
     jobs, replications = (120_000, 20) if full else (4_000, 10)
     system = System.with_load(POOL, [2, 1, 3], load)
     policies = [_Balanced(system, 256 if full else 64), ProportionalFair(), BottleneckMax(), DRF()]
-    runs: dict[tuple[str, str], JobSimulation] = {}
+    runs: dict[tuple[str, str], Simulation] = {}
     bar = tqdm(total=len(policies) * len(LAWS), desc="simulations", leave=False, disable=None)
     for policy in policies:
         table = tabulate(POOL, policy, states)
         for name, law in LAWS.items():
             # One seed: all policies serve the same jobs, and all laws use the same arrivals.
-            runs[policy.name, name] = simulate_jobs(
-                system, policy, sizes=law, jobs=jobs, replications=replications, confidence=CONFIDENCE,
-                rng=1404, quantiles=(), table=table,
+            runs[policy.name, name] = simulate(
+                System(POOL, system.arrival_rates, sizes=law), policy, jobs=jobs, replications=replications,
+                confidence=CONFIDENCE, rng=1404, quantiles=(), table=table,
             )  # fmt: skip
             bar.update()
     bar.close()
@@ -127,7 +127,7 @@ def insensitivity(*, full: bool) -> Page:
     )
 
 
-def _change(runs: dict[tuple[str, str], JobSimulation], policy: str, law: str) -> Estimate:
+def _change(runs: dict[tuple[str, str], Simulation], policy: str, law: str) -> Estimate:
     """Mean durations over those with exponential sizes, with balanced fairness as the control variate.
 
     Balanced fairness serves the same jobs, and the law of the sizes does not change its mean durations; so

@@ -18,12 +18,13 @@ from queueing import (
     DRFScheduler,
     PFScheduler,
     System,
+    Tasks,
     TaskTrace,
     balanced_fairness,
     duration_bound,
-    simulate_tasks,
+    simulate,
     stationary,
-    trace,
+    task_trace,
 )
 
 __all__ = ["results", "schedulers"]
@@ -78,7 +79,10 @@ def schedulers(*, full: bool) -> Page:
     )
     numbers, jobs, together = {}, {}, {}
     rules = (DRFScheduler(ties="random"), BMFScheduler(ties="random"))
-    runs = [trace(system, rule, horizon, tasks_per_job=40, rng=np.random.default_rng(27)) for rule in rules]
+    runs = [
+        task_trace(system, rule, horizon, tasks=Tasks(per_job=40), rng=np.random.default_rng(27))
+        for rule in rules
+    ]
     # One row per job that either run shows in the window, the same row in both.
     row = {job: k for k, job in enumerate(sorted(set().union(*(_present(run, window) for run in runs))))}
     for column, run in enumerate(runs):
@@ -195,10 +199,10 @@ def results(*, full: bool) -> Page:
                     system = System.with_load(cluster(grain), mix, load)
                     tasks_per_job = TASKS_PER_JOB * grain
                     runs.append(
-                        simulate_tasks(
+                        simulate(
                             system,
                             rule,
-                            tasks_per_job=tasks_per_job,
+                            tasks=Tasks(per_job=tasks_per_job),
                             events=events[grain],
                             replications=4,
                             rng=1616,

@@ -119,22 +119,19 @@ def simulate(
 
 def _policies(scenario: Any, what: Level, policies: dict[str, Any]) -> dict[str, Any]:
     """Simulations to call, by policy."""
-    from queueing import simulate, simulate_jobs
+    from queueing import simulate
 
-    if what is Level.JOBS:
-        return {name: partial(simulate_jobs, scenario.system, p) for name, p in policies.items()}
-    return {name: partial(simulate, scenario.system, p) for name, p in policies.items()}
+    run = partial(simulate, scenario.system, level=str(what))
+    return {name: partial(run, policy=policy) for name, policy in policies.items()}
 
 
 def _tasks(scenario: Any) -> dict[str, Any]:
     """Simulations to call, by scheduler."""
-    from queueing import GeometricTasks, simulate_tasks
+    from queueing import Tasks, simulate
 
     section = scenario.section("simulation")
-    more = {"tasks_per_job": GeometricTasks(section.tasks_per_job), "task_times": section.task_times}
-    if scenario.placement is not None:
-        more["placement"] = scenario.placement
-    return {s.name: partial(simulate_tasks, scenario.system, s, **more) for s in scenario.schedulers}
+    tasks = Tasks(per_job=section.tasks_per_job, times=section.task_times, placement=scenario.placement)
+    return {s.name: partial(simulate, scenario.system, s, tasks=tasks) for s in scenario.schedulers}
 
 
 def _not_simulated(scenario: Any, run: list[str]) -> tuple[str, ...]:

@@ -87,8 +87,6 @@ WHERE: dict[str, dict[str, str]] = {
 
 FUNCTIONS = {
     "simulate": "fairqueues simulate",
-    "simulate_jobs": "fairqueues simulate --level jobs",
-    "simulate_tasks": "fairqueues simulate --level tasks",
     "fluid limit": "fairqueues fluid",
 }
 """By what messages call a function of the library: the command that calls it."""

@@ -81,7 +81,7 @@ class Boxes(ABC):
             other = "" if self.system.is_cluster else "balanced_fairness, "
             return NotConvergedError(
                 f"already the first box, {self.name(box)}, exceeds max_states={max_states}; raise "
-                f"max_states, give the shape, or use {other}simulate_jobs or the fluid limit",
+                f"max_states, give the shape, or use {other}simulate or the fluid limit",
                 residual=1.0,
             )
         return NotConvergedError(

@@ -291,7 +291,7 @@ def _require_memory(box: Sequence[int]) -> None:
     require_memory(
         (fill + 8.0 * 20 * n_axes) * states,
         f"the factorisation for a tagged job on {box_name(box)} states",
-        "give a smaller shape, raise tail, or take simulate_jobs",
+        "give a smaller shape, raise tail, or take simulate",
     )
 
 

@@ -1,5 +1,4 @@
-r"""When jobs arrive: the processes that :func:`queueing.simulation.jobs.simulate_jobs` draws from, one per
-class.
+r"""When jobs arrive: the processes that :func:`queueing.simulate` draws from, one per class.
 
 A process is scaled to the arrival rate :math:`\lambda_i` of its class. All are renewal processes, with the
 first job one interarrival time after 0:

@@ -248,7 +248,7 @@ def phases_of(law: Law) -> PhaseType:
         return PhaseType(p[p > 0], -np.diag(1.0 / m[p > 0]))
     raise ModelError(
         f"{law!r} has no phases; take fit_phases({law.mean:.6g}, {law.scv:.6g}), a phase-type law of the "
-        "same mean and squared coefficient of variation, or simulate_jobs"
+        "same mean and squared coefficient of variation, or simulate"
     )
 
 
@@ -341,7 +341,7 @@ def _fewest(c2: float) -> int:
     if k > MOST_PHASES:
         raise ModelError(
             f"scv {c2:g} needs 1/scv phases, more than {MOST_PHASES}; take a larger scv, or Deterministic in "
-            "simulate_jobs"
+            "simulate"
         )
     return k
 

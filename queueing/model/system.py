@@ -265,7 +265,7 @@ class System:
         if not isinstance(self.problem, Problem):
             raise ModelError(
                 f"{what} needs one pool of resources (a Problem); this system is a Cluster: use stationary, "
-                "transient, simulate or simulate_jobs with a cluster policy, for example PSDSF()"
+                "transient or simulate with a cluster policy, for example PSDSF()"
             )
         return self.problem
 
@@ -344,10 +344,10 @@ class System:
     def processes(self) -> tuple[Arrivals, ...]:
         """Arrival process of each class; ModelError for a trace, which is a record and no process."""
         if isinstance(self.arrivals, JobTrace):
-            raise ModelError("the arrivals of this system are a trace; use simulate_jobs")
+            raise ModelError("the arrivals of this system are a trace; use simulate")
         return self.arrivals
 
-    def require_poisson(self, what: str, instead: str | None = "simulate_jobs") -> None:
+    def require_poisson(self, what: str, instead: str | None = "simulate") -> None:
         """Raise ModelError, in the name of ``what``, unless arrivals are Poisson; ``instead`` can do more."""
         way = f"use {instead}, or " if instead else ""
         processes = [self.arrivals] if isinstance(self.arrivals, JobTrace) else self.arrivals
@@ -358,7 +358,7 @@ class System:
                     "system without arrivals"
                 )
 
-    def require_exponential(self, what: str, instead: str | None = "simulate_jobs") -> None:
+    def require_exponential(self, what: str, instead: str | None = "simulate") -> None:
         """Raise ModelError, in the name of ``what``, unless sizes are exponential."""
         way = f"use {instead}, or " if instead else ""
         for name, law in zip(self.problem.job_classes, self.sizes, strict=True):

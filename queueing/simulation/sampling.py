@@ -112,9 +112,9 @@ def estimated(make: Callable[[], Level[S]], effort: Effort) -> Simulation:
                 target = min(most, max(target + 1, wanted))
     except (OutOfTime, KeyboardInterrupt) as stop:
         known, so_far = _partial(level, finished, target, entropy)
-        if so_far is not None and so_far.replications >= target and isinstance(stop, OutOfTime):
-            if effort.precision is None:
-                return so_far
+        complete = len(finished) >= target and effort.precision is None
+        if so_far is not None and complete and isinstance(stop, OutOfTime):
+            return so_far
         raise stopped(stop, known, so_far) from None
     # A NaN is not a precision reached.
     if effort.precision is not None and not best.precision <= effort.precision:
@@ -142,5 +142,7 @@ def _partial(
     known = f"not all of {target} replications are finished"
     if level is not None and (len(first) >= 2 or (level.one_run and first)):
         with suppress(ModelError):  # some class was never present
-            return f"the first {len(first)} of {target} replications are finished", level.result(first, entropy)
+            return f"the first {len(first)} of {target} replications are finished", level.result(
+                first, entropy
+            )
     return known, None

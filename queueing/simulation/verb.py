@@ -84,7 +84,7 @@ def simulate(
     record: bool = False,
     progress: ProgressOption = None,
     time_limit: float | None = None,
-) -> Any:
+) -> Simulation:
     """Simulate a system under a policy, and estimate means with confidence intervals.
 
     Parameters
@@ -231,14 +231,13 @@ def simulate(
     effort = Effort(replications, precision, max_replications, rng, n_jobs, progress, time_limit)
 
     def make() -> Level[Any]:
+        rule: Any = policy  # each level refuses what is none of its own
         if chosen == "tasks":
-            return TaskLevel(system, policy, length, Tasks() if tasks is None else tasks)  # type: ignore[arg-type]
+            return TaskLevel(system, rule, length, Tasks() if tasks is None else tasks)
         if chosen == "counts":
-            return CountLevel(system, policy, length, table, start)  # type: ignore[arg-type]
+            return CountLevel(system, rule, length, table, start)
         levels = DEFAULT_QUANTILES if quantiles is None else quantiles
-        return JobLevel(
-            system, policy, length, jobs, horizon, batches, levels, table, start, record  # type: ignore[arg-type]
-        )
+        return JobLevel(system, rule, length, jobs, horizon, batches, levels, table, start, record)
 
     return estimated(make, effort)
 

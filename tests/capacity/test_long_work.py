@@ -130,7 +130,8 @@ def test_a_table_that_memory_cannot_hold_is_refused_before_it_starts():
         return DRF()(problem, counts)
 
     with pytest.raises(
-        ModelError, match=r"10 classes under never take a table of about .* GiB .*simulate_tasks"
+        ModelError,
+        match=r"10 classes under never take a table of about .* GiB .*whole tasks under DRFScheduler",
     ):
         simulate(system, never, rng=1)
 

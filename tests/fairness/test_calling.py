@@ -20,7 +20,6 @@ from queueing import (
     drift,
     fluid_verdict,
     simulate,
-    simulate_jobs,
     stationary,
     tabulate,
     tagged_duration,
@@ -50,9 +49,7 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     "stationary": lambda policy: stationary(SYSTEM, policy, shape=8).mean_jobs,
     "transient": lambda policy: transient(SYSTEM, policy, [1.0], shape=6).mean_jobs,
     "simulate": lambda policy: simulate(SYSTEM, policy, events=400, replications=2, rng=1).mean_jobs,
-    "simulate_jobs": lambda policy: (
-        simulate_jobs(SYSTEM, policy, jobs=200, rng=1).estimates["mean_jobs"].value
-    ),
+    "simulate, jobs": lambda policy: simulate(SYSTEM, policy, jobs=200, rng=1).estimates["mean_jobs"].value,
     "admission": lambda policy: admission(SYSTEM, policy, max_total=3).mean_jobs,
     "drift": lambda policy: drift(SYSTEM, policy, [[1.0, 2.0], [0.0, 1.0], [3.0, 1.0]]),
     "trajectory": lambda policy: trajectory(SYSTEM, policy, [1.0, 2.0]).emptying_time,

@@ -23,9 +23,8 @@ from fairness.indivisible import fill_cluster, fill_tasks, repeat_filling
 from fairness.properties import property_named, search
 from fairness.timed.tdrf import integer_tdrf
 from fairness.timed.timeline import timeline
-from queueing import System, fluid_verdict, simulate, simulate_jobs, simulate_tasks
+from queueing import System, Tasks, fluid_verdict, simulate, task_trace
 from queueing.fluid.circulation import circulate
-from queueing.simulation.tasks import trace
 from queueing.simulation.tasks.rules.schedulers import FIFOScheduler
 
 POOL = Problem([[10, 1], [1, 10]], [10, 10])
@@ -52,15 +51,9 @@ REPORTING: dict[str, Callable[..., Any]] = {
     "queueing.fluid.verdict.fluid_verdict": partial(
         fluid_verdict, THREE, ProportionalFair(), theorems=False, starts=2
     ),
-    "queueing.simulation.counts.simulate": partial(simulate, SYSTEM, DRF(), events=200, replications=2),
-    "queueing.simulation.jobs.simulation.simulate_jobs": partial(
-        simulate_jobs, SYSTEM, DRF(), jobs=200, replications=2
-    ),
-    "queueing.simulation.tasks.simulation.simulate_tasks": partial(
-        simulate_tasks, SYSTEM, FIFOScheduler(), events=2000, replications=2, tasks_per_job=2
-    ),
-    "queueing.simulation.tasks.simulation.trace": partial(
-        trace, SYSTEM, FIFOScheduler(), 20, tasks_per_job=2
+    "queueing.simulation.verb.simulate": partial(simulate, SYSTEM, DRF(), events=200, replications=2),
+    "queueing.simulation.tasks.record.task_trace": partial(
+        task_trace, SYSTEM, FIFOScheduler(), 20, tasks=Tasks(per_job=2)
     ),
     "capacity.boundaries.growth_tests.simulation_test": partial(simulation_test, SYSTEM, DRF(), events=200),
     "capacity.studies.instability.search_instability": partial(

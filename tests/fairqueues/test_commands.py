@@ -147,7 +147,7 @@ def test_simulate(file, level):
     system = Scenario.read(file).system
     data = as_json("simulate", file, "-p", "pf", "--level", level, "--events", 500, "--replications", 3)
     if level == "jobs":
-        result = queueing.simulate_jobs(system, fairness.ProportionalFair(), jobs=500, replications=3, rng=7)
+        result = queueing.simulate(system, fairness.ProportionalFair(), jobs=500, replications=3, rng=7)
     else:
         result = queueing.simulate(system, fairness.ProportionalFair(), events=500, replications=3, rng=7)
     assert column(data, "mean_jobs", {"policy": "PF"}) == result.mean_jobs.tolist()
@@ -166,8 +166,13 @@ def test_simulate_whole_tasks(file):
     system = Scenario.read(file).system
     data = as_json("simulate", file)
     tasks = queueing.GeometricTasks(100.0)
-    result = queueing.simulate_tasks(
-        system, queueing.FIFOScheduler(), tasks_per_job=tasks, events=500, replications=2, rng=7
+    result = queueing.simulate(
+        system,
+        queueing.FIFOScheduler(),
+        tasks=queueing.Tasks(per_job=tasks),
+        events=500,
+        replications=2,
+        rng=7,
     )
     assert [row["mean_jobs"] for row in data["results"]] == result.mean_jobs.tolist()
 
@@ -504,7 +509,7 @@ def test_a_bug_keeps_its_traceback(file, monkeypatch):
 def test_precision_that_is_missed_is_exit_code_1(file, monkeypatch):
     from functools import partial
 
-    monkeypatch.setattr(queueing, "simulate_jobs", partial(queueing.simulate_jobs, max_replications=3))
+    monkeypatch.setattr(queueing, "simulate", partial(queueing.simulate, max_replications=3))
     result = run(
         "simulate", file, "-p", "drf", "--events", 800, "--precision", 1e-6, "--replications", 2, code=1
     )

@@ -12,13 +12,12 @@ from scipy.integrate import trapezoid
 
 from fairness import DRF, BottleneckMax, MaxMin, Problem, ProportionalFair
 from fairness.testing import KINDS, random_problem
+from queueing import simulate
 from queueing.balanced.fairness import balanced_fairness
 from queueing.chain.stationary import stationary
 from queueing.chain.transient import transient
 from queueing.fluid.trajectory import trajectory
 from queueing.model.system import System
-from queueing.simulation.counts import simulate
-from queueing.simulation.jobs import simulate_jobs
 from tests.queueing.chains import SOLVERS
 
 LEVEL = 1 - 1e-6
@@ -42,7 +41,7 @@ def test_chain_and_both_simulations(k):
     system, policy = random_system(k), POLICIES[k % 4]
     law = stationary(system, policy)
     chain = simulate(system, policy, events=60_000, replications=20, rng=k)
-    jobs = simulate_jobs(system, policy, jobs=15_000, replications=20, rng=k)
+    jobs = simulate(system, policy, jobs=15_000, replications=20, rng=k)
     for result in (chain, jobs):
         assert covered(result, law.mean_jobs)
         assert covered(result, law.mean_durations, "mean_durations")

@@ -14,12 +14,12 @@ import pytest
 from scipy import stats
 
 from fairness import DRF, MaxMin, Problem, ProportionalFair
+from queueing import simulate
 from queueing.balanced.fairness import balanced_fairness
 from queueing.chain.solvers.ladder import Elimination
 from queueing.chain.stationary import stationary
 from queueing.model.system import System
-from queueing.simulation.counts import simulate
-from queueing.simulation.jobs import simulate_jobs
+from tests.queueing.simulated import under
 
 LEVEL = 1 - 1e-6
 EXACT = 1e-9
@@ -41,7 +41,7 @@ def everywhere(system, policy, exact, *, seed, balanced=True, widest=0.15):
     if balanced:
         assert balanced_fairness(system, tail=1e-13).mean_jobs == pytest.approx(exact, rel=EXACT)
     inside(simulate(system, policy, events=100_000, replications=20, rng=seed), exact, widest)
-    inside(simulate_jobs(system, policy, jobs=30_000, replications=20, rng=seed), exact, widest)
+    inside(simulate(system, policy, jobs=30_000, replications=20, rng=seed), exact, widest)
     return law
 
 
@@ -108,4 +108,4 @@ def test_linear_network(loads):
     box = balanced_fairness(system, shape=law.shape, distribution=True)
     assert law.mean_jobs == pytest.approx(box.mean_jobs, rel=1e-10)
     inside(simulate(system, ProportionalFair(), events=100_000, replications=20, rng=4), exact, 0.2)
-    inside(simulate_jobs(system, ProportionalFair(), jobs=30_000, replications=20, rng=5), exact, 0.2)
+    inside(simulate(system, ProportionalFair(), jobs=30_000, replications=20, rng=5), exact, 0.2)

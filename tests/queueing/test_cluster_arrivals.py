@@ -19,24 +19,22 @@ from fairness.protocol.calling import policy_tasks
 from fairness.testing import KINDS, random_cluster
 from queueing import (
     Elimination,
+    JobTrace,
     Multilevel,
     admission,
     balanced_fairness,
     duration_bound,
+    simulate,
     stationary,
     transient,
 )
 from queueing.model.cluster_load import geometric_ratios, relative_load
 from queueing.model.system import System, same_problem
-from queueing.simulation.counts import simulate
-from queueing.simulation.jobs import JobTrace, simulate_jobs
 from queueing.states import table as module
 from queueing.states.growing_table import GrowingTable
 from queueing.states.table import tabulate
 from tests.processes import PATIENCE
-
-# Statistical tests compare with intervals at this level; false alarms have probability 1e-6 per number.
-SURE = 1 - 1e-6
+from tests.queueing.simulated import SURE
 
 TWO = Cluster([[1, 2], [1, 0]], [[4, 4], [6, 0]], job_classes=["A", "B"], servers=["big", "small"])
 APART = Cluster([[1, 2], [3, 1]], [[4, 4], [6, 6]], eligible=[[True, False], [False, True]])
@@ -191,7 +189,7 @@ def test_a_table_from_another_process_is_known():
     one, other = (simulate(system, PSDSF(), table=t, **options) for t in (table, None))
     np.testing.assert_array_equal(one.mean_jobs, other.mean_jobs)
     trace = JobTrace(pickle.loads(pickle.dumps(TWO)), [0, 1, 2, 5], ["A", "B", "A", "B"], [1, 2, 1, 1])
-    result = simulate_jobs(system, PSDSF(), trace=trace, replications=2, warmup=0.0)
+    result = simulate(System.from_trace(trace), PSDSF(), replications=2, warmup=0.0)
     assert result.jobs.tolist() == [2, 2]
 
 
@@ -284,7 +282,7 @@ def test_policies_of_the_other_kind():
         with pytest.raises(ModelError, match=r"places tasks on the servers of a Cluster; .* example DRF\(\)"):
             policy_tasks(Problem([[1], [1]], [1]), entry.policy, counts)
     system = System(TWO, [1, 1])
-    for call in (lambda: simulate(system, DRF()), lambda: simulate_jobs(system, DRF(), jobs=100)):
+    for call in (lambda: simulate(system, DRF()), lambda: simulate(system, DRF(), jobs=100)):
         with pytest.raises(ModelError, match="DRF is made for one pool of resources"):
             call()
 
@@ -348,9 +346,9 @@ def test_one_server_is_a_pool(policy):
     np.testing.assert_allclose(laws[1].mean_jobs, laws[0].mean_jobs, rtol=1e-8)
     if isinstance(policy, PSDSF | PerServerDRF):
         options = {"rng": 5, "replications": 2, "start": [0, 0]}
-        for run, length in ((simulate, {"events": 20_000}), (simulate_jobs, {"jobs": 5_000})):
-            first = run(pool, DRF(), table=one, **options, **length)
-            second = run(server, policy, table=other, **options, **length)
+        for length in ({"events": 20_000}, {"jobs": 5_000}):
+            first = simulate(pool, DRF(), table=one, **options, **length)
+            second = simulate(server, policy, table=other, **options, **length)
             # Rounding may turn an event in 1e-16 of all cases: the walks are the same.
             np.testing.assert_allclose(second.mean_jobs, first.mean_jobs, rtol=1e-9)
             np.testing.assert_allclose(second.mean_durations, first.mean_durations, rtol=1e-9)
@@ -401,7 +399,7 @@ def test_simulations_of_twins_agree_with_the_chain():
     np.testing.assert_allclose(exact, stationary(joined, DRF(), shape=48).mean_jobs, rtol=1e-9)
     walked = simulate(system, PSDSF(), events=100_000, rng=1, table=table)
     assert (off(walked.estimates["mean_jobs"], exact) < 1).all()
-    served = simulate_jobs(system, PSDSF(), jobs=20_000, rng=2, replications=6, table=table)
+    served = simulate(system, PSDSF(), jobs=20_000, rng=2, replications=6, table=table)
     assert (off(served.estimates["mean_jobs"], exact) < 1).all()
     assert (off(served.estimates["mean_durations"], system.mean_durations(exact)) < 1).all()
     np.testing.assert_allclose(served.alone_rates, [2.0, 2.0], rtol=1e-9)

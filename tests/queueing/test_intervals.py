@@ -19,10 +19,9 @@ from queueing import (
     Hyperexponential,
     JobTrace,
     System,
+    Tasks,
     balanced_fairness,
     simulate,
-    simulate_jobs,
-    simulate_tasks,
 )
 from queueing.simulation.soundness import Memory
 from queueing.simulation.starts import MOST_TABLE, rest_of_sizes, stationary_start
@@ -30,9 +29,6 @@ from queueing.states.table import tabulate
 
 ONE = Problem([[1]], [1])
 TWO = Problem([[1, 0.1], [0.1, 1]], [1, 1])
-
-# False alarms of the statistical tests have probability 1e-6 each.
-SURE = 1 - 1e-6
 
 
 def shown_and_missed(results, name, exact):
@@ -62,7 +58,7 @@ def test_counts_of_short_runs_have_no_interval(problem, load, events):
 
 def test_jobs_and_batches_of_short_runs_have_no_interval():
     for options in ({"jobs": 2_000}, {"jobs": 20_000, "batches": True}):
-        result = simulate_jobs(System(ONE, [0.9]), DRF(), rng=1, **options)
+        result = simulate(System(ONE, [0.9]), DRF(), level="jobs", rng=1, **options)
         assert any("too short" in text and "more jobs" in text for text in result.warnings)
         assert np.isinf(result.half_widths["mean_slowdowns"]).all()
         assert np.isinf(result.duration_quantiles[0.9].half_width).all()
@@ -72,12 +68,12 @@ def test_jobs_and_batches_of_short_runs_have_no_interval():
 
 def test_whole_tasks_of_short_runs_have_no_interval():
     system = System.with_load(Problem([[4, 1], [1, 4]], [16, 16]), [1, 1], 0.8)
-    result = simulate_tasks(system, DRFScheduler(), events=20_000, rng=1)
+    result = simulate(system, DRFScheduler(), events=20_000, rng=1)
     assert "too short" in result.warnings[0]
     assert np.isinf(result.utilization_estimate.half_width).all()
     assert "+-" not in result.summary()
     twins = System.with_load(Cluster([[4, 1], [1, 4]], [[8, 8], [8, 8]]), [1, 1], 0.8)
-    placed = simulate_tasks(twins, DRFScheduler(), events=20_000, rng=1)
+    placed = simulate(twins, DRFScheduler(), events=20_000, rng=1)
     assert placed.warnings
     assert np.isinf(placed.servers.waiting.half_width).all()
     assert "+-" not in placed.summary()
@@ -87,10 +83,10 @@ def test_intervals_that_are_shown_cover():
     table = tabulate(ONE, DRF(), (400,))
     system = System(ONE, [0.9])
     counts = [simulate(system, DRF(), events=25_000, rng=k, table=table) for k in range(60)]
-    jobs = [simulate_jobs(system, DRF(), jobs=12_000, rng=k, table=table, quantiles=()) for k in range(40)]
+    jobs = [simulate(system, DRF(), jobs=12_000, rng=k, table=table, quantiles=()) for k in range(40)]
     queue = System(Problem([[1]], [4]), [2.8])
     tasks = [
-        simulate_tasks(queue, FIFOScheduler(), tasks_per_job=FixedTasks(1), events=4_000, rng=k)
+        simulate(queue, FIFOScheduler(), tasks=Tasks(per_job=FixedTasks(1)), events=4_000, rng=k)
         for k in range(60)
     ]
     for results, name, exact in (
@@ -168,11 +164,11 @@ def test_a_given_start_is_kept_and_judged():
     system = System(ONE, [0.9])
     result = simulate(system, DRF(), events=60_000, warmup=0, start=[3000], rng=1)
     assert any("the start is not forgotten" in text for text in result.warnings)
-    jobs = simulate_jobs(system, DRF(), jobs=50, warmup=0, start=[40], rng=1, replications=2)
+    jobs = simulate(system, DRF(), jobs=50, warmup=0, start=[40], rng=1, replications=2)
     assert (jobs.estimates["mean_jobs"].values > 20).all()
     assert not simulate(system, DRF(), events=60_000, start=[0], rng=1).warnings
     with pytest.raises(ModelError, match="leave out start"):
-        simulate_jobs(system, DRF(), trace=JobTrace(ONE, range(30), ["class 1"] * 30, [1] * 30), start=[1])
+        simulate(System.from_trace(JobTrace(ONE, range(30), ["class 1"] * 30, [1] * 30)), DRF(), start=[1])
 
 
 def test_a_policy_that_is_unstable_below_load_one_has_no_interval():
@@ -185,14 +181,14 @@ def test_a_policy_that_is_unstable_below_load_one_has_no_interval():
 
 def test_a_trace_of_too_much_work_has_no_interval():
     trace = JobTrace(ONE, np.arange(400.0), ["class 1"] * 400, np.full(400, 1.2))
-    result = simulate_jobs(System(ONE, [0.5]), DRF(), trace=trace)
+    result = simulate(System.from_trace(trace), DRF())
     assert "the load is 1 or more" in result.warnings[0]
     assert math.isinf(result.precision)
 
 
 def test_sequential_runs_do_not_stop_on_an_interval_that_is_not_sound():
     with pytest.raises(NotConvergedError, match=r"no interval .* too short.* more jobs") as caught:
-        simulate_jobs(System(ONE, [0.9]), DRF(), jobs=2000, precision=0.5, rng=1)
+        simulate(System(ONE, [0.9]), DRF(), jobs=2000, precision=0.5, rng=1)
     assert caught.value.best.warnings
     assert math.isinf(caught.value.residual)
 
@@ -219,7 +215,7 @@ def test_slowdowns_are_never_below_one():
     # A job alone runs ten tasks, so that its duration is less than its size.
     pool = Problem([[0.1, 0.02], [0.05, 0.1]], [1, 1], limits=[np.inf, 4])
     system = System.with_load(pool, [1, 1], 0.3)
-    result = simulate_jobs(system, DRF(), jobs=3000, replications=3, rng=1, record=True, quantiles=(0.001,))
+    result = simulate(system, DRF(), jobs=3000, replications=3, rng=1, record=True, quantiles=(0.001,))
     np.testing.assert_array_equal(result.alone_rates, [10, 4])
     assert (
         (result.record["duration"] / result.record["size"]).groupby(result.record["job_class"]).mean() < 1

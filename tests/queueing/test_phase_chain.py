@@ -10,6 +10,7 @@ import pytest
 from fairness import DRF, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError, UnstableError
 from fairness.testing import KINDS, random_problem
+from queueing import simulate
 from queueing.balanced.fairness import balanced_fairness
 from queueing.chain.phases.states import class_states, count_phase_states
 from queueing.chain.solvers.ladder import Automatic, Elimination, Multilevel, Product
@@ -17,7 +18,6 @@ from queueing.chain.stationary import stationary
 from queueing.model.laws import Deterministic, Erlang, Exponential, Hyperexponential, Law, TruncatedPareto
 from queueing.model.phase_type import PhaseType, coxian, fit_phases, phases_of
 from queueing.model.system import System
-from queueing.simulation.jobs.simulation import simulate_jobs
 from queueing.states.table import tabulate
 from tests.own_policies import priority, sharing
 from tests.queueing.chains import EXAMPLE, SOLVERS
@@ -170,7 +170,7 @@ def test_dominant_resource_fairness_is_sensitive_as_in_simulation():
     laws = [Hyperexponential.fit(12.0), Exponential()]
     law = stationary(phased(system, laws), DRF(), tail=1e-3, solver=Automatic(1e-8))
     assert plain[0] - law.mean_durations[0] > 0.04
-    result = simulate_jobs(phased(system, laws), DRF(), jobs=100_000, replications=8, rng=3)
+    result = simulate(phased(system, laws), DRF(), jobs=100_000, replications=8, rng=3)
     # Five half-widths of 95 %, and what the box cuts off.
     slack = 5 * result.half_widths["mean_durations"] + law.mean_jobs_error / system.arrival_rates
     assert (np.abs(result.mean_durations - law.mean_durations) < slack).all()
@@ -232,7 +232,7 @@ def test_bad_arguments_are_refused():
     system = System.with_load(EXAMPLE, [1, 1], 0.5)
     for sizes, message in (
         (TruncatedPareto(1.5, 1e3), "fit_phases"),
-        ([Erlang(2), Deterministic()], "simulate_jobs"),
+        ([Erlang(2), Deterministic()], "simulate"),
     ):
         with pytest.raises(ModelError, match=message):
             stationary(phased(system, sizes), DRF(), shape=5)

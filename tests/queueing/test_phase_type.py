@@ -9,6 +9,7 @@ from scipy.linalg import expm
 
 from fairness import DRF, Problem
 from fairness.errors import ModelError
+from queueing import simulate
 from queueing.model.laws import (
     Deterministic,
     Erlang,
@@ -19,7 +20,7 @@ from queueing.model.laws import (
 )
 from queueing.model.phase_type import PhaseType, coxian, fit_phases, phases_of
 from queueing.model.system import System
-from queueing.simulation.jobs.simulation import simulate_jobs
+from tests.queueing.simulated import under
 
 # Statistical tests fail by chance with this probability each; seeds are fixed.
 FALSE_ALARM = 1e-6
@@ -124,7 +125,7 @@ def test_unseen_work_is_that_of_the_same_mixture():
 
 def test_simulation_draws_from_phases():
     system = System(Problem([[1]], [1]), [0.25], [3.0])
-    result = simulate_jobs(system, DRF(), sizes=coxian(1, 3), jobs=20_000, rng=2)
+    result = simulate(under(system, sizes=coxian(1, 3)), DRF(), jobs=20_000, rng=2)
     # M/G/1 processor sharing is insensitive; five half-widths of 95 %.
     assert abs(result.mean_durations[0] - 12) < 5 * result.half_widths["mean_durations"][0]
 
@@ -153,7 +154,7 @@ def test_wrong_phases_are_refused(initial, rates, message):
 
 def test_wrong_arguments_are_refused():
     for law in (TruncatedPareto(1.5, 1e3), Deterministic(), Lognormal()):
-        with pytest.raises(ModelError, match=r"fit_phases|simulate_jobs"):
+        with pytest.raises(ModelError, match=r"fit_phases|simulate"):
             phases_of(law)
     with pytest.raises(ModelError, match="law must be a law such as Erlang"):
         phases_of("Erlang")

@@ -8,30 +8,17 @@ import pytest
 from scipy import stats
 
 from fairness import DRF, MaxMin, Problem
-from fairness.errors import ModelError, UnstableError
+from fairness.errors import ModelError
 from fairness.testing import random_problem
+from queueing import simulate
 from queueing.chain.stationary import stationary
 from queueing.model.system import System
-from queueing.simulation.counts import simulate, walk
+from queueing.simulation.counts import walk
 from queueing.simulation.replications import estimate_ratio
 from queueing.states.table import tabulate
-
-# Statistical tests compare with intervals at this level; false alarms have probability 1e-6 per number.
-SURE = 1 - 1e-6
+from tests.queueing.simulated import SURE, off, same
 
 POOL = Problem([[10, 1], [1, 10]], [10, 10], resources=["cpu", "ram"])
-
-
-def off(estimate, exact):
-    """Deviation over the half-width of the interval at level SURE; below 1 unless by a false alarm."""
-    assert estimate.sound
-    return np.abs(estimate.value - exact) / estimate.half_width_at(SURE)
-
-
-def same(one, other):
-    assert one.time == other.time
-    for name, estimate in one.estimates.items():
-        np.testing.assert_array_equal(estimate.values, other.estimates[name].values)
 
 
 # The kernel
@@ -105,22 +92,6 @@ def test_result_does_not_depend_on_the_first_table():
     assert results[2].table_shape == (200, 300)
 
 
-def test_result_does_not_depend_on_n_jobs():
-    system = System.with_load(POOL, [1, 1], 0.9)
-    one = simulate(system, DRF(), events=20_000, replications=5, rng=1)
-    same(one, simulate(system, DRF(), events=20_000, replications=5, rng=1, n_jobs=2))
-    other = simulate(system, DRF(), events=20_000, replications=5, rng=2)
-    assert (one.mean_jobs != other.mean_jobs).all()
-
-
-def test_entropy_repeats_the_run():
-    system = System(Problem([[1]], [1]), [0.5])
-    one = simulate(system, DRF(), events=1000)
-    same(one, simulate(system, DRF(), events=1000, rng=one.entropy))
-    values = one.estimates["mean_jobs"].values
-    assert len(np.unique(values)) == one.replications
-
-
 # Known laws
 
 
@@ -190,18 +161,6 @@ def test_ratio_of_varying_denominators_agrees_with_the_jackknife():
     assert estimate.standard_error == pytest.approx([jackknife], rel=0.01)
 
 
-def test_intervals_cover_as_often_as_they_say():
-    system = System(Problem([[1]], [1]), [0.3])
-    exact, level, runs = 0.3 / 0.7, 0.8, 300
-    hits = 0
-    for seed in range(runs):
-        result = simulate(system, DRF(), events=4000, replications=5, confidence=level, rng=seed)
-        hits += abs(result.mean_jobs[0] - exact) <= result.half_widths["mean_jobs"][0]
-    # Binomial(300, 0.8) leaves this interval with probability 1e-6.
-    low, high = stats.binom.interval(SURE, runs, level)
-    assert low <= hits <= high
-
-
 def test_little_holds_exactly_between_the_estimates():
     system = System.with_load(POOL, [2, 1], 0.6, [1.0, 3.0])
     result = simulate(system, DRF(), events=5000, rng=1)
@@ -229,21 +188,10 @@ def test_what_a_reader_sees():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"events": 0}, "events must be an integer >= 1; got 0"),
-        ({"events": 10.5}, "events must be an integer"),
-        ({"replications": 1}, "replications must be an integer >= 2: a confidence interval needs two; got 1"),
-        ({"warmup": 1.0}, r"warmup must be a finite number >= 0 and < 1.*; got 1.0"),
-        ({"warmup": -0.1}, "warmup"),
-        ({"confidence": 1.0}, "confidence must be a number between 0 and 1"),
-        ({"n_jobs": 0}, "n_jobs must be a positive integer"),
-        ({"rng": "seed"}, "rng must be None, a seed or a numpy Generator"),
         ({"start": [1.5, 0]}, "start must list 2 whole numbers"),
         ({"start": [-1, 0]}, "finite and >= 0"),
         ({"start": [1]}, "last axis must list the 2 job classes"),
         ({"start": [1e300, 0]}, r"whole numbers of jobs, <= 2\*\*53"),
-        ({"events": True}, "events must be an integer >= 1; got True"),
-        ({"warmup": "none"}, "warmup"),
-        ({"confidence": None}, "confidence must be a number between 0 and 1; got None"),
         ({"table": "small"}, "table must be made for the problem .* got 'small'"),
     ],
 )
@@ -253,10 +201,6 @@ def test_bad_arguments(arguments, message):
 
 
 def test_bad_systems_and_tables():
-    with pytest.raises(UnstableError, match="'cpu'"):
-        simulate(System(POOL, [1.0, 0.1]), DRF())
-    with pytest.raises(ModelError, match="nothing to simulate"):
-        simulate(System(POOL, [0.0, 0.0]), DRF())
     system = System(POOL, [0.1, 0.1])
     with pytest.raises(
         ModelError, match="table must be made for the problem of the system and the policy DRF"
@@ -266,8 +210,6 @@ def test_bad_systems_and_tables():
     favour = DRF(resource_weights=[[2, 2], [1, 1]])
     with pytest.raises(ModelError, match="table must be made for"):
         simulate(system, favour, table=tabulate(POOL, DRF(), 3))
-    with pytest.raises(ModelError, match=r"policy must be callable .* got 'drf'"):
-        simulate(system, "drf")
     with pytest.raises(ModelError, match="returned shape"):
         simulate(system, lambda problem, counts: np.ones(3))
 

@@ -15,6 +15,7 @@ from scipy import stats
 from fairness import DRF, Problem
 from fairness.arguments.validation import require_number
 from fairness.errors import ModelError, UnstableError
+from queueing import simulate, task_trace
 from queueing.balanced.duration_bound import duration_bound
 from queueing.balanced.fairness import balanced_fairness
 from queueing.balanced.plan import balanced_plan
@@ -27,9 +28,7 @@ from queueing.model.arrivals import OnOff, Poisson
 from queueing.model.job_trace import JobTrace
 from queueing.model.laws import Erlang, Exponential
 from queueing.model.system import System
-from queueing.simulation.counts import simulate
-from queueing.simulation.jobs.simulation import simulate_jobs
-from queueing.simulation.tasks import FIFOScheduler, trace
+from queueing.simulation.tasks import FIFOScheduler
 
 POOL = Problem([[10, 1], [1, 10]], [10, 10], job_classes=["A", "B"], resources=["cpu", "ram"])
 
@@ -106,8 +105,8 @@ def test_scalars_that_are_no_numbers_are_model_errors(wrong):
         "confidence": lambda: simulate(system, DRF(), confidence=wrong),
         "rtol": lambda: trajectory(system, DRF(), [1], rtol=wrong),
         "tail": lambda: balanced_plan(system, tail=wrong),
-        "precision": lambda: simulate_jobs(system, DRF(), precision="1" if wrong is None else wrong),
-        "horizon": lambda: trace(system, FIFOScheduler(), wrong),
+        "precision": lambda: simulate(system, DRF(), level="jobs", precision="1" if wrong is None else wrong),
+        "horizon": lambda: task_trace(system, FIFOScheduler(), wrong),
     }
     for name, call in calls.items():
         with pytest.raises(ModelError, match=rf"^{name} must be a (finite )?number"):

@@ -10,10 +10,10 @@ from scipy.linalg import expm
 from fairness import DRF, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError, UnstableError
 from fairness.testing import KINDS, random_problem
+from queueing import simulate
 from queueing.chain.stationary import stationary
 from queueing.chain.tagged import tagged_duration
 from queueing.model.system import System
-from queueing.simulation.jobs.simulation import simulate_jobs
 from queueing.states.table import tabulate
 from tests.queueing.chains import EXAMPLE
 
@@ -88,7 +88,7 @@ def test_jobs_that_do_not_meet_last_as_long_as_their_sizes():
 
 def test_simulated_durations_follow_the_law():
     system = System.with_load(EXAMPLE, [3, 1], 0.7, [1.0, 2.0])
-    result = simulate_jobs(system, DRF(), jobs=60_000, replications=8, rng=5, record=True)
+    result = simulate(system, DRF(), jobs=60_000, replications=8, rng=5, record=True)
     for index, name in enumerate("AB"):
         law = tagged_duration(system, DRF(), name, tail=1e-7)
         half = result.half_widths["mean_durations"][index]

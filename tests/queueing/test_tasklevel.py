@@ -15,6 +15,7 @@ from scipy import stats
 
 from fairness import DRF, Problem
 from fairness.errors import ModelError, UnstableError
+from queueing import Tasks, simulate, task_trace
 from queueing.model.system import System
 from queueing.simulation.tasks.engine import runs
 from queueing.simulation.tasks.rules.schedulers import (
@@ -25,12 +26,9 @@ from queueing.simulation.tasks.rules.schedulers import (
     TargetScheduler,
 )
 from queueing.simulation.tasks.rules.workload import FixedTasks, GeometricTasks, TabulatedTasks
-from queueing.simulation.tasks.simulation import simulate_tasks, trace
 from queueing.states import growing_table as growth
 from tests.processes import PATIENCE
-
-# Statistical tests compare with intervals at this level; false alarms have probability 1e-6 per number.
-SURE = 1 - 1e-6
+from tests.queueing.simulated import SURE, off, same_trace
 
 TALK = Problem([[4, 1], [1, 4]], [16, 16], resources=["cores", "GB"])
 
@@ -198,8 +196,8 @@ def test_every_start_is_that_of_the_reference(kind, blocking, task_times):
     for k in range(6):
         system = System.with_load(TALK, [1, 1], 0.9) if k == 0 else random_system(rng)
         horizon = 40 / system.arrival_rates.sum()
-        record = trace(
-            system, scheduler, horizon, tasks_per_job=GeometricTasks(5.0), task_times=task_times, rng=k
+        record = task_trace(
+            system, scheduler, horizon, tasks=Tasks(per_job=GeometricTasks(5.0), times=task_times), rng=k
         )
         replay(record, scheduler, pick_oldest)
         starts += len(record.task_jobs)
@@ -225,7 +223,7 @@ def test_random_ties_choose_among_the_most_deprived(kind, blocking):
         younger += job.number != min(fit)
         return job
 
-    record = trace(System.with_load(TALK, [1, 1], 1.0), scheduler, 8.0, tasks_per_job=6.0, rng=3)
+    record = task_trace(System.with_load(TALK, [1, 1], 1.0), scheduler, 8.0, tasks=Tasks(per_job=6.0), rng=3)
     replay(record, scheduler, pick)
     assert younger > 10
 
@@ -234,7 +232,7 @@ def test_random_ties_are_uniform():
     # Four jobs present, one unit: after each task the least served of the others starts, at random. All jobs
     # are equal, so each start is uniform over the tied ones; count which of the tied, by age, gets it.
     system = System(Problem([[1]], [1]), [0.9])
-    record = trace(system, DRFScheduler(ties="random"), 20_000.0, tasks_per_job=1.0, rng=1)
+    record = task_trace(system, DRFScheduler(ties="random"), 20_000.0, tasks=Tasks(per_job=1.0), rng=1)
     present: list[int] = []
     arrivals = list(range(len(record.job_arrivals)))
     counts = np.zeros(4, dtype=int)
@@ -257,11 +255,11 @@ def test_record_is_consistent(kind):
     for k in range(4):
         system = random_system(rng)
         problem = system.problem
-        record = trace(
+        record = task_trace(
             system,
             KINDS[kind](blocking=k % 2 == 0),
             100 / system.arrival_rates.sum(),
-            tasks_per_job=4.0,
+            tasks=Tasks(per_job=4.0),
             rng=k,
         )
         assert (record.usage <= problem.capacities).all()  # whole numbers: exact
@@ -299,7 +297,7 @@ def test_skipping_never_leaves_room_for_a_waiting_task():
     system = System.with_load(TALK, [1, 1], 0.9)
     idle = {}
     for blocking in (True, False):
-        record = trace(system, DRFScheduler(blocking=blocking), 20.0, tasks_per_job=6.0, rng=2)
+        record = task_trace(system, DRFScheduler(blocking=blocking), 20.0, tasks=Tasks(per_job=6.0), rng=2)
         free = TALK.capacities - record.usage
         room = (free[:, None, :] >= TALK.demands).all(axis=2)
         kinds = record.job_classes[record.task_jobs]
@@ -320,8 +318,8 @@ def test_skipping_never_leaves_room_for_a_waiting_task():
 def test_a_short_run_by_hand():
     # Two units, jobs of two tasks of duration 1, deterministic. Ends on the same instant come one by one.
     system = System(Problem([[1]], [2]), [1.0], [2.0])
-    record = trace(
-        system, FIFOScheduler(), 20.0, tasks_per_job=FixedTasks(2), task_times="deterministic", rng=4
+    record = task_trace(
+        system, FIFOScheduler(), 20.0, tasks=Tasks(per_job=FixedTasks(2), times="deterministic"), rng=4
     )
     ends = [0.0, 0.0]
     starts = []
@@ -345,9 +343,9 @@ def test_a_short_run_by_hand():
 
 def test_common_random_numbers():
     system = System.with_load(TALK, [1, 2], 0.9)
-    options = {"tasks_per_job": 5.0, "rng": 9}
+    options = {"tasks": Tasks(per_job=5.0), "rng": 9}
     records = [
-        trace(system, scheduler, 10.0, **options)
+        task_trace(system, scheduler, 10.0, **options)
         for scheduler in (DRFScheduler(), BMFScheduler(ties="random"), FIFOScheduler(blocking=False))
     ]
     one, *others = records
@@ -377,7 +375,7 @@ def test_common_random_numbers():
 def test_laws_of_arrivals_tasks_and_durations():
     system = System(Problem([[1.0], [1.0]], [1e6]), [3.0, 1.0], [2.0, 5.0])
     law = TabulatedTasks([[0.2, 0, 0.8], [0.0, 1.0, 0.0]])
-    record = trace(system, FIFOScheduler(), 5000.0, tasks_per_job=law, rng=1)
+    record = task_trace(system, FIFOScheduler(), 5000.0, tasks=Tasks(per_job=law), rng=1)
     gaps = np.diff(record.job_arrivals, prepend=0.0)
     assert stats.kstest(gaps, stats.expon(scale=1 / 4).cdf).pvalue > 1e-6
     assert stats.binomtest(int((record.job_classes == 0).sum()), len(gaps), 0.75).pvalue > 1e-6
@@ -389,7 +387,7 @@ def test_laws_of_arrivals_tasks_and_durations():
         mine = record.job_classes[record.task_jobs] == i
         lengths = (record.task_ends - record.task_starts)[mine]
         assert stats.kstest(lengths, stats.expon(scale=mean).cdf).pvalue > 1e-6
-    record = trace(system, FIFOScheduler(), 5000.0, tasks_per_job=[4.0, 1.0], rng=2)
+    record = task_trace(system, FIFOScheduler(), 5000.0, tasks=Tasks(per_job=[4.0, 1.0]), rng=2)
     first = record.job_tasks[record.job_classes == 0]
     observed = np.bincount(np.minimum(first, 12), minlength=13)[1:]
     tail = stats.geom(0.25).pmf(np.arange(1, 12))
@@ -399,24 +397,21 @@ def test_laws_of_arrivals_tasks_and_durations():
 
 def test_small_tables_and_logs_change_nothing(monkeypatch):
     system = System.with_load(TALK, [1, 1], 1.0)
-    large = trace(system, PFScheduler(), 30.0, tasks_per_job=10.0, rng=6)
+    large = task_trace(system, PFScheduler(), 30.0, tasks=Tasks(per_job=10.0), rng=6)
     assert large.jobs.max() > 3
     monkeypatch.setattr(growth, "FIRST_TABLE", 4)
     monkeypatch.setattr(runs, "FIRST_LOG", 1)
-    small = trace(system, PFScheduler(), 30.0, tasks_per_job=10.0, rng=6)
-    for name in ("times", "jobs", "running", "job_departures", "task_jobs", "task_starts", "task_ends"):
-        np.testing.assert_array_equal(getattr(large, name), getattr(small, name))
+    small = task_trace(system, PFScheduler(), 30.0, tasks=Tasks(per_job=10.0), rng=6)
+    same_trace(large, small)
 
 
 SCRIPT = """
 import json
 from fairness import DRF, Problem
-from queueing.simulation.tasks.rules.schedulers import *
-from queueing.model.system import System
-from queueing.simulation.tasks.simulation import trace
+from queueing import *
 system = System.with_load(Problem([[4, 1], [1, 4]], [16, 16]), [1, 1], 1.0)
 for scheduler in (BMFScheduler(ties="random"), DRFScheduler(blocking=False), TargetScheduler(DRF())):
-    record = trace(system, scheduler, 4.0, tasks_per_job=10.0, rng=6)
+    record = task_trace(system, scheduler, 4.0, tasks=Tasks(per_job=10.0), rng=6)
     print(json.dumps([record.task_jobs.tolist(), record.jobs.tolist(), record.task_ends.tolist()]))
 """
 
@@ -442,12 +437,6 @@ def test_kernel_gives_the_same_numbers_uncompiled():
 # Estimates
 
 
-def off(estimate, exact):
-    """Deviation over the half-width of the interval at level SURE; below 1 unless by a false alarm."""
-    assert estimate.sound
-    return np.abs(estimate.value - exact) / estimate.half_width_at(SURE)
-
-
 def test_single_tasks_on_c_units_are_the_multiserver_queue():
     # M/M/c: mean wait C(c, rho)/(c/sigma - lambda) with Erlang's C.
     c, rate, size = 4, 1.5, 2.0
@@ -457,8 +446,8 @@ def test_single_tasks_on_c_units_are_the_multiserver_queue():
     exact = size + last / (sum(terms) + last) / (c / size - rate)
     system = System(Problem([[1]], [c]), [rate], [size])
     for scheduler in (FIFOScheduler(), DRFScheduler(), BMFScheduler(), TargetScheduler(DRF())):
-        result = simulate_tasks(
-            system, scheduler, tasks_per_job=FixedTasks(1), events=200_000, replications=20, rng=1
+        result = simulate(
+            system, scheduler, tasks=Tasks(per_job=FixedTasks(1)), events=200_000, replications=20, rng=1
         )
         assert off(result.estimates["mean_durations"], exact) < 1
         assert off(result.estimates["mean_jobs"], rate * exact) < 1
@@ -482,11 +471,10 @@ def test_one_unit_in_order_of_arrival_is_pollaczek_khinchine(law, task_times):
     square = tau**2 * (second + (mean if task_times == "exponential" else 0))
     exact = size + rate * square / (2 * (1 - rate * size))
     system = System(Problem([[1]], [1]), [rate], [size])
-    result = simulate_tasks(
+    result = simulate(
         system,
         FIFOScheduler(),
-        tasks_per_job=law,
-        task_times=task_times,
+        tasks=Tasks(per_job=law, times=task_times),
         events=400_000,
         replications=20,
         rng=3,
@@ -498,7 +486,9 @@ def test_one_unit_in_order_of_arrival_is_pollaczek_khinchine(law, task_times):
 @pytest.mark.parametrize("kind", ["DRF", "BMF", "PF"])
 def test_estimates_agree_with_each_other(kind):
     system = System.with_load(TALK, [3, 1], 0.6, [1.0, 2.0])
-    result = simulate_tasks(system, KINDS[kind](), tasks_per_job=20.0, events=400_000, replications=20, rng=2)
+    result = simulate(
+        system, KINDS[kind](), tasks=Tasks(per_job=20.0), events=400_000, replications=20, rng=2
+    )
     # Little's law, load carried, and the two definitions of the service rate.
     assert (off(result.estimates["mean_durations"], result.mean_jobs / system.arrival_rates) < 1).all()
     assert (off(result.estimates["service_rates"], system.mean_sizes / result.mean_durations) < 1).all()
@@ -506,23 +496,12 @@ def test_estimates_agree_with_each_other(kind):
     assert (result.estimates["mean_durations"].half_width_at(SURE) < 0.1 * result.mean_durations).all()
 
 
-def test_result_does_not_depend_on_n_jobs():
-    system = System.with_load(TALK, [1, 1], 0.6)
-    one, two, other = (
-        simulate_tasks(system, PFScheduler(), events=20_000, replications=4, rng=seed, n_jobs=jobs)
-        for seed, jobs in ((1, 1), (1, 2), (2, 1))
-    )
-    for name, estimate in one.estimates.items():
-        np.testing.assert_array_equal(estimate.values, two.estimates[name].values)
-        assert (estimate.values != other.estimates[name].values).all()
-
-
 def test_first_replication_is_the_trace():
     system = System(Problem([[1]], [2]), [1.0])
-    result = simulate_tasks(
-        system, DRFScheduler(), tasks_per_job=3.0, events=500, warmup=0, replications=2, rng=8
+    result = simulate(
+        system, DRFScheduler(), tasks=Tasks(per_job=3.0), events=500, warmup=0, replications=2, rng=8
     )
-    record = trace(system, DRFScheduler(), 1000.0, tasks_per_job=3.0, rng=8)
+    record = task_trace(system, DRFScheduler(), 1000.0, tasks=Tasks(per_job=3.0), rng=8)
     end = record.times[500]
     area = (record.jobs[:500, 0] * np.diff(record.times[:501])).sum()
     assert result.estimates["mean_jobs"].values[0, 0] == pytest.approx(area / end, rel=1e-12)
@@ -533,11 +512,11 @@ def test_first_replication_is_the_trace():
 
 def test_what_a_reader_sees():
     system = System(TALK, [1.0, 0.0])
-    result = simulate_tasks(system, PFScheduler(), tasks_per_job=5.0, events=5000, replications=3, rng=1)
-    assert result.scheduler == "PF"
+    result = simulate(system, PFScheduler(), tasks=Tasks(per_job=5.0), events=5000, replications=3, rng=1)
+    assert result.policy == "PF"
     assert result.events == 13_500
-    assert result.departures[0] > 1000
-    assert result.departures[1] == 0
+    assert result.jobs[0] > 1000
+    assert result.jobs[1] == 0
     assert np.isnan(result.service_rates[1])
     assert np.isnan(result.mean_durations[1])
     assert result.mean_jobs[1] == 0
@@ -556,35 +535,32 @@ def test_overload_is_found():
     with pytest.raises(
         UnstableError, match=r"more than max_jobs=200 jobs at time .* FIFO \(present: 'class 1'"
     ):
-        simulate_tasks(system, FIFOScheduler(), events=10_000_000, rng=1, max_jobs=200)
-    with pytest.raises(UnstableError, match="load must be below 1"):
-        simulate_tasks(System.with_load(TALK, [1, 1], 1.0), FIFOScheduler())
+        simulate(system, FIFOScheduler(), tasks=Tasks(max_jobs=200), events=10_000_000, rng=1)
     with pytest.raises(UnstableError, match="more than max_jobs=1 jobs"):
-        trace(system, FIFOScheduler(), 1000.0, rng=1, max_jobs=1)
+        task_trace(system, FIFOScheduler(), 1000.0, tasks=Tasks(max_jobs=1), rng=1)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"task_times": "uniform"}, "task_times must be one of exponential, deterministic; got 'uniform'"),
-        ({"tasks_per_job": 0.5}, "mean must be a number >= 1"),
-        ({"tasks_per_job": "many"}, "mean must be a number >= 1"),
-        ({"tasks_per_job": 1e300}, r"mean must be a number >= 1, <= 1e\+09"),
-        ({"tasks_per_job": GeometricTasks}, r"tasks_per_job must be a law such as FixedTasks\(5\)"),
-        ({"tasks_per_job": [2.0, 3.0, 4.0]}, r"mean has 3 entries; give one, or one per job class \(2\)"),
-        ({"tasks_per_job": TabulatedTasks([[1.0]] * 3)}, "probabilities has 3 rows"),
+        ({"times": "uniform"}, "times must be one of exponential, deterministic; got 'uniform'"),
+        ({"per_job": 0.5}, "mean must be a number >= 1"),
+        ({"per_job": "many"}, "mean must be a number >= 1"),
+        ({"per_job": 1e300}, r"mean must be a number >= 1, <= 1e\+09"),
+        ({"per_job": GeometricTasks}, r"per_job must be a law such as FixedTasks\(5\)"),
+        ({"per_job": [2.0, 3.0, 4.0]}, r"mean has 3 entries; give one, or one per job class \(2\)"),
+        ({"per_job": TabulatedTasks([[1.0]] * 3)}, "probabilities has 3 rows"),
         ({"max_jobs": 0}, "max_jobs must be an integer >= 1"),
-        ({"events": 0}, "events must be an integer >= 1"),
-        ({"replications": 1}, "a confidence interval needs two"),
-        ({"warmup": 2}, "warmup"),
-        ({"confidence": 0}, "confidence"),
-        ({"n_jobs": 0}, "n_jobs"),
-        ({"events": 3}, "no job of class 'class .' left during the measured events; give more events"),
     ],
 )
 def test_bad_arguments(arguments, message):
     with pytest.raises(ModelError, match=message):
-        simulate_tasks(System(TALK, [1, 1]), DRFScheduler(), **({"events": 100, "rng": 1} | arguments))
+        simulate(System(TALK, [1, 1]), DRFScheduler(), tasks=Tasks(**arguments), events=100, rng=1)
+
+
+def test_a_class_of_which_no_job_leaves_is_an_error():
+    with pytest.raises(ModelError, match=r"no job of class 'class .' left during .*; give more events"):
+        simulate(System(TALK, [1, 1]), DRFScheduler(), events=3, rng=1)
 
 
 def test_bad_laws_and_schedulers():
@@ -604,38 +580,34 @@ def test_bad_laws_and_schedulers():
         BMFScheduler(bottlenecks="some")
     with pytest.raises(ModelError, match="policy must be callable"):
         TargetScheduler("pf")
-    with pytest.raises(ModelError, match=r"follow a fluid policy with TargetScheduler\(policy\)"):
-        simulate_tasks(System(TALK, [1, 1]), DRF())
-    with pytest.raises(ModelError, match="scheduler must be a task-level scheduler such as DRFScheduler"):
-        simulate_tasks(System(TALK, [1, 1]), DRFScheduler)
     with pytest.raises(ModelError, match="blocking must be True or False; got 'no'"):
         BMFScheduler(blocking="no")
     for horizon in (0, -1.0, math.inf, "long"):
         with pytest.raises(ModelError, match="horizon must be a finite number > 0"):
-            trace(System(TALK, [1, 1]), DRFScheduler(), horizon)
+            task_trace(System(TALK, [1, 1]), DRFScheduler(), horizon)
 
 
 def test_tasks_that_cannot_run():
     system = System(Problem([[1], [5]], [4], job_classes=["A", "B"], resources=["cpu"]), [0.1, 0.1])
     with pytest.raises(ModelError, match="a task of class 'B' demands 5 of 'cpu', more than its capacity 4"):
-        simulate_tasks(system, DRFScheduler())
+        simulate(system, DRFScheduler())
     with pytest.raises(ModelError, match="'class 1' demands nothing"):
-        trace(System(Problem([[0]], [4], limits=[1]), [0.1]), DRFScheduler(), 1.0)
+        task_trace(System(Problem([[0]], [4], limits=[1]), [0.1]), DRFScheduler(), 1.0)
     with pytest.raises(ModelError, match="could never run a whole task"):
-        trace(System(Problem([[1]], [4], limits=[0.5]), [0.1]), DRFScheduler(), 1.0)
+        task_trace(System(Problem([[1]], [4], limits=[0.5]), [0.1]), DRFScheduler(), 1.0)
     with pytest.raises(ModelError, match=r"running tasks needs .* count demands in larger tasks"):
-        trace(System(Problem([[1e-300]], [1]), [0.1]), DRFScheduler(), 1.0)
+        task_trace(System(Problem([[1e-300]], [1]), [0.1]), DRFScheduler(), 1.0)
     with pytest.raises(ModelError, match="nothing to simulate"):
-        trace(System(TALK, [0, 0]), DRFScheduler(), 1.0)
+        task_trace(System(TALK, [0, 0]), DRFScheduler(), 1.0)
 
 
 def test_demands_that_do_not_add_up_in_floating_point():
     # Ten tasks of 0.1 fill one unit, although 0.1 has no exact binary form.
     system = System(Problem([[0.1]], [1.0]), [30.0], [1.0])
-    record = trace(system, DRFScheduler(), 2.0, tasks_per_job=1.0, rng=1)
+    record = task_trace(system, DRFScheduler(), 2.0, tasks=Tasks(per_job=1.0), rng=1)
     assert record.running.max() == 10
 
 
 def test_a_record_that_no_memory_holds_is_refused_at_once():
     with pytest.raises(ModelError, match=r"a record of about .* events needs .* reduce horizon"):
-        trace(System.with_load(TALK, [1, 1], 0.5), DRFScheduler(), 1e300)
+        task_trace(System.with_load(TALK, [1, 1], 0.5), DRFScheduler(), 1e300)

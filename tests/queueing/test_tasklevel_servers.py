@@ -12,6 +12,7 @@ from scipy import stats
 
 from fairness import DRF, TSF, Cluster, Problem
 from fairness.errors import ModelError, UnstableError
+from queueing import Tasks, simulate, task_trace
 from queueing.model.system import System
 from queueing.simulation.replications import spawn_streams
 from queueing.simulation.tasks import (
@@ -27,17 +28,13 @@ from queueing.simulation.tasks import (
     RandomFit,
     TargetScheduler,
     WorstFit,
-    simulate_tasks,
-    trace,
 )
 from queueing.simulation.tasks.engine.preparation import TaskRuns
 from queueing.simulation.tasks.engine.runs import TaskRun
 from queueing.states import growing_table as growth
 from tests.processes import PATIENCE
+from tests.queueing.simulated import SURE, off, same_trace
 from tests.queueing.tasklevel_reference import replay
-
-# Statistical tests compare with intervals at this level; false alarms have probability 1e-6 per number.
-SURE = 1 - 1e-6
 
 TALK = Problem([[4, 1], [1, 4]], [16, 16], resources=["cores", "GB"])
 HALVES = Cluster([[4, 1], [1, 4]], [[8, 8], [8, 8]], resources=["cores", "GB"])
@@ -54,12 +51,6 @@ RULES = [
     OnArrival("shortest queue"),
     OnArrival("shortest queue", 2),
 ]
-
-
-def off(estimate, exact):
-    """Deviation over the half-width of the interval at level SURE; below 1 unless by a false alarm."""
-    assert estimate.sound
-    return np.abs(estimate.value - exact) / estimate.half_width_at(SURE)
 
 
 def random_cluster(rng):
@@ -98,14 +89,13 @@ def test_every_start_is_that_of_the_reference(placement, blocking, monkeypatch):
         scheduler = schedulers[k % len(schedulers)]
         system = System.with_load(HALVES, [1, 1], 0.9) if k == 0 else random_cluster(rng)
         horizon = 25 / system.arrival_rates.sum()
-        options = {"tasks_per_job": 4.0, "placement": placement, "rng": k}
-        options["task_times"] = "deterministic" if k == 2 else "exponential"
-        record = trace(system, scheduler, horizon, **options)
+        tasks = Tasks(per_job=4.0, times="deterministic" if k == 2 else "exponential", placement=placement)
+        record = task_trace(system, scheduler, horizon, tasks=tasks, rng=k)
         counts = record.job_tasks[:, None]
         made, lost, waited = replay(record, scheduler, placement, counts)
         starts += made
         # The totals behind the estimates, from the same random numbers.
-        runs = TaskRuns(system, scheduler, 4.0, options["task_times"], 10**5, placement, None)
+        runs = TaskRuns(system, scheduler, tasks)
         run = TaskRun(runs, spawn_streams(k, 1).generators[0])
         run.go(10**9, horizon)
         # Sums of some hundred intervals, in another order.
@@ -124,12 +114,11 @@ def test_record_is_consistent(placement):
     for k in range(4):
         system = random_cluster(rng)
         cluster = system.problem
-        record = trace(
+        record = task_trace(
             system,
             DRFScheduler(blocking=k % 2 == 0),
             60 / system.arrival_rates.sum(),
-            tasks_per_job=4.0,
-            placement=placement,
+            tasks=Tasks(per_job=4.0, placement=placement),
             rng=k,
         )
         # Effective capacities make halves of whole numbers: exact.
@@ -160,23 +149,16 @@ def test_one_server_is_a_pool_bit_by_bit(placement):
         for pool, other in ((TALK, TALK), (TALK, server), (limited, limited)):
             if other is server and isinstance(scheduler, TargetScheduler):
                 continue  # PF and DRF here are policies of a pool
-            one = trace(System.with_load(pool, [1, 2], 0.95), scheduler, 10.0, tasks_per_job=20.0, rng=7)
+            one = task_trace(
+                System.with_load(pool, [1, 2], 0.95), scheduler, 10.0, tasks=Tasks(per_job=20.0), rng=7
+            )
             # The same rates: the load of a cluster is found by a linear program, to the last digit but one.
             system = System(other, one.system.arrival_rates)
-            two = trace(system, scheduler, 10.0, tasks_per_job=20.0, rng=7, placement=placement)
+            two = task_trace(system, scheduler, 10.0, tasks=Tasks(per_job=20.0, placement=placement), rng=7)
             assert len(one.task_jobs) > 500
-            for name in (
-                "times",
-                "jobs",
-                "running",
-                "job_departures",
-                "task_jobs",
-                "task_starts",
-                "task_ends",
-            ):
-                np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+            same_trace(one, two)
     result = [
-        simulate_tasks(System(problem, [2.0, 1.0]), DRFScheduler(), events=5000, replications=3, rng=1)
+        simulate(System(problem, [2.0, 1.0]), DRFScheduler(), events=5000, replications=3, rng=1)
         for problem in (TALK, server)
     ]
     for name, estimate in result[0].estimates.items():
@@ -194,11 +176,10 @@ def test_c_servers_of_one_task_are_the_multiserver_queue():
     exact = size + wait / (c / size - rate)
     system = System(Cluster([[1]], [[1]] * c), [rate], [size])
     for rule in RULES[:6]:
-        result = simulate_tasks(
+        result = simulate(
             system,
             FIFOScheduler(),
-            tasks_per_job=FixedTasks(1),
-            placement=rule,
+            tasks=Tasks(per_job=FixedTasks(1), placement=rule),
             events=100_000,
             replications=20,
             rng=1,
@@ -213,8 +194,13 @@ def test_c_servers_of_one_task_are_the_multiserver_queue():
         if isinstance(rule, RandomFit):  # the others prefer the first of equal servers
             assert (off(result.servers.utilization, rho / c) < 1).all()
     # First fit fills the servers in order.
-    first = simulate_tasks(
-        system, FIFOScheduler(), tasks_per_job=1.0, placement=FirstFit(), events=20_000, replications=3, rng=1
+    first = simulate(
+        system,
+        FIFOScheduler(),
+        tasks=Tasks(per_job=1.0, placement=FirstFit()),
+        events=20_000,
+        replications=3,
+        rng=1,
     )
     assert (np.diff(first.servers.utilization.value[:, 0]) < 0).all()
 
@@ -223,10 +209,12 @@ def test_jobs_bound_at_random_see_queues_of_their_own():
     # Poisson arrivals split at random: each server an M/M/1 queue, E[T] = size/(1 - rho).
     c, rate = 3, 1.8
     system = System(Cluster([[1]], [[1]] * c), [rate])
-    options = {"tasks_per_job": FixedTasks(1), "events": 200_000, "replications": 20, "rng": 2}
+    options = {"events": 200_000, "replications": 20, "rng": 2}
     means = {}
     for rule in (OnArrival("random"), OnArrival("round robin"), OnArrival("shortest queue", 2), OnArrival()):
-        result = simulate_tasks(system, FIFOScheduler(), placement=rule, **options)
+        result = simulate(
+            system, FIFOScheduler(), tasks=Tasks(per_job=FixedTasks(1), placement=rule), **options
+        )
         means[rule.name] = result.estimates["mean_durations"]
         if rule.rule == "random":
             assert off(result.estimates["mean_durations"], 1 / (1 - rate / c)) < 1
@@ -259,8 +247,12 @@ def test_draws_of_servers():
         # All queues are empty: the first of two draws.
         (OnArrival("shortest queue", 2), np.array([7, 5, 3, 1]) / 16),
     ):
-        record = trace(
-            system, FIFOScheduler(), 2e6, tasks_per_job=1.0, task_times="deterministic", placement=rule, rng=3
+        record = task_trace(
+            system,
+            FIFOScheduler(),
+            2e6,
+            tasks=Tasks(per_job=1.0, times="deterministic", placement=rule),
+            rng=3,
         )
         # Tasks that start while another runs (1 in 1000) see loaded servers: too few to matter here.
         observed = np.bincount(record.task_servers, minlength=4)
@@ -277,11 +269,10 @@ def test_best_fit_keeps_room_for_large_tasks():
     cluster = Cluster([[1], [4]], [[4]] * 4)
     system = System(cluster, [3.0, 0.6])
     results = {
-        rule.name: simulate_tasks(
+        rule.name: simulate(
             system,
             FIFOScheduler(blocking=False),
-            tasks_per_job=FixedTasks(1),
-            placement=rule,
+            tasks=Tasks(per_job=FixedTasks(1), placement=rule),
             events=100_000,
             replications=10,
             rng=4,
@@ -297,10 +288,10 @@ def test_best_fit_keeps_room_for_large_tasks():
 def test_a_pool_that_does_not_block_is_never_fragmented():
     system = System.with_load(TALK, [1, 1], 0.8)
     for blocking in (False, True):
-        result = simulate_tasks(
+        result = simulate(
             system,
             DRFScheduler(blocking=blocking),
-            placement=FirstFit(),
+            tasks=Tasks(placement=FirstFit()),
             events=50_000,
             replications=2,
             rng=1,
@@ -313,8 +304,13 @@ def test_a_pool_that_does_not_block_is_never_fragmented():
 def test_estimates_agree_with_each_other(placement):
     cluster = Cluster([[2, 1], [1, 3]], [[8, 8], [6, 12]], gamma=[[8, 3], [2, 4]], resources=["cores", "GB"])
     system = System.with_load(cluster, [3, 1], 0.5, [1.0, 2.0])
-    result = simulate_tasks(
-        system, DRFScheduler(), tasks_per_job=5.0, placement=placement, events=100_000, replications=20, rng=2
+    result = simulate(
+        system,
+        DRFScheduler(),
+        tasks=Tasks(per_job=5.0, placement=placement),
+        events=100_000,
+        replications=20,
+        rng=2,
     )
     # Little's law, load carried, and the two definitions of the service rate.
     assert (off(result.estimates["mean_durations"], result.mean_jobs / system.arrival_rates) < 1).all()
@@ -330,14 +326,14 @@ def test_estimates_agree_with_each_other(placement):
 SCRIPT = """
 import json
 from fairness import Cluster
-from queueing.model.system import System
-from queueing.simulation.tasks import *
+from queueing import *
 system = System(Cluster([[4, 1], [1, 4]], [[8, 8], [16, 8]]), [2.0, 2.0])
 mixed = TaskTypes([["class 1", "class 2"]], start="any")
 for rule in (BestFit(), BestFit("alignment"), PowerOfChoices(), OnArrival("random"), OnArrival()):
     for types in (None, mixed):
         scheduler = DRFScheduler(ties="random", blocking=False)
-        record = trace(system, scheduler, 5.0, tasks_per_job=5.0, rng=6, placement=rule, task_types=types)
+        tasks = Tasks(per_job=5.0, placement=rule, types=types)
+        record = task_trace(system, scheduler, 5.0, tasks=tasks, rng=6)
         columns = record.task_jobs, record.task_servers, record.task_ends
         print(json.dumps([column.tolist() for column in columns]))
 """
@@ -364,14 +360,21 @@ def test_kernel_gives_the_same_numbers_uncompiled():
 def test_common_random_numbers_and_n_jobs():
     system = System.with_load(HALVES, [1, 1], 0.6)
     records = [
-        trace(system, DRFScheduler(), 10.0, tasks_per_job=5.0, rng=1, placement=rule) for rule in RULES
+        task_trace(system, DRFScheduler(), 10.0, tasks=Tasks(per_job=5.0, placement=rule), rng=1)
+        for rule in RULES
     ]
     for record in records[1:]:
         np.testing.assert_array_equal(records[0].job_arrivals, record.job_arrivals)
         np.testing.assert_array_equal(records[0].job_tasks, record.job_tasks)
     one, two = (
-        simulate_tasks(
-            system, DRFScheduler(), placement=RandomFit(), events=5000, replications=4, rng=1, n_jobs=jobs
+        simulate(
+            system,
+            DRFScheduler(),
+            tasks=Tasks(placement=RandomFit()),
+            events=5000,
+            replications=4,
+            rng=1,
+            n_jobs=jobs,
         )
         for jobs in (1, 2)
     )
@@ -380,10 +383,10 @@ def test_common_random_numbers_and_n_jobs():
 
 
 def test_what_a_reader_sees():
-    result = simulate_tasks(
+    result = simulate(
         System.with_load(HALVES, [1, 1], 0.5),
         DRFScheduler(),
-        tasks_per_job=5.0,
+        tasks=Tasks(per_job=5.0),
         events=5000,
         replications=3,
         rng=1,
@@ -394,9 +397,7 @@ def test_what_a_reader_sees():
     assert frame.shape == (2, 2)
     assert frame.index.name == "server"
     assert list(frame.columns) == ["cores", "GB"]
-    many = simulate_tasks(
-        System.with_load(Cluster([[1]], [[1]] * 9), [1], 0.5), DRFScheduler(), events=2000, rng=1
-    )
+    many = simulate(System.with_load(Cluster([[1]], [[1]] * 9), [1], 0.5), DRFScheduler(), events=2000, rng=1)
     assert "on 9 servers" in many.summary()
 
 
@@ -410,14 +411,14 @@ def test_what_a_reader_sees():
         (TargetScheduler(TSF()), {"placement": OnArrival()}, "TSF sets a target .* bound to a server"),
         (DRFScheduler(), {"placement": BestFit}, r"placement must be a rule such as BestFit\(\)"),
         (DRFScheduler(), {"placement": "best fit"}, r"placement must be a rule such as BestFit\(\)"),
-        (DRFScheduler(), {"task_types": [["a"]]}, "task_types must be TaskTypes"),
+        (DRFScheduler(), {"types": [["a"]]}, "types must be TaskTypes"),
         (DRFScheduler(), {"max_jobs": 0}, "max_jobs must be an integer >= 1"),
         (DRFScheduler(), {"max_jobs": 10**13}, "running tasks needs"),
     ],
 )
 def test_bad_arguments(scheduler, arguments, message):
     with pytest.raises(ModelError, match=message):
-        trace(System(HALVES, [1, 1]), scheduler, 1.0, **arguments)
+        task_trace(System(HALVES, [1, 1]), scheduler, 1.0, **arguments)
 
 
 def test_bad_rules():
@@ -442,6 +443,6 @@ def test_overload_is_found():
     # Two tasks of 3 do not fit on a server of 5, although the load is below capacity.
     system = System(Cluster([[3]], [[5], [5]]), [2.5])
     with pytest.raises(UnstableError, match=r"more than max_jobs=200 jobs at time .* whole tasks carry less"):
-        simulate_tasks(system, DRFScheduler(), events=1_000_000, rng=1, max_jobs=200)
+        simulate(system, DRFScheduler(), tasks=Tasks(max_jobs=200), events=1_000_000, rng=1)
     with pytest.raises(ModelError, match="a task of class 'class 1' fits on no server"):
-        trace(System(Cluster([[3]], [[2], [2]]), [0.5]), DRFScheduler(), 1.0)
+        task_trace(System(Cluster([[3]], [[2], [2]]), [0.5]), DRFScheduler(), 1.0)

@@ -6,6 +6,7 @@ from scipy import stats
 
 from fairness import DRF, Cluster, Problem
 from fairness.errors import ModelError
+from queueing import Tasks, simulate, task_trace
 from queueing.model.system import System
 from queueing.simulation.tasks import (
     BestFit,
@@ -20,13 +21,9 @@ from queueing.simulation.tasks import (
     TargetScheduler,
     TaskTypes,
     WorstFit,
-    simulate_tasks,
-    trace,
 )
+from tests.queueing.simulated import SURE, off, same_trace
 from tests.queueing.tasklevel_reference import replay
-
-# Statistical tests compare with intervals at this level; false alarms have probability 1e-6 per number.
-SURE = 1 - 1e-6
 
 NAMES = ["map", "scan", "reduce"]
 POOL = Problem([[4, 1], [2, 2], [1, 4]], [16, 16], weights=[2, 1, 2], limits=[2, 3, 9], job_classes=NAMES)
@@ -37,12 +34,6 @@ CLUSTER = Cluster(
     weights=[2, 1, 2],
     job_classes=NAMES,
 )
-
-
-def off(estimate, exact):
-    """Deviation over the half-width of the interval at level SURE; below 1 unless by a false alarm."""
-    assert estimate.sound
-    return np.abs(estimate.value - exact) / estimate.half_width_at(SURE)
 
 
 @pytest.mark.parametrize("blocking", [True, False])
@@ -57,13 +48,15 @@ def test_every_start_is_that_of_the_reference(placement, start, blocking):
     ):
         system = System.with_load(problem, [1, 1, 1], 0.95)
         system = System(problem, np.full(3, system.arrival_rates.mean()), system.mean_sizes)
-        record = trace(
+        record = task_trace(
             system,
             scheduler,
             30 / system.arrival_rates[0],
-            tasks_per_job=FixedTasks(numbers),
-            placement=placement,
-            task_types=TaskTypes([["reduce", "map"]], start=start),
+            tasks=Tasks(
+                per_job=FixedTasks(numbers),
+                placement=placement,
+                types=TaskTypes([["reduce", "map"]], start=start),
+            ),
             rng=k,
         )
         counts = [[2, 5] if i == 2 else [3] for i in record.job_classes]
@@ -77,7 +70,9 @@ def test_every_start_is_that_of_the_reference(placement, start, blocking):
 def test_stages_come_one_after_the_other():
     system = System(POOL, [0.5, 0.2, 0.5], [5.0, 1.0, 2.0])
     types = TaskTypes([["map", "reduce"]], start="stages")
-    record = trace(system, DRFScheduler(), 60.0, tasks_per_job=FixedTasks([5, 1, 2]), task_types=types, rng=1)
+    record = task_trace(
+        system, DRFScheduler(), 60.0, tasks=Tasks(per_job=FixedTasks([5, 1, 2]), types=types), rng=1
+    )
     seen = 0
     for job in np.unique(record.task_jobs):
         mine = record.task_jobs == job
@@ -92,19 +87,10 @@ def test_stages_come_one_after_the_other():
 def test_single_types_are_the_pool_bit_by_bit():
     system = System(POOL, [0.5, 0.2, 0.5], [5.0, 1.0, 2.0])
     for scheduler in (DRFScheduler(), FIFOScheduler(blocking=False), PFScheduler()):
-        one = trace(system, scheduler, 60.0, rng=1)
+        one = task_trace(system, scheduler, 60.0, rng=1)
         for types in (TaskTypes([]), TaskTypes([["reduce"], ["map"]], start="stages")):
-            two = trace(system, scheduler, 60.0, rng=1, task_types=types)
-            for name in (
-                "times",
-                "jobs",
-                "running",
-                "job_departures",
-                "task_jobs",
-                "task_starts",
-                "task_ends",
-            ):
-                np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+            two = task_trace(system, scheduler, 60.0, tasks=Tasks(types=types), rng=1)
+            same_trace(one, two)
 
 
 @pytest.mark.parametrize("start", ["listed", "any"])
@@ -112,10 +98,11 @@ def test_equal_types_are_one_type(start):
     # 3 + 4 tasks of equal demands and duration are 7 tasks; with deterministic durations even the same run.
     one = System(Problem([[4, 1], [1, 4]], [16, 16]), [0.5, 0.5], [7.0, 3.0])
     two = System(Problem([[4, 1], [4, 1], [1, 4]], [16, 16]), [0.5, 0.5, 0.5], [3.0, 4.0, 3.0])
-    options = {"task_times": "deterministic", "rng": 2}
-    left = trace(one, DRFScheduler(), 60.0, tasks_per_job=FixedTasks([7, 3]), **options)
+    tasks = Tasks(per_job=FixedTasks([7, 3]), times="deterministic")
+    left = task_trace(one, DRFScheduler(), 60.0, tasks=tasks, rng=2)
     types = TaskTypes([["class 1", "class 2"]], start=start)
-    right = trace(two, DRFScheduler(), 60.0, tasks_per_job=FixedTasks([3, 4, 3]), task_types=types, **options)
+    tasks = Tasks(per_job=FixedTasks([3, 4, 3]), times="deterministic", types=types)
+    right = task_trace(two, DRFScheduler(), 60.0, tasks=tasks, rng=2)
     assert len(left.task_jobs) > 200
     np.testing.assert_array_equal(left.task_jobs, right.task_jobs)
     np.testing.assert_array_equal(left.task_starts, right.task_starts)
@@ -128,7 +115,7 @@ def test_numbers_of_tasks_follow_their_laws():
     law = TabulatedTasks([[0.0, 0.5, 0.5], [0.75, 0.25, 0.0]], first=0)
     np.testing.assert_allclose(law.means(2), [1.5, 0.25], rtol=1e-15)
     types = TaskTypes([["class 1", "class 2"]])
-    record = trace(system, DRFScheduler(), 1500.0, tasks_per_job=law, task_types=types, rng=3)
+    record = task_trace(system, DRFScheduler(), 1500.0, tasks=Tasks(per_job=law, types=types), rng=3)
     table = np.zeros((len(record.job_tasks), 2), np.int64)
     np.add.at(table, (record.task_jobs, record.task_classes), 1)
     np.testing.assert_array_equal(table.sum(axis=1), record.job_tasks)
@@ -143,11 +130,10 @@ def test_stages_without_contention_add_up():
     # One task each and room for all: E[T] = 1 + 2 in stages, 1 + 2 - 1/(1 + 1/2) at the same time.
     system = System(Problem([[1], [1]], [10_000]), [1.0, 1.0], [1.0, 2.0])
     for start, exact in (("stages", 3.0), ("any", 3.0 - 1 / 1.5)):
-        result = simulate_tasks(
+        result = simulate(
             system,
             DRFScheduler(),
-            tasks_per_job=FixedTasks(1),
-            task_types=TaskTypes([["class 1", "class 2"]], start=start),
+            tasks=Tasks(per_job=FixedTasks(1), types=TaskTypes([["class 1", "class 2"]], start=start)),
             events=30_000,
             replications=20,
             rng=4,
@@ -162,11 +148,10 @@ def test_stages_without_contention_add_up():
 def test_estimates_agree_with_each_other():
     # Classes 1 and 3 in another order than in the problem: estimates keep the order of the problem.
     system = System(CLUSTER, [0.4, 0.3, 0.4], [3.0, 1.0, 2.0])
-    result = simulate_tasks(
+    result = simulate(
         system,
         DRFScheduler(blocking=False),
-        tasks_per_job=FixedTasks([3, 1, 2]),
-        task_types=TaskTypes([["reduce", "map"]]),
+        tasks=Tasks(per_job=FixedTasks([3, 1, 2]), types=TaskTypes([["reduce", "map"]])),
         events=50_000,
         replications=20,
         rng=5,
@@ -193,9 +178,11 @@ def test_bad_types():
         ),
     ):
         with pytest.raises(ModelError, match=message):
-            trace(system, DRFScheduler(), 1.0, task_types=types)
+            task_trace(system, DRFScheduler(), 1.0, tasks=Tasks(types=types))
     with pytest.raises(ModelError, match="their weights must be equal"):
-        trace(System(POOL, [1, 1, 1]), DRFScheduler(), 1.0, task_types=TaskTypes([["map", "scan"]]))
+        task_trace(
+            System(POOL, [1, 1, 1]), DRFScheduler(), 1.0, tasks=Tasks(types=TaskTypes([["map", "scan"]]))
+        )
     with pytest.raises(ModelError, match="'map' is listed twice"):
         TaskTypes([["map"], ["map"]])
     with pytest.raises(ModelError, match="start must be one of listed, any, stages; got 'last'"):
@@ -205,26 +192,25 @@ def test_bad_types():
     with pytest.raises(ModelError, match="a job has 1 to 8 task types; got 0"):
         TaskTypes([[]])
     with pytest.raises(ModelError, match=r"BMFScheduler.* is not defined"):
-        trace(system, BMFScheduler(), 1.0, task_types=pair)
+        task_trace(system, BMFScheduler(), 1.0, tasks=Tasks(types=pair))
     with pytest.raises(ModelError, match="PF sets a target of tasks per class"):
-        trace(system, PFScheduler(), 1.0, task_types=pair)
+        task_trace(system, PFScheduler(), 1.0, tasks=Tasks(types=pair))
     none = TabulatedTasks([0.5, 0.5], first=0)
     with pytest.raises(ModelError, match=r"a job of \['map', 'reduce'\] may have no task at all"):
-        trace(system, DRFScheduler(), 1.0, tasks_per_job=none, task_types=pair)
+        task_trace(system, DRFScheduler(), 1.0, tasks=Tasks(per_job=none, types=pair))
     with pytest.raises(ModelError, match=r"a job of \['map'\] may have no task at all"):
-        trace(system, DRFScheduler(), 1.0, tasks_per_job=none)
+        task_trace(system, DRFScheduler(), 1.0, tasks=Tasks(per_job=none))
     with pytest.raises(ModelError, match="a job never has a task"):
         TabulatedTasks([1.0, 0.0], first=0)
     with pytest.raises(ModelError, match="first must be 1 or 0; got 2"):
         TabulatedTasks([1.0], first=2)
     apart = Cluster([[1, 0], [0, 1]], [[4, 0], [0, 4]])
     with pytest.raises(ModelError, match="fit on no common server, so it cannot be bound to one"):
-        trace(
+        task_trace(
             System(apart, [1, 1]),
             DRFScheduler(),
             1.0,
-            placement=OnArrival(),
-            task_types=TaskTypes([["class 1", "class 2"]]),
+            tasks=Tasks(placement=OnArrival(), types=TaskTypes([["class 1", "class 2"]])),
         )
     with pytest.raises(ModelError, match="policy"):
-        trace(System(apart, [1, 1]), TargetScheduler(DRF()), 1.0, placement=FirstFit())
+        task_trace(System(apart, [1, 1]), TargetScheduler(DRF()), 1.0, tasks=Tasks(placement=FirstFit()))

@@ -63,7 +63,7 @@ class PhaseBoxes(Boxes):
 
     def law(self, box: Shape) -> Stationary:
         """Solve on a box, phases given the counts from the one before."""
-        system, remedy = self.system, "give a smaller shape, raise tail, take fewer phases or simulate_jobs"
+        system, remedy = self.system, "give a smaller shape, raise tail, take fewer phases or simulate"
         require_memory(8.0 * (3 * MIXED + 8) * self.states(box), f"the chain on {self.name(box)}", remedy)
         plain = self.counts.law(box)
         table = self.counts.tabulated(box)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from fairness.arguments.validation import require_number, require_whole
 from fairness.errors import ModelError
-from queueing.model.arrivals import Arrivals
 from queueing.model.job_trace import JobTrace
 from queueing.model.laws import Law
-from queueing.model.system import System, same_problem
+from queueing.model.system import System
 from queueing.simulation.jobs.runs import Phase
 
 __all__ = ["check_length", "check_levels", "check_tails", "run_phases"]

@@ -1,7 +1,7 @@
 """Task-level simulation on whole units: jobs of many tasks, served task by task by a scheduler.
 
 ``sampling`` measures and estimates, ``results`` is what it returns, ``record`` one run with every event;
-``rules`` are the schedulers, placement rules, task types and laws of tasks, ``engine`` the machine behind all.
+``rules`` are the schedulers, placement rules, task types and laws of tasks, ``engine`` is the machine.
 """
 
 from queueing.simulation.tasks.record import TaskTrace, task_trace
@@ -47,7 +47,7 @@ __all__ = [
     "TaskSimulation",
     "TaskTrace",
     "TaskTypes",
-    "WorstFit",
     "Tasks",
+    "WorstFit",
     "task_trace",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from fairness.arguments.validation import Entropy, Seed, require_number
-from fairness.display.drawing import axes
+from fairness.display.drawing import given_axes
 from fairness.display.result import Result
 from fairness.machine.kernels import IntArray
 from fairness.machine.memory import require_memory
@@ -136,7 +136,7 @@ class TaskTrace(Result):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Jobs present of each class over time, as steps."""
-        ax = axes(ax)
+        ax = given_axes(ax)
         for name, jobs in zip(self.system.problem.job_classes, self.jobs.T, strict=True):
             ax.step(self.times, jobs, where="post", label=name)
         ax.set(xlabel="time", ylabel="jobs present", title=self.scheduler)
@@ -156,7 +156,7 @@ def task_trace(
     scheduler: Scheduler,
     horizon: float,
     *,
-    tasks: Tasks = Tasks(),
+    tasks: Tasks | None = None,
     rng: Seed = None,
 ) -> TaskTrace:
     """Run one system of whole tasks from empty to a horizon, and keep every event.
@@ -194,7 +194,7 @@ def task_trace(
     TaskTrace(FIFO; 7 jobs, 13 tasks in 10 units of time)
     """
     horizon = require_number("horizon", horizon, above=0)
-    runs = TaskRuns(system, scheduler, tasks)
+    runs = TaskRuns(system, scheduler, Tasks() if tasks is None else tasks)
     n = system.n_classes
     # A row of 1 + 2n numbers per event and of 4 per task, before any waiting job is counted.
     require_memory(

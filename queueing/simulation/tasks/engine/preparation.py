@@ -76,8 +76,7 @@ class TaskRuns:
         scheduler: Scheduler,
         tasks: Tasks,
     ) -> None:
-        self.by_level = tasks.placement is None and tasks.types is None and not system.is_cluster
-        _check(system, scheduler, tasks, self.by_level)
+        self.by_level = _check(system, scheduler, tasks)
         problem, task_types = system.problem, tasks.types
         self.system, self.scheduler, self.max_jobs = system, scheduler, int(tasks.max_jobs)
         self.exponential = tasks.times == "exponential"
@@ -90,7 +89,7 @@ class TaskRuns:
         sizes = np.array([len(types) for types in jobs])
         self.first_type = _edges(sizes)
         self._servers()
-        law = tasks.per_job
+        law = tasks.law
         self.law = _of_types(law.numbers(system.n_classes), self.rows)
         empty = possibly_none(self.law)
         for i, types in enumerate(jobs):
@@ -218,8 +217,8 @@ def _edges(sizes: IntArray) -> IntArray:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def _check(system: System, scheduler: Scheduler, tasks: Tasks, by_level: bool) -> None:
-    """Refuse what makes no sense for any system, or not for servers and task types."""
+def _check(system: System, scheduler: Scheduler, tasks: Tasks) -> bool:
+    """Whether jobs are compared by level; refuses what makes no sense, or not for servers and types."""
     if not is_scheduler(scheduler):
         raise ModelError(
             f"scheduler must be a task-level scheduler such as DRFScheduler(); got {scheduler!r}; "
@@ -227,11 +226,13 @@ def _check(system: System, scheduler: Scheduler, tasks: Tasks, by_level: bool) -
         )
     if not isinstance(tasks, Tasks):
         raise ModelError(f"tasks must be Tasks, such as Tasks(per_job=5); got {tasks!r}")
-    system.require_exponential("the simulation of whole tasks, which have laws of their own (Tasks),", None)
+    what = "the simulation of whole tasks, which have laws of their own (Tasks),"
+    system.require_poisson(what, None)
+    system.require_exponential(what, None)
     if not system.arrival_rates.any():
         raise ModelError("arrival_rates are all 0: there is nothing to simulate; set one above 0")
-    if by_level:
-        return
+    if tasks.placement is None and tasks.types is None and not system.is_cluster:
+        return True
     if not isinstance(scheduler, SERVER_SCHEDULERS):
         raise ModelError(
             f"scheduler {scheduler!r} is not defined for servers and task types; take DRFScheduler, "
@@ -244,6 +245,7 @@ def _check(system: System, scheduler: Scheduler, tasks: Tasks, by_level: bool) -
             f"{scheduler.name} sets a target of tasks per class over all servers, which says nothing about "
             "jobs of several task types or jobs bound to a server; take DRFScheduler or FIFOScheduler"
         )
+    return False
 
 
 def _most_alone(problem: Problem) -> IntArray:

@@ -54,7 +54,7 @@ class Tasks:
     max_jobs: int = 100_000
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "per_job", task_law(self.per_job))
+        task_law(self.per_job)
         if self.times not in TASK_TIMES:
             raise ModelError(f"times must be one of {', '.join(TASK_TIMES)}; got {self.times!r}")
         if not isinstance(self.max_jobs, numbers.Integral) or self.max_jobs < 1:
@@ -66,3 +66,8 @@ class Tasks:
         rule = self.placement
         if isinstance(rule, type) or not (rule is None or hasattr(rule, "placement_rule")):
             raise ModelError(f"placement must be a rule such as BestFit(); got {rule!r}")
+
+    @property
+    def law(self) -> TaskLaw:
+        """Law of the number of tasks per job."""
+        return task_law(self.per_job)

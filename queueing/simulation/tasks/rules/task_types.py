@@ -61,12 +61,12 @@ class TaskTypes:
     Jobs of 8 map tasks and 2 reduce tasks on two servers:
 
     >>> from fairness import Cluster
-    >>> from queueing import DRFScheduler, System, simulate_tasks
+    >>> from queueing import DRFScheduler, System, Tasks, simulate
     >>> from queueing.simulation.tasks.rules.workload import FixedTasks
     >>> cluster = Cluster([[4, 1], [1, 4]], [[8, 8], [16, 16]], job_classes=["map", "reduce"])
     >>> system = System(cluster, arrival_rates=[0.3, 0.3], mean_sizes=[8.0, 2.0])
-    >>> result = simulate_tasks(system, DRFScheduler(), tasks_per_job=FixedTasks([8, 2]), events=20_000,
-    ...     task_types=TaskTypes([["map", "reduce"]], start="stages"), rng=1)
+    >>> tasks = Tasks(per_job=FixedTasks([8, 2]), types=TaskTypes([["map", "reduce"]], start="stages"))
+    >>> result = simulate(system, DRFScheduler(), tasks=tasks, events=20_000, rng=1)
     >>> bool(result.mean_durations[0] == result.mean_durations[1])  # of the whole job
     True
     """

@@ -126,7 +126,7 @@ class GeometricTasks:
 
     def means(self, n_classes: int) -> FloatArray:
         """Mean number of tasks, (n_classes,)."""
-        return _spread("tasks_per_job mean", self.mean, n_classes)
+        return _spread("per_job mean", self.mean, n_classes)
 
     def numbers(self, n_classes: int) -> TaskNumbers:
         """The law in the form that the kernel reads."""
@@ -156,7 +156,7 @@ class FixedTasks:
 
     def means(self, n_classes: int) -> FloatArray:
         """Mean number of tasks, (n_classes,)."""
-        return _spread("tasks_per_job number", self.number, n_classes)
+        return _spread("per_job number", self.number, n_classes)
 
     def numbers(self, n_classes: int) -> TaskNumbers:
         """The law in the form that the kernel reads."""
@@ -230,13 +230,13 @@ class TabulatedTasks:
         return rows / rows.sum(axis=1, keepdims=True)
 
 
-def task_law(tasks_per_job: TaskLaw | ArrayLike) -> TaskLaw:
+def task_law(per_job: TaskLaw | ArrayLike) -> TaskLaw:
     """Return a law as it is; a number, or one per class, is the mean of a geometric law."""
-    if hasattr(tasks_per_job, "numbers") and hasattr(tasks_per_job, "means"):
-        if isinstance(tasks_per_job, type):
-            raise ModelError(f"tasks_per_job must be a law such as FixedTasks(5); got {tasks_per_job!r}")
-        return tasks_per_job  # type: ignore[return-value]
-    return GeometricTasks(tasks_per_job)
+    if hasattr(per_job, "numbers") and hasattr(per_job, "means"):
+        if isinstance(per_job, type):
+            raise ModelError(f"per_job must be a law such as FixedTasks(5); got {per_job!r}")
+        return per_job  # type: ignore[return-value]
+    return GeometricTasks(per_job)
 
 
 def _per_class(name: str, value: ArrayLike, rule: str) -> float | tuple[float, ...]:

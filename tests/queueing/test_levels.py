@@ -1,0 +1,238 @@
+"""What ``simulate`` does alike at every level: counts, jobs, whole tasks."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fairness import DRF, PSDSF, Cluster, Problem
+from fairness.errors import ModelError, NotConvergedError, UnstableError
+from queueing import (
+    BMFScheduler,
+    DRFScheduler,
+    Erlang,
+    FIFOScheduler,
+    FixedTasks,
+    JobSimulation,
+    JobTrace,
+    OnOff,
+    Simulation,
+    System,
+    TargetScheduler,
+    Tasks,
+    TaskSimulation,
+    simulate,
+    tabulate,
+)
+from tests.queueing.simulated import SURE, off, same
+
+POOL = Problem([[10, 1], [1, 10]], [10, 10], job_classes=["A", "B"], resources=["cpu", "ram"])
+WHOLE = Problem([[4, 1], [1, 4]], [16, 16], job_classes=["A", "B"], resources=["cpu", "ram"])
+ONE = Problem([[1]], [1])
+
+KIND = {"counts": Simulation, "jobs": JobSimulation, "tasks": TaskSimulation}
+RUN = {
+    "counts": partial(simulate, policy=DRF(), level="counts", events=20_000),
+    "jobs": partial(simulate, policy=DRF(), level="jobs", jobs=10_000),
+    "tasks": partial(simulate, policy=DRFScheduler(), tasks=Tasks(per_job=5), events=20_000),
+}
+every_level = pytest.mark.parametrize("level", RUN)
+
+
+def system_of(level, load=0.6, mix=(1, 1)):
+    return System.with_load(WHOLE if level == "tasks" else POOL, mix, load)
+
+
+@every_level
+def test_results_depend_on_the_seed_alone(level):
+    run = partial(RUN[level], system_of(level), replications=5)
+    one = run(rng=1)
+    assert type(one) is KIND[level]
+    assert one.level == level
+    same(one, run(rng=1, n_jobs=2))
+    assert (one.mean_jobs != run(rng=2).mean_jobs).all()
+    fresh = run()
+    same(fresh, run(rng=fresh.entropy))
+    assert len(np.unique(fresh.estimates["mean_jobs"].values[:, 0])) == fresh.replications == 5
+
+
+@every_level
+def test_sequential_run_is_the_run_of_its_final_length(level):
+    run = partial(RUN[level], system_of(level), rng=1)
+    found = run(replications=5, precision=0.03)
+    assert found.precision <= 0.03
+    assert found.replications > 5
+    same(found, run(replications=found.replications))
+    same(found, run(replications=5, precision=0.03, n_jobs=2))
+
+
+@every_level
+def test_precision_out_of_reach(level):
+    run = partial(RUN[level], system_of(level, 0.5), rng=1)
+    with pytest.raises(NotConvergedError, match="raise max_replications") as caught:
+        run(replications=3, precision=0.001, max_replications=6)
+    assert caught.value.residual == caught.value.best.precision > 0.001
+    same(caught.value.best, run(replications=6))
+
+
+@every_level
+def test_what_is_finished_when_the_time_is_over_is_kept(level, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr("fairness.machine.work.time.monotonic", lambda: clock[0])
+
+    def tick(progress):
+        if progress.what == "the simulation":
+            clock[0] = 1.0 if progress.done < 2 else 100.0
+
+    run = partial(RUN[level], system_of(level, 0.5), rng=1)
+    monkeypatch.setattr("fairness.machine.work.SHOWN", -1.0)
+    with pytest.raises(NotConvergedError, match="the first 2 of 6 replications are finished") as caught:
+        run(replications=6, time_limit=50.0, progress=tick)
+    same(caught.value.best, RUN[level](system_of(level, 0.5), replications=2, rng=1))
+
+
+@every_level
+def test_class_without_arrivals(level):
+    result = RUN[level](system_of(level, 0.3, (1, 0)), replications=3, rng=1)
+    assert result.mean_jobs[1] == 0
+    assert np.isnan([result.mean_durations[1], result.service_rates[1]]).all()
+    assert np.isfinite(result.precision)
+
+
+@pytest.mark.parametrize(("level", "jobs"), [("counts", 4000), ("jobs", 2000), ("tasks", 4000)])
+def test_intervals_cover_as_often_as_they_say(level, jobs):
+    # M/M/1 at load 0.3: E[x] = 0.3/0.7.
+    confidence, runs = 0.8, 200
+    run = RUN[level]
+    if level == "tasks":
+        run = partial(simulate, policy=FIFOScheduler(), tasks=Tasks(per_job=FixedTasks(1)))
+    options = {"jobs" if level == "jobs" else "events": jobs, "replications": 5, "confidence": confidence}
+    if level == "jobs":
+        options["quantiles"] = ()
+    hits = 0
+    for seed in range(runs):
+        result = run(System(ONE, [0.3]), rng=seed, **options)
+        hits += abs(result.mean_jobs[0] - 0.3 / 0.7) <= result.half_widths["mean_jobs"][0]
+    # Binomial(200, 0.8) leaves this interval with probability 1e-6.
+    low, high = stats.binom.interval(SURE, runs, confidence)
+    assert low <= hits <= high
+
+
+@every_level
+def test_utilization_is_the_load_that_is_carried(level):
+    system = system_of(level, 0.5, (3, 1))
+    result = RUN[level](system, replications=10, rng=2)
+    assert result.utilization == pytest.approx(system.relative_loads, rel=0.1)
+    if level == "tasks":
+        assert (off(result.utilization_estimate, system.relative_loads) < 1).all()
+    if level == "counts":
+        assert result.utilization == pytest.approx(system.relative_loads, rel=1e-12)
+
+
+def test_utilization_of_servers():
+    servers = Cluster([[1, 2], [2, 1]], [[4, 4], [6, 2]])
+    result = simulate(System.with_load(servers, [1, 1], 0.5), PSDSF(), events=5000, rng=1)
+    loads = result.system.resource_loads / servers.total_capacities
+    assert result.utilization == pytest.approx(loads, rel=1e-9)
+    given = Cluster([[1, 2], [2, 1]], [[4, 4], [6, 2]], gamma=[[2, 1], [2, 2]])
+    result = simulate(System.with_load(given, [1, 1], 0.3), PSDSF(), events=500, rng=1)
+    with pytest.raises(ModelError, match="gamma is given"):
+        _ = result.utilization
+
+
+# Which level
+
+
+def test_the_level_is_chosen_by_what_is_asked():
+    system = System(POOL, [0.3, 0.3])
+    laws = System(POOL, [0.3, 0.3], sizes=Erlang(2))
+    bursts = System(POOL, [0.3, 0.3], arrivals=OnOff(1, 1))
+    trace = System.from_trace(JobTrace(POOL, range(40), ["A", "B"] * 20, [0.1] * 40))
+    run = partial(simulate, rng=1, replications=2)
+    assert run(system, DRF(), events=300).level == "counts"
+    assert run(system, DRF(), events=300, precision=0.99, max_replications=9).level == "counts"
+    assert run(laws, DRF(), jobs=300).level == run(bursts, DRF(), jobs=300).level == "jobs"
+    assert run(trace, DRF()).level == "jobs"
+    for options in ({"horizon": 500.0}, {"jobs": 300, "record": True}, {"quantiles": (0.5,), "jobs": 300}):
+        assert run(system, DRF(), **options).level == "jobs"
+    assert run(system, DRF(), level="jobs", jobs=300).level == "jobs"
+    assert run(System(WHOLE, [1, 1]), DRFScheduler(), events=3000).level == "tasks"
+    assert run(System(WHOLE, [1, 1]), TargetScheduler(DRF()), events=3000).level == "tasks"
+
+
+@pytest.mark.parametrize(
+    ("policy", "options", "message"),
+    [
+        (DRF(), {"level": "chain"}, "level must be one of counts, jobs, tasks; got 'chain'"),
+        (DRF(), {"jobs": 10, "events": 10}, r"events is for .* counts or tasks; .* because jobs is given"),
+        (DRF(), {"level": "counts", "jobs": 10}, "jobs is for a simulation of jobs; this one is of counts"),
+        (DRF(), {"level": "counts", "record": True}, "record is for a simulation of jobs"),
+        (DRF(), {"tasks": Tasks()}, r"tasks is for .* or take a scheduler such as TargetScheduler\(policy\)"),
+        (DRFScheduler(), {"start": [0, 0]}, "start is for .* counts or jobs; .* the policy is a scheduler"),
+        (DRFScheduler(), {"quantiles": (0.5,)}, "quantiles is for a simulation of jobs"),
+        (DRFScheduler(), {"table": tabulate(WHOLE, DRF(), 2)}, "table is for"),
+        (DRFScheduler(), {"tasks": FixedTasks(2)}, r"tasks must be Tasks, such as Tasks\(per_job=5\)"),
+        (DRFScheduler(), {"level": "jobs"}, "policy must be callable"),
+        (DRFScheduler, {}, "policy must be callable"),
+        (DRFScheduler, {"level": "tasks"}, "scheduler must be a task-level scheduler such as DRFScheduler"),
+        (DRF(), {"level": "tasks"}, r"follow a fluid policy with TargetScheduler\(policy\)"),
+        ("drf", {}, r"policy must be callable .* got 'drf'"),
+    ],
+)
+def test_options_and_policies_of_another_level(policy, options, message):
+    with pytest.raises(ModelError, match=message):
+        simulate(System(WHOLE, [0.3, 0.3]), policy, **options)
+
+
+@pytest.mark.parametrize("law", [{"sizes": Erlang(2)}, {"arrivals": OnOff(1, 1)}], ids=["sizes", "arrivals"])
+def test_laws_that_a_level_does_not_know(law):
+    system = System(WHOLE, [0.3, 0.3], **law)
+    with pytest.raises(ModelError, match=r'the simulation of counts needs .* use level="jobs"'):
+        simulate(system, DRF(), level="counts")
+    with pytest.raises(ModelError, match=r"the simulation of whole tasks.* needs"):
+        simulate(system, BMFScheduler())
+
+
+# Bad input
+
+
+@every_level
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"replications": 1}, "replications must be an integer >= 2: a confidence interval needs two; got 1"),
+        ({"warmup": 1.0}, r"warmup must be a finite number >= 0 and < 1.*; got 1.0"),
+        ({"warmup": -0.1}, "warmup"),
+        ({"warmup": "none"}, "warmup"),
+        ({"confidence": 1.0}, "confidence must be a number between 0 and 1"),
+        ({"confidence": 0}, "confidence"),
+        ({"confidence": None}, "confidence must be a number between 0 and 1; got None"),
+        ({"n_jobs": 0}, "n_jobs must be a positive integer"),
+        ({"rng": "seed"}, "rng must be None, a seed or a numpy Generator"),
+        ({"precision": 0}, "precision"),
+        ({"precision": 0.1, "max_replications": 5}, "max_replications"),
+    ],
+)
+def test_bad_arguments(level, arguments, message):
+    with pytest.raises(ModelError, match=message):
+        RUN[level](system_of(level), **arguments)
+
+
+@pytest.mark.parametrize("level", ["counts", "tasks"])
+@pytest.mark.parametrize(("events", "got"), [(0, "0"), (10.5, "10.5"), (True, "True")])
+def test_events_are_whole(level, events, got):
+    with pytest.raises(ModelError, match=f"events must be an integer >= 1; got {got}"):
+        RUN[level](system_of(level), events=events)
+
+
+@every_level
+def test_loads_that_cannot_be_carried(level):
+    with pytest.raises(UnstableError, match="must be below 1 on every resource, but is not on 'cpu'"):
+        RUN[level](system_of(level, 1.0))
+    with pytest.raises(ModelError, match="nothing to simulate"):
+        RUN[level](System(system_of(level).problem, [0.0, 0.0]))
+    with pytest.raises(ModelError, match="must be a System"):
+        RUN[level](POOL)
