@@ -192,7 +192,7 @@ def test_words_that_are_no_arguments_are_left_alone():
 
 
 def test_functions_are_told_as_commands():
-    table = "takes 9 GiB; simulate fewer classes, or whole tasks under DRFScheduler, which needs no table"
+    table = "takes 9 GiB; simulate fewer classes, or take DRFScheduler, which starts whole tasks"
     assert placed(table, "simulate") == f"{table} (here: --level tasks)"
     chain = "8 classes; use simulate, balanced_fairness or the fluid limit"
     assert placed(chain, "solve") == f"{chain} (here: fairqueues simulate, fairqueues fluid)"

@@ -42,8 +42,9 @@ WHERE: dict[str, dict[str, str]] = {
         "confidence": "confidence in [simulation]",
         "sizes": "sizes in [traffic]",
         "arrivals": "arrivals in [traffic]",
-        "tasks_per_job": "tasks_per_job in [simulation]",
-        "task_times": "task_times in [simulation]",
+        "per_job": "tasks_per_job in [simulation]",
+        "times": "task_times in [simulation]",
+        "level": "--level",
         "n_jobs": "--jobs",
         "time_limit": "--time-limit",
     },
@@ -87,6 +88,7 @@ WHERE: dict[str, dict[str, str]] = {
 
 FUNCTIONS = {
     "simulate": "fairqueues simulate",
+    "DRFScheduler": "fairqueues simulate --level tasks",
     "fluid limit": "fairqueues fluid",
 }
 """By what messages call a function of the library: the command that calls it."""
@@ -96,7 +98,7 @@ _PYTHON = frozenset(
         "atol", "batches", "choices", "confirm", "distribution", "division", "exponent", "graph", "ceiling",
         "floor", "longest", "max_assignments", "max_cycles", "max_jobs", "max_steps", "max_sweeps", "method",
         "over", "pattern", "policies", "probabilities", "quantiles", "rates", "record", "rtol", "rule",
-        "server_order", "server_rule", "spread", "table", "task_types", "threads", "times", "trace", "values",
+        "server_order", "server_rule", "spread", "table", "types", "tasks", "threads", "times", "values",
         "checkpoint", "outputs", "routes", "scv", "alpha", "ratio", "activity", "known", "solver",
     }
 )  # fmt: skip

@@ -50,7 +50,7 @@ SURE = 0.8
 FAR = 4.0
 """Times the guessed counts from which on a policy is suspected to be unstable."""
 
-REMEDY = "simulate fewer classes, or whole tasks under DRFScheduler, which needs no table"
+REMEDY = "simulate fewer classes, or take DRFScheduler, which starts whole tasks and needs no table"
 
 
 class GrowingTable:

@@ -131,7 +131,7 @@ def test_a_table_that_memory_cannot_hold_is_refused_before_it_starts():
 
     with pytest.raises(
         ModelError,
-        match=r"10 classes under never take a table of about .* GiB .*whole tasks under DRFScheduler",
+        match=r"10 classes under never take a table of about .* GiB .*take DRFScheduler",
     ):
         simulate(system, never, rng=1)
 

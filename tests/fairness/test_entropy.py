@@ -66,6 +66,7 @@ OWN_WAY = {
     "capacity.sweeping.sweep.sweep": "a Dataset: attrs['entropy'], as text",
     "fairness.properties.counterexamples.audit.audit": "draws a number from a generator, and reports that",
     "capacity.boundaries.service_simulation.Simulated": "a setting, which holds the seed",
+    "queueing.simulation.sampling.Effort": "a setting, which holds the seed",
 }
 
 SILENT = {
