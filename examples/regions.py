@@ -20,7 +20,7 @@ from examples.capacity_figures import (
     regions,
     service,
 )
-from examples.kernels import bottlenecks, chains, many_prices, markets, prices, runs, servers, whole_tasks
+from examples.kernels import bottlenecks, chains, many_prices, markets, placed_tasks, prices, runs, servers
 from examples.reproduce import Source, command
 
 INTRODUCTION = (
@@ -43,7 +43,7 @@ SOURCE = Source(
         heavy_traffic.bmf_stability,
         extensions.extensions,
     ),
-    (prices, many_prices, bottlenecks, markets, servers, chains, runs, whole_tasks),
+    (prices, many_prices, bottlenecks, markets, servers, chains, runs, placed_tasks),
 )
 
 if __name__ == "__main__":
