@@ -200,7 +200,11 @@ def test_bad_laws(arguments, message):
         (lambda s: balanced_fairness(s), "balanced fairness needs Poisson arrivals", None),
         (lambda s: balanced_plan(s), "balanced fairness needs Poisson arrivals", None),
         (lambda s: duration_bound(s), "the duration bound needs Poisson arrivals", None),
-        (lambda s: simulate(s, DRF()), "counts needs Poisson arrivals", "counts needs exponential sizes"),
+        (
+            lambda s: simulate(s, DRF(), level="counts"),
+            "counts needs Poisson arrivals",
+            "counts needs exponential sizes",
+        ),
         (lambda s: transient(s, DRF(), [1.0], shape=4), "Poisson", "transient needs exponential sizes"),
         (lambda s: tagged_duration(s, DRF(), "A"), "Poisson", "tagged_duration needs exponential sizes"),
         (lambda s: admission(s, DRF(), max_jobs=3), "Poisson", "admission needs exponential sizes; those of"),

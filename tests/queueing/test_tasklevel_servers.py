@@ -418,7 +418,7 @@ def test_what_a_reader_sees():
 )
 def test_bad_arguments(scheduler, arguments, message):
     with pytest.raises(ModelError, match=message):
-        task_trace(System(HALVES, [1, 1]), scheduler, 1.0, **arguments)
+        task_trace(System(HALVES, [1, 1]), scheduler, 1.0, tasks=Tasks(**arguments))
 
 
 def test_bad_rules():
