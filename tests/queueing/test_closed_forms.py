@@ -19,7 +19,6 @@ from queueing.balanced.fairness import balanced_fairness
 from queueing.chain.solvers.ladder import Elimination
 from queueing.chain.stationary import stationary
 from queueing.model.system import System
-from tests.queueing.simulated import under
 
 LEVEL = 1 - 1e-6
 EXACT = 1e-9
