@@ -11,6 +11,7 @@ import pandas as pd
 
 from fairness.arguments.validation import Entropy, Seed, require_number
 from fairness.display.drawing import given_axes
+from fairness.display.lettering import label
 from fairness.display.result import Result
 from fairness.machine.kernels import IntArray
 from fairness.machine.memory import require_memory
@@ -138,7 +139,7 @@ class TaskTrace(Result):
         """Jobs present of each class over time, as steps."""
         ax = given_axes(ax)
         for name, jobs in zip(self.system.problem.job_classes, self.jobs.T, strict=True):
-            ax.step(self.times, jobs, where="post", label=name)
+            ax.step(self.times, jobs, where="post", label=label(name))
         ax.set(xlabel="time", ylabel="jobs present", title=self.scheduler)
         ax.legend()
         return ax
