@@ -73,7 +73,7 @@ class Rays(ABC):
         self.problem = problem
         self.precision = require_number("precision", precision, above=0, most=0.1, hint=", a relative load")
         self.region: StabilityRegion = stability_region(problem)
-        self._ended: list[tuple[FloatArray, float]] = []
+        self._ended: dict[bytes, tuple[FloatArray, float]] = {}
 
     def scaled(self, direction: ArrayLike) -> FloatArray:
         """Validated direction, scaled to the boundary of what fits."""
@@ -109,8 +109,8 @@ class Rays(ABC):
 
     def remember(self, point: RayPoint) -> None:
         """Learn from a point where the next ray may end."""
-        if all(np.abs(point.direction - d).max() > 0 for d, _ in self._ended):
-            self._ended.append((point.direction, self._lesson(point)))
+        d = point.direction
+        self._ended.setdefault(d.tobytes(), (d / d.sum(), self._lesson(point)))
 
     def keeps(self, loads: FloatArray) -> bool:
         """Whether loads of shape (n_classes,) are inside, by computing there."""
@@ -138,7 +138,7 @@ class Rays(ABC):
     def _learnt(self, direction: FloatArray) -> float | None:
         """The lesson of the nearest ray; None for the first."""
         unit = direction / direction.sum()
-        near = [(float(np.abs(d / d.sum() - unit).sum()), lesson) for d, lesson in self._ended]
+        near = [(float(np.abs(d - unit).sum()), lesson) for d, lesson in self._ended.values()]
         return min(near)[1] if near else None
 
 
