@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from fairness.display.drawing import bars
+from fairness.display.result import Result
 from fairness.machine.kernels import IntArray
 from fairness.model.problem import FloatArray
 from queueing.simulation.replications import Estimate
 from queueing.simulation.results import Simulation
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["ServerEvidence", "TaskSimulation"]
 
@@ -21,7 +27,7 @@ def percentage(value: float, half_width: float) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ServerEvidence:
+class ServerEvidence(Result):
     """How the servers of a cluster were used; part of a :class:`TaskSimulation`.
 
     Attributes
@@ -71,8 +77,12 @@ class ServerEvidence:
         lines.append(f"  {self.placement}: jobs wait {wait} of the time, {lost} with enough free in all")
         return "\n".join(lines)
 
-    def __repr__(self) -> str:
-        return self.summary()
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Bars: part of each resource of each server in use, with its interval."""
+        names = [f"{server}, {resource}" for server in self.servers for resource in self.resources]
+        used = self.utilization
+        text = f"servers under {self.placement}"
+        return bars(ax, names, used.value.ravel(), error=used.half_width.ravel(), ylabel="in use", title=text)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
