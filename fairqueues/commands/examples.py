@@ -15,8 +15,8 @@ def examples(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Print this one.")] = None,
 ) -> None:
     """List the shipped scenarios, or print one to start from; every FILE may be such a name."""
-    from fairqueues.console.shipped import example
-    from fairqueues.console.shipped import examples as shipped
+    from fairqueues.console.inputs import example
+    from fairqueues.console.inputs import examples as shipped
     from fairqueues.scenario import Scenario
 
     if name is None:

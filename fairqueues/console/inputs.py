@@ -1,4 +1,4 @@
-"""From the options of a command to a scenario, its policies and a seed."""
+"""From the options of a command to a scenario (also one that is shipped), its policies and a seed."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 __all__ = [
     "chain_options",
     "chosen",
+    "example",
+    "examples",
     "heading",
     "is_cluster",
     "numbers",
@@ -25,9 +27,30 @@ __all__ = [
 ]
 
 
+PACKAGE = Path(__file__).resolve().parents[1]
+FOLDERS = (PACKAGE / "scenarios", PACKAGE.parent / "examples" / "scenarios")
+"""In an installed package, and in the repository."""
+
+
+def examples() -> dict[str, Path]:
+    """Files of the shipped scenarios by name.
+
+    Examples
+    --------
+    >>> "drf_example" in examples()
+    True
+    """
+    folder = next((folder for folder in FOLDERS if folder.is_dir()), None)
+    return {} if folder is None else {path.stem: path for path in sorted(folder.glob("*.toml"))}
+
+
+def example(name: str) -> Path | None:
+    """File of the shipped scenario of that name, with or without ".toml"; None if there is none."""
+    return examples().get(name.removesuffix(".toml"))
+
+
 def read(file: Path) -> Scenario:
     """The scenario of a file, or of the shipped example of that name; ScenarioError if it is wrong."""
-    from fairqueues.console.shipped import example, examples
     from fairqueues.scenario import Scenario
 
     if str(file) == "-":

@@ -21,7 +21,7 @@ import fairness
 import queueing
 from fairness.cloud import demand_profile, edrf
 from fairqueues.commands.app import COMMANDS, app
-from fairqueues.console.shipped import examples
+from fairqueues.console.inputs import examples
 from fairqueues.errors import WrongUse
 from fairqueues.scenario import Scenario
 from tests.processes import PATIENCE
