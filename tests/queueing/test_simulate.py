@@ -130,15 +130,6 @@ def test_agrees_with_the_chain(policy):
     assert (result.estimates["mean_jobs"].half_width_at(SURE) < 0.03 * law.mean_jobs).all()
 
 
-def test_class_without_arrivals():
-    system = System(POOL, [0.5, 0.0])
-    result = simulate(system, DRF(), events=2000, rng=1)
-    assert result.mean_jobs[1] == 0
-    assert np.isnan(result.mean_durations[1])
-    assert np.isnan(result.service_rates[1])
-    assert result.table_shape[1] == 1
-
-
 # Intervals
 
 
