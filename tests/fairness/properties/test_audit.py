@@ -42,7 +42,6 @@ def ghodsi():
     return audit([AssetFair(), ProportionalFair(), DRF()], list(GHODSI), budget=600)
 
 
-@pytest.mark.long
 def test_the_table_of_ghodsi_2011(ghodsi):
     assert {
         prop: "".join(row) for prop, row in zip(GHODSI, ghodsi.to_dataframe().values, strict=True)
