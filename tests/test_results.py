@@ -4,6 +4,7 @@ The walk imports all modules and finds every class that inherits from ``Result``
 here, with names that must stay text wherever they are shown.
 """
 
+import base64
 import functools
 import gzip
 import importlib
@@ -430,6 +431,37 @@ def test_an_edited_file_is_refused(saved):
         Result.load(saved)
 
 
+def test_a_compressed_file_is_refused_wherever_it_was_damaged(tmp_path):
+    path = tmp_path / "drf.json.gz"
+    made("Allocation").save(path)
+    data = path.read_bytes()
+    # Behind the head, which tells time and system.
+    for place in range(10, len(data), 97):
+        path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+        with pytest.raises(ModelError, match="or is damaged"):
+            Result.load(path)
+
+
+HEAD = b"\x93NUMPY\x01\x00\x76\x00%-117s\n"
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"objects": [{"another": []}], "shape": [1]},
+        {"objects": [{"fraction": [1, 0]}], "shape": [1]},
+        {"array": HEAD % b"{'descr': '<f8', 'fortran_order': False, 'shape': (10000000000000000,), }"},
+        {"array": HEAD % b"(((("},
+        {"array": HEAD % b"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }"},
+    ],
+)
+def test_parts_of_no_kind_or_size_are_refused(saved, part):
+    told = {k: base64.b64encode(v).decode() if isinstance(v, bytes) else v for k, v in part.items()}
+    rewritten(saved, lambda parts: parts.__setitem__(0, told))
+    with pytest.raises(ModelError, match="or is damaged"):
+        Result.load(saved)
+
+
 @pytest.mark.parametrize(
     "name",
     ["os:system", "subprocess:Popen", "fairness.errors:re.compile", "fairqueues.__main__:x", "tests.a:B"],
@@ -452,7 +484,7 @@ def test_what_this_version_does_not_have_names_the_version_that_wrote_it(saved):
 
 def test_a_class_reads_only_its_own(saved):
     assert type(Result.load(saved)).__name__ == "Allocation"
-    with pytest.raises(ModelError, match=r"holds a Allocation, not a ClusterAllocation; use Allocation.load"):
+    with pytest.raises(ModelError, match=r"holds Allocation, not ClusterAllocation; use Allocation.load"):
         fairness.ClusterAllocation.load(saved)
 
 
@@ -469,8 +501,9 @@ def test_paths_are_checked(tmp_path):
         made("Allocation").save(tmp_path / "no/such/file.json")
     with pytest.raises(ModelError, match=r"cannot read .*nothing"):
         Result.load(tmp_path / "nothing.json")
-    with pytest.raises(ModelError, match="path must be the name of a file; got 5"):
-        made("Allocation").save(5)
+    for name in (5, "a\0b"):
+        with pytest.raises(ModelError, match="path must be the name of a file; got"):
+            made("Allocation").save(name)
 
 
 # --- labelled arrays ------------------------------------------------------------------------------------

@@ -103,6 +103,6 @@ class Result(ABC):
         if not isinstance(result, cls):
             kind = type(result).__name__
             raise ModelError.of(
-                "path", f": {os.fspath(path)!r} holds a {kind}, not a {cls.__name__}; use {kind}.load"
+                "path", f": {os.fspath(path)!r} holds {kind}, not {cls.__name__}; use {kind}.load"
             )
         return result

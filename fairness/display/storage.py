@@ -41,6 +41,7 @@ PACKAGES = ("capacity", "fairness", "fairqueues", "proofs", "queueing")
 """Only what these define is named in a file, and found again."""
 
 _CONTAINERS: dict[type, str] = {tuple: "tuple", list: "list", set: "set", frozenset: "frozenset"}
+_MADE = {name: container for container, name in _CONTAINERS.items()}
 _LARGEST = 2**53
 """Whole numbers from here on are written in hexadecimal: other readers of JSON would round them."""
 
@@ -100,14 +101,12 @@ def read(path: str | os.PathLike[str]) -> Any:
             f": {str(source)!r} was written by fairqueues {written}, and this is {version()}, where "
             f"{error}; read it with that version",
         ) from None
-    except (
-        ArithmeticError, AttributeError, EOFError, LookupError, OSError, RecursionError, TypeError, ValueError
-    ) as error:  # fmt: skip
+    except Exception as error:  # what foreign bytes make zlib, json and numpy raise is no closed list
         raise ModelError.of(
             "path",
             f": {str(source)!r} is no result that save() wrote, or is damaged "
             f"({type(error).__name__}: {error!s:.200}); save the result again",
-        ) from None
+        ) from error
 
 
 def dumps(result: Any) -> str:
@@ -143,7 +142,7 @@ def _restored(body: dict[str, Any]) -> Any:
 
 
 def _checked(path: Any) -> Path:
-    if not isinstance(path, str | os.PathLike):
+    if not isinstance(path, str | os.PathLike) or "\0" in os.fspath(path):
         raise ModelError.of("path", f"must be the name of a file; got {path!r:.80}")
     return Path(path)
 
@@ -266,8 +265,7 @@ class _Reader:
             return _found(item)
         if kind == "scalar":
             return _array(item)[()]
-        container = next(cls for cls, name in _CONTAINERS.items() if name == kind)
-        return container(self.value(one) for one in item)
+        return _MADE[kind]([self.value(one) for one in item])
 
     def _part(self, part: dict[str, Any]) -> Any:
         if "array" in part:
@@ -329,7 +327,7 @@ def _is_ours(thing: Any) -> bool:
         return False
     try:
         return _found(_name(thing)) is thing
-    except _UnknownError:
+    except (_UnknownError, ValueError):
         return False
 
 
