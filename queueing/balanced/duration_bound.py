@@ -45,7 +45,7 @@ import pandas as pd
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
 from queueing.model.class_results import ClassResult, class_lines, class_table
-from queueing.model.system import System
+from queueing.model.system import System, check_system
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -126,7 +126,7 @@ def duration_bound(system: System) -> DurationBound:
     >>> duration_bound(System.with_load(pool, [1, 1], 0.5)).mean_durations
     array([2.1, 2.1])
     """
-    problem = system.require_pool("the duration bound")
+    problem = check_system(system).require_pool("the duration bound")
     limited = np.flatnonzero(np.isfinite(problem.limits))
     if len(limited):
         name = problem.job_classes[limited[0]]

@@ -47,7 +47,7 @@ from queueing.balanced.plan import GroupLaw, check_tail, steps
 from queueing.balanced.recursion import BoxLaw
 from queueing.balanced.tail_bound import StoreAndForward, binding_resources
 from queueing.model.class_results import MomentTable, class_lines
-from queueing.model.system import System
+from queueing.model.system import System, check_system
 from queueing.states.box import box_name, check_box, count_states
 from queueing.states.precision import check_limits
 
@@ -295,7 +295,7 @@ def _on_box(
     system: System, shape: Sequence[int] | int | None, tail: float, max_states: int, distribution: bool
 ) -> BalancedFairness:
     """The law on a box of counts, each class by itself."""
-    problem = system.require_pool("balanced fairness")
+    problem = check_system(system).require_pool("balanced fairness")
     system.require_poisson("balanced fairness")
     system.require_stable()
     check_tail(tail)

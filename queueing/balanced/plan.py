@@ -28,7 +28,7 @@ from queueing.balanced.groups import Component, Groups, merge_classes
 from queueing.balanced.recursion import BoxLaw, box_bytes, box_seconds
 from queueing.balanced.tail_bound import StoreAndForward
 from queueing.balanced.tree import POINTS, TreeLaw, tree_nodes, tree_sums
-from queueing.model.system import System
+from queueing.model.system import System, check_system
 from queueing.states.box import box_name, count_states
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ def check_tail(tail: float) -> None:
 
 def steps(system: System, tail: float) -> tuple[Groups, list[Step]]:
     """Groups of a system, and how each component is solved."""
-    system.require_pool("balanced fairness")
+    check_system(system).require_pool("balanced fairness")
     system.require_poisson("balanced fairness")
     system.require_stable()
     check_tail(tail)

@@ -51,7 +51,7 @@ from queueing.chain.box_chain import BoxChain
 from queueing.chain.solvers.ladder import Solver, check_solver, solved
 from queueing.chain.solvers.mixture import MEMORY
 from queueing.model.class_results import ClassResult, class_lines, class_table
-from queueing.model.system import System
+from queueing.model.system import System, check_system
 from queueing.states.box import box_name, count_states, marginal_laws, mean_counts
 from queueing.states.table import CHUNK
 
@@ -215,7 +215,7 @@ def admission(
     >>> law.blocking.round(4), law.n_states
     (array([0.3668, 0.3668]), 66)
     """
-    system.require_poisson("admission", None)
+    check_system(system).require_poisson("admission", None)
     system.require_exponential("admission", None)
     active = system.arrival_rates > 0
     if active.sum() > 4:

@@ -32,10 +32,10 @@ from queueing.chain.boxes import Boxes, CountBoxes
 from queueing.chain.phases.boxes import PhaseBoxes
 from queueing.chain.solvers.ladder import Solver, check_solver
 from queueing.chain.stationary_law import Stationary
-from queueing.model.system import System
+from queueing.model.system import System, check_system
 from queueing.states.box import check_box
 from queueing.states.precision import check_limits, check_parts
-from queueing.states.table import Table
+from queueing.states.table import Table, check_table
 
 __all__ = ["stationary"]
 
@@ -108,7 +108,7 @@ def stationary(
     [2.33 2.33]
     [2.32 2.32]
     """
-    system.require_poisson("stationary")
+    check_system(system).require_poisson("stationary")
     system.require_stable()
     system.require_scale()
     active = system.arrival_rates > 0
@@ -118,6 +118,7 @@ def stationary(
             "balanced_fairness or the fluid limit"
         )
     solver = check_solver(solver)
+    check_table("table", table, system.problem, policy)
     check_parts(tail=tail)
     check_limits(max_states=max_states)
     plain = all(law.memoryless for law, here in zip(system.sizes, active, strict=True) if here)

@@ -53,7 +53,7 @@ from queueing.chain.solvers.poisson import PoissonWeights
 from queueing.chain.solvers.uniformisation import BLOCK, LAZY, Moves, steps
 from queueing.chain.stationary import stationary
 from queueing.chain.stationary_law import Stationary
-from queueing.model.system import System
+from queueing.model.system import System, check_system
 from queueing.states.box import box_name, check_box, count_states
 from queueing.states.precision import check_parts
 from queueing.states.table import Table, tabulate
@@ -260,9 +260,10 @@ def tagged_duration(
     >>> round(law.mean, 4), law.quantile([0.75, 0.9]).round(4), law.little_error < 1e-9
     (2.3321, array([2.9997, 5.6625]), True)
     """
+    check_system(system)
     check_parts(tolerance=tolerance)
     if not tolerance < 1e-3:
-        raise ModelError(f"tolerance must be below 0.001; got {tolerance}")
+        raise ModelError.of("tolerance", f"must be below 0.001; got {tolerance}")
     max_steps = require_whole("max_steps", max_steps, 1)
     index = _index(system, job_class)
     system.require_poisson("tagged_duration")

@@ -56,10 +56,10 @@ from fairness.model.problem import FloatArray
 from fairness.protocol.policy import Policy
 from queueing.chain.solvers.balance import EPSILON
 from queueing.chain.solvers.uniformisation import pass_through, uniformised
-from queueing.model.system import System
+from queueing.model.system import System, check_system
 from queueing.states.box import box_name, check_box, check_shape, count_states, marginal_laws
 from queueing.states.precision import check_parts
-from queueing.states.table import Table, tabulate
+from queueing.states.table import Table, check_table, tabulate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -213,8 +213,9 @@ def transient(
     (True, True)
     """
     check_parts(tolerance=tolerance)
-    system.require_poisson("transient")
+    check_system(system).require_poisson("transient")
     system.require_exponential("transient")
+    check_table("table", table, system.problem, policy)
     system.require_scale()
     max_steps = require_whole("max_steps", max_steps, 1)
     moments = _times(times)

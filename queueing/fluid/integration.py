@@ -48,7 +48,7 @@ from fairness.model.problem import FloatArray
 from fairness.protocol.calling import policy_tasks
 from fairness.protocol.policy import Policy, policy_name
 from queueing.fluid.paths import FluidEvent, Trajectory
-from queueing.model.system import System
+from queueing.model.system import System, check_system
 
 __all__ = ["BARELY", "Exhausted", "Integrator", "check_homogeneous"]
 
@@ -337,7 +337,7 @@ def _when_present(subsets: FloatArray, tasks: FloatArray, theta: FloatArray) -> 
 
 def check_homogeneous(system: System, policy: Policy, x: FloatArray) -> None:
     """Refuse sizes that are not exponential, limits, and policies of more than the proportions at x."""
-    system.require_exponential("the fluid limit")
+    check_system(system).require_exponential("the fluid limit")
     problem = system.problem
     for i in np.flatnonzero(np.isfinite(system.limits)):
         raise ModelError(

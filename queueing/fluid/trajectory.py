@@ -29,7 +29,7 @@ from fairness.protocol.calling import policy_tasks
 from fairness.protocol.policy import Policy
 from queueing.fluid.integration import Integrator, check_homogeneous
 from queueing.fluid.paths import FluidEvent, Trajectory
-from queueing.model.system import System
+from queueing.model.system import System, check_system
 
 __all__ = ["FluidEvent", "Trajectory", "drift", "trajectory"]
 
@@ -65,7 +65,7 @@ def drift(system: System, policy: Policy, counts: ArrayLike) -> FloatArray:
     >>> drift(system, DRF(), [10, 1]).round(4)
     array([-0.1719,  0.7192])
     """
-    system.require_exponential("the fluid limit")
+    check_system(system).require_exponential("the fluid limit")
     x = system.problem.check_counts(counts)
     return system.arrival_rates - policy_tasks(system.problem, policy, x) / system.mean_sizes
 

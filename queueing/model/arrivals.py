@@ -64,7 +64,7 @@ class Renewal(Arrivals):
     law: Law
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "law", as_law("law of a renewal process", self.law))
+        object.__setattr__(self, "law", as_law("law", self.law, place=" of a renewal process"))
 
     def interarrival(self, rate: float) -> Law:
         """Law of the time between two arrivals."""

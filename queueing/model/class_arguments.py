@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,10 +15,12 @@ from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from queueing.model.arrivals import Arrivals, Poisson
-from queueing.model.laws import Exponential, Law
+from queueing.model.laws import Exponential, Law, exponential_laws
 from queueing.model.scipy_law import as_law
 
 __all__ = ["arrival_processes", "class_vector", "size_laws"]
+
+_Read = TypeVar("_Read")
 
 
 def size_laws(problem: Problem | Cluster, mean_sizes: ArrayLike | None, sizes: Any) -> tuple[Law, ...]:
@@ -26,43 +29,62 @@ def size_laws(problem: Problem | Cluster, mean_sizes: ArrayLike | None, sizes: A
         if mean_sizes is not None:
             raise ModelError(
                 "mean_sizes and sizes are both given; a law has a mean of its own: leave out mean_sizes, and "
-                "scale laws by law.with_mean(m)"
+                "scale laws by law.with_mean(m)",
+                argument="mean_sizes",
             )
-        return tuple(as_law("sizes", law) for law in _for_classes("sizes", sizes, problem))
+        return _for_classes("sizes", sizes, problem, partial(as_law, "sizes"))
+    if any(hasattr(one, "with_mean") or hasattr(one, "ppf") for one in _entries(mean_sizes)):
+        raise ModelError.of("mean_sizes", f"must be numbers; got {mean_sizes!r}; give laws as sizes=...")
     means = model_array("mean_sizes", 1.0 if mean_sizes is None else mean_sizes, problem, "job_classes")
-    means = np.full(problem.n_classes, means) if means.ndim == 0 else means
-    means = class_vector("mean_sizes", means, problem, positive=True)
-    # Of thousands of classes most have the same.
-    laws = {mean: Exponential(mean) for mean in set(means.tolist())}
-    return tuple(laws[mean] for mean in means.tolist())
+    if not means.ndim:
+        means = class_vector("mean_sizes", np.full(problem.n_classes, means), problem, positive=True)
+        return (Exponential(float(means[0])),) * problem.n_classes
+    return exponential_laws(class_vector("mean_sizes", means, problem, positive=True).tolist())
 
 
-def _for_classes(name: str, given: Any, problem: Problem | Cluster) -> tuple[Any, ...]:
-    """One object per class; a single one is that of all."""
+def _entries(given: Any) -> Sequence[Any]:
+    return given if isinstance(given, list | tuple) else (given,)
+
+
+def _for_classes(
+    name: str, given: Any, problem: Problem | Cluster, read: Callable[..., _Read]
+) -> tuple[_Read, ...]:
+    """What ``read(one, *index, place)`` makes of one object per class; a single one is that of all."""
     given = as_named(name, given, problem, "job_classes")
-    if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str):
-        return (given,) * problem.n_classes
-    if len(given) != problem.n_classes:
-        raise ModelError(
-            f"{name} has {len(given)} entries for {problem.n_classes} job classes; give one, or one per class"
+    if isinstance(given, Mapping):
+        raise ModelError.of(
+            name, "is a dict; pass a list, or pd.Series(...) of it, which is read by its labels"
         )
-    return tuple(given)
+    if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str):
+        return (read(given),) * problem.n_classes
+    if len(given) != problem.n_classes:
+        raise ModelError.of(
+            name,
+            f"has {len(given)} entries for {problem.n_classes} job classes; give one, or one per class",
+        )
+    seen: dict[int, _Read] = {}  # of thousands of classes many share one object
+    for k, one in enumerate(given):
+        if id(one) not in seen:
+            seen[id(one)] = read(one, k, place=f" of class {problem.job_classes[k]!r}")
+    return tuple(seen[id(one)] for one in given)
 
 
 def arrival_processes(problem: Problem | Cluster, arrivals: Any) -> tuple[Arrivals, ...]:
     """One process per class, Poisson ones by default."""
     if arrivals is None:
         return (Poisson(),) * problem.n_classes
-    processes = _for_classes("arrivals", arrivals, problem)
-    for k, one in enumerate(processes):
-        if not isinstance(one, Arrivals):
-            raise ModelError.of(
-                "arrivals",
-                "must be processes such as Poisson() or OnOff(10, 90), one or one per class, or a JobTrace; "
-                f"got {one!r}",
-                k,
-            )
-    return processes
+    return _for_classes("arrivals", arrivals, problem, _process)
+
+
+def _process(given: Any, *index: int, place: str = "") -> Arrivals:
+    if not isinstance(given, Arrivals):
+        raise ModelError(
+            f"arrivals{place} must be a process such as Poisson(), OnOff(10, 90) or Renewal(law), one or one "
+            f"per class, or a JobTrace; got {given!r}",
+            argument="arrivals",
+            index=index,
+        )
+    return given
 
 
 def class_vector(

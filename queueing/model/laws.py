@@ -57,6 +57,7 @@ __all__ = [
     "Law",
     "Lognormal",
     "TruncatedPareto",
+    "exponential_laws",
 ]
 
 
@@ -124,6 +125,15 @@ class Exponential(_ByMean):
     def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
         """Independent values, (size,)."""
         return self.mean * _exponentials(generator, size)
+
+
+def exponential_laws(means: list[float]) -> tuple[Exponential, ...]:
+    """One law per mean; the means are known to be finite and > 0."""
+    # Of thousands of classes each law would check its mean again, which takes longer than all the rest.
+    laws = {mean: object.__new__(Exponential) for mean in means}
+    for mean, law in laws.items():
+        law.__dict__["mean"] = mean
+    return tuple(map(laws.__getitem__, means))
 
 
 @dataclass(frozen=True)

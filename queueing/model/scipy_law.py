@@ -7,6 +7,7 @@ that they do not depend on how a run is cut into blocks.
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -20,7 +21,7 @@ from queueing.model.laws import Erlang, Exponential, Law
 
 __all__ = ["ScipyLaw", "as_law"]
 
-SPOKEN = ("mean", "var", "ppf", "isf", "cdf", "support")
+SPOKEN = ("mean", "var", "ppf", "sf", "cdf", "support")
 """What a frozen distribution answers."""
 
 
@@ -48,18 +49,37 @@ class ScipyLaw(Law):
 
     def __post_init__(self) -> None:
         given, name = self.distribution, _named(self.distribution)
-        if np.ndim(given.mean()):
-            raise ModelError(f"a law is one distribution; {name} holds several: give a list of laws")
-        lowest = float(given.support()[0])
-        if lowest < 0 or (lowest == 0 and float(given.cdf(0)) > 0):
-            raise ModelError(
-                f"{name} takes values {'< 0' if lowest < 0 else '0'}; a law is of positive numbers: shift it "
-                "by loc, or take a distribution such as gamma, lognorm or weibull_min"
+        if not all(callable(getattr(given, ask, None)) for ask in SPOKEN):
+            hint = f"; take Exponential({given!r})" if isinstance(given, numbers.Real) else ""
+            raise ModelError.of(
+                "distribution",
+                "must be a law such as Erlang(2), or a frozen distribution of scipy.stats such as "
+                f"lognorm(1.0); got {given!r}{hint}",
             )
-        if not (0 < float(given.mean()) < math.inf and 0 <= float(given.var()) < math.inf):
-            raise ModelError(
-                f"{name} has mean {given.mean():g} and variance {given.var():g}; a law has finite ones: "
-                "truncate it, or take TruncatedPareto"
+        if getattr(given, "numargs", 0):
+            raise ModelError.of(
+                "distribution", f"must have its parameters; got {name} without: give {name}({given.shapes})"
+            )
+        if np.ndim(given.mean()):
+            raise ModelError.of("distribution", f"must be one; {name} holds several: give a list of laws")
+        mean, variance, lowest = float(given.mean()), float(given.var()), float(given.support()[0])
+        if math.isnan(mean + variance):
+            raise ModelError.of(
+                "distribution",
+                f"must have a mean and a variance; those of {name} are {mean:g} and {variance:g}: check its "
+                "parameters, or truncate it",
+            )
+        if lowest < 0 or (lowest == 0 and float(given.cdf(0)) > 0):
+            raise ModelError.of(
+                "distribution",
+                f"must be of positive numbers; {name} takes values {'< 0' if lowest < 0 else '0'}: shift it "
+                "by loc, or take another such as gamma, lognorm or weibull_min",
+            )
+        if not (0 < mean < math.inf and 0 <= variance < math.inf):
+            raise ModelError.of(
+                "distribution",
+                f"must have finite mean and variance; {name} has {mean:g} and {variance:g}: truncate it, or "
+                "take TruncatedPareto",
             )
         object.__setattr__(self, "factor", require_number("factor of a law", self.factor, above=0))
 
@@ -85,20 +105,27 @@ class ScipyLaw(Law):
 
     def unseen_work(self, jobs: float) -> float:
         """Part of the mean that comes from sizes above the quantile of level 1 - 1/jobs."""
-        # The integral of the upper quantile over probabilities u = exp(-t) below 1/jobs; 700: all floats.
-        part, _ = integrate.quad(
-            lambda t: float(self.distribution.isf(math.exp(-t))) * math.exp(-t),
-            math.log(max(jobs, 1.0)),
-            700.0,
+        # 1e15: levels closer to 1 are no floats.
+        rest = 1.0 / min(max(jobs, 1.0), 1e15)
+        # The integral of the quantile over levels 1 - exp(-t). It jumps where single values have probability;
+        # full_output: the quadrature then stops at its limit in silence, with digits enough for a part.
+        below, *_ = integrate.quad(
+            lambda t: float(self.distribution.ppf(-math.expm1(-t))) * math.exp(-t),
+            0.0,
+            -math.log(rest),
             limit=500,
+            full_output=1,
         )
-        return min(1.0, part / float(self.distribution.mean()))
+        quantile = float(self.distribution.ppf(1.0 - rest))
+        # Of a single value that holds the level the rest is not above it.
+        held = rest - float(self.distribution.sf(quantile)) if jobs > 1 else 0.0
+        return min(1.0, max(0.0, 1.0 - (below + quantile * held) / float(self.distribution.mean())))
 
     def __repr__(self) -> str:
         return f"ScipyLaw({_named(self.distribution)}, mean {self.mean:.6g}, scv {self.scv:.6g})"
 
 
-def as_law(name: str, given: Any) -> Law:
+def as_law(argument: str, given: Any, *index: int, place: str = "") -> Law:
     """A law, or a frozen distribution of scipy.stats as one; ModelError, naming the argument, for others.
 
     Examples
@@ -109,12 +136,11 @@ def as_law(name: str, given: Any) -> Law:
     """
     if isinstance(given, Law):
         return given
-    if not all(callable(getattr(given, ask, None)) for ask in SPOKEN):
-        raise ModelError(
-            f"{name} must be a law such as Erlang(2), or a frozen distribution of scipy.stats such as "
-            f"lognorm(1.0); got {given!r}"
-        )
-    law = ScipyLaw(given)
+    try:
+        law = ScipyLaw(given)
+    except ModelError as error:
+        said = str(error).removeprefix("distribution")
+        raise ModelError(f"{argument}{place}{said}", argument=argument, index=index) from None
     kind, phases = _named(given), 1.0 / law.scv if law.scv > 0 else 0.0
     if float(given.support()[0]) == 0:
         if kind == "expon":
@@ -126,4 +152,6 @@ def as_law(name: str, given: Any) -> Law:
 
 def _named(distribution: Any) -> str:
     """What scipy calls the distribution."""
-    return str(getattr(getattr(distribution, "dist", None), "name", type(distribution).__name__))
+    plain = getattr(distribution, "dist", distribution)
+    name = getattr(plain, "name", None)
+    return type(plain).__name__ if name in (None, "Distribution") else str(name)

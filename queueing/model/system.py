@@ -51,10 +51,12 @@ from queueing.model.laws import Exponential, Law
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["System", "same_problem"]
+__all__ = ["System", "check_system", "same_problem"]
 
 SMALLEST_RATE, LARGEST_RATE = 1e-250, 1e250
 """Rates of a chain: beyond, what is computed from them leaves the floats."""
+MOST_LISTED = 4
+"""Laws and processes that a line about a system names."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -131,7 +133,8 @@ class System:
             if not same_problem(arrivals.problem, problem) or (rates != arrivals.arrival_rates).any():
                 raise ModelError(
                     "arrivals is a trace, which has its own problem and arrival rates; give them by "
-                    "System.from_trace(trace), or leave out arrivals for Poisson ones at other rates"
+                    "System.from_trace(trace), or leave out arrivals for Poisson ones at other rates",
+                    argument="arrivals",
                 )
         else:
             arrivals = arrival_processes(problem, arrivals)
@@ -172,8 +175,10 @@ class System:
                 argument="mix",
             )
         load = require_number("load", load, above=0)
-        means = np.array([law.mean for law in laws])
-        return cls(problem, shape.loads * (load / busiest) / means, sizes=laws, arrivals=arrivals)
+        rates = shape.loads * (load / busiest) / np.array([law.mean for law in laws])
+        # Laws that were made of means are made again sooner than read.
+        given = None if sizes is None else laws
+        return cls(problem, rates, mean_sizes, sizes=given, arrivals=arrivals)
 
     @classmethod
     def from_trace(cls, trace: JobTrace) -> System:
@@ -202,6 +207,16 @@ class System:
         >>> System(Problem([[1], [2]], [8]), [1, 1]).at_load(0.75).arrival_rates
         array([2., 2.])
         """
+        if isinstance(self.arrivals, JobTrace):
+            raise ModelError(
+                "the arrivals are a trace, which has one load, that of its record; take "
+                "System.with_load(system.problem, system.loads, load, sizes=system.sizes)",
+                argument="load",
+            )
+        if not self.arrival_rates.any():
+            raise ModelError.of(
+                "arrival_rates", "are all 0, which no factor changes; give some class one > 0"
+            )
         return self.with_load(self.problem, self.loads, load, sizes=self.sizes, arrivals=self.arrivals)
 
     @cached_property
@@ -355,17 +370,20 @@ class System:
             if not isinstance(process, Poisson):
                 raise ModelError(
                     f"{what} needs Poisson arrivals; this system has {process!r}: {way}build the "
-                    "system without arrivals"
+                    "system without arrivals",
+                    argument="arrivals",
                 )
 
     def require_exponential(self, what: str, instead: str | None = "simulate") -> None:
         """Raise ModelError, in the name of ``what``, unless sizes are exponential."""
         way = f"use {instead}, or " if instead else ""
-        for name, law in zip(self.problem.job_classes, self.sizes, strict=True):
+        for k, law in enumerate(self.sizes):
             if not law.memoryless:
                 raise ModelError(
-                    f"{what} needs exponential sizes; those of class {name!r} are {law!r}: {way}build "
-                    "the system with mean_sizes in place of sizes"
+                    f"{what} needs exponential sizes; those of class {self.problem.job_classes[k]!r} are "
+                    f"{law!r}: {way}build the system with mean_sizes in place of sizes",
+                    argument="sizes",
+                    index=(k,),
                 )
 
     def require_scale(self) -> None:
@@ -428,6 +446,15 @@ class System:
         return f"System({'; '.join(parts)})"
 
 
+def check_system(system: Any) -> System:
+    """The system; refuse what is none."""
+    if not isinstance(system, System):
+        raise ModelError.of(
+            "system", f"must be a System; got a {type(system).__name__}; build System(problem, arrival_rates)"
+        )
+    return system
+
+
 def same_problem(one: Problem | Cluster, other: Problem | Cluster) -> bool:
     """Whether two problems are equal in all that a policy can see: arrays, weights, limits and names.
 
@@ -457,5 +484,7 @@ def _checked(problem: Any) -> Problem | Cluster:
 
 
 def _listed(objects: Sequence[Any]) -> str:
-    """Each different one once, in the order of the classes."""
-    return ", ".join(dict.fromkeys(map(repr, objects)))
+    """Each different one once, in the order of the classes; of many the first."""
+    different = list(dict.fromkeys(map(repr, objects)))
+    more = [f"... ({len(different)} different)"] if len(different) > MOST_LISTED else []
+    return ", ".join(different[:MOST_LISTED] + more)

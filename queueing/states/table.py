@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import joblib
 import numpy as np
@@ -90,6 +90,17 @@ class Table:
         return same and same_problem(self.problem, problem)
 
 
+def check_table(
+    name: str, table: Any, problem: Problem | Cluster, policy: Policy | ClusterPolicy
+) -> Table | None:
+    """The table, if it is None or of this problem and policy; refuse others."""
+    if table is not None and not (isinstance(table, Table) and table.is_of(problem, policy)):
+        raise ModelError.of(
+            name, f"must be a table of the same problem and policy; got {table!r}; leave it out, or tabulate"
+        )
+    return table
+
+
 def departure_rates(table: Table, mean_sizes: FloatArray, axes: Sequence[int]) -> FloatArray:
     """Rates at which jobs of the classes ``axes`` leave, (n_axes, *counts of these classes in this order).
 
@@ -149,8 +160,7 @@ def tabulate(
     sizes = check_shape(shape, problem)
     n_jobs = require_workers(n_jobs)
     name = policy_name(policy)
-    if known is not None and not known.is_of(problem, policy):
-        raise ModelError.of("known", f"must be a table of the same problem and policy; got {known!r}")
+    check_table("known", known, problem, policy)
     require_memory(
         8.0 * problem.n_classes * count_states(sizes),
         f"the table of {name} on {box_name(sizes)} states",

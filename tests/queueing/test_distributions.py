@@ -135,6 +135,26 @@ def test_unseen_work_of_scipy_is_the_integral_of_the_density_above_the_quantile(
         assert ScipyLaw(law).unseen_work(1e3) == pytest.approx(above, rel=1e-5)  # of the quadratures
 
 
+@pytest.mark.parametrize(
+    "law",
+    [
+        stats.poisson(3, loc=1),
+        stats.geom(0.3),
+        stats.zipf(4),
+        stats.rv_discrete(values=([0.5, 2], [0.8, 0.2])),
+    ],
+    ids=["poisson", "geometric", "zipf", "two values"],
+)
+def test_discrete_laws_of_scipy(law):
+    """A run of n jobs does not see the values above the quantile of level 1 - 1/n."""
+    values, jobs = np.array([0.5, *range(1, 200_000)]), 50
+    above = values > law.ppf(1 - 1 / jobs)
+    unseen = ScipyLaw(law).unseen_work(jobs)
+    assert unseen == pytest.approx(values[above] @ law.pmf(values[above]) / law.mean(), abs=1e-3)
+    assert set(ScipyLaw(law).sample(np.random.default_rng(1), 50)) <= set(values)
+    assert ScipyLaw(law).unseen_work(1) == pytest.approx(1)
+
+
 def test_known_distributions_of_scipy_keep_their_phases():
     assert as_law("sizes", stats.expon(scale=2)) == Exponential(2)
     assert as_law("sizes", stats.gamma(3, scale=0.5)) == Erlang(3, 1.5)

@@ -20,6 +20,7 @@ from queueing.balanced.duration_bound import duration_bound
 from queueing.balanced.fairness import balanced_fairness
 from queueing.balanced.plan import balanced_plan
 from queueing.chain.admission import admission
+from queueing.chain.stationary import stationary
 from queueing.chain.tagged import tagged_duration
 from queueing.chain.transient import transient
 from queueing.fluid.trajectory import drift, trajectory
@@ -150,13 +151,15 @@ def test_laws_belong_to_the_system():
         assert other.mean_sizes.tolist() == system.mean_sizes.tolist()
         assert other.arrivals == system.arrivals
     assert system.at_load(0.7).relative_loads.max() == pytest.approx(0.7, rel=1e-14)
+    with pytest.raises(ModelError, match="arrival_rates are all 0"):
+        System(POOL, [0, 0]).at_load(0.7)
     assert "sizes: Erlang(phases=3, mean=2.0), ScipyLaw(lognorm" in repr(system)
     assert "arrivals: Poisson(), OnOff(mean_on=1.0, mean_off=9.0)" in repr(system)
     assert system.to_dataframe().loc["A", "sizes"] == "Erlang(phases=3, mean=2.0)"
     labelled = System(POOL, [0.2, 0.1], sizes=pd.Series({"B": laws[1], "A": laws[0]}))
     assert labelled.sizes[0] == laws[0]
     short = System(POOL, [1, 1], [2, 3])
-    assert short.sizes == (Exponential(2), Exponential(3))
+    assert short.sizes == short.at_load(0.5).sizes == (Exponential(2), Exponential(3))
     assert repr(short).startswith("System(2 classes; relative load: cpu")
     assert "sizes" not in repr(short)
 
@@ -169,7 +172,13 @@ def test_a_trace_is_a_system():
     assert system.mean_sizes.tolist() == [3, 1]
     assert system.sizes[0].values.tolist() == [2.0, 4.0]
     with pytest.raises(ModelError, match="trace, which has its own problem and arrival rates"):
+        System(POOL, [1, 1], arrivals=trace)
+    with pytest.raises(
+        ModelError, match=r"take System\.with_load\(system\.problem, system\.loads, load, sizes"
+    ):
         system.at_load(0.5)
+    other = System.with_load(system.problem, system.loads, 0.5, sizes=system.sizes)
+    assert other.relative_loads.max() == pytest.approx(0.5, rel=1e-14)
     with pytest.raises(ModelError, match="trace must be a JobTrace"):
         System.from_trace("jobs.csv")
 
@@ -178,20 +187,55 @@ def test_a_trace_is_a_system():
     ("arguments", "message"),
     [
         ({"mean_sizes": [1, 1], "sizes": Erlang(2)}, "mean_sizes and sizes are both given"),
+        ({"mean_sizes": [Erlang(2), 1]}, r"mean_sizes must be numbers; .* give laws as sizes=\.\.\."),
         ({"sizes": [Erlang(2)]}, "sizes has 1 entries for 2 job classes"),
+        ({"sizes": {"A": Erlang(2), "B": Erlang(3)}}, r"sizes is a dict; pass a list, or pd\.Series"),
         ({"sizes": "exponential"}, "sizes must be a law such as Erlang"),
-        ({"sizes": [Erlang(2), 3]}, "sizes must be a law such as Erlang"),
-        ({"sizes": stats.norm(5)}, "norm takes values < 0; a law is of positive numbers"),
-        ({"sizes": stats.poisson(3)}, "poisson takes values 0; a law is"),
-        ({"sizes": stats.pareto(1.5)}, "pareto has mean 3 and variance inf; a law has finite ones"),
+        ({"sizes": [Erlang(2), 3]}, r"sizes of class 'B' must be a law such as .*; take Exponential\(3\)"),
+        (
+            {"sizes": [Erlang(2), stats.norm(5)]},
+            "sizes of class 'B' must be of positive .* norm .* < 0: shift",
+        ),
+        ({"sizes": stats.poisson(3)}, "sizes must be of positive numbers; poisson takes values 0"),
+        ({"sizes": stats.pareto(1.5)}, "must have finite mean and variance; pareto has 3 and inf: truncate"),
+        ({"sizes": stats.cauchy()}, "those of cauchy are nan and nan: check its parameters"),
         ({"sizes": stats.gamma([1, 2])}, "gamma holds several: give a list of laws"),
+        ({"sizes": stats.lognorm}, r"must have its parameters; got lognorm without: give lognorm\(s\)"),
         ({"arrivals": [Poisson()] * 3}, "arrivals has 3 entries for 2 job classes"),
-        ({"arrivals": Erlang(2)}, r"arrivals must be processes such as Poisson\(\)"),
+        ({"arrivals": Erlang(2)}, r"arrivals must be a process such as .* or Renewal\(law\)"),
+        ({"arrivals": [Poisson(), OnOff]}, "arrivals of class 'B' must be a process"),
     ],
 )
 def test_bad_laws(arguments, message):
-    with pytest.raises(ModelError, match=message):
+    with pytest.raises(ModelError, match=message) as caught:
         System(POOL, [0.1, 0.1], **arguments)
+    assert caught.value.argument == next(iter(arguments))
+    assert caught.value.index == ((1,) if "'B'" in message else ())
+
+
+def test_lines_about_many_laws_are_short():
+    many = Problem(np.ones((40, 1)), [100])
+    system = System(many, np.ones(40), sizes=[Erlang(2, mean=m) for m in range(1, 41)])
+    assert repr(system).endswith("Erlang(phases=2, mean=4.0), ... (40 different))")
+
+
+@pytest.mark.parametrize(
+    "solve",
+    [
+        lambda s: stationary(s, DRF()),
+        lambda s: admission(s, DRF(), max_jobs=3),
+        lambda s: tagged_duration(s, DRF(), "A"),
+        lambda s: transient(s, DRF(), [1.0], shape=4),
+        lambda s: balanced_fairness(s),
+        lambda s: balanced_plan(s),
+        lambda s: duration_bound(s),
+        lambda s: drift(s, DRF(), [1, 1]),
+    ],
+)
+def test_a_problem_is_no_system(solve):
+    with pytest.raises(ModelError, match=r"system must be a System; .* build System\(problem, ") as caught:
+        solve(POOL)
+    assert caught.value.argument == "system"
 
 
 @pytest.mark.parametrize(
@@ -220,10 +264,12 @@ def test_what_needs_exponential_laws_says_so(solve, bursts, sizes):
     if bursts is None:
         assert str(solve(bursty)) == str(solve(plain))
     else:
-        with pytest.raises(ModelError, match=f"{bursts}.*build the system without arrivals"):
+        with pytest.raises(ModelError, match=f"{bursts}.*build the system without arrivals") as caught:
             solve(bursty)
+        assert caught.value.argument == "arrivals"
     if sizes is None:
         assert repr(solve(erlang)).splitlines()[1:] == repr(solve(plain)).splitlines()[1:]
     else:
-        with pytest.raises(ModelError, match=f"{sizes}.*mean_sizes in place of sizes"):
+        with pytest.raises(ModelError, match=f"{sizes}.*mean_sizes in place of sizes") as caught:
             solve(erlang)
+        assert (caught.value.argument, caught.value.index) == ("sizes", (0,))

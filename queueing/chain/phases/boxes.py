@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
 from fairness.protocol.policy import Policy
@@ -18,7 +19,7 @@ from queueing.chain.phases.states import PhaseGrid, class_states, count_phase_st
 from queueing.chain.solvers.ladder import Solver, solved
 from queueing.chain.stationary_law import Stationary
 from queueing.chain.truncation import truncation_error
-from queueing.model.phase_type import phases_of
+from queueing.model.phase_type import PhaseType, phases_of
 from queueing.model.system import System
 from queueing.states.box import box_name
 from queueing.states.table import Table
@@ -42,8 +43,7 @@ class PhaseBoxes(Boxes):
     def __init__(self, system: System, policy: Policy, solver: Solver, table: Table | None = None) -> None:
         super().__init__(system, policy, solver)
         # Of a class without arrivals no job is there to have a phase.
-        here = zip(system.sizes, system.arrival_rates > 0, strict=True)
-        self.laws = [phases_of(law) if live else None for law, live in here]
+        self.laws = [_phases(system, k) if rate > 0 else None for k, rate in enumerate(system.arrival_rates)]
         self.phases = [1 if law is None else law.n_phases for law in self.laws]
         plain = System(system.problem, system.arrival_rates, system.mean_sizes)
         self.counts = CountBoxes(plain, policy, solver.guessing, table)
@@ -87,6 +87,15 @@ class PhaseBoxes(Boxes):
         return solution.accept(
             Stationary.from_law(system, table.policy, method, counts.reshape(box), solution, cut)
         )
+
+
+def _phases(system: System, k: int) -> PhaseType:
+    """Phases of the sizes of class k."""
+    try:
+        return phases_of(system.sizes[k])
+    except ModelError as error:
+        name = system.problem.job_classes[k]
+        raise ModelError(f"sizes of class {name!r}: {error}", argument="sizes", index=(k,)) from None
 
 
 def _conditional(grid: PhaseGrid, smaller: PhaseGrid, law: FloatArray) -> FloatArray:
