@@ -296,7 +296,7 @@ def _per_class(
         or not isinstance(given, Sequence | np.ndarray)
         or len(given) != n
     ):
-        raise ModelError(f"{name} must list {n} whole numbers or None, one per job class; got {given!r}")
+        raise ModelError.of(name, f"must list {n} whole numbers or None, one per job class; got {given!r}")
     return [None if value is None else require_whole(name, value, least) for value in given]
 
 

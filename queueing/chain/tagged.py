@@ -151,9 +151,11 @@ class TaggedDuration(Result):
         highest = 1.0 - 1e3 * self.tolerance
         wrong = ~((given > 0) & (given < highest))
         if wrong.any():
-            raise ModelError(
-                f"levels must be above 0 and below {highest:.12g} (1 - 1000 tolerance); got "
-                f"{given[wrong].ravel()[0]}"
+            raise ModelError.of(
+                "levels",
+                f"must be above 0 and below {highest:.12g} (1 - 1000 tolerance); got "
+                f"{given[wrong].ravel()[0]}",
+                *np.argwhere(wrong)[0],
             )
         values = np.empty(given.shape)
         for place in np.ndindex(given.shape):

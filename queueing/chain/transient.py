@@ -283,10 +283,10 @@ def transient(
 def _times(times: ArrayLike) -> FloatArray:
     moments = np.atleast_1d(float_array("times", times))
     if moments.ndim != 1 or not len(moments):
-        raise ModelError(f"times must be a number or a list of numbers; got shape {moments.shape}")
+        raise ModelError.of("times", f"must be a number or a list of numbers; got shape {moments.shape}")
     if not (np.isfinite(moments).all() and (moments >= 0).all()):
         k = int(np.argmin(np.isfinite(moments) & (moments >= 0)))
-        raise ModelError(f"times must be finite and >= 0; got {moments[k]} at index {k}")
+        raise ModelError.of("times", f"must be finite and >= 0; got {moments[k]} at index {k}", k)
     return moments
 
 
@@ -302,21 +302,25 @@ def _start(
         wrong = ~((given >= 0) & (given < sizes) & (given == np.floor(given)))
         if wrong.any():
             k = int(np.argmax(wrong))
-            raise ModelError(
-                f"start must be whole numbers of jobs inside the box, below {sizes[k]} for class "
-                f"{names[k]!r}; got {given[k]:g}; to start from a law, give the probabilities of all states"
+            raise ModelError.of(
+                "start",
+                f"must be whole numbers of jobs inside the box, below {sizes[k]} for class {names[k]!r}; got "
+                f"{given[k]:g}; to start from a law, give the probabilities of all states",
+                k,
             )
         state = tuple(int(x) for x in given)
         box = tuple(size if here else 1 + x for size, here, x in zip(sizes, live, state, strict=True))
         return box, state
     if given.shape != sizes:
-        raise ModelError(
-            f"start must be a state, shape ({n},), or a law on the box, shape {sizes}; got shape "
-            f"{given.shape}"
+        raise ModelError.of(
+            "start",
+            f"must be a state, shape ({n},), or a law on the box, shape {sizes}; got shape {given.shape}",
         )
     # A sum of many roundings; more than that is a mistake.
     if not (np.isfinite(given).all() and (given >= 0).all() and abs(given.sum() - 1.0) < 1e-9):
-        raise ModelError(f"start must list probabilities >= 0 with sum 1; their sum is {given.sum():.12g}")
+        raise ModelError.of(
+            "start", f"must list probabilities >= 0 with sum 1; their sum is {given.sum():.12g}"
+        )
     spans = [1 + int(np.flatnonzero(p)[-1]) for p in marginal_laws(given)]
     box = tuple(size if here else span for size, here, span in zip(sizes, live, spans, strict=True))
     return box, given[tuple(map(slice, box))]

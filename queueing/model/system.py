@@ -392,10 +392,12 @@ class System:
             off = (rates > 0) & ((rates < SMALLEST_RATE) | (rates > LARGEST_RATE))
             if off.any():
                 k = int(np.argmax(off))
-                raise ModelError(
-                    f"{name} must be 0 or from {SMALLEST_RATE:g} to {LARGEST_RATE:g} in a chain; got "
+                raise ModelError.of(
+                    name,
+                    f"must be 0 or from {SMALLEST_RATE:g} to {LARGEST_RATE:g} in a chain; got "
                     f"{rates[k]:g} at index {k} ({self.problem.job_classes[k]!r}); choose another unit of "
-                    "time or of size"
+                    "time or of size",
+                    k,
                 )
 
     def mean_durations(self, mean_jobs: ArrayLike) -> FloatArray:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.errors import ModelError, advised
+from fairness.errors import advised
 from fairness.machine.memory import require_memory
 from fairness.machine.work import Task, current_watch, watching
 from fairness.model.problem import FloatArray
@@ -31,7 +31,7 @@ from fairness.protocol.policy import Policy, policy_name
 from queueing.model.cluster_load import geometric_ratios
 from queueing.model.system import System
 from queueing.states.box import count_states
-from queueing.states.table import Table, tabulate
+from queueing.states.table import Table, check_table, tabulate
 
 __all__ = ["GrowingTable"]
 
@@ -79,6 +79,7 @@ class GrowingTable:
         problem = system.problem
         name = policy_name(policy)
         self.policy = policy
+        check_table("table", table, problem, policy)
         if table is None:
             live = system.arrival_rates > 0
             side = max(2, int(FIRST_TABLE ** (1 / live.sum()) + 1e-9))
@@ -88,10 +89,6 @@ class GrowingTable:
                 REMEDY,
             )
             table = tabulate(problem, policy, [side if on else 1 for on in live])
-        elif not (isinstance(table, Table) and table.is_of(problem, policy)):
-            raise ModelError(
-                f"table must be made for the problem of the system and the policy {name}; got {table!r}"
-            )
         self.table = table
         self._growing = Lock()
         self._watch = current_watch()

@@ -33,7 +33,7 @@ from queueing.states.box import box_name, check_shape, count_axes, count_states
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["Table", "departure_rates", "tabulate"]
+__all__ = ["Table", "check_table", "departure_rates", "tabulate"]
 
 CHUNK = 1 << 16
 """Most states per call of the policy: enough to hide the cost of a call, few enough to stay in the cache."""
@@ -90,15 +90,14 @@ class Table:
         return same and same_problem(self.problem, problem)
 
 
-def check_table(
-    name: str, table: Any, problem: Problem | Cluster, policy: Policy | ClusterPolicy
-) -> Table | None:
-    """The table, if it is None or of this problem and policy; refuse others."""
+def check_table(name: str, table: Any, problem: Problem | Cluster, policy: Policy | ClusterPolicy) -> None:
+    """Refuse what is neither None nor a table of this problem and policy."""
     if table is not None and not (isinstance(table, Table) and table.is_of(problem, policy)):
         raise ModelError.of(
-            name, f"must be a table of the same problem and policy; got {table!r}; leave it out, or tabulate"
+            name,
+            f"must be made for the same problem and the policy {policy_name(policy)}; got {table!r}; leave "
+            "it out, or take tabulate(problem, policy, shape)",
         )
-    return table
 
 
 def departure_rates(table: Table, mean_sizes: FloatArray, axes: Sequence[int]) -> FloatArray:

@@ -376,7 +376,7 @@ def test_no_state_is_asked_for_twice():
     assert calls == []
     assert max(law.shape) < 100
     assert law.mean_jobs == pytest.approx(stationary(law.system, DRF()).mean_jobs, rel=1e-12)
-    with pytest.raises(ModelError, match="same problem and policy"):
+    with pytest.raises(ModelError, match="made for the same problem and the policy"):
         stationary(law.system, DRF(), table=table)
 
 

@@ -183,7 +183,7 @@ def test_what_a_reader_sees():
         ({"start": [-1, 0]}, "finite and >= 0"),
         ({"start": [1]}, "last axis must list the 2 job classes"),
         ({"start": [1e300, 0]}, r"whole numbers of jobs, <= 2\*\*53"),
-        ({"table": "small"}, "table must be made for the problem .* got 'small'"),
+        ({"table": "small"}, "table must be made for the same problem .* got 'small'"),
     ],
 )
 def test_bad_arguments(arguments, message):
@@ -193,9 +193,7 @@ def test_bad_arguments(arguments, message):
 
 def test_bad_systems_and_tables():
     system = System(POOL, [0.1, 0.1])
-    with pytest.raises(
-        ModelError, match="table must be made for the problem of the system and the policy DRF"
-    ):
+    with pytest.raises(ModelError, match="table must be made for the same problem and the policy DRF"):
         simulate(system, DRF(), table=tabulate(POOL, MaxMin(), 3))
     # The same name, but another policy.
     favour = DRF(resource_weights=[[2, 2], [1, 1]])

@@ -66,10 +66,10 @@ def test_errors():
             tabulate(POOL, bad(value), 4)
     with pytest.raises(ModelError, match="0 where no job is present"):
         tabulate(POOL, lambda problem, counts: counts + 1.0, 3)
-    with pytest.raises(ModelError, match="same problem and policy"):
+    with pytest.raises(ModelError, match="made for the same problem and the policy"):
         tabulate(POOL, MaxMin(), 3, known=tabulate(POOL, DRF(), 2))
     # Of the same name, but not the same.
-    with pytest.raises(ModelError, match="same problem and policy"):
+    with pytest.raises(ModelError, match="made for the same problem and the policy"):
         tabulate(POOL, DRF(resource_weights=[[1, 2], [3, 4]]), 3, known=tabulate(POOL, DRF(), 2))
     assert tabulate(POOL, DRF(), 3, known=tabulate(POOL, DRF(), 2)).shape == (3, 3)
     with pytest.raises(ModelError, match=r"the table of DRF on .* \(400 classes\) states needs inf GiB"):

@@ -249,9 +249,11 @@ def test_bad_input():
         ({"start": [0.5, 0]}, "whole numbers"),
         ({"start": [0, 0, 0]}, "start must be a state"),
         ({"start": np.full((5, 5), 0.05)}, "sum 1"),
+        ({"table": tabulate(EXAMPLE, MaxMin(), 5)}, "table must be made for the same problem and the policy"),
     ]:
-        with pytest.raises(ModelError, match=words):
+        with pytest.raises(ModelError, match=words) as caught:
             transient(system, DRF(), **(good | changes))
+        assert caught.value.argument in (*changes, None)
     five = System(Problem(np.eye(5), np.ones(5)), np.full(5, 0.5))
     with pytest.raises(ModelError, match="at most 4"):
         transient(five, DRF(), [1.0], shape=2)
