@@ -76,6 +76,11 @@ def functions():
                     yield path.relative_to(ROOT), node.name, node
 
 
+def arguments(node):
+    """Those of a function."""
+    return [*node.args.args, *node.args.kwonlyargs]
+
+
 def mentioned(node):
     """Names in a function; of a class also those of its methods: who makes an object calls some of them."""
     return (
@@ -149,6 +154,22 @@ def test_what_a_message_recommends_is_an_argument_of_what_raises_it(sites):
         if name not in MODEL and not any(name in exported[function] for function in site.public)
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_an_error_about_an_argument_tells_it():
+    """A message that begins with a parameter of what raises it, or a field, is made by ``ModelError.of``."""
+    wrong = []
+    for path, _, node in functions():
+        known = {a.arg for n in ast.walk(node) if isinstance(n, ast.FunctionDef) for a in arguments(n)}
+        if isinstance(node, ast.ClassDef):
+            known |= {ast.unparse(n.target) for n in node.body if isinstance(n, ast.AnnAssign)}
+        for call in ast.walk(node):
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") in RAISERS[:-1] and call.args:
+                first, *rest = text(call.args[0]).split(" ")
+                told = any(keyword.arg in ("argument", None) for keyword in call.keywords)
+                if first in known and rest and rest[0] in ("must", "has", "have", "is", "are") and not told:
+                    wrong.append(f"{path}:{call.lineno}: {text(call.args[0])!r}")
+    assert not wrong, "\n".join(sorted(set(wrong)))
 
 
 def test_every_argument_of_the_library_is_recognised_in_a_remedy(sites):

@@ -94,10 +94,10 @@ class PolicyRays(Rays):
         super().__init__(problem, precision)
         gap = require_number("gap", gap, above=0, below=1, hint=", a relative load")
         if confirm not in CONFIRM:
-            raise ModelError(f"confirm must be None, 'chain' or 'simulation'; got {confirm!r}")
+            raise ModelError.of("confirm", f"must be None, 'chain' or 'simulation'; got {confirm!r}")
         self.scheduler = is_scheduler(policy)
         if not (self.scheduler or callable(policy)):
-            raise ModelError(f"policy must be a policy or a scheduler of tasks; got {policy!r}")
+            raise ModelError.of("policy", f"must be a policy or a scheduler of tasks; got {policy!r}")
         if self.scheduler and confirm is not None:
             raise ModelError("schedulers are judged by simulation already; leave confirm out")
         self.policy = policy

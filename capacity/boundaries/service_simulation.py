@@ -110,7 +110,7 @@ class Simulated:
         require_whole("replications", self.replications, 5)
         require_whole("rng", self.rng, 0)
         if not 0.5 <= self.confidence < 1:
-            raise ModelError(f"confidence must be at least 0.5 and below 1; got {self.confidence}")
+            raise ModelError.of("confidence", f"must be at least 0.5 and below 1; got {self.confidence}")
 
 
 class SimulatedRates(RateModel):

@@ -145,7 +145,7 @@ class StabilityRegion(LoadRegion):
         >>> evidence.prices.round(6), evidence.earnings.round(6)
         (array([0.1, 0.1]), array([0.4, 0.6]))
         """
-        rho, model = self._one(loads), self.model
+        rho, model = self._positive(loads, batch=False), self.model
         if isinstance(model, Cluster):
             return relative_load(model, rho)
         blocked = np.array(model.blocked)
@@ -179,9 +179,11 @@ class StabilityRegion(LoadRegion):
             return support(model, prices)
         for n in self.free:
             if prices[n] > 0:
-                raise ModelError(
-                    f"any load of {self.job_classes[n]!r} fits, so that no value is the largest; set its "
-                    "entry of direction to 0"
+                raise ModelError.of(
+                    "direction",
+                    f": any load of {self.job_classes[n]!r} fits, so that no value is the largest; set its "
+                    "entry to 0",
+                    n,
                 )
         live, placement = list(self.live), np.zeros((self.n_classes, 1))
         if not live:
@@ -193,7 +195,8 @@ class StabilityRegion(LoadRegion):
     def _relative_loads(self, rho: FloatArray) -> FloatArray:
         if isinstance(self.model, Cluster):
             return super()._relative_loads(rho)
-        usage, capacities = rho @ self.model.demands, self.model.capacities
+        with np.errstate(over="ignore"):
+            usage, capacities = rho @ self.model.demands, self.model.capacities
         empty = np.where(usage > 0, np.inf, 0.0)
         relative: FloatArray = np.divide(usage, capacities, out=empty, where=capacities > 0).max(axis=-1)
         return relative

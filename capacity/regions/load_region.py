@@ -254,7 +254,9 @@ class LoadRegion(Result):
         if rho is None or min(rho) < 0:
             raise ModelError.of("loads", f"must be ints or fractions >= 0; got {list(loads)!r}")
         if any(rho[n] for n in self.pinned):
-            raise ModelError("a class that no server can run has a load; its relative load is infinite")
+            n = next(n for n in self.pinned if rho[n])
+            said = f"has a load of {self.job_classes[n]!r}, which no server can run: no number is as large"
+            raise ModelError.of("loads", said, n)
         return max((dot(normal, rho) / offset for normal, offset in self.exact_facets), default=Fraction(0))
 
     def contains(self, loads: ArrayLike) -> Any:
@@ -273,8 +275,13 @@ class LoadRegion(Result):
 
         Of a pool that is the part of the busiest resource that stays free. Minus infinity where a pinned
         class has a load.
+
+        Raises
+        ------
+        ModelError
+            If a load is negative or not finite.
         """
-        rho = self._checked(loads)
+        rho = self._positive(loads)
         slack = 1.0 - self._relative_loads(rho)
         return float(slack) if rho.ndim == 1 else slack
 
@@ -301,11 +308,13 @@ class LoadRegion(Result):
         Raises
         ------
         ModelError
-            If a class is pinned, or there are more than ``max_facets`` facets.
+            If a class is pinned or free, or there are more than ``max_facets`` facets.
         """
-        if self.pinned:
-            names = ", ".join(self.job_classes[n] for n in self.pinned)
-            raise ModelError(f"no server can run a task of {names}; remove the class")
+        told = (self.pinned, "no server can run a task of"), (self.free, "nothing bounds the load of")
+        for which, said in told:
+            if which:
+                names = ", ".join(self.job_classes[n] for n in which)
+                raise ModelError(f"{said} {names}; remove the class")
         facets = self.exact_facets
         # Integers too long for floats are divided by the offset, exactly.
         units = [1 if max(*normal, offset) < TWO_TO_53 else offset for normal, offset in facets]
@@ -386,8 +395,8 @@ class LoadRegion(Result):
         relative = np.asarray(self._relative_loads(rho / rho.max(axis=-1, keepdims=True)))
         return rho, np.divide(1.0, relative, out=np.full_like(relative, np.inf), where=relative > 0)
 
-    def _one(self, loads: ArrayLike) -> FloatArray:
-        rho = self._checked(loads, batch=False)
+    def _positive(self, loads: ArrayLike, batch: bool = True) -> FloatArray:
+        rho = self._checked(loads, batch)
         if (rho < 0).any():
             raise ModelError.of("loads", "must be >= 0")
         return rho
@@ -426,10 +435,8 @@ def checked_loads(
     """Finite loads of shape (..., n_classes), or of shape (n_classes,) without a batch."""
     rho, n = model_array(name, loads, model, "job_classes"), model.n_classes
     if rho.ndim == 0 or rho.shape[-1] != n or not (batch or rho.ndim == 1):
-        raise ModelError(
-            f"{name} has shape {rho.shape}; its last axis must list the {n} classes"
-            + ("" if batch else ", without a batch")
-        )
+        alone = "" if batch else ", without a batch"
+        raise ModelError.of(name, f"has shape {rho.shape}; its last axis must list the {n} classes{alone}")
     if not np.isfinite(rho).all():
         raise ModelError.of(name, "must be finite")
     return rho

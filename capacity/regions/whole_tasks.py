@@ -152,7 +152,7 @@ class PackingRegion(LoadRegion):
         >>> [(round(part, 6), tasks) for part, tasks in evidence.schedule[0]]
         [(0.25, (0, 2)), (0.5, (2, 1))]
         """
-        rho = self._one(loads)
+        rho = self._positive(loads, batch=False)
         shape = (self.n_classes, self.n_servers)
         blocked = np.array([n in self.pinned for n in range(self.n_classes)])
         free = np.where(blocked, np.inf, 0.0)

@@ -101,9 +101,9 @@ class RandomSystems:
         _check_load(self.load)
         for kind in self.kinds:
             if kind not in KINDS:
-                raise ModelError(f"kinds must be among {', '.join(KINDS)}; got {kind!r}")
+                raise ModelError.of("kinds", f"must be among {', '.join(KINDS)}; got {kind!r}")
         if not self.kinds:
-            raise ModelError(f"kinds must name at least one of {', '.join(KINDS)}")
+            raise ModelError.of("kinds", f"must name at least one of {', '.join(KINDS)}")
 
     def __str__(self) -> str:
         return f"{self.n_classes} classes on {self.n_resources} resources"
@@ -365,4 +365,4 @@ def _ratio(system: System, verdict: FluidVerdict) -> float:
 
 def _check_load(load: tuple[float, float]) -> None:
     if not 0 < load[0] <= load[1] < 1:
-        raise ModelError(f"load must be two relative loads, increasing, between 0 and 1; got {load}")
+        raise ModelError.of("load", f"must be two relative loads, increasing, between 0 and 1; got {load}")

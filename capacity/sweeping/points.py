@@ -166,7 +166,7 @@ def _require_system(outputs: Callable[..., Any], instance: Any) -> None:
 def _record(index: int, raw: Any, instance: Any) -> Record:
     """Outputs as the user's function returned them, checked."""
     if not isinstance(raw, Mapping):
-        raise ModelError(f"outputs must return a mapping of names to values; got {type(raw).__name__}")
+        raise ModelError.of("outputs", f"must return a mapping of names to values; got {type(raw).__name__}")
     record = Record(index)
     for name, value in raw.items():
         if not isinstance(name, str):

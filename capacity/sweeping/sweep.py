@@ -301,9 +301,9 @@ def _takes_rng(function: Callable[..., Any]) -> bool:
     try:
         signature.bind(None, None, **({"rng": None} if takes else {}))
     except TypeError as error:
-        raise ModelError(
-            f"outputs must be callable as outputs(instance, policy) or outputs(instance, policy, rng=...): "
-            f"{error}"
+        raise ModelError.of(
+            "outputs",
+            f"must be callable as outputs(instance, policy) or outputs(instance, policy, rng=...): {error}",
         ) from None
     return takes
 

@@ -125,7 +125,9 @@ class Deadline:
         if seconds is not None and not (
             isinstance(seconds, Real) and not isinstance(seconds, bool) and seconds > 0
         ):
-            raise ModelError(f"deadline must be a number of seconds > 0, or None for none; got {seconds!r}")
+            raise ModelError.of(
+                "deadline", f"must be a number of seconds > 0, or None for none; got {seconds!r}"
+            )
         self.seconds = seconds
         self._clock = clock
         self._start = 0.0 if seconds is None else clock()

@@ -302,7 +302,9 @@ def fill_tasks(
         raise ModelError.of("rule", f"must be LowestShare(), SequentialMinMax() or BestRank(); got {rule!r}")
     factors = rule.factors
     if factors is not None and len(factors) != problem.n_classes:
-        raise ModelError(f"factors has {len(factors)} entries; the problem has {problem.n_classes} classes")
+        raise ModelError.of(
+            "factors", f"has {len(factors)} entries; the problem has {problem.n_classes} classes"
+        )
     x = problem.check_state(counts)
     given = None if holdings is None else _check_holdings(problem, holdings)
     exact = (

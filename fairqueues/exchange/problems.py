@@ -104,7 +104,7 @@ def write_problem(problem: Problem | Cluster, path: str | os.PathLike[str]) -> N
         If the file cannot be written.
     """
     if not isinstance(problem, (Problem, Cluster)):
-        raise ModelError(f"problem must be a Problem or a Cluster; got {type(problem).__name__}")
+        raise ModelError.of("problem", f"must be a Problem or a Cluster; got {type(problem).__name__}")
     rows = (
         f'  "{key}": {json.dumps(values, ensure_ascii=False)}' for key, values in problem.to_dict().items()
     )

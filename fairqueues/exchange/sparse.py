@@ -51,15 +51,15 @@ def sparse_demands(matrix: Any, capacities: ArrayLike) -> SparseDemands:
     (SparseDemands(2 tenants x 2 resources, 3 entries, float64), array([4., 2.]))
     """
     if not sparse.issparse(matrix) or len(matrix.shape) != 2:
-        raise ModelError(
-            "matrix must be a two-dimensional scipy.sparse array, tenants x resources; got "
-            f"{type(matrix).__name__}"
+        raise ModelError.of(
+            "matrix",
+            f"must be a two-dimensional scipy.sparse array, tenants x resources; got {type(matrix).__name__}",
         )
     c = float_array("capacities", capacities, ndim=1)
     if c.shape != (matrix.shape[1],):
-        raise ModelError(
-            f"matrix has shape {matrix.shape}, so capacities must have shape ({matrix.shape[1]},); "
-            f"got {c.shape}"
+        raise ModelError.of(
+            "matrix",
+            f"has shape {matrix.shape}, so capacities must have shape ({matrix.shape[1]},); got {c.shape}",
         )
     labels = tuple(f"resource {j + 1}" for j in range(len(c)))
     require("capacities", c, np.isfinite(c) & (c > 0), "finite and > 0", labels)

@@ -89,16 +89,17 @@ class PhaseType(Law):
         alpha, matrix = float_array("initial", initial, 1), float_array("rates", rates, 2)
         m = len(alpha)
         if not m or matrix.shape != (m, m):
-            raise ModelError(
-                f"rates must have shape ({m}, {m}), one row per entry of initial (at least one); got "
-                f"{matrix.shape}"
+            raise ModelError.of(
+                "rates",
+                f"must have shape ({m}, {m}), one row per entry of initial (at least one); got "
+                f"{matrix.shape}",
             )
         # 1e-9: sums of decimal fractions are off by rounding, mistakes are off by more.
         if not ((alpha >= 0).all() and abs(alpha.sum() - 1) < 1e-9):
-            raise ModelError(f"initial must be probabilities >= 0 with sum 1; got {alpha.tolist()}")
+            raise ModelError.of("initial", f"must be probabilities >= 0 with sum 1; got {alpha.tolist()}")
         if not np.isfinite(matrix).all():
             k, j = (int(v) for v in np.argwhere(~np.isfinite(matrix))[0])
-            raise ModelError(f"rates must be finite; got {matrix[k, j]} at index ({k}, {j})")
+            raise ModelError.of("rates", f"must be finite; got {matrix[k, j]} at index ({k}, {j})")
         off = matrix - np.diag(np.diagonal(matrix))
         if (off < 0).any():
             k, j = (int(v) for v in np.argwhere(off < 0)[0])
@@ -166,7 +167,7 @@ class PhaseType(Law):
         """P(S > s) for each value; 1 below 0."""
         s = float_array("values", values)
         if np.isnan(s).any():
-            raise ModelError("values must be numbers; got nan")
+            raise ModelError.of("values", "must be numbers; got nan")
         return np.minimum(self._present(s).sum(axis=-1), 1.0)
 
     def _present(self, s: FloatArray) -> FloatArray:

@@ -69,7 +69,7 @@ class CountLevel(Level[Run]):
         self.name = policy_name(policy)
         fixed = None if start is None else given_start(check_start(system, start))
         if not system.arrival_rates.any():
-            raise ModelError("arrival_rates are all 0: there is nothing to simulate; set one above 0")
+            raise ModelError.of("arrival_rates", "are all 0: there is nothing to simulate; set one above 0")
         system.require_poisson("the simulation of counts", 'level="jobs"')
         system.require_exponential("the simulation of counts", 'level="jobs"')
         system.require_stable()

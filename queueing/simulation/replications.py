@@ -192,7 +192,7 @@ def replicate(
         return result
 
     if not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
-        raise ModelError(f"n_jobs must be a positive integer, or -1 for all cores; got {n_jobs!r}")
+        raise ModelError.of("n_jobs", f"must be a positive integer, or -1 for all cores; got {n_jobs!r}")
     if n_jobs == 1:
         return [one(k, generator) for k, generator in enumerate(streams.generators)]
     run = joblib.Parallel(n_jobs=n_jobs, prefer="threads", **attended())

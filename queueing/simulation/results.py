@@ -100,9 +100,10 @@ class Simulation(ClassResult):
         """
         problem = self.system.problem
         if self.system.is_cluster and problem.given_gamma is not None:
-            raise ModelError(
-                "gamma is given, so what a task holds depends on its server; simulate whole tasks, with a "
-                "scheduler such as DRFScheduler(), whose result measures the servers"
+            raise ModelError.of(
+                "gamma",
+                "is given, so what a task holds depends on its server; simulate whole tasks, with a "
+                "scheduler such as DRFScheduler(), whose result measures the servers",
             )
         capacities = problem.total_capacities if self.system.is_cluster else problem.capacities
         used = np.nan_to_num(self.service_rates * self.mean_jobs) @ problem.demands

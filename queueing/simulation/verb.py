@@ -206,7 +206,7 @@ def simulate(
     True
     """
     if not isinstance(system, System):
-        raise ModelError(f"system must be a System; got {system!r}")
+        raise ModelError.of("system", f"must be a System; got {system!r}")
     options = {
         "events": events,
         "jobs": jobs,
@@ -246,7 +246,7 @@ def _chosen(system: System, policy: object, level: str | None, given: Sequence[s
     """The level, and why it is this one."""
     if level is not None:
         if level not in LEVELS:
-            raise ModelError(f"level must be one of {', '.join(LEVELS)}; got {level!r}")
+            raise ModelError.of("level", f"must be one of {', '.join(LEVELS)}; got {level!r}")
         return level, "by its level"
     if is_scheduler(policy):
         return "tasks", "because the policy is a scheduler"

@@ -119,6 +119,7 @@ WRONG_OF_POLYTOPES = [
     (r"loads has shape \(1, 2\); .* without a batch", lambda r: r.judge([[1, 2]])),
     (r"loads must be finite", lambda r: r.slack([np.nan, 0])),
     (r"loads must be >= 0", lambda r: r.judge([-1, 0])),
+    (r"loads must be >= 0", lambda r: r.slack([[1, 1], [-1, 0]])),
     (r"loads must be ints or fractions >= 0", lambda r: r.exact_relative_load([0.5, 0])),
     (r"mix must have entries >= 0, not all 0", lambda r: r.max_scale([0, 0])),
     (r"direction must be finite", lambda r: r.support([np.inf, 0])),
@@ -178,6 +179,7 @@ FREE = Problem([[1], [0]], [1], limits=[np.inf, 1])
         ),
         (r"any load of 'class 2' fits", lambda: stability_region(FREE).support([1, 1])),
         (r"no server can run a task of class 2; remove the class", lambda: stability_region(FLAT).pool),
+        (r"nothing bounds the load of class 2; remove the class", lambda: stability_region(FREE).pool),
     ],
 )
 def test_what_cannot_be_answered_says_why(message, ask):

@@ -111,7 +111,7 @@ WRONG = {
         "'alpha' needs the parameter 'alpha'; .*alpha:2"),
     "policy parameter": (_with("drf", "alpha:-1"), 2, "policies[0]", "alpha must be a number >= 0"),
     "policy by number": (_with('"drf"', "3"), 2, "policies[0]", "must be a name in quotes"),
-    "join times": (_with('"drf"', '{ policy = "tdrf", join_times = [1] }'), 2, "policies[0]",
+    "join times": (_with('"drf"', '{ policy = "tdrf", join_times = [1] }'), 2, "policies[0].join_times",
         "join_times has 1 entries; the problem has 2"),
     # traffic
     "loads and rates": (POOL + TRAFFIC + "arrival_rates = [1, 1]\n", 10, "traffic.loads",

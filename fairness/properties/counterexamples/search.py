@@ -120,14 +120,14 @@ def search(
     for_clusters = isinstance(policy, ClusterPolicy)
     kind = (Cluster if for_clusters else Problem) if models is None else models
     if kind not in (Problem, Cluster):
-        raise ModelError(f"models must be Problem or Cluster; got {models!r}")
+        raise ModelError.of("models", f"must be Problem or Cluster; got {models!r}")
     if (kind is Cluster) != for_clusters:
         raise ModelError(
             f"{name} is a policy for a {'Cluster' if for_clusters else 'Problem'}; got {kind.__name__}"
         )
     budget = check_budget(budget)
     if seconds is not None and not (isinstance(seconds, int | float) and seconds > 0):
-        raise ModelError(f"seconds must be a number > 0, or None; got {seconds!r}")
+        raise ModelError.of("seconds", f"must be a number > 0, or None; got {seconds!r}")
     start, stream = time.perf_counter(), generator(rng)
     entropy = entropy_of(stream)
     explorer = Explorer(

@@ -107,8 +107,8 @@ def _(policy: DRF, model: Problem, hint: ArrayLike | None = None) -> Enclosure |
     numbers = rational(model)
     given = policy.resource_weights
     if given is not None and np.shape(given) != model.demands.shape:
-        raise ModelError(
-            f"resource_weights has shape {np.shape(given)}; the problem needs {model.demands.shape}"
+        raise ModelError.of(
+            "resource_weights", f"has shape {np.shape(given)}; the problem needs {model.demands.shape}"
         )
     weights: list[Row] | None = None if given is None else [[Fraction(v) for v in row] for row in given]
     return pools.filling(numbers, pools.dominant_rates(numbers, weights))

@@ -260,7 +260,9 @@ def radii(model: RationalModel, alpha: int, tasks: Row, prices: Row) -> Row:
     fits = all(v <= 1 for v in used) and all(q >= 0 for q in prices)
     dear = all(cost >= g for cost, g in zip(_costs(shares, prices), marginal, strict=True))
     if not (fits and dear):
-        raise ModelError("tasks must fit, prices be >= 0 and every task cost at least its marginal utility")
+        raise ModelError.of(
+            "tasks", "must fit, prices be >= 0 and every task cost at least its marginal utility"
+        )
     gap = sum(prices) - dot(marginal, tasks)
     alone = [model.gamma[i][0] for i in live]
     curvature = [alpha * w**alpha / top ** (alpha + 1) for w, top in zip(weights, alone, strict=True)]

@@ -111,13 +111,13 @@ def read(question: Question) -> Reading:
     shape = model.gamma.shape if isinstance(model, Cluster) else (model.n_classes,)
     if given.shape != shape:
         axes = "(n_classes, n_servers)" if isinstance(model, Cluster) else "(n_classes,)"
-        raise ModelError(f"allocation must have shape {axes} = {shape}; got {given.shape}")
+        raise ModelError.of("allocation", f"must have shape {axes} = {shape}; got {given.shape}")
     if exact and rationals(given) is None:
         raise ModelError("an allocation in an object array must consist of ints and fractions.Fraction")
     placement = _fractions(given) if exact else float_array("allocation", given)
     if not ((placement >= 0) & (placement < np.inf)).all():
-        raise ModelError(
-            f"allocation must be finite and >= 0; got entries from {placement.min()} to {placement.max()}"
+        raise ModelError.of(
+            "allocation", f"must be finite and >= 0; got entries from {placement.min()} to {placement.max()}"
         )
     shares = task_shares(model, exact)
     if not isinstance(model, Cluster):
@@ -132,7 +132,9 @@ def totals_after(reading: Reading, model: Model, users: int, answer: Numbers) ->
     """Tasks of so many classes on all servers after a change of the model, (users,)."""
     values = in_arithmetic_of(reading, "allocation_after", answer)
     if values.ndim != (2 if isinstance(model, Cluster) else 1) or len(values) != users:
-        raise ModelError(f"allocation_after must have one row per class, {users}; got shape {values.shape}")
+        raise ModelError.of(
+            "allocation_after", f"must have one row per class, {users}; got shape {values.shape}"
+        )
     total: Numbers = values.sum(axis=1) if values.ndim == 2 else values
     return total
 
@@ -148,7 +150,7 @@ def in_arithmetic_of(reading: Reading, name: str, values: Any) -> Numbers:
         return float_array(name, values)
     exact = np.asarray(values)
     if rationals(exact) is None:
-        raise ModelError(f"{name} must consist of ints and fractions.Fraction, as the allocation does")
+        raise ModelError.of(name, "must consist of ints and fractions.Fraction, as the allocation does")
     return _fractions(exact)
 
 

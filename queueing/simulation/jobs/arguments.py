@@ -34,9 +34,11 @@ def check_levels(quantiles: Sequence[float]) -> tuple[float, ...]:
     try:
         levels = tuple(float(level) for level in quantiles)
     except (TypeError, ValueError):
-        raise ModelError(f"quantiles must be a sequence of levels in (0, 1); got {quantiles!r}") from None
+        raise ModelError.of(
+            "quantiles", f"must be a sequence of levels in (0, 1); got {quantiles!r}"
+        ) from None
     if not all(0 < level < 1 for level in levels):
-        raise ModelError(f"quantiles must be levels strictly between 0 and 1; got {quantiles!r}")
+        raise ModelError.of("quantiles", f"must be levels strictly between 0 and 1; got {quantiles!r}")
     return levels
 
 

@@ -103,7 +103,7 @@ class JobLevel(Level[Sample]):
         replications, warmup = length.replications, length.warmup
         self.warmup, self.phases = run_phases(count, end, warmup, replications if self.one_run else 1)
         if not system.arrival_rates.any():
-            raise ModelError("arrival_rates are all 0: there is nothing to simulate; set one above 0")
+            raise ModelError.of("arrival_rates", "are all 0: there is nothing to simulate; set one above 0")
         if trace is not None:
             if start is not None:
                 raise ModelError("a trace starts empty, with its first job; leave out start")

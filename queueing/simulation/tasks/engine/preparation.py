@@ -220,17 +220,18 @@ def _edges(sizes: IntArray) -> IntArray:
 def _check(system: System, scheduler: Scheduler, tasks: Tasks) -> bool:
     """Whether jobs are compared by level; refuses what makes no sense, or not for servers and types."""
     if not is_scheduler(scheduler):
-        raise ModelError(
-            f"scheduler must be a task-level scheduler such as DRFScheduler(); got {scheduler!r}; "
-            "follow a fluid policy with TargetScheduler(policy)"
+        raise ModelError.of(
+            "scheduler",
+            f"must be a task-level scheduler such as DRFScheduler(); got {scheduler!r}; "
+            "follow a fluid policy with TargetScheduler(policy)",
         )
     if not isinstance(tasks, Tasks):
-        raise ModelError(f"tasks must be Tasks, such as Tasks(per_job=5); got {tasks!r}")
+        raise ModelError.of("tasks", f"must be Tasks, such as Tasks(per_job=5); got {tasks!r}")
     what = "the simulation of whole tasks, which have laws of their own (Tasks),"
     system.require_poisson(what, None)
     system.require_exponential(what, None)
     if not system.arrival_rates.any():
-        raise ModelError("arrival_rates are all 0: there is nothing to simulate; set one above 0")
+        raise ModelError.of("arrival_rates", "are all 0: there is nothing to simulate; set one above 0")
     if tasks.placement is None and tasks.types is None and not system.is_cluster:
         return True
     if not isinstance(scheduler, SERVER_SCHEDULERS):

@@ -56,16 +56,16 @@ class Tasks:
     def __post_init__(self) -> None:
         task_law(self.per_job)
         if self.times not in TASK_TIMES:
-            raise ModelError(f"times must be one of {', '.join(TASK_TIMES)}; got {self.times!r}")
+            raise ModelError.of("times", f"must be one of {', '.join(TASK_TIMES)}; got {self.times!r}")
         if not isinstance(self.max_jobs, numbers.Integral) or self.max_jobs < 1:
-            raise ModelError(f"max_jobs must be an integer >= 1; got {self.max_jobs!r}")
+            raise ModelError.of("max_jobs", f"must be an integer >= 1; got {self.max_jobs!r}")
         if not isinstance(self.types, TaskTypes | None):
-            raise ModelError(
-                f"types must be TaskTypes such as TaskTypes([['map', 'reduce']]); got {self.types!r}"
+            raise ModelError.of(
+                "types", f"must be TaskTypes such as TaskTypes([['map', 'reduce']]); got {self.types!r}"
             )
         rule = self.placement
         if isinstance(rule, type) or not (rule is None or hasattr(rule, "placement_rule")):
-            raise ModelError(f"placement must be a rule such as BestFit(); got {rule!r}")
+            raise ModelError.of("placement", f"must be a rule such as BestFit(); got {rule!r}")
 
     @property
     def law(self) -> TaskLaw:

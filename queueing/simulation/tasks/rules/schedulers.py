@@ -169,7 +169,9 @@ class BMFScheduler:
     def __post_init__(self) -> None:
         _check_options(self.blocking, self.ties)
         if self.bottlenecks not in BOTTLENECKS:
-            raise ModelError(f"bottlenecks must be one of {', '.join(BOTTLENECKS)}; got {self.bottlenecks!r}")
+            raise ModelError.of(
+                "bottlenecks", f"must be one of {', '.join(BOTTLENECKS)}; got {self.bottlenecks!r}"
+            )
 
     def rule(self, problem: Problem, group_class: IntArray, group_level: IntArray) -> Rule:
         """Groups ordered by share on each resource."""
@@ -271,9 +273,9 @@ class FIFOScheduler:
 
 def _check_options(blocking: Any, ties: Any) -> None:
     if not isinstance(blocking, bool | np.bool_):
-        raise ModelError(f"blocking must be True or False; got {blocking!r}")
+        raise ModelError.of("blocking", f"must be True or False; got {blocking!r}")
     if ties not in TIES:
-        raise ModelError(f"ties must be one of {', '.join(TIES)}; got {ties!r}")
+        raise ModelError.of("ties", f"must be one of {', '.join(TIES)}; got {ties!r}")
 
 
 def make_rule(

@@ -76,13 +76,13 @@ class TaskTypes:
 
     def __init__(self, jobs: Iterable[Sequence[str]], start: str = "listed") -> None:
         if start not in START:
-            raise ModelError(f"start must be one of {', '.join(START)}; got {start!r}")
+            raise ModelError.of("start", f"must be one of {', '.join(START)}; got {start!r}")
         rows = []
         for types in jobs:
             if isinstance(types, str):
-                raise ModelError(
-                    f"jobs must list the task types of each job, such as [['map', 'reduce']]; "
-                    f"got {types!r} alone"
+                raise ModelError.of(
+                    "jobs",
+                    f"must list the task types of each job, such as [['map', 'reduce']]; got {types!r} alone",
                 )
             if not 1 <= len(types) <= MOST_TYPES:
                 raise ModelError(f"a job has 1 to {MOST_TYPES} task types; got {len(types)}: {list(types)}")

@@ -151,7 +151,7 @@ class FixedTasks:
     def __init__(self, number: ArrayLike) -> None:
         value = _per_class("number", number, "an integer >= 1")
         if np.any(np.floor(value) != value):
-            raise ModelError(f"number must be an integer >= 1; got {number!r}")
+            raise ModelError.of("number", f"must be an integer >= 1; got {number!r}")
         object.__setattr__(self, "number", value)
 
     def means(self, n_classes: int) -> FloatArray:
@@ -187,18 +187,19 @@ class TabulatedTasks:
 
     def __init__(self, probabilities: ArrayLike, *, first: int = 1) -> None:
         if isinstance(first, bool) or first not in (0, 1):
-            raise ModelError(f"first must be 1 or 0; got {first!r}")
+            raise ModelError.of("first", f"must be 1 or 0; got {first!r}")
         rows = np.atleast_2d(float_array("probabilities", probabilities))
         if rows.ndim != 2 or rows.size == 0 or not (np.isfinite(rows).all() and (rows >= 0).all()):
-            raise ModelError(
-                "probabilities must be a (k,) or (n_classes, k) array of finite numbers >= 0; "
-                f"got shape {np.shape(probabilities)}"
+            raise ModelError.of(
+                "probabilities",
+                "must be a (k,) or (n_classes, k) array of finite numbers >= 0; "
+                f"got shape {np.shape(probabilities)}",
             )
         # 1e-9: sums of decimal fractions such as 0.1 are off by rounding, mistakes are off by more.
         wrong = np.flatnonzero(np.abs(rows.sum(axis=1) - 1) > 1e-9)
         if len(wrong):
             total = rows[wrong[0]].sum()
-            raise ModelError(f"probabilities must sum to 1; row {wrong[0]} sums to {total:.12g}")
+            raise ModelError.of("probabilities", f"must sum to 1; row {wrong[0]} sums to {total:.12g}")
         if first == 0 and (rows[:, 0] == rows.sum(axis=1)).any():
             raise ModelError("probabilities say that a job never has a task; leave the task type out")
         object.__setattr__(self, "probabilities", tuple(tuple(float(p) for p in row) for row in rows))
@@ -223,8 +224,8 @@ class TabulatedTasks:
     def _rows(self, n_classes: int) -> FloatArray:
         rows = np.array(self.probabilities)
         if len(rows) not in (1, n_classes):
-            raise ModelError(
-                f"probabilities has {len(rows)} rows; give one, or one per job class ({n_classes})"
+            raise ModelError.of(
+                "probabilities", f"has {len(rows)} rows; give one, or one per job class ({n_classes})"
             )
         rows = np.broadcast_to(rows, (n_classes, rows.shape[1]))
         return rows / rows.sum(axis=1, keepdims=True)
@@ -234,7 +235,7 @@ def task_law(per_job: TaskLaw | ArrayLike) -> TaskLaw:
     """Return a law as it is; a number, or one per class, is the mean of a geometric law."""
     if hasattr(per_job, "numbers") and hasattr(per_job, "means"):
         if isinstance(per_job, type):
-            raise ModelError(f"per_job must be a law such as FixedTasks(5); got {per_job!r}")
+            raise ModelError.of("per_job", f"must be a law such as FixedTasks(5); got {per_job!r}")
         return per_job  # type: ignore[return-value]
     return GeometricTasks(per_job)
 
@@ -247,7 +248,7 @@ def _per_class(name: str, value: ArrayLike, rule: str) -> float | tuple[float, .
         array = np.array(np.nan)
     good = array.ndim <= 1 and array.size > 0 and bool(((array >= 1) & (array <= MOST_TASKS)).all())
     if not good:
-        raise ModelError(f"{name} must be {rule}, <= {MOST_TASKS:g}, or one per job class; got {value!r}")
+        raise ModelError.of(name, f"must be {rule}, <= {MOST_TASKS:g}, or one per job class; got {value!r}")
     return float(array) if array.ndim == 0 else tuple(float(v) for v in array)
 
 
@@ -256,7 +257,7 @@ def _spread(name: str, value: float | tuple[float, ...], n_classes: int) -> Floa
         return np.full(n_classes, float(value))
     array = np.array(value)
     if array.shape != (n_classes,):
-        raise ModelError(f"{name} has {array.size} entries; give one, or one per job class ({n_classes})")
+        raise ModelError.of(name, f"has {array.size} entries; give one, or one per job class ({n_classes})")
     return array
 
 
