@@ -126,7 +126,7 @@ class TaggedDuration(Result):
         """
         moments = float_array("times", times)
         if not np.isfinite(moments).all():
-            raise ModelError(f"times must be finite; got {moments[~np.isfinite(moments)][0]}")
+            raise ModelError.of("times", f"must be finite; got {moments[~np.isfinite(moments)][0]}")
         values = np.ones(moments.shape)
         for place in np.ndindex(moments.shape):
             if moments[place] > 0:

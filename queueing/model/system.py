@@ -191,7 +191,9 @@ class System:
         array([3., 1.])
         """
         if not isinstance(trace, JobTrace):
-            raise ModelError(f"trace must be a JobTrace, such as read_trace(path, problem); got {trace!r}")
+            raise ModelError.of(
+                "trace", f"must be a JobTrace, such as read_trace(path, problem); got {trace!r}"
+            )
         rates = trace.arrival_rates
         names = trace.problem.job_classes
         laws = [
@@ -294,9 +296,10 @@ class System:
             On a cluster with given gamma: what a task holds then depends on its server.
         """
         if self.is_cluster and self.problem.given_gamma is not None:
-            raise ModelError(
-                "gamma is given, so a task holds other amounts on other servers and resources have no load "
-                "of their own; see load_evidence for a placement that carries the loads"
+            raise ModelError.of(
+                "gamma",
+                "is given, so a task holds other amounts on other servers and resources have no load "
+                "of their own; see load_evidence for a placement that carries the loads",
             )
         loads: FloatArray = self.loads @ self.problem.demands
         return loads
@@ -481,7 +484,7 @@ def same_problem(one: Problem | Cluster, other: Problem | Cluster) -> bool:
 
 def _checked(problem: Any) -> Problem | Cluster:
     if not isinstance(problem, (Problem, Cluster)):
-        raise ModelError(f"problem must be a fairness.Problem or Cluster; got {type(problem).__name__}")
+        raise ModelError.of("problem", f"must be a fairness.Problem or Cluster; got {type(problem).__name__}")
     return problem
 
 

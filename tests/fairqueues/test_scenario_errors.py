@@ -132,7 +132,7 @@ WRONG = {
     "law of one class": (POOL + TRAFFIC + 'sizes = ["erlang:2",\n"erlang:x"]\n', 12, "traffic.sizes[1]",
         "phases of an Erlang law must be"),
     "law parameter": (POOL + TRAFFIC + 'sizes = { law = "hyperexponential", scv = 0.5 }\n', 11,
-        "traffic.sizes", "scv .* is >= 1; got 0.5"),
+        "traffic.sizes.scv", "scv .* is >= 1; got 0.5"),
     "too few laws": (POOL + TRAFFIC + 'sizes = ["erlang:2"]\n', 11, "traffic.sizes",
         "1 entries for 2 job classes"),
     "arrivals": (POOL + TRAFFIC + 'arrivals = "on-of:1:2"\n', 11, "traffic.arrivals",
