@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from scipy import integrate
 
 from fairness.arguments.validation import require_number
 from fairness.errors import ModelError
@@ -21,7 +20,7 @@ from queueing.model.laws import Erlang, Exponential, Law
 
 __all__ = ["ScipyLaw", "as_law"]
 
-SPOKEN = ("mean", "var", "ppf", "sf", "cdf", "support")
+SPOKEN = ("mean", "var", "ppf", "cdf", "support")
 """What a frozen distribution answers."""
 
 
@@ -106,20 +105,22 @@ class ScipyLaw(Law):
     def unseen_work(self, jobs: float) -> float:
         """Part of the mean that comes from sizes above the quantile of level 1 - 1/jobs."""
         # 1e15: levels closer to 1 are no floats.
-        rest = 1.0 / min(max(jobs, 1.0), 1e15)
-        # The integral of the quantile over levels 1 - exp(-t). It jumps where single values have probability;
-        # full_output: the quadrature then stops at its limit in silence, with digits enough for a part.
-        below, *_ = integrate.quad(
-            lambda t: float(self.distribution.ppf(-math.expm1(-t))) * math.exp(-t),
-            0.0,
-            -math.log(rest),
-            limit=500,
-            full_output=1,
-        )
-        quantile = float(self.distribution.ppf(1.0 - rest))
-        # Of a single value that holds the level the rest is not above it.
-        held = rest - float(self.distribution.sf(quantile)) if jobs > 1 else 0.0
-        return min(1.0, max(0.0, 1.0 - (below + quantile * held) / float(self.distribution.mean())))
+        last = math.log(min(max(jobs, 1.0), 1e15))
+        law = self.distribution
+        if hasattr(law, "pmf"):
+            # Few values, each with its probability; of many those between two levels count as the upper one.
+            values = np.unique(law.ppf(-np.expm1(-np.linspace(0.0, last, 1000))))
+            below = float(values @ np.diff(law.cdf(values), prepend=0.0))
+        else:
+            # The integral of the quantile over levels 1 - exp(-t), by Gauss's rule on panels; t = last s^5
+            # takes out the root that the quantile is like near 0.
+            nodes, weights = np.polynomial.legendre.leggauss(20)
+            ends = np.linspace(0.0, 1.0, 26)
+            half = np.diff(ends)[:, None] / 2
+            s = ends[:-1, None] + half * (1.0 + nodes)
+            t = last * s**5
+            below = float((law.ppf(-np.expm1(-t)) * np.exp(-t) * 5 * last * s**4 * half * weights).sum())
+        return min(1.0, max(0.0, 1.0 - below / float(law.mean())))
 
     def __repr__(self) -> str:
         return f"ScipyLaw({_named(self.distribution)}, mean {self.mean:.6g}, scv {self.scv:.6g})"
