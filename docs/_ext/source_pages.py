@@ -42,9 +42,10 @@ def _is_hidden(name: str) -> bool:
 
 
 def front_door(root: Path) -> str:
-    """Public names of the packages of ``fairqueues``."""
+    """Public names of the packages of ``fairqueues``, but for those of the packages below."""
     lines = ["Library of the front door", "=========================", ""]
-    seen: set[str] = set()
+    lines += ["Every name of the packages below is a name of ``fairqueues`` too; its own are these.", ""]
+    seen = {n for package in PACKAGES[:-1] for n in import_module(package).__all__}
     for path in sorted((root / "fairqueues").rglob("__init__.py"), key=lambda p: len(p.parts)):
         name = ".".join(path.parent.relative_to(root).parts)
         public = [n for n in getattr(import_module(name), "__all__", ()) if n not in seen]

@@ -1,1 +1,1 @@
-"""Policies that place the tasks of a cluster: :mod:`.protocol` says what such a policy is."""
+"""Policies that place the tasks of a cluster: :mod:`fairness.protocol.cluster_policy` says what one is."""

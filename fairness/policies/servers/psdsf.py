@@ -8,10 +8,10 @@ feasibly, without a loss of some class p and server i with :math:`s_{pi}/\varphi
 * *Resource division*: theorem 1 of [1]_ is the certificate. The allocation need not be Pareto efficient, nor
   unique: there can be a continuum, and which one is found depends on the order in which servers are
   swept (totals changed with the order in 1 of 100 random clusters of up to 6 classes and 4 servers, in one or
-  two of five with 25 classes and 6 servers). Two methods: water-filling (:mod:`.resource_division`) and
-  Algorithm I as printed (:mod:`.algorithm_one`), whose sweeps need not end.
+  two of five with 25 classes and 6 servers). Two methods: water-filling (``engines.resource_division``) and
+  Algorithm I as printed (``engines.algorithm_one``), whose sweeps need not end.
 * *Time division*: theorem 2 is the certificate. It is the equilibrium of a linear Fisher market
-  (:mod:`.market`): totals are unique, Pareto efficient and envy-free.
+  (``engines.market``): totals are unique, Pareto efficient and envy-free.
 
 References
 ----------
