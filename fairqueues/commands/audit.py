@@ -47,12 +47,11 @@ def audit(
 
     section: Any = None if scenario is None else scenario.section("audit")
     most: int = budget if budget is not None else getattr(section, "budget", 2000)
-    entropy = seed_of(seed, scenario)
     table = fairness.audit(
         policies,
         properties or getattr(section, "properties", None),
         budget=most,
-        rng=entropy,
+        rng=None if seed is None and scenario is None else seed_of(seed, scenario),
         n_jobs=jobs,
         progress=True,
         resume=resume,
@@ -66,7 +65,7 @@ def audit(
             notes=tuple(line for line in table.summary().splitlines()[-3:] if line),
             failures=table.contradictions,
             scenario="" if scenario is None else scenario.text,
-            seed=entropy,
+            seed=table.settings["seed"],
             extra={"witnesses": {f"{c.policy}, {c.property}": c.summary() for c in crosses}},
         )
     )

@@ -164,7 +164,7 @@ def audit(
     properties: Iterable[Property | str] | None = None,
     *,
     budget: int = 2000,
-    rng: np.random.Generator | int = 0,
+    rng: np.random.Generator | int | None = 0,
     n_jobs: int = 1,
     domain: str = "positive",
     progress: bool = False,
@@ -180,8 +180,8 @@ def audit(
         Properties, or their names or keys. Default: all.
     budget : int
         Policy calls per cell, shrinking not counted.
-    rng : int or numpy Generator
-        Seed; of a generator one number is taken.
+    rng : int, numpy Generator or None
+        Seed; of a generator one number is taken. None: that of the file to resume, or a fresh one.
     n_jobs : int
         Processes (joblib); -1 for all cores. The table does not depend on it.
     domain : {"positive", "any"}
@@ -215,10 +215,11 @@ def audit(
     asked = _named_policies(policies)
     props = _named_properties(properties)
     n_jobs = require_workers(n_jobs)
-    seed = int(rng.integers(2**63)) if isinstance(rng, np.random.Generator) else rng
+    source = np.random.default_rng() if rng is None else rng
+    seed = int(source.integers(2**63)) if isinstance(source, np.random.Generator) else source
     if not _is_whole(seed) or seed < 0:
-        raise ModelError.of("rng", f"must be a seed >= 0 or a numpy Generator; got {rng!r}")
-    settings = {
+        raise ModelError.of("rng", f"must be a seed >= 0, a numpy Generator or None; got {rng!r}")
+    settings: dict[str, Any] = {
         "budget": check_budget(budget),
         "seed": int(seed),
         "domain": check_domain(domain),
@@ -231,6 +232,8 @@ def audit(
         store = None
         if resume is not None:
             store = stack.enter_context(Checkpoint(resume, "audit", "resume"))
+            if rng is None and store.settings is not None:
+                settings["seed"] = store.settings["seed"]
             store.begin(settings)
             cells = {(cell.policy, cell.property): cell for cell in map(loads, store.pieces.values())}
         # Cells that take long come first, so that no process is left alone with one at the end.

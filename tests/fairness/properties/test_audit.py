@@ -135,6 +135,12 @@ def test_resume_searches_only_what_is_missing(tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == ["audit.json"]
 
 
+def test_without_a_seed_the_file_has_it(tmp_path):
+    first, again = (audit([DRF()], ["SI"], budget=50, rng=None, resume=tmp_path / "cells") for _ in range(2))
+    assert first.settings == again.settings
+    assert audit([DRF()], ["SI"], budget=50, rng=None).settings != first.settings
+
+
 def test_an_interrupted_audit_keeps_its_finished_cells(tmp_path):
     path = tmp_path / "audit.json"
 
@@ -342,7 +348,6 @@ def test_wrong_arguments(policies, properties, words):
         ({"rng": -1}, "rng must be a seed >= 0"),
         ({"rng": 1.5}, "rng must be a seed >= 0"),
         ({"rng": "a"}, "rng must be a seed >= 0"),
-        ({"rng": None}, "rng must be a seed >= 0"),
         ({"resume": 5}, "resume must be a path"),
         ({"resume": "/no/such/place/audit.json"}, "cannot write /no/such/place/audit.json"),
     ],
