@@ -244,10 +244,17 @@ def audit(
         run = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1, **attended())
         jobs = (joblib.delayed(_cell)(asked[p], props[q], settings) for p, q in missing)
         shown = None if progress else True
-        for result in tqdm(run(jobs), total=len(missing), desc="audit", unit="cell", disable=shown):
-            cells[result.policy, result.property] = result
+        try:
+            for result in tqdm(run(jobs), total=len(missing), desc="audit", unit="cell", disable=shown):
+                cells[result.policy, result.property] = result
+                if store is not None:
+                    store.write(json.dumps([result.policy, result.property]), dumps(result))
+        except BaseException as error:
             if store is not None:
-                store.write(json.dumps([result.policy, result.property]), dumps(result))
+                error.add_note(
+                    f"audit: {store.kept} cells are kept in {store.path}; the same call goes on from there"
+                )
+            raise
     table = {key: cells[key] for key in wanted}
     contradictions = _settle(table, asked, props)
     return AuditTable(

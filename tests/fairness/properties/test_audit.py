@@ -150,8 +150,10 @@ def test_an_interrupted_audit_keeps_its_finished_cells(tmp_path):
         def judge(self, asked):
             raise ZeroDivisionError
 
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(ZeroDivisionError) as caught:
         audit([DRF()], ["SI", Broken()], budget=50, resume=path)
+    (note,) = caught.value.__notes__
+    assert note == f"audit: 1 cells are kept in {path}; the same call goes on from there"
     assert len(kept(path)) == 1
     assert audit([DRF()], ["SI"], budget=50, resume=path).cells
 
