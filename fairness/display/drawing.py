@@ -20,7 +20,7 @@ def given_axes(ax: Axes | None) -> Axes:
     """The axes, or those of a new figure."""
     import matplotlib.pyplot as plt
 
-    return plt.subplots()[1] if ax is None else ax
+    return plt.subplots(layout="constrained")[1] if ax is None else ax
 
 
 def bars(
@@ -74,7 +74,7 @@ def stacked_bars(
     ax.axvline(1.0, color="black", linewidth=0.8)
     ax.set(xlabel="share of the resource in use", title=label(title), xlim=(0, max(1.02, 1.02 * left.max())))
     ax.invert_yaxis()
-    ax.legend(fontsize="small")
+    ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)  # not over bars
     return ax
 
 
