@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 from tqdm.auto import tqdm
 
-from fairness.arguments.validation import require_workers
+from fairness.arguments.validation import generator, require_workers
 from fairness.display.drawing import given_axes
 from fairness.display.lettering import label
 from fairness.display.notebook import notebook_html
@@ -215,7 +215,7 @@ def audit(
     asked = _named_policies(policies)
     props = _named_properties(properties)
     n_jobs = require_workers(n_jobs)
-    source = np.random.default_rng() if rng is None else rng
+    source = generator(None) if rng is None else rng
     seed = int(source.integers(2**63)) if isinstance(source, np.random.Generator) else source
     if not _is_whole(seed) or seed < 0:
         raise ModelError.of("rng", f"must be a seed >= 0, a numpy Generator or None; got {rng!r}")
