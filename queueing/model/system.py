@@ -41,6 +41,7 @@ from fairness.arguments.validation import frozen, model_array, require_number, r
 from fairness.display.notebook import notebook_html
 from fairness.errors import ModelError, UnstableError
 from fairness.model.cluster import Cluster
+from fairness.model.equality import same_problem
 from fairness.model.problem import FloatArray, Problem
 from queueing.model.arrivals import Arrivals, Poisson
 from queueing.model.class_arguments import arrival_processes, class_vector, size_laws
@@ -51,7 +52,7 @@ from queueing.model.laws import Exponential, Law
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["System", "check_system", "same_problem"]
+__all__ = ["System", "check_system"]
 
 SMALLEST_RATE, LARGEST_RATE = 1e-250, 1e250
 """Rates of a chain: beyond, what is computed from them leaves the floats."""
@@ -458,28 +459,6 @@ def check_system(system: Any) -> System:
             "system", f"must be a System; got a {type(system).__name__}; build System(problem, arrival_rates)"
         )
     return system
-
-
-def same_problem(one: Problem | Cluster, other: Problem | Cluster) -> bool:
-    """Whether two problems are equal in all that a policy can see: arrays, weights, limits and names.
-
-    They may be different objects: one of them read again, or back from another process.
-    """
-    if one is other:
-        return True
-    if type(one) is not type(other):
-        return False
-    names: tuple[str, ...] = ("job_classes", "resources")
-    arrays: tuple[str, ...] = ("demands", "capacities", "weights")
-    if isinstance(one, Cluster) and isinstance(other, Cluster):
-        if (one.given_gamma is None) != (other.given_gamma is None):
-            return False  # some policies refuse a given gamma, whatever it says
-        names, arrays = (*names, "servers"), (*arrays, "gamma")
-    else:
-        arrays = (*arrays, "limits")
-    return all(getattr(one, name) == getattr(other, name) for name in names) and all(
-        np.array_equal(getattr(one, name), getattr(other, name)) for name in arrays
-    )
 
 
 def _checked(problem: Any) -> Problem | Cluster:

@@ -23,11 +23,11 @@ from fairness.machine.memory import memory_guarded, require_memory
 from fairness.machine.work import Task
 from fairness.machine.workers import attended
 from fairness.model.cluster import Cluster
+from fairness.model.equality import same_problem
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.calling import policy_tasks
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.policy import Policy, policy_name
-from queueing.model.system import same_problem
 from queueing.states.box import box_name, check_shape, count_axes, count_states
 
 if TYPE_CHECKING:

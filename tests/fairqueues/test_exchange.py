@@ -13,6 +13,7 @@ from scipy import io, sparse
 
 from fairness import DRF, PSDSF, Cluster, ModelError, Problem, ProportionalFair
 from fairness.cloud import edrf
+from fairness.model.equality import same_problem
 from fairqueues.errors import OutputError
 from fairqueues.exchange import (
     generator,
@@ -23,7 +24,6 @@ from fairqueues.exchange import (
     write_problem,
 )
 from queueing import System, stationary
-from queueing.model.system import same_problem
 
 POOL = Problem([[1, 4], [3, 1]], [9, 18], weights=[1, 2], limits=[np.inf, 5], job_classes=["A", "B"])
 SERVERS = Cluster(

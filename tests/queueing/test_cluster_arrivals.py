@@ -14,6 +14,7 @@ from scipy.optimize import linprog
 from capacity.sweeping.sweep import sweep
 from fairness import CATALOGUE, CDRFH, CLUSTER_CATALOGUE, DRF, PSDSF, TSF, Cluster, Problem
 from fairness.errors import ModelError, UnstableError
+from fairness.model.equality import same_problem
 from fairness.policies.servers.per_server import PerServerDRF
 from fairness.protocol.calling import policy_tasks
 from fairness.testing import KINDS, random_cluster
@@ -29,7 +30,7 @@ from queueing import (
     transient,
 )
 from queueing.model.cluster_load import geometric_ratios, relative_load
-from queueing.model.system import System, same_problem
+from queueing.model.system import System
 from queueing.states import table as module
 from queueing.states.growing_table import GrowingTable
 from queueing.states.table import tabulate
