@@ -54,8 +54,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from capacity.regions.load_region import ROUNDING, Facets, LoadRegion, checked_limit, necessary
+from capacity.regions.load_region import ROUNDING, Facets, LoadRegion, necessary
 from capacity.regions.servers import as_fractions, distinct_servers, mixes
+from fairness.arguments.validation import require_whole
 from fairness.errors import ModelError
 from fairness.exact.double_description import Facet, Point
 from fairness.exact.minkowski_sum import Body
@@ -364,8 +365,8 @@ def stability_region(
         raise ModelError.of("model", f"must be a Problem or a Cluster; got {type(model).__name__}")
     return StabilityRegion(
         model,
-        max_vertices=checked_limit("max_vertices", max_vertices),
-        max_facets=checked_limit("max_facets", max_facets),
+        max_vertices=require_whole("max_vertices", max_vertices, 1),
+        max_facets=require_whole("max_facets", max_facets, 1),
         progress=progress,
         time_limit=time_limit,
     )

@@ -9,7 +9,6 @@ but relative loads (:mod:`queueing.model.cluster_load`) answer most questions.
 
 from __future__ import annotations
 
-import numbers
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -45,7 +44,6 @@ __all__ = [
     "LoadEvidence",
     "LoadRegion",
     "Support",
-    "checked_limit",
     "checked_loads",
     "necessary",
 ]
@@ -440,13 +438,6 @@ def checked_loads(
     if not np.isfinite(rho).all():
         raise ModelError.of(name, "must be finite")
     return rho
-
-
-def checked_limit(name: str, value: Any) -> int:
-    """The value, if it is a positive integer."""
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
-        raise ModelError.of(name, f"must be a positive integer; got {value!r}")
-    return int(value)
 
 
 def necessary(facets: Sequence[Facet], tolerance: Fraction) -> list[int]:

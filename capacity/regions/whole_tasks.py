@@ -47,9 +47,9 @@ from scipy.sparse import csc_array
 
 from capacity.regions.configurations import Configurations, maximal_configurations
 from capacity.regions.divisible_tasks import StabilityRegion, stability_region
-from capacity.regions.load_region import ROUNDING, LoadRegion, checked_limit
+from capacity.regions.load_region import ROUNDING, LoadRegion
 from capacity.regions.servers import distinct_servers
-from fairness.arguments.validation import FloatArray
+from fairness.arguments.validation import FloatArray, require_whole
 from fairness.errors import ModelError
 from fairness.exact.minkowski_sum import Body
 from fairness.machine.work import ProgressOption
@@ -340,8 +340,8 @@ def packing_region(
         raise ModelError.of(
             "model", f"must be a fairness.Problem or a fairness.Cluster; got {type(model).__name__}"
         )
-    limit = checked_limit("max_configurations", max_configurations)
-    facets = checked_limit("max_facets", max_facets)
+    limit = require_whole("max_configurations", max_configurations, 1)
+    facets = require_whole("max_facets", max_facets, 1)
     if isinstance(model, Problem):
         names = ["the pool"]
         for name, row in zip(model.job_classes, model.demands, strict=True):

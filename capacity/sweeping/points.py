@@ -1,14 +1,12 @@
 """One point of a sweep: computed by a worker, told in one line of text.
 
-The worker answers with the *record* of the point, a JSON object whose arrays are their bytes in base64. The
-Dataset is made of records only, whether they come from a worker or from a checkpoint, and that makes a
-resumed sweep equal to an uninterrupted one bit by bit.
+The worker answers with the *record* of the point as text (:mod:`fairness.display.storage`). The Dataset is
+made of records only, whether they come from a worker or from a checkpoint, and that makes a resumed sweep
+equal to an uninterrupted one bit by bit.
 """
 
 from __future__ import annotations
 
-import base64
-import json
 import pickle
 import traceback
 from collections.abc import Callable, Mapping
@@ -19,6 +17,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from fairness.display.storage import dumps
 from fairness.errors import FairqueuesError, ModelError
 from queueing.chain.stationary import stationary
 from queueing.model.system import System
@@ -80,30 +79,6 @@ class Record:
     outputs: dict[str, Variable] = field(default_factory=dict)
     labels: dict[str, NDArray[Any]] = field(default_factory=dict)
 
-    def dumps(self) -> str:
-        """Text in one line."""
-        data: dict[str, Any] = {"point": self.index}
-        if self.error:
-            data["error"] = self.error
-        else:
-            data["outputs"] = {
-                name: {"dims": variable.dims, **_packed(variable.values)}
-                for name, variable in self.outputs.items()
-            }
-            data["labels"] = {dim: _packed(values) for dim, values in self.labels.items()}
-        return json.dumps(data)
-
-    @classmethod
-    def loads(cls, text: str | bytes) -> Record:
-        """Record from its text."""
-        data = json.loads(text)
-        outputs = {
-            name: Variable(tuple(one["dims"]), _unpacked(one))
-            for name, one in data.get("outputs", {}).items()
-        }
-        labels = {dim: _unpacked(values) for dim, values in data.get("labels", {}).items()}
-        return cls(int(data["point"]), data.get("error", ""), outputs, labels)
-
 
 class Failure:
     """An exception on its way from a worker to the user."""
@@ -144,8 +119,8 @@ def compute(
         except FairqueuesError as error:
             if not record_errors:
                 raise
-            return Record(point.index, f"{type(error).__name__}: {error}").dumps()
-        return _record(point.index, raw, instance).dumps()
+            return dumps(Record(point.index, f"{type(error).__name__}: {error}"))
+        return dumps(_record(point.index, raw, instance))
     except Exception as error:
         error.add_note(f"sweep: at the point {point.place}")
         return Failure(error)
@@ -237,16 +212,3 @@ def _plain(name: str, values: Any) -> NDArray[Any]:
         )
     wide = array.astype(f"{kind}8") if kind in "iuf" else array
     return np.ascontiguousarray(wide, dtype=wide.dtype.newbyteorder("<")).reshape(array.shape)
-
-
-def _packed(array: NDArray[Any]) -> dict[str, Any]:
-    return {
-        "dtype": array.dtype.str,
-        "shape": array.shape,
-        "data": base64.b64encode(array.tobytes()).decode("ascii"),
-    }
-
-
-def _unpacked(data: Mapping[str, Any]) -> NDArray[Any]:
-    values = np.frombuffer(base64.b64decode(data["data"]), dtype=np.dtype(data["dtype"]))
-    return values.reshape(data["shape"])

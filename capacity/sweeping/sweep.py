@@ -52,9 +52,10 @@ from tqdm.auto import tqdm
 
 from capacity.sweeping.backends import stream
 from capacity.sweeping.grid import Grid
-from capacity.sweeping.points import STANDARD, Failure, Point, Record, StandardOutputs, compute
+from capacity.sweeping.points import STANDARD, Failure, Point, StandardOutputs, compute
 from capacity.sweeping.results import Results
 from fairness.arguments.validation import A_GENERATOR, Seed, require_workers
+from fairness.display.storage import loads
 from fairness.errors import FairqueuesError, ModelError
 from fairness.machine.checkpoint import Checkpoint
 from fairness.versions import version
@@ -185,7 +186,7 @@ def sweep(
             store.begin({**_identity(model, grid, outputs, common_streams), "rng": seed})
             entropy, key, size = seed
             root = np.random.SeedSequence(entropy, spawn_key=key, pool_size=size)
-            for record in map(Record.loads, store.pieces.values()):
+            for record in map(loads, store.pieces.values()):
                 # Who asks for exceptions gets them: what failed is computed again.
                 if errors == "record" or not record.error:
                     results.add(record)
@@ -226,7 +227,7 @@ def sweep(
                     return results.dataset(attrs)
                 if isinstance(outcome, Failure):
                     outcome.throw()
-                record = Record.loads(outcome)
+                record = loads(outcome)
                 results.add(record)
                 if store is not None and str(record.index) not in store.pieces:
                     try:

@@ -156,9 +156,9 @@ FREE = Problem([[1], [0]], [1], limits=[np.inf, 1])
 @pytest.mark.parametrize(
     ("message", "ask"),
     [
-        (r"max_vertices must be a positive integer; got 0", lambda: stability_region(POOL, max_vertices=0)),
-        (r"max_vertices must be a .*; got 'many'", lambda: stability_region(POOL, max_vertices="many")),
-        (r"max_facets must be a positive integer; got 0", lambda: stability_region(CLUSTER, max_facets=0)),
+        (r"max_vertices must be a whole number >= 1; got 0", lambda: stability_region(POOL, max_vertices=0)),
+        (r"max_vertices must be a whole .*; got 'many'", lambda: stability_region(POOL, max_vertices="many")),
+        (r"max_facets must be a whole number >= 1; got 0", lambda: stability_region(CLUSTER, max_facets=0)),
         (r"max_configurations must be .*; got 1.5", lambda: packing_region(POOL, max_configurations=1.5)),
         (r"model must be a Problem or a Cluster; got list", lambda: stability_region([[1, 2]])),
         (r"model must be a .*Problem or a .*Cluster; got list", lambda: packing_region([[1]])),
