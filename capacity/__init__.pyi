@@ -1,9 +1,11 @@
 from .boundaries.policy import PolicyPoint, PolicyRegion, policy_stability_boundary, policy_stability_region
 from .boundaries.service import ServicePoint, ServiceRegion, service_boundary, service_region
 from .boundaries.service_simulation import Simulated
-from .provisioning.provision import Provision, provision
+from .provisioning.answer import Provision
+from .provisioning.provision import provision
 from .regions.divisible_tasks import StabilityRegion, stability_region
-from .regions.load_region import Facets, LoadEvidence, Support
+from .regions.inequalities import Facets
+from .regions.load_region import LoadEvidence, Support
 from .regions.stability import StabilityVerdict, is_stable
 from .regions.whole_tasks import PackingRegion, packing_region
 from .studies.heat_maps import heat_map

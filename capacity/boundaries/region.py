@@ -20,7 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from capacity.boundaries.rays import mesh, simplex_grid, split, volume
 from capacity.regions.divisible_tasks import StabilityRegion, stability_region
-from capacity.regions.load_region import Facets, checked_loads
+from capacity.regions.inequalities import Facets
+from capacity.regions.load_region import checked_loads
 from capacity.regions.plotting import draw_faces, load_axes
 from fairness.arguments.validation import frozen, model_array, require_number, require_whole
 from fairness.display.lettering import label

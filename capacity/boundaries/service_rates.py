@@ -89,7 +89,9 @@ class _Bound(RateModel):
     evidence = "closed-form bound for balanced fairness"
 
     def rates(self, loads: FloatArray, tail: float) -> Rates:
-        rates = np.where(loads > 0, duration_bound(self._system(loads)).service_rates, np.nan)
+        with advised("take method='balanced'", "balanced_fairness"):
+            bound = duration_bound(self._system(loads))
+        rates = np.where(loads > 0, bound.service_rates, np.nan)
         return Rates(rates, rates, 0.0, 0.0)
 
 
@@ -171,7 +173,7 @@ def rate_model(
     Raises
     ------
     ModelError
-        If the method is unknown, or the bound is asked for classes with limits.
+        If the method is unknown.
     """
     if not isinstance(method, str):
         return _Chain(problem, method, mean_sizes, max_states or 1_000_000)
@@ -180,11 +182,5 @@ def rate_model(
     if method != "bound":
         raise ModelError.of(
             "method", f"must be 'bound', 'balanced' or a policy such as DRF(); got {method!r}"
-        )
-    limited = np.flatnonzero(np.isfinite(problem.limits))
-    if len(limited):
-        raise ModelError(
-            f"the bound is for jobs without limits, but limits[{limited[0]}] "
-            f"({problem.job_classes[limited[0]]!r}) is finite; take method='balanced'"
         )
     return _Bound(problem, mean_sizes)

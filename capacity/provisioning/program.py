@@ -95,11 +95,10 @@ class BoundProgram:
 
     def relative_durations(self, capacities: FloatArray) -> FloatArray:
         """The bound over the mean sizes, (n_classes,); infinite where a capacity is not above its load."""
-        used = self.demands.any(axis=0)
-        if (capacities <= self.resource_loads)[used].any():
+        if (self._used(capacities) <= self.resource_loads).any():
             return np.full(len(self.demands), np.inf)
-        c, load, a = capacities[used], self.resource_loads[used], self.demands[:, used]
-        return (a / c).max(axis=1) + a @ (load / (c * (c - load)))
+        most: FloatArray = self._left_sides(capacities).max(axis=1)
+        return most
 
     def keeps(self, servers: FloatArray) -> bool:
         """Whether the bound keeps all targets."""
@@ -107,8 +106,7 @@ class BoundProgram:
         return bool((c >= self.least).all() and (self.relative_durations(c) <= self.durations).all())
 
     def solve(self, low: FloatArray, high: FloatArray, gap: float = GAP) -> Purchase | None:
-        """Cheapest real numbers of servers between ``low`` and ``high``; None if none is strictly "
-        "feasible."""
+        """Cheapest real numbers of servers from ``low`` to ``high``; None if none is strictly feasible."""
         start = self._inside(low, high)
         if start is None:
             return None
@@ -227,16 +225,16 @@ class BoundProgram:
         if (room <= 0).any():
             return np.array([-1.0])
         i, k = self._pairs
-        return np.concatenate([1.0 - self._held(c)[i, k], room])
+        return np.concatenate([1.0 - self._left_sides(c)[i, k] / self.durations[i], room])
 
-    def _held(self, c: FloatArray) -> FloatArray:
-        """Left sides over D for every class and largest resource, (n_classes, n_resources)."""
-        used = self.demands.any(axis=0)
-        over = np.divide(self.demands, c, out=np.zeros_like(self.demands), where=used)
-        waits = np.divide(
-            self.resource_loads, c * (c - self.resource_loads), out=np.zeros_like(c), where=used
-        )
-        return (over + (self.demands @ waits)[:, None]) / self.durations[:, None]
+    def _used(self, capacities: FloatArray) -> FloatArray:
+        """The same, but 1 of what nobody demands, so that it has no terms."""
+        return np.where(self.demands.any(axis=0), capacities, 1.0)
+
+    def _left_sides(self, capacities: FloatArray) -> FloatArray:
+        """Of the targets, for every class and largest resource k, (n_classes, n_resources)."""
+        c, load = self._used(capacities), self.resource_loads
+        return self.demands / c + (self.demands @ (load / (c * (c - load))))[:, None]
 
     def _height(self, x: FloatArray, low: FloatArray, high: FloatArray, weight: float) -> float:
         """Barrier function; infinite outside."""
@@ -257,11 +255,9 @@ class BoundProgram:
         :math:`I + A^T A` with :math:`A = B S^T E^{-1}`, which the singular values of A invert unformed.
         """
         slack = self._slacks(x)
-        c, r = x @ self.supplies, self.resource_loads
+        c, r = self._used(x @ self.supplies), self.resource_loads
         i, k = self._pairs
         rows = np.arange(len(i))
-        used = self.demands.any(axis=0)
-        c = np.where(used, c, 1.0 + r)  # resources without use have no terms
         a = self.demands[i] / self.durations[i, None]
         slopes = -self._slopes(c) / self.durations[i, None]
         bends = a * (2.0 / (c - r) ** 3 - 2.0 / c**3)
@@ -350,11 +346,9 @@ class BoundProgram:
         return multipliers, rents
 
     def _slopes(self, c: FloatArray) -> FloatArray:
-        """How fast the left side of every duration target falls with each capacity, (n_pairs, "
-        "n_resources)."""
+        """How fast the left side of every target falls with each capacity, (n_pairs, n_resources)."""
         i, k = self._pairs
-        used, r = self.demands.any(axis=0), self.resource_loads
-        c = np.where(used, c, 1.0 + r)  # resources without use have no terms
+        c, r = self._used(c), self.resource_loads
         slopes: FloatArray = self.demands[i] * (1.0 / (c - r) ** 2 - 1.0 / c**2)
         slopes[np.arange(len(i)), k] += self.demands[i, k] / c[k] ** 2
         return slopes
@@ -373,10 +367,10 @@ class BoundProgram:
         Only choices that cost at most ``dearest`` need to obey it: they have few servers of every type.
         """
         i, k = self._pairs
-        r, used = self.resource_loads, self.demands.any(axis=0)
+        r = self.resource_loads
         a_total = multipliers @ self.demands[i] if len(i) else np.zeros(len(r))
         b_total = np.bincount(k, multipliers * self.demands[i, k], minlength=len(r))
-        prices = np.where(used, multipliers @ self._slopes(x @ self.supplies) + rents, 0.0)
+        prices = multipliers @ self._slopes(x @ self.supplies) + rents
         # Servers without an upper end must not be worth more than they cost.
         open_ended = ~np.isfinite(high)
         if open_ended.any():
@@ -386,7 +380,7 @@ class BoundProgram:
         surplus = self.costs - self.supplies @ prices
         top = np.minimum(high, low + (1.0 + GAP) * (dearest - float(self.costs @ low)) / self.costs)
         value = float((np.where((surplus >= 0) | np.isinf(top), low, top) * surplus).sum())
-        for j in np.flatnonzero(used):
+        for j in range(len(r)):
             value += _least_of_one(prices[j], a_total[j], b_total[j], r[j], self.least[j])
         return value - float(multipliers @ self.durations[i]), prices
 

@@ -54,7 +54,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from capacity.regions.load_region import ROUNDING, Facets, LoadRegion, necessary
+from capacity.regions.inequalities import ROUNDING, Facets, necessary
+from capacity.regions.load_region import LoadRegion, checked_loads
 from capacity.regions.servers import as_fractions, distinct_servers, mixes
 from fairness.arguments.validation import require_whole
 from fairness.errors import ModelError
@@ -175,7 +176,7 @@ class StabilityRegion(LoadRegion):
         >>> round(best.value, 9), best.load.round(6)
         (0.181818182, array([0.090909, 0.090909]))
         """
-        prices, model = self._checked(direction, batch=False, name="direction"), self.model
+        prices, model = checked_loads(self.model, direction, batch=False, name="direction"), self.model
         if isinstance(model, Cluster):
             return support(model, prices)
         for n in self.free:

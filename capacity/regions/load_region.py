@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.spatial import cKDTree
 
+from capacity.regions.inequalities import MERGE, ROUNDING, Facets, float_points, inequality, necessary, scaled
 from capacity.regions.plotting import plot_polytope
 from fairness.arguments.labels import as_named
 from fairness.arguments.validation import FloatArray, frozen, model_array, rationals
@@ -29,7 +29,6 @@ from fairness.errors import ModelError, NotConvergedError
 from fairness.exact.double_description import Facet, Point, enclose, vertices, volume
 from fairness.exact.linear_algebra import dot
 from fairness.exact.minkowski_sum import Body, support_of_sum
-from fairness.exact.pivoting import maximum
 from fairness.machine.work import ProgressOption, watching
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
@@ -38,37 +37,7 @@ from queueing.model.cluster_load import LoadEvidence, Support
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "ROUNDING",
-    "Facets",
-    "LoadEvidence",
-    "LoadRegion",
-    "Support",
-    "checked_loads",
-    "necessary",
-]
-
-ROUNDING = 1e-12
-"""Data given as floats are rounded: an inequality exceeded by less than this part of it is redundant."""
-
-MERGE = 1e-9
-"""Vertices of rounded data closer than this, relative to the largest load of each class, are one."""
-
-TWO_TO_53 = 2**53
-"""Integers below this are floats."""
-
-
-class Facets(NamedTuple):
-    """Inequalities ``normals @ loads <= offsets``; unpacks as the arrays A, b.
-
-    Attributes
-    ----------
-    normals : ndarray of shape (n_facets, n_classes)
-    offsets : ndarray of shape (n_facets,)
-    """
-
-    normals: FloatArray
-    offsets: FloatArray
+__all__ = ["LoadEvidence", "LoadRegion", "Support", "checked_loads"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -184,9 +153,9 @@ class LoadRegion(Result):
     @cached_property
     def facets(self) -> Facets:
         """Facets other than loads >= 0 as arrays: normals @ loads < offsets; ``A, b = region.facets``."""
-        scaled = [_scaled(facet) for facet in self.exact_facets]
-        normals = np.array([normal for normal, _ in scaled]).reshape(-1, self.n_classes)
-        return Facets(frozen(normals), frozen(np.array([offset for _, offset in scaled])))
+        exact = [scaled(facet) for facet in self.exact_facets]
+        normals = np.array([normal for normal, _ in exact], dtype=float).reshape(-1, self.n_classes)
+        return Facets(frozen(normals), frozen(np.array([offset for _, offset in exact], dtype=float)))
 
     @property
     def facet_names(self) -> tuple[str, ...]:
@@ -213,7 +182,7 @@ class LoadRegion(Result):
         ModelError
             If there are too many facets or vertices.
         """
-        return _float_points(self._points, self.is_rational)
+        return float_points(self._points, self.is_rational)
 
     @cached_property
     def exact_volume(self) -> Fraction | None:
@@ -247,12 +216,11 @@ class LoadRegion(Result):
         """
         if not self.is_rational:
             raise ModelError("the model was given as floats; give ints or fractions.Fraction")
-        self._checked(loads, batch=False)
+        checked_loads(self.model, loads, batch=False)
         rho = rationals(np.array(as_named("loads", loads, self.model, "job_classes"), dtype=object))
         if rho is None or min(rho) < 0:
             raise ModelError.of("loads", f"must be ints or fractions >= 0; got {list(loads)!r}")
-        if any(rho[n] for n in self.pinned):
-            n = next(n for n in self.pinned if rho[n])
+        for n in (n for n in self.pinned if rho[n]):
             said = f"has a load of {self.job_classes[n]!r}, which no server can run: no number is as large"
             raise ModelError.of("loads", said, n)
         return max((dot(normal, rho) / offset for normal, offset in self.exact_facets), default=Fraction(0))
@@ -263,7 +231,7 @@ class LoadRegion(Result):
         Of a cluster each answer yes rests on a placement. Boundary points do not fit: the condition is
         strict, as evaluated in floating point.
         """
-        rho = self._checked(loads)
+        rho = checked_loads(self.model, loads)
         inside = np.asarray((rho >= 0).all(axis=-1))
         inside &= self._relative_loads(np.where(inside[..., None], rho, 0.0)) < 1
         return bool(inside) if rho.ndim == 1 else inside
@@ -313,14 +281,9 @@ class LoadRegion(Result):
             if which:
                 names = ", ".join(self.job_classes[n] for n in which)
                 raise ModelError(f"{said} {names}; remove the class")
-        facets = self.exact_facets
-        # Integers too long for floats are divided by the offset, exactly.
-        units = [1 if max(*normal, offset) < TWO_TO_53 else offset for normal, offset in facets]
-        demands: Any = [
-            [Fraction(normal[n], unit) for (normal, _), unit in zip(facets, units, strict=True)]
-            for n in range(self.n_classes)
-        ]
-        offsets: Any = [Fraction(offset, unit) for (_, offset), unit in zip(facets, units, strict=True)]
+        exact = [scaled(facet) for facet in self.exact_facets]
+        demands: Any = list(zip(*(normal for normal, _ in exact), strict=True))
+        offsets: Any = [offset for _, offset in exact]
         if not self.is_rational:
             demands, offsets = self.facets.normals.T, self.facets.offsets
         return Problem(demands, offsets, job_classes=self.job_classes, resources=self.facet_names)
@@ -338,7 +301,7 @@ class LoadRegion(Result):
         """The inequalities that bound the region, and what does not."""
         lines = [f"{type(self).__name__} of {self.n_classes} classes: loads >= 0 (tasks) with"]
         for normal, offset, name in zip(*self.facets, self._facet_remarks, strict=True):
-            lines.append(f"  {_inequality(normal.tolist(), offset, self.job_classes)}{name}")
+            lines.append(f"  {inequality(normal.tolist(), offset, self.job_classes)}{name}")
         for told, which in (("load must be 0", self.pinned), ("any load fits", self.free)):
             if which:
                 lines.append(f"  {told}: {', '.join(self.job_classes[n] for n in which)}")
@@ -382,19 +345,16 @@ class LoadRegion(Result):
         """Inequalities that a table of vertices names."""
         return (*self.facets, self.facet_names)
 
-    def _checked(self, loads: Any, batch: bool = True, name: str = "loads") -> FloatArray:
-        return checked_loads(self.model, loads, batch, name)
-
     def _edge(self, direction: ArrayLike, name: str) -> tuple[FloatArray, FloatArray]:
         """The direction, checked, and by how much it scales to the boundary when its largest entry is 1."""
-        rho = self._checked(direction, name=name)
+        rho = checked_loads(self.model, direction, name=name)
         if (rho < 0).any() or not rho.any(axis=-1).all():
             raise ModelError.of(name, "must have entries >= 0, not all 0: it is a direction of loads")
         relative = np.asarray(self._relative_loads(rho / rho.max(axis=-1, keepdims=True)))
         return rho, np.divide(1.0, relative, out=np.full_like(relative, np.inf), where=relative > 0)
 
     def _positive(self, loads: ArrayLike, batch: bool = True) -> FloatArray:
-        rho = self._checked(loads, batch)
+        rho = checked_loads(self.model, loads, batch)
         if (rho < 0).any():
             raise ModelError.of("loads", "must be >= 0")
         return rho
@@ -438,42 +398,3 @@ def checked_loads(
     if not np.isfinite(rho).all():
         raise ModelError.of(name, "must be finite")
     return rho
-
-
-def necessary(facets: Sequence[Facet], tolerance: Fraction) -> list[int]:
-    """Numbers of the facets that the others do not imply, to a relative tolerance; of equal ones the first.
-
-    A facet is redundant if and only if the largest value that the others allow it is at most its offset.
-    """
-    rows, kept = [[*normal, offset] for normal, offset in facets], list(range(len(facets)))
-    for j in reversed(range(len(rows))):
-        most = maximum([rows[k] for k in kept if k != j], rows[j][:-1])
-        if most is not None and most <= rows[j][-1] * (1 + tolerance):
-            kept.remove(j)
-    return kept
-
-
-def _scaled(facet: Facet) -> tuple[list[float], float]:
-    """Normal and offset as floats; with offset 1 if the integers are too long for floats."""
-    normal, offset = facet
-    if max(*normal, offset) < TWO_TO_53:
-        return [float(v) for v in normal], float(offset)
-    return [float(Fraction(v, offset)) for v in normal], 1.0
-
-
-def _float_points(points: Sequence[Point], rational: bool) -> FloatArray:
-    """Points as floats, (n_points, n_classes); in a model of floats neighbours by rounding are one."""
-    array = np.array([[float(v) for v in point] for point in points])
-    if not rational and len(array) > 1:
-        top = array.max(axis=0)
-        pairs = cKDTree(array / np.where(top > 0, top, 1.0)).query_pairs(MERGE, output_type="ndarray")
-        array = np.delete(array, np.unique(pairs.max(axis=1)) if len(pairs) else [], axis=0)
-    return frozen(array)
-
-
-def _inequality(normal: Sequence[float], offset: float, job_classes: Sequence[str]) -> str:
-    """A facet as a person writes it."""
-    terms = (
-        f"{'' if a == 1 else f'{a:g} '}[{name}]" for a, name in zip(normal, job_classes, strict=True) if a > 0
-    )
-    return f"{' + '.join(terms)} < {offset:g}"

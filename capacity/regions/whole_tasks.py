@@ -47,7 +47,8 @@ from scipy.sparse import csc_array
 
 from capacity.regions.configurations import Configurations, maximal_configurations
 from capacity.regions.divisible_tasks import StabilityRegion, stability_region
-from capacity.regions.load_region import ROUNDING, LoadRegion
+from capacity.regions.inequalities import ROUNDING
+from capacity.regions.load_region import LoadRegion, checked_loads
 from capacity.regions.servers import distinct_servers
 from fairness.arguments.validation import FloatArray, require_whole
 from fairness.errors import ModelError
@@ -216,7 +217,7 @@ class PackingRegion(LoadRegion):
         (3.0, array([2., 1.]))
         """
         # A class with price <= 0 runs no tasks; the hull is monotone.
-        p = np.maximum(self._checked(direction, batch=False, name="direction"), 0.0)
+        p = np.maximum(checked_loads(self.model, direction, batch=False, name="direction"), 0.0)
         # Prices below 2, of which no sum overflows; a power of 2 rounds nothing.
         scale = power_of_two(p.max())
         p = p / scale
