@@ -1,4 +1,4 @@
-"""Proportional and alpha-fairness: exact values, optimality by definition, a second solver, edges, errors."""
+"""Proportional and alpha-fairness: closed forms, optimality by definition, a second solver, edges, errors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import cvxpy as cp
 import numpy as np
 import pytest
-from scipy.optimize import brentq, linprog
+from scipy.optimize import linprog
 
 from fairness import BottleneckMax, MaxMin, ModelError, NotConvergedError, Problem, allocate
 from fairness.evidence.pools import SATURATION, feasibility_residual, price_certificate, relative_usage
@@ -19,46 +19,12 @@ from tests.fairness.instances import pools
 
 PF = ProportionalFair()
 ALPHAS = (0.05, 0.3, 0.5, 1.0, 2.0, 7.0, 50.0)
-SQRT39 = math.sqrt(39)
 
 # Relative accuracy of a well-conditioned solution: usages are certified to 1e-13 at least.
 ACCURATE = 1e-12
 
 
-def bounds(problem, counts):
-    caps = np.where(counts > 0, np.maximum(counts, 1e-300) * problem.limits, 0.0)
-    return [(0.0, None if np.isinf(cap) else cap) for cap in caps]
-
-
-# Exact values
-
-
-@pytest.mark.parametrize(
-    ("demands", "capacities", "tasks", "prices"),
-    [
-        ([[1, 3], [3, 2]], [1, 1], [1 / 6, 1 / 4], [0, 2]),
-        ([[1, 3], [4, 2]], [1, 1], [1 / 5, 1 / 5], [1 / 2, 3 / 2]),
-        ([[1, 1, 1], [2, 1, 1.5], [1, 2, 1.5]], [1, 1, 1], [1 / 3, 2 / 9, 2 / 9], None),  # prices not unique
-        (
-            [[4, 1], [2, 1], [1, 4]],
-            [1, 1],
-            [-1 / 10 + SQRT39 / 30, 9 / 14 - SQRT39 / 14, 4 / 35 + SQRT39 / 105],
-            None,
-        ),
-        ([[1, 4], [3, 1]], [9, 18], [45 / 11, 18 / 11], [1 / 5, 1 / 90]),  # CEEI, Ghodsi et al., NSDI 2011
-        ([[16, 1], [1, 2]], [100, 100], [100 / 31, 1500 / 31], None),
-        ([[16, 8], [1, 2]], [100, 100], [25 / 6, 100 / 3], None),
-        ([[4, 1], [1, 16]], [100, 100], [500 / 21, 100 / 21], None),
-    ],
-)
-def test_textbook_examples(demands, capacities, tasks, prices):
-    result = allocate(Problem(demands, capacities), PF)
-    np.testing.assert_allclose(result.tasks, tasks, rtol=ACCURATE)
-    assert result.certificate.holds
-    assert result.certificate.residual < ACCURATE
-    assert result.duality_gap < ACCURATE
-    if prices is not None:
-        np.testing.assert_allclose(result.prices, prices, rtol=ACCURATE, atol=ACCURATE)
+# Closed forms
 
 
 @pytest.mark.parametrize("alpha", [*ALPHAS, 0.1, 20.0])
@@ -73,46 +39,6 @@ def test_line_network(alpha):
     np.testing.assert_allclose(result.tasks, [long, 1 - long, 1 - long, 1 - long], rtol=ACCURATE)
     # Here the price of a link is the bill of the class that uses it alone; 50 powers lose two digits.
     np.testing.assert_allclose(result.prices, (w[1:] / (1 - long)) ** alpha, rtol=1e-10)
-
-
-def test_budgets_are_spent():
-    """Under PF a job of weight w spends w (competitive equilibrium from equal incomes)."""
-    for problem, counts in pools(1, 30):
-        if np.isinf(problem.limits).all() and counts.any():
-            solution = PF.solve(problem, counts)
-            spent = solution.tasks * (problem.demands @ solution.prices)
-            np.testing.assert_allclose(spent, counts * problem.weights, rtol=ACCURATE)
-
-
-# Two resources, two classes
-
-
-def test_two_resources_saturation_rule():
-    """n jobs, two resources: resource 1 is saturated iff sum a_i1/a_i2 >= n; if both, find a price."""
-    rng = np.random.default_rng(2)
-    seen = set()
-    for _ in range(200):
-        n = int(rng.integers(2, 9))
-        # The second column leans towards the first or away from it, so that all three cases occur.
-        a = rng.uniform(0.2, 2.0, (n, 2))
-        a[:, 1] *= 10.0 ** rng.uniform(-0.5, 0.5)
-        full = (np.sum(a[:, 0] / a[:, 1]) >= n, np.sum(a[:, 1] / a[:, 0]) >= n)
-        seen.add(full)
-        if full == (True, True):
-
-            def excess(p, a=a, n=n):
-                # Prices p and n - p; usage 1 minus usage 2 (usage 1 minus 1 has the root p = n as well).
-                return np.sum((a[:, 0] - a[:, 1]) / (p * a[:, 0] + (n - p) * a[:, 1]))
-
-            p = brentq(excess, 0, n, xtol=1e-15, rtol=1e-15)
-            expected = 1 / (p * a[:, 0] + (n - p) * a[:, 1])
-        else:
-            expected = 1 / (n * a[:, int(full[1])])
-        result = allocate(Problem(a, [1, 1]), PF)
-        assert tuple(result.saturated) == full
-        # 1e-9: the root p may be ill-conditioned when both resources are almost proportional.
-        np.testing.assert_allclose(result.tasks, expected, rtol=1e-9)
-    assert seen == {(True, True), (True, False), (False, True)}
 
 
 @pytest.mark.parametrize("policy", [PF, BottleneckMax()])
@@ -141,8 +67,8 @@ def test_two_classes_closed_form_on_a_grid(policy, unit):
 def test_kkt_certificate(alpha):
     for problem, counts in pools(3, 90):
         solution = AlphaFair(alpha).solve(problem, counts)
-        assert solution.certificate.residual <= SATURATION, (problem, counts, solution.certificate)
-        assert solution.certificate.duality_gap <= SATURATION
+        assert solution.certificate.residual <= ACCURATE, (problem, counts, solution.certificate)
+        assert solution.certificate.duality_gap <= ACCURATE
         assert (solution.prices >= 0).all()
 
 
@@ -157,9 +83,9 @@ def test_no_feasible_direction_improves(alpha):
         gradient = (
             np.divide(counts * problem.weights, tasks, out=np.zeros_like(tasks), where=tasks > 0) ** alpha
         )
-        best = linprog(
-            -gradient, A_ub=problem.demands.T, b_ub=problem.capacities, bounds=bounds(problem, counts)
-        )
+        caps = np.where(counts > 0, np.maximum(counts, 1e-300) * problem.limits, 0.0)
+        bounds = np.column_stack([np.zeros_like(caps), caps])
+        best = linprog(-gradient, A_ub=problem.demands.T, b_ub=problem.capacities, bounds=bounds)
         # 1e-7: HiGHS accepts rows violated by 1e-7.
         assert -best.fun <= gradient @ tasks * (1 + 1e-7)
 
@@ -224,25 +150,6 @@ def test_large_alpha_tends_to_weighted_max_min():
     # tasks = W bill^(-1/alpha), and bills vary by factors that do not depend on alpha: distance ~ 1/alpha.
     assert distance[50.0] < distance[15.0] / 2 < distance[5.0] / 4
     assert distance[50.0] < 0.15
-
-
-def test_small_alpha_tends_to_maximum_throughput():
-    lost = dict.fromkeys((0.5, 0.2, 0.05), 0.0)
-    for problem, counts in pools(8, 60):
-        best = -linprog(
-            -np.ones(problem.n_classes),
-            A_ub=problem.demands.T,
-            b_ub=problem.capacities,
-            bounds=bounds(problem, counts),
-        ).fun
-        if not best > 0:
-            continue
-        for alpha in lost:
-            tasks = AlphaFair(alpha)(problem, counts)
-            assert tasks.sum() <= best * (1 + 1e-7)  # HiGHS accepts rows violated by 1e-7
-            lost[alpha] += 1 - tasks.sum() / best
-    assert lost[0.05] < lost[0.2] / 3 < lost[0.5] / 6
-    assert lost[0.05] / 60 < 0.01
 
 
 # Maximum throughput
@@ -331,11 +238,9 @@ def test_doubtful_throughput_is_an_error():
 # One policy, whatever the shape of the question
 
 
-@pytest.mark.parametrize(
-    "policy", [PF, AlphaFair(0.5), AlphaFair(2), AlphaFair(0.05), AlphaFair(50), AlphaFair(0)]
-)
-def test_battery(policy):
-    check_policy(policy, skip=() if policy is PF else {"task units"})
+@pytest.mark.parametrize("alpha", [0.5, 0.05, 50, 0])  # PF and 2 are in the catalogue
+def test_battery(alpha):
+    check_policy(AlphaFair(alpha), skip={"task units"})
 
 
 @pytest.mark.parametrize("alpha", [0.1, 1.0, 2.0, 20.0])
@@ -485,13 +390,12 @@ def test_gram_and_factor(density):
 # Errors
 
 
-@pytest.mark.parametrize("alpha", [-1, math.nan, "1", None, True])
-def test_alpha_is_checked(alpha):
-    with pytest.raises(ModelError, match="alpha must be a number >= 0"):
-        AlphaFair(alpha)
-
-
-def test_names():
+def test_names_and_wrong_arguments():
+    for alpha in (-1, math.nan, "1", None, True):
+        with pytest.raises(ModelError, match="alpha must be a number >= 0"):
+            AlphaFair(alpha)
+    with pytest.raises(ModelError, match="last axis must list the 2 job classes"):
+        PF(Problem([[1, 3], [3, 2]], [1, 1]), [1, 1, 1])
     assert PF.name == "PF"
     assert AlphaFair(2).name == "alpha=2"
     assert AlphaFair(math.inf).name == "alpha=inf"
@@ -509,11 +413,6 @@ def test_beyond_floating_point_is_an_error():
     assert not error.value.residual <= 1e-10
     with pytest.raises(NotConvergedError, match="prices exceed the floating-point numbers"):
         AlphaFair(50).solve(Problem([[1e9]], [1]))
-
-
-def test_counts_are_validated():
-    with pytest.raises(ModelError, match="last axis must list the 2 job classes"):
-        PF(Problem([[1, 3], [3, 2]], [1, 1]), [1, 1, 1])
 
 
 def test_certificate_sees_slack_behind_a_tiny_bill():
