@@ -13,6 +13,7 @@ from fairness.exact.linear_algebra import affine_solutions
 from fairness.exact.small_polytopes import enumerate_vertices, joined_segments
 from fairness.policies.bottleneck_set import AT_LIMIT, NO_JOB, all_bottleneck_max
 from fairness.testing import KINDS
+from proofs.definitions.pools.filling import is_bottleneck_max
 from tests.fairness.instances import pools
 
 CONTINUUM = [[1, 1, 1], [2, 1, F(3, 2)], [1, 2, F(3, 2)]]
@@ -112,29 +113,11 @@ def test_empty_blocked_and_free_classes():
     assert nobody.is_unique
 
 
-def scan(problem, steps):
-    """Second method: BMF points among all allocations of a grid, straight from the definition, exact."""
-    a, c = problem.as_fractions()
-    n, m = problem.n_classes, problem.n_resources
-    hits = []
-    for k in product(range(1, steps), repeat=n):
-        tasks = [F(v, steps) for v in k]
-        use = [sum(t * row[j] for t, row in zip(tasks, a, strict=True)) for j in range(m)]
-        if any(u > q for u, q in zip(use, c, strict=True)):
-            continue
-        largest = [max(t * row[j] for t, row in zip(tasks, a, strict=True)) for j in range(m)]
-        if all(
-            any(use[j] == c[j] and row[j] > 0 and t * row[j] == largest[j] for j in range(m))
-            for t, row in zip(tasks, a, strict=True)
-        ):
-            hits.append(tuple(tasks))
-    return hits
-
-
 def test_scan_of_a_grid_finds_the_same_points():
-    problem = Problem(CONTINUUM, [1, 1, 1])
-    found = all_bottleneck_max(problem)
-    hits = scan(problem, 45)
+    found = all_bottleneck_max(Problem(CONTINUUM, [1, 1, 1]))
+    # All tasks that fit alone, straight from the definition.
+    grid = product(*([F(k, 45) for k in range(1, 45 // max(row) + 1)] for row in CONTINUUM))
+    hits = [tasks for tasks in grid if is_bottleneck_max(CONTINUUM, [1, 1, 1], tasks)]
     # u = 9/45 and 10/45 are the ends 1/5 and 2/9.
     assert hits == [(1 - 3 * u, u, u) for u in (F(10, 45), F(9, 45))]
     assert all(found.assignments_at(p) for p in hits)
@@ -230,11 +213,9 @@ def test_errors():
         all_bottleneck_max(problem, max_assignments=26)
     with pytest.raises(ModelError, match=r"counts must have shape \(3,\)"):
         all_bottleneck_max(problem, [[1, 1, 1]])
-    with pytest.raises(ModelError, match=r"tasks must have shape \(3,\)"):
-        all_bottleneck_max(problem).contains([1, 1])
-    with pytest.raises(ModelError, match=r"tasks must have shape \(3,\)"):
-        all_bottleneck_max(problem).assignments_at([1, 1])
     for question in (all_bottleneck_max(problem).contains, all_bottleneck_max(problem).assignments_at):
+        with pytest.raises(ModelError, match=r"tasks must have shape \(3,\)"):
+            question([1, 1])
         with pytest.raises(ModelError, match="tasks must be an array of numbers"):
             question(["a", "b", "c"])
     with pytest.raises(ModelError, match="max_assignments must be a number; got '27'"):

@@ -18,7 +18,7 @@ from fairness.policies.servers.psdsf import PSDSF
 from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
 from fairness.protocol.policy import policy_name
 from fairness.testing import random_cluster
-from tests.fairness.cluster_leximin import prove_leximin
+from tests.fairness.leximin import prove_leximin
 
 F = Fraction
 MECHANISMS = [DRFH(), CDRFH(), CDRF(), TSF(), TSF("dedicated")]
