@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from fairness.errors import ModelError, NotConvergedError
+from fairness.exact.linear_algebra import affine_solutions
 from fairness.model.cluster import Cluster
 from fairness.policies.engines.interior import solve
 from fairness.policies.servers.engines import market
@@ -24,76 +25,48 @@ def cluster_of(gamma) -> Cluster:
 
 
 def theorem_2(gamma, weights, placement) -> float:
-    """Largest violation of the definition, in plain loops."""
-    gamma, placement = np.asarray(gamma, dtype=float), np.asarray(placement)
-    classes, servers = gamma.shape
-    level = [
-        [placement[k].sum() / (gamma[k, i] * weights[k]) if gamma[k, i] > 0 and weights[k] > 0 else np.inf
-         for i in range(servers)] for k in range(classes)
-    ]  # fmt: skip
-    worst = max(
-        0.0, -placement.min(), placement[(gamma == 0) | (np.asarray(weights) == 0)[:, None]].max(initial=0)
-    )
-    for i in range(servers):
-        lowest = min(level[k][i] for k in range(classes))
-        if lowest < np.inf:
-            busy = sum(placement[k, i] / gamma[k, i] for k in range(classes) if gamma[k, i] > 0)
-            worst = max(worst, abs(busy - 1))
-        for k in range(classes):
-            if placement[k, i] > 0:
-                worst = max(worst, 1 - lowest / level[k][i])
+    """Largest violation of the definition: servers are busy, with those who stand lowest."""
+    able = (np.asarray(gamma) > 0) & (np.asarray(weights) > 0)[:, None]
+    worst = max(0.0, -placement.min(), placement[~able].max(initial=0))
+    for users, rates, held in zip(able.T, np.asarray(gamma, dtype=float).T, placement.T, strict=True):
+        if users.any():
+            level = placement[users].sum(axis=1) / (rates[users] * np.asarray(weights)[users])
+            served = level[held[users] > 0]
+            busy = (held[users] / rates[users]).sum()
+            worst = max(worst, abs(busy - 1), 1 - level.min() / served.max(initial=level.min()))
     return worst
 
 
 def exact_totals(gamma, weights, placement) -> list[Fraction]:
     """Totals over the rationals: the equations of the support that floats found, proved by Theorem 2.
 
-    The money on the pairs is found from the leaves of the support inwards; it must come out positive.
+    Unknown are the money on the pairs, the price of each server, and what a unit of money costs each class:
+    one over its rate. The equations have one solution, which must have no negative money and no better pair.
     """
-    classes, servers = len(gamma), len(gamma[0])
-    pairs = {(k, i) for k in range(classes) for i in range(servers) if placement[k, i] > 0}
-    price: dict[int, Fraction] = {}
-    rate: dict[int, Fraction] = {}
-    while len(rate) < classes:
-        first = next(k for k in range(classes) if k not in rate)
-        rate[first], tree, todo = Fraction(1), [first], [first]
-        places: list[int] = []
-        while todo:
-            k = todo.pop()
-            for i in range(servers):
-                if (k, i) in pairs and i not in price:
-                    price[i] = gamma[k][i] / rate[k]
-                    places.append(i)
-                    for other in range(classes):
-                        if (other, i) in pairs and other not in rate:
-                            rate[other] = gamma[other][i] / price[i]
-                            tree.append(other)
-                            todo.append(other)
-        scale = sum(weights[k] for k in tree) / sum(price[i] for i in places)
-        for i in places:
-            price[i] *= scale
-        for k in tree:
-            rate[k] /= scale
-    assert sorted(price) == list(range(servers))
-    for k in range(classes):
-        for i in range(servers):
-            assert gamma[k][i] <= rate[k] * price[i]
-            assert (k, i) not in pairs or gamma[k][i] == rate[k] * price[i]
-    left = {("class", k): weights[k] for k in range(classes)} | {
-        ("server", i): price[i] for i in range(servers)
-    }
-    edges = {frozenset([("class", k), ("server", i)]) for k, i in pairs}
-    while edges:
-        ends = [v for edge in edges for v in edge]
-        leaf = next(v for v in ends if ends.count(v) == 1)  # a forest has one
-        edge = next(e for e in edges if leaf in e)
-        (other,) = edge - {leaf}
-        assert left[leaf] >= 0
-        left[other] -= left[leaf]
-        left[leaf] = Fraction(0)
-        edges.remove(edge)
-    assert not any(left.values())
-    return [weights[k] * rate[k] for k in range(classes)]
+    classes, servers = range(len(gamma)), range(len(gamma[0]))
+    pairs = [(k, i) for k in classes for i in servers if placement[k, i] > 0]
+    unknown = [*pairs, *(("price", i) for i in servers), *(("cost", k) for k in classes)]
+
+    def equation(right, terms):
+        return [terms.get(one, Fraction(0)) for one in unknown] + [Fraction(right)]
+
+    one = Fraction(1)
+    found = affine_solutions(
+        [
+            *(equation(weights[k], {pair: one for pair in pairs if pair[0] == k}) for k in classes),
+            *(equation(0, {("price", i): -one} | {p: one for p in pairs if p[1] == i}) for i in servers),
+            *(equation(0, {("price", i): -one, ("cost", k): gamma[k][i]}) for k, i in pairs),
+        ],
+        len(unknown),
+        0,
+    )
+    assert found is not None
+    values, freedom = found
+    assert not freedom
+    value = dict(zip(unknown, values, strict=True))
+    assert min(value[pair] for pair in pairs) >= 0
+    assert all(gamma[k][i] * value["cost", k] <= value["price", i] for k in classes for i in servers)
+    return [weights[k] / value["cost", k] for k in classes]
 
 
 def eisenberg_gale(gamma, weights) -> np.ndarray:

@@ -12,6 +12,8 @@ from fairness.testing import check_policy, random_problem
 from fairness.timed.exchange import exchange
 from fairness.timed.tdrf import TDRF, integer_tdrf
 from fairness.timed.timeline import timeline
+from proofs.definitions.pools.mechanisms import whole_task_order
+from proofs.definitions.pools.timed import exchanged
 
 
 def random_exchange(rng):
@@ -19,37 +21,21 @@ def random_exchange(rng):
     return rng.integers(0, 10, (n, m)), rng.random((n, m)) < 0.5, rng.permutation(n).tolist()
 
 
-def test_exchange_conserves_and_nobody_loses():
+def test_exchange_of_random_contributions():
     rng = np.random.default_rng(1)
     for _ in range(300):
         brought, usable, order = random_exchange(rng)
         result = exchange(brought, usable, order=order)
-        total = result.holdings.sum(axis=0) + result.left_over.sum(axis=0)
-        assert (total == brought.sum(axis=0)).all()
-        assert not result.holdings[~usable].any()
+        expected = exchanged(brought.tolist(), usable.astype(int).tolist(), [k + 1 for k in order])
+        assert result.holdings.tolist() == expected
         assert not result.left_over[usable].any()
         assert (result.gains >= 0).all()
-        # One for one: everybody's total stays the same.
-        assert ((result.holdings + result.left_over).sum(axis=1) == brought.sum(axis=1)).all()
-
-
-def test_exchange_leaves_no_swap_undone():
-    rng = np.random.default_rng(2)
-    for _ in range(300):
-        brought, usable, order = random_exchange(rng)
-        result = exchange(brought, usable, order=order)
         for i, j in combinations(range(len(brought)), 2):
             i_for_j = result.left_over[i][usable[j]].sum()
             j_for_i = result.left_over[j][usable[i]].sum()
             # What a later swap returns is usable, so nothing that could be swapped appears again.
             assert i_for_j == 0 or j_for_i == 0
-
-
-def test_exchange_replayed_from_its_swaps():
-    rng = np.random.default_rng(3)
-    for _ in range(100):
-        brought, usable, order = random_exchange(rng)
-        result = exchange(brought, usable, order=order)
+        # The swaps one by one; one for one, everybody's total stays the same.
         held = brought.astype(object)
         for swap in result.swaps:
             assert not usable[swap.first, swap.gives]
@@ -73,26 +59,6 @@ def test_exchange_kinds_of_numbers():
     alone = exchange([[1, 2]], [[0, 1]])
     assert alone.holdings.tolist() == [[0, 2]]
     assert alone.swaps == ()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([[1, -1]], [[1, 1]]), "contributions must be finite and >= 0"),
-        (([[1, 1]], [[1, 1, 1]]), "needs must have shape"),
-        (([[1, 1]], [[1, -1]]), "needs must be finite and >= 0"),
-        (([1, 1], [[1, 1]]), "contributions must have 2 dimensions"),
-    ],
-)
-def test_bad_arguments_of_exchange(arguments, message):
-    with pytest.raises(ModelError, match=message):
-        exchange(*arguments)
-
-
-def test_bad_order_of_exchange():
-    for order in ([0, 0], [0.5, 1.5], ["first", "second"], 1):
-        with pytest.raises(ModelError, match="order must list each user number"):
-            exchange([[1], [1]], [[1], [1]], order=order)
 
 
 def random_tdrf(rng, problem, *, starters=0.0):
@@ -163,7 +129,6 @@ def test_tdrf_of_equal_times_is_drf():
 
 
 def test_integer_tdrf_serves_the_lowest_weighted_share():
-    """Word by word, with holdings, up to the first misfit."""
     rng = np.random.default_rng(6)
     for _ in range(150):
         n, m = int(rng.integers(1, 5)), int(rng.integers(1, 4))
@@ -173,22 +138,15 @@ def test_integer_tdrf_serves_the_lowest_weighted_share():
         holdings = rng.integers(0, 2, (n, m))
         joins = rng.integers(0, 5, n).tolist()
         filling = integer_tdrf(Problem(demands, capacities), joins, holdings=holdings)
-        held = holdings.copy()
-        order = []
-        while True:
-            levels = [
-                max(F(int(v), int(c)) for v, c in zip(row, capacities, strict=True)) * t
-                for row, t in zip(held, joins, strict=True)
-            ]
-            i = levels.index(min(levels))
-            if (held.sum(axis=0) + demands[i] > capacities)[demands[i] > 0].any():
-                break
-            held[i] += demands[i]
-            order.append(i)
+        pool = demands.tolist(), capacities.tolist()
+        order = [k - 1 for k in whole_task_order(*pool, joins, held=holdings.tolist())]
         assert list(filling.order) == order
-        assert filling.stopper == i
+        held = holdings + np.bincount(order, minlength=n)[:, None] * demands
         assert (filling.held == held).all()
         assert (filling.usage == held.sum(axis=0)).all()
+        # The next one in the order of the levels does not fit.
+        assert (held.sum(axis=0) + demands[filling.stopper] > capacities).any()
+        assert filling.levels[filling.stopper] == filling.levels.min()
 
 
 def test_timeline_intervals():
@@ -237,6 +195,14 @@ def test_timeline_order_and_ties_follow_the_users():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: exchange([[1, -1]], [[1, 1]]), "contributions must be finite and >= 0"),
+        (lambda: exchange([[1, 1]], [[1, 1, 1]]), "needs must have shape"),
+        (lambda: exchange([[1, 1]], [[1, -1]]), "needs must be finite and >= 0"),
+        (lambda: exchange([1, 1], [[1, 1]]), "contributions must have 2 dimensions"),
+        (lambda: exchange([[1], [1]], [[1], [1]], order=[0, 0]), "order must list each user number"),
+        (lambda: exchange([[1], [1]], [[1], [1]], order=[0.5, 1.5]), "order must list each user number"),
+        (lambda: exchange([[1], [1]], [[1], [1]], order=["first", "second"]), "order must list each user"),
+        (lambda: exchange([[1], [1]], [[1], [1]], order=1), "order must list each user number"),
         (lambda: TDRF([]), "join_times is empty"),
         (lambda: TDRF([1, float("nan")]), "join_times must hold finite numbers"),
         (lambda: TDRF(["soon"]), "join_times must hold finite numbers"),
