@@ -17,16 +17,15 @@ from fairness.display.lettering import spelled
 from fairqueues.commands.allocate import allocate
 from fairqueues.commands.audit import audit
 from fairqueues.commands.cloud import cloud
-from fairqueues.commands.examples import examples
 from fairqueues.commands.explore import explore
 from fairqueues.commands.fluid import fluid
 from fairqueues.commands.prove import prove
 from fairqueues.commands.provision import provision
 from fairqueues.commands.region import region
-from fairqueues.commands.schema import schema, version
 from fairqueues.commands.simulate import simulate
 from fairqueues.commands.solve import solve
 from fairqueues.commands.sweep import sweep
+from fairqueues.commands.texts import examples, schema, version
 from fairqueues.console.errors import exit_codes
 from fairqueues.console.repository import bench, reproduce
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,7 +17,6 @@ from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Outcome
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 __all__ = ["Kind", "region"]
@@ -70,9 +70,11 @@ def region(
     from fairqueues.console.progress import reached
 
     least = _least(rate, section, n) if what is Kind.SERVICE else None
-    runs = _runs(scenario, what, section, policy, least, points)
+    runs = _runs(scenario, what, policy, least, points)
     regions, failures = reached(runs, "region", what=f"{what} region", time_limit=time_limit, unit="region")
     table = pd.concat({name: r.to_dataframe() for name, r in regions.items()}, names=["region"])
+    # The sentences of the evidence are in JSON, CSV and the report.
+    brief = table.loc[:, ~table.columns.str.contains("evidence")] if what is Kind.POLICY else None
     deliver(
         Outcome(
             heading(f"{str(what).capitalize()} region", scenario),
@@ -81,7 +83,7 @@ def region(
             notes=tuple(line.strip() for r in regions.values() for line in r.summary().splitlines()),
             dataset=deliver.dataset(table, scenario.model.job_classes, "load"),
             figure=(lambda: _figure(scenario, regions, n)) if drawn else None,
-            brief=_brief(what, table),
+            brief=brief,
             scenario=scenario.text,
             extra={"summaries": {name: r.summary() for name, r in regions.items()}, **_exact(regions)},
         )
@@ -107,17 +109,14 @@ def _least(rate: str | None, section: Any, n: int) -> Any:
 
 
 def _runs(
-    scenario: Any, what: Kind, section: Any, names: list[str] | None, least: Any, points: int | None
+    scenario: Any, what: Kind, names: list[str] | None, least: Any, points: int | None
 ) -> dict[str, Callable[[], Any]]:
     """Regions to compute, by name."""
-    from functools import partial
-
     import capacity
 
     model = scenario.model
-    options: dict[str, Any] = {"points": section.points, "precision": section.precision}
-    if points is not None:
-        options["points"] = points
+    options = settings(scenario, "region", ("points", "precision"))
+    options |= {} if points is None else {"points": points}
     if scenario.has_traffic:
         options["mean_sizes"] = scenario.system.mean_sizes
     if what is Kind.STABILITY:
@@ -131,15 +130,12 @@ def _runs(
             name: partial(capacity.policy_stability_region, model, policy, **options)
             for name, policy in chosen(scenario, names).items()
         }
-    plain = [name for name in names or () if name in ("balanced", "bound")]
-    others = [name for name in names or () if name not in plain]
-    methods: dict[str, Any] = {name: name for name in plain}
-    if others:
+    methods: dict[str, Any] = {name: name for name in names or () if name in ("balanced", "bound")}
+    if others := [name for name in names or () if name not in methods]:
         methods |= chosen(scenario, others)
     if not methods:
-        methods = {
-            str(getattr(scenario.region_method, "name", scenario.region_method)): scenario.region_method
-        }
+        given = scenario.region_method
+        methods = {str(getattr(given, "name", given)): given}
     options |= settings(scenario, "region", ("max_states",))
     return {
         name: partial(capacity.service_region, model, method, least, **options)
@@ -159,9 +155,8 @@ def _exact(regions: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, one in regions.items():
         if getattr(one, "bounded", True) and hasattr(one, "vertices"):
-            exact = getattr(one, "exact_vertices", None)
             found[name] = {"vertices": one.vertices, "volume": one.volume}
-            if exact is not None:
+            if (exact := getattr(one, "exact_vertices", None)) is not None:
                 found[name]["exact_vertices"] = [[str(v) for v in vertex] for vertex in exact]
     return {"regions": found}
 
@@ -177,13 +172,7 @@ def _figure(scenario: Any, regions: dict[str, Any], n: int) -> Figure:
         one.plot(ax)
         ax.set_title(label(name))
         if scenario.has_traffic:
-            ax.plot(
-                *([value] for value in scenario.system.loads), "k*", markersize=10, label="load of the file"
-            )
+            load = ([value] for value in scenario.system.loads)
+            ax.plot(*load, "k*", markersize=10, label="load of the file")
             ax.legend(fontsize="small")
     return figure
-
-
-def _brief(what: Kind, table: pd.DataFrame) -> pd.DataFrame | None:
-    """The table without the sentences of the evidence, which are in JSON, CSV and the report."""
-    return table[[n for n in table.columns if "evidence" not in n]] if what is Kind.POLICY else None

@@ -71,6 +71,7 @@ def simulate(
 
     import pandas as pd
 
+    import queueing
     from fairqueues.console.backends import workers
     from fairqueues.console.figures import class_bars
     from fairqueues.console.progress import reached
@@ -82,11 +83,16 @@ def simulate(
                 "--policy is for fluid policies, and whole tasks are started by schedulers: leave it out and "
                 'give them in the file as [simulation] schedulers = ["drf", "fifo"], or take --level jobs'
             )
-        runs = _tasks(scenario)
-        said = _not_simulated(scenario, list(runs))
+        tasks = queueing.Tasks(
+            per_job=section.tasks_per_job, times=section.task_times, placement=scenario.placement
+        )
+        run = partial(queueing.simulate, system, tasks=tasks, **options)
+        simulated = {scheduler.name: scheduler for scheduler in scenario.schedulers}
+        said = _not_simulated(scenario, list(simulated))
     else:
-        runs, said = _policies(scenario, what, chosen(scenario, policy)), ()
-    calls = {name: partial(run, **options) for name, run in runs.items()}
+        run = partial(queueing.simulate, system, level=str(what), **options)
+        simulated, said = chosen(scenario, policy), ()
+    calls = {name: partial(run, one) for name, one in simulated.items()}
     with workers(backend, jobs):
         results, failures = reached(calls, "simulate", time_limit=time_limit)
     evidence = [_evidence(name, result) for name, result in results.items()]
@@ -115,23 +121,6 @@ def simulate(
             brief=table[[f"{n}{w}" for n in _SHOWN for w in ("", "_half_width")]],
         )
     )
-
-
-def _policies(scenario: Any, what: Level, policies: dict[str, Any]) -> dict[str, Any]:
-    """Simulations to call, by policy."""
-    from queueing import simulate
-
-    run = partial(simulate, scenario.system, level=str(what))
-    return {name: partial(run, policy=policy) for name, policy in policies.items()}
-
-
-def _tasks(scenario: Any) -> dict[str, Any]:
-    """Simulations to call, by scheduler."""
-    from queueing import Tasks, simulate
-
-    section = scenario.section("simulation")
-    tasks = Tasks(per_job=section.tasks_per_job, times=section.task_times, placement=scenario.placement)
-    return {s.name: partial(simulate, scenario.system, s, tasks=tasks) for s in scenario.schedulers}
 
 
 def _not_simulated(scenario: Any, run: list[str]) -> tuple[str, ...]:

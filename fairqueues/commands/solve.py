@@ -8,14 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from fairqueues.console.command import command
-from fairqueues.console.inputs import (
-    chain_options,
-    chosen,
-    heading,
-    is_cluster,
-    numbers,
-    read,
-)
+from fairqueues.console.inputs import chain_options, chosen, heading, is_cluster, numbers, read
 from fairqueues.console.options import File, Policies
 from fairqueues.console.output import Delivery
 from fairqueues.report.outcome import Evidence, Outcome
@@ -67,12 +60,7 @@ def solve(
         kept = None if options.get("shape") else bool(law.tail_mass <= options.get("tail", 1.0))
         box = " x ".join(map(str, law.shape))
         evidence += [
-            Evidence(
-                name,
-                f"{law.method} on {box} states, tail mass",
-                law.tail_mass,
-                kept,
-            ),
+            Evidence(name, f"{law.method} on {box} states, tail mass", law.tail_mass, kept),
             Evidence(name, "violation of the balance equations", law.residual),
         ]
     if not is_cluster(scenario):

@@ -64,17 +64,15 @@ def _code(error: Exception) -> int | None:
     if isinstance(error, WrongUse):
         return WRONG_USE
     # Whoever raises one of these has loaded its module.
-    raised = {
-        "fairness.errors": (("NotConvergedError", FAILED), ("FairqueuesError", WRONG_USE)),
-        "fairness.machine.work": (("OutOfTime", FAILED),),
-        "proofs.errors": (("EvidenceError", FAILED), ("ProofError", WRONG_USE)),
-        "capacity.sweeping.sweep": (("SweepInterrupted", FAILED),),
-    }
-    found = None
-    for module, classes in raised.items():
-        for name, code in classes:
-            kind = getattr(sys.modules.get(module), name, None)
-            if kind is not None and isinstance(error, kind) and found != FAILED:
-                found = code
-                break
-    return found
+    raised = (
+        ("fairness.errors", "NotConvergedError", FAILED),
+        ("fairness.machine.work", "OutOfTime", FAILED),
+        ("proofs.errors", "EvidenceError", FAILED),
+        ("capacity.sweeping.sweep", "SweepInterrupted", FAILED),
+        ("fairness.errors", "FairqueuesError", WRONG_USE),
+        ("proofs.errors", "ProofError", WRONG_USE),
+    )
+    for module, name, code in raised:
+        if isinstance(error, getattr(sys.modules.get(module), name, ())):
+            return code
+    return None

@@ -142,11 +142,6 @@ def chain_options(scenario: Scenario) -> dict[str, Any]:
     """Settings of [chain] as arguments of :func:`queueing.stationary`."""
     from queueing import Automatic, Elimination, Multilevel, Product
 
-    solvers = {
-        "auto": Automatic,
-        "product": Product,
-        "elimination": Elimination,
-        "multilevel": Multilevel,
-    }
+    solvers = {"auto": Automatic, "product": Product, "elimination": Elimination, "multilevel": Multilevel}
     options = settings(scenario, "chain", ("shape", "tail", "max_states"))
     return options | {"solver": solvers[scenario.section("chain").solver]()}

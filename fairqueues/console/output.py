@@ -24,7 +24,7 @@ from fairqueues.console.errors import FAILED
 from fairqueues.errors import OutputError, WrongUse
 from fairqueues.files import require_writable, write_all
 from fairqueues.report.outcome import Outcome
-from fairqueues.report.tables import print_table
+from fairqueues.report.tables import is_number, print_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -206,13 +206,8 @@ def _csv(table: pd.DataFrame) -> str:
 
 def _as_text(cell: str) -> str:
     """The cell, behind an apostrophe if it begins like a formula and is no number."""
-    if not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
-        return cell
-    try:
-        float(cell)
-    except ValueError:
-        return f"'{cell}"
-    return cell
+    formula = cell.startswith(("=", "+", "-", "@", "\t", "\r")) and not is_number(cell)
+    return f"'{cell}" if formula else cell
 
 
 def to_dataset(table: pd.DataFrame, job_classes: Sequence[str] = (), bare: str = "") -> xr.Dataset:
@@ -244,6 +239,8 @@ def to_dataset(table: pd.DataFrame, job_classes: Sequence[str] = (), bare: str =
 
 
 def _write_netcdf(path: Path, outcome: Outcome, command: str) -> None:
+    import numpy as np
+
     from fairqueues.report.outcome import versions
 
     dataset = outcome.dataset if outcome.dataset is not None else to_dataset(outcome.table)
@@ -259,10 +256,8 @@ def _write_netcdf(path: Path, outcome: Outcome, command: str) -> None:
     dataset = dataset.copy()
     for name, variable in dataset.variables.items():
         if variable.dtype == object:
-            values = variable.values
-            if any(not isinstance(v, str) for v in values.ravel()):
-                told = [v if isinstance(v, str) else str(v) for v in values.ravel()]
-                dataset[name] = (variable.dims, _objects(told, values.shape))
+            told = np.vectorize(str, otypes=[object])(variable.values)
+            dataset[name] = variable.copy(data=told)
     dataset.attrs = attrs
     for name in map(str, (*dataset.variables, *dataset.dims)):
         if not re.fullmatch(r"\w[^/\x00-\x1f\x7f]*(?<! )", name):
@@ -274,14 +269,6 @@ def _write_netcdf(path: Path, outcome: Outcome, command: str) -> None:
         dataset.to_netcdf(path, engine=_engine())
     except (RuntimeError, OSError) as error:  # the C library names no reason, or a wrong one
         raise OSError(f"{getattr(error, 'strerror', None) or error}; is the disk full?") from None
-
-
-def _objects(values: list[str], shape: tuple[int, ...]) -> Any:
-    import numpy as np
-
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array.reshape(shape)
 
 
 def _engine() -> Any:

@@ -12,73 +12,61 @@ from fairness.errors import VERBS
 
 __all__ = ["ARGUMENTS", "WHERE", "placed"]
 
+
+def _keys(table: str, *names: str) -> dict[str, str]:
+    """Arguments that a table of the file has under the same names."""
+    return {name: f"{name} in [{table}]" for name in names}
+
+
+def _options(*names: str) -> dict[str, str]:
+    """Arguments that are options of the same names."""
+    return {name: f"--{name.replace('_', '-')}" for name in names}
+
+
 _MODEL = {
-    "arrival_rates": "arrival_rates in [traffic]",
-    "mean_sizes": "mean_sizes in [traffic]",
-    "loads": "loads in [traffic]",
-    "limits": "limits of the model",
-    "weights": "weights of the model",
-    "demands": "demands of the model",
-    "capacities": "capacities of the model",
-    "job_classes": "job_classes of the model",
-    "gamma": "gamma in [cluster]",
-    "eligible": "eligible in [cluster]",
+    **_keys("traffic", "arrival_rates", "mean_sizes", "loads"),
+    **_keys("cluster", "gamma", "eligible"),
+    **{
+        name: f"{name} of the model" for name in ("limits", "weights", "demands", "capacities", "job_classes")
+    },
 }
 
-_CHAIN = {"solver": "solver in [chain]", "max_states": "max_states in [chain]"}
+_CHAIN = _keys("chain", "solver", "max_states")
 
 WHERE: dict[str, dict[str, str]] = {
     "allocate": {**_MODEL, "counts": "counts of the file"},
-    "solve": {**_MODEL, **_CHAIN, "shape": "--shape", "tail": "--tail"},
-    "sweep": {**_MODEL, **_CHAIN, "shape": "shape in [chain]", "tail": "tail in [chain]"},
+    "solve": {**_MODEL, **_CHAIN, **_options("shape", "tail")},
+    "sweep": {**_MODEL, **_CHAIN, **_keys("chain", "shape", "tail")},
     "simulate": {
         **_MODEL,
-        "events": "--events",
+        **_options("events", "replications", "precision", "level", "time_limit"),
+        **_keys("simulation", "max_replications", "warmup", "confidence"),
+        **_keys("traffic", "sizes", "arrivals"),
         "jobs": "--events",
-        "replications": "--replications",
-        "max_replications": "max_replications in [simulation]",
-        "precision": "--precision",
-        "warmup": "warmup in [simulation]",
-        "confidence": "confidence in [simulation]",
-        "sizes": "sizes in [traffic]",
-        "arrivals": "arrivals in [traffic]",
+        "n_jobs": "--jobs",
         "per_job": "tasks_per_job in [simulation]",
         "times": "task_times in [simulation]",
-        "level": "--level",
-        "n_jobs": "--jobs",
-        "time_limit": "--time-limit",
     },
-    "fluid": {**_MODEL, "start": "start in [fluid]", "horizon": "horizon in [fluid]"},
+    "fluid": {**_MODEL, **_keys("fluid", "start", "horizon")},
     "region": {
         **_MODEL,
-        "points": "--points",
+        **_options("points", "time_limit"),
+        **_keys("region", "precision", "method", "max_vertices", "max_facets", "max_configurations"),
+        **_keys("region", "max_states"),
         "minimum_service_rate": "--rate",
-        "precision": "precision in [region]",
-        "method": "method in [region]",
-        "max_vertices": "max_vertices in [region]",
-        "max_facets": "max_facets in [region]",
-        "max_configurations": "max_configurations in [region]",
-        "max_states": "max_states in [region]",
-        "time_limit": "--time-limit",
     },
     "provision": {
         **_MODEL,
-        "costs": "costs in [targets]",
+        **_options("method", "time_limit"),
+        **_keys("targets", "costs", "precision", "max_states", "max_evaluations"),
         "minimum_service_rate": "minimum_service_rates in [targets]",
         "maximum_duration": "mean_durations in [targets]",
         "maximum_load": "relative_load in [targets]",
         "most": "capacities in [pool]",
-        "method": "--method",
-        "precision": "precision in [targets]",
-        "max_states": "max_states in [targets]",
-        "max_evaluations": "max_evaluations in [targets]",
-        "time_limit": "--time-limit",
     },
-    "audit": {"budget": "budget in [audit]", "properties": "properties in [audit]"},
+    "audit": _keys("audit", "budget", "properties"),
     "cloud": {
-        "epsilon": "epsilon in [cloud]",
-        "rounds": "rounds in [cloud]",
-        "deadline": "deadline in [cloud]",
+        **_keys("cloud", "epsilon", "rounds", "deadline"),
         "n_tenants": "tenants in [cloud]",
         "n_resources": "resources in [cloud]",
     },

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-import re
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,9 +32,15 @@ def figure_names(state: State) -> tuple[str, ...]:
     >>> figure_names(State())
     ('sharing', 'drift', 'region', 'rates')
     """
+    return tuple(_drawings(state))
+
+
+def _drawings(state: State) -> dict[str, Callable[[State, Axes], None]]:
     if state.n_classes == 2:
-        return ("sharing", "drift", "region", "rates")
-    return ("sharing", "region-1-2", "region-1-3", "rates")
+        pair = partial(_region, one=0, other=1)
+        return {"sharing": _polygon, "drift": _drift, "region": pair, "rates": _rates}
+    sections = {f"region-1-{k + 1}": partial(_region, one=0, other=k) for k in (1, 2)}
+    return {"sharing": _bars, **sections, "rates": _rates}
 
 
 def figure_svg(state: State, name: str) -> str:
@@ -55,20 +62,12 @@ def figure_svg(state: State, name: str) -> str:
     >>> figure_svg(State(), "rates").startswith("<?xml")
     True
     """
-    if name not in figure_names(state):
-        raise ModelError(f"no figure {name[:30]!r}; choose from {', '.join(figure_names(state))}")
+    drawings = _drawings(state)
+    if name not in drawings:
+        raise ModelError(f"no figure {name[:30]!r}; choose from {', '.join(drawings)}")
     # Not pyplot: its figures are global, and requests come at any time.
     canvas = Canvas(figsize=(5.2, 4.2), layout="constrained")
-    ax = canvas.add_subplot()
-    if name == "sharing":
-        (_polygon if state.n_classes == 2 else _bars)(state, ax)
-    elif name == "drift":
-        _drift(state, ax)
-    elif name == "rates":
-        _rates(state, ax)
-    else:
-        one, other = (int(k) - 1 for k in re.findall(r"\d", name)) if "-" in name else (0, 1)
-        _region(state, one, other, ax)
+    drawings[name](state, canvas.add_subplot())
     text = io.StringIO()
     # No date, so that the same state gives the same drawing.
     canvas.savefig(text, format="svg", metadata={"Date": None})
@@ -92,13 +91,8 @@ def _bars(state: State, ax: Axes) -> None:
     view = sharing_view(state)
     places = np.arange(state.n_classes)
     for k, (name, hue, allocation) in enumerate(zip(view.names, view.colours, view.allocations, strict=True)):
-        ax.bar(
-            places + 0.13 * (k - (len(view.names) - 1) / 2),
-            allocation.tasks,
-            0.11,
-            color=hue,
-            label=label(name),
-        )
+        left = places + 0.13 * (k - (len(view.names) - 1) / 2)
+        ax.bar(left, allocation.tasks, 0.11, color=hue, label=label(name))
     ax.set_xticks(places, list(map(label, state.job_classes)))
     ax.set(ylabel="tasks")
     ax.legend(fontsize="small")
@@ -108,19 +102,15 @@ def _drift(state: State, ax: Axes) -> None:
     view = drift_view(state)
     for strokes in view.arrows:
         ax.plot(*strokes.T, color="0.55", linewidth=0.7)
-    ax.plot(
-        *view.path.T,
-        color=view.colour,
-        linewidth=2.2,
-        label=label(f"{state.policy}: {view.note}".rstrip(": ")),
-    )
+    words = label(f"{state.policy}: {view.note}".rstrip(": "))
+    ax.plot(*view.path.T, color=view.colour, linewidth=2.2, label=words)
     ax.plot(*state.start, "o", color=view.colour, markersize=8, clip_on=False)
     a, b = map(label, state.job_classes)
     ax.set(xlabel=f"jobs of {a}", ylabel=f"jobs of {b}", xlim=(0, state.reach), ylim=(0, state.reach))
     ax.legend(fontsize="small", loc="upper right")
 
 
-def _region(state: State, one: int, other: int, ax: Axes) -> None:
+def _region(state: State, ax: Axes, one: int, other: int) -> None:
     view = region_view(state, one, other)
     _resources(view.outline, view.lines, ax)
     ax.plot([0, view.edge[0]], [0, view.edge[1]], ":", color="0.45", linewidth=1)
@@ -137,17 +127,11 @@ def _rates(state: State, ax: Axes) -> None:
     for i, name in enumerate(state.job_classes):
         for column, method in (("balanced", "balanced fairness"), ("bound", "bound")):
             hue = colour(method)
-            curve = getattr(view.curves, column)[:, i]
-            ax.plot(
-                view.curves.loads, curve, color=hue, linestyle=STYLES[i], label=label(f"{name}, {method}")
-            )
+            curve, words = getattr(view.curves, column)[:, i], label(f"{name}, {method}")
+            ax.plot(view.curves.loads, curve, color=hue, linestyle=STYLES[i], label=words)
             ax.plot(view.load, getattr(view, column)[i], "o", color=hue)
-    ax.set(
-        xlabel="relative load of the busiest resource",
-        ylabel="tasks per active job",
-        xlim=(0, 1),
-        ylim=(0, None),
-    )
+    ax.set(xlabel="relative load of the busiest resource", xlim=(0, 1))
+    ax.set(ylabel="tasks per active job", ylim=(0, None))
     ax.legend(fontsize="small")
 
 

@@ -26,7 +26,6 @@ from tornado.web import OutputTransform, RequestHandler
 from fairness.arguments.validation import require_whole
 from fairness.errors import FairqueuesError, ModelError
 from fairqueues.explorer.drawing import figure_svg
-from fairqueues.explorer.fields import FieldErrors
 from fairqueues.explorer.model import State
 from fairqueues.explorer.page import open_page
 
@@ -61,8 +60,8 @@ class ExplorerServer(BaseServer):
             extra_websocket_origins=[f"{name}:{self._port}" for name in NAMES],
             absolute_url=f"http://{ADDRESS}:{self._port}/",
             extra_patterns=[
-                (r"/figure/([a-z0-9-]+)\.svg", _FigureHandler, {"default": default}),
-                (r"/scenario\.toml", _ScenarioHandler, {"default": default}),
+                (pattern, _FileHandler, {"default": default})
+                for pattern in (r"/figure/([a-z0-9-]+)\.(svg)", r"/(scenario)\.(toml)")
             ],
             session_token_expiration=86400,
             transforms=[_Headers],
@@ -181,8 +180,8 @@ class _Headers(OutputTransform):
         return status_code, headers, chunk
 
 
-class _StateHandler(RequestHandler):
-    """Answers with a file made from the state of the query."""
+class _FileHandler(RequestHandler):
+    """Answers with a figure or the scenario of the state that the query says."""
 
     def initialize(self, default: State) -> None:
         self.default = default
@@ -190,31 +189,16 @@ class _StateHandler(RequestHandler):
     def data_received(self, chunk: bytes) -> None:
         """Requests have no body."""
 
-    def state(self) -> State:
-        return State.from_query(self.request.query) if self.request.query else self.default
-
-    def answer(self, text: str, kind: str, name: str) -> None:
-        self.set_header("Content-Type", f"{kind}; charset=utf-8")
-        self.set_header("Content-Disposition", f'attachment; filename="{name}"')
-        self.finish(text)
-
-    def refuse(self, error: Exception) -> None:
-        self.set_status(400)
-        self.set_header("Content-Type", "text/plain; charset=utf-8")
-        self.finish(str(error))
-
-
-class _FigureHandler(_StateHandler):
-    def get(self, name: str) -> None:
+    def get(self, name: str, suffix: str) -> None:
         try:
-            self.answer(figure_svg(self.state(), name), "image/svg+xml", f"{name}.svg")
+            state = State.from_query(self.request.query) if self.request.query else self.default
+            text = figure_svg(state, name) if suffix == "svg" else state.to_toml()
         except FairqueuesError as error:
-            self.refuse(error)
-
-
-class _ScenarioHandler(_StateHandler):
-    def get(self) -> None:
-        try:
-            self.answer(self.state().to_toml(), "application/toml", "scenario.toml")
-        except FieldErrors as error:
-            self.refuse(error)
+            self.set_status(400)
+            self.set_header("Content-Type", "text/plain; charset=utf-8")
+            self.finish(str(error))
+        else:
+            kind = "image/svg+xml" if suffix == "svg" else "application/toml"
+            self.set_header("Content-Type", f"{kind}; charset=utf-8")
+            self.set_header("Content-Disposition", f'attachment; filename="{name}.{suffix}"')
+            self.finish(text)

@@ -9,8 +9,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
-__all__ = ["cells", "print_table"]
-
+__all__ = ["cells", "is_number", "print_table"]
 
 _WIDEST = 10_000
 """Columns of a terminal without an end, to measure with."""
@@ -65,7 +64,7 @@ def _drawn(heads: list[str], rows: list[list[str]], narrow: bool) -> Table:
     drawn = Table(**style)
     for k, head in enumerate(heads):
         entries = [row[k] for row in rows]
-        number = all(map(_is_number, entries))
+        number = all(map(is_number, entries))
         drawn.add_column(
             Text(head), justify="right" if number else "left", overflow="fold",
             min_width=max(map(len, [*head.split(), *(entries if number else ())])),
@@ -75,7 +74,8 @@ def _drawn(heads: list[str], rows: list[list[str]], narrow: bool) -> Table:
     return drawn
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Whether a text is that of a number."""
     try:
         float(text)
     except ValueError:

@@ -156,11 +156,7 @@ def _laws(
     if not isinstance(given, list):
         with located(place, ("traffic", key)):
             return (make(given),) * n_classes
-    if len(given) != n_classes:
-        raise place.error(
-            ("traffic", key),
-            f"{key} has {len(given)} entries for {n_classes} job classes; give one, or one per class",
-        )
+    place.require_length(("traffic", key), given, n_classes, rule="give one, or one per class")
     laws = []
     for k, spec in enumerate(given):
         with located(place, ("traffic", key, k)):
@@ -189,18 +185,11 @@ def build_system(traffic: Traffic, built: Built, place: Place, swept: Any = None
     if traffic.load is not None and given and key != "mix":
         raise place.error((*path, "load"), f"load goes with mix; with {key} it would say the same twice")
     sizes: Any = traffic.mean_sizes
-    if isinstance(sizes, list) and len(sizes) != built.model.n_classes:
-        raise place.error(
-            (*path, "mean_sizes"),
-            f"mean_sizes has {len(sizes)} entries for {built.model.n_classes} job classes; "
-            "give one, or one per class",
-        )
+    n_classes = built.model.n_classes
+    if isinstance(sizes, list):
+        place.require_length((*path, "mean_sizes"), sizes, n_classes, rule="give one, or one per class")
     values = np.asarray(getattr(traffic, key) if given else built.loads, dtype=float)
-    if len(values) != built.model.n_classes:
-        raise place.error(
-            (*path, key),
-            f"{key} has {len(values)} entries for {built.model.n_classes} job classes; give one per class",
-        )
+    place.require_length((*path, key), values, n_classes, rule="give one per class")
     means = np.broadcast_to(np.asarray(sizes, dtype=float), values.shape)
     shapes = _laws(traffic, "sizes", names.law_named, len(values), place)
     laws = [law.with_mean(mean) for law, mean in zip(shapes, means.tolist(), strict=True)]

@@ -45,10 +45,8 @@ def check_document(scenario: Content) -> None:
 
 
 def _length(scenario: Content, path: Path, given: Any, count: int, per: str = "job classes") -> None:
-    if isinstance(given, list) and len(given) != count:
-        raise scenario.error(
-            path, f"{path[-1]} has {len(given)} entries for {count} {per}; give one for each"
-        )
+    if isinstance(given, list):
+        scenario.place.require_length(path, given, count, per)
 
 
 def _chain(scenario: Content, chain: Any) -> None:

@@ -70,14 +70,6 @@ class Named:
             thing = getattr(thing, part)
         return thing
 
-    def make(self, **arguments: Any) -> Any:
-        """The object; ModelError of the library if an argument is wrong."""
-        return self.kind(**self.fixed, **arguments)
-
-    def default(self, parameter: str) -> Any:
-        """What a parameter is when it is not given."""
-        return signature(self.kind).parameters[parameter].default
-
 
 POOL_POLICIES: dict[str, Named] = {
     "maxmin": Named("fairness:MaxMin", about="max-min fairness of tasks"),
@@ -106,6 +98,8 @@ CLUSTER_POLICIES: dict[str, Named] = {
     "per-server-drf": Named("fairness:PerServerDRF", about="DRF on each server by itself"),
 }
 """Policies for servers."""
+
+_POLICIES = {**POOL_POLICIES, **CLUSTER_POLICIES}
 
 LAWS: dict[str, Named] = {
     "exponential": Named("queueing:Exponential", about="memoryless"),
@@ -187,17 +181,14 @@ def policy_named(spec: Any, *, cluster: bool | None = None) -> Any:
     >>> policy_named("alpha:2"), policy_named("psdsf:time").name
     (AlphaFair(alpha=2.0), 'PS-DSF tdm')
     """
-    if cluster is not None:
-        name = _name(spec, "policy")
-        known, other = (POOL_POLICIES, CLUSTER_POLICIES)[:: -1 if cluster else 1]
-        if name in other and name not in known:
-            kinds = ("one pool", "servers")[:: 1 if cluster else -1]
-            raise ModelError(
-                f"policy {name!r} is for {kinds[0]}, but the model has {kinds[1]}; "
-                f"take one of {', '.join(known)}"
-            )
-        return _built(spec, "policy", known)
-    return _built(spec, "policy", {**POOL_POLICIES, **CLUSTER_POLICIES})
+    name = _name(spec, "policy")
+    known = CLUSTER_POLICIES if cluster else POOL_POLICIES
+    if cluster is not None and name in _POLICIES and name not in known:
+        here, there = ("servers", "one pool") if cluster else ("one pool", "servers")
+        raise ModelError(
+            f"policy {name!r} is for {there}, but the model has {here}; take one of {', '.join(known)}"
+        )
+    return _built(spec, "policy", _POLICIES if cluster is None else known)
 
 
 def policy_spec(policy: Any) -> str | dict[str, Any]:
@@ -214,7 +205,7 @@ def policy_spec(policy: Any) -> str | dict[str, Any]:
     >>> policy_spec(AlphaFair(2)), policy_spec(TDRF([3, 8]))
     ('alpha:2', {'policy': 'tdrf', 'join_times': [3, 8]})
     """
-    return _spec(policy, "policy", {**POOL_POLICIES, **CLUSTER_POLICIES})
+    return _spec(policy, "policy", _POLICIES)
 
 
 def law_spec(law: Any) -> str | dict[str, Any]:
@@ -244,8 +235,9 @@ def arrivals_spec(process: Any) -> str | dict[str, Any]:
 def _spec(thing: Any, key: str, known: Mapping[str, Named]) -> str | dict[str, Any]:
     for name, entry in known.items():
         if entry.kind is type(thing):
+            defaults = signature(entry.kind).parameters
             given = {k: plain(getattr(thing, k)) for k in entry.parameters}
-            given = {k: value for k, value in given.items() if value != entry.default(k)}
+            given = {k: value for k, value in given.items() if value != defaults[k].default}
             words = [given.get(k) for k in entry.parameters[: len(given)]]
             if all(isinstance(word, str | int | float) for word in words):
                 return ":".join([name, *(str(word).removesuffix(".0") for word in words)])
@@ -323,7 +315,7 @@ def _built(spec: Any, key: str, known: Mapping[str, Named], what: str = "") -> A
         arguments = {k: v for k, v in spec.items() if k != key}
         for k in arguments:
             if k not in entry.parameters:
-                has = f"{near(k, entry.parameters)}" if entry.parameters else "it has none"
+                has = near(k, entry.parameters) if entry.parameters else "it has none"
                 raise ModelError(f"{key} {name!r} has no parameter {k!r}; {has}")
         if ":" in spec[key]:
             raise ModelError(f"{key} {spec[key]!r}: give parameters in the text or in the table, not in both")
@@ -337,7 +329,7 @@ def _built(spec: Any, key: str, known: Mapping[str, Named], what: str = "") -> A
         if k not in arguments:
             raise ModelError(f"{key} {name!r} needs the parameter {k!r}; {entry.about}")
     try:
-        return entry.make(**arguments)
+        return entry.kind(**entry.fixed, **arguments)
     except ModelError:
         raise
     except (TypeError, ValueError, OverflowError) as error:

@@ -49,12 +49,17 @@ class Place:
             known = known[:-1]
         where = f", {dotted(path)}" if path else ""
         message = f"{self.name}, line {self.lines[known]}{where}: {' '.join(message.split())}"
-        keys = [k for k, part in enumerate(path) if isinstance(part, str)]
-        return (
-            ScenarioError(message, argument=str(path[keys[-1]]), index=path[keys[-1] + 1 :])
-            if keys
-            else ScenarioError(message)
-        )
+        last = max((k for k, part in enumerate(path) if isinstance(part, str)), default=None)
+        if last is None:
+            return ScenarioError(message)
+        return ScenarioError(message, argument=str(path[last]), index=path[last + 1 :])
+
+    def require_length(
+        self, path: Path, given: Any, count: int, per: str = "job classes", rule: str = "give one for each"
+    ) -> None:
+        """Error if there are not so many entries."""
+        if len(given) != count:
+            raise self.error(path, f"{path[-1]} has {len(given)} entries for {count} {per}; {rule}")
 
 
 def read_text(path: str | os.PathLike[str]) -> str:

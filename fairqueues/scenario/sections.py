@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import PydanticCustomError, core_schema
@@ -401,18 +401,10 @@ class Document(Section):
 
 
 SECTIONS: dict[str, type[Section]] = {
-    "pool": Pool,
-    "cluster": Servers,
-    "network": Network,
-    "traffic": Traffic,
-    "chain": Chain,
-    "simulation": Simulated,
-    "fluid": Fluid,
-    "region": Region,
-    "sweep": Sweep,
-    "cloud": Cloud,
-    "targets": Targets,
-    "audit": Audit,
+    name: kind
+    for name, key in Document.model_fields.items()
+    for kind in get_args(key.annotation)
+    if isinstance(kind, type) and issubclass(kind, Section)
 }
 """Tables of a file by name."""
 

@@ -12,17 +12,13 @@ a line of its own, and a scenario is read by people.
 from __future__ import annotations
 
 import json
-import math
 import re
 import tomllib
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from fractions import Fraction
-from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
-
+from fairness.arguments.plain import plain
 from fairness.errors import ModelError
 
 __all__ = ["Path", "ScenarioError", "dotted", "key_lines", "syntax_line", "toml"]
@@ -215,10 +211,10 @@ def toml(data: Mapping[str, Any]) -> str:
 
 
 def _pair(key: str, value: Any) -> str:
-    value = value.tolist() if isinstance(value, np.ndarray) else value
+    value = plain(value)
     text = _value(value)
-    if isinstance(value, list | tuple) and (
-        len(text) > _WIDTH - len(key) or any(isinstance(row, list | tuple) for row in value)
+    if isinstance(value, list) and (
+        len(text) > _WIDTH - len(key) or any(isinstance(row, list) for row in value)
     ):
         text = "\n".join(["[", *(f"  {_value(row)}," for row in value), "]"])
     return f"{_key(key)} = {text}"
@@ -234,26 +230,18 @@ def _text(value: str) -> str:
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
+    value = plain(value)
     if isinstance(value, Mapping):
         inside = ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items() if v is not None)
         return f"{{ {inside} }}" if inside else "{}"
-    if isinstance(value, list | tuple):
+    if isinstance(value, list):
         return f"[{', '.join(_value(v) for v in value)}]"
     if isinstance(value, str):
         return _text(value)
-    if value is None:  # within a list: the limit that a class does not have
+    if value is None:  # infinity as plain data: the limit that a class does not have
         return "inf"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, Fraction):
-        return str(value) if value.denominator == 1 else f'"{value}"'
-    if isinstance(value, Integral):
-        return str(int(value))
-    if isinstance(value, Real):
-        number = float(value)
-        return (
-            repr(number) if math.isfinite(number) else {math.inf: "inf", -math.inf: "-inf"}.get(number, "nan")
-        )
+    if isinstance(value, int | float):
+        return repr(value)
     raise TypeError(f"no TOML for {type(value).__name__}")

@@ -1,14 +1,15 @@
-"""``examples``: the scenarios that are shipped."""
+"""``examples``, ``schema`` and ``version``: what is printed as it is."""
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 import typer
 
 from fairqueues.errors import WrongUse
 
-__all__ = ["examples"]
+__all__ = ["examples", "schema", "version"]
 
 
 def examples(
@@ -28,3 +29,22 @@ def examples(
     if found is None:
         raise WrongUse(f"no shipped scenario is called {name!r}; fairqueues examples lists them")
     typer.echo(found.read_text("utf-8"), nl=False)
+
+
+def schema() -> None:
+    """Print the JSON schema of scenario files, for editors that complete and check TOML."""
+    from fairqueues.scenario import schema as scenario_schema
+
+    typer.echo(json.dumps(scenario_schema(), indent=1))
+
+
+def version(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Print the versions of fairqueues and of what its results may depend on."""
+    from fairqueues.report.outcome import versions
+
+    found = versions()
+    typer.echo(
+        json.dumps(found) if as_json else "\n".join(f"{name} {number}" for name, number in found.items())
+    )
