@@ -14,7 +14,7 @@ from proofs.claims import (
     Step,
 )
 from proofs.errors import EvidenceError, ProofError
-from proofs.statement import Hypothesis, Question, Said, Size, Statement
+from proofs.statement import Question, Said, Size, Statement
 from proofs.verdict import Finding, Status, Verdict
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "Enumeration",
     "EvidenceError",
     "Finding",
-    "Hypothesis",
     "Implication",
     "InWords",
     "ProofError",

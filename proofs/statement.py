@@ -2,13 +2,13 @@
 
 An own statement takes a few lines:
 
->>> from proofs import Hypothesis, Implication, Statement, Step, check, verify
+>>> from proofs import Implication, Statement, Step, check, verify
 >>> def steps(question):
 ...     held = question.kept({"demand": "0 < a", "capacity": "x*a <= 1"})
-...     return [Step("Divide by the demand.", Implication(held, "x*a <= 2"), states=True)]
+...     yield Step("Divide by the demand.", Implication(held, "x*a <= 2"), states=True)
 >>> mine = Statement(
 ...     id="mine", source="my notebook", place="page 1", words="Twice the pool suffices.", latex=r"xa \\le 2",
-...     hypotheses=(Hypothesis("demand", "a > 0"), Hypothesis("capacity", "the tasks fit")),
+...     hypotheses={"demand": "a > 0", "capacity": "the tasks fit"},
 ...     scope="all a, x", steps=steps,
 ... )
 >>> check(mine)
@@ -31,7 +31,7 @@ Computations, enumerations, searches and counterexamples name a function of plai
 >>> check(
 ...     Statement(
 ...         id="squares", source="my notebook", place="page 2", words="No square is smaller than its root.",
-...         latex=r"k^2 \\ge k", hypotheses=(), scope="k up to 9",
+...         latex=r"k^2 \\ge k", hypotheses={}, scope="k up to 9",
 ...         steps=lambda question: [Step("One by one.", Enumeration("squares", {"largest": 9}), states=True)],
 ...     )
 ... )
@@ -42,7 +42,7 @@ squares: PROVED, for the finite sizes named (k up to 9)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -51,7 +51,7 @@ from proofs.claims import CLAIMS, InWords, Step
 from proofs.errors import ProofError
 from proofs.relations import relation
 
-__all__ = ["Hypothesis", "Question", "Said", "Size", "Statement"]
+__all__ = ["Question", "Said", "Size", "Statement"]
 
 
 class Said(StrEnum):
@@ -60,14 +60,6 @@ class Said(StrEnum):
     CLAIMED = "claimed by the source"
     DENIED = "denied by the source"
     READER = "a reader's"
-
-
-@dataclass(frozen=True)
-class Hypothesis:
-    """A named condition of a statement."""
-
-    name: str
-    words: str
 
 
 @dataclass(frozen=True)
@@ -154,13 +146,13 @@ class Statement:
         The paper, and the number or section in it.
     words, latex : str
         The statement.
-    hypotheses : tuple of Hypothesis
-        Conditions that :func:`proofs.check` may drop, reverse or replace.
+    hypotheses : dict of str to str
+        Conditions by name, in words; :func:`proofs.check` may drop, reverse or replace them.
     scope : str
         Quantifiers and sizes of the unchanged statement; may use the names of the sizes, as in
         "all demands, n = {n}".
     steps : callable
-        Takes a :class:`Question`, returns the steps that settle the statement. Steps in words count in the
+        Takes a :class:`Question`, yields the steps that settle the statement. Steps in words count in the
         catalogue only, where people have read them.
     sizes : dict of str to Size
     mutants : tuple of str
@@ -169,11 +161,6 @@ class Statement:
         What a reader should know: how the paper says it, what is open.
     said : Said
         Whether the source claims it, denies it, or only a reader might think so.
-
-    Raises
-    ------
-    ProofError
-        If two hypotheses have the same name.
     """
 
     id: str
@@ -181,18 +168,13 @@ class Statement:
     place: str
     words: str
     latex: str
-    hypotheses: tuple[Hypothesis, ...]
+    hypotheses: Mapping[str, str]
     scope: str
-    steps: Callable[[Question], Sequence[Step]]
+    steps: Callable[[Question], Iterable[Step]]
     sizes: Mapping[str, Size] = field(default_factory=dict)
     mutants: tuple[str, ...] = ()
     remark: str = ""
     said: Said = Said.CLAIMED
-
-    def __post_init__(self) -> None:
-        names = [h.name for h in self.hypotheses]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ProofError(f"{self.id} has two hypotheses called {twice[0]!r}")
 
     def to_dict(self, *, own: bool) -> dict[str, Any]:
         """What is shown beside a verdict, as plain data."""
@@ -201,7 +183,7 @@ class Statement:
             "place": self.place,
             "words": self.words,
             "latex": self.latex,
-            "hypotheses": {h.name: h.words for h in self.hypotheses},
+            "hypotheses": dict(self.hypotheses),
             "said": str(self.said.value),
             "remark": self.remark,
             "origin": "of your own" if own else "of the catalogue",
@@ -211,7 +193,7 @@ class Statement:
         """For what an answer to the question holds: of a changed statement, only what still is required."""
         if not question.changed:
             return self.scope.format(**question.sizes)
-        words = {h.name: h.words for h in self.hypotheses}
+        words = self.hypotheses
         gone = question.dropped | question.reversed | set(question.replaced)
         told = [f"{name} = {value}" for name, value in question.sizes.items()]
         told += [f"without: {words[name]}" for name in words if name in question.dropped]
@@ -220,7 +202,7 @@ class Statement:
         kept = [name for name in words if name not in gone]
         return "; ".join([*told, f"still required: {', '.join(kept) or 'nothing'}"])
 
-    def ask(self, question: Question) -> Sequence[Step]:
+    def ask(self, question: Question) -> list[Step]:
         """Steps that settle the question.
 
         Raises
@@ -271,13 +253,13 @@ class Statement:
                     f"got {value!r}"
                 )
             full[name] = value
-        names = [h.name for h in self.hypotheses]
         changes = [*drop, *reverse, *(replace or {})]
         for name in changes:
             if changes.count(name) > 1:
                 raise ProofError(f"the hypothesis {name!r} is changed twice")
-            if name not in names:
-                raise ProofError(
-                    f"{self.id} has no hypothesis {name!r}; its hypotheses: {', '.join(names) or 'none'}"
-                )
-        return Question(full, frozenset(drop), frozenset(reverse), dict(replace or {}), frozenset(names))
+            if name not in self.hypotheses:
+                known = ", ".join(self.hypotheses) or "none"
+                raise ProofError(f"{self.id} has no hypothesis {name!r}; its hypotheses: {known}")
+        return Question(
+            full, frozenset(drop), frozenset(reverse), dict(replace or {}), frozenset(self.hypotheses)
+        )

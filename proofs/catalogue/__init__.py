@@ -22,13 +22,21 @@ PAPERS: dict[str, tuple[str, ...]] = {
         "bonald_roberts.stability",
         "bonald_roberts.drifts",
     ),
-    "PS-DSF": ("psdsf.mechanism",),
+    "PS-DSF": (
+        "psdsf.theorems",
+        "psdsf.fairness",
+        "psdsf.market",
+        "psdsf.lies",
+        "psdsf.examples",
+        "psdsf.cpu_use",
+        "psdsf.counterexamples",
+    ),
     "DRF": ("drf.examples", "drf.mechanism", "drf.table"),
     "TDRF": ("tdrf.mechanism", "tdrf.claims"),
     "EDRF and whole bundles": ("edrf.mechanism", "edrf.bundles"),
     "DC-DRF": ("dcdrf.approximation", "dcdrf.rounds"),
 }
-"""Modules by paper; each has a tuple STATEMENTS, in the order of its paper."""
+"""Modules by paper; each has a Chapter called STATEMENTS."""
 
 
 @cache

@@ -15,7 +15,6 @@ from proofs import (
     Counterexample,
     Enumeration,
     EvidenceError,
-    Hypothesis,
     Implication,
     InWords,
     ProofError,
@@ -41,7 +40,7 @@ from tests.proofs.tampering import changed, numbers_in
 
 def statement(*claims, **options):
     steps = [Step(f"step {k}", claim, states=True) for k, claim in enumerate(claims)]
-    given = {"hypotheses": (), "sizes": {}, "steps": lambda question: steps} | options
+    given = {"hypotheses": {}, "sizes": {}, "steps": lambda question: steps} | options
     return Statement(id="test", source="s", place="p", words="w", latex="l", scope="all", **given)
 
 
@@ -423,7 +422,7 @@ def test_questions_drop_reverse_and_replace_hypotheses():
 
     asked = statement(
         steps=steps,
-        hypotheses=(Hypothesis("sign", "both are at least 1"),),
+        hypotheses={"sign": "both are at least 1"},
         sizes={"n": Size(2, 1, 2, "bound", deep=1)},
     )
     assert check(asked).status == Status.PROVED
@@ -440,7 +439,7 @@ def test_questions_drop_reverse_and_replace_hypotheses():
         check(asked, n=3)
     with pytest.raises(ProofError, match="no hypothesis 'sing'"):
         check(asked, drop=["sing"])
-    hollow = statement(hypotheses=(Hypothesis("unused", "nobody asks"),))
+    hollow = statement(hypotheses={"unused": "nobody asks"})
     with pytest.raises(ProofError, match="no step of test uses the hypothesis 'unused'"):
         check(hollow, drop=["unused"])
     with pytest.raises(ProofError, match="no statement is called"):
@@ -477,5 +476,5 @@ def test_every_statement_says_what_it_needs(s):
     assert s.source
     assert s.place
     for name in s.mutants:
-        assert name.removeprefix("not ") in [h.name for h in s.hypotheses]
+        assert name.removeprefix("not ") in s.hypotheses
     assert s.scope.format(**{name: size.default for name, size in s.sizes.items()})

@@ -6,11 +6,16 @@ For two resources let :math:`v_i` be the share of resource 2 that job i holds, a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from proofs.catalogue.bonald_roberts.model import SOURCE, implied, indexed, total
+from proofs.catalogue.chapter import Chapter
 from proofs.claims import Enumeration, Implication, InWords, Step
-from proofs.statement import Hypothesis, Question, Size, Statement
+from proofs.statement import Question, Size
 
 __all__ = ["STATEMENTS"]
+
+STATEMENTS = Chapter(SOURCE)
 
 JOBS = Size(3, 1, 8, "jobs", deep=6)
 
@@ -20,8 +25,8 @@ def _equal_shares_fill(question: Question) -> Step:
     v, r = indexed("v", n), indexed("r", n)
     return implied(
         question,
-        "With shares 1/n of resource 2, the shares of resource 1 then add up to at least 1: it is full "
-        "after all.",
+        "With shares 1/n of resource 2, the shares of resource 1 then add up to at least 1: it is full after "
+        "all.",
         {**{f"equal {k}": f"{n}*{s} == 1" for k, s in enumerate(v, 1)}, "condition": f"{total(r)} >= {n}"},
         f"{total([f'{x}*{s}' for x, s in zip(r, v, strict=True)])} >= 1",
     )
@@ -31,253 +36,218 @@ def _other_resource() -> Step:
     return Step("The same holds for resource 2.", InWords("Exchange the names of the resources."))
 
 
-def _pf_full(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "br-pf-full-resources",
+    place="slide on proportional fairness with two resources",
+    words="Under proportional fairness of n jobs on two resources, resource 1 is full exactly if the ratios "
+    "of the demands for it to those for the other add up to at least n.",
+    latex=r"\sum_i \varphi_i a_{i1} = 1 \iff \sum_i a_{i1}/a_{i2} \ge n",
+    hypotheses={
+        "slackness": "a resource that is not full has no price",
+        "budget": "prices add up to n",
+        "optimal": "a task costs one over the number of tasks",
+        "prices": "prices are at least 0",
+        "fits": "resource 2 holds at most its capacity",
+        "condition": "the ratios add up to at least n",
+    },
+    scope="all positive demands; jobs alone for any n, sums over jobs for n = {n}",
+    sizes={"n": JOBS},
+    mutants=("slackness", "budget", "optimal", "prices", "fits", "condition"),
+)
+def _pf_full(question: Question) -> Iterator[Step]:
     n = question.sizes["n"]
     jobs = range(1, n + 1)
     r, v = indexed("r", n), indexed("v", n)
     held = total([f"{x}*{s}" for x, s in zip(r, v, strict=True)])
     bounds = {f"tangent {i}": f"p*r{i} + q >= {2 * n} - {n * n}*v{i}" for i in jobs}
-    return [
-        implied(
-            question,
-            "Condition to full resource. If resource 1 were not full, its price would be 0.",
-            {"slackness": "p*(1 - S) == 0", "room": "S < 1"},
-            "p == 0",
+    yield implied(
+        question,
+        "Condition to full resource. If resource 1 were not full, its price would be 0.",
+        {"slackness": "p*(1 - S) == 0", "room": "S < 1"},
+        "p == 0",
+    )
+    yield implied(
+        question,
+        "Then every job would hold 1/n of resource 2.",
+        {"free": "p == 0", "budget": "p + q == n", "optimal": "v*(p*r + q) == 1"},
+        "n*v == 1",
+    )
+    yield _equal_shares_fill(question)
+    yield Step(
+        "Full resource to condition. The cost w = pr + q of a unit of resource 2, which is 1/v, lies above "
+        "its tangent, for every n.",
+        Implication(
+            question.kept({"prices": "w >= 0", "optimal": "v*w == 1"}),
+            "w >= 2*n - n**2*v",
+            hints=((("prices",), "1 - n*v"),),
         ),
-        implied(
-            question,
-            "Then every job would hold 1/n of resource 2.",
-            {"free": "p == 0", "budget": "p + q == n", "optimal": "v*(p*r + q) == 1"},
-            "n*v == 1",
-        ),
-        _equal_shares_fill(question),
-        Step(
-            "Full resource to condition. The cost w = pr + q of a unit of resource 2, which is 1/v, lies "
-            "above "
-            "its tangent, for every n.",
-            Implication(
-                question.kept({"prices": "w >= 0", "optimal": "v*w == 1"}),
-                "w >= 2*n - n**2*v",
-                hints=((("prices",), "1 - n*v"),),
-            ),
-        ),
-        implied(
-            question,
-            "Add this up over the jobs; the shares of resource 2 add up to at most 1.",
-            {**bounds, "fits": f"{total(v)} <= 1", "budget": f"p + q == {n}"},
-            f"p*({total(r)} - {n}) >= 0",
-        ),
-        implied(
-            question,
-            "If resource 1 has a price, the condition follows.",
-            {"price": "p > 0", "sum": "p*(R - n) >= 0"},
-            "R >= n",
-        ),
-        implied(
-            question,
-            "If it has none, all shares of resource 2 are 1/n, and resource 1 is full only under the "
-            "condition.",
-            {**{f"equal {i}": f"{n}*v{i} == 1" for i in jobs}, "full": f"{held} == 1"},
-            f"{total(r)} >= {n}",
-        ),
-        _other_resource(),
-    ]
+    )
+    yield implied(
+        question,
+        "Add this up over the jobs; the shares of resource 2 add up to at most 1.",
+        {**bounds, "fits": f"{total(v)} <= 1", "budget": f"p + q == {n}"},
+        f"p*({total(r)} - {n}) >= 0",
+    )
+    yield implied(
+        question,
+        "If resource 1 has a price, the condition follows.",
+        {"price": "p > 0", "sum": "p*(R - n) >= 0"},
+        "R >= n",
+    )
+    yield implied(
+        question,
+        "If it has none, all shares of resource 2 are 1/n, and resource 1 is full only under the condition.",
+        {**{f"equal {i}": f"{n}*v{i} == 1" for i in jobs}, "full": f"{held} == 1"},
+        f"{total(r)} >= {n}",
+    )
+    yield _other_resource()
 
 
-def _bmf_full(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "br-bmf-full-resources",
+    place="slide on bottleneck-max fairness with two resources",
+    words="Under bottleneck-max fairness of n jobs on two resources, resource 1 is full exactly if the "
+    "ratios of the demands for it to those for the other add up to at least n.",
+    latex=r"\sum_i \varphi_i a_{i1} = 1 \iff \sum_i a_{i1}/a_{i2} \ge n",
+    hypotheses={
+        "largest": "no share of the resource is larger than that of a job with this bottleneck",
+        "bottleneck": "the job has the largest share of resource 1",
+        "full": "the resource is full",
+        "fits": "resource 2 holds at most its capacity",
+        "positive": "shares are positive",
+        "order": "which of the two largest shares is the smaller one",
+        "condition": "the ratios add up to at least n",
+    },
+    scope="all positive demands and all BMF allocations; jobs alone for any n, sums over jobs for n = {n}",
+    sizes={"n": Size(3, 2, 8, "jobs", deep=6)},
+    mutants=("largest", "bottleneck", "full", "fits", "order", "condition"),
+)
+def _bmf_full(question: Question) -> Iterator[Step]:
     n = question.sizes["n"]
     jobs = range(1, n + 1)
     v = indexed("v", n)
-    return [
-        implied(
-            question,
-            "Condition to full resource. If resource 1 were not full, everybody would have the largest "
-            "share of "
-            "resource 2, that is 1/n.",
-            {**{f"largest {i}": f"v{i} <= v1" for i in jobs if i > 1}}
-            | {f"largest {i} 1": f"v1 <= v{i}" for i in jobs if i > 1}
-            | {"full": f"{total(v)} == 1"},
-            f"{n}*v{n} == 1",
-        ),
-        _equal_shares_fill(question),
-        implied(
-            question,
-            "Full resource to condition. Let s be the largest share of resource 1 and t that of resource "
-            "2. If "
-            "s <= t or resource 2 is not full, a job with the largest share of resource 1 has s(r - 1) >= "
-            "h - v.",
-            {"positive": "v > 0", "bottleneck": "r*v == s"},
-            "s*(r - 1) >= s - v",
-        ),
-        implied(
-            question,
-            "If s <= t, a job with the largest share t of resource 2 has r <= 1 ...",
-            {"positive": "t > 0", "largest": "r*t <= s", "order": "s <= t"},
-            "r <= 1",
-        ),
-        implied(
-            question,
-            "... and therefore s(r - 1) >= h - v, too.",
-            {"ratio": "r <= 1", "order": "s <= t", "shares": "r*t == h"},
-            "s*(r - 1) >= h - t",
-        ),
-        implied(
-            question,
-            "If s >= t, a job with the largest share s of resource 1 has r >= 1 ...",
-            {"positive": "v > 0", "bottleneck": "r*v == s", "largest": "v <= t", "order": "t <= s"},
-            "r >= 1",
-        ),
-        implied(
-            question,
-            "... and therefore t(r - 1) >= h - v.",
-            {"ratio": "r >= 1", "largest": "v <= t", "bottleneck": "r*v == s"},
-            "t*(r - 1) >= s - v",
-        ),
-        implied(
-            question,
-            "If s >= t, a job with the largest share of resource 2 has t(r - 1) = h - v.",
-            {"shares": "r*t == h"},
-            "t*(r - 1) == h - t",
-        ),
-        implied(
-            question,
-            "Add up over the jobs, with u the smaller of s and t: the condition follows.",
-            {
-                **{f"each {i}": f"u*(r{i} - 1) >= h{i} - v{i}" for i in jobs},
-                "positive": "u > 0",
-                "full": f"{total(indexed('h', n))} == 1",
-                "fits": f"{total(v)} <= 1",
-            },
-            f"{total(indexed('r', n))} >= {n}",
-        ),
-        _other_resource(),
-    ]
+    yield implied(
+        question,
+        "Condition to full resource. If resource 1 were not full, everybody would have the largest share of "
+        "resource 2, that is 1/n.",
+        {**{f"largest {i}": f"v{i} <= v1" for i in jobs if i > 1}}
+        | {f"largest {i} 1": f"v1 <= v{i}" for i in jobs if i > 1}
+        | {"full": f"{total(v)} == 1"},
+        f"{n}*v{n} == 1",
+    )
+    yield _equal_shares_fill(question)
+    yield implied(
+        question,
+        "Full resource to condition. Let s be the largest share of resource 1 and t that of resource 2. If s "
+        "<= t or resource 2 is not full, a job with the largest share of resource 1 has s(r - 1) >= h - v.",
+        {"positive": "v > 0", "bottleneck": "r*v == s"},
+        "s*(r - 1) >= s - v",
+    )
+    yield implied(
+        question,
+        "If s <= t, a job with the largest share t of resource 2 has r <= 1 ...",
+        {"positive": "t > 0", "largest": "r*t <= s", "order": "s <= t"},
+        "r <= 1",
+    )
+    yield implied(
+        question,
+        "... and therefore s(r - 1) >= h - v, too.",
+        {"ratio": "r <= 1", "order": "s <= t", "shares": "r*t == h"},
+        "s*(r - 1) >= h - t",
+    )
+    yield implied(
+        question,
+        "If s >= t, a job with the largest share s of resource 1 has r >= 1 ...",
+        {"positive": "v > 0", "bottleneck": "r*v == s", "largest": "v <= t", "order": "t <= s"},
+        "r >= 1",
+    )
+    yield implied(
+        question,
+        "... and therefore t(r - 1) >= h - v.",
+        {"ratio": "r >= 1", "largest": "v <= t", "bottleneck": "r*v == s"},
+        "t*(r - 1) >= s - v",
+    )
+    yield implied(
+        question,
+        "If s >= t, a job with the largest share of resource 2 has t(r - 1) = h - v.",
+        {"shares": "r*t == h"},
+        "t*(r - 1) == h - t",
+    )
+    yield implied(
+        question,
+        "Add up over the jobs, with u the smaller of s and t: the condition follows.",
+        {
+            **{f"each {i}": f"u*(r{i} - 1) >= h{i} - v{i}" for i in jobs},
+            "positive": "u > 0",
+            "full": f"{total(indexed('h', n))} == 1",
+            "fits": f"{total(v)} <= 1",
+        },
+        f"{total(indexed('r', n))} >= {n}",
+    )
+    yield _other_resource()
 
 
-def _two_classes(question: Question) -> list[Step]:
-    both = {"full 1": "S*a1 + T*a2 == 0", "full 2": "S*b1 + T*b2 == 0"}
-    return [
-        Step(
-            "The same resources are full under PF and under BMF.",
-            InWords("By the statements on which resources are full, for X + Y jobs."),
-        ),
-        implied(
-            question,
-            "Only resource 1 full, PF: its price is n = X + Y, so that every job holds 1/n of it.",
-            {"slackness": "q == 0", "budget": "p + q == X + Y", "optimal": "x*(p*a + q*b) == 1"},
-            "(X + Y)*x*a == 1",
-        ),
-        implied(
-            question,
-            "Only resource 1 full, BMF: both classes have the largest share of it, which is 1/n.",
-            {"largest 1": "h2 <= h1", "largest 2": "h1 <= h2", "full": "X*h1 + Y*h2 == 1"},
-            "(X + Y)*h1 == 1",
-            # The two squares differ by 4Y((X + Y)h1 - 1), which multiplies h1 - h2 = 0 here.
-            hints=(
-                (("largest 1",), "((X + Y)*h1 - 1)*Y - 1"),
-                (("largest 2",), "((X + Y)*h1 - 1)*Y + 1"),
-            ),
-        ),
-        implied(
-            question,
-            "Both full: let S and T be the differences of two allocations, times the counts. They solve two "
-            "equations without right side, so that S is 0 unless the determinant is.",
-            {**both, "independent": "a1*b2 - a2*b1 != 0"},
-            "S == 0",
-        ),
-        implied(
-            question,
-            "The same for T.",
-            {**both, "independent": "a1*b2 - a2*b1 != 0"},
-            "T == 0",
-        ),
-        implied(
-            question,
-            "Where demands are proportional, a = rb for both classes, and both resources are full, r is 1: "
-            "the "
-            "resources are one.",
-            {"full 1": "X*x*b1 + Y*y*b2 == 1", "full 2": "r*(X*x*b1 + Y*y*b2) == 1"},
-            "r == 1",
-            degree=3,
-        ),
-        implied(
-            question,
-            "Then PF gives everybody 1/n of it, and so does BMF, as above.",
-            {"budget": "p + q == X + Y", "optimal": "x*(p*a + q*a) == 1"},
-            "(X + Y)*x*a == 1",
-        ),
-        Step(
-            "By both definitions, for demands up to 3 and up to 2 jobs of each class.",
-            Enumeration("two_classes", {"largest": 3, "most": 2}),
-            states=True,
-        ),
-    ]
-
-
-STATEMENTS = (
-    Statement(
-        id="br-pf-full-resources",
-        source=SOURCE,
-        place="slide on proportional fairness with two resources",
-        words="Under proportional fairness of n jobs on two resources, resource 1 is full exactly if the "
-        "ratios "
-        "of the demands for it to those for the other add up to at least n.",
-        latex=r"\sum_i \varphi_i a_{i1} = 1 \iff \sum_i a_{i1}/a_{i2} \ge n",
-        hypotheses=(
-            Hypothesis("slackness", "a resource that is not full has no price"),
-            Hypothesis("budget", "prices add up to n"),
-            Hypothesis("optimal", "a task costs one over the number of tasks"),
-            Hypothesis("prices", "prices are at least 0"),
-            Hypothesis("fits", "resource 2 holds at most its capacity"),
-            Hypothesis("condition", "the ratios add up to at least n"),
-        ),
-        scope="all positive demands; jobs alone for any n, sums over jobs for n = {n}",
-        steps=_pf_full,
-        sizes={"n": JOBS},
-        mutants=("slackness", "budget", "optimal", "prices", "fits", "condition"),
-    ),
-    Statement(
-        id="br-bmf-full-resources",
-        source=SOURCE,
-        place="slide on bottleneck-max fairness with two resources",
-        words="Under bottleneck-max fairness of n jobs on two resources, resource 1 is full exactly if the "
-        "ratios "
-        "of the demands for it to those for the other add up to at least n.",
-        latex=r"\sum_i \varphi_i a_{i1} = 1 \iff \sum_i a_{i1}/a_{i2} \ge n",
-        hypotheses=(
-            Hypothesis(
-                "largest", "no share of the resource is larger than that of a job with this bottleneck"
-            ),
-            Hypothesis("bottleneck", "the job has the largest share of resource 1"),
-            Hypothesis("full", "the resource is full"),
-            Hypothesis("fits", "resource 2 holds at most its capacity"),
-            Hypothesis("positive", "shares are positive"),
-            Hypothesis("order", "which of the two largest shares is the smaller one"),
-            Hypothesis("condition", "the ratios add up to at least n"),
-        ),
-        scope="all positive demands and all BMF allocations; jobs alone for any n, sums over jobs for n = "
-        "{n}",
-        steps=_bmf_full,
-        sizes={"n": Size(3, 2, 8, "jobs", deep=6)},
-        mutants=("largest", "bottleneck", "full", "fits", "order", "condition"),
-    ),
-    Statement(
-        id="br-two-classes",
-        source=SOURCE,
-        place="slides on two resources",
-        words="With two classes of jobs and two resources, proportional fairness and bottleneck-max fairness "
-        "allocate the same, however many jobs there are.",
-        latex=r"\varphi^{\mathrm{PF}}(x) = \varphi^{\mathrm{BMF}}(x),\quad x \in \mathbb{N}^2",
-        hypotheses=(
-            Hypothesis("full", "a full resource is used up"),
-            Hypothesis("largest", "a job has the largest share of its bottleneck"),
-            Hypothesis("slackness", "a resource that is not full has no price"),
-            Hypothesis("budget", "prices add up to the number of jobs"),
-            Hypothesis("optimal", "a task costs one over the number of tasks"),
-            Hypothesis("independent", "the demands of the classes are not proportional"),
-        ),
-        scope="all positive demands and all counts X, Y > 0",
-        steps=_two_classes,
-        mutants=("full", "largest", "slackness", "budget", "optimal", "independent"),
-    ),
+@STATEMENTS.add(
+    "br-two-classes",
+    place="slides on two resources",
+    words="With two classes of jobs and two resources, proportional fairness and bottleneck-max fairness "
+    "allocate the same, however many jobs there are.",
+    latex=r"\varphi^{\mathrm{PF}}(x) = \varphi^{\mathrm{BMF}}(x),\quad x \in \mathbb{N}^2",
+    hypotheses={
+        "full": "a full resource is used up",
+        "largest": "a job has the largest share of its bottleneck",
+        "slackness": "a resource that is not full has no price",
+        "budget": "prices add up to the number of jobs",
+        "optimal": "a task costs one over the number of tasks",
+        "independent": "the demands of the classes are not proportional",
+    },
+    scope="all positive demands and all counts X, Y > 0",
+    mutants=("full", "largest", "slackness", "budget", "optimal", "independent"),
 )
+def _two_classes(question: Question) -> Iterator[Step]:
+    both = {"full 1": "S*a1 + T*a2 == 0", "full 2": "S*b1 + T*b2 == 0"}
+    yield Step(
+        "The same resources are full under PF and under BMF.",
+        InWords("By the statements on which resources are full, for X + Y jobs."),
+    )
+    yield implied(
+        question,
+        "Only resource 1 full, PF: its price is n = X + Y, so that every job holds 1/n of it.",
+        {"slackness": "q == 0", "budget": "p + q == X + Y", "optimal": "x*(p*a + q*b) == 1"},
+        "(X + Y)*x*a == 1",
+    )
+    yield implied(
+        question,
+        "Only resource 1 full, BMF: both classes have the largest share of it, which is 1/n.",
+        {"largest 1": "h2 <= h1", "largest 2": "h1 <= h2", "full": "X*h1 + Y*h2 == 1"},
+        "(X + Y)*h1 == 1",
+        # The two squares differ by 4Y((X + Y)h1 - 1), which multiplies h1 - h2 = 0 here.
+        hints=((("largest 1",), "((X + Y)*h1 - 1)*Y - 1"), (("largest 2",), "((X + Y)*h1 - 1)*Y + 1")),
+    )
+    yield implied(
+        question,
+        "Both full: let S and T be the differences of two allocations, times the counts. They solve two "
+        "equations without right side, so that S is 0 unless the determinant is.",
+        {**both, "independent": "a1*b2 - a2*b1 != 0"},
+        "S == 0",
+    )
+    yield implied(question, "The same for T.", {**both, "independent": "a1*b2 - a2*b1 != 0"}, "T == 0")
+    yield implied(
+        question,
+        "Where demands are proportional, a = rb for both classes, and both resources are full, r is 1: the "
+        "resources are one.",
+        {"full 1": "X*x*b1 + Y*y*b2 == 1", "full 2": "r*(X*x*b1 + Y*y*b2) == 1"},
+        "r == 1",
+        degree=3,
+    )
+    yield implied(
+        question,
+        "Then PF gives everybody 1/n of it, and so does BMF, as above.",
+        {"budget": "p + q == X + Y", "optimal": "x*(p*a + q*a) == 1"},
+        "(X + Y)*x*a == 1",
+    )
+    yield Step(
+        "By both definitions, for demands up to 3 and up to 2 jobs of each class.",
+        Enumeration("two_classes", {"largest": 3, "most": 2}),
+        states=True,
+    )

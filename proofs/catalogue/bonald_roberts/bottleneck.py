@@ -20,13 +20,18 @@ cap moves until nobody follows it. That this path ends is shown for examples onl
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from proofs.catalogue.bonald_roberts.model import SOURCE, implied, total
+from proofs.catalogue.chapter import Chapter
 from proofs.claims import Computation, Enumeration, InWords, Step
-from proofs.statement import Hypothesis, Question, Said, Statement
+from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
+
+STATEMENTS = Chapter(SOURCE)
+
 
 # Demands (1, 1, 1), (2, 1, 3/2), (1, 2, 3/2): the third resource is the mean of the others.
 THREE: list[list[Any]] = [[1, 1, 1], [2, 1, "3/2"], [1, 2, "3/2"]]
@@ -41,20 +46,173 @@ def _load(j: int) -> str:
     return total([_held(i, j) for i in (1, 2, 3)])
 
 
-def _segment(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "br-bmf-exists",
+    place="slide on the existence of bottleneck-max fairness",
+    words="A bottleneck-max fair allocation exists for all demands.",
+    latex=r"\exists \varphi: \forall i\ \exists j:\ \varphi a_j = 1,\ \varphi_i a_{ij} = \max_k \varphi_k "
+    r"a_{kj}",
+    hypotheses={
+        "map": "the map adds the room, 1 less the load, to each level",
+        "cut off below": "and cuts off below: a fixed level above the lower end has no room left",
+        "cut off above": "and above: a fixed level below 1 does not overflow",
+        "so far": "the load of k users is at most k levels",
+        "levels": "no share exceeds the level of its resource",
+        "sum": "loads are sums of shares",
+        "at most the level": "loads are at most n levels",
+        "small": "e is below 1/n",
+        "users": "there is a user",
+        "above": "no level is at the lower end",
+        "decides": "some resource decides the tasks of a user, who holds its level",
+        "others": "shares are not negative, so the load is at least the share of the user",
+    },
+    scope="all demands with which everybody demands something, any numbers of jobs and resources; Brouwer's "
+    "fixed-point theorem is quoted",
+    mutants=(
+        "map",
+        "cut off below",
+        "cut off above",
+        "at most the level",
+        "small",
+        "levels",
+        "decides",
+        "others",
+    ),
+    remark="A conjecture in the slides of 2014; a proof appears with hal-01243985. This one is short, and "
+    "needs no general position of the demands. That allocations without justified complaints, which is "
+    "weaker, exist is shown in arXiv:1106.2673.",
+)
+def _existence(question: Question) -> Iterator[Step]:
+    # t: level of a resource, v: where the map takes it before it is cut off, L: its load.
+    fixed = {
+        "map": "v == t + 1 - L",
+        "cut off below": "(t - e)*(v - t) >= 0",
+        "cut off above": "(1 - t)*(t - v) >= 0",
+    }
+    small = {"small": "n*e < 1", "users": "n >= 1"}
+    yield Step(
+        "The map of the levels has a fixed point.",
+        InWords(
+            "Tasks are least values of linear functions of the levels, loads are sums of them, and to cut "
+            "off is continuous; so the map is continuous, and it takes the cube of all levels from e to 1 "
+            "into itself. Brouwer's theorem."
+        ),
+    )
+    yield implied(
+        question,
+        "The load of a resource is at most n times its level: one user more holds at most the level.",
+        {"so far": "L <= k*t", "levels": "h <= t", "sum": "M == L + h"},
+        "M <= (k + 1)*t",
+    )
+    yield Step("So it is for n users.", InWords("Induction over the users, beginning with no load for none."))
+    yield implied(
+        question,
+        "At a fixed point a resource with room has the level 1,",
+        fixed | {"room": "L < 1"},
+        "t >= 1",
+    )
+    yield implied(question, "which is above the lower end;", small | {"full level": "t >= 1"}, "t > e")
+    yield implied(
+        question,
+        "and so is the level of a resource without room.",
+        small | {"at most the level": "L <= n*t", "no room": "L >= 1"},
+        "t > e",
+    )
+    yield implied(question, "So no resource overflows.", fixed | {"above": "t > e"}, "L <= 1")
+    yield implied(
+        question,
+        "The resource that decides the tasks of a user is full: its level is below 1, so that it has no "
+        "room, or it is 1, and the share of the user alone fills it.",
+        fixed | {"decides": "h == t", "others": "L >= h"},
+        "L >= 1",
+    )
+    yield implied(
+        question,
+        "And nobody holds a larger share of it.",
+        {"decides": "h == t", "levels": "g <= t"},
+        "g <= h",
+    )
+    yield Step(
+        "The other way round: with the largest share of each full resource as its level, and 1 for the "
+        "others, every BMF allocation of small pools is such a fixed point, and every pool has one.",
+        Enumeration("bmf_fixed_points", {"sizes": [[2, 2, 3], [3, 2, 1], [2, 3, 1]]}),
+    )
+
+
+INSTANCES: tuple[tuple[list[list[int]], list[str]], ...] = (
+    ([[1, 3], [3, 2]], ["1/6", "1/4"]),
+    ([[4, 1], [2, 1], [1, 4]], ["3/29", "6/29", "5/29"]),
+    ([[3, 1], [2, 1], [1, 3]], ["4/31", "6/31", "7/31"]),
+)
+
+
+@STATEMENTS.add(
+    "br-bmf-path",
+    place="slide on the existence of bottleneck-max fairness; the path is not in the source",
+    words="Under a common cap on tasks that moves from 0, bottleneck-max fair allocations of three examples "
+    "form a path without a gap, which ends at one without the cap.",
+    latex=r"\varphi(t) \text{ BMF with } \varphi_i \le t, \text{ linear on pieces}",
+    hypotheses={
+        "ends": "the conditions hold at the ends of a piece",
+        "between": "a point between the ends",
+        "cap": "before its end, the path is under the cap",
+    },
+    scope="three examples of two or three jobs and two resources, complete paths",
+    mutants=("ends", "between", "cap"),
+    remark="That the path ends for all demands in general position would need that its linear systems have "
+    "one solution and that one condition at a time gets tight; neither is proved here. Existence does not "
+    "rest on it: br-bmf-exists.",
+    said=Said.READER,
+)
+def _path(question: Question) -> Iterator[Step]:
+    capped = question.holds("cap")
+    yield implied(
+        question,
+        "On a piece of the path tasks are linear in the cap, so that a condition that holds at both ends "
+        "holds between them.",
+        {"ends 1": "f >= 0", "ends 2": "g >= 0", "between 1": "w >= 0", "between 2": "w <= 1"},
+        "(1 - w)*f + w*g >= 0",
+    )
+    for demands, end in INSTANCES:
+        arguments: dict[str, Any] = {"demands": demands, "capacities": [1] * len(demands[0])}
+        yield Step(
+            f"Every piece of the path for {demands}: the conditions at both ends, and no gap.",
+            Enumeration("bmf_path_pieces", arguments | ({} if capped else {"capped": False})),
+            states=True,
+        )
+        yield Step(f"Where it ends, for {demands}.", Computation("bmf_path_end", arguments, end))
+
+
+@STATEMENTS.add(
+    "br-bmf-segment",
+    place="slide on uniqueness",
+    words="With demands (1,1,1), (2,1,3/2), (1,2,3/2) the bottleneck-max fair allocations are exactly the "
+    "segment of all (1-3u, u, u) with u from 1/5 to 2/9.",
+    latex=r"\{(1-3u,u,u): 1/5 \le u \le 2/9\}",
+    hypotheses={
+        "fits": "no resource holds more than its capacity",
+        "full": "a bottleneck is full",
+        "largest": "nobody holds more of the bottleneck of a user",
+        "line": "tasks are 1-3u, u and u",
+        "above": "u is at least 1/5",
+        "below": "u is at most 2/9",
+    },
+    scope="all maps from users to bottlenecks, all real tasks",
+    mutants=("fits", "full", "largest", "line", "above", "below"),
+    remark="Its ends are DRF, (2/5, 1/5, 1/5), and PF, (1/3, 2/9, 2/9).",
+)
+def _segment(question: Question) -> Iterator[Step]:
     fits = {f"fits {j}": f"{_load(j)} <= 1" for j in (1, 2, 3)}
     full = {j: {f"full {j}": f"{_load(j)} == 1"} for j in (1, 2, 3)}
-    steps = [
-        implied(
+    for j in (1, 2):
+        yield implied(
             question,
             f"If bottleneck 3 is somebody's, the mean of the others, resource {j} is full, too.",
             fits | full[3],
             f"{_load(j)} >= 1",
         )
-        for j in (1, 2)
-    ]
-    steps += [
-        implied(
+    for j in (1, 2):
+        yield implied(
             question,
             f"If all have bottleneck {j}, they hold the same share of it, and resource {3 - j} overflows: "
             "so this cannot be.",
@@ -67,27 +225,21 @@ def _segment(question: Question) -> list[Step]:
             },
             f"{_load(3 - j)} > 1",
         )
-        for j in (1, 2)
-    ]
-    steps += [
-        implied(
+    for says, text in (("x2 = x3 = u", "x2 == x3"), ("x1 = 1 - 3u", "x1 == 1 - 3*x2")):
+        yield implied(
             question,
             f"In all other cases resources 1 and 2 are full, so that {says}.",
             full[1] | full[2],
             text,
         )
-        for says, text in (("x2 = x3 = u", "x2 == x3"), ("x1 = 1 - 3u", "x1 == 1 - 3*x2"))
-    ]
-    steps.append(
-        Step(
-            "These are all cases, so that all BMF allocations are on this line.",
-            InWords("A map names resource 3, or both 1 and 2, or only one of these."),
-        )
+    yield Step(
+        "These are all cases, so that all BMF allocations are on this line.",
+        InWords("A map names resource 3, or both 1 and 2, or only one of these."),
     )
     line = {"line 1": "x1 == 1 - 3*u", "line 2": "x2 == u", "line 3": "x3 == u"}
     for user, bound in ((1, "u <= 2/9"), (2, "u >= 1/5")):
-        steps += [
-            implied(
+        for j in (1, 2, 3):
+            yield implied(
                 question,
                 "On this line, bottleneck 2 of user 2 cannot be: user 3 would hold more of it."
                 if (user, j) == (2, 2)
@@ -101,217 +253,23 @@ def _segment(question: Question) -> list[Step]:
                 | {"full": f"{_load(j)} == 1"},
                 "0 == 1" if (user, j) == (2, 2) else bound,
             )
-            for j in (1, 2, 3)
-        ]
     between = line | {"above": "u >= 1/5", "below": "u <= 2/9"}
-    steps += [
-        implied(question, f"On the segment resource {j} is full.", between, f"{_load(j)} == 1")
-        for j in (1, 2, 3)
-    ]
+    for j in (1, 2, 3):
+        yield implied(question, f"On the segment resource {j} is full.", between, f"{_load(j)} == 1")
     for i, j in enumerate((3, 1, 2), 1):
-        steps += [
-            implied(
-                question,
-                f"On the segment user {k} holds no more of resource {j} than user {i}.",
-                between,
-                f"{_held(k, j)} <= {_held(i, j)}",
-            )
-            for k in (1, 2, 3)
-            if k != i
-        ]
-    return [
-        *steps,
-        Step(
-            "The vertices of the allocations of all maps, by trying all square systems.",
-            Computation(
-                "bmf_vertices",
-                {"demands": THREE, "capacities": [1, 1, 1]},
-                [["1/3", "2/9", "2/9"], ["2/5", "1/5", "1/5"]],
-            ),
+        for k in (1, 2, 3):
+            if k != i:
+                yield implied(
+                    question,
+                    f"On the segment user {k} holds no more of resource {j} than user {i}.",
+                    between,
+                    f"{_held(k, j)} <= {_held(i, j)}",
+                )
+    yield Step(
+        "The vertices of the allocations of all maps, by trying all square systems.",
+        Computation(
+            "bmf_vertices",
+            {"demands": THREE, "capacities": [1, 1, 1]},
+            [["1/3", "2/9", "2/9"], ["2/5", "1/5", "1/5"]],
         ),
-    ]
-
-
-INSTANCES: tuple[tuple[list[list[int]], list[str]], ...] = (
-    ([[1, 3], [3, 2]], ["1/6", "1/4"]),
-    ([[4, 1], [2, 1], [1, 4]], ["3/29", "6/29", "5/29"]),
-    ([[3, 1], [2, 1], [1, 3]], ["4/31", "6/31", "7/31"]),
-)
-
-
-def _existence(question: Question) -> list[Step]:
-    # t: level of a resource, v: where the map takes it before it is cut off, L: its load.
-    fixed = {
-        "map": "v == t + 1 - L",
-        "cut off below": "(t - e)*(v - t) >= 0",
-        "cut off above": "(1 - t)*(t - v) >= 0",
-    }
-    small = {"small": "n*e < 1", "users": "n >= 1"}
-    return [
-        Step(
-            "The map of the levels has a fixed point.",
-            InWords(
-                "Tasks are least values of linear functions of the levels, loads are sums of them, and to "
-                "cut off is continuous; so the map is continuous, and it takes the cube of all levels from e "
-                "to 1 into itself. Brouwer's theorem."
-            ),
-        ),
-        implied(
-            question,
-            "The load of a resource is at most n times its level: one user more holds at most the level.",
-            {"so far": "L <= k*t", "levels": "h <= t", "sum": "M == L + h"},
-            "M <= (k + 1)*t",
-        ),
-        Step("So it is for n users.", InWords("Induction over the users, beginning with no load for none.")),
-        implied(
-            question,
-            "At a fixed point a resource with room has the level 1,",
-            fixed | {"room": "L < 1"},
-            "t >= 1",
-        ),
-        implied(
-            question,
-            "which is above the lower end;",
-            small | {"full level": "t >= 1"},
-            "t > e",
-        ),
-        implied(
-            question,
-            "and so is the level of a resource without room.",
-            small | {"at most the level": "L <= n*t", "no room": "L >= 1"},
-            "t > e",
-        ),
-        implied(
-            question,
-            "So no resource overflows.",
-            fixed | {"above": "t > e"},
-            "L <= 1",
-        ),
-        implied(
-            question,
-            "The resource that decides the tasks of a user is full: its level is below 1, so that it has no "
-            "room, or it is 1, and the share of the user alone fills it.",
-            fixed | {"decides": "h == t", "others": "L >= h"},
-            "L >= 1",
-        ),
-        implied(
-            question,
-            "And nobody holds a larger share of it.",
-            {"decides": "h == t", "levels": "g <= t"},
-            "g <= h",
-        ),
-        Step(
-            "The other way round: with the largest share of each full resource as its level, and 1 for the "
-            "others, every BMF allocation of small pools is such a fixed point, and every pool has one.",
-            Enumeration("bmf_fixed_points", {"sizes": [[2, 2, 3], [3, 2, 1], [2, 3, 1]]}),
-        ),
-    ]
-
-
-def _path(question: Question) -> list[Step]:
-    capped = question.holds("cap")
-    steps = [
-        implied(
-            question,
-            "On a piece of the path tasks are linear in the cap, so that a condition that holds at both ends "
-            "holds between them.",
-            {"ends 1": "f >= 0", "ends 2": "g >= 0", "between 1": "w >= 0", "between 2": "w <= 1"},
-            "(1 - w)*f + w*g >= 0",
-        ),
-    ]
-    for demands, end in INSTANCES:
-        arguments: dict[str, Any] = {"demands": demands, "capacities": [1] * len(demands[0])}
-        steps += [
-            Step(
-                f"Every piece of the path for {demands}: the conditions at both ends, and no gap.",
-                Enumeration("bmf_path_pieces", arguments | ({} if capped else {"capped": False})),
-                states=True,
-            ),
-            Step(f"Where it ends, for {demands}.", Computation("bmf_path_end", arguments, end)),
-        ]
-    return steps
-
-
-STATEMENTS = (
-    Statement(
-        id="br-bmf-exists",
-        source=SOURCE,
-        place="slide on the existence of bottleneck-max fairness",
-        words="A bottleneck-max fair allocation exists for all demands.",
-        latex=r"\exists \varphi: \forall i\ \exists j:\ \varphi a_j = 1,\ \varphi_i a_{ij} = \max_k "
-        r"\varphi_k a_{kj}",
-        hypotheses=(
-            Hypothesis("map", "the map adds the room, 1 less the load, to each level"),
-            Hypothesis(
-                "cut off below", "and cuts off below: a fixed level above the lower end has no room left"
-            ),
-            Hypothesis("cut off above", "and above: a fixed level below 1 does not overflow"),
-            Hypothesis("so far", "the load of k users is at most k levels"),
-            Hypothesis("levels", "no share exceeds the level of its resource"),
-            Hypothesis("sum", "loads are sums of shares"),
-            Hypothesis("at most the level", "loads are at most n levels"),
-            Hypothesis("small", "e is below 1/n"),
-            Hypothesis("users", "there is a user"),
-            Hypothesis("above", "no level is at the lower end"),
-            Hypothesis("decides", "some resource decides the tasks of a user, who holds its level"),
-            Hypothesis("others", "shares are not negative, so the load is at least the share of the user"),
-        ),
-        scope="all demands with which everybody demands something, any numbers of jobs and resources; "
-        "Brouwer's fixed-point theorem is quoted",
-        steps=_existence,
-        mutants=(
-            "map",
-            "cut off below",
-            "cut off above",
-            "at most the level",
-            "small",
-            "levels",
-            "decides",
-            "others",
-        ),
-        remark="A conjecture in the slides of 2014; a proof appears with hal-01243985. This one is "
-        "short, and needs no general position of the demands. That allocations without justified complaints, "
-        "which is weaker, exist is shown in arXiv:1106.2673.",
-    ),
-    Statement(
-        id="br-bmf-path",
-        source=SOURCE,
-        place="slide on the existence of bottleneck-max fairness; the path is not in the source",
-        words="Under a common cap on tasks that moves from 0, bottleneck-max fair allocations of three "
-        "examples form a path without a gap, which ends at one without the cap.",
-        latex=r"\varphi(t) \text{ BMF with } \varphi_i \le t, \text{ linear on pieces}",
-        hypotheses=(
-            Hypothesis("ends", "the conditions hold at the ends of a piece"),
-            Hypothesis("between", "a point between the ends"),
-            Hypothesis("cap", "before its end, the path is under the cap"),
-        ),
-        scope="three examples of two or three jobs and two resources, complete paths",
-        steps=_path,
-        mutants=("ends", "between", "cap"),
-        said=Said.READER,
-        remark="That the path ends for all demands in general position would need that its linear systems "
-        "have one solution and that one condition at a time gets tight; neither is proved here. Existence "
-        "does not rest on it: br-bmf-exists.",
-    ),
-    Statement(
-        id="br-bmf-segment",
-        source=SOURCE,
-        place="slide on uniqueness",
-        words="With demands (1,1,1), (2,1,3/2), (1,2,3/2) the bottleneck-max fair allocations are exactly "
-        "the "
-        "segment of all (1-3u, u, u) with u from 1/5 to 2/9.",
-        latex=r"\{(1-3u,u,u): 1/5 \le u \le 2/9\}",
-        hypotheses=(
-            Hypothesis("fits", "no resource holds more than its capacity"),
-            Hypothesis("full", "a bottleneck is full"),
-            Hypothesis("largest", "nobody holds more of the bottleneck of a user"),
-            Hypothesis("line", "tasks are 1-3u, u and u"),
-            Hypothesis("above", "u is at least 1/5"),
-            Hypothesis("below", "u is at most 2/9"),
-        ),
-        scope="all maps from users to bottlenecks, all real tasks",
-        steps=_segment,
-        mutants=("fits", "full", "largest", "line", "above", "below"),
-        remark="Its ends are DRF, (2/5, 1/5, 1/5), and PF, (1/3, 2/9, 2/9).",
-    ),
-)
+    )

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from proofs.catalogue.bonald_roberts.model import SOURCE, total
+from proofs.catalogue.chapter import Chapter
 from proofs.claims import Computation, Counterexample, Implication, Step
-from proofs.statement import Hypothesis, Question, Said, Statement
+from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
 
+STATEMENTS = Chapter(SOURCE)
+
 FIRST, SECOND = [[1, 3], [3, 2]], [[1, 3], [4, 2]]
 THIRD: list[list[Any]] = [[1, 1, 1], [2, 1, "3/2"], [1, 2, "3/2"]]
+
 FOURTH, FIFTH = [[4, 1], [2, 1], [1, 4]], [[3, 1], [2, 1], [1, 3]]
+
 ALLOCATIONS: tuple[tuple[str, Any, Sequence[Any] | None, Any], ...] = (
     ("mmf_tasks", FIRST, None, ["1/5", "1/5"]),
     ("drf_tasks", FIRST, None, ["1/5", "1/5"]),
@@ -35,135 +40,92 @@ ALLOCATIONS: tuple[tuple[str, Any, Sequence[Any] | None, Any], ...] = (
 NAMES = {"mmf_tasks": "MMF", "drf_tasks": "DRF", "pf_tasks": "PF", "bmf_vertices": "BMF, the only one"}
 
 
-def _examples(question: Question) -> list[Step]:
+STATEMENTS.refute(
+    "br-pf-is-bmf",
+    place="slide on the difference with proportional fairness",
+    words="Bottleneck-max fairness maximises the product of the tasks, as proportional fairness does, for "
+    "any number of jobs on two resources.",
+    latex=r"\varphi^{\mathrm{BMF}} = \arg\max \textstyle\prod_i \varphi_i",
+    scope="all demands, two resources",
+    case="A feasible allocation with a larger product than the only BMF one.",
+    witness=Counterexample(
+        "bmf_improved", {"demands": FOURTH, "capacities": [1, 1], "better": ["5/46", "9/46", "8/46"]}
+    ),
+    remark="The authors do not claim this: with three jobs the two policies differ. They are the same for "
+    "two classes (br-two-classes), and always fill the same of two resources.",
+    said=Said.READER,
+)
+
+
+@STATEMENTS.add(
+    "br-pf-irrational",
+    place="slide on the difference with proportional fairness; the numbers are not in the text",
+    words="With demands (4,1), (2,1), (1,4) proportional fairness gives (R-3)/30, (9-R)/14 and (12+R)/105 "
+    "tasks, where R is the square root of 39.",
+    latex=r"\varphi = \bigl(\tfrac{\sqrt{39}-3}{30}, \tfrac{9-\sqrt{39}}{14}, "
+    r"\tfrac{12+\sqrt{39}}{105}\bigr)",
+    hypotheses={"root": "the square of R is 39", "sign": "R is not negative"},
+    scope="this example; prices R/3 and 3 - R/3 prove the optimum",
+    mutants=("root", "sign"),
+    remark="Prices with which every task costs one over the number of tasks, and only full resources cost, "
+    "are sufficient for the optimum of the sum of logarithms, which is concave.",
+    said=Said.READER,
+)
+def _root(question: Question) -> Iterator[Step]:
+    root = question.kept({"root": "R**2 == 39", "sign": "R >= 0"})
+    tasks = ("(R - 3)/30", "(9 - R)/14", "(12 + R)/105")
+    p, q = "R/3", "(3 - R/3)"
+    for i, (x, (a, b)) in enumerate(zip(tasks, FOURTH, strict=True), 1):
+        yield Step(f"A task of job {i} costs 1/x.", Implication(root, f"({x})*({a}*{p} + {b}*{q}) == 1"))
+    for j in (0, 1):
+        used = total([f"{row[j]}*{x}" for row, x in zip(FOURTH, tasks, strict=True)])
+        yield Step(f"Resource {j + 1} is full.", Implication(root, f"{used} == 1"))
+    yield Step("Prices are positive, as 0 < R < 9.", Implication(root, f"{q} > 0"))
+    yield Step("All tasks are positive, as 3 < R < 9.", Implication(root, "(R - 3)*(9 - R) > 0"), states=True)
+
+
+@STATEMENTS.add(
+    "br-drf-leaves-room",
+    place="slides on the examples",
+    words="Dominant resource fairness may fill one resource only, where the others fill more.",
+    latex=r"\varphi^{\mathrm{DRF}} a = (4/5, 1),\ (8/9, 1)",
+    hypotheses={"policy": "dominant shares, not tasks, are filled"},
+    scope="two examples",
+    mutants=("policy",),
+)
+def _drf_leaves_room(question: Question) -> Iterator[Step]:
+    policy = "drf_tasks" if question.holds("policy") else "mmf_tasks"
+
+    for demands, tasks, in_use in ((FIRST, ["1/5", "1/5"], ["4/5", 1]), (SECOND, ["2/9", "1/6"], ["8/9", 1])):
+        yield Step(
+            f"The tasks for {demands}.",
+            Computation(policy, {"demands": demands, "capacities": [1, 1]}, tasks),
+        )
+        yield Step("What they use.", Computation("used", {"demands": demands, "tasks": tasks}, in_use))
+    yield Step(
+        "PF and BMF use more of the resource that is not full: 11/12 for the first example ...",
+        Computation("used", {"demands": FIRST, "tasks": ["1/6", "1/4"]}, ["11/12", 1]),
+    )
+    yield Step(
+        "... and all of it for the second.",
+        Computation("used", {"demands": SECOND, "tasks": ["1/5", "1/5"]}, [1, 1]),
+    )
+
+
+@STATEMENTS.add(
+    "br-examples",
+    place="slides on the examples",
+    words="The allocations of the examples by the four policies.",
+    latex=r"\varphi \text{ for } a = \begin{pmatrix}1&3\\3&2\end{pmatrix}, \ldots",
+    hypotheses={"capacity": "all capacities are 1"},
+    scope="sixteen allocations of five examples, exactly",
+    mutants=("capacity",),
+)
+def _examples(question: Question) -> Iterator[Step]:
     capacity = 1 if question.holds("capacity") else 2
-    steps = []
+
     for function, demands, prices, value in ALLOCATIONS:
         arguments = {"demands": demands, "capacities": [capacity] * len(demands[0])}
         if prices is not None:
             arguments["prices"] = list(prices)
-        steps.append(Step(f"{NAMES[function]} of {demands}.", Computation(function, arguments, value)))
-    return steps
-
-
-def _drf_leaves_room(question: Question) -> list[Step]:
-    policy = "drf_tasks" if question.holds("policy") else "mmf_tasks"
-    steps = []
-    for demands, tasks, in_use in (
-        (FIRST, ["1/5", "1/5"], ["4/5", 1]),
-        (SECOND, ["2/9", "1/6"], ["8/9", 1]),
-    ):
-        steps += [
-            Step(
-                f"The tasks for {demands}.",
-                Computation(policy, {"demands": demands, "capacities": [1, 1]}, tasks),
-            ),
-            Step("What they use.", Computation("used", {"demands": demands, "tasks": tasks}, in_use)),
-        ]
-    return [
-        *steps,
-        Step(
-            "PF and BMF use more of the resource that is not full: 11/12 for the first example ...",
-            Computation("used", {"demands": FIRST, "tasks": ["1/6", "1/4"]}, ["11/12", 1]),
-        ),
-        Step(
-            "... and all of it for the second.",
-            Computation("used", {"demands": SECOND, "tasks": ["1/5", "1/5"]}, [1, 1]),
-        ),
-    ]
-
-
-def _root(question: Question) -> list[Step]:
-    root = question.kept({"root": "R**2 == 39", "sign": "R >= 0"})
-    tasks = ("(R - 3)/30", "(9 - R)/14", "(12 + R)/105")
-    p, q = "R/3", "(3 - R/3)"
-    steps = [
-        Step(
-            f"A task of job {i} costs 1/x.",
-            Implication(root, f"({x})*({a}*{p} + {b}*{q}) == 1"),
-        )
-        for i, (x, (a, b)) in enumerate(zip(tasks, FOURTH, strict=True), 1)
-    ]
-    for j in (0, 1):
-        used = total([f"{row[j]}*{x}" for row, x in zip(FOURTH, tasks, strict=True)])
-        steps.append(Step(f"Resource {j + 1} is full.", Implication(root, f"{used} == 1")))
-    return [
-        *steps,
-        Step("Prices are positive, as 0 < R < 9.", Implication(root, f"{q} > 0")),
-        Step(
-            "All tasks are positive, as 3 < R < 9.",
-            Implication(root, "(R - 3)*(9 - R) > 0"),
-            states=True,
-        ),
-    ]
-
-
-STATEMENTS = (
-    Statement(
-        id="br-pf-is-bmf",
-        source=SOURCE,
-        place="slide on the difference with proportional fairness",
-        words="Bottleneck-max fairness maximises the product of the tasks, as proportional fairness does, "
-        "for "
-        "any number of jobs on two resources.",
-        latex=r"\varphi^{\mathrm{BMF}} = \arg\max \textstyle\prod_i \varphi_i",
-        hypotheses=(),
-        scope="all demands, two resources",
-        steps=lambda question: [
-            Step(
-                "A feasible allocation with a larger product than the only BMF one.",
-                Counterexample(
-                    "bmf_improved",
-                    {"demands": FOURTH, "capacities": [1, 1], "better": ["5/46", "9/46", "8/46"]},
-                ),
-            )
-        ],
-        remark="The authors do not claim this: with three jobs the two policies differ. They are the same "
-        "for "
-        "two classes (br-two-classes), and always fill the same of two resources.",
-        said=Said.READER,
-    ),
-    Statement(
-        id="br-pf-irrational",
-        source=SOURCE,
-        place="slide on the difference with proportional fairness; the numbers are not in the text",
-        words="With demands (4,1), (2,1), (1,4) proportional fairness gives (R-3)/30, (9-R)/14 and "
-        "(12+R)/105 "
-        "tasks, where R is the square root of 39.",
-        latex=r"\varphi = \bigl(\tfrac{\sqrt{39}-3}{30}, \tfrac{9-\sqrt{39}}{14}, "
-        r"\tfrac{12+\sqrt{39}}{105}\bigr)",
-        hypotheses=(
-            Hypothesis("root", "the square of R is 39"),
-            Hypothesis("sign", "R is not negative"),
-        ),
-        scope="this example; prices R/3 and 3 - R/3 prove the optimum",
-        steps=_root,
-        mutants=("root", "sign"),
-        remark="Prices with which every task costs one over the number of tasks, and only full resources "
-        "cost, "
-        "are sufficient for the optimum of the sum of logarithms, which is concave.",
-        said=Said.READER,
-    ),
-    Statement(
-        id="br-drf-leaves-room",
-        source=SOURCE,
-        place="slides on the examples",
-        words="Dominant resource fairness may fill one resource only, where the others fill more.",
-        latex=r"\varphi^{\mathrm{DRF}} a = (4/5, 1),\ (8/9, 1)",
-        hypotheses=(Hypothesis("policy", "dominant shares, not tasks, are filled"),),
-        scope="two examples",
-        steps=_drf_leaves_room,
-        mutants=("policy",),
-    ),
-    Statement(
-        id="br-examples",
-        source=SOURCE,
-        place="slides on the examples",
-        words="The allocations of the examples by the four policies.",
-        latex=r"\varphi \text{ for } a = \begin{pmatrix}1&3\\3&2\end{pmatrix}, \ldots",
-        hypotheses=(Hypothesis("capacity", "all capacities are 1"),),
-        scope="sixteen allocations of five examples, exactly",
-        steps=_examples,
-        mutants=("capacity",),
-    ),
-)
+        yield Step(f"{NAMES[function]} of {demands}.", Computation(function, arguments, value))

@@ -11,16 +11,20 @@ job of class 1, 2, ... less.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from proofs.catalogue.bonald_roberts.model import SOURCE
+from proofs.catalogue.chapter import Chapter
 from proofs.claims import Enumeration, Implication, InWords, Step
-from proofs.statement import Hypothesis, Question, Size, Statement
+from proofs.statement import Question, Size
 
 __all__ = ["CLASSES", "DEMANDS", "EXAMPLE", "STATEMENTS", "THREE", "summed"]
+
+STATEMENTS = Chapter(SOURCE)
 
 EXAMPLE = [[1, "1/10"], ["1/10", 1]]
 THREE = [[2, 1, "1/2"], [1, "3/2", 1], ["1/2", 1, 3]]
 CLASSES = Size(3, 1, 5, "classes", deep=4)
-
 BALANCED = 'slide "Balanced fairness"'
 
 
@@ -29,39 +33,71 @@ def summed(terms: list[str]) -> str:
     return " + ".join(terms)
 
 
-def _both_ways(says: str, held: dict[str, str], left: str, right: str) -> list[Step]:
-    return [
-        Step(f"{says}: at most.", Implication(held, f"{left} <= {right}")),
-        Step(f"{says}: at least.", Implication(held, f"{left} >= {right}")),
-    ]
+def _both_ways(says: str, held: dict[str, str], left: str, right: str) -> Iterator[Step]:
+    yield Step(f"{says}: at most.", Implication(held, f"{left} <= {right}"))
+    yield Step(f"{says}: at least.", Implication(held, f"{left} >= {right}"))
 
 
-def _product_form(question: Question) -> list[Step]:
+DEMANDS = {"demands": "shares are not negative"}
+BEFORE = {"before": "it holds with fewer jobs"}
+ATTAINED = {"attained": "the balance function is the sum of the largest resource"}
+
+
+@STATEMENTS.add(
+    "br-product-form",
+    place=BALANCED,
+    words="Under balanced fairness the balance function times the powers of the loads solves the balance "
+    "equations.",
+    latex=r"\pi(x) = \pi(0)\,\Phi(x)\prod_i\rho_i^{x_i}, \quad \lambda_i\pi(x-e_i) = "
+    r"\mu_i\varphi_i(x)\pi(x)",
+    hypotheses={
+        "rates": "tasks are the balance function with one job less over that of the state",
+        "load": "arrivals are loads times the rate at which one task ends jobs",
+    },
+    scope="any numbers of classes and resources, all loads (exponential sizes); exactly on a grid of 8 x 8 "
+    "states",
+    mutants=("rates", "load"),
+)
+def _product_form(question: Question) -> Iterator[Step]:
     held = question.kept({"rates": "f*P == Q", "load": "lam == rho*mu"})
     given = {"shares": EXAMPLE, "loads": ["1/3", "1/2"], "sizes": [1, 2], "size": 7}
-    return [
-        *_both_ways(
-            "Per class the flow up into a state, lam T Q, is the flow down out of it, mu f T rho P "
-            "(P, Q: balance function there and with one job less; T: the factors that both measures share)",
-            held,
-            "lam*T*Q",
-            "mu*f*T*rho*P",
-        ),
-        Step(
-            "What flows out of a state because of arrivals flows back in from the state with one job "
-            "more, by the same "
-            "identity there; so all balance equations hold.",
-            InWords("The identity, at x and at all x + e_i, summed over the classes."),
-        ),
-        Step(
-            "The example on a grid of 8 x 8 states, with mean sizes 1 and 2.",
-            Enumeration("balance_equations", given | {"balanced": question.holds("rates")}),
-            states=True,
-        ),
-    ]
+    yield from _both_ways(
+        "Per class the flow up into a state, lam T Q, is the flow down out of it, mu f T rho P (P, Q: "
+        "balance function there and with one job less; T: the factors that both measures share)",
+        held,
+        "lam*T*Q",
+        "mu*f*T*rho*P",
+    )
+    yield Step(
+        "What flows out of a state because of arrivals flows back in from the state with one job more, by "
+        "the same identity there; so all balance equations hold.",
+        InWords("The identity, at x and at all x + e_i, summed over the classes."),
+    )
+    yield Step(
+        "The example on a grid of 8 x 8 states, with mean sizes 1 and 2.",
+        Enumeration("balance_equations", given | {"balanced": question.holds("rates")}),
+        states=True,
+    )
 
 
-def _fits(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "br-balanced-fits",
+    place=BALANCED,
+    words="Balanced fairness fits, and uses some resource fully, whenever there are jobs.",
+    latex=r"\max_j\sum_i\varphi_i(x)a_{ij} = 1 \quad (x \ne 0)",
+    hypotheses={
+        "largest": "the balance function is at least the sum of each resource",
+        **ATTAINED,
+        "rates": "tasks are the balance function with one job less over that of the state",
+        "positive": "the balance function is positive",
+        "demand": "each class demands some resource",
+        "before": "the balance function is positive with fewer jobs",
+    },
+    scope="each resource on its own, n = {n}; exactly on a grid with 3 classes and 3 resources",
+    sizes={"n": CLASSES},
+    mutants=("largest", "attained", "rates", "demand"),
+)
+def _fits(question: Question) -> Iterator[Step]:
     users = range(1, question.sizes["n"] + 1)
     pulled = summed([f"a{i}*Q{i}" for i in users])
     used = summed([f"a{i}*f{i}" for i in users])
@@ -70,19 +106,32 @@ def _fits(question: Question) -> list[Step]:
     full = question.kept({"attained": f"P == {pulled}", "positive": "P > 0"} | rates)
     demand = question.kept({"largest": "P >= a*Q", "demand": "a > 0", "before": "Q > 0"})
     largest = question.holds("largest")
-    return [
-        Step("The balance function is positive, by induction.", Implication(demand, "P > 0")),
-        Step("No resource holds more than its capacity.", Implication(held, f"{used} <= 1")),
-        Step("The resource that attains the maximum is full.", Implication(full, f"{used} >= 1")),
-        Step(
-            "Three classes on three resources, states with up to 4 jobs of each class.",
-            Enumeration("balanced_usage", {"shares": THREE, "size": 4, "largest": largest}),
-            states=True,
-        ),
-    ]
+    yield Step("The balance function is positive, by induction.", Implication(demand, "P > 0"))
+    yield Step("No resource holds more than its capacity.", Implication(held, f"{used} <= 1"))
+    yield Step("The resource that attains the maximum is full.", Implication(full, f"{used} >= 1"))
+    yield Step(
+        "Three classes on three resources, states with up to 4 jobs of each class.",
+        Enumeration("balanced_usage", {"shares": THREE, "size": 4, "largest": largest}),
+        states=True,
+    )
 
 
-def _smallest(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "br-balanced-smallest",
+    place=BALANCED,
+    words="No balance function that fits is smaller than that of balanced fairness anywhere.",
+    latex=r"\Psi(0)=1,\ \Psi(x) \ge \max_j\sum_i a_{ij}\Psi(x-e_i) \implies \Psi \ge \Phi",
+    hypotheses={
+        **ATTAINED,
+        "fits": "the other function fits",
+        "before": "the other function is not below with fewer jobs",
+        **DEMANDS,
+    },
+    scope="the step of the induction for n = {n}, any number of resources; exactly on a grid with 3 of each",
+    sizes={"n": CLASSES},
+    mutants=("attained", "fits", "before", "demands"),
+)
+def _smallest(question: Question) -> Iterator[Step]:
     users = range(1, question.sizes["n"] + 1)
     held = question.kept(
         {
@@ -92,23 +141,41 @@ def _smallest(question: Question) -> list[Step]:
         | {f"before {i}": f"Q{i} >= P{i}" for i in users}
         | {f"demands {i}": f"a{i} >= 0" for i in users}
     )
-    return [
-        Step(
-            "If another function that fits is not below before, it is not below at x.",
-            Implication(held, "Q >= P"),
-        ),
-        Step(
-            "Both are 1 at the empty state; so by induction it is nowhere below.",
-            InWords("Induction on the jobs."),
-        ),
-        Step(
-            "The store-and-forward function as the other, three classes, up to 4 jobs each.",
-            Enumeration("balance_below_others", {"shares": THREE, "size": 4}),
-        ),
-    ]
+    yield Step(
+        "If another function that fits is not below before, it is not below at x.",
+        Implication(held, "Q >= P"),
+    )
+    yield Step(
+        "Both are 1 at the empty state; so by induction it is nowhere below.",
+        InWords("Induction on the jobs."),
+    )
+    yield Step(
+        "The store-and-forward function as the other, three classes, up to 4 jobs each.",
+        Enumeration("balance_below_others", {"shares": THREE, "size": 4}),
+    )
 
 
-def _normalisable(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "br-balanced-stable",
+    place=BALANCED,
+    words="The law of balanced fairness has a finite sum if and only if no resource has a load of 1 or more.",
+    latex=r"\sum_x\Phi(x)\rho^x < \infty \iff \rho a < 1",
+    hypotheses={
+        "load": "each resource has a load below 1",
+        "overload": "a resource has a load of at least 1",
+        **ATTAINED,
+        "series": "the coefficients of the product follow the recursion with a rest",
+        "rest": "the coefficients of the other resources are not negative",
+        **BEFORE,
+        "recursion": "the balance function is at least the sum of each resource",
+        "sum": "partial sums of a geometric series",
+        **DEMANDS,
+    },
+    scope="the steps of the inductions for n = {n}, any number of resources",
+    sizes={"n": CLASSES},
+    mutants=("load", "overload", "rest", "recursion", "demands"),
+)
+def _normalisable(question: Question) -> Iterator[Step]:
     users = range(1, question.sizes["n"] + 1)
     below = (
         {"attained": "P == " + summed([f"a{i}*P{i}" for i in users])}
@@ -117,117 +184,28 @@ def _normalisable(question: Question) -> list[Step]:
         | {f"demands {i}": f"a{i} >= 0" for i in users}
     )
     partial = question.kept({"load": "r < 1", "sum": "t == 1 + r*s", "demands": "r >= 0"})
-    return [
-        Step(
-            "If: the balance function is at most the coefficient S of the product of 1/(1 - load) over "
-            "the resources, "
-            "whose recursion for one resource has the coefficient T of the others as its rest.",
-            Implication(question.kept(below), "P <= S"),
+    yield Step(
+        "If: the balance function is at most the coefficient S of the product of 1/(1 - load) over the "
+        "resources, whose recursion for one resource has the coefficient T of the others as its rest.",
+        Implication(question.kept(below), "P <= S"),
+    )
+    yield Step(
+        "The partial sums s of each factor, a geometric series, stay below b = 1/(1 - r).",
+        Implication(partial | {"before": "s <= b", "bound": "b*(1 - r) == 1"}, "t <= b"),
+    )
+    yield Step(
+        "That bound b is positive, so the product is finite, and so is the sum of the measure.",
+        Implication(question.kept({"load": "r < 1"}) | {"bound": "b*(1 - r) == 1"}, "b > 0"),
+    )
+    yield Step(
+        "Only if: with one resource of load r >= 1 the states with k jobs, of weight M, weigh at least r "
+        "times those with k - 1 jobs, of weight N, so always at least 1.",
+        Implication(
+            question.kept({"recursion": "M >= r*N", "before": "N >= 1", "overload": "r >= 1"}), "M >= 1"
         ),
-        Step(
-            "The partial sums s of each factor, a geometric series, stay below b = 1/(1 - r).",
-            Implication(partial | {"before": "s <= b", "bound": "b*(1 - r) == 1"}, "t <= b"),
-        ),
-        Step(
-            "That bound b is positive, so the product is finite, and so is the sum of the measure.",
-            Implication(question.kept({"load": "r < 1"}) | {"bound": "b*(1 - r) == 1"}, "b > 0"),
-        ),
-        Step(
-            "Only if: with one resource of load r >= 1 the states with k jobs, of weight M, weigh at "
-            "least r times those "
-            "with k - 1 jobs, of weight N, so always at least 1.",
-            Implication(
-                question.kept({"recursion": "M >= r*N", "before": "N >= 1", "overload": "r >= 1"}), "M >= 1"
-            ),
-        ),
-        Step("Infinitely many such layers have no finite sum.", InWords("Terms of a finite sum tend to 0.")),
-        Step(
-            "Both bounds on the layers of the example, up to 12 jobs.",
-            Enumeration("mass_of_totals", {"shares": EXAMPLE, "loads": ["1/3", "1/2"], "total": 12}),
-        ),
-    ]
-
-
-DEMANDS = Hypothesis("demands", "shares are not negative")
-BEFORE = Hypothesis("before", "it holds with fewer jobs")
-ATTAINED = Hypothesis("attained", "the balance function is the sum of the largest resource")
-
-STATEMENTS = (
-    Statement(
-        id="br-product-form",
-        source=SOURCE,
-        place=BALANCED,
-        words="Under balanced fairness the balance function times the powers of the loads solves the "
-        "balance equations.",
-        latex=r"\pi(x) = \pi(0)\,\Phi(x)\prod_i\rho_i^{x_i}, \quad "
-        r"\lambda_i\pi(x-e_i) = \mu_i\varphi_i(x)\pi(x)",
-        hypotheses=(
-            Hypothesis("rates", "tasks are the balance function with one job less over that of the state"),
-            Hypothesis("load", "arrivals are loads times the rate at which one task ends jobs"),
-        ),
-        scope="any numbers of classes and resources, all loads (exponential sizes); exactly on a grid of "
-        "8 x 8 states",
-        steps=_product_form,
-        mutants=("rates", "load"),
-    ),
-    Statement(
-        id="br-balanced-fits",
-        source=SOURCE,
-        place=BALANCED,
-        words="Balanced fairness fits, and uses some resource fully, whenever there are jobs.",
-        latex=r"\max_j\sum_i\varphi_i(x)a_{ij} = 1 \quad (x \ne 0)",
-        hypotheses=(
-            Hypothesis("largest", "the balance function is at least the sum of each resource"),
-            ATTAINED,
-            Hypothesis("rates", "tasks are the balance function with one job less over that of the state"),
-            Hypothesis("positive", "the balance function is positive"),
-            Hypothesis("demand", "each class demands some resource"),
-            Hypothesis("before", "the balance function is positive with fewer jobs"),
-        ),
-        scope="each resource on its own, n = {n}; exactly on a grid with 3 classes and 3 resources",
-        steps=_fits,
-        sizes={"n": CLASSES},
-        mutants=("largest", "attained", "rates", "demand"),
-    ),
-    Statement(
-        id="br-balanced-smallest",
-        source=SOURCE,
-        place=BALANCED,
-        words="No balance function that fits is smaller than that of balanced fairness anywhere.",
-        latex=r"\Psi(0)=1,\ \Psi(x) \ge \max_j\sum_i a_{ij}\Psi(x-e_i) \implies \Psi \ge \Phi",
-        hypotheses=(
-            ATTAINED,
-            Hypothesis("fits", "the other function fits"),
-            Hypothesis("before", "the other function is not below with fewer jobs"),
-            DEMANDS,
-        ),
-        scope="the step of the induction for n = {n}, any number of resources; exactly on a grid with 3 "
-        "of each",
-        steps=_smallest,
-        sizes={"n": CLASSES},
-        mutants=("attained", "fits", "before", "demands"),
-    ),
-    Statement(
-        id="br-balanced-stable",
-        source=SOURCE,
-        place=BALANCED,
-        words="The law of balanced fairness has a finite sum if and only if no resource has a load of 1 "
-        "or more.",
-        latex=r"\sum_x\Phi(x)\rho^x < \infty \iff \rho a < 1",
-        hypotheses=(
-            Hypothesis("load", "each resource has a load below 1"),
-            Hypothesis("overload", "a resource has a load of at least 1"),
-            ATTAINED,
-            Hypothesis("series", "the coefficients of the product follow the recursion with a rest"),
-            Hypothesis("rest", "the coefficients of the other resources are not negative"),
-            BEFORE,
-            Hypothesis("recursion", "the balance function is at least the sum of each resource"),
-            Hypothesis("sum", "partial sums of a geometric series"),
-            DEMANDS,
-        ),
-        scope="the steps of the inductions for n = {n}, any number of resources",
-        steps=_normalisable,
-        sizes={"n": CLASSES},
-        mutants=("load", "overload", "rest", "recursion", "demands"),
-    ),
-)
+    )
+    yield Step("Infinitely many such layers have no finite sum.", InWords("Terms of a finite sum tend to 0."))
+    yield Step(
+        "Both bounds on the layers of the example, up to 12 jobs.",
+        Enumeration("mass_of_totals", {"shares": EXAMPLE, "loads": ["1/3", "1/2"], "total": 12}),
+    )

@@ -21,12 +21,17 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.bonald_roberts.queues import DEMANDS, summed
+from proofs.catalogue.chapter import Chapter
 from proofs.claims import Counterexample, Enumeration, Implication, InWords, Search, Step
-from proofs.statement import Hypothesis, Question, Said, Size, Statement
+from proofs.statement import Question, Said, Size
 
 __all__ = ["LOAD", "STATEMENTS"]
+
+STATEMENTS = Chapter(SOURCE)
 
 STABLE = 'slide "Stability condition"'
 CLASSES = Size(3, 1, 4, "classes", deep=4)
@@ -39,7 +44,31 @@ def _implied(held: dict[str, str], conclusion: str, *hints: tuple[tuple[str, ...
     return Implication(held, conclusion, hints=tuple(h for h in hints if known.issuperset(h[0])))
 
 
-def _pf_stable(question: Question) -> list[Step]:
+LOAD = {"load": "each resource has a load below 1"}
+TASKS = {"tasks": "a class with jobs runs tasks"}
+
+
+@STATEMENTS.add(
+    "br-pf-stable",
+    place=STABLE,
+    words="Under proportional fairness the fluid limit drains whenever every resource has a load below 1.",
+    latex=r"V = \sum_i\frac{\sigma_ix_i^2}{2\rho_i}: \quad \dot V \le -\min_j(1-\varrho_j)\sum_ix_i",
+    hypotheses={
+        **LOAD,
+        "prices": "the cost of the tasks of a class is its number of jobs",
+        "ratio": "y is jobs over load",
+        "jobs": "counts are not negative",
+        **TASKS,
+        "loads": "loads are positive",
+        "slackness": "only full resources have a price",
+        "signs": "prices are not negative",
+    },
+    scope="n = {n} classes, m = {m} resources, all demands, counts and loads; the fluid limit theorem is "
+    "quoted",
+    sizes={"n": CLASSES, "m": RESOURCES},
+    mutants=("load", "prices", "slackness", "signs"),
+)
+def _pf_stable(question: Question) -> Iterator[Step]:
     n, m = question.sizes["n"], question.sizes["m"]
     users, pools = range(1, n + 1), range(1, m + 1)
     own = question.kept(
@@ -56,39 +85,59 @@ def _pf_stable(question: Question) -> list[Step]:
     held = question.kept(slack | signs | {f"load {j}": f"{load[j]} <= 1 - s" for j in pools})
     drift = summed([f"{cost[i]}*(rho{i} - f{i})" for i in users])
     budget = question.kept(slack | {f"prices {i}": f"{cost[i]}*f{i} == x{i}" for i in users})
-    return [
-        Step(
-            "Per class: the term (x/rho)(rho - f) of the drift is at most the cost q of a task times (rho "
-            "- f).",
-            _implied(own, "y*(rho - f) <= q*(rho - f)", square, above),
+    yield Step(
+        "Per class: the term (x/rho)(rho - f) of the drift is at most the cost q of a task times (rho - f).",
+        _implied(own, "y*(rho - f) <= q*(rho - f)", square, above),
+    )
+    yield Step(
+        "So it is for a class without jobs, which keeps itself empty with at most rho tasks.",
+        _implied(
+            question.kept({"ratio": "y*rho == 0", "loads": "rho > 0"})
+            | {"empty": "f <= rho", "cost": "q >= 0"},
+            "y*(rho - f) <= q*(rho - f)",
+            (("loads", "empty", "cost"), "1"),
         ),
-        Step(
-            "So it is for a class without jobs, which keeps itself empty with at most rho tasks.",
-            _implied(
-                question.kept({"ratio": "y*rho == 0", "loads": "rho > 0"})
-                | {"empty": "f <= rho", "cost": "q >= 0"},
-                "y*(rho - f) <= q*(rho - f)",
-                (("loads", "empty", "cost"), "1"),
-            ),
-        ),
-        Step(
-            "Summed over the classes this is at most -s times the prices.",
-            Implication(held, f"{drift} <= -s*({total})"),
-        ),
-        Step(
-            "The prices add up to the number of jobs, so V falls at the rate of at least s times the jobs.",
-            Implication(budget, f"{total} >= {summed([f'x{i}' for i in users])}"),
-        ),
-        Step(
-            "While there are jobs, that is a rate of at least a constant times the square root of V; so V "
-            "reaches 0, and "
-            "the chain is positive recurrent by the fluid limit theorem (Dai 1995).",
-            InWords("V is quadratic in the jobs, its drift linear and negative."),
-        ),
-    ]
+    )
+    yield Step(
+        "Summed over the classes this is at most -s times the prices.",
+        Implication(held, f"{drift} <= -s*({total})"),
+    )
+    yield Step(
+        "The prices add up to the number of jobs, so V falls at the rate of at least s times the jobs.",
+        Implication(budget, f"{total} >= {summed([f'x{i}' for i in users])}"),
+    )
+    yield Step(
+        "While there are jobs, that is a rate of at least a constant times the square root of V; so V "
+        "reaches 0, and the chain is positive recurrent by the fluid limit theorem (Dai 1995).",
+        InWords("V is quadratic in the jobs, its drift linear and negative."),
+    )
 
 
-def _drf_stable(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "br-drf-stable",
+    place=STABLE,
+    words="Under DRF, as under any weighted progressive filling, the fluid limit drains whenever every "
+    "resource has a load below 1.",
+    latex=r"V = \max_i r_ix_i/\rho_i: \quad \varphi_k \ge \frac{r_kx_k}{V}\Big/\max_j\varrho_j \ \forall k",
+    hypotheses={
+        **LOAD,
+        "full": "the resource that stops the class is full",
+        "levels": "levels are not negative",
+        "stopped": "a class that demands the resource runs at most level times growth times jobs",
+        "undemanded": "the class demands nothing of the resource",
+        "bound": "what a class holds of the resource, the conclusion of the steps before",
+        "maximum": "V is the maximum, and not negative",
+        "top": "the class itself runs level times growth times jobs",
+        "part": "w is its part of the maximum",
+        "loads": "loads are not negative",
+        **DEMANDS,
+    },
+    scope="each class, the resource that stops it and each other class; the sum for n = {n} classes; all "
+    "real loads, demands and counts; the fluid limit theorem is quoted",
+    sizes={"n": Size(3, 1, 6, "classes", deep=5)},
+    mutants=("load", "full", "stopped", "maximum", "demands", "undemanded", "top", "part"),
+)
+def _drf_stable(question: Question) -> Iterator[Step]:
     users = range(1, question.sizes["n"] + 1)
     # h: what a class holds of the resource j that stops class k; a: the share of j per task of the class.
     held = {"full": summed([f"h{i}" for i in users]) + " == 1"} | {
@@ -98,63 +147,73 @@ def _drf_stable(question: Question) -> list[Step]:
     own = question.kept({"top": "f == t*r*x", "part": "r*x == w*V*rho", "loads": "rho >= 0"}) | {
         "sign": "w >= 0"
     }
-    return [
-        Step(
-            "Let the full resource j stop class k at the level t. A class i that demands j stops at t or "
-            "below, so it runs f <= t r x tasks, and r x <= V rho; so f <= t V rho.",
-            Implication(
-                question.kept({"stopped": "f <= t*y", "maximum": "y <= V*rho", "levels": "t >= 0"}),
-                "f <= t*V*rho",
-            ),
+    yield Step(
+        "Let the full resource j stop class k at the level t. A class i that demands j stops at t or below, "
+        "so it runs f <= t r x tasks, and r x <= V rho; so f <= t V rho.",
+        Implication(
+            question.kept({"stopped": "f <= t*y", "maximum": "y <= V*rho", "levels": "t >= 0"}),
+            "f <= t*V*rho",
         ),
-        Step(
-            "So it holds at most t V rho a of j.",
-            _implied(
-                question.kept({"demands": "a >= 0"}) | {"bounded": "f <= t*V*rho"},
-                "f*a <= t*V*rho*a",
-                (("demands", "bounded"), "1"),
-            ),
+    )
+    yield Step(
+        "So it holds at most t V rho a of j.",
+        _implied(
+            question.kept({"demands": "a >= 0"}) | {"bounded": "f <= t*V*rho"},
+            "f*a <= t*V*rho*a",
+            (("demands", "bounded"), "1"),
         ),
-        Step(
-            "A class that does not demand j, whatever its level, holds nothing of it, which is no more.",
-            Implication(question.kept({"undemanded": "a == 0"}), "f*a <= t*V*rho*a"),
+    )
+    yield Step(
+        "A class that does not demand j, whatever its level, holds nothing of it, which is no more.",
+        Implication(question.kept({"undemanded": "a == 0"}), "f*a <= t*V*rho*a"),
+    )
+    yield Step(
+        "So j has a load of at least 1/(t V).",
+        Implication(question.kept(held), "1 <= t*V*(" + summed([f"rho{i}*a{i}" for i in users]) + ")"),
+    )
+    yield Step(
+        "That load u is at most 1 - s, so t V (1 - s) is at least 1.",
+        _implied(
+            lowest | {"reached": "1 <= t*V*u"}, "t*V*(1 - s) >= 1", (("levels", "maximum", "load"), "1")
         ),
-        Step(
-            "So j has a load of at least 1/(t V).",
-            Implication(question.kept(held), "1 <= t*V*(" + summed([f"rho{i}*a{i}" for i in users]) + ")"),
+    )
+    yield Step(
+        "With w, the part r x/(V rho) of the maximum that class k has, it runs t w V rho tasks, at least w "
+        "rho/(1 - s).",
+        _implied(
+            own | {"reached": "t*V*(1 - s) >= 1"}, "f*(1 - s) >= w*rho", (("reached", "loads", "sign"), "1")
         ),
-        Step(
-            "That load u is at most 1 - s, so t V (1 - s) is at least 1.",
-            _implied(
-                lowest | {"reached": "1 <= t*V*u"}, "t*V*(1 - s) >= 1", (("levels", "maximum", "load"), "1")
-            ),
-        ),
-        Step(
-            "With w, the part r x/(V rho) of the maximum that class k has, it runs t w V rho tasks, at least "
-            "w rho/(1 - s).",
-            _implied(
-                own | {"reached": "t*V*(1 - s) >= 1"},
-                "f*(1 - s) >= w*rho",
-                (("reached", "loads", "sign"), "1"),
-            ),
-        ),
-        Step(
-            "The same, computed by progressive filling in whole states: all pools of two classes with "
-            "demands up to 2 and of three with demands up to 1.",
-            Enumeration("filling_keeps_up", {"families": [[2, 2, 2, 2], [3, 2, 1, 1]]}),
-        ),
-        Step(
-            "This holds in every state, also where some classes are empty. Along the fluid limit a class "
-            "that attains the maximum has w near 1 in all states nearby, so its r x/rho falls at the rate of "
-            "at least r mu s/(1 - s), and the maximum with it, until the system is empty. Then the chain is "
-            "positive recurrent (Dai 1995). Weights are part of the growth r; for DRF r is one over the "
-            "dominant share.",
-            InWords("A maximum of finitely many functions falls where all that attain it fall."),
-        ),
-    ]
+    )
+    yield Step(
+        "The same, computed by progressive filling in whole states: all pools of two classes with demands up "
+        "to 2 and of three with demands up to 1.",
+        Enumeration("filling_keeps_up", {"families": [[2, 2, 2, 2], [3, 2, 1, 1]]}),
+    )
+    yield Step(
+        "This holds in every state, also where some classes are empty. Along the fluid limit a class that "
+        "attains the maximum has w near 1 in all states nearby, so its r x/rho falls at the rate of at least "
+        "r mu s/(1 - s), and the maximum with it, until the system is empty. Then the chain is positive "
+        "recurrent (Dai 1995). Weights are part of the growth r; for DRF r is one over the dominant share.",
+        InWords("A maximum of finitely many functions falls where all that attain it fall."),
+    )
 
 
-def _bmf_two(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "br-bmf-stable-two",
+    place='slide "Future work"',
+    words="With two classes on two resources bottleneck-max fairness is stable whenever every resource has a "
+    "load below 1.",
+    latex=r"n = m = 2: \quad \text{BMF} = \text{PF, which is stable}",
+    hypotheses={
+        "first": "class 1 has the largest share of resource 1",
+        "second": "class 2 has the largest share of resource 2",
+        **TASKS,
+        "demands": "each class demands its bottleneck",
+    },
+    scope="two classes on two resources, all counts",
+    mutants=("first", "second", "tasks"),
+)
+def _bmf_two(question: Question) -> Iterator[Step]:
     det = "(a11*a22 - a12*a21)"
     positive = question.kept({"tasks 1": "f1 > 0", "tasks 2": "f2 > 0"})
     first, second = (
@@ -168,178 +227,83 @@ def _bmf_two(question: Question) -> list[Step]:
         {"price 2": f"{det}*f1*f2*q == a11*f1 - a21*f2"},
     )
     cleared = (("positive", "tasks 1", "tasks 2", "not the conclusion"), "1")
-    return [
-        Step(
-            "If class 1 has the largest share of resource 1 and class 2 that of resource 2, the "
-            "determinant of the shares "
-            "is not negative.",
-            _implied(
-                first | second | positive | demands,
-                f"{det} >= 0",
-                (("first", "demands 2 2", "tasks 2"), "1"),
-                (("second", "demands 2 1", "tasks 2"), "1"),
-                (("tasks 1", "tasks 2", "not the conclusion"), "1"),
-            ),
+    yield Step(
+        "If class 1 has the largest share of resource 1 and class 2 that of resource 2, the determinant of "
+        "the shares is not negative.",
+        _implied(
+            first | second | positive | demands,
+            f"{det} >= 0",
+            (("first", "demands 2 2", "tasks 2"), "1"),
+            (("second", "demands 2 1", "tasks 2"), "1"),
+            (("tasks 1", "tasks 2", "not the conclusion"), "1"),
         ),
-        Step(
-            "If it is positive, the price of resource 1 is not negative.",
-            _implied(second | positive | nonzero | one, "p >= 0", cleared),
+    )
+    yield Step(
+        "If it is positive, the price of resource 1 is not negative.",
+        _implied(second | positive | nonzero | one, "p >= 0", cleared),
+    )
+    yield Step(
+        "Nor is the price of resource 2.", _implied(first | positive | nonzero | two, "q >= 0", cleared)
+    )
+    yield Step(
+        "At these prices the cost of a task of class 1, in jobs per task, is one over its tasks per job "
+        "(both sides times the determinant and the tasks f1, f2); class 2 likewise.",
+        Implication(one | two, f"{det}*f1*f2*(a11*p + a12*q) <= {det}*f2"),
+    )
+    yield Step(
+        "So it meets the conditions of PF, both resources being full. If the determinant is 0, or one "
+        "resource is the bottleneck of both classes, shares of a full resource are equal, which is PF with "
+        "the price of that resource alone. PF is stable.",
+        InWords("The conditions with prices are sufficient, because PF maximises a concave function."),
+    )
+    yield Step(
+        "If the determinant is 0, the shares of resource 1 are equal.",
+        _implied(
+            second | demands | {"singular": "a11*a22 == a12*a21"},
+            "a11*f1 <= a21*f2",
+            (("second", "demands 2 1"), "1"),
+            (("not the conclusion", "demands 2 2"), "1"),
         ),
-        Step(
-            "Nor is the price of resource 2.",
-            _implied(first | positive | nonzero | two, "q >= 0", cleared),
-        ),
-        Step(
-            "At these prices the cost of a task of class 1, in jobs per task, is one over its tasks per "
-            "job (both sides "
-            "times the determinant and the tasks f1, f2); class 2 likewise.",
-            Implication(one | two, f"{det}*f1*f2*(a11*p + a12*q) <= {det}*f2"),
-        ),
-        Step(
-            "So it meets the conditions of PF, both resources being full. If the determinant is 0, or one "
-            "resource is the "
-            "bottleneck of both classes, shares of a full resource are equal, which is PF with the price "
-            "of that "
-            "resource alone. PF is stable.",
-            InWords("The conditions with prices are sufficient, because PF maximises a concave function."),
-        ),
-        Step(
-            "If the determinant is 0, the shares of resource 1 are equal.",
-            _implied(
-                second | demands | {"singular": "a11*a22 == a12*a21"},
-                "a11*f1 <= a21*f2",
-                (("second", "demands 2 1"), "1"),
-                (("not the conclusion", "demands 2 2"), "1"),
-            ),
-        ),
-    ]
+    )
 
 
-def _bmf_open(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "br-bmf-stable",
+    place='slide "Future work"',
+    words="Bottleneck-max fairness is stable whenever every resource has a load below 1.",
+    latex=r"\varrho_j < 1\ \forall j \implies \text{BMF is stable}",
+    hypotheses=LOAD,
+    scope="search: 2 to 4 classes on two resources, load 9/10",
+    mutants=("load",),
+    remark="A conjecture of the slides, open. Closer to load 1 the function of PF does not always fall "
+    "(br-bmf-not-by-pf).",
+)
+def _bmf_open(question: Question) -> Iterator[Step]:
     load = "9/10" if question.holds("load") else "2"
-    return [
-        Step(
-            "The function of PF falls at random counts, for 2 to 4 classes on two resources, the busier "
-            "at load 9/10.",
-            Search("bmf_drift", {"classes": 4, "load": load}, number=2000),
-        )
-    ]
+    yield Step(
+        "The function of PF falls at random counts, for 2 to 4 classes on two resources, the busier at load "
+        "9/10.",
+        Search("bmf_drift", {"classes": 4, "load": load}, number=2000),
+    )
 
 
-def _bmf_not_by_pf(question: Question) -> list[Step]:
-    return [
-        Step(
-            "Three classes at load 199/200, both resources full: the drift is positive.",
-            Counterexample(
-                "bmf_drift_at",
-                {
-                    "shares": [[1, 5], [4, 1], [3, 3]],
-                    "loads": ["597/7400", "199/1850", "597/3700"],
-                    "counts": [4, 6, 8],
-                },
-            ),
-        )
-    ]
-
-
-LOAD = Hypothesis("load", "each resource has a load below 1")
-TASKS = Hypothesis("tasks", "a class with jobs runs tasks")
-
-STATEMENTS = (
-    Statement(
-        id="br-pf-stable",
-        source=SOURCE,
-        place=STABLE,
-        words="Under proportional fairness the fluid limit drains whenever every resource has a load "
-        "below 1.",
-        latex=r"V = \sum_i\frac{\sigma_ix_i^2}{2\rho_i}: \quad \dot V \le -\min_j(1-\varrho_j)\sum_ix_i",
-        hypotheses=(
-            LOAD,
-            Hypothesis("prices", "the cost of the tasks of a class is its number of jobs"),
-            Hypothesis("ratio", "y is jobs over load"),
-            Hypothesis("jobs", "counts are not negative"),
-            TASKS,
-            Hypothesis("loads", "loads are positive"),
-            Hypothesis("slackness", "only full resources have a price"),
-            Hypothesis("signs", "prices are not negative"),
-        ),
-        scope="n = {n} classes, m = {m} resources, all demands, counts and loads; the fluid limit theorem "
-        "is quoted",
-        steps=_pf_stable,
-        sizes={"n": CLASSES, "m": RESOURCES},
-        mutants=("load", "prices", "slackness", "signs"),
+STATEMENTS.refute(
+    "br-bmf-not-by-pf",
+    place="a claim of our own, on the open question of stability under bottleneck-max fairness",
+    words="The function that proves stability of proportional fairness falls under bottleneck-max fairness "
+    "too.",
+    latex=r"\sum_i\frac{x_i}{\rho_i}\bigl(\rho_i - \varphi_i^{BMF}(x)\bigr) < 0 \quad (\varrho_j < 1)",
+    scope="three classes on two resources at load 199/200",
+    case="Three classes at load 199/200, both resources full: the drift is positive.",
+    witness=Counterexample(
+        "bmf_drift_at",
+        {
+            "shares": [[1, 5], [4, 1], [3, 3]],
+            "loads": ["597/7400", "199/1850", "597/3700"],
+            "counts": [4, 6, 8],
+        },
     ),
-    Statement(
-        id="br-drf-stable",
-        source=SOURCE,
-        place=STABLE,
-        words="Under DRF, as under any weighted progressive filling, the fluid limit drains whenever every "
-        "resource has a load below 1.",
-        latex=r"V = \max_i r_ix_i/\rho_i: \quad \varphi_k \ge \frac{r_kx_k}{V}\Big/\max_j\varrho_j \ \forall "
-        r"k",
-        hypotheses=(
-            LOAD,
-            Hypothesis("full", "the resource that stops the class is full"),
-            Hypothesis("levels", "levels are not negative"),
-            Hypothesis(
-                "stopped", "a class that demands the resource runs at most level times growth times jobs"
-            ),
-            Hypothesis("undemanded", "the class demands nothing of the resource"),
-            Hypothesis("bound", "what a class holds of the resource, the conclusion of the steps before"),
-            Hypothesis("maximum", "V is the maximum, and not negative"),
-            Hypothesis("top", "the class itself runs level times growth times jobs"),
-            Hypothesis("part", "w is its part of the maximum"),
-            Hypothesis("loads", "loads are not negative"),
-            DEMANDS,
-        ),
-        scope="each class, the resource that stops it and each other class; the sum for n = {n} classes; all "
-        "real loads, demands and counts; the fluid limit theorem is quoted",
-        steps=_drf_stable,
-        sizes={"n": Size(3, 1, 6, "classes", deep=5)},
-        mutants=("load", "full", "stopped", "maximum", "demands", "undemanded", "top", "part"),
-    ),
-    Statement(
-        id="br-bmf-stable-two",
-        source=SOURCE,
-        place='slide "Future work"',
-        words="With two classes on two resources bottleneck-max fairness is stable whenever every resource "
-        "has a load below 1.",
-        latex=r"n = m = 2: \quad \text{BMF} = \text{PF, which is stable}",
-        hypotheses=(
-            Hypothesis("first", "class 1 has the largest share of resource 1"),
-            Hypothesis("second", "class 2 has the largest share of resource 2"),
-            TASKS,
-            Hypothesis("demands", "each class demands its bottleneck"),
-        ),
-        scope="two classes on two resources, all counts",
-        steps=_bmf_two,
-        mutants=("first", "second", "tasks"),
-    ),
-    Statement(
-        id="br-bmf-stable",
-        source=SOURCE,
-        place='slide "Future work"',
-        words="Bottleneck-max fairness is stable whenever every resource has a load below 1.",
-        latex=r"\varrho_j < 1\ \forall j \implies \text{BMF is stable}",
-        hypotheses=(LOAD,),
-        scope="search: 2 to 4 classes on two resources, load 9/10",
-        steps=_bmf_open,
-        mutants=("load",),
-        remark="A conjecture of the slides, open. Closer to load 1 the function of PF does not always fall "
-        "(br-bmf-not-by-pf).",
-    ),
-    Statement(
-        id="br-bmf-not-by-pf",
-        source=SOURCE,
-        place="a claim of our own, on the open question of stability under bottleneck-max fairness",
-        words="The function that proves stability of proportional fairness falls under bottleneck-max "
-        "fairness too.",
-        latex=r"\sum_i\frac{x_i}{\rho_i}\bigl(\rho_i - \varphi_i^{BMF}(x)\bigr) < 0 \quad (\varrho_j < 1)",
-        hypotheses=(),
-        scope="three classes on two resources at load 199/200",
-        steps=_bmf_not_by_pf,
-        remark="It does for two classes; with three it fails close to load 1, so that stability needs "
-        "another function.",
-        said=Said.READER,
-    ),
+    remark="It does for two classes; with three it fails close to load 1, so that stability needs another "
+    "function.",
+    said=Said.READER,
 )

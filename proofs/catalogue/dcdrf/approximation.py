@@ -6,8 +6,10 @@ as exhausted.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.edrf.mechanism import (
     ENVY,
     INCENTIVE,
@@ -18,7 +20,7 @@ from proofs.catalogue.edrf.mechanism import (
     incentive_steps,
 )
 from proofs.claims import Computation, Counterexample, Enumeration, Implication, InWords, Step
-from proofs.statement import Hypothesis, Question, Said, Size, Statement
+from proofs.statement import Question, Said, Size
 
 __all__ = ["SOURCE", "STATEMENTS"]
 
@@ -26,6 +28,8 @@ SOURCE = (
     'I. A. Kash, G. O\'Shea, S. Volos, "DC-DRF: adaptive multi-resource sharing at public cloud scale", '
     "SoCC 2018, DOI 10.1145/3267809.3267848"
 )
+STATEMENTS = Chapter(SOURCE)
+
 EPSILONS = [0, "1/4", "1/3", "1/2"]
 FAIR: dict[str, Any] = {"n": 2, "m": 2, "largest": 3, "epsilons": EPSILONS, "weights": WEIGHTS}
 THREE: dict[str, Any] = {"n": 3, "m": 2, "largest": 2, "epsilons": EPSILONS, "weights": [None, [1, 2, 4]]}
@@ -35,111 +39,192 @@ def _run_it(family: dict[str, Any]) -> Step:
     return Step("The same, computed from the algorithm.", Enumeration("dcdrf_fair", family), states=True)
 
 
-def _incentive(question: Question) -> list[Step]:
-    return [
-        *first_round_steps(question),
-        Step(
-            "Epsilon only tells who leaves after the first round; so z >= 1, and some resource has rho "
-            "d = w.",
-            InWords("Everybody takes part in the first round, which always ends, and rho is attained."),
-        ),
-        *incentive_steps(question),
-        _run_it(FAIR),
-    ]
+@STATEMENTS.add(
+    "dcdrf-sharing-incentive",
+    place="section 3",
+    words="For every epsilon DC-DRF gives every tenant at least as many tasks as its entitlements run.",
+    latex=r"u_i(A_i) \ge u_i(w_{i\cdot}) \quad \forall \varepsilon \in [0, 1)",
+    hypotheses=INCENTIVE,
+    scope="all demands, entitlements and epsilon; the first round with n = {n} tenants, more in words; "
+    "algorithm run for all 2 x 2 demands in thirds, four epsilon",
+    sizes={"n": Size(3, 1, 8, "tenants", deep=6)},
+    mutants=("entitlements", "tight", "level", "tasks"),
+    remark="Also when a timeout ends the rounds, because the first round is always completed.",
+)
+def _incentive(question: Question) -> Iterator[Step]:
+    yield from first_round_steps(question)
+    yield Step(
+        "Epsilon only tells who leaves after the first round; so z >= 1, and some resource has rho d = w.",
+        InWords("Everybody takes part in the first round, which always ends, and rho is attained."),
+    )
+    yield from incentive_steps(question)
+    yield _run_it(FAIR)
 
 
-def _envy(question: Question) -> list[Step]:
-    return [
-        *envy_steps(question),
-        Step(
-            "One of the two is the case, for every epsilon.",
-            InWords("What counts as exhausted stops all of its demanders, in the same round."),
-        ),
-        _run_it(FAIR),
-    ]
+@STATEMENTS.add(
+    "dcdrf-envy-freeness",
+    place="section 3",
+    words="For every epsilon nobody prefers under DC-DRF what another holds, scaled by the ratio of "
+    "entitlements.",
+    latex=r"u_i(A_i) \ge u_i\bigl((w_{ir}/w_{jr}\,A_{jr})_r\bigr) \quad \forall \varepsilon \in [0, 1)",
+    hypotheses=ENVY,
+    scope="all demands, entitlements, epsilon and pairs of any number of tenants; algorithm run for all 2 x "
+    "2 demands in thirds, four epsilon",
+    mutants=("rate", "stops all", "tight", "tasks"),
+    remark="Also when a timeout ends the rounds: whom it stops has the highest level of all.",
+)
+def _envy(question: Question) -> Iterator[Step]:
+    yield from envy_steps(question)
+    yield Step(
+        "One of the two is the case, for every epsilon.",
+        InWords("What counts as exhausted stops all of its demanders, in the same round."),
+    )
+    yield _run_it(FAIR)
 
 
-def _zero(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "dcdrf-epsilon-zero",
+    place="section 3, Algorithms 1 and 2",
+    words="With epsilon = 0 DC-DRF is EDRF, round by round.",
+    latex=r"\varepsilon = 0 \implies A^{\text{DC-DRF}} = A^{\text{EDRF}}",
+    hypotheses={
+        "zero": "epsilon is 0",
+        "updated": "the rates of evicted tenants are subtracted",
+        "sums": "Algorithm 1 adds up what each round gives",
+        "levels": "Algorithm 2 adds up the steps",
+    },
+    scope="all instances by the invariants; computed for all 3 x 2 demands in halves and 2 x 2 in thirds",
+    mutants=("zero", "updated", "sums", "levels"),
+)
+def _zero(question: Question) -> Iterator[Step]:
     epsilon = 0 if question.holds("zero") else "1/4"
     kept = question.kept({"updated": "m == g + h + k - g"})
     levels = question.kept({"sums": "A == x*g + u*g", "levels": "z == x + u"})
-    return [
-        Step(
-            "The rate mu, less what an evicted tenant had, is the sum over those who are left (g "
-            "leaves, h and k stay).",
-            Implication(kept, "m == h + k"),
+    yield Step(
+        "The rate mu, less what an evicted tenant had, is the sum over those who are left (g leaves, h and k "
+        "stay).",
+        Implication(kept, "m == h + k"),
+    )
+    yield Step(
+        "A rate times the sum of all steps is the sum of what the steps gave.",
+        Implication(levels, "A == z*g"),
+    )
+    yield Step(
+        "With epsilon = 0 both algorithms evict the same tenants.",
+        InWords("Line 16 keeps who finds more than 0 of all that it demands; so does Algorithm 1."),
+    )
+    yield Step(
+        "The same rounds and allocations, computed from both: three tenants.",
+        Enumeration(
+            "edrf_is_dcdrf", {"n": 3, "m": 2, "largest": 2, "epsilon": epsilon, "weights": [None, [1, 2, 4]]}
         ),
-        Step(
-            "A rate times the sum of all steps is the sum of what the steps gave.",
-            Implication(levels, "A == z*g"),
-        ),
-        Step(
-            "With epsilon = 0 both algorithms evict the same tenants.",
-            InWords("Line 16 keeps who finds more than 0 of all that it demands; so does Algorithm 1."),
-        ),
-        Step(
-            "The same rounds and allocations, computed from both: three tenants.",
-            Enumeration(
-                "edrf_is_dcdrf",
-                {"n": 3, "m": 2, "largest": 2, "epsilon": epsilon, "weights": [None, [1, 2, 4]]},
-            ),
-            states=True,
-        ),
-        Step(
-            "Two tenants with other entitlements.",
-            Enumeration(
-                "edrf_is_dcdrf", {"n": 2, "m": 2, "largest": 3, "epsilon": epsilon, "weights": WEIGHTS}
-            ),
-            states=True,
-        ),
-        Step(
-            "An example of two rounds.",
-            Computation("dcdrf_tasks", {"demands": WORKED, "epsilon": 0}, ["3/4", "1/2", "1/2"]),
-        ),
-    ]
+        states=True,
+    )
+    yield Step(
+        "Two tenants with other entitlements.",
+        Enumeration("edrf_is_dcdrf", {"n": 2, "m": 2, "largest": 3, "epsilon": epsilon, "weights": WEIGHTS}),
+        states=True,
+    )
+    yield Step(
+        "An example of two rounds.",
+        Computation("dcdrf_tasks", {"demands": WORKED, "epsilon": 0}, ["3/4", "1/2", "1/2"]),
+    )
 
 
-def _demanded(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "dcdrf-demanded-resource",
+    place="section 3",
+    words="Under DC-DRF every tenant demands a resource of which at least 1 - epsilon is allocated.",
+    latex=r"\forall i\, \exists r: D_{ir} > 0,\ \textstyle\sum_j A_{jr} \ge 1 - \varepsilon",
+    hypotheses={
+        "exhausted": "at most epsilon of the resource is left when it stops the tenant",
+        "later": "others take no less than nothing afterwards",
+        "free": "what is used is what is not left",
+        "final": "the final use adds what is taken later",
+    },
+    scope="all demands, entitlements and epsilon; algorithm run for all 3 x 2 demands in halves",
+    mutants=("exhausted", "later"),
+    remark="As in the paper this supposes that no timeout ends the rounds.",
+)
+def _demanded(question: Question) -> Iterator[Step]:
     held = question.kept(
         {"exhausted": "s <= e", "later": "more >= 0", "free": "used == 1 - s", "final": "all == used + more"}
     )
-    return [
-        Step(
-            "What is left at the eviction is at most epsilon, and use only grows.",
-            Implication(held, "all >= 1 - e"),
-        ),
-        _run_it(THREE),
-    ]
+    yield Step(
+        "What is left at the eviction is at most epsilon, and use only grows.",
+        Implication(held, "all >= 1 - e"),
+    )
+    yield _run_it(THREE)
 
 
-def _gain(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "dcdrf-gain",
+    place="section 3",
+    words="Demanders of the resource that stopped a tenant could have at most 1/(1 - epsilon) times as much, "
+    "all alike.",
+    latex=r"k \textstyle\sum_i A_{ir} \le 1 \implies k \le \frac{1}{1-\varepsilon}",
+    hypotheses={
+        "allocated": "at least 1 - epsilon of the resource is allocated",
+        "epsilon": "epsilon is below 1",
+        "factor": "the common factor is not negative",
+        "fits": "what they would have does not exceed the resource",
+    },
+    scope="one resource, all allocations and epsilon",
+    mutants=("allocated", "fits"),
+    remark="With a single resource in all, DC-DRF loses nothing: its one round ends with that resource full.",
+)
+def _gain(question: Question) -> Iterator[Step]:
     held = question.kept(
         {"allocated": "used >= 1 - e", "epsilon": "e < 1", "factor": "k >= 0", "fits": "k*used <= 1"}
     )
-    return [
-        Step(
-            "If all its demanders have k times as much, the resource that stopped a tenant allows k <= "
-            "1/(1 - epsilon).",
-            Implication(held, "k*(1 - e) <= 1"),
-            states=True,
-        ),
-    ]
+    yield Step(
+        "If all its demanders have k times as much, the resource that stopped a tenant allows k <= 1/(1 - "
+        "epsilon).",
+        Implication(held, "k*(1 - e) <= 1"),
+        states=True,
+    )
 
 
-def _tenant_loss(question: Question) -> list[Step]:
-    return [
-        Step(
-            "With epsilon = 1/4 the first of three tenants runs 1/2 of a task instead of 3/4.",
-            Counterexample("dcdrf_loss", {"demands": WORKED, "epsilon": "1/4"}),
-        ),
-        Step(
-            "Its tasks again.",
-            Computation("dcdrf_tasks", {"demands": WORKED, "epsilon": "1/4"}, ["1/2", "1/2", "1/2"]),
-        ),
-    ]
+@STATEMENTS.add(
+    "dcdrf-tenant-loss",
+    place="section 3 (Approximation Quality), which warns of it",
+    words="DC-DRF gives every tenant at least 1 - epsilon times its tasks under EDRF.",
+    latex=r"x_i^{\varepsilon} \ge (1-\varepsilon)\, x_i^{0}",
+    scope="three tenants, two resources, epsilon = 1/4",
+    remark="The paper says that this does not follow. How large the loss can be: dcdrf-lonely-tenant.",
+    said=Said.DENIED,
+)
+def _tenant_loss(question: Question) -> Iterator[Step]:
+    yield Step(
+        "With epsilon = 1/4 the first of three tenants runs 1/2 of a task instead of 3/4.",
+        Counterexample("dcdrf_loss", {"demands": WORKED, "epsilon": "1/4"}),
+    )
+    yield Step(
+        "Its tasks again.",
+        Computation("dcdrf_tasks", {"demands": WORKED, "epsilon": "1/4"}, ["1/2", "1/2", "1/2"]),
+    )
 
 
-def _lonely(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "dcdrf-lonely-tenant",
+    place="section 3; not in the paper",
+    words="With n tenants, DC-DRF can give one of them only the part 1/(1 + epsilon (n - 1)) of its EDRF "
+    "tasks.",
+    latex=r"x_1^{0} = (1 + \varepsilon(n-1))\, x_1^{\varepsilon}",
+    hypotheses={
+        "others": "there are k = n - 1 > 0 other tenants",
+        "level": "they fill resource 2 at the level y = 1/k",
+        "shared": "each demands a = 1 - epsilon - y of resource 1 per unit of resource 2",
+        "left": "what is left of resource 1 at that level",
+        "exact": "EDRF gives the first tenant that too",
+    },
+    scope="the family for all n and epsilon with a > 0; computed from both algorithms for 3 to {n} tenants",
+    sizes={"n": Size(12, 3, 40, "tenants", deep=30)},
+    mutants=("level", "shared", "exact"),
+    remark="So a tenant's loss tends to everything as tenants become many, however small epsilon is.",
+    said=Said.READER,
+)
+def _lonely(question: Question) -> Iterator[Step]:
     # Weight 1 each: the level of the first round is 1/(n - 1), and what tenant 1 gets is its level.
     held = question.kept(
         {
@@ -150,167 +235,34 @@ def _lonely(question: Question) -> list[Step]:
             "exact": "X == y + s",
         }
     )
-    return [
-        Step(
-            "When the k others have filled resource 2, exactly epsilon of resource 1 is left.",
-            Implication(held, "s == e"),
-        ),
-        Step(
-            "DC-DRF stops tenant 1 there, EDRF gives it all that is left.",
-            Implication(held, "X == y*(1 + e*k)"),
-        ),
-        Step(
-            "The same, computed from both algorithms.",
-            Enumeration(
-                "dcdrf_lonely_loss", {"most": question.sizes["n"], "epsilons": ["1/10", "1/4", "1/2"]}
-            ),
-            states=True,
-        ),
-    ]
+    yield Step(
+        "When the k others have filled resource 2, exactly epsilon of resource 1 is left.",
+        Implication(held, "s == e"),
+    )
+    yield Step(
+        "DC-DRF stops tenant 1 there, EDRF gives it all that is left.", Implication(held, "X == y*(1 + e*k)")
+    )
+    yield Step(
+        "The same, computed from both algorithms.",
+        Enumeration("dcdrf_lonely_loss", {"most": question.sizes["n"], "epsilons": ["1/10", "1/4", "1/2"]}),
+        states=True,
+    )
 
 
-def _lies(question: Question) -> list[Step]:
-    return [
-        Step(
-            "With epsilon = 1/5 a tenant who claims less of one resource holds 3/4 of its dominant one "
-            "instead of 1/2.",
-            Counterexample(
-                "dcdrf_gain_by_lie",
-                {"demands": [[0, 3, 2], [1, 0, 0], [1, 0, 1]], "epsilon": "1/5", "lie": [0, 2, 1]},
-            ),
-        )
-    ]
-
-
-STATEMENTS = (
-    Statement(
-        id="dcdrf-sharing-incentive",
-        source=SOURCE,
-        place="section 3",
-        words="For every epsilon DC-DRF gives every tenant at least as many tasks as its entitlements run.",
-        latex=r"u_i(A_i) \ge u_i(w_{i\cdot}) \quad \forall \varepsilon \in [0, 1)",
-        hypotheses=INCENTIVE,
-        scope="all demands, entitlements and epsilon; the first round with n = {n} tenants, more in "
-        "words; algorithm "
-        "run for all 2 x 2 demands in thirds, four epsilon",
-        steps=_incentive,
-        sizes={"n": Size(3, 1, 8, "tenants", deep=6)},
-        mutants=("entitlements", "tight", "level", "tasks"),
-        remark="Also when a timeout ends the rounds, because the first round is always completed.",
+STATEMENTS.refute(
+    "dcdrf-lie",
+    place="end of section 3: strategy-proof up to what epsilon discards, read as a factor",
+    words="A lie gains a tenant of DC-DRF at most the factor 1/(1 - epsilon).",
+    latex=r"u_i(A'_i) \le \frac{1}{1-\varepsilon}\, u_i(A_i)",
+    scope="three tenants, three resources, epsilon = 1/5",
+    case="With epsilon = 1/5 a tenant who claims less of one resource holds 3/4 of its dominant one instead "
+    "of 1/2.",
+    witness=Counterexample(
+        "dcdrf_gain_by_lie",
+        {"demands": [[0, 3, 2], [1, 0, 0], [1, 0, 1]], "epsilon": "1/5", "lie": [0, 2, 1]},
     ),
-    Statement(
-        id="dcdrf-envy-freeness",
-        source=SOURCE,
-        place="section 3",
-        words="For every epsilon nobody prefers under DC-DRF what another holds, scaled by the ratio of "
-        "entitlements.",
-        latex=r"u_i(A_i) \ge u_i\bigl((w_{ir}/w_{jr}\,A_{jr})_r\bigr) \quad \forall \varepsilon \in [0, 1)",
-        hypotheses=ENVY,
-        scope="all demands, entitlements, epsilon and pairs of any number of tenants; algorithm run for "
-        "all 2 x 2 "
-        "demands in thirds, four epsilon",
-        steps=_envy,
-        mutants=("rate", "stops all", "tight", "tasks"),
-        remark="Also when a timeout ends the rounds: whom it stops has the highest level of all.",
-    ),
-    Statement(
-        id="dcdrf-epsilon-zero",
-        source=SOURCE,
-        place="section 3, Algorithms 1 and 2",
-        words="With epsilon = 0 DC-DRF is EDRF, round by round.",
-        latex=r"\varepsilon = 0 \implies A^{\text{DC-DRF}} = A^{\text{EDRF}}",
-        hypotheses=(
-            Hypothesis("zero", "epsilon is 0"),
-            Hypothesis("updated", "the rates of evicted tenants are subtracted"),
-            Hypothesis("sums", "Algorithm 1 adds up what each round gives"),
-            Hypothesis("levels", "Algorithm 2 adds up the steps"),
-        ),
-        scope="all instances by the invariants; computed for all 3 x 2 demands in halves and 2 x 2 in thirds",
-        steps=_zero,
-        mutants=("zero", "updated", "sums", "levels"),
-    ),
-    Statement(
-        id="dcdrf-demanded-resource",
-        source=SOURCE,
-        place="section 3",
-        words="Under DC-DRF every tenant demands a resource of which at least 1 - epsilon is allocated.",
-        latex=r"\forall i\, \exists r: D_{ir} > 0,\ \textstyle\sum_j A_{jr} \ge 1 - \varepsilon",
-        hypotheses=(
-            Hypothesis("exhausted", "at most epsilon of the resource is left when it stops the tenant"),
-            Hypothesis("later", "others take no less than nothing afterwards"),
-            Hypothesis("free", "what is used is what is not left"),
-            Hypothesis("final", "the final use adds what is taken later"),
-        ),
-        scope="all demands, entitlements and epsilon; algorithm run for all 3 x 2 demands in halves",
-        steps=_demanded,
-        mutants=("exhausted", "later"),
-        remark="As in the paper this supposes that no timeout ends the rounds.",
-    ),
-    Statement(
-        id="dcdrf-gain",
-        source=SOURCE,
-        place="section 3",
-        words="Demanders of the resource that stopped a tenant could have at most 1/(1 - epsilon) times "
-        "as much, all alike.",
-        latex=r"k \textstyle\sum_i A_{ir} \le 1 \implies k \le \frac{1}{1-\varepsilon}",
-        hypotheses=(
-            Hypothesis("allocated", "at least 1 - epsilon of the resource is allocated"),
-            Hypothesis("epsilon", "epsilon is below 1"),
-            Hypothesis("factor", "the common factor is not negative"),
-            Hypothesis("fits", "what they would have does not exceed the resource"),
-        ),
-        scope="one resource, all allocations and epsilon",
-        steps=_gain,
-        mutants=("allocated", "fits"),
-        remark="With a single resource in all, DC-DRF loses nothing: its one round ends with that "
-        "resource full.",
-    ),
-    Statement(
-        id="dcdrf-tenant-loss",
-        source=SOURCE,
-        place="section 3 (Approximation Quality), which warns of it",
-        words="DC-DRF gives every tenant at least 1 - epsilon times its tasks under EDRF.",
-        latex=r"x_i^{\varepsilon} \ge (1-\varepsilon)\, x_i^{0}",
-        hypotheses=(),
-        scope="three tenants, two resources, epsilon = 1/4",
-        steps=_tenant_loss,
-        remark="The paper says that this does not follow. How large the loss can be: dcdrf-lonely-tenant.",
-        said=Said.DENIED,
-    ),
-    Statement(
-        id="dcdrf-lonely-tenant",
-        source=SOURCE,
-        place="section 3; not in the paper",
-        words="With n tenants, DC-DRF can give one of them only the part 1/(1 + epsilon (n - 1)) of its "
-        "EDRF tasks.",
-        latex=r"x_1^{0} = (1 + \varepsilon(n-1))\, x_1^{\varepsilon}",
-        hypotheses=(
-            Hypothesis("others", "there are k = n - 1 > 0 other tenants"),
-            Hypothesis("level", "they fill resource 2 at the level y = 1/k"),
-            Hypothesis("shared", "each demands a = 1 - epsilon - y of resource 1 per unit of resource 2"),
-            Hypothesis("left", "what is left of resource 1 at that level"),
-            Hypothesis("exact", "EDRF gives the first tenant that too"),
-        ),
-        scope="the family for all n and epsilon with a > 0; computed from both algorithms for 3 to {n} "
-        "tenants",
-        steps=_lonely,
-        sizes={"n": Size(12, 3, 40, "tenants", deep=30)},
-        mutants=("level", "shared", "exact"),
-        remark="So a tenant's loss tends to everything as tenants become many, however small epsilon is.",
-        said=Said.READER,
-    ),
-    Statement(
-        id="dcdrf-lie",
-        source=SOURCE,
-        place="end of section 3: strategy-proof up to what epsilon discards, read as a factor",
-        words="A lie gains a tenant of DC-DRF at most the factor 1/(1 - epsilon).",
-        latex=r"u_i(A'_i) \le \frac{1}{1-\varepsilon}\, u_i(A_i)",
-        hypotheses=(),
-        scope="three tenants, three resources, epsilon = 1/5",
-        steps=_lies,
-        remark="The paper names no factor. The gain of 1/4 of the dominant resource is more than epsilon "
-        "too, but the liar gets just the 1/6 <= epsilon of resource 3 that was discarded; read so, the "
-        "paper is right here. With epsilon = 0 no lie gains (edrf-strategyproof).",
-        said=Said.READER,
-    ),
+    remark="The paper names no factor. The gain of 1/4 of the dominant resource is more than epsilon too, "
+    "but the liar gets just the 1/6 <= epsilon of resource 3 that was discarded; read so, the paper is right "
+    "here. With epsilon = 0 no lie gains (edrf-strategyproof).",
+    said=Said.READER,
 )

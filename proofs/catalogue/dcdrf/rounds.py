@@ -5,67 +5,93 @@ The level after round t is y_t; the resource that ends it has the rate m_t. With
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.dcdrf.approximation import SOURCE
 from proofs.claims import Counterexample, Enumeration, Implication, InWords, Step
-from proofs.statement import Hypothesis, Question, Said, Size, Statement
+from proofs.statement import Question, Said, Size
 
 __all__ = ["STATEMENTS"]
 
+STATEMENTS = Chapter(SOURCE)
 
-def _lemma(question: Question) -> list[Step]:
+FROZEN = {
+    "rate": "rates of demanded resources are positive",
+    "frozen": "rates keep their first values, so that the resource that ends round t has y_t m_t = 1",
+    "demanded": "the resource that ends the next round had more than epsilon left after this one",
+    "ratio": "no rate is below c times another",
+}
+INTEGERS = {"largest": Size(1, 1, 2, "largest integer demand of the instances", deep=2)}
+
+
+@STATEMENTS.add(
+    "dcdrf-lemma-3-1",
+    place="Lemma 3.1",
+    words="With rates frozen and at least c times each other, DC-DRF takes t = 1 round or (1 - "
+    "epsilon)^(t-1) > c.",
+    latex=r"t < 1 + \frac{\log c}{\log(1-\varepsilon)} \quad (t \ge 2)",
+    hypotheses=FROZEN,
+    scope="all instances by induction over rounds (in words); computed for all 3 x 3 demands of integers up "
+    "to {largest}",
+    sizes=INTEGERS,
+    mutants=("rate", "frozen", "demanded", "ratio"),
+    remark="The lemma prints O(-1/log(1 - epsilon)); the numerator log c of its proof is hidden in the O. "
+    "The paper takes c below all ratios; then c < 1, and t = 1 needs no exception.",
+)
+def _lemma(question: Question) -> Iterator[Step]:
     step = question.kept({"rate": "m > 0", "frozen": "y*m == 1", "demanded": "1 - y*k > e"})
     chain = {"epsilon": "e < 1", "so far": "m <= P*m1", "slower": "k < (1 - e)*m"}
     end = question.kept({"rate": "m1 > 0", "ratio": "m >= c*m1"}) | {"chain": "m < P*m1"}
     numbers = {"n": 3, "m": 3, "largest": question.sizes["largest"], "epsilons": ["1/10", "1/4", "1/2"]}
-    return [
-        Step(
-            "The resource that ends the next round had more than epsilon left: its rate k is below (1 - "
-            "epsilon) m.",
-            Implication(step, "k < (1 - e)*m"),
+    yield Step(
+        "The resource that ends the next round had more than epsilon left: its rate k is below (1 - epsilon) "
+        "m.",
+        Implication(step, "k < (1 - e)*m"),
+    )
+    yield Step(
+        "So rates of deciding resources fall geometrically, m_t < (1 - epsilon)^(t-1) m_1 (P is the power).",
+        Implication(chain, "k < P*(1 - e)*m1"),
+    )
+    yield Step(
+        "Repeat this from round to round.", InWords("Induction over rounds, beginning with m_1 <= 1 m_1.")
+    )
+    yield Step("As no rate is below c times another, the power exceeds c.", Implication(end, "P > c"))
+    yield Step(
+        "Five tenants in a chain, epsilon = 2/5, rates frozen.",
+        Enumeration("dcdrf_lemma_chain", {"most": 5, "epsilon": "2/5", "frozen": question.holds("frozen")}),
+        states=True,
+    )
+    yield Step(
+        "One round, or (1 - epsilon)^(rounds - 1) > c, computed from the algorithm with rates frozen.",
+        Enumeration(
+            "dcdrf_lemma_rounds", numbers | {"weights": [None, [1, 2, 5]], "frozen": question.holds("frozen")}
         ),
-        Step(
-            "So rates of deciding resources fall geometrically, m_t < (1 - epsilon)^(t-1) m_1 (P is the "
-            "power).",
-            Implication(chain, "k < P*(1 - e)*m1"),
-        ),
-        Step(
-            "Repeat this from round to round.", InWords("Induction over rounds, beginning with m_1 <= 1 m_1.")
-        ),
-        Step("As no rate is below c times another, the power exceeds c.", Implication(end, "P > c")),
-        Step(
-            "Five tenants in a chain, epsilon = 2/5, rates frozen.",
-            Enumeration(
-                "dcdrf_lemma_chain", {"most": 5, "epsilon": "2/5", "frozen": question.holds("frozen")}
-            ),
-            states=True,
-        ),
-        Step(
-            "One round, or (1 - epsilon)^(rounds - 1) > c, computed from the algorithm with rates frozen.",
-            Enumeration(
-                "dcdrf_lemma_rounds",
-                numbers | {"weights": [None, [1, 2, 5]], "frozen": question.holds("frozen")},
-            ),
-            states=True,
-        ),
-    ]
+        states=True,
+    )
 
 
-def _printed(question: Question) -> list[Step]:
-    return [
-        Step(
-            "Five tenants of one resource each with weights 81, 27, 9, 3, 1 and epsilon = 1/2: five "
-            "rounds, not three "
-            "times 1/log 2, which is 4.3.",
-            Counterexample(
-                "dcdrf_rounds_alone", {"weights": [81, 27, 9, 3, 1], "epsilon": "1/2", "factor": 3}
-            ),
-        ),
-        Step(
-            "No other constant would do: with loads that fall to a quarter each there are as many "
-            "rounds as resources.",
-            Enumeration("dcdrf_rounds_quarter", {"most": 12}),
-        ),
-    ]
+@STATEMENTS.add(
+    "dcdrf-lemma-3-1-printed",
+    place="Lemma 3.1 read without the bound c on the ratio of rates",
+    words="DC-DRF takes at most 3/(-log(1 - epsilon)) rounds, whatever the demands.",
+    latex=r"t \le \frac{3}{-\log(1-\varepsilon)}",
+    scope="five tenants of one resource each, epsilon = 1/2 (rates are frozen by themselves)",
+    remark="The lemma assumes rates within a constant factor c; without it no constant in the place of 3 "
+    "suffices. True is t <= 1 + log c/log(1 - epsilon) (dcdrf-lemma-3-1).",
+    said=Said.READER,
+)
+def _printed(question: Question) -> Iterator[Step]:
+    yield Step(
+        "Five tenants of one resource each with weights 81, 27, 9, 3, 1 and epsilon = 1/2: five rounds, not "
+        "three times 1/log 2, which is 4.3.",
+        Counterexample("dcdrf_rounds_alone", {"weights": [81, 27, 9, 3, 1], "epsilon": "1/2", "factor": 3}),
+    )
+    yield Step(
+        "No other constant would do: with loads that fall to a quarter each there are as many rounds as "
+        "resources.",
+        Enumeration("dcdrf_rounds_quarter", {"most": 12}),
+    )
 
 
 THAWED = {
@@ -76,17 +102,50 @@ THAWED = {
 """Tenants who fill one resource each and demand a quarter as much of all later ones."""
 
 
-def _thawed(question: Question) -> list[Step]:
-    return [
-        Step(
-            "Four tenants, epsilon = 2/5: three rounds, although (3/5)^2 < c; with rates frozen there "
-            "are two.",
-            Counterexample("dcdrf_thawed", THAWED),
-        )
-    ]
+STATEMENTS.refute(
+    "dcdrf-lemma-3-1-updated",
+    place="Lemma 3.1 read without the assumption of frozen rates",
+    words="The bound of Lemma 3.1, with c taken from the first rates, holds for the algorithm, which updates "
+    "them.",
+    latex=r"t = 1 \ \text{or}\ (1-\varepsilon)^{t-1} > c",
+    scope="four tenants, four resources, epsilon = 2/5",
+    case="Four tenants, epsilon = 2/5: three rounds, although (3/5)^2 < c; with rates frozen there are two.",
+    witness=Counterexample("dcdrf_thawed", THAWED),
+    remark="The paper does not claim it. True without assumptions is dcdrf-rounds.",
+    said=Said.READER,
+)
 
 
-def _rounds(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "dcdrf-rounds",
+    place="Lemma 3.1; this bound is not in the paper",
+    words="With n tenants of equal weight DC-DRF takes at most 1 + log n/-log(1 - epsilon) rounds, for any "
+    "demands and epsilon > 0.",
+    latex=r"n\,(1-\varepsilon)^{t-1} \ge 1",
+    hypotheses={
+        "used": "so far at least rate times level of the resource is used",
+        "falling": "rates never rise",
+        "up": "steps are not negative",
+        "level": "levels are not negative",
+        "epsilon": "epsilon is not negative",
+        "rate": "rates of demanded resources are positive",
+        "demanded": "more than epsilon of the resource was left",
+        "mean rate": "at least rate times level was used",
+        "below one": "epsilon is below 1",
+        "power": "powers of 1 - epsilon are positive",
+        "equal": "every tenant has the weight 1/n",
+        "tenants": "there are tenants",
+        "alone": "a tenant holds at most all of its dominant resource",
+        "positive": "weights are positive",
+    },
+    scope="all demands and epsilon by induction over rounds (in words); computed for all 3 x 3 demands of "
+    "integers up to {largest}",
+    sizes=INTEGERS,
+    mutants=("falling", "demanded", "mean rate", "equal", "alone"),
+    remark="Neither assumption of Lemma 3.1 is needed. With other weights n becomes 1/min rho.",
+    said=Said.READER,
+)
+def _rounds(question: Question) -> Iterator[Step]:
     used = question.kept({"used": "u >= m*y", "falling": "k <= m", "up": "x >= 0", "level": "y >= 0"}) | {
         "round": "v == u + x*m",
         "next": "z == y + x",
@@ -102,87 +161,116 @@ def _rounds(question: Question) -> list[Step]:
     end = {"power": "P > 0", "so far": "P*z >= 1", "highest": "z <= n"}
     numbers = {"n": 3, "m": 3, "largest": question.sizes["largest"], "epsilons": ["1/10", "1/4", "1/2"]}
     weights = [None] if question.holds("equal") else [[1, 16, 256]]
-    return [
-        Step(
-            "What is used of a resource is at least its rate times the level, because rates only fall.",
-            Implication(used, "v >= k*z"),
-        ),
-        Step(
-            "So a resource of which more than epsilon is left at the level y lasts beyond y/(1 - epsilon).",
-            Implication(rise, "y < (1 - e)*z"),
-        ),
-        Step(
-            "The first level is at least 1 (edrf-first-round); by induction (1 - epsilon)^(t-1) y_t >= 1.",
-            Implication(chain, "P*(1 - e)*z >= 1"),
-        ),
-        Step(
-            "No level exceeds n: at n a tenant has all of its dominant resource.", Implication(last, "z <= n")
-        ),
-        Step("Together n (1 - epsilon)^(t-1) >= 1.", Implication(end, "P*n >= 1")),
-        Step("The induction.", InWords("Over rounds, beginning with y_1 >= 1, used = rate times level.")),
-        Step(
-            "The same, computed from the algorithm.",
-            Enumeration("dcdrf_rounds_equal", numbers | {"weights": weights}),
-            states=True,
-        ),
-    ]
+    yield Step(
+        "What is used of a resource is at least its rate times the level, because rates only fall.",
+        Implication(used, "v >= k*z"),
+    )
+    yield Step(
+        "So a resource of which more than epsilon is left at the level y lasts beyond y/(1 - epsilon).",
+        Implication(rise, "y < (1 - e)*z"),
+    )
+    yield Step(
+        "The first level is at least 1 (edrf-first-round); by induction (1 - epsilon)^(t-1) y_t >= 1.",
+        Implication(chain, "P*(1 - e)*z >= 1"),
+    )
+    yield Step(
+        "No level exceeds n: at n a tenant has all of its dominant resource.", Implication(last, "z <= n")
+    )
+    yield Step("Together n (1 - epsilon)^(t-1) >= 1.", Implication(end, "P*n >= 1"))
+    yield Step("The induction.", InWords("Over rounds, beginning with y_1 >= 1, used = rate times level."))
+    yield Step(
+        "The same, computed from the algorithm.",
+        Enumeration("dcdrf_rounds_equal", numbers | {"weights": weights}),
+        states=True,
+    )
 
 
-def _work(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "dcdrf-lemma-3-2",
+    place="Lemma 3.2",
+    words="DC-DRF makes at most 4 (|N| B + I |N| + I |R|) operations in I rounds, B being the longest "
+    "vector, which is O(|R| |N|).",
+    latex=r"O(|N| B + I |N| + I |R|) \subseteq O(|R| |N|)",
+    hypotheses={
+        "one per tenant": "line 16 is one operation for each tenant that grows",
+        "vectors": "nobody demands more resources than there are",
+        "tenants": "there are at most as many rounds as tenants",
+        "resources": "there are at most as many rounds as resources",
+        "counts": "numbers are not negative",
+    },
+    scope="counts in words; measured for all 2 x 3 demands in halves, and up to 17 rounds of 80 tenants",
+    mutants=("one per tenant", "vectors", "tenants", "resources"),
+    remark="Asking newly exhausted resources for their tenants touches every demand once in all, and fits as "
+    "well.",
+)
+def _work(question: Question) -> Iterator[Step]:
     line = "16" if question.holds("one per tenant") else "16, per demand"
     small = {"n": 2, "m": 3, "largest": 2, "epsilons": [0, "1/4"], "line_16": line, "constant": 4}
     sizes = question.kept(
         {"vectors": "B <= R", "tenants": "I <= N", "resources": "I <= R", "counts": "N >= 0"}
     )
-    return [
-        Step(
-            "Lines 8, 17 and 23 touch every demand once, line 18 every tenant once, lines 13 and 15 every "
-            "resource and line 16 every tenant at most once a round.",
-            InWords("3 |N| B + |N| + 2 I |R| + I |N| <= 4 (|N| B + I |N| + I |R|)."),
-        ),
-        Step(
-            "Every round evicts a tenant and exhausts a resource that no earlier one did, so that this is "
-            "O(|R| |N|).",
-            Implication(sizes | {"all": "R >= 0"}, "N*B + I*N + I*R <= 3*R*N"),
-        ),
-        Step(
-            "The counts, and the constant 4, from the instrumented algorithm.",
-            Enumeration("dcdrf_work", small),
-            states=True,
-        ),
-        Step(
-            "Many rounds and light tenants.",
-            Enumeration("dcdrf_work_light", {"most": 16, "line_16": line, "constant": 4}),
-            states=True,
-        ),
-    ]
+    yield Step(
+        "Lines 8, 17 and 23 touch every demand once, line 18 every tenant once, lines 13 and 15 every "
+        "resource and line 16 every tenant at most once a round.",
+        InWords("3 |N| B + |N| + 2 I |R| + I |N| <= 4 (|N| B + I |N| + I |R|)."),
+    )
+    yield Step(
+        "Every round evicts a tenant and exhausts a resource that no earlier one did, so that this is O(|R| "
+        "|N|).",
+        Implication(sizes | {"all": "R >= 0"}, "N*B + I*N + I*R <= 3*R*N"),
+    )
+    yield Step(
+        "The counts, and the constant 4, from the instrumented algorithm.",
+        Enumeration("dcdrf_work", small),
+        states=True,
+    )
+    yield Step(
+        "Many rounds and light tenants.",
+        Enumeration("dcdrf_work_light", {"most": 16, "line_16": line, "constant": 4}),
+        states=True,
+    )
 
 
-def _work_per_demand(question: Question) -> list[Step]:
-    return [
-        Step(
-            "80 light tenants of 20 demands each, beside 20 tenants who end one round each.",
-            Counterexample("dcdrf_work_per_demand", {"rounds": 20, "length": 20, "many": 80, "constant": 4}),
-        ),
-        Step(
-            "No other constant would do: with k rounds and demands the factor grows like k.",
-            Enumeration("dcdrf_work_grows", {"most": 8}),
-        ),
-    ]
-
-
-FROZEN = (
-    Hypothesis("rate", "rates of demanded resources are positive"),
-    Hypothesis(
-        "frozen", "rates keep their first values, so that the resource that ends round t has y_t m_t = 1"
-    ),
-    Hypothesis("demanded", "the resource that ends the next round had more than epsilon left after this one"),
-    Hypothesis("ratio", "no rate is below c times another"),
+@STATEMENTS.add(
+    "dcdrf-lemma-3-2-per-demand",
+    place="Lemma 3.2, if line 16 compares what is left of each demanded resource with epsilon in every "
+    "round, which is not the paper's count",
+    words="Looking at all demands of all growing tenants in every round is within 4 (|N| B + I |N| + I |R|).",
+    latex=r"I |N| B \le 4\,(|N| B + I |N| + I |R|)",
+    scope="100 tenants, 40 resources, epsilon = 0",
+    remark="The lemma counts one operation per tenant and round; then it is true (dcdrf-lemma-3-2).",
+    said=Said.READER,
 )
-INTEGERS = {"largest": Size(1, 1, 2, "largest integer demand of the instances", deep=2)}
+def _work_per_demand(question: Question) -> Iterator[Step]:
+    yield Step(
+        "80 light tenants of 20 demands each, beside 20 tenants who end one round each.",
+        Counterexample("dcdrf_work_per_demand", {"rounds": 20, "length": 20, "many": 80, "constant": 4}),
+    )
+    yield Step(
+        "No other constant would do: with k rounds and demands the factor grows like k.",
+        Enumeration("dcdrf_work_grows", {"most": 8}),
+    )
 
 
-def _numbers(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "dcdrf-numbers-of-the-text",
+    place="Sections 2.2, 4.4 and 5.4, footnote 3",
+    words="Numbers of the text: churn in a control interval, load of the network, half precision, the "
+    "tenants of a tenth of a percentile.",
+    latex=r"\tfrac{29+13}{100}\cdot\tfrac{10}{300} = 1.4\,\%,\quad 2^{-24} < 10^{-6}",
+    hypotheses={
+        "active": "29 % of the machines become active in five minutes",
+        "idle": "13 % become idle",
+        "tenants": "there are a million tenants",
+        "pairs": "a tenant has up to 128 demands",
+        "least": "the least positive number of half precision",
+    },
+    scope="these numbers",
+    mutants=("active", "idle", "tenants", "pairs", "least"),
+    remark="The footnote counts 16 bytes for a pair, where 8 are enough; the caption of Figure 9 has .01 "
+    "percentile.",
+)
+def _numbers(question: Question) -> Iterator[Step]:
     machines, half = {"active": "a == 29/100", "idle": "i == 13/100"}, {"least": "s*2**24 == 1"}
     million = {"tenants": "t == 10**6"}
     pairs = million | {"pairs": "p == 128"}
@@ -195,137 +283,5 @@ def _numbers(question: Question) -> list[Step]:
         ("But the next number to a millionth is more than 5 % away.", half, "s > 5/100/10**6"),
         ("A tenth of a percentile are 1000 tenants.", million, "t/10/100 == 1000"),
     ]
-    return [Step(says, Implication(question.kept(held), result), states=True) for says, held, result in told]
-
-
-STATEMENTS = (
-    Statement(
-        id="dcdrf-lemma-3-1",
-        source=SOURCE,
-        place="Lemma 3.1",
-        words="With rates frozen and at least c times each other, DC-DRF takes t = 1 round or (1 - "
-        "epsilon)^(t-1) > c.",
-        latex=r"t < 1 + \frac{\log c}{\log(1-\varepsilon)} \quad (t \ge 2)",
-        hypotheses=FROZEN,
-        scope="all instances by induction over rounds (in words); computed for all 3 x 3 demands of "
-        "integers up to {largest}",
-        steps=_lemma,
-        sizes=INTEGERS,
-        mutants=("rate", "frozen", "demanded", "ratio"),
-        remark="The lemma prints O(-1/log(1 - epsilon)); the numerator log c of its proof is hidden in "
-        "the O. The paper takes c below all ratios; then c < 1, and t = 1 needs no exception.",
-    ),
-    Statement(
-        id="dcdrf-lemma-3-1-printed",
-        source=SOURCE,
-        place="Lemma 3.1 read without the bound c on the ratio of rates",
-        words="DC-DRF takes at most 3/(-log(1 - epsilon)) rounds, whatever the demands.",
-        latex=r"t \le \frac{3}{-\log(1-\varepsilon)}",
-        hypotheses=(),
-        scope="five tenants of one resource each, epsilon = 1/2 (rates are frozen by themselves)",
-        steps=_printed,
-        remark="The lemma assumes rates within a constant factor c; without it no constant in the place "
-        "of 3 suffices. "
-        "True is t <= 1 + log c/log(1 - epsilon) (dcdrf-lemma-3-1).",
-        said=Said.READER,
-    ),
-    Statement(
-        id="dcdrf-lemma-3-1-updated",
-        source=SOURCE,
-        place="Lemma 3.1 read without the assumption of frozen rates",
-        words="The bound of Lemma 3.1, with c taken from the first rates, holds for the algorithm, "
-        "which updates them.",
-        latex=r"t = 1 \ \text{or}\ (1-\varepsilon)^{t-1} > c",
-        hypotheses=(),
-        scope="four tenants, four resources, epsilon = 2/5",
-        steps=_thawed,
-        remark="The paper does not claim it. True without assumptions is dcdrf-rounds.",
-        said=Said.READER,
-    ),
-    Statement(
-        id="dcdrf-rounds",
-        source=SOURCE,
-        place="Lemma 3.1; this bound is not in the paper",
-        words="With n tenants of equal weight DC-DRF takes at most 1 + log n/-log(1 - epsilon) rounds, "
-        "for any demands and epsilon > 0.",
-        latex=r"n\,(1-\varepsilon)^{t-1} \ge 1",
-        hypotheses=(
-            Hypothesis("used", "so far at least rate times level of the resource is used"),
-            Hypothesis("falling", "rates never rise"),
-            Hypothesis("up", "steps are not negative"),
-            Hypothesis("level", "levels are not negative"),
-            Hypothesis("epsilon", "epsilon is not negative"),
-            Hypothesis("rate", "rates of demanded resources are positive"),
-            Hypothesis("demanded", "more than epsilon of the resource was left"),
-            Hypothesis("mean rate", "at least rate times level was used"),
-            Hypothesis("below one", "epsilon is below 1"),
-            Hypothesis("power", "powers of 1 - epsilon are positive"),
-            Hypothesis("equal", "every tenant has the weight 1/n"),
-            Hypothesis("tenants", "there are tenants"),
-            Hypothesis("alone", "a tenant holds at most all of its dominant resource"),
-            Hypothesis("positive", "weights are positive"),
-        ),
-        scope="all demands and epsilon by induction over rounds (in words); computed for all 3 x 3 "
-        "demands of integers "
-        "up to {largest}",
-        steps=_rounds,
-        sizes=INTEGERS,
-        mutants=("falling", "demanded", "mean rate", "equal", "alone"),
-        remark="Neither assumption of Lemma 3.1 is needed. With other weights n becomes 1/min rho.",
-        said=Said.READER,
-    ),
-    Statement(
-        id="dcdrf-lemma-3-2",
-        source=SOURCE,
-        place="Lemma 3.2",
-        words="DC-DRF makes at most 4 (|N| B + I |N| + I |R|) operations in I rounds, B being the "
-        "longest vector, which is O(|R| |N|).",
-        latex=r"O(|N| B + I |N| + I |R|) \subseteq O(|R| |N|)",
-        hypotheses=(
-            Hypothesis("one per tenant", "line 16 is one operation for each tenant that grows"),
-            Hypothesis("vectors", "nobody demands more resources than there are"),
-            Hypothesis("tenants", "there are at most as many rounds as tenants"),
-            Hypothesis("resources", "there are at most as many rounds as resources"),
-            Hypothesis("counts", "numbers are not negative"),
-        ),
-        scope="counts in words; measured for all 2 x 3 demands in halves, and up to 17 rounds of 80 tenants",
-        steps=_work,
-        mutants=("one per tenant", "vectors", "tenants", "resources"),
-        remark="Asking newly exhausted resources for their tenants touches every demand once in all, "
-        "and fits as well.",
-    ),
-    Statement(
-        id="dcdrf-lemma-3-2-per-demand",
-        source=SOURCE,
-        place="Lemma 3.2, if line 16 compares what is left of each demanded resource with epsilon in "
-        "every round, which is not the paper's count",
-        words="Looking at all demands of all growing tenants in every round is within 4 (|N| B + I |N| "
-        "+ I |R|).",
-        latex=r"I |N| B \le 4\,(|N| B + I |N| + I |R|)",
-        hypotheses=(),
-        scope="100 tenants, 40 resources, epsilon = 0",
-        steps=_work_per_demand,
-        remark="The lemma counts one operation per tenant and round; then it is true (dcdrf-lemma-3-2).",
-        said=Said.READER,
-    ),
-    Statement(
-        id="dcdrf-numbers-of-the-text",
-        source=SOURCE,
-        place="Sections 2.2, 4.4 and 5.4, footnote 3",
-        words="Numbers of the text: churn in a control interval, load of the network, half precision, the "
-        "tenants of a tenth of a percentile.",
-        latex=r"\tfrac{29+13}{100}\cdot\tfrac{10}{300} = 1.4\,\%,\quad 2^{-24} < 10^{-6}",
-        hypotheses=(
-            Hypothesis("active", "29 % of the machines become active in five minutes"),
-            Hypothesis("idle", "13 % become idle"),
-            Hypothesis("tenants", "there are a million tenants"),
-            Hypothesis("pairs", "a tenant has up to 128 demands"),
-            Hypothesis("least", "the least positive number of half precision"),
-        ),
-        scope="these numbers",
-        steps=_numbers,
-        mutants=("active", "idle", "tenants", "pairs", "least"),
-        remark="The footnote counts 16 bytes for a pair, where 8 are enough; the caption of Figure 9 has .01 "
-        "percentile.",
-    ),
-)
+    for says, held, result in told:
+        yield Step(says, Implication(question.kept(held), result), states=True)

@@ -5,167 +5,137 @@ Tasks of A hold 1 CPU and 4 GB, tasks of B 3 CPUs and 1 GB, of 9 CPUs and 18 GB.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.drf.table import SOURCE
 from proofs.claims import Computation, Counterexample, Implication, Step
-from proofs.statement import Hypothesis, Question, Said, Statement
+from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
+
+STATEMENTS = Chapter(SOURCE)
 
 EXAMPLE = {"demands": [[1, 4], [3, 1]], "capacities": [9, 18]}
 
 
-def _example_program(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "drf-example",
+    place="section 4.1, example of 9 CPUs and 18 GB",
+    words="Tasks (1 CPU, 4 GB) and (3 CPU, 1 GB) share 9 CPUs and 18 GB as (3, 2): the largest with equal "
+    "dominant shares.",
+    latex=r"\max (x, y):\ x+3y\le 9,\ 4x+y\le 18,\ \tfrac{4x}{18} = \tfrac{3y}{9} \quad\Rightarrow\quad (3, "
+    r"2)",
+    hypotheses={
+        "cpu": "the CPUs suffice",
+        "ram": "the memory suffices",
+        "equal": "dominant shares are equal",
+    },
+    scope="all real x, y",
+    mutants=("cpu", "equal"),
+    remark="The memory does not bind: 14 of 18 GB are used.",
+)
+def _example_program(question: Question) -> Iterator[Step]:
     held = question.kept({"cpu": "x + 3*y <= 9", "ram": "4*x + y <= 18", "equal": "4/18*x == 3/9*y"})
-    return [
-        Step("Nobody can run more than (3, 2).", Implication(held, "x <= 3"), states=True),
-        Step("Nor can the second user.", Implication(held, "y <= 2"), states=True),
-        Step("Progressive filling gives (3, 2).", Computation("drf_tasks", EXAMPLE, [3, 2])),
-    ]
+    yield Step("Nobody can run more than (3, 2).", Implication(held, "x <= 3"), states=True)
+    yield Step("Nor can the second user.", Implication(held, "y <= 2"), states=True)
+    yield Step("Progressive filling gives (3, 2).", Computation("drf_tasks", EXAMPLE, [3, 2]))
 
 
-def _swapped(_: Question) -> list[Step]:
+@STATEMENTS.add(
+    "drf-dominant-resources-swapped",
+    place="section 4.1, the example as a summary of the paper retells it",
+    words="The dominant resource of A (1 CPU, 4 GB of 9, 18) is the CPU, that of B (3, 1) the memory.",
+    latex=r"\arg\max_j a_{Aj}/c_j = \text{CPU}, \quad \arg\max_j a_{Bj}/c_j = \text{RAM}",
+    scope="the example",
+    remark="The paper says the opposite, that A's is the memory and B's the CPU; a summary of it exchanged "
+    "them.",
+    said=Said.DENIED,
+)
+def _swapped(_: Question) -> Iterator[Step]:
     case = {"demands": EXAMPLE["demands"], "capacities": EXAMPLE["capacities"], "printed": [1, 2]}
-    return [
-        Step(
-            "The largest share of A is in the memory, 4/18 > 1/9; that of B in the CPUs, 3/9 > 1/18.",
-            Counterexample("dominant_resources_are", case),
-        ),
-    ]
+    yield Step(
+        "The largest share of A is in the memory, 4/18 > 1/9; that of B in the CPUs, 3/9 > 1/18.",
+        Counterexample("dominant_resources_are", case),
+    )
 
 
-def _order(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "drf-example-order",
+    place="section 4.2, progressive filling task by task",
+    words="In the example whole tasks start in the order B, A, A, B, A.",
+    latex=r"B, A, A, B, A",
+    hypotheses={"ties to B": "B is served first among equals"},
+    scope="the example",
+    mutants=("ties to B",),
+    remark="The first pick is arbitrary; with ties to A the order is A, B, A, B, A.",
+)
+def _order(question: Question) -> Iterator[Step]:
     ties = [2, 1] if question.holds("ties to B") else [1, 2]
-    return [
-        Step(
-            "Tasks start in the order B, A, A, B, A.",
-            Computation("whole_task_order", EXAMPLE | {"ties": ties}, [2, 1, 1, 2, 1]),
-        ),
-    ]
+    yield Step(
+        "Tasks start in the order B, A, A, B, A.",
+        Computation("whole_task_order", EXAMPLE | {"ties": ties}, [2, 1, 1, 2, 1]),
+    )
 
 
-def _weighted(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "drf-weighted-example",
+    place="section 4.3, weighted DRF",
+    words="With weights 2 : 1 the example is shared as (54/13, 18/13).",
+    latex=r"\tfrac12\tfrac{4x}{18} = \tfrac{3y}{9} \Rightarrow (x, y) = (\tfrac{54}{13}, \tfrac{18}{13})",
+    hypotheses={"weights": "shares are divided by the weights 2 and 1"},
+    scope="the example",
+    mutants=("weights",),
+    remark="The rule is the paper's, the weights 2 : 1 of the example are ours.",
+    said=Said.READER,
+)
+def _weighted(question: Question) -> Iterator[Step]:
     weights = [2, 1] if question.holds("weights") else [1, 1]
-    return [
-        Step(
-            "Filling shares divided by the weights gives (54/13, 18/13).",
-            Computation("drf_tasks", EXAMPLE | {"weights": weights}, ["54/13", "18/13"]),
+    yield Step(
+        "Filling shares divided by the weights gives (54/13, 18/13).",
+        Computation("drf_tasks", EXAMPLE | {"weights": weights}, ["54/13", "18/13"]),
+    )
+    yield Step(
+        "Shares over weights are equal and the memory is full.",
+        Implication(
+            question.kept({"weights": "4/18*x == 2*3/9*y"}) | {"full": "4*x + y == 18"}, "x == 54/13"
         ),
-        Step(
-            "Shares over weights are equal and the memory is full.",
-            Implication(
-                question.kept({"weights": "4/18*x == 2*3/9*y"}) | {"full": "4*x + y == 18"}, "x == 54/13"
-            ),
-        ),
-    ]
+    )
 
 
-def _asset_example(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "drf-example-asset",
+    place="section 5.1, asset fairness",
+    words="Asset fairness shares the example as (63/25, 54/25).",
+    latex=r"6x = 7y \Rightarrow (x, y) = (\tfrac{63}{25}, \tfrac{54}{25})",
+    hypotheses={"bills": "both pay the same, with a CPU at the price of two GB"},
+    scope="the example",
+    mutants=("bills",),
+)
+def _asset_example(question: Question) -> Iterator[Step]:
     held = question.kept({"bills": "6*x == 7*y"}) | {"cpu": "x + 3*y <= 9", "ram": "4*x + y <= 18"}
-    return [
-        Step(
-            "A CPU costs as much as two GB; equal bills allow 63/25 tasks of A.",
-            Implication(held, "x <= 63/25"),
-        ),
-        Step("The definition gives (63/25, 54/25).", Computation("asset_tasks", EXAMPLE, ["63/25", "54/25"])),
-    ]
+    yield Step(
+        "A CPU costs as much as two GB; equal bills allow 63/25 tasks of A.", Implication(held, "x <= 63/25")
+    )
+    yield Step(
+        "The definition gives (63/25, 54/25).", Computation("asset_tasks", EXAMPLE, ["63/25", "54/25"])
+    )
 
 
-def _ceei_example(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "drf-example-ceei",
+    place="section 5.2, competitive equilibrium from equal incomes",
+    words="CEEI shares the example as (45/11, 18/11).",
+    latex=r"\max xy \Rightarrow (x, y) = (\tfrac{45}{11}, \tfrac{18}{11})",
+    hypotheses={"clearing cpu": "the CPUs are sold out", "clearing ram": "the memory is sold out"},
+    scope="the example",
+    mutants=("clearing cpu", "clearing ram"),
+)
+def _ceei_example(question: Question) -> Iterator[Step]:
     arguments = EXAMPLE | {"prices": ["1/5", "1/90"]}
     both = question.kept({"clearing cpu": "x + 3*y == 9", "clearing ram": "4*x + y == 18"})
-    return [
-        Step("Both resources are sold out at (45/11, 18/11).", Implication(both, "x == 45/11")),
-        Step(
-            "At prices 1/5 and 1/90 incomes of 1 buy that.",
-            Computation("ceei_tasks", arguments, ["45/11", "18/11"]),
-        ),
-    ]
-
-
-STATEMENTS = (
-    Statement(
-        id="drf-example",
-        source=SOURCE,
-        place="section 4.1, example of 9 CPUs and 18 GB",
-        words=(
-            "Tasks (1 CPU, 4 GB) and (3 CPU, 1 GB) share 9 CPUs and 18 GB as (3, 2): the largest with "
-            "equal dominant shares."
-        ),
-        latex=(
-            r"\max (x, y):\ x+3y\le 9,\ 4x+y\le 18,\ \tfrac{4x}{18} = \tfrac{3y}{9} \quad\Rightarrow\quad "
-            r"(3, 2)"
-        ),
-        hypotheses=(
-            Hypothesis("cpu", "the CPUs suffice"),
-            Hypothesis("ram", "the memory suffices"),
-            Hypothesis("equal", "dominant shares are equal"),
-        ),
-        scope="all real x, y",
-        steps=_example_program,
-        mutants=("cpu", "equal"),
-        remark="The memory does not bind: 14 of 18 GB are used.",
-    ),
-    Statement(
-        id="drf-dominant-resources-swapped",
-        source=SOURCE,
-        place="section 4.1, the example as a summary of the paper retells it",
-        words="The dominant resource of A (1 CPU, 4 GB of 9, 18) is the CPU, that of B (3, 1) the memory.",
-        latex=r"\arg\max_j a_{Aj}/c_j = \text{CPU}, \quad \arg\max_j a_{Bj}/c_j = \text{RAM}",
-        hypotheses=(),
-        scope="the example",
-        steps=_swapped,
-        remark="The paper says the opposite, that A's is the memory and B's the CPU; a summary of it "
-        "exchanged them.",
-        said=Said.DENIED,
-    ),
-    Statement(
-        id="drf-example-order",
-        source=SOURCE,
-        place="section 4.2, progressive filling task by task",
-        words="In the example whole tasks start in the order B, A, A, B, A.",
-        latex=r"B, A, A, B, A",
-        hypotheses=(Hypothesis("ties to B", "B is served first among equals"),),
-        scope="the example",
-        steps=_order,
-        mutants=("ties to B",),
-        remark="The first pick is arbitrary; with ties to A the order is A, B, A, B, A.",
-    ),
-    Statement(
-        id="drf-weighted-example",
-        source=SOURCE,
-        place="section 4.3, weighted DRF",
-        words="With weights 2 : 1 the example is shared as (54/13, 18/13).",
-        latex=r"\tfrac12\tfrac{4x}{18} = \tfrac{3y}{9} \Rightarrow (x, y) = (\tfrac{54}{13}, \tfrac{18}{13})",
-        hypotheses=(Hypothesis("weights", "shares are divided by the weights 2 and 1"),),
-        scope="the example",
-        steps=_weighted,
-        mutants=("weights",),
-        remark="The rule is the paper's, the weights 2 : 1 of the example are ours.",
-        said=Said.READER,
-    ),
-    Statement(
-        id="drf-example-asset",
-        source=SOURCE,
-        place="section 5.1, asset fairness",
-        words="Asset fairness shares the example as (63/25, 54/25).",
-        latex=r"6x = 7y \Rightarrow (x, y) = (\tfrac{63}{25}, \tfrac{54}{25})",
-        hypotheses=(Hypothesis("bills", "both pay the same, with a CPU at the price of two GB"),),
-        scope="the example",
-        steps=_asset_example,
-        mutants=("bills",),
-    ),
-    Statement(
-        id="drf-example-ceei",
-        source=SOURCE,
-        place="section 5.2, competitive equilibrium from equal incomes",
-        words="CEEI shares the example as (45/11, 18/11).",
-        latex=r"\max xy \Rightarrow (x, y) = (\tfrac{45}{11}, \tfrac{18}{11})",
-        hypotheses=(
-            Hypothesis("clearing cpu", "the CPUs are sold out"),
-            Hypothesis("clearing ram", "the memory is sold out"),
-        ),
-        scope="the example",
-        steps=_ceei_example,
-        mutants=("clearing cpu", "clearing ram"),
-    ),
-)
+    yield Step("Both resources are sold out at (45/11, 18/11).", Implication(both, "x == 45/11"))
+    yield Step(
+        "At prices 1/5 and 1/90 incomes of 1 buy that.",
+        Computation("ceei_tasks", arguments, ["45/11", "18/11"]),
+    )

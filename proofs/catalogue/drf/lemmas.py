@@ -10,7 +10,7 @@ Multiple Resource Types", NSDI 2011.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from proofs.catalogue.psdsf.theorems import signs
 from proofs.claims import Implication, InWords, Step
@@ -70,10 +70,7 @@ def _income(question: Question) -> Step:
     return Step("All income is spent on all resources.", Implication(held, f"{total('p@', m)} == {len(n)}"))
 
 
-# Sharing incentive.
-
-
-def ceei_sharing(question: Question) -> list[Step]:
+def ceei_sharing(question: Question) -> Iterator[Step]:
     """Sharing incentive: an equal part of everything is affordable."""
     m, n = _resources(question), question.sizes["n"]
     part = each("part", f"{n}*y*a@ <= 1", m) | each("price", "p@ >= 0", m)
@@ -82,34 +79,27 @@ def ceei_sharing(question: Question) -> list[Step]:
         "incomes": f"{total('p@', m)} == {n}",
         **signs("y", " ".join(f"a{j}" for j in m)),
     }
-    return [
-        _income(question),
-        Step("An equal part of every resource costs at most 1.", Implication(held, "y*P <= 1")),
-        _bought(question),
-    ]
+    yield _income(question)
+    yield Step("An equal part of every resource costs at most 1.", Implication(held, "y*P <= 1"))
+    yield _bought(question)
 
 
-def drf_sharing(question: Question) -> list[Step]:
+def drf_sharing(question: Question) -> Iterator[Step]:
     """Sharing incentive: of the full resource somebody holds at least 1/n."""
     n = _users(question)
     held = question.kept({"full": f"{total('h@', n)} == 1", **each("level", "h@ <= s", n)})
     held |= each("held", "h@ >= 0", n) | {"share": "s >= 0"}
     own = {"level": "x*d == s", "demand": "d > 0", "part": f"{len(n)}*y*d <= 1"}
-    return [
-        Step("Of a full resource somebody holds at least 1/n.", Implication(held, f"{len(n)}*s >= 1")),
-        Step(
-            "With that dominant share one runs at least what 1/n of all runs.",
-            Implication(
-                question.kept(own) | {"enough": f"{len(n)}*s >= 1"} | signs(not_negative="x y"), "y <= x"
-            ),
+    yield Step("Of a full resource somebody holds at least 1/n.", Implication(held, f"{len(n)}*s >= 1"))
+    yield Step(
+        "With that dominant share one runs at least what 1/n of all runs.",
+        Implication(
+            question.kept(own) | {"enough": f"{len(n)}*s >= 1"} | signs(not_negative="x y"), "y <= x"
         ),
-    ]
+    )
 
 
-# Strategy-proofness.
-
-
-def truthful_steps(question: Question, policy: str) -> list[Step]:
+def truthful_steps(question: Question, policy: str) -> Iterator[Step]:
     """A lie that pays under "drf" or "asset" makes everybody hold more, also of the resource that is full."""
     others = range(2, question.sizes["n"] + 1)
     if policy == "drf":
@@ -127,90 +117,74 @@ def truthful_steps(question: Question, policy: str) -> list[Step]:
     }
     grown = each("grown", "z@ > x@", others) | each("tasks", "x@ >= 0", [1, *others])
     grown |= signs(not_negative="H u")
-    return [
-        Step(
-            "Only lies that claim something of every resource need a look.",
-            InWords("Who claims 0 of a resource gets nothing of it, and each of her tasks needs some of it."),
-        ),
-        Step(
-            "If the lie pays, u > x, then the level of the liar and so of all rises.",
-            Implication(question.kept(own) | {"pays": "u > x"}, "t > s"),
-        ),
-        Step(
-            "At a higher level every other user runs more.",
-            Implication(question.kept(other) | {"risen": "t > s"}, "z > y"),
-        ),
-        Step(
-            "So a lie that pays would overfill the resource that was full.",
-            Implication(question.kept(full) | grown, "u <= x1"),
-        ),
-    ]
+    yield Step(
+        "Only lies that claim something of every resource need a look.",
+        InWords("Who claims 0 of a resource gets nothing of it, and each of her tasks needs some of it."),
+    )
+    yield Step(
+        "If the lie pays, u > x, then the level of the liar and so of all rises.",
+        Implication(question.kept(own) | {"pays": "u > x"}, "t > s"),
+    )
+    yield Step(
+        "At a higher level every other user runs more.",
+        Implication(question.kept(other) | {"risen": "t > s"}, "z > y"),
+    )
+    yield Step(
+        "So a lie that pays would overfill the resource that was full.",
+        Implication(question.kept(full) | grown, "u <= x1"),
+    )
 
 
-# Envy-freeness.
-
-
-def asset_envy(question: Question) -> list[Step]:
+def asset_envy(question: Question) -> Iterator[Step]:
     """Envy-freeness: all bundles have the same sum of shares."""
     m = _resources(question)
     held = each("covers", "y*d@ <= h@", m) | each("demand", "d@ > 0", m)
     held |= {"level other": f"{total('h@', m)} == t", "level own": f"x*({total('d@', m)}) == t"}
     sensible = signs("x", " ".join(["y", *(f"h{j}" for j in m)]))
-    return [
-        Step(
-            "No bundle of the same sum runs more tasks.",
-            Implication(question.kept(held) | sensible, "y <= x"),
-            states=True,
-        )
-    ]
+    yield Step(
+        "No bundle of the same sum runs more tasks.",
+        Implication(question.kept(held) | sensible, "y <= x"),
+        states=True,
+    )
 
 
-def ceei_envy(question: Question) -> list[Step]:
+def ceei_envy(question: Question) -> Iterator[Step]:
     """Envy-freeness: everybody could have bought any other bundle."""
     m = _resources(question)
     held = each("covers", "y*a@ <= h@", m) | each("price", "p@ >= 0", m)
     held |= {"income other": f"{total('p@*h@', m)} == 1"}
     cost = {"cost of a task": f"P == {total('p@*a@', m)}"}
     cost |= signs(" ".join(f"a{j}" for j in m), " ".join(["y", *(f"h{j}" for j in m)]))
-    return [
-        Step(
-            "Tasks that another's bundle runs cost at most 1.",
-            Implication(question.kept(held) | cost, "y*P <= 1"),
-        ),
-        _bought(question),
-    ]
+    yield Step(
+        "Tasks that another's bundle runs cost at most 1.",
+        Implication(question.kept(held) | cost, "y*P <= 1"),
+    )
+    yield _bought(question)
 
 
-def drf_envy(question: Question) -> list[Step]:
+def drf_envy(question: Question) -> Iterator[Step]:
     """Envy-freeness: all have the same dominant share."""
     held = {"covers": "y*d <= h", "level other": "h <= s", "level own": "x*d == s", "demand": "d > 0"}
-    return [
-        Step(
-            "Nobody holds more of my dominant resource than I do.",
-            Implication(question.kept(held) | signs("x", "h y"), "y <= x"),
-            states=True,
-        )
-    ]
+    yield Step(
+        "Nobody holds more of my dominant resource than I do.",
+        Implication(question.kept(held) | signs("x", "h y"), "y <= x"),
+        states=True,
+    )
 
 
-# Pareto efficiency.
-
-
-def filled_pareto(question: Question) -> list[Step]:
+def filled_pareto(question: Question) -> Iterator[Step]:
     """Pareto efficiency: everybody uses the resource that is full."""
     n = _users(question)
     held = {"full": f"{total('x@*a@', n)} == 1", "feasible": f"{total('z@*a@', n)} <= 1"}
     held |= each("demand", "a@ > 0", n) | each("no loss", "z@ >= x@", n)
     tasks = each("tasks", "x@ >= 0", n) | signs(not_negative=" ".join(f"a{i}" for i in n))
-    return [
-        Step(
-            "Of the resource that is full nobody can hold more unless somebody holds less.",
-            Implication(question.kept(held) | tasks, "z1 <= x1"),
-        )
-    ]
+    yield Step(
+        "Of the resource that is full nobody can hold more unless somebody holds less.",
+        Implication(question.kept(held) | tasks, "z1 <= x1"),
+    )
 
 
-def ceei_pareto(question: Question) -> list[Step]:
+def ceei_pareto(question: Question) -> Iterator[Step]:
     """Pareto efficiency: the first theorem of welfare economics."""
     n, m = _users(question), _resources(question)
     fits = {f"feasible {j}": total(f"z@*a@{j}", n) + " <= 1" for j in m} | each("price", "p@ >= 0", m)
@@ -221,57 +195,48 @@ def ceei_pareto(question: Question) -> list[Step]:
     sold = tuple(((f"feasible {j}", f"price {j}"), "1") for j in m)
     tasks = signs(not_negative=" ".join(f"x{i}" for i in n))
     sum_of_costs = {"total": f"{total('z@*P@', n)} <= {len(n)}"}
-    return [
-        _income(question),
-        Step(
-            "What fits costs at most all incomes.",
-            Implication(
-                question.kept(fits) | costs | incomes | sensible,
-                f"{total('z@*P@', n)} <= {len(n)}",
-                hints=tuple(h for h in sold if all(question.holds(question.family(name)) for name in h[0])),
-                degree=1,
-            ),
+    yield _income(question)
+    yield Step(
+        "What fits costs at most all incomes.",
+        Implication(
+            question.kept(fits) | costs | incomes | sensible,
+            f"{total('z@*P@', n)} <= {len(n)}",
+            hints=tuple(h for h in sold if all(question.holds(question.family(name)) for name in h[0])),
+            degree=1,
         ),
-        Step(
-            "If nobody runs less, one who ran more would spend more than there is.",
-            Implication(question.kept(spent) | tasks | sum_of_costs, "z1 <= x1"),
-        ),
-    ]
+    )
+    yield Step(
+        "If nobody runs less, one who ran more would spend more than there is.",
+        Implication(question.kept(spent) | tasks | sum_of_costs, "z1 <= x1"),
+    )
 
 
-# One resource, and one resource that is dominant for all.
-
-
-def filled_single(question: Question) -> list[Step]:
+def filled_single(question: Question) -> Iterator[Step]:
     """A single resource: equal levels are equal shares."""
     n = _users(question)
     held = each("level", "h@ == s", n) | {"full": f"{total('h@', n)} == 1"}
     shares = each("share", "h@ >= 0", n)
-    return [
-        Step(
-            "Equal shares that fill it are 1/n.",
-            Implication(question.kept(held) | shares, f"{len(n)}*h1 == 1"),
-            states=True,
-        )
-    ]
+    yield Step(
+        "Equal shares that fill it are 1/n.",
+        Implication(question.kept(held) | shares, f"{len(n)}*h1 == 1"),
+        states=True,
+    )
 
 
-def ceei_single(question: Question) -> list[Step]:
+def ceei_single(question: Question) -> Iterator[Step]:
     """A single resource: equal incomes are equal shares."""
     n = _users(question)
     held = each("income", "p*h@ == 1", n) | {"sold out": f"{total('h@', n)} == 1"}
     own = question.kept({"income": "p*h1 == 1"}) | {"incomes": f"p == {len(n)}"}
     sensible = signs("p", " ".join(f"h{i}" for i in n))
-    return [
-        Step(
-            "All incomes are the price of all of it.",
-            Implication(question.kept(held) | sensible, f"p == {len(n)}"),
-        ),
-        Step("Equal incomes buy equal shares.", Implication(own, f"{len(n)}*h1 == 1")),
-    ]
+    yield Step(
+        "All incomes are the price of all of it.",
+        Implication(question.kept(held) | sensible, f"p == {len(n)}"),
+    )
+    yield Step("Equal incomes buy equal shares.", Implication(own, f"{len(n)}*h1 == 1"))
 
 
-def ceei_bottleneck(question: Question) -> list[Step]:
+def ceei_bottleneck(question: Question) -> Iterator[Step]:
     """A resource that is dominant for all: nobody pays more than for all resources in its place."""
     n, m = _users(question), _resources(question)
     held = each("dominant", "a@ <= a1", m) | each("price", "p@ >= 0", m)
@@ -279,24 +244,22 @@ def ceei_bottleneck(question: Question) -> list[Step]:
     own = {"income": "x*P == 1", "tasks": "x > 0"}
     known = {"cost of a task": f"P == {total('p@*a@', m)}", "incomes": f"{total('p@', m)} == {len(n)}"}
     fits = {"feasible": f"{total('h@', n)} <= 1"} | each("enough", f"{len(n)}*h@ >= 1", n)
-    return [
-        _income(question),
-        Step(
-            "A task costs at most as if it needed its share of the common resource of all resources.",
-            Implication(question.kept(held) | known | sensible, f"P <= {len(n)}*a1"),
+    yield _income(question)
+    yield Step(
+        "A task costs at most as if it needed its share of the common resource of all resources.",
+        Implication(question.kept(held) | known | sensible, f"P <= {len(n)}*a1"),
+    )
+    yield Step(
+        "So an income of 1 buys at least 1/n of the common resource.",
+        Implication(
+            question.kept(own) | {"cost": f"P <= {len(n)}*a1"} | signs(not_negative="P a1"),
+            f"{len(n)}*x*a1 >= 1",
         ),
-        Step(
-            "So an income of 1 buys at least 1/n of the common resource.",
-            Implication(
-                question.kept(own) | {"cost": f"P <= {len(n)}*a1"} | signs(not_negative="P a1"),
-                f"{len(n)}*x*a1 >= 1",
-            ),
-        ),
-        Step("At least 1/n for all is exactly 1/n.", Implication(question.kept(fits), f"{len(n)}*h1 == 1")),
-    ]
+    )
+    yield Step("At least 1/n for all is exactly 1/n.", Implication(question.kept(fits), f"{len(n)}*h1 == 1"))
 
 
-def drf_bottleneck(question: Question) -> list[Step]:
+def drf_bottleneck(question: Question) -> Iterator[Step]:
     """A resource that is dominant for all: dominant shares are its shares, and they fill it."""
     n = _users(question)
     held = {
@@ -305,19 +268,14 @@ def drf_bottleneck(question: Question) -> list[Step]:
         "feasible": f"{len(n)}*s <= 1",
     }
     held |= each("share", "h@ >= 0", n)
-    return [
-        Step(
-            "Shares s of the common resource fit, and some full resource shows that s is at least 1/n.",
-            Implication(question.kept(held), f"{len(n)}*s == 1"),
-            states=True,
-        )
-    ]
+    yield Step(
+        "Shares s of the common resource fit, and some full resource shows that s is at least 1/n.",
+        Implication(question.kept(held), f"{len(n)}*s == 1"),
+        states=True,
+    )
 
 
-# A user leaves.
-
-
-def filled_population(question: Question) -> list[Step]:
+def filled_population(question: Question) -> Iterator[Step]:
     """A user leaves: the level, which all share, cannot fall."""
     held = {
         "full": "t*U == 1",
@@ -326,16 +284,12 @@ def filled_population(question: Question) -> list[Step]:
         "level": "s >= 0",
         "level later": "t >= 0",
     }
-    return [
-        Step(
-            (
-                "Look at the resource that is full afterwards: per unit of the common level, those who "
-                "stay hold U of it."
-            ),
-            InWords(
-                "Holdings are proportional to the level, with factors that depend on demands only; v "
-                "is the factor of the user who leaves."
-            ),
+    yield Step(
+        "Look at the resource that is full afterwards: per unit of the common level, those who stay hold U "
+        "of it.",
+        InWords(
+            "Holdings are proportional to the level, with factors that depend on demands only; v is the "
+            "factor of the user who leaves."
         ),
-        Step("The level cannot fall.", Implication(question.kept(held), "t >= s", degree=3)),
-    ]
+    )
+    yield Step("The level cannot fall.", Implication(question.kept(held), "t >= s", degree=3))

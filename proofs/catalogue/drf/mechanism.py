@@ -7,62 +7,113 @@ example of 9 CPUs and 18 GB is :mod:`proofs.catalogue.drf.examples`, the table o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.drf.lemmas import each, total
 from proofs.catalogue.drf.table import SOURCE
 from proofs.catalogue.psdsf.theorems import signs
 from proofs.claims import Counterexample, Enumeration, Implication, InWords, Step
-from proofs.statement import Hypothesis, Question, Said, Size, Statement
+from proofs.statement import Question, Said, Size
 
 __all__ = ["STATEMENTS"]
+
+STATEMENTS = Chapter(SOURCE)
 
 USERS = {"n": Size(3, 2, 6, "users", deep=5)}
 
 
-def _equal_shares(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "drf-equal-shares",
+    place="section 4.1, the linear program",
+    words="With equal dominant shares, an allocation is the largest one if and only if some resource is "
+    "full.",
+    latex=r"\max s:\ x_i\max_j a_{ij} = s,\ \textstyle\sum_i x_i a_{ij}\le 1 \iff \exists j:\ \sum_i x_i "
+    r"a_{ij} = 1",
+    hypotheses={
+        "equal": "all have the same dominant share",
+        "demand": "dominant demands are positive",
+        "use": "everybody uses the resource that is full",
+        "full": "a resource is full",
+        "feasible": "the other allocation fits",
+    },
+    scope="all real demands > 0, any number of resources, n = {n} users",
+    sizes=USERS,
+    mutants=("full", "feasible", "equal"),
+)
+def _equal_shares(question: Question) -> Iterator[Step]:
     n = range(1, question.sizes["n"] + 1)
     held = {"full": f"{total('x@*a@', n)} == 1", "feasible": f"{total('z@*a@', n)} <= 1"}
     held |= each("equal", "x@*d@ == s", n) | each("demand", "d@ > 0", n) | each("use", "a@ > 0", n)
     grown = {"equal": "z*d == t", "demand": "d > 0", "use": "a > 0"} | {"own": "x*d == s", "risen": "t > s"}
     both = {key: held[key] for key in ("full", "feasible")} | each("use", "a@ > 0", n)
-    return [
-        Step(
-            "At a higher common dominant share everybody would run more.",
-            Implication(question.kept(grown), "z > x"),
+    yield Step(
+        "At a higher common dominant share everybody would run more.",
+        Implication(question.kept(grown), "z > x"),
+    )
+    yield Step(
+        "What everybody runs more of does not fit into the resource that is full.",
+        Implication(
+            question.kept(both) | each("more", "z@ >= x@", n) | each("tasks", "x@ >= 0", n), "z1 <= x1"
         ),
-        Step(
-            "What everybody runs more of does not fit into the resource that is full.",
-            Implication(
-                question.kept(both) | each("more", "z@ >= x@", n) | each("tasks", "x@ >= 0", n), "z1 <= x1"
-            ),
+    )
+    yield Step(
+        "Conversely, at the largest share some resource is full.",
+        InWords(
+            "If each had something left, all shares could grow alike by a little, and the point was not "
+            "largest."
         ),
-        Step(
-            "Conversely, at the largest share some resource is full.",
-            InWords(
-                "If each had something left, all shares could grow alike by a little, and the point "
-                "was not largest."
-            ),
-        ),
-    ]
+    )
 
 
-def _filling(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "drf-filling",
+    place="sections 4 and 5.1",
+    words="Filling ends with a full resource and equal dominant shares (DRF) or equal sums of shares (asset "
+    "fairness).",
+    latex=r"x_i \max_j a_{ij}/c_j = s \text{ or } x_i \textstyle\sum_j a_{ij}/c_j = s, \quad \exists j:\ "
+    r"\sum_i x_i a_{ij} = c_j",
+    hypotheses={"demand": "demands are positive"},
+    scope="in words in general; three users on two resources, demands 1, 2, capacities 1, 2, 3",
+    mutants=("demand",),
+    remark="This is what the proofs of the table start from.",
+)
+def _filling(question: Question) -> Iterator[Step]:
     least = 1 if question.holds("demand") else 0
     sizes = {"least_demand": least, "largest_demand": 2, "largest_capacity": 3}
-    return [
-        Step(
-            "Filling stops once, for all.",
-            InWords("Everybody demands something of the resource that is full first."),
-        ),
-        Step("DRF, every case.", Enumeration("levels_and_full", {"policy": "drf", **sizes}), states=True),
-        Step(
-            "Asset fairness, every case.",
-            Enumeration("levels_and_full", {"policy": "asset", **sizes}),
-            states=True,
-        ),
-    ]
+    yield Step(
+        "Filling stops once, for all.",
+        InWords("Everybody demands something of the resource that is full first."),
+    )
+    yield Step("DRF, every case.", Enumeration("levels_and_full", {"policy": "drf", **sizes}), states=True)
+    yield Step(
+        "Asset fairness, every case.",
+        Enumeration("levels_and_full", {"policy": "asset", **sizes}),
+        states=True,
+    )
 
 
-def _ceei_unique(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "drf-ceei-unique",
+    place="section 5.2, competitive equilibrium from equal incomes; uniqueness is not said",
+    words="All competitive equilibria from equal incomes give the same tasks.",
+    latex=r"x_i\, p a_i = 1 = x_i'\, p' a_i \Rightarrow x = x'",
+    hypotheses={
+        "price": "prices are >= 0",
+        "incomes": "prices add up to the incomes",
+        "feasible": "the other equilibrium fits",
+        "income": "everybody spends an income of 1",
+        "ratio": "t are the ratios of tasks, r their inverses",
+        "positive": "tasks are positive",
+        "one way": "the first step, one way",
+        "other way": "the first step with the roles of the equilibria exchanged",
+    },
+    scope="all real demands > 0; n = {n} users, two resources",
+    sizes=USERS,
+    mutants=("price", "feasible", "income", "other way"),
+    said=Said.READER,
+)
+def _ceei_unique(question: Question) -> Iterator[Step]:
     n, m = range(1, question.sizes["n"] + 1), (1, 2)
     cost = {f"cost {i}": f"P{i} == " + total(f"p@*a{i}@", m) for i in n}
     fits = {f"feasible {j}": total(f"z@*a@{j}", n) + " <= 1" for j in m} | each("price", "p@ >= 0", m)
@@ -71,26 +122,34 @@ def _ceei_unique(question: Question) -> list[Step]:
     ratio = each("ratio", "t@*r@ == 1", n) | each("positive", "r@ > 0", n)
     ratio |= {"one way": f"{total('t@', n)} <= {len(n)}", "other way": f"{total('r@', n)} <= {len(n)}"}
     hints = (*(((f"positive {i}",), f"t{i} - 1") for i in n), (("positive 1", "not the conclusion"), "1"))
-    return [
-        Step(
-            "What fits costs at most all incomes.",
-            Implication(question.kept(fits) | cost, f"{total('z@*P@', n)} <= {len(n)}"),
-        ),
-        Step(
-            "A cost z P is the ratio t of tasks in two equilibria, because x P is 1.",
-            Implication(question.kept({"income": "x*P == 1", "ratio": "z == t*x"}), "z*P == t"),
-        ),
-        Step(
-            "Ratios and their inverses that add up to at most n both are all 1.",
-            Implication(question.kept(ratio), "t1 == 1", hints=hints),
-        ),
-    ]
+    yield Step(
+        "What fits costs at most all incomes.",
+        Implication(question.kept(fits) | cost, f"{total('z@*P@', n)} <= {len(n)}"),
+    )
+    yield Step(
+        "A cost z P is the ratio t of tasks in two equilibria, because x P is 1.",
+        Implication(question.kept({"income": "x*P == 1", "ratio": "z == t*x"}), "z*P == t"),
+    )
+    yield Step(
+        "Ratios and their inverses that add up to at most n both are all 1.",
+        Implication(question.kept(ratio), "t1 == 1", hints=hints),
+    )
 
 
-# No policy has all of it.
-
-
-def _impossible(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "drf-no-policy-has-all",
+    place="section 6, resource monotonicity",
+    words="No policy has the sharing incentive, Pareto efficiency and resource monotonicity together.",
+    latex=r"\text{SI} \wedge \text{PE} \Rightarrow \neg\,\text{RM}",
+    hypotheses={
+        "sharing incentive": "everybody runs at least what an equal part runs, after the change",
+        "efficiency": "before the change a resource is full",
+    },
+    scope="all policies; two users and two resources",
+    mutants=("sharing incentive", "efficiency"),
+    remark="The sharing incentive is used after the change only, and efficiency before it only.",
+)
+def _impossible(question: Question) -> Iterator[Step]:
     before = {"first": "2*x + y <= 1", "second": "x + 2*y <= 1", "tasks": "x >= 0", "other tasks": "y >= 0"}
     after = question.kept({"sharing incentive": "X >= 1/2"}) | {
         "second later": "X + 2*Y <= 1",
@@ -102,187 +161,69 @@ def _impossible(question: Question) -> list[Step]:
         "none": "X >= 0",
         "no negative tasks": "Y >= 0",
     }
-    return [
-        Step(
-            "Demands are (2, 1) and (1, 2), and there is one unit of each resource, one of which is full.",
-            InWords(
-                "If none were full, both users could run more: the allocation would not be Pareto-efficient."
-            ),
+    yield Step(
+        "Demands are (2, 1) and (1, 2), and there is one unit of each resource, one of which is full.",
+        InWords(
+            "If none were full, both users could run more: the allocation would not be Pareto-efficient."
         ),
-        Step(
-            "If the second is full, the second user runs at least 1/3.",
-            Implication(before | question.kept({"efficiency": "x + 2*y == 1"}), "y >= 1/3"),
-        ),
-        Step(
-            (
-                "Then double the first: half of the pool (2, 1) runs 1/2 of the first user, and the "
-                "second user loses."
-            ),
-            Implication(after | {"before": "y >= 1/3"}, "Y < y"),
-        ),
-        Step(
-            "If the first is full, the first user runs at least 1/3.",
-            Implication(before | question.kept({"efficiency": "2*x + y == 1"}), "x >= 1/3"),
-        ),
-        Step(
-            "Then double the second, and the first user loses.",
-            Implication(mirrored | {"before": "x >= 1/3"}, "X < x"),
-        ),
-    ]
+    )
+    yield Step(
+        "If the second is full, the second user runs at least 1/3.",
+        Implication(before | question.kept({"efficiency": "x + 2*y == 1"}), "y >= 1/3"),
+    )
+    yield Step(
+        "Then double the first: half of the pool (2, 1) runs 1/2 of the first user, and the second user "
+        "loses.",
+        Implication(after | {"before": "y >= 1/3"}, "Y < y"),
+    )
+    yield Step(
+        "If the first is full, the first user runs at least 1/3.",
+        Implication(before | question.kept({"efficiency": "2*x + y == 1"}), "x >= 1/3"),
+    )
+    yield Step(
+        "Then double the second, and the first user loses.",
+        Implication(mirrored | {"before": "x >= 1/3"}, "X < x"),
+    )
 
 
-# Whole tasks.
-
-
-def _gap(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "drf-whole-tasks-gap",
+    place="section 4.2, and section 6 on discrete resources",
+    words="When whole tasks start one by one for the poorest, two dominant shares never differ by more than "
+    "the share of one task.",
+    latex=r"s_i - s_k \le \max_j a_{ij}/c_j",
+    hypotheses={"poorest": "a user with the lowest dominant share is served", "task": "tasks hold something"},
+    scope="any users, resources and demands, by induction over tasks; besides all pools of two users with "
+    "demands to 3, capacities to 6",
+    mutants=("poorest",),
+    remark="The bound is attained, after the first task of two equal users.",
+)
+def _gap(question: Question) -> Iterator[Step]:
     lowest = question.kept({"poorest": "s <= r"})
     sizes = {"largest_demand": 3, "largest_capacity": 6, "poorest": question.holds("poorest")}
-    return [
-        Step("At the start all shares are 0.", Implication(question.kept({"task": "d >= 0"}), "0 - 0 <= d")),
-        Step(
-            (
-                "The user who starts a task was the poorest, so her share s + d exceeds any other r by "
-                "at most d."
-            ),
-            Implication(lowest, "s + d - r <= d"),
-        ),
-        Step(
-            "Others are ahead of her by less than before.",
-            Implication(question.kept({"task": "d >= 0"}) | {"before": "r - s <= e"}, "r - (s + d) <= e"),
-        ),
-        Step("Other pairs do not change.", InWords("Only one user's share changes in a step.")),
-        Step("Two users on two resources, every case.", Enumeration("whole_task_gaps", sizes), states=True),
-    ]
+    yield Step("At the start all shares are 0.", Implication(question.kept({"task": "d >= 0"}), "0 - 0 <= d"))
+    yield Step(
+        "The user who starts a task was the poorest, so her share s + d exceeds any other r by at most d.",
+        Implication(lowest, "s + d - r <= d"),
+    )
+    yield Step(
+        "Others are ahead of her by less than before.",
+        Implication(question.kept({"task": "d >= 0"}) | {"before": "r - s <= e"}, "r - (s + d) <= e"),
+    )
+    yield Step("Other pairs do not change.", InWords("Only one user's share changes in a step."))
+    yield Step("Two users on two resources, every case.", Enumeration("whole_task_gaps", sizes), states=True)
 
 
-def _machines(_: Question) -> list[Step]:
-    return [
-        Step(
-            "On three machines of 3 units, tasks of 2 units: 3 whole ones against 9/2.",
-            Counterexample("machine_deviation", {"demand": 2, "capacity": 3, "machines": 3}),
-        ),
-    ]
-
-
-STATEMENTS = (
-    Statement(
-        id="drf-equal-shares",
-        source=SOURCE,
-        place="section 4.1, the linear program",
-        words=(
-            "With equal dominant shares, an allocation is the largest one if and only if some resource "
-            "is full."
-        ),
-        latex=(
-            r"\max s:\ x_i\max_j a_{ij} = s,\ \textstyle\sum_i x_i a_{ij}\le 1 \iff \exists j:\ \sum_i "
-            r"x_i a_{ij} = 1"
-        ),
-        hypotheses=(
-            Hypothesis("equal", "all have the same dominant share"),
-            Hypothesis("demand", "dominant demands are positive"),
-            Hypothesis("use", "everybody uses the resource that is full"),
-            Hypothesis("full", "a resource is full"),
-            Hypothesis("feasible", "the other allocation fits"),
-        ),
-        scope="all real demands > 0, any number of resources, n = {n} users",
-        steps=_equal_shares,
-        sizes=USERS,
-        mutants=("full", "feasible", "equal"),
-    ),
-    Statement(
-        id="drf-filling",
-        source=SOURCE,
-        place="sections 4 and 5.1",
-        words=(
-            "Filling ends with a full resource and equal dominant shares (DRF) or equal sums of shares "
-            "(asset fairness)."
-        ),
-        latex=(
-            r"x_i \max_j a_{ij}/c_j = s \text{ or } x_i \textstyle\sum_j a_{ij}/c_j = s, \quad \exists "
-            r"j:\ \sum_i x_i a_{ij} = c_j"
-        ),
-        hypotheses=(Hypothesis("demand", "demands are positive"),),
-        scope="in words in general; three users on two resources, demands 1, 2, capacities 1, 2, 3",
-        steps=_filling,
-        mutants=("demand",),
-        remark="This is what the proofs of the table start from.",
-    ),
-    Statement(
-        id="drf-ceei-unique",
-        source=SOURCE,
-        place="section 5.2, competitive equilibrium from equal incomes; uniqueness is not said",
-        words="All competitive equilibria from equal incomes give the same tasks.",
-        latex=r"x_i\, p a_i = 1 = x_i'\, p' a_i \Rightarrow x = x'",
-        hypotheses=(
-            Hypothesis("price", "prices are >= 0"),
-            Hypothesis("incomes", "prices add up to the incomes"),
-            Hypothesis("feasible", "the other equilibrium fits"),
-            Hypothesis("income", "everybody spends an income of 1"),
-            Hypothesis("ratio", "t are the ratios of tasks, r their inverses"),
-            Hypothesis("positive", "tasks are positive"),
-            Hypothesis("one way", "the first step, one way"),
-            Hypothesis("other way", "the first step with the roles of the equilibria exchanged"),
-        ),
-        scope="all real demands > 0; n = {n} users, two resources",
-        steps=_ceei_unique,
-        sizes=USERS,
-        mutants=("price", "feasible", "income", "other way"),
-        said=Said.READER,
-    ),
-    Statement(
-        id="drf-no-policy-has-all",
-        source=SOURCE,
-        place="section 6, resource monotonicity",
-        words="No policy has the sharing incentive, Pareto efficiency and resource monotonicity together.",
-        latex=r"\text{SI} \wedge \text{PE} \Rightarrow \neg\,\text{RM}",
-        hypotheses=(
-            Hypothesis(
-                "sharing incentive", "everybody runs at least what an equal part runs, after the change"
-            ),
-            Hypothesis("efficiency", "before the change a resource is full"),
-        ),
-        scope="all policies; two users and two resources",
-        steps=_impossible,
-        mutants=("sharing incentive", "efficiency"),
-        remark="The sharing incentive is used after the change only, and efficiency before it only.",
-    ),
-    Statement(
-        id="drf-whole-tasks-gap",
-        source=SOURCE,
-        place="section 4.2, and section 6 on discrete resources",
-        words=(
-            "When whole tasks start one by one for the poorest, two dominant shares never differ by more "
-            "than the share of one task."
-        ),
-        latex=r"s_i - s_k \le \max_j a_{ij}/c_j",
-        hypotheses=(
-            Hypothesis("poorest", "a user with the lowest dominant share is served"),
-            Hypothesis("task", "tasks hold something"),
-        ),
-        scope=(
-            "any users, resources and demands, by induction over tasks; besides all pools of two users "
-            "with demands to 3, capacities to 6"
-        ),
-        steps=_gap,
-        mutants=("poorest",),
-        remark="The bound is attained, after the first task of two equal users.",
-    ),
-    Statement(
-        id="drf-machines-within-one-task",
-        source=SOURCE,
-        place="section 6, discrete resources on many machines",
-        words=(
-            "Read as a bound on what one user loses: if each machine can hold the largest task, whole tasks "
-            "on machines give everybody the divisible share up to one largest task."
-        ),
-        latex=r"|s_i^{\text{whole}} - s_i| \le \max_{k,j} a_{kj}/c_j",
-        hypotheses=(),
-        scope="all equal machines",
-        steps=_machines,
-        remark=(
-            "Not what the paper says, but a reading of it: what each machine cannot use adds up. What the "
-            "paper bounds is the gap between two users, which is at most one task: drf-whole-tasks-gap."
-        ),
-        said=Said.READER,
-    ),
+STATEMENTS.refute(
+    "drf-machines-within-one-task",
+    place="section 6, discrete resources on many machines",
+    words="Read as a bound on what one user loses: if each machine can hold the largest task, whole tasks on "
+    "machines give everybody the divisible share up to one largest task.",
+    latex=r"|s_i^{\text{whole}} - s_i| \le \max_{k,j} a_{kj}/c_j",
+    scope="all equal machines",
+    case="On three machines of 3 units, tasks of 2 units: 3 whole ones against 9/2.",
+    witness=Counterexample("machine_deviation", {"demand": 2, "capacity": 3, "machines": 3}),
+    remark="Not what the paper says, but a reading of it: what each machine cannot use adds up. What the "
+    "paper bounds is the gap between two users, which is at most one task: drf-whole-tasks-gap.",
+    said=Said.READER,
 )

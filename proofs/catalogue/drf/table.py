@@ -6,9 +6,10 @@ proved from the descriptions of the policies in :mod:`proofs.catalogue.drf.lemma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.drf.lemmas import (
     asset_envy,
     ceei_bottleneck,
@@ -25,34 +26,30 @@ from proofs.catalogue.drf.lemmas import (
     truthful_steps,
 )
 from proofs.claims import Counterexample, Step
-from proofs.statement import Hypothesis, Question, Said, Size, Statement
+from proofs.statement import Question, Said, Size
 
 __all__ = ["SOURCE", "STATEMENTS"]
 
 SOURCE = (
     'A. Ghodsi et al., "Dominant Resource Fairness: Fair Allocation of Multiple Resource Types", NSDI 2011'
 )
+STATEMENTS = Chapter(SOURCE, scope="all pools")
+
 TABLE = "section 6, table of properties"
 NAMES = {"asset": "Asset fairness", "ceei": "CEEI", "drf": "DRF"}
-USERS = {"n": Size(3, 2, 6, "users", deep=5)}
-RESOURCES = {"m": Size(2, 1, 5, "resources", deep=4)}
-
-Steps = Callable[[Question], Sequence[Step]]
+SIZES = {"n": Size(3, 2, 6, "users", deep=5), "m": Size(2, 1, 5, "resources", deep=4)}
 
 
 def _cross(
-    policy: str, key: str, words: str, latex: str, says: str, function: str, arguments: dict[str, Any]
-) -> Statement:
-    step = Step(says, Counterexample(function, {"policy": policy, **arguments}))
-    return Statement(
-        id=f"drf-table-{policy}-{key}",
-        source=SOURCE,
+    policy: str, key: str, words: str, latex: str, case: str, function: str, arguments: dict[str, Any]
+) -> None:
+    STATEMENTS.refute(
+        f"drf-table-{policy}-{key}",
         place=TABLE,
         words=f"{NAMES[policy]} {words}",
         latex=latex,
-        hypotheses=(),
-        scope="all pools",
-        steps=lambda question: [step],
+        case=case,
+        witness=Counterexample(function, {"policy": policy, **arguments}),
         remark="The paper says so too: this cell of its table has no tick.",
         said=Said.DENIED,
     )
@@ -63,26 +60,23 @@ def _tick(
     key: str,
     words: str,
     latex: str,
-    steps: Steps,
+    steps: Callable[[Question], Iterable[Step]],
     hypotheses: str,
     mutants: tuple[str, ...],
     sizes: str = "n",
     scope: str = "all real demands > 0 and any number of resources, n = {n} users",
-) -> Statement:
-    known = {"n": USERS, "m": RESOURCES, "nm": USERS | RESOURCES, "": {}}[sizes]
-    return Statement(
-        id=f"drf-table-{policy}-{key}",
-        source=SOURCE,
+) -> None:
+    STATEMENTS.add(
+        f"drf-table-{policy}-{key}",
         place=TABLE,
         words=f"{NAMES[policy]} {words}",
         latex=latex,
-        hypotheses=tuple(Hypothesis(name, CONDITIONS[name]) for name in hypotheses.split(", ")),
+        hypotheses={name: CONDITIONS[name] for name in hypotheses.split(", ")},
         scope=scope,
-        steps=steps,
-        sizes=known,
+        sizes={name: SIZES[name] for name in sizes},
         mutants=mutants,
         remark="The paper says so: this cell of its table has a tick.",
-    )
+    )(steps)
 
 
 CONDITIONS = {
@@ -106,10 +100,8 @@ CONDITIONS = {
     "sold out": "resources with a price are sold out",
     "tasks": "everybody runs something",
 }
-
 WIDE = "all real demands > 0; n = {n} users, m = {m} resources"
 PAIR = "any two users with real demands > 0"
-
 SI = (
     "gives every user at least the tasks that an equal part of every resource runs.",
     r"x_i \ge \frac1n \min_j \frac{c_j}{a_{ij}}",
@@ -127,197 +119,215 @@ BF = (
 )
 PM = ("is population-monotone: nobody loses when a user leaves.", r"x_i(N\setminus k) \ge x_i(N)")
 RM = ("is resource-monotone: nobody loses when a capacity grows.", r"c' \ge c \Rightarrow x_i(c') \ge x_i(c)")
-
 SMALL: dict[str, Any] = {"demands": [[2, 1], [1, 2]], "capacities": [1, 1], "more": [2, 1]}
 DOUBLED = "With demands (2, 1) and (1, 2) the second user loses when the first of two units is doubled."
 
-STATEMENTS = (
-    _cross(
-        "asset",
-        "si",
-        *SI,
-        "User 1 of demands (1, 3) and (1, 1) runs fewer tasks than in half of the pool.",
-        "sharing_incentive",
-        {"demands": [[1, 3], [1, 1]], "capacities": [30, 30]},
-    ),
-    _tick(
-        "ceei",
-        "si",
-        *SI,
-        ceei_sharing,
-        "income, sold out, price, part, tasks, cost",
-        ("income", "sold out", "part"),
-        "nm",
-        WIDE,
-    ),
-    _tick("drf", "si", *SI, drf_sharing, "full, level, demand, part", ("full", "level", "part")),
-    _tick(
-        "asset",
-        "sp",
-        *SP,
-        lambda q: truthful_steps(q, "asset"),
-        "full, feasible, covers, claim, level, level later, demand",
-        ("full", "feasible", "covers"),
-        "nm",
-        WIDE,
-    ),
-    _cross(
-        "ceei",
-        "sp",
-        *SP,
-        "User 1 of demands (16, 1) and (1, 2) gains by claiming (16, 8).",
-        "truthfulness",
-        {
-            "demands": [[16, 1], [1, 2]],
-            "capacities": [100, 100],
-            "claim": [16, 8],
-            "prices": ["29/1500", "1/1500"],
-            "claimed_prices": ["1/100", "1/100"],
-        },
-    ),
-    _tick(
-        "drf",
-        "sp",
-        *SP,
-        lambda q: truthful_steps(q, "drf"),
-        "full, feasible, covers, claim, level, level later, demand",
-        ("full", "feasible", "covers"),
-    ),
-    _tick(
-        "asset",
-        "ef",
-        *EF,
-        asset_envy,
-        "covers, demand, level other, level own",
-        ("covers", "level other"),
-        "m",
-        PAIR + ", m = {m} resources",
-    ),
-    _tick(
-        "ceei",
-        "ef",
-        *EF,
-        ceei_envy,
-        "covers, price, income other, income, tasks, cost",
-        ("covers", "price", "income other"),
-        "m",
-        PAIR + ", m = {m} resources",
-    ),
-    _tick(
-        "drf",
-        "ef",
-        *EF,
-        drf_envy,
-        "covers, demand, level other, level own",
-        ("covers", "level other"),
-        "",
-        PAIR + ", any number of resources",
-    ),
-    _tick(
-        "asset", "pe", *PE, filled_pareto, "full, feasible, demand, no loss", ("full", "no loss", "demand")
-    ),
-    _tick(
-        "ceei",
-        "pe",
-        *PE,
-        ceei_pareto,
-        "income, sold out, feasible, price, demand, no loss",
-        ("income", "feasible"),
-        "nm",
-        WIDE,
-    ),
-    _tick("drf", "pe", *PE, filled_pareto, "full, feasible, demand, no loss", ("full", "no loss", "demand")),
-    _tick(
-        "asset",
-        "single",
-        *ONE,
-        filled_single,
-        "level, full",
-        ("level", "full"),
-        "n",
-        "all real demands > 0, n = {n} users",
-    ),
-    _tick(
-        "ceei",
-        "single",
-        *ONE,
-        ceei_single,
-        "income, sold out",
-        ("income", "sold out"),
-        "n",
-        "all real demands > 0, n = {n} users",
-    ),
-    _tick(
-        "drf",
-        "single",
-        *ONE,
-        filled_single,
-        "level, full",
-        ("level", "full"),
-        "n",
-        "all real demands > 0, n = {n} users",
-    ),
-    _cross(
-        "asset",
-        "bottleneck",
-        *BF,
-        "Of 21 units that both need most, users of demands (3, 2) and (4, 1) get 9 and 12.",
-        "bottleneck_fairness",
-        {"demands": [[3, 2], [4, 1]], "capacities": [21, 21]},
-    ),
-    _tick(
-        "ceei",
-        "bottleneck",
-        *BF,
-        ceei_bottleneck,
-        "income, sold out, price, dominant, tasks, feasible",
-        ("income", "dominant", "feasible"),
-        "nm",
-        WIDE,
-    ),
-    _tick("drf", "bottleneck", *BF, drf_bottleneck, "full, dominant, feasible", ("full", "feasible")),
-    _tick(
-        "asset",
-        "population",
-        *PM,
-        filled_population,
-        "full, fits, demand, level, level later",
-        ("full", "fits"),
-        "",
-        "all real demands > 0, any numbers of users and resources",
-    ),
-    _cross(
-        "ceei",
-        "population",
-        *PM,
-        "User 2 of demands (4, 1), (1, 16) and (16, 1) loses when user 3 leaves.",
-        "population_monotonicity",
-        {
-            "demands": [[4, 1], [1, 16], [16, 1]],
-            "capacities": [9, 6],
-            "prices": ["1/5", "1/5"],
-            "later_prices": ["17/345", "179/690"],
-        },
-    ),
-    _tick(
-        "drf",
-        "population",
-        *PM,
-        filled_population,
-        "full, fits, demand, level, level later",
-        ("full", "fits"),
-        "",
-        "all real demands > 0, any numbers of users and resources",
-    ),
-    _cross("asset", "resource", *RM, DOUBLED, "resource_monotonicity", SMALL),
-    _cross(
-        "ceei",
-        "resource",
-        *RM,
-        DOUBLED,
-        "resource_monotonicity",
-        SMALL | {"prices": [1, 1], "later_prices": [0, 2]},
-    ),
-    _cross("drf", "resource", *RM, DOUBLED, "resource_monotonicity", SMALL),
+
+_cross(
+    "asset",
+    "si",
+    *SI,
+    "User 1 of demands (1, 3) and (1, 1) runs fewer tasks than in half of the pool.",
+    "sharing_incentive",
+    {"demands": [[1, 3], [1, 1]], "capacities": [30, 30]},
 )
-"""In the order of the paper: row by row, asset fairness, CEEI, DRF."""
+
+_tick(
+    "ceei",
+    "si",
+    *SI,
+    ceei_sharing,
+    "income, sold out, price, part, tasks, cost",
+    ("income", "sold out", "part"),
+    "nm",
+    WIDE,
+)
+
+_tick("drf", "si", *SI, drf_sharing, "full, level, demand, part", ("full", "level", "part"))
+
+_tick(
+    "asset",
+    "sp",
+    *SP,
+    lambda q: truthful_steps(q, "asset"),
+    "full, feasible, covers, claim, level, level later, demand",
+    ("full", "feasible", "covers"),
+    "nm",
+    WIDE,
+)
+
+_cross(
+    "ceei",
+    "sp",
+    *SP,
+    "User 1 of demands (16, 1) and (1, 2) gains by claiming (16, 8).",
+    "truthfulness",
+    {
+        "demands": [[16, 1], [1, 2]],
+        "capacities": [100, 100],
+        "claim": [16, 8],
+        "prices": ["29/1500", "1/1500"],
+        "claimed_prices": ["1/100", "1/100"],
+    },
+)
+
+_tick(
+    "drf",
+    "sp",
+    *SP,
+    lambda q: truthful_steps(q, "drf"),
+    "full, feasible, covers, claim, level, level later, demand",
+    ("full", "feasible", "covers"),
+)
+
+_tick(
+    "asset",
+    "ef",
+    *EF,
+    asset_envy,
+    "covers, demand, level other, level own",
+    ("covers", "level other"),
+    "m",
+    PAIR + ", m = {m} resources",
+)
+
+_tick(
+    "ceei",
+    "ef",
+    *EF,
+    ceei_envy,
+    "covers, price, income other, income, tasks, cost",
+    ("covers", "price", "income other"),
+    "m",
+    PAIR + ", m = {m} resources",
+)
+
+_tick(
+    "drf",
+    "ef",
+    *EF,
+    drf_envy,
+    "covers, demand, level other, level own",
+    ("covers", "level other"),
+    "",
+    PAIR + ", any number of resources",
+)
+
+_tick("asset", "pe", *PE, filled_pareto, "full, feasible, demand, no loss", ("full", "no loss", "demand"))
+
+_tick(
+    "ceei",
+    "pe",
+    *PE,
+    ceei_pareto,
+    "income, sold out, feasible, price, demand, no loss",
+    ("income", "feasible"),
+    "nm",
+    WIDE,
+)
+
+_tick("drf", "pe", *PE, filled_pareto, "full, feasible, demand, no loss", ("full", "no loss", "demand"))
+
+_tick(
+    "asset",
+    "single",
+    *ONE,
+    filled_single,
+    "level, full",
+    ("level", "full"),
+    "n",
+    "all real demands > 0, n = {n} users",
+)
+
+_tick(
+    "ceei",
+    "single",
+    *ONE,
+    ceei_single,
+    "income, sold out",
+    ("income", "sold out"),
+    "n",
+    "all real demands > 0, n = {n} users",
+)
+
+_tick(
+    "drf",
+    "single",
+    *ONE,
+    filled_single,
+    "level, full",
+    ("level", "full"),
+    "n",
+    "all real demands > 0, n = {n} users",
+)
+
+_cross(
+    "asset",
+    "bottleneck",
+    *BF,
+    "Of 21 units that both need most, users of demands (3, 2) and (4, 1) get 9 and 12.",
+    "bottleneck_fairness",
+    {"demands": [[3, 2], [4, 1]], "capacities": [21, 21]},
+)
+
+_tick(
+    "ceei",
+    "bottleneck",
+    *BF,
+    ceei_bottleneck,
+    "income, sold out, price, dominant, tasks, feasible",
+    ("income", "dominant", "feasible"),
+    "nm",
+    WIDE,
+)
+
+_tick("drf", "bottleneck", *BF, drf_bottleneck, "full, dominant, feasible", ("full", "feasible"))
+
+_tick(
+    "asset",
+    "population",
+    *PM,
+    filled_population,
+    "full, fits, demand, level, level later",
+    ("full", "fits"),
+    "",
+    "all real demands > 0, any numbers of users and resources",
+)
+
+_cross(
+    "ceei",
+    "population",
+    *PM,
+    "User 2 of demands (4, 1), (1, 16) and (16, 1) loses when user 3 leaves.",
+    "population_monotonicity",
+    {
+        "demands": [[4, 1], [1, 16], [16, 1]],
+        "capacities": [9, 6],
+        "prices": ["1/5", "1/5"],
+        "later_prices": ["17/345", "179/690"],
+    },
+)
+
+_tick(
+    "drf",
+    "population",
+    *PM,
+    filled_population,
+    "full, fits, demand, level, level later",
+    ("full", "fits"),
+    "",
+    "all real demands > 0, any numbers of users and resources",
+)
+
+_cross("asset", "resource", *RM, DOUBLED, "resource_monotonicity", SMALL)
+
+_cross(
+    "ceei",
+    "resource",
+    *RM,
+    DOUBLED,
+    "resource_monotonicity",
+    SMALL | {"prices": [1, 1], "later_prices": [0, 2]},
+)
+
+_cross("drf", "resource", *RM, DOUBLED, "resource_monotonicity", SMALL)

@@ -2,21 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.edrf.mechanism import SOURCE
 from proofs.claims import Computation, Counterexample, Enumeration, Implication, InWords, Search, Step
-from proofs.statement import Hypothesis, Question, Said, Size, Statement
+from proofs.statement import Question, Said, Size
 
 __all__ = ["STATEMENTS"]
+
+STATEMENTS = Chapter(SOURCE)
 
 PLACE = "section 5 (indivisible tasks), SequentialMinMax"
 
 
-def _instances(ahead: int = 1) -> list[Step]:
+def _instances(ahead: int = 1) -> Iterator[Step]:
     small = {"n": 2, "m": 2, "largest": 4, "capacities": [7, 9], "ahead": ahead}
-    return [Step("The same, computed from the algorithm.", Enumeration("minmax_fair", small), states=True)]
+    yield Step("The same, computed from the algorithm.", Enumeration("minmax_fair", small), states=True)
 
 
-def _pareto(question: Question) -> list[Step]:
+FAIR = {
+    "bundles": "numbers of bundles are not negative",
+    "largest": "no demand exceeds the agent's largest, which is positive",
+    "served before": "the smallest share after the allocation is served, among those who fit",
+}
+WORLD = {
+    "efficient": "outcomes are Pareto optimal",
+    "fair": "outcomes are fair in the sense of the statement",
+}
+UNITS = {"c": Size(2, 2, 6, "units of the resource", deep=4)}
+
+
+@STATEMENTS.add(
+    "edrf-minmax-pareto",
+    place=PLACE,
+    words="SequentialMinMax is Pareto optimal among allocations of whole bundles.",
+    latex=r"y \ge x,\ y \ne x \implies y \text{ infeasible}",
+    hypotheses={
+        "demand": "demands are not negative",
+        "no loss": "nobody has less",
+        "gain": "agent 1 has at least one bundle more",
+        "fits": "the other allocation is feasible",
+    },
+    scope="all demands, n = {n} agents, any number of resources; algorithm run for two agents, demands 0 to "
+    "4",
+    sizes={"n": Size(3, 1, 6, "agents", deep=5)},
+    mutants=("no loss", "gain", "fits"),
+)
+def _pareto(question: Question) -> Iterator[Step]:
     agents = range(1, question.sizes["n"] + 1)
     own, other = (" + ".join(f"{x}{i}*D{i}" for i in agents) for x in "xy")
     held = question.kept(
@@ -24,20 +57,29 @@ def _pareto(question: Question) -> list[Step]:
         | {f"no loss {i}": f"y{i} >= x{i}" for i in agents}
         | {"gain": "y1 >= x1 + 1", "fits": f"{other} <= 1"}
     )
-    return [
-        Step(
-            "If another allocation gives agent 1 a bundle more and nobody less, its next bundle fits now.",
-            Implication(held, f"{own} + D1 <= 1"),
-        ),
-        Step(
-            "But no next bundle fits on all resources when the algorithm ends.",
-            InWords("It ends only when nobody's next bundle fits; the lemma holds for each resource."),
-        ),
-        *_instances(),
-    ]
+    yield Step(
+        "If another allocation gives agent 1 a bundle more and nobody less, its next bundle fits now.",
+        Implication(held, f"{own} + D1 <= 1"),
+    )
+    yield Step(
+        "But no next bundle fits on all resources when the algorithm ends.",
+        InWords("It ends only when nobody's next bundle fits; the lemma holds for each resource."),
+    )
+    yield from _instances()
 
 
-def _incentive(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "edrf-minmax-sharing-incentive",
+    place=PLACE,
+    words="SequentialMinMax gives everybody at least the whole bundles in the n-th part of all resources.",
+    latex=r"x_i \ge \lfloor 1/(n \max_r D_{ir}) \rfloor",
+    hypotheses={**FAIR, "few": "agent 1 has less than the bundles in its n-th part"},
+    scope="all demands and ties, n = {n} agents, any number of resources; algorithm run for two agents, "
+    "demands 0 to 4",
+    sizes={"n": Size(3, 2, 6, "agents", deep=5)},
+    mutants=("served before", "few", "largest"),
+)
+def _incentive(question: Question) -> Iterator[Step]:
     n = question.sizes["n"]
     others = range(2, n + 1)
     held = question.kept(
@@ -48,24 +90,41 @@ def _incentive(question: Question) -> list[Step]:
     )
     used = " + ".join(f"x{i}*D{i}" for i in range(1, n + 1))
     hints = tuple(((f"bundles {i}", f"largest {i}"), "1") for i in range(1, n + 1))
-    return [
-        Step(
-            "Look at the moment from which on the next bundle of agent 1 does not fit.",
-            InWords(
-                "Until then it did fit, so that whoever was served instead had at most the share x_i "
-                "M_i after "
-                "it that agent 1 would have had, (x_1 + 1) M_1; x_1 is final."
-            ),
+    yield Step(
+        "Look at the moment from which on the next bundle of agent 1 does not fit.",
+        InWords(
+            "Until then it did fit, so that whoever was served instead had at most the share x_i M_i after "
+            "it that agent 1 would have had, (x_1 + 1) M_1; x_1 is final."
         ),
-        Step(
-            "If agent 1 had less than the bundles in its n-th part, another one would fit at that moment.",
-            Implication(held, f"{used} + D1 <= 1", hints=hints),
-        ),
-        *_instances(ahead=1 if question.holds("served before") else 0),
-    ]
+    )
+    yield Step(
+        "If agent 1 had less than the bundles in its n-th part, another one would fit at that moment.",
+        Implication(held, f"{used} + D1 <= 1", hints=hints),
+    )
+    yield from _instances(ahead=1 if question.holds("served before") else 0)
 
 
-def _envy(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "edrf-minmax-envy",
+    place=PLACE,
+    words="Under SequentialMinMax nobody could run more than one bundle more with what another holds.",
+    latex=r"u_i(A_j) \le u_i(A_i) + 1",
+    hypotheses={
+        **FAIR,
+        "scarce": "the other's later bundles fit into what is left of the scarce resource",
+        "needed": "the agent demands the scarce resource",
+        "other needs": "demands are not negative",
+        "before": "the other's number of bundles is not negative",
+        "after": "so is the number that it gets later",
+        "runs": "x + 2 bundles fit into what the other holds of the scarce resource",
+        "other holds": "demands are not negative",
+        "few after": "the conclusion of the step before",
+    },
+    scope="all demands and ties, any number of agents and resources; algorithm run for two agents, demands 0 "
+    "to 4",
+    mutants=("served before", "scarce", "runs", "few after"),
+)
+def _envy(question: Question) -> Iterator[Step]:
     held = question.kept(
         {
             "bundles": "x >= 0",
@@ -82,89 +141,124 @@ def _envy(question: Question) -> list[Step]:
     positive = question.kept(
         {"bundles": "x >= 0", "other holds": "h >= 0", "largest": "M > 0", "few after": "b*(x + 1) < a"}
     ) | {"served": "a*h <= (x + 1)*M"}
-    return [
-        Step(
-            "Look at the moment from which on the next bundle of agent i, who ends with x, does not fit.",
-            InWords(
-                "Agent j has a bundles then and gets b more. Some resource has less than i's demand c of it "
-                "left, and j's b bundles of e fit in: b e < c. Before, i's bundle did fit, so that j's share "
-                "is at most what i's would have been, a N <= (x + 1) M."
-            ),
+    yield Step(
+        "Look at the moment from which on the next bundle of agent i, who ends with x, does not fit.",
+        InWords(
+            "Agent j has a bundles then and gets b more. Some resource has less than i's demand c of it "
+            "left, and j's b bundles of e fit in: b e < c. Before, i's bundle did fit, so that j's share is "
+            "at most what i's would have been, a N <= (x + 1) M."
         ),
-        Step(
-            "Of the resource that i demands most, j demands h, no more than its largest demand N.",
-            Implication(served, "a*h <= (x + 1)*M"),
+    )
+    yield Step(
+        "Of the resource that i demands most, j demands h, no more than its largest demand N.",
+        Implication(served, "a*h <= (x + 1)*M"),
+    )
+    yield Step(
+        "If x + 2 bundles of i fit into what j holds of the scarce resource, a > 0.",
+        Implication(held, "a > 0"),
+    )
+    yield Step("Then b (x + 1) < a.", Implication(held | {"some": "a > 0"}, "b*(x + 1) < a"))
+    yield Step(
+        "So x + 2 bundles of i do not fit into what j holds of the resource that i demands most.",
+        Implication(positive | {"some holding": "h > 0"}, "(a + b)*h < (x + 2)*M"),
+    )
+    yield Step(
+        "Nor do they if j holds nothing of it.",
+        Implication(
+            question.kept({"bundles": "x >= 0", "largest": "M > 0"}) | {"nothing": "h == 0"},
+            "(a + b)*h < (x + 2)*M",
         ),
-        Step(
-            "If x + 2 bundles of i fit into what j holds of the scarce resource, a > 0.",
-            Implication(held, "a > 0"),
-        ),
-        Step(
-            "Then b (x + 1) < a.",
-            Implication(
-                held | {"some": "a > 0"},
-                "b*(x + 1) < a",
-            ),
-        ),
-        Step(
-            "So x + 2 bundles of i do not fit into what j holds of the resource that i demands most.",
-            Implication(positive | {"some holding": "h > 0"}, "(a + b)*h < (x + 2)*M"),
-        ),
-        Step(
-            "Nor do they if j holds nothing of it.",
-            Implication(
-                question.kept({"bundles": "x >= 0", "largest": "M > 0"}) | {"nothing": "h == 0"},
-                "(a + b)*h < (x + 2)*M",
-            ),
-        ),
-        *_instances(ahead=1 if question.holds("served before") else 0),
-        Step(
-            "Agents of one and six units of twenty.",
-            Computation("minmax_bundles", {"demands": [[1], [6]], "capacities": [20]}, [14, 1]),
-        ),
-    ]
+    )
+    yield from _instances(ahead=1 if question.holds("served before") else 0)
+    yield Step(
+        "Agents of one and six units of twenty.",
+        Computation("minmax_bundles", {"demands": [[1], [6]], "capacities": [20]}, [14, 1]),
+    )
 
 
-def _random(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "edrf-minmax-random",
+    place=f"{PLACE}; a test of ours, not in the paper",
+    words="SequentialMinMax has all three properties for up to four agents, three resources, and ties of any "
+    "order.",
+    latex=r"\mathrm{PO} \wedge \mathrm{SI} \wedge u_i(A_j) \le u_i(A_i) + 1",
+    hypotheses={"share after": "shares are compared after the allocation"},
+    scope="800 random instances",
+    mutants=("share after",),
+    remark="The statements on each property have general proofs; this runs the algorithm as it is printed.",
+    said=Said.READER,
+)
+def _random(question: Question) -> Iterator[Step]:
     ahead = 1 if question.holds("share after") else 0
-    return [
-        Step(
-            "Random demands with random ties.",
-            Search("minmax_fair_random", {"ahead": ahead}, 800),
-            states=True,
-        )
-    ]
+    yield Step(
+        "Random demands with random ties.", Search("minmax_fair_random", {"ahead": ahead}, 800), states=True
+    )
 
 
-def _envy_of_other(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "edrf-minmax-envy-other",
+    place=f"{PLACE}, read in a way that is not the paper's",
+    words="Under SequentialMinMax nobody envies another once one bundle of the other is removed.",
+    latex=r"u_i(A_j - D_j) \le u_i(A_i)",
+    scope="two agents, one resource, both ways to break ties",
+    remark="Too strong a reading of envy-freeness up to one bundle. True is: one own bundle "
+    "(edrf-minmax-envy).",
+    said=Said.READER,
+)
+def _envy_of_other(question: Question) -> Iterator[Step]:
     arguments = {"demands": [[1], [3]], "capacities": [10]}
-    return [
-        Step(
-            "Demands of 1/10 and 3/10: 7 bundles and 1, and 6 of the former hold 2 of the latter, "
-            "however ties are "
-            "broken.",
-            Counterexample("minmax_envy_of_other", arguments),
-        )
-    ]
+    yield Step(
+        "Demands of 1/10 and 3/10: 7 bundles and 1, and 6 of the former hold 2 of the latter, however ties "
+        "are broken.",
+        Counterexample("minmax_envy_of_other", arguments),
+    )
 
 
-def _lowest_share(question: Question) -> list[Step]:
-    return [
-        Step(
-            "Demands of 3/4 and 1/4: one bundle each, where half of the resource holds two of the "
-            "second agent.",
-            Counterexample("lowest_share_incentive", {"demands": [[3], [1]], "capacities": [4]}),
-        )
-    ]
+STATEMENTS.refute(
+    "edrf-lowest-share-incentive",
+    place="section 5, where shares are compared after the allocation; not the paper's rule",
+    words="Serving whoever has the lowest dominant share at present has the sharing incentive for whole "
+    "bundles.",
+    latex=r"x_i \ge \lfloor 1/(n \max_r D_{ir}) \rfloor",
+    scope="two agents, one resource, both ways to break ties",
+    case="Demands of 3/4 and 1/4: one bundle each, where half of the resource holds two of the second agent.",
+    witness=Counterexample("lowest_share_incentive", {"demands": [[3], [1]], "capacities": [4]}),
+    remark="The paper compares shares after the allocation; then it is true (edrf-minmax-sharing-incentive).",
+    said=Said.READER,
+)
+
+STATEMENTS.add(
+    "edrf-bundles-si-impossible",
+    place="section 5 (impossibility)",
+    words="For whole bundles no mechanism is Pareto optimal, strategy-proof and has the sharing incentive.",
+    latex=r"\neg\,(\mathrm{PO} \wedge \mathrm{SI} \wedge \mathrm{SP})",
+    hypotheses=WORLD,
+    scope="deterministic mechanisms for two agents on one resource of {c} units, demands 1 and {c}",
+    sizes=UNITS,
+    mutants=("efficient", "fair"),
+)(lambda question: _mechanisms(question, "SI"))
+
+STATEMENTS.add(
+    "edrf-bundles-ef1-impossible",
+    place="section 5 (impossibility)",
+    words="For whole bundles no mechanism is Pareto optimal, strategy-proof and free of envy up to one "
+    "bundle.",
+    latex=r"\neg\,(\mathrm{PO} \wedge \mathrm{EF1} \wedge \mathrm{SP})",
+    hypotheses=WORLD,
+    scope="deterministic mechanisms for two agents on one resource of {c} units, demands 1 and {c}; both "
+    "readings of one bundle",
+    sizes=UNITS,
+    mutants=("efficient", "fair"),
+)(lambda question: _mechanisms(question, "own", "other"))
 
 
-def _mechanisms(question: Question, *fair: str) -> list[Step]:
+def _mechanisms(question: Question, *fair: str) -> Iterator[Step]:
     c = question.sizes["c"]
     kinds = fair if question.holds("fair") else ("",)
     words = {"SI": "the sharing incentive", "own": "envy of at most one own bundle", "": "no fairness"}
     words["other"] = "no envy once a bundle of the other is removed"
-    return [
-        Step(
+    for kind in kinds:
+        yield Step(
             f"Every mechanism with {words[kind]} rewards a lie; two agents who demand 1 or {c} of {c} units.",
             Enumeration(
                 "all_bundle_mechanisms",
@@ -172,151 +266,10 @@ def _mechanisms(question: Question, *fair: str) -> list[Step]:
             ),
             states=True,
         )
-        for kind in kinds
-    ] + [
-        Step(
-            "A mechanism for more demands is one for these.",
-            InWords(
-                "It gives a table of outcomes for these four pairs, and the tables are all looked at. What "
-                "it gives beyond whole bundles of a claim is worth nothing but to liars and to envy."
-            ),
-        )
-    ]
-
-
-FAIR = (
-    Hypothesis("bundles", "numbers of bundles are not negative"),
-    Hypothesis("largest", "no demand exceeds the agent's largest, which is positive"),
-    Hypothesis("served before", "the smallest share after the allocation is served, among those who fit"),
-)
-WORLD = (
-    Hypothesis("efficient", "outcomes are Pareto optimal"),
-    Hypothesis("fair", "outcomes are fair in the sense of the statement"),
-)
-UNITS = {"c": Size(2, 2, 6, "units of the resource", deep=4)}
-
-STATEMENTS = (
-    Statement(
-        id="edrf-minmax-pareto",
-        source=SOURCE,
-        place=PLACE,
-        words="SequentialMinMax is Pareto optimal among allocations of whole bundles.",
-        latex=r"y \ge x,\ y \ne x \implies y \text{ infeasible}",
-        hypotheses=(
-            Hypothesis("demand", "demands are not negative"),
-            Hypothesis("no loss", "nobody has less"),
-            Hypothesis("gain", "agent 1 has at least one bundle more"),
-            Hypothesis("fits", "the other allocation is feasible"),
+    yield Step(
+        "A mechanism for more demands is one for these.",
+        InWords(
+            "It gives a table of outcomes for these four pairs, and the tables are all looked at. What it "
+            "gives beyond whole bundles of a claim is worth nothing but to liars and to envy."
         ),
-        scope="all demands, n = {n} agents, any number of resources; algorithm run for two agents, "
-        "demands 0 to 4",
-        steps=_pareto,
-        sizes={"n": Size(3, 1, 6, "agents", deep=5)},
-        mutants=("no loss", "gain", "fits"),
-    ),
-    Statement(
-        id="edrf-minmax-sharing-incentive",
-        source=SOURCE,
-        place=PLACE,
-        words="SequentialMinMax gives everybody at least the whole bundles in the n-th part of all "
-        "resources.",
-        latex=r"x_i \ge \lfloor 1/(n \max_r D_{ir}) \rfloor",
-        hypotheses=(*FAIR, Hypothesis("few", "agent 1 has less than the bundles in its n-th part")),
-        scope="all demands and ties, n = {n} agents, any number of resources; algorithm run for two "
-        "agents, demands 0 to 4",
-        steps=_incentive,
-        sizes={"n": Size(3, 2, 6, "agents", deep=5)},
-        mutants=("served before", "few", "largest"),
-    ),
-    Statement(
-        id="edrf-minmax-envy",
-        source=SOURCE,
-        place=PLACE,
-        words="Under SequentialMinMax nobody could run more than one bundle more with what another holds.",
-        latex=r"u_i(A_j) \le u_i(A_i) + 1",
-        hypotheses=(
-            *FAIR,
-            Hypothesis("scarce", "the other's later bundles fit into what is left of the scarce resource"),
-            Hypothesis("needed", "the agent demands the scarce resource"),
-            Hypothesis("other needs", "demands are not negative"),
-            Hypothesis("before", "the other's number of bundles is not negative"),
-            Hypothesis("after", "so is the number that it gets later"),
-            Hypothesis("runs", "x + 2 bundles fit into what the other holds of the scarce resource"),
-            Hypothesis("other holds", "demands are not negative"),
-            Hypothesis("few after", "the conclusion of the step before"),
-        ),
-        scope="all demands and ties, any number of agents and resources; algorithm run for two agents, "
-        "demands 0 to 4",
-        steps=_envy,
-        mutants=("served before", "scarce", "runs", "few after"),
-    ),
-    Statement(
-        id="edrf-minmax-random",
-        source=SOURCE,
-        place=f"{PLACE}; a test of ours, not in the paper",
-        words="SequentialMinMax has all three properties for up to four agents, three resources, and "
-        "ties of any order.",
-        latex=r"\mathrm{PO} \wedge \mathrm{SI} \wedge u_i(A_j) \le u_i(A_i) + 1",
-        hypotheses=(Hypothesis("share after", "shares are compared after the allocation"),),
-        scope="800 random instances",
-        steps=_random,
-        mutants=("share after",),
-        remark="The statements on each property have general proofs; this runs the algorithm as it is "
-        "printed.",
-        said=Said.READER,
-    ),
-    Statement(
-        id="edrf-minmax-envy-other",
-        source=SOURCE,
-        place=f"{PLACE}, read in a way that is not the paper's",
-        words="Under SequentialMinMax nobody envies another once one bundle of the other is removed.",
-        latex=r"u_i(A_j - D_j) \le u_i(A_i)",
-        hypotheses=(),
-        scope="two agents, one resource, both ways to break ties",
-        steps=_envy_of_other,
-        remark="Too strong a reading of envy-freeness up to one bundle. True is: one own bundle "
-        "(edrf-minmax-envy).",
-        said=Said.READER,
-    ),
-    Statement(
-        id="edrf-lowest-share-incentive",
-        source=SOURCE,
-        place="section 5, where shares are compared after the allocation; not the paper's rule",
-        words="Serving whoever has the lowest dominant share at present has the sharing incentive for "
-        "whole bundles.",
-        latex=r"x_i \ge \lfloor 1/(n \max_r D_{ir}) \rfloor",
-        hypotheses=(),
-        scope="two agents, one resource, both ways to break ties",
-        steps=_lowest_share,
-        remark="The paper compares shares after the allocation; then it is true "
-        "(edrf-minmax-sharing-incentive).",
-        said=Said.READER,
-    ),
-    Statement(
-        id="edrf-bundles-si-impossible",
-        source=SOURCE,
-        place="section 5 (impossibility)",
-        words="For whole bundles no mechanism is Pareto optimal, strategy-proof and has the sharing "
-        "incentive.",
-        latex=r"\neg\,(\mathrm{PO} \wedge \mathrm{SI} \wedge \mathrm{SP})",
-        hypotheses=WORLD,
-        scope="deterministic mechanisms for two agents on one resource of {c} units, demands 1 and {c}",
-        steps=lambda question: _mechanisms(question, "SI"),
-        sizes=UNITS,
-        mutants=("efficient", "fair"),
-    ),
-    Statement(
-        id="edrf-bundles-ef1-impossible",
-        source=SOURCE,
-        place="section 5 (impossibility)",
-        words="For whole bundles no mechanism is Pareto optimal, strategy-proof and free of envy up to "
-        "one bundle.",
-        latex=r"\neg\,(\mathrm{PO} \wedge \mathrm{EF1} \wedge \mathrm{SP})",
-        hypotheses=WORLD,
-        scope="deterministic mechanisms for two agents on one resource of {c} units, demands 1 and {c}; "
-        "both readings of one bundle",
-        steps=lambda question: _mechanisms(question, "own", "other"),
-        sizes=UNITS,
-        mutants=("efficient", "fair"),
-    ),
-)
+    )

@@ -7,24 +7,20 @@ g_ir = rho_i d_ir; a resource that is exhausted stops everybody who demands it.
 
 from __future__ import annotations
 
-from proofs.claims import Computation, Counterexample, Enumeration, Implication, InWords, Step
-from proofs.statement import Hypothesis, Question, Said, Size, Statement
+from collections.abc import Iterator
 
-__all__ = [
-    "SOURCE",
-    "STATEMENTS",
-    "WEIGHTS",
-    "WORKED",
-    "envy_steps",
-    "first_round_steps",
-    "incentive_steps",
-]
+from proofs.catalogue.chapter import Chapter
+from proofs.claims import Computation, Counterexample, Enumeration, Implication, InWords, Step
+from proofs.statement import Question, Said, Size
+
+__all__ = ["SOURCE", "STATEMENTS", "WEIGHTS", "WORKED", "envy_steps", "first_round_steps", "incentive_steps"]
 
 SOURCE = (
     'D. C. Parkes, A. D. Procaccia, N. Shah, "Beyond dominant resource fairness: extensions, '
     "limitations, and "
     'indivisibilities", ACM TEAC 3(1), 2015, DOI 10.1145/2739040'
 )
+STATEMENTS = Chapter(SOURCE)
 
 WORKED = [["1", "0"], ["1/2", "1"], ["0", "1"]]
 """Three agents and two resources: a second round goes on after the first."""
@@ -35,8 +31,51 @@ WEIGHTS = [None, [1, 3], [3, 1], [[1, 2], [2, 1]]]
 
 Hints = tuple[tuple[tuple[str, ...], str], ...]
 
+DEMAND = {"demand": "demands are positive (or not negative where so said)"}
+TIGHT = {"tight": "some resource fixes rho: there the rate is the entitlement"}
+SHARE = {"tasks": "tasks times demand is what the agent holds"}
+FIRST_ROUND = {
+    "rate": "on every resource the rate is at most the entitlement",
+    "entitlements": "entitlements to a resource add up to 1 at most",
+    "exhausted": "the first round exhausts the resource",
+    "upwards": "the level of the first round is not negative",
+}
+INCENTIVE = {
+    **FIRST_ROUND,
+    **DEMAND,
+    "entitled": "entitlements are not negative",
+    **TIGHT,
+    "level": "the agent stops at the level 1 or later",
+    **SHARE,
+    "entitlement": "U tasks fit into the entitlement",
+}
+"""Hypotheses of :func:`first_round_steps` and :func:`incentive_steps`."""
 
-def first_round_steps(question: Question) -> list[Step]:
+ENVY = {
+    **DEMAND,
+    "entitled": "the agent's entitlement is positive",
+    "other entitled": "the other's entitlement is positive",
+    "other level": "the other's level is not negative",
+    **TIGHT,
+    "rate": "the other's rate is at most its entitlement",
+    "stops all": "the other demands what stopped the agent, so that it stopped no later",
+    **SHARE,
+    "envied": "U tasks fit into what the other holds, scaled by the ratio of entitlements",
+}
+"""Hypotheses of :func:`envy_steps`."""
+
+
+@STATEMENTS.add(
+    "edrf-first-round",
+    place="section 3 (extended DRF); Algorithm 1 in section 2.1 of Kash et al., SoCC 2018",
+    words="The first round of EDRF brings everybody at least to the level 1 of its entitlement.",
+    latex=r"x_1 = \min_r \frac{1}{\sum_i \rho_i d_{ir}} \ge 1",
+    hypotheses=FIRST_ROUND,
+    scope="all demands and entitlements, any number of resources; n = {n} agents, more in words",
+    sizes={"n": Size(3, 1, 8, "agents", deep=6)},
+    mutants=("rate", "entitlements", "exhausted", "upwards"),
+)
+def first_round_steps(question: Question) -> Iterator[Step]:
     """The first round ends at the level 1 or later."""
     n = question.sizes["n"]
     agents = range(1, n + 1)
@@ -49,23 +88,20 @@ def first_round_steps(question: Question) -> list[Step]:
             "upwards": "x >= 0",
         }
     )
-    return [
-        Step(
-            "On every resource an agent grows at most at the rate of its entitlement.",
-            InWords("rho_i is the smallest w_ir/d_ir, so rho_i d_ir <= w_ir; where d_ir = 0 the rate is 0."),
-        ),
-        Step(
-            "The rates on the first exhausted resource add up to 1 at most, so that it lasts to the level 1.",
-            Implication(held, "x >= 1"),
-        ),
-        Step(
-            "For more agents the sums only have more terms.",
-            InWords("The certificate adds one rate per agent."),
-        ),
-    ]
+    yield Step(
+        "On every resource an agent grows at most at the rate of its entitlement.",
+        InWords("rho_i is the smallest w_ir/d_ir, so rho_i d_ir <= w_ir; where d_ir = 0 the rate is 0."),
+    )
+    yield Step(
+        "The rates on the first exhausted resource add up to 1 at most, so that it lasts to the level 1.",
+        Implication(held, "x >= 1"),
+    )
+    yield Step(
+        "For more agents the sums only have more terms.", InWords("The certificate adds one rate per agent.")
+    )
 
 
-def incentive_steps(question: Question) -> list[Step]:
+def incentive_steps(question: Question) -> Iterator[Step]:
     """At the level 1 or more an agent runs what its entitlement runs."""
     held = question.kept(
         {
@@ -77,15 +113,13 @@ def incentive_steps(question: Question) -> list[Step]:
             "entitlement": "U*D <= w",
         }
     )
-    return [
-        Step(
-            "Whoever stops at the level 1 or later runs as many tasks T as its entitlements run, U.",
-            Implication(held, "U <= T"),
-        ),
-    ]
+    yield Step(
+        "Whoever stops at the level 1 or later runs as many tasks T as its entitlements run, U.",
+        Implication(held, "U <= T"),
+    )
 
 
-def envy_steps(question: Question) -> list[Step]:
+def envy_steps(question: Question) -> Iterator[Step]:
     """Nobody envies those who stop no later, nor those who go on."""
     earlier = question.kept(
         {
@@ -105,58 +139,85 @@ def envy_steps(question: Question) -> list[Step]:
         (("entitled", "other entitled", "stops all"), "1"),
         (("entitled", "other level", "rate"), "1"),
     )
-    later = {
-        "demand": "D > 0",
-        "tasks": "T >= 0",
-        "nothing held": "h == 0",
-        "envied": "U*D <= k*h",
-    }
-    return [
-        Step(
-            "If j stops no later than i, i prefers its own: on the resource that fixes rho_i, j holds "
-            "too little.",
-            Implication(earlier, "U <= T", hints=hints),
-        ),
-        Step(
-            "If j goes on after i, it demands nothing of the resource that stopped i, and i can run "
-            "nothing with that.",
-            Implication(later, "U <= T"),
-        ),
-    ]
+    later = {"demand": "D > 0", "tasks": "T >= 0", "nothing held": "h == 0", "envied": "U*D <= k*h"}
+    yield Step(
+        "If j stops no later than i, i prefers its own: on the resource that fixes rho_i, j holds too "
+        "little.",
+        Implication(earlier, "U <= T", hints=hints),
+    )
+    yield Step(
+        "If j goes on after i, it demands nothing of the resource that stopped i, and i can run nothing with "
+        "that.",
+        Implication(later, "U <= T"),
+    )
 
 
-def _sharing_incentive(question: Question) -> list[Step]:
-    return [
-        *first_round_steps(question),
-        Step(
-            "Levels only rise after the first round; so z >= 1, and there is a resource with rho d = w.",
-            InWords("Everybody takes part in the first round, and rho is attained."),
-        ),
-        *incentive_steps(question),
-        Step(
-            "The same, computed from the algorithm.",
-            Enumeration("edrf_fair", {"n": 2, "m": 2, "largest": 3, "weights": WEIGHTS}),
-            states=True,
-        ),
-    ]
+@STATEMENTS.add(
+    "edrf-sharing-incentive",
+    place="section 3",
+    words="EDRF gives every agent at least as many tasks as its entitlements run.",
+    latex=r"u_i(A_i) \ge u_i(w_{i\cdot})",
+    hypotheses=INCENTIVE,
+    scope="all demands and entitlements; the first round with n = {n} agents, more in words; algorithm run "
+    "for all 2 x 2 demands in thirds and four tables of entitlements",
+    sizes={"n": Size(3, 1, 8, "agents", deep=6)},
+    mutants=("entitlements", "tight", "level", "tasks"),
+)
+def _sharing_incentive(question: Question) -> Iterator[Step]:
+    yield from first_round_steps(question)
+    yield Step(
+        "Levels only rise after the first round; so z >= 1, and there is a resource with rho d = w.",
+        InWords("Everybody takes part in the first round, and rho is attained."),
+    )
+    yield from incentive_steps(question)
+    yield Step(
+        "The same, computed from the algorithm.",
+        Enumeration("edrf_fair", {"n": 2, "m": 2, "largest": 3, "weights": WEIGHTS}),
+        states=True,
+    )
 
 
-def _envy(question: Question) -> list[Step]:
-    return [
-        *envy_steps(question),
-        Step(
-            "One of the two is the case.",
-            InWords("An exhausted resource stops all of its demanders, in the same round."),
-        ),
-        Step(
-            "The same, computed from the algorithm.",
-            Enumeration("edrf_fair", {"n": 2, "m": 2, "largest": 3, "weights": WEIGHTS}),
-            states=True,
-        ),
-    ]
+@STATEMENTS.add(
+    "edrf-envy-freeness",
+    place="section 3",
+    words="In EDRF nobody prefers what another holds, scaled on each resource by the ratio of their "
+    "entitlements.",
+    latex=r"u_i(A_i) \ge u_i\bigl((w_{ir}/w_{jr}\,A_{jr})_r\bigr)",
+    hypotheses=ENVY,
+    scope="all demands, entitlements and pairs of any number of agents; algorithm run for all 2 x 2 demands "
+    "in thirds and four tables of entitlements",
+    mutants=("rate", "stops all", "tight", "tasks"),
+)
+def _envy(question: Question) -> Iterator[Step]:
+    yield from envy_steps(question)
+    yield Step(
+        "One of the two is the case.",
+        InWords("An exhausted resource stops all of its demanders, in the same round."),
+    )
+    yield Step(
+        "The same, computed from the algorithm.",
+        Enumeration("edrf_fair", {"n": 2, "m": 2, "largest": 3, "weights": WEIGHTS}),
+        states=True,
+    )
 
 
-def _pareto(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "edrf-pareto",
+    place="section 3",
+    words="EDRF is Pareto optimal: nobody can run more tasks unless somebody runs fewer.",
+    latex=r"y \ge x,\ \textstyle\sum_i y_i D_{ir} \le 1 \implies y = x",
+    hypotheses={
+        **DEMAND,
+        "no loss": "nobody has less",
+        "demanded": "agent 1 demands the resource",
+        "exhausted": "the resource is exhausted",
+        "fits": "the other allocation does not exceed the resource",
+    },
+    scope="all demands and tasks, n = {n} agents, any number of resources",
+    sizes={"n": Size(3, 1, 6, "agents", deep=5)},
+    mutants=("no loss", "demanded", "exhausted", "fits"),
+)
+def _pareto(question: Question) -> Iterator[Step]:
     agents = range(1, question.sizes["n"] + 1)
     own, other = (" + ".join(f"{x}{i}*D{i}" for i in agents) for x in "xy")
     held = question.kept(
@@ -164,38 +225,41 @@ def _pareto(question: Question) -> list[Step]:
         | {f"no loss {i}": f"y{i} >= x{i}" for i in agents}
         | {"demanded": "D1 > 0", "exhausted": f"{own} == 1", "fits": f"{other} <= 1"}
     )
-    return [
-        Step(
-            "Every agent demands an exhausted resource.",
-            InWords("That is what stops it, and EDRF ends when all have stopped."),
-        ),
-        Step(
-            "There agent 1 can have more only if somebody has less.",
-            Implication(held, "y1 <= x1"),
-        ),
-    ]
+    yield Step(
+        "Every agent demands an exhausted resource.",
+        InWords("That is what stops it, and EDRF ends when all have stopped."),
+    )
+    yield Step("There agent 1 can have more only if somebody has less.", Implication(held, "y1 <= x1"))
 
 
-def _one_round(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "edrf-one-round",
+    place="section 3; compare I. A. Kash et al., SoCC 2018, section 1 (why EDRF takes rounds)",
+    words="If everybody demands something of every resource, EDRF ends after one round.",
+    latex=r"D > 0 \implies A_{ir} = \rho_i d_{ir} \big/ \max_k \textstyle\sum_j \rho_j d_{jk}",
+    hypotheses={"positive": "all demands are positive"},
+    scope="all demands in words; {n} agents, 2 resources and demands 1 to 3 by computation",
+    sizes={"n": Size(3, 2, 4, "agents", deep=4)},
+    mutants=("positive",),
+)
+def _one_round(question: Question) -> Iterator[Step]:
     least = 1 if question.holds("positive") else 0
-    return [
-        Step(
-            "The first exhausted resource stops all of its demanders.",
-            InWords("Without zeros everybody demands it, so that nobody is left for a second round."),
+    yield Step(
+        "The first exhausted resource stops all of its demanders.",
+        InWords("Without zeros everybody demands it, so that nobody is left for a second round."),
+    )
+    yield Step(
+        "The same, computed from the algorithm.",
+        Enumeration(
+            "edrf_rounds_of",
+            {"n": question.sizes["n"], "m": 2, "largest": 3, "least": least, "weights": [None]},
         ),
-        Step(
-            "The same, computed from the algorithm.",
-            Enumeration(
-                "edrf_rounds_of",
-                {"n": question.sizes["n"], "m": 2, "largest": 3, "least": least, "weights": [None]},
-            ),
-            states=True,
-        ),
-        Step(
-            "Three agents with zeros: tasks after two rounds.",
-            Computation("edrf_tasks", {"demands": WORKED}, ["3/4", "1/2", "1/2"]),
-        ),
-    ]
+        states=True,
+    )
+    yield Step(
+        "Three agents with zeros: tasks after two rounds.",
+        Computation("edrf_tasks", {"demands": WORKED}, ["3/4", "1/2", "1/2"]),
+    )
 
 
 def _more(question: Question, more: str, less: str, what: str) -> Implication:
@@ -209,7 +273,36 @@ def _more(question: Question, more: str, less: str, what: str) -> Implication:
     return Implication(held, " + ".join(f"{more}{i}" for i in agents) + " > 1")
 
 
-def _strategyproof(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "edrf-strategyproof",
+    place="section 3 (group strategyproofness)",
+    words="EDRF is group-strategyproof: agents who claim other demands do not all run more tasks.",
+    latex=r"\forall S \ne \emptyset\ \exists i \in S: u_i(A'_i) \le u_i(A_i)",
+    hypotheses={
+        **DEMAND,
+        "better": "every member of the group runs more tasks with the lies",
+        "tasks": "tasks times demand is what the agent holds in the honest run",
+        "runs": "the tasks with the lies fit into what the member then holds",
+        "entitled": "entitlements are not negative",
+        "tight": "some demanded resource fixes rho: there the honest rate is the entitlement",
+        "claimed rate": "a claim has at most the rate of the entitlement on every resource",
+        "levels": "levels are not negative",
+        "rate": "rates are not negative",
+        "gain": "one agent has more of the resource",
+        "no less": "nobody has less of it",
+        "exact": "resources count as exhausted when nothing is left (epsilon = 0)",
+        "earliest": "no gainer stops before the level t in the honest run",
+        "before": "the agent with less stops before t in the run with the lies",
+    },
+    scope="all demands, entitlements, groups and claims, any number of resources; sums of n = {n} agents, "
+    "more in words; algorithm run for three agents and two resources: all lies of one in halves, of two in "
+    "whole units",
+    sizes={"n": Size(3, 2, 6, "agents", deep=5)},
+    mutants=("better", "tight", "claimed rate", "gain", "no less", "exact", "earliest", "before"),
+    remark="A group of one is strategy-proofness. Members who gain nothing can help others: "
+    "edrf-strategyproof-helper.",
+)
+def _strategyproof(question: Question) -> Iterator[Step]:
     # y, z: levels at which an agent stops in the run with the lies and in the honest one.
     holds = question.kept({"demand": "D > 0", "better": "U > T", "tasks": "T*D == A", "runs": "U*D <= B"})
     longer = question.kept(
@@ -217,231 +310,81 @@ def _strategyproof(question: Question) -> list[Step]:
     ) | {"more held": "h*y > g*z"}
     outlives = question.kept({"earliest": "z >= t", "before": "s < t"}) | {"gainer": "y > z"}
     rate = question.kept({"rate": "g >= 0"})
-    return [
-        Step(
-            "A member of the group who runs more tasks holds more of all that it demands.",
-            Implication(holds, "B > A"),
-        ),
-        Step(
-            "So it stops at a higher level: where its honest rate is its entitlement, no claim has a "
-            "higher rate.",
-            Implication(longer, "y > z"),
-        ),
-        Step(
-            "Gainers are the members and all others who stop at a higher level. Take one that stops first "
-            "in the honest run, at the level t, and the resource r that stops it.",
-            InWords("There is one, as members are gainers; all stop at some exhausted resource."),
-        ),
-        Step(
-            "It holds more of r with the lies: members by the first step, and others have the same rate.",
-            Implication({"demanded": "g > 0", "gainer": "y > z"}, "g*y > g*z"),
-        ),
-        Step(
-            "As r is exhausted in the honest run, somebody has less of it with the lies.",
-            _more(question, "b", "a", "exact"),
-        ),
-        Step(
-            "That is no member; it has the same rate in both runs, so that its level s with the lies is "
-            "lower.",
-            Implication(rate | {"has less": "g*s < g*z"}, "s < z"),
-        ),
-        Step(
-            "It demands r, so that it stops at t or before in the honest run: s < t. With the lies a "
-            "resource q stops it.",
-            InWords("An exhausted resource stops all who demand it; q is another one, or r itself."),
-        ),
-        Step(
-            "Gainers stop after s with the lies, so that none of them claims anything of q.",
-            Implication(outlives, "y > s"),
-        ),
-        Step(
-            "Whoever holds some of q with the lies is therefore no member and no gainer, and holds no less "
-            "of it in the honest run; others cannot hold less than nothing.",
-            Implication(rate | {"no gainer": "y <= z"}, "g*y <= g*z"),
-        ),
-        Step(
-            "The one of level s holds more of it there. But with the lies q is exhausted, so that the honest "
-            "run would exceed it.",
-            _more(question, "a", "b", "exact"),
-        ),
-        Step(
-            "For more agents the sums only have more terms.",
-            InWords("The certificate adds one inequality per agent."),
-        ),
-        Step(
-            "Computed from the algorithm: every lie of one of three agents.",
-            Enumeration("edrf_lies", {"n": 3, "m": 2, "largest": 2, "members": 1}),
-            states=True,
-        ),
-        Step(
-            "Every pair of lies of two of three agents.",
-            Enumeration("edrf_lies", {"n": 3, "m": 2, "largest": 1, "members": 2}),
-            states=True,
-        ),
-    ]
+    yield Step(
+        "A member of the group who runs more tasks holds more of all that it demands.",
+        Implication(holds, "B > A"),
+    )
+    yield Step(
+        "So it stops at a higher level: where its honest rate is its entitlement, no claim has a higher "
+        "rate.",
+        Implication(longer, "y > z"),
+    )
+    yield Step(
+        "Gainers are the members and all others who stop at a higher level. Take one that stops first in the "
+        "honest run, at the level t, and the resource r that stops it.",
+        InWords("There is one, as members are gainers; all stop at some exhausted resource."),
+    )
+    yield Step(
+        "It holds more of r with the lies: members by the first step, and others have the same rate.",
+        Implication({"demanded": "g > 0", "gainer": "y > z"}, "g*y > g*z"),
+    )
+    yield Step(
+        "As r is exhausted in the honest run, somebody has less of it with the lies.",
+        _more(question, "b", "a", "exact"),
+    )
+    yield Step(
+        "That is no member; it has the same rate in both runs, so that its level s with the lies is lower.",
+        Implication(rate | {"has less": "g*s < g*z"}, "s < z"),
+    )
+    yield Step(
+        "It demands r, so that it stops at t or before in the honest run: s < t. With the lies a resource q "
+        "stops it.",
+        InWords("An exhausted resource stops all who demand it; q is another one, or r itself."),
+    )
+    yield Step(
+        "Gainers stop after s with the lies, so that none of them claims anything of q.",
+        Implication(outlives, "y > s"),
+    )
+    yield Step(
+        "Whoever holds some of q with the lies is therefore no member and no gainer, and holds no less of it "
+        "in the honest run; others cannot hold less than nothing.",
+        Implication(rate | {"no gainer": "y <= z"}, "g*y <= g*z"),
+    )
+    yield Step(
+        "The one of level s holds more of it there. But with the lies q is exhausted, so that the honest run "
+        "would exceed it.",
+        _more(question, "a", "b", "exact"),
+    )
+    yield Step(
+        "For more agents the sums only have more terms.",
+        InWords("The certificate adds one inequality per agent."),
+    )
+    yield Step(
+        "Computed from the algorithm: every lie of one of three agents.",
+        Enumeration("edrf_lies", {"n": 3, "m": 2, "largest": 2, "members": 1}),
+        states=True,
+    )
+    yield Step(
+        "Every pair of lies of two of three agents.",
+        Enumeration("edrf_lies", {"n": 3, "m": 2, "largest": 1, "members": 2}),
+        states=True,
+    )
 
 
-HELPER = {
-    "demands": [[1, 0, 0], [0, 0, 1], [1, 0, 0], [0, 1, "1/2"]],
-    "lies": [[1, 1, 0], [0, 0, 1]],
-}
+HELPER = {"demands": [[1, 0, 0], [0, 0, 1], [1, 0, 0], [0, 1, "1/2"]], "lies": [[1, 1, 0], [0, 0, 1]]}
 """Agent 1 claims resource 2, which it does not need, and stops agent 4 by that, for the good of agent 2."""
 
 
-def _helper(question: Question) -> list[Step]:
-    return [
-        Step(
-            "Agent 1 claims resource 2 too, keeps 1/2 of resource 1, and agent 2 holds 3/4 of resource 3 "
-            "instead of 2/3.",
-            Counterexample("edrf_group_lie", HELPER),
-        )
-    ]
-
-
-DEMAND = Hypothesis("demand", "demands are positive (or not negative where so said)")
-TIGHT = Hypothesis("tight", "some resource fixes rho: there the rate is the entitlement")
-SHARE = Hypothesis("tasks", "tasks times demand is what the agent holds")
-
-INCENTIVE = (
-    Hypothesis("rate", "on every resource the rate is at most the entitlement"),
-    Hypothesis("entitlements", "entitlements to a resource add up to 1 at most"),
-    Hypothesis("exhausted", "the first round exhausts the resource"),
-    Hypothesis("upwards", "the level of the first round is not negative"),
-    DEMAND,
-    Hypothesis("entitled", "entitlements are not negative"),
-    TIGHT,
-    Hypothesis("level", "the agent stops at the level 1 or later"),
-    SHARE,
-    Hypothesis("entitlement", "U tasks fit into the entitlement"),
-)
-"""Hypotheses of :func:`first_round_steps` and :func:`incentive_steps`."""
-
-ENVY = (
-    DEMAND,
-    Hypothesis("entitled", "the agent's entitlement is positive"),
-    Hypothesis("other entitled", "the other's entitlement is positive"),
-    Hypothesis("other level", "the other's level is not negative"),
-    TIGHT,
-    Hypothesis("rate", "the other's rate is at most its entitlement"),
-    Hypothesis("stops all", "the other demands what stopped the agent, so that it stopped no later"),
-    SHARE,
-    Hypothesis("envied", "U tasks fit into what the other holds, scaled by the ratio of entitlements"),
-)
-"""Hypotheses of :func:`envy_steps`."""
-
-STATEMENTS = (
-    Statement(
-        id="edrf-first-round",
-        source=SOURCE,
-        place="section 3 (extended DRF); Algorithm 1 in section 2.1 of Kash et al., SoCC 2018",
-        words="The first round of EDRF brings everybody at least to the level 1 of its entitlement.",
-        latex=r"x_1 = \min_r \frac{1}{\sum_i \rho_i d_{ir}} \ge 1",
-        hypotheses=INCENTIVE[:4],
-        scope="all demands and entitlements, any number of resources; n = {n} agents, more in words",
-        steps=first_round_steps,
-        sizes={"n": Size(3, 1, 8, "agents", deep=6)},
-        mutants=("rate", "entitlements", "exhausted", "upwards"),
-    ),
-    Statement(
-        id="edrf-sharing-incentive",
-        source=SOURCE,
-        place="section 3",
-        words="EDRF gives every agent at least as many tasks as its entitlements run.",
-        latex=r"u_i(A_i) \ge u_i(w_{i\cdot})",
-        hypotheses=INCENTIVE,
-        scope="all demands and entitlements; the first round with n = {n} agents, more in words; "
-        "algorithm run for "
-        "all 2 x 2 demands in thirds and four tables of entitlements",
-        steps=_sharing_incentive,
-        sizes={"n": Size(3, 1, 8, "agents", deep=6)},
-        mutants=("entitlements", "tight", "level", "tasks"),
-    ),
-    Statement(
-        id="edrf-envy-freeness",
-        source=SOURCE,
-        place="section 3",
-        words="In EDRF nobody prefers what another holds, scaled on each resource by the ratio of their "
-        "entitlements.",
-        latex=r"u_i(A_i) \ge u_i\bigl((w_{ir}/w_{jr}\,A_{jr})_r\bigr)",
-        hypotheses=ENVY,
-        scope="all demands, entitlements and pairs of any number of agents; algorithm run for all 2 x 2 "
-        "demands in "
-        "thirds and four tables of entitlements",
-        steps=_envy,
-        mutants=("rate", "stops all", "tight", "tasks"),
-    ),
-    Statement(
-        id="edrf-pareto",
-        source=SOURCE,
-        place="section 3",
-        words="EDRF is Pareto optimal: nobody can run more tasks unless somebody runs fewer.",
-        latex=r"y \ge x,\ \textstyle\sum_i y_i D_{ir} \le 1 \implies y = x",
-        hypotheses=(
-            DEMAND,
-            Hypothesis("no loss", "nobody has less"),
-            Hypothesis("demanded", "agent 1 demands the resource"),
-            Hypothesis("exhausted", "the resource is exhausted"),
-            Hypothesis("fits", "the other allocation does not exceed the resource"),
-        ),
-        scope="all demands and tasks, n = {n} agents, any number of resources",
-        steps=_pareto,
-        sizes={"n": Size(3, 1, 6, "agents", deep=5)},
-        mutants=("no loss", "demanded", "exhausted", "fits"),
-    ),
-    Statement(
-        id="edrf-one-round",
-        source=SOURCE,
-        place="section 3; compare I. A. Kash et al., SoCC 2018, section 1 (why EDRF takes rounds)",
-        words="If everybody demands something of every resource, EDRF ends after one round.",
-        latex=r"D > 0 \implies A_{ir} = \rho_i d_{ir} \big/ \max_k \textstyle\sum_j \rho_j d_{jk}",
-        hypotheses=(Hypothesis("positive", "all demands are positive"),),
-        scope="all demands in words; {n} agents, 2 resources and demands 1 to 3 by computation",
-        steps=_one_round,
-        sizes={"n": Size(3, 2, 4, "agents", deep=4)},
-        mutants=("positive",),
-    ),
-    Statement(
-        id="edrf-strategyproof",
-        source=SOURCE,
-        place="section 3 (group strategyproofness)",
-        words="EDRF is group-strategyproof: agents who claim other demands do not all run more tasks.",
-        latex=r"\forall S \ne \emptyset\ \exists i \in S: u_i(A'_i) \le u_i(A_i)",
-        hypotheses=(
-            DEMAND,
-            Hypothesis("better", "every member of the group runs more tasks with the lies"),
-            Hypothesis("tasks", "tasks times demand is what the agent holds in the honest run"),
-            Hypothesis("runs", "the tasks with the lies fit into what the member then holds"),
-            Hypothesis("entitled", "entitlements are not negative"),
-            Hypothesis("tight", "some demanded resource fixes rho: there the honest rate is the entitlement"),
-            Hypothesis("claimed rate", "a claim has at most the rate of the entitlement on every resource"),
-            Hypothesis("levels", "levels are not negative"),
-            Hypothesis("rate", "rates are not negative"),
-            Hypothesis("gain", "one agent has more of the resource"),
-            Hypothesis("no less", "nobody has less of it"),
-            Hypothesis("exact", "resources count as exhausted when nothing is left (epsilon = 0)"),
-            Hypothesis("earliest", "no gainer stops before the level t in the honest run"),
-            Hypothesis("before", "the agent with less stops before t in the run with the lies"),
-        ),
-        scope="all demands, entitlements, groups and claims, any number of resources; sums of n = {n} "
-        "agents, more in words; algorithm run for three agents and two resources: all lies of one "
-        "in halves, of two in whole units",
-        steps=_strategyproof,
-        sizes={"n": Size(3, 2, 6, "agents", deep=5)},
-        mutants=("better", "tight", "claimed rate", "gain", "no less", "exact", "earliest", "before"),
-        remark="A group of one is strategy-proofness. Members who gain nothing can help others: "
-        "edrf-strategyproof-helper.",
-    ),
-    Statement(
-        id="edrf-strategyproof-helper",
-        source=SOURCE,
-        place="section 3, group strategyproofness read so that members need not gain",
-        words="In EDRF no member of a group that claims other demands gains unless another member loses.",
-        latex=r"u_i(A'_i) \ge u_i(A_i)\ \forall i \in S \implies u_i(A'_i) = u_i(A_i)\ \forall i \in S",
-        hypotheses=(),
-        scope="four agents, three resources, a group of two",
-        steps=_helper,
-        remark="The stronger of the two usual readings, which we do not ascribe to the paper. True is: not "
-        "all members gain (edrf-strategyproof).",
-        said=Said.READER,
-    ),
+STATEMENTS.refute(
+    "edrf-strategyproof-helper",
+    place="section 3, group strategyproofness read so that members need not gain",
+    words="In EDRF no member of a group that claims other demands gains unless another member loses.",
+    latex=r"u_i(A'_i) \ge u_i(A_i)\ \forall i \in S \implies u_i(A'_i) = u_i(A_i)\ \forall i \in S",
+    scope="four agents, three resources, a group of two",
+    case="Agent 1 claims resource 2 too, keeps 1/2 of resource 1, and agent 2 holds 3/4 of resource 3 "
+    "instead of 2/3.",
+    witness=Counterexample("edrf_group_lie", HELPER),
+    remark="The stronger of the two usual readings, which we do not ascribe to the paper. True is: not all "
+    "members gain (edrf-strategyproof).",
+    said=Said.READER,
 )

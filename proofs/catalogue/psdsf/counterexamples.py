@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.psdsf.theorems import SOURCE
-from proofs.claims import Claim, Computation, Counterexample, Step
-from proofs.statement import Said, Statement
+from proofs.claims import Computation, Counterexample, Step
+from proofs.statement import Question, Said
 
-__all__ = ["COUNTEREXAMPLES", "FIGURE_1", "FIGURE_2", "PS_DSF", "RAM", "TABLE_IV"]
+__all__ = ["FIGURE_1", "FIGURE_2", "PS_DSF", "RAM", "STATEMENTS", "TABLE_IV"]
+
+STATEMENTS = Chapter(SOURCE, scope="all clusters; refuted by one")
 
 FIGURE_1 = {
     "demands": [[1, 2, 10], [1, 2, 1], ["1/2", 1, 0]],
@@ -16,52 +20,25 @@ FIGURE_1 = {
     "weights": [1, 1, 2],
 }
 """Two servers, the second without bandwidth; restored, as figure 2, from what the paper prints of them."""
+
 FIGURE_2 = {
     "demands": [["3/2", 1, 10], [1, 2, 10], ["1/2", 1, 0], [1, "1/2", 0]],
     "capacities": [[9, 12, 100], [12, 12, 0]],
 }
 RAM: dict[str, Any] = {"figure 1": [[[0, 1, 0], [0, 1, 0]]], "table 4": [[0, 1]] * 4}
-
 TABLE_IV: dict[str, Any] = {
     "demands": [["1/10", "1/10"], ["1/10", "1/5"], ["1/5", "1/10"], ["1/5", "3/10"]],
     "capacities": [[8, 8], [34, 34], ["33/2", "33/4"], ["11/2", "33/4"]],
     "eligible": [[1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 1, 1], [0, 0, 1, 1]],
 }
 """Figure 5: 8, 68, 33 and 11 servers of Google, of (1, 1), (1/2, 1/2), (1/2, 1/4) and (1/2, 3/4), pooled."""
+
 WITHOUT_4 = {**TABLE_IV, "demands": TABLE_IV["demands"][:3], "eligible": TABLE_IV["eligible"][:3]}
 MORE_CPU = {**TABLE_IV, "demands": [["1/10", "1/10"], ["2/15", "1/5"], ["1/5", "1/10"], ["1/5", "3/10"]]}
-
 PS_DSF = [[40, 170, 0, 0], [20, 85, 0, 0], [0, 0, "165/2", 0], [0, 0, 0, "55/2"]]
 TSF_WITHOUT_4 = [[0, "93660/457", 0, 0], [40, "30860/457", 0, 0], [0, 0, "165/2", "55/2"]]
 PRICES_WITHOUT_4 = [[[0, 0], [0, 0], [1, 0], [1, 0]], [[0, 1], [0, 1], [2, 0], [2, 0]]]
-
 RAY = {"demands": [[1, 5, 3], [3, 1, 1]], "capacities": [[8, 6, 4], [8, 9, 8]]}
-
-
-def _refuted(
-    name: str,
-    place: str,
-    words: str,
-    latex: str,
-    remark: str,
-    cases: dict[str, Claim],
-    said: Said = Said.CLAIMED,
-) -> Statement:
-    steps = [Step(says, claim) for says, claim in cases.items()]
-    return Statement(
-        id=name,
-        source=SOURCE,
-        place=place,
-        words=words,
-        latex=latex,
-        hypotheses=(),
-        scope="all clusters; refuted by one",
-        steps=lambda question: steps,
-        remark=remark,
-        said=said,
-    )
-
-
 NOT_PARETO = Counterexample(
     "no_better_placement",
     {
@@ -88,179 +65,186 @@ NOT_TRUTHFUL = Counterexample(
     },
 )
 
-COUNTEREXAMPLES = (
-    _refuted(
-        "psdsf-all-drf-properties",
-        "abstract and section I",
-        "PS-DSF achieves all the properties that DRF has on one server.",
-        r"\text{PS-DSF: SI, EF, SP, PO, BF}",
-        "The body of the paper claims Pareto optimality and strategy-proofness for divided time only, "
-        "where they hold: "
-        "psdsf-time-pareto and psdsf-time-strategy-proof.",
+
+@STATEMENTS.add(
+    "psdsf-all-drf-properties",
+    place="abstract and section I",
+    words="PS-DSF achieves all the properties that DRF has on one server.",
+    latex=r"\text{PS-DSF: SI, EF, SP, PO, BF}",
+    remark="The body of the paper claims Pareto optimality and strategy-proofness for divided time only, "
+    "where they hold: psdsf-time-pareto and psdsf-time-strategy-proof.",
+)
+def _all_drf_properties(_: Question) -> Iterator[Step]:
+    yield Step("With divided resources both users of a PS-DSF allocation can be given more.", NOT_PARETO)
+    yield Step("With divided resources a user gains by hiding a server that it may use.", NOT_TRUTHFUL)
+
+
+@STATEMENTS.add(
+    "psdsf-resource-pareto",
+    place="section III-B, after Theorem 3",
+    words="With divided resources no placement gives somebody more tasks than PS-DSF and nobody fewer.",
+    latex=r"x\text{ PS-DSF (RDM)},\ y\ge x\text{ feasible}\implies y=x",
+    remark="The paper says so itself, without an example. With divided time it holds: psdsf-time-pareto.",
+    said=Said.DENIED,
+)
+def _resource_pareto(_: Question) -> Iterator[Step]:
+    yield Step("Servers (2,1) and (1,1): (1/2, 2/3) is PS-DSF, (3/5, 4/5) fits.", NOT_PARETO_SMALL)
+
+
+@STATEMENTS.add(
+    "psdsf-definition-5-for-totals",
+    place="Definition 5 and Theorem 1, read in a way that is not the paper's",
+    words="Read with totals on both sides: if every user has a bottleneck on every server, no total can grow "
+    "unless the total of a user of no higher level falls.",
+    latex=r"\text{(12) for all}\ n,i,\ y\ \text{feasible},\ y_n>x_n\implies\exists p,i:\ y_p<x_p,\ "
+    r"s_{pi}/\varphi_p\le s_{ni}/\varphi_n",
+    remark="A reading only. If the loss is counted on the server, as the proof of Theorem 1 does, the "
+    "theorem holds, also when tasks of user n move: psdsf-theorem-1. Here each user loses tasks on its "
+    "better server and wins more on the other.",
+    said=Said.READER,
+)
+def _definition_5_for_totals(_: Question) -> Iterator[Step]:
+    yield Step("Both users grow from 4/3 to 3/2 when parts of their tasks change places.", NOT_PARETO)
+
+
+STATEMENTS.refute(
+    "psdsf-resource-unique",
+    place='section III-C speaks of "the" PS-DSF allocation; uniqueness is not claimed',
+    words="With divided resources all PS-DSF allocations give the same tasks.",
+    latex=r"x,y\text{ PS-DSF (RDM)}\implies\sum_ix_{ni}=\sum_iy_{ni}",
+    case="Two allocations with a bottleneck for every user on every server; the first gives both users more.",
+    witness=Counterexample(
+        "one_allocation",
         {
-            "With divided resources both users of a PS-DSF allocation can be given more.": NOT_PARETO,
-            "With divided resources a user gains by hiding a server that it may use.": NOT_TRUTHFUL,
+            "cluster": {
+                "demands": [[2, 6, 3], [2, 2, 5]],
+                "capacities": [[6, 6, 5], [11, 8, 2], [1, 7, 8]],
+                "weights": [2, 1],
+            },
+            "placement": [["6/7", "2/3", "1/9"], ["3/7", 0, "7/18"]],
+            "other": [["20/33", "2/3", "1/3"], ["7/11", 0, "1/6"]],
         },
     ),
-    _refuted(
-        "psdsf-resource-pareto",
-        "section III-B, after Theorem 3",
-        "With divided resources no placement gives somebody more tasks than PS-DSF and nobody fewer.",
-        r"x\text{ PS-DSF (RDM)},\ y\ge x\text{ feasible}\implies y=x",
-        "The paper says so itself, without an example. With divided time it holds: psdsf-time-pareto.",
-        {"Servers (2,1) and (1,1): (1/2, 2/3) is PS-DSF, (3/5, 4/5) fits.": NOT_PARETO_SMALL},
-        said=Said.DENIED,
-    ),
-    _refuted(
-        "psdsf-definition-5-for-totals",
-        "Definition 5 and Theorem 1, read in a way that is not the paper's",
-        "Read with totals on both sides: if every user has a bottleneck on every server, no total can grow "
-        "unless the total of a user of no higher level falls.",
-        r"\text{(12) for all}\ n,i,\ y\ \text{feasible},\ y_n>x_n\implies\exists p,i:\ y_p<x_p,\ "
-        r"s_{pi}/\varphi_p\le s_{ni}/\varphi_n",
-        "A reading only. If the loss is counted on the server, as the proof of Theorem 1 does, the theorem "
-        "holds, also when tasks of user n move: psdsf-theorem-1. Here each user loses tasks on its better "
-        "server and wins more on the other.",
-        {"Both users grow from 4/3 to 3/2 when parts of their tasks change places.": NOT_PARETO},
-        said=Said.READER,
-    ),
-    _refuted(
-        "psdsf-resource-unique",
-        'section III-C speaks of "the" PS-DSF allocation; uniqueness is not claimed',
-        "With divided resources all PS-DSF allocations give the same tasks.",
-        r"x,y\text{ PS-DSF (RDM)}\implies\sum_ix_{ni}=\sum_iy_{ni}",
-        "Sweeps of the algorithm in opposite orders end in the two points. With divided time totals are "
-        "unique: psdsf-time-unique.",
+    remark="Sweeps of the algorithm in opposite orders end in the two points. With divided time totals are "
+    "unique: psdsf-time-unique.",
+    said=Said.READER,
+)
+
+
+@STATEMENTS.add(
+    "psdsf-resource-strategy-proof",
+    place="section III-B, after Theorem 3",
+    words="With divided resources nobody runs more by lying about the servers that it may use.",
+    latex=r"x'_n\le x_n",
+    remark="The paper says that it fails in general. In this example both users gain, so it is no case "
+    "against Lemma 1; psdsf-lemma-1 gives one.",
+    said=Said.DENIED,
+)
+def _resource_strategy_proof(_: Question) -> Iterator[Step]:
+    yield Step("User 1 hides the first server and runs 52/45 tasks instead of 44/39.", NOT_TRUTHFUL)
+
+
+STATEMENTS.refute(
+    "psdsf-time-slots-strategy-proof",
+    place="Theorem 3, strategy-proofness, without the assumption (46)",
+    words="With divided time nobody runs more by lying about its demands, even if it may use its time as it "
+    "likes.",
+    latex=r"\sum_i\frac{x'_{ni}}{\gamma'_{ni}}\gamma_{ni}\le x_n",
+    case="User 1 claims (5, 2) for (1, 1), and with its time on both servers runs 21/10 tasks instead of 2.",
+    witness=Counterexample(
+        "truth_pays_in_time",
         {
-            "Two allocations with a bottleneck for every user on every server; the first gives both "
-            "users more.": Counterexample(
-                "one_allocation",
-                {
-                    "cluster": {
-                        "demands": [[2, 6, 3], [2, 2, 5]],
-                        "capacities": [[6, 6, 5], [11, 8, 2], [1, 7, 8]],
-                        "weights": [2, 1],
-                    },
-                    "placement": [["6/7", "2/3", "1/9"], ["3/7", 0, "7/18"]],
-                    "other": [["20/33", "2/3", "1/3"], ["7/11", 0, "1/6"]],
-                },
-            )
-        },
-        said=Said.READER,
-    ),
-    _refuted(
-        "psdsf-resource-strategy-proof",
-        "section III-B, after Theorem 3",
-        "With divided resources nobody runs more by lying about the servers that it may use.",
-        r"x'_n\le x_n",
-        "The paper says that it fails in general. In this example both users gain, so it is no case against "
-        "Lemma 1; psdsf-lemma-1 gives one.",
-        {"User 1 hides the first server and runs 52/45 tasks instead of 44/39.": NOT_TRUTHFUL},
-        said=Said.DENIED,
-    ),
-    _refuted(
-        "psdsf-time-slots-strategy-proof",
-        "Theorem 3, strategy-proofness, without the assumption (46)",
-        "With divided time nobody runs more by lying about its demands, even if it may use its time as "
-        "it likes.",
-        r"\sum_i\frac{x'_{ni}}{\gamma'_{ni}}\gamma_{ni}\le x_n",
-        "Not what the paper says. A liar that gets no more than the resources of the tasks that it claimed "
-        "does not gain: psdsf-time-strategy-proof. "
-        "So a scheduler that hands out whole servers in turn has to check what runs there.",
-        {
-            "User 1 claims (5, 2) for (1, 1), and with its time on both servers runs 21/10 tasks instead "
-            "of 2.": Counterexample(
-                "truth_pays_in_time",
-                {
-                    "cluster": {"demands": [[1, 1], [4, 1]], "capacities": [[2, 3], [3, 1]]},
-                    "placement": [[2, 0], [0, "3/4"]],
-                    "lie": [5, 2],
-                    "after": [["2/5", "1/20"], [0, "27/40"]],
-                },
-            )
-        },
-        said=Said.READER,
-    ),
-    _refuted(
-        "psdsf-c-drfh-bottleneck-fair",
-        "section II-B, Figure 1 and Table I",
-        "C-DRFH is max-min fair for a resource that all users dominantly request from all their servers.",
-        r"\text{C-DRFH: BF}",
-        "As the paper says; PS-DSF gives 3, 3 and 12 tasks and all the same weighted amount.",
-        {
-            "Figure 1: 60/23, 72/23 and 288/23 tasks; users 1 and 2 share only one server and hold "
-            "different amounts of RAM.": (
-                Counterexample(
-                    "shares_of_common_bottleneck",
-                    {
-                        "cluster": FIGURE_1,
-                        "mechanism": "C-DRFH",
-                        "placement": [["60/23", 0], ["72/23", 0], ["12/23", 12]],
-                        "prices": RAM["figure 1"],
-                        "resource": 2,
-                    },
-                )
-            )
-        },
-        said=Said.DENIED,
-    ),
-    _refuted(
-        "psdsf-tsf-bottleneck-fair",
-        "section II-B, Figure 1 and Table I",
-        "TSF is max-min fair for a resource that all users dominantly request from all their servers.",
-        r"\text{TSF: BF}",
-        "As the paper says; PS-DSF gives 3, 3 and 12 tasks and all the same weighted amount.",
-        {
-            "Figure 1: 2, 2 and 16 tasks; user 3 holds RAM of the server that users 1 and 2 need, and "
-            "twice as much by weight.": (
-                Counterexample(
-                    "shares_of_common_bottleneck",
-                    {
-                        "cluster": FIGURE_1,
-                        "mechanism": "TSF",
-                        "placement": [[2, 0], [2, 0], [4, 12]],
-                        "prices": RAM["figure 1"],
-                        "resource": 2,
-                    },
-                )
-            )
-        },
-        said=Said.DENIED,
-    ),
-    _refuted(
-        "psdsf-tsf-sharing-incentive",
-        "section II-B and Table I",
-        "TSF gives each user at least the tasks of a uniform split of every server.",
-        r"x_n\ge\frac{\varphi_n}{\sum_p\varphi_p}\sum_i\gamma_{ni}",
-        "With TSF and the sharing incentive as this paper defines them. The authors of TSF obtain it with "
-        "weights of their own, not with equal ones. "
-        "PS-DSF gives 11/2 and 11/20.",
-        {
-            "Servers (10,1) and (1,10), user 2 on the second only: TSF gives 1 task each, the split 11/2 "
-            "and 1/2.": Counterexample(
-                "tsf_sharing_incentive",
-                {
-                    "cluster": {
-                        "demands": [["1/10", 1], [1, "1/10"]],
-                        "capacities": [[10, 1], [1, 10]],
-                        "eligible": [[1, 1], [0, 1]],
-                    },
-                    "placement": [[1, 0], [0, 1]],
-                    "prices": [[[0, 1], [10, 0]]],
-                },
-            )
+            "cluster": {"demands": [[1, 1], [4, 1]], "capacities": [[2, 3], [3, 1]]},
+            "placement": [[2, 0], [0, "3/4"]],
+            "lie": [5, 2],
+            "after": [["2/5", "1/20"], [0, "27/40"]],
         },
     ),
-    _refuted(
-        "psdsf-cpu-full-under-any-mechanism",
-        "section V, Figure 6",
-        "The CPU of the first two server classes is fully utilised under each of the three mechanisms.",
-        r"\sum_nx_{ni}d_{n,\mathrm{CPU}}=c_{i,\mathrm{CPU}},\quad i=A,B",
-        "The memory is. Table IV does not give the CPU demand of user 2, but it is at most 2/15, so that no "
-        "more than 5/6 of the CPU is in use.",
+    remark="Not what the paper says. A liar that gets no more than the resources of the tasks that it "
+    "claimed does not gain: psdsf-time-strategy-proof. So a scheduler that hands out whole servers in turn "
+    "has to check what runs there.",
+    said=Said.READER,
+)
+
+STATEMENTS.refute(
+    "psdsf-c-drfh-bottleneck-fair",
+    place="section II-B, Figure 1 and Table I",
+    words="C-DRFH is max-min fair for a resource that all users dominantly request from all their servers.",
+    latex=r"\text{C-DRFH: BF}",
+    case="Figure 1: 60/23, 72/23 and 288/23 tasks; users 1 and 2 share only one server and hold different "
+    "amounts of RAM.",
+    witness=Counterexample(
+        "shares_of_common_bottleneck",
         {
-            f"PS-DSF of Table IV, {cpu} CPU for a task of user 2: {part} of the CPU of classes A and "
-            f"B.": Counterexample(
+            "cluster": FIGURE_1,
+            "mechanism": "C-DRFH",
+            "placement": [["60/23", 0], ["72/23", 0], ["12/23", 12]],
+            "prices": RAM["figure 1"],
+            "resource": 2,
+        },
+    ),
+    remark="As the paper says; PS-DSF gives 3, 3 and 12 tasks and all the same weighted amount.",
+    said=Said.DENIED,
+)
+
+STATEMENTS.refute(
+    "psdsf-tsf-bottleneck-fair",
+    place="section II-B, Figure 1 and Table I",
+    words="TSF is max-min fair for a resource that all users dominantly request from all their servers.",
+    latex=r"\text{TSF: BF}",
+    case="Figure 1: 2, 2 and 16 tasks; user 3 holds RAM of the server that users 1 and 2 need, and twice as "
+    "much by weight.",
+    witness=Counterexample(
+        "shares_of_common_bottleneck",
+        {
+            "cluster": FIGURE_1,
+            "mechanism": "TSF",
+            "placement": [[2, 0], [2, 0], [4, 12]],
+            "prices": RAM["figure 1"],
+            "resource": 2,
+        },
+    ),
+    remark="As the paper says; PS-DSF gives 3, 3 and 12 tasks and all the same weighted amount.",
+    said=Said.DENIED,
+)
+
+STATEMENTS.refute(
+    "psdsf-tsf-sharing-incentive",
+    place="section II-B and Table I",
+    words="TSF gives each user at least the tasks of a uniform split of every server.",
+    latex=r"x_n\ge\frac{\varphi_n}{\sum_p\varphi_p}\sum_i\gamma_{ni}",
+    case="Servers (10,1) and (1,10), user 2 on the second only: TSF gives 1 task each, the split 11/2 and "
+    "1/2.",
+    witness=Counterexample(
+        "tsf_sharing_incentive",
+        {
+            "cluster": {
+                "demands": [["1/10", 1], [1, "1/10"]],
+                "capacities": [[10, 1], [1, 10]],
+                "eligible": [[1, 1], [0, 1]],
+            },
+            "placement": [[1, 0], [0, 1]],
+            "prices": [[[0, 1], [10, 0]]],
+        },
+    ),
+    remark="With TSF and the sharing incentive as this paper defines them. The authors of TSF obtain it with "
+    "weights of their own, not with equal ones. PS-DSF gives 11/2 and 11/20.",
+)
+
+
+@STATEMENTS.add(
+    "psdsf-cpu-full-under-any-mechanism",
+    place="section V, Figure 6",
+    words="The CPU of the first two server classes is fully utilised under each of the three mechanisms.",
+    latex=r"\sum_nx_{ni}d_{n,\mathrm{CPU}}=c_{i,\mathrm{CPU}},\quad i=A,B",
+    remark="The memory is. Table IV does not give the CPU demand of user 2, but it is at most 2/15, so that "
+    "no more than 5/6 of the CPU is in use.",
+)
+def _cpu_full_under_any_mechanism(_: Question) -> Iterator[Step]:
+    for cpu, part, cluster in (("1/10", "3/4", TABLE_IV), ("2/15", "5/6", MORE_CPU)):
+        yield Step(
+            f"PS-DSF of Table IV, {cpu} CPU for a task of user 2: {part} of the CPU of classes A and B.",
+            Counterexample(
                 "resource_fully_used",
                 {
                     "cluster": cluster,
@@ -270,68 +254,68 @@ COUNTEREXAMPLES = (
                     "servers": [1, 2],
                     "resource": 1,
                 },
-            )
-            for cpu, part, cluster in (("1/10", "3/4", TABLE_IV), ("2/15", "5/6", MORE_CPU))
-        },
-    ),
-    _refuted(
-        "psdsf-memory-full",
-        "section V, Figure 6",
-        "The memory of all servers is fully utilised under each of the three mechanisms.",
-        r"\sum_nx_{ni}d_{n,\mathrm{RAM}}=c_{i,\mathrm{RAM}}\quad\forall i",
-        "True for PS-DSF, and for all three while all users are active.",
-        {
-            "While user 4 is away TSF uses one third of the memory of class D.": Counterexample(
-                "resource_fully_used",
-                {
-                    "cluster": WITHOUT_4,
-                    "mechanism": "TSF",
-                    "placement": TSF_WITHOUT_4,
-                    "prices": PRICES_WITHOUT_4,
-                    "servers": [4],
-                    "resource": 2,
-                },
-            )
-        },
-    ),
-    _refuted(
-        "psdsf-fluid-stability",
-        "our own claim, not in the paper: PS-DSF under random arrivals",
-        "With divided resources the fluid queues of PS-DSF do not grow while some fixed placement "
-        "carries the loads.",
-        r"\rho\in\operatorname{int}\mathcal R\implies\dot z_n=\rho_n-x_n(z)\text{ has no growing ray}",
-        "PS-DSF depends on the proportions of the jobs only, so on a ray where loads exceed its tasks in "
-        "proportion to the jobs the fluid stays and grows. The loads, 3 to 7, are 50960/59103 (86 "
-        "percent) of "
-        "what fits. As the second step shows, such rays begin at 245/297 (82.5 percent), where jobs as "
-        "40 to 63 "
-        "are served exactly 3 to 7. This is one trajectory of the fluid, not yet the behaviour of random "
-        "queues.",
-        {
-            "Jobs as 5 to 8: PS-DSF serves (315/199, 2240/597), less than the loads (3640/2189, "
-            "25480/6567) by multiples of the jobs.": (
-                Counterexample(
-                    "stable_on_ray",
-                    {
-                        "cluster": RAY,
-                        "jobs": [5, 8],
-                        "placement": [[0, "315/199"], ["8/3", "216/199"]],
-                        "growth": "35/2189",
-                        "optimal": [["29120/59103", "69160/59103"], ["116480/59103", "112840/59103"]],
-                    },
-                )
             ),
-            "Jobs as 40 to 63 are served 35/22 and 245/66 tasks, 245/297 of what fits in this "
-            "mix.": Computation(
-                "psdsf_tasks",
-                {
-                    "cluster": {**RAY, "weights": [40, 63]},
-                    "placement": [[0, "35/22"], ["8/3", "23/22"]],
-                    "division": "resource",
-                },
-                {"tasks": ["35/22", "245/66"], "conditions of the theorem": True, "Definition 5": True},
-            ),
+        )
+
+
+STATEMENTS.refute(
+    "psdsf-memory-full",
+    place="section V, Figure 6",
+    words="The memory of all servers is fully utilised under each of the three mechanisms.",
+    latex=r"\sum_nx_{ni}d_{n,\mathrm{RAM}}=c_{i,\mathrm{RAM}}\quad\forall i",
+    case="While user 4 is away TSF uses one third of the memory of class D.",
+    witness=Counterexample(
+        "resource_fully_used",
+        {
+            "cluster": WITHOUT_4,
+            "mechanism": "TSF",
+            "placement": TSF_WITHOUT_4,
+            "prices": PRICES_WITHOUT_4,
+            "servers": [4],
+            "resource": 2,
         },
-        said=Said.READER,
     ),
+    remark="True for PS-DSF, and for all three while all users are active.",
 )
+
+
+@STATEMENTS.add(
+    "psdsf-fluid-stability",
+    place="our own claim, not in the paper: PS-DSF under random arrivals",
+    words="With divided resources the fluid queues of PS-DSF do not grow while some fixed placement carries "
+    "the loads.",
+    latex=r"\rho\in\operatorname{int}\mathcal R\implies\dot z_n=\rho_n-x_n(z)\text{ has no growing ray}",
+    remark="PS-DSF depends on the proportions of the jobs only, so on a ray where loads exceed its tasks in "
+    "proportion to the jobs the fluid stays and grows. The loads, 3 to 7, are 50960/59103 (86 percent) of "
+    "what fits. As the second step shows, such rays begin at 245/297 (82.5 percent), where jobs as 40 to 63 "
+    "are served exactly 3 to 7. This is one trajectory of the fluid, not yet the behaviour of random "
+    "queues.",
+    said=Said.READER,
+)
+def _fluid_stability(_: Question) -> Iterator[Step]:
+    yield Step(
+        "Jobs as 5 to 8: PS-DSF serves (315/199, 2240/597), less than the loads (3640/2189, 25480/6567) by "
+        "multiples of the jobs.",
+        Counterexample(
+            "stable_on_ray",
+            {
+                "cluster": RAY,
+                "jobs": [5, 8],
+                "placement": [[0, "315/199"], ["8/3", "216/199"]],
+                "growth": "35/2189",
+                "optimal": [["29120/59103", "69160/59103"], ["116480/59103", "112840/59103"]],
+            },
+        ),
+    )
+    yield Step(
+        "Jobs as 40 to 63 are served 35/22 and 245/66 tasks, 245/297 of what fits in this mix.",
+        Computation(
+            "psdsf_tasks",
+            {
+                "cluster": {**RAY, "weights": [40, 63]},
+                "placement": [[0, "35/22"], ["8/3", "23/22"]],
+                "division": "resource",
+            },
+            {"tasks": ["35/22", "245/66"], "conditions of the theorem": True, "Definition 5": True},
+        ),
+    )

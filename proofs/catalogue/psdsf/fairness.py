@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.psdsf.theorems import NEGATION, SOURCE, implied, signs, total
 from proofs.claims import Implication, InWords, Step
-from proofs.statement import Hypothesis, Question, Size, Statement
+from proofs.statement import Question, Size
 
-__all__ = ["FAIRNESS"]
+__all__ = ["STATEMENTS"]
+
+STATEMENTS = Chapter(SOURCE)
 
 
 def _filled(question: Question, n: int) -> Implication:
@@ -26,7 +31,34 @@ def _filled(question: Question, n: int) -> Implication:
     )
 
 
-def _sharing_incentive(question: Question) -> list[Step]:
+BOTTLENECK = {
+    "bottleneck": "users that hold a bottleneck of another stand no higher (12); in time division, all that "
+    "are served (13)"
+}
+
+
+@STATEMENTS.add(
+    "psdsf-sharing-incentive",
+    place="Theorem 3, sharing incentive",
+    words="Under both divisions each user runs at least the tasks that its weight's part of every server "
+    "would run.",
+    latex=r"x_n\ge \frac{\varphi_n}{\sum_p\varphi_p}\sum_i\gamma_{ni}",
+    hypotheses={
+        **BOTTLENECK,
+        "saturated": "a bottleneck is full; in time division, the server is busy",
+        "alone": "the tasks of a user alone on a server fit (7)",
+        "holder": "the inequality of the second step, for each holder",
+        "server": "the inequality of the third step, for each server",
+        "all tasks": "the fractions of a user's tasks on the servers add up to 1",
+    },
+    scope="all reals, {n} users that hold a bottleneck, {s} servers; no other assumption on demands, weights "
+    "or eligibility",
+    sizes={"n": Size(3, 1, 4, "users"), "s": Size(3, 1, 4, "servers")},
+    mutants=("bottleneck", "saturated", "alone", "server"),
+    remark="The paper sketches an induction over the users in a worst case where all share their "
+    "bottlenecks; this direct proof needs neither.",
+)
+def _sharing_incentive(question: Question) -> Iterator[Step]:
     n, s = question.sizes["n"], question.sizes["s"]
     users, servers = range(1, n + 1), range(1, s + 1)
     holder = question.kept({"bottleneck": "X*f*G <= N*h*g"}) | {
@@ -48,35 +80,116 @@ def _sharing_incentive(question: Question) -> list[Step]:
         " ".join(["N f", *(f"h{p}" for p in users)]),
         " ".join([*(f"G{i}" for i in servers), *(f"k{p}_{i}" for p in users for i in servers)]),
     )
-    return [
-        Step(
-            "The users that hold the bottleneck of user n on a server fill it, so their tasks would take "
-            "all of the server's time.",
-            _filled(question, n),
+    yield Step(
+        "The users that hold the bottleneck of user n on a server fill it, so their tasks would take all of "
+        "the server's time.",
+        _filled(question, n),
+    )
+    yield Step(
+        "A holder at no higher level: its time u there, times weight f and tasks alone G of user n, is at "
+        "most n's tasks N times the holder's weight h and the fraction k of its tasks that run there.",
+        implied(holder, "u*f*G <= N*h*k", "bottleneck * part", f"{NEGATION} * runs"),
+    )
+    yield Step(
+        "Summed over the holders, for each server.",
+        implied(pair, f"fG <= N*({total(f'h{p}*k{p}' for p in users)})", "value * filled"),
+    )
+    yield Step(
+        "Summed over the servers: at least the weight's part of every server. Others only add to the "
+        "right-hand side.",
+        Implication(
+            sums, f"f*({total(f'G{i}' for i in servers)}) <= N*({total(f'h{p}' for p in users)})", degree=1
         ),
-        Step(
-            "A holder at no higher level: its time u there, times weight f and tasks alone G of user n, "
-            "is at most "
-            "n's tasks N times the holder's weight h and the fraction k of its tasks that run there.",
-            implied(holder, "u*f*G <= N*h*k", "bottleneck * part", f"{NEGATION} * runs"),
-        ),
-        Step(
-            "Summed over the holders, for each server.",
-            implied(pair, f"fG <= N*({total(f'h{p}*k{p}' for p in users)})", "value * filled"),
-        ),
-        Step(
-            "Summed over the servers: at least the weight's part of every server. Others only add to the "
-            "right-hand side.",
-            Implication(
-                sums,
-                f"f*({total(f'G{i}' for i in servers)}) <= N*({total(f'h{p}' for p in users)})",
-                degree=1,
-            ),
-        ),
-    ]
+    )
 
 
-def _envy_free(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "psdsf-sharing-incentive-two-users",
+    place="equations (32)-(36)",
+    words="For two users with common bottlenecks the chain of inequalities of the paper gives the sharing "
+    "incentive.",
+    latex=r"x_n\ge\frac{\varphi_n}{\varphi_n+\varphi_m}\sum_i\gamma_{ni}",
+    hypotheses={
+        "order": "servers are sorted by the ratio of what both run alone; the rival has those before the "
+        "shared one",
+        "level": "on the shared server the rival stands no higher (32)",
+        "shared": "the parts of the dominant resource on the shared server add up to at least 1",
+    },
+    scope="all reals, {before} servers before the shared one, {after} behind it",
+    sizes={
+        "before": Size(2, 1, 4, "servers that the rival has"),
+        "after": Size(2, 1, 4, "servers that the user has"),
+    },
+    mutants=("order", "level", "shared"),
+    remark="psdsf-sharing-incentive does not need the common bottleneck or two users.",
+)
+def _two_users(question: Question) -> Iterator[Step]:
+    before, after = range(1, question.sizes["before"] + 1), range(1, question.sizes["after"] + 1)
+    rival = question.kept({f"order {i}": f"g{i}*h <= g*h{i}" for i in before})
+    rival |= signs("g h", " ".join(["e", *(f"g{i} h{i}" for i in before)]))
+    shared = question.kept({"level": "M*f*g <= N*k*h"})
+    shared |= signs("k g N M", " ".join(["e", *(f"g{i}" for i in before)]))
+    parts = signs("k", " ".join(["b e", *(f"g{i}" for i in before), *(f"a{i}" for i in after)]))
+    own = total([*(f"a{i}" for i in after), "b*g"])
+    first = total(f"g{i}" for i in before)
+    yield Step(
+        "Link 1: the rival's tasks M, valued at the shared server, are at least what user n would run in its "
+        "place.",
+        implied(
+            rival | {"rival": f"M == {total([*(f'h{i}' for i in before), 'e*h'])}"},
+            f"M*g >= h*({first} + e*g)",
+        ),
+    )
+    yield Step(
+        "Link 2 (32): the rival stands no higher on the shared server, so this is at most n's own tasks by "
+        "weight.",
+        implied(
+            shared | {"link 1": f"M*g >= h*({first} + e*g)", "weight": "f > 0", "alone": "h > 0"},
+            f"f*({first} + e*g) <= k*N",
+            "link 1 * weight",
+            f"{NEGATION} * alone",
+        ),
+    )
+    yield Step(
+        "Link 3 (33, 34, 36): added to n's own tasks, N is at least its weight's part of all servers.",
+        implied(
+            question.kept({"shared": "b + e >= 1"})
+            | {
+                "link 2": f"f*({first} + e*g) <= k*N",
+                "own": f"N == {own}",
+                "weight": "f > 0",
+                "gamma": "g > 0",
+            }
+            | parts,
+            f"f*({total([first, 'g', *(f'a{i}' for i in after)])}) <= (f + k)*N",
+            "shared * weight * gamma",
+        ),
+    )
+
+
+@STATEMENTS.add(
+    "psdsf-envy-free",
+    place="Theorem 3, envy-freeness, equations (25)-(29)",
+    words="Under both divisions no user would run more tasks with the resources of another, adjusted by "
+    "weight.",
+    latex=r"U_n(a_p)/\varphi_p\le x_n/\varphi_n",
+    hypotheses={
+        **BOTTLENECK,
+        "worth": "what the other's resources are worth is limited by n's dominant resource",
+        "dominant": "alone on the server, user n would fill its dominant resource",
+        "alone": "the tasks of the other user alone on the server fit (7)",
+        "demanded": "user n demands the resource",
+        "tasks": "no tasks are negative",
+        "gamma": "the other user can run there",
+        "server": "the inequality of the third step, for each server",
+        "all tasks": "the tasks on the servers add up",
+        "runs": "the other user runs something",
+    },
+    scope="each pair of users; all reals, {s} servers",
+    sizes={"s": Size(4, 1, 6, "servers")},
+    mutants=("bottleneck", "worth", "alone", "runs"),
+)
+def _envy_free(question: Question) -> Iterator[Step]:
     servers = range(1, question.sizes["s"] + 1)
     worth = {
         "worth": "t*d <= z*e",
@@ -98,45 +211,60 @@ def _envy_free(question: Question) -> list[Step]:
     sums = {f"server {i}": f"t{i}*f*X <= z{i}*N*h" for i in servers}
     sums |= {"all tasks": f"{total(f'z{i}' for i in servers)} == X", "runs": "X > 0"}
     amounts = signs("f h N", " ".join(f"t{i} z{i}" for i in servers))
-    return [
-        Step(
-            "Equation (26): with the resources of z tasks of user p, alone g, user n, alone G, runs at "
-            "most zG/g tasks.",
-            implied(
-                question.kept(worth) | sensible,
-                "t*g <= z*G",
-                "worth * gamma",
-                "alone * tasks",
-                f"{NEGATION} * demanded",
-            ),
+    yield Step(
+        "Equation (26): with the resources of z tasks of user p, alone g, user n, alone G, runs at most zG/g "
+        "tasks.",
+        implied(
+            question.kept(worth) | sensible,
+            "t*g <= z*G",
+            "worth * gamma",
+            "alone * tasks",
+            f"{NEGATION} * demanded",
         ),
-        Step(
-            "Where they are worth anything, user p holds all that n demands, so also n's bottleneck there.",
-            implied(
-                {"worth": "t*d <= z*e", "something": "t > 0", "demanded": "d > 0"},
-                "z*e > 0",
-                "something * demanded",
-            ),
+    )
+    yield Step(
+        "Where they are worth anything, user p holds all that n demands, so also n's bottleneck there.",
+        implied(
+            {"worth": "t*d <= z*e", "something": "t > 0", "demanded": "d > 0"},
+            "z*e > 0",
+            "something * demanded",
         ),
-        Step(
-            "So p stands no higher there: what its tasks are worth to n, weighted, is at most the same "
-            "fraction of n's own.",
-            implied(
-                level, "t*f*X <= z*N*h", "worth * weight * runs", "bottleneck * tasks", f"{NEGATION} * gamma"
-            ),
+    )
+    yield Step(
+        "So p stands no higher there: what its tasks are worth to n, weighted, is at most the same fraction "
+        "of n's own.",
+        implied(
+            level, "t*f*X <= z*N*h", "worth * weight * runs", "bottleneck * tasks", f"{NEGATION} * gamma"
         ),
-        Step(
-            "Summed over the servers, user n does not prefer the weighted bundle of user p.",
-            implied(
-                question.kept(sums) | amounts,
-                f"f*({total(f't{i}' for i in servers)}) <= h*N",
-                f"{NEGATION} * runs",
-            ),
+    )
+    yield Step(
+        "Summed over the servers, user n does not prefer the weighted bundle of user p.",
+        implied(
+            question.kept(sums) | amounts,
+            f"f*({total(f't{i}' for i in servers)}) <= h*N",
+            f"{NEGATION} * runs",
         ),
-    ]
+    )
 
 
-def _bottleneck_fair(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "psdsf-bottleneck-fair",
+    place="Theorem 3, single resource and bottleneck fairness, equations (23)-(24)",
+    words="If all users dominantly request one resource from all eligible servers, its amounts are weighted "
+    "max-min fair.",
+    latex=r"\rho(n,i)=r\ \forall n,i\implies (x_nd_{nr}/\varphi_n)_n\ \text{constrained max-min fair}",
+    hypotheses={
+        "dominant": "alone on the server, each user would fill the common resource",
+        "saturated": "a bottleneck is full; in time division, the server is busy",
+        "alone": "the tasks of a user alone on a server fit (7)",
+        "tasks": "in the part u of the time a user runs u gamma tasks",
+    },
+    scope="all reals, {n} users that hold a bottleneck or stand no higher than one of them, {s} servers",
+    sizes={"n": Size(3, 1, 4, "users"), "s": Size(2, 1, 4, "servers")},
+    mutants=("dominant", "saturated", "alone"),
+    remark="One resource alone is the special case of single resource fairness.",
+)
+def _bottleneck_fair(question: Question) -> Iterator[Step]:
     n = question.sizes["n"]
     users, servers = range(1, n + 1), range(1, question.sizes["s"] + 1)
     level = question.kept({"dominant 1": "G*d == c", "dominant 2": "g*e == c"}) | {
@@ -156,187 +284,34 @@ def _bottleneck_fair(question: Question) -> list[Step]:
         if p > 1
     }
     moved |= signs(not_negative=" ".join(f"b{p}_{i} y{p}_{i}" for p in users for i in servers))
-    return [
-        Step(
-            "If all dominantly request one resource, levels on a server compare as weighted amounts of it.",
-            implied(level, "h*N*d >= f*X*e", "level * demand 1 * demand 2", f"{NEGATION} * capacity"),
+    yield Step(
+        "If all dominantly request one resource, levels on a server compare as weighted amounts of it.",
+        implied(level, "h*N*d >= f*X*e", "level * demand 1 * demand 2", f"{NEGATION} * capacity"),
+    )
+    yield Step(
+        "The users that fill a bottleneck, whichever it is, would take all of the server's time...",
+        _filled(question, n),
+    )
+    yield Step(
+        "...so they fill the common resource too: it is a bottleneck of everybody on every server.",
+        implied(
+            question.kept(shared) | {"filled": f"{total(f'u{p}' for p in users)} >= 1", "capacity": "c > 0"},
+            f"{total(f'x{p}*d{p}' for p in users)} >= c",
+            "filled * capacity",
+            # Of degree 3, so that the equations may be multiplied by d and u.
+            "filled * capacity * capacity",
         ),
-        Step(
-            "The users that fill a bottleneck, whichever it is, would take all of the server's time...",
-            _filled(question, n),
+    )
+    yield Step(
+        "So the users up to a level fill all servers that one of them may use.",
+        InWords("Who is served stands no higher than any user that may run there (12)."),
+    )
+    yield Step(
+        "None of them gets more of it unless another one of them gets less, even if all tasks move: that is "
+        "max-min fairness.",
+        Implication(
+            question.kept(full) | moved,
+            f"{total(f'y1_{i}' for i in servers)} <= {total(f'b1_{i}' for i in servers)}",
+            degree=1,
         ),
-        Step(
-            "...so they fill the common resource too: it is a bottleneck of everybody on every server.",
-            implied(
-                question.kept(shared)
-                | {"filled": f"{total(f'u{p}' for p in users)} >= 1", "capacity": "c > 0"},
-                f"{total(f'x{p}*d{p}' for p in users)} >= c",
-                "filled * capacity",
-                # Of degree 3, so that the equations may be multiplied by d and u.
-                "filled * capacity * capacity",
-            ),
-        ),
-        Step(
-            "So the users up to a level fill all servers that one of them may use.",
-            InWords("Who is served stands no higher than any user that may run there (12)."),
-        ),
-        Step(
-            "None of them gets more of it unless another one of them gets less, even if all tasks move: "
-            "that is max-min fairness.",
-            Implication(
-                question.kept(full) | moved,
-                f"{total(f'y1_{i}' for i in servers)} <= {total(f'b1_{i}' for i in servers)}",
-                degree=1,
-            ),
-        ),
-    ]
-
-
-def _two_users(question: Question) -> list[Step]:
-    before, after = range(1, question.sizes["before"] + 1), range(1, question.sizes["after"] + 1)
-    rival = question.kept({f"order {i}": f"g{i}*h <= g*h{i}" for i in before})
-    rival |= signs("g h", " ".join(["e", *(f"g{i} h{i}" for i in before)]))
-    shared = question.kept({"level": "M*f*g <= N*k*h"})
-    shared |= signs("k g N M", " ".join(["e", *(f"g{i}" for i in before)]))
-    parts = signs("k", " ".join(["b e", *(f"g{i}" for i in before), *(f"a{i}" for i in after)]))
-    own = total([*(f"a{i}" for i in after), "b*g"])
-    first = total(f"g{i}" for i in before)
-    return [
-        Step(
-            "Link 1: the rival's tasks M, valued at the shared server, are at least what user n would "
-            "run in its place.",
-            implied(
-                rival | {"rival": f"M == {total([*(f'h{i}' for i in before), 'e*h'])}"},
-                f"M*g >= h*({first} + e*g)",
-            ),
-        ),
-        Step(
-            "Link 2 (32): the rival stands no higher on the shared server, so this is at most n's own "
-            "tasks by weight.",
-            implied(
-                shared | {"link 1": f"M*g >= h*({first} + e*g)", "weight": "f > 0", "alone": "h > 0"},
-                f"f*({first} + e*g) <= k*N",
-                "link 1 * weight",
-                f"{NEGATION} * alone",
-            ),
-        ),
-        Step(
-            "Link 3 (33, 34, 36): added to n's own tasks, N is at least its weight's part of all servers.",
-            implied(
-                question.kept({"shared": "b + e >= 1"})
-                | {
-                    "link 2": f"f*({first} + e*g) <= k*N",
-                    "own": f"N == {own}",
-                    "weight": "f > 0",
-                    "gamma": "g > 0",
-                }
-                | parts,
-                f"f*({total([first, 'g', *(f'a{i}' for i in after)])}) <= (f + k)*N",
-                "shared * weight * gamma",
-            ),
-        ),
-    ]
-
-
-BOTTLENECK = Hypothesis(
-    "bottleneck",
-    "users that hold a bottleneck of another stand no higher (12); in time division, all that are served "
-    "(13)",
-)
-
-FAIRNESS = (
-    Statement(
-        id="psdsf-sharing-incentive",
-        source=SOURCE,
-        place="Theorem 3, sharing incentive",
-        words="Under both divisions each user runs at least the tasks that its weight's part of every "
-        "server would run.",
-        latex=r"x_n\ge \frac{\varphi_n}{\sum_p\varphi_p}\sum_i\gamma_{ni}",
-        hypotheses=(
-            BOTTLENECK,
-            Hypothesis("saturated", "a bottleneck is full; in time division, the server is busy"),
-            Hypothesis("alone", "the tasks of a user alone on a server fit (7)"),
-            Hypothesis("holder", "the inequality of the second step, for each holder"),
-            Hypothesis("server", "the inequality of the third step, for each server"),
-            Hypothesis("all tasks", "the fractions of a user's tasks on the servers add up to 1"),
-        ),
-        scope="all reals, {n} users that hold a bottleneck, {s} servers; no other assumption on demands, "
-        "weights or eligibility",
-        steps=_sharing_incentive,
-        sizes={"n": Size(3, 1, 4, "users"), "s": Size(3, 1, 4, "servers")},
-        mutants=("bottleneck", "saturated", "alone", "server"),
-        remark="The paper sketches an induction over the users in a worst case where all share their "
-        "bottlenecks; this direct "
-        "proof needs neither.",
-    ),
-    Statement(
-        id="psdsf-sharing-incentive-two-users",
-        source=SOURCE,
-        place="equations (32)-(36)",
-        words="For two users with common bottlenecks the chain of inequalities of the paper gives the "
-        "sharing incentive.",
-        latex=r"x_n\ge\frac{\varphi_n}{\varphi_n+\varphi_m}\sum_i\gamma_{ni}",
-        hypotheses=(
-            Hypothesis(
-                "order",
-                "servers are sorted by the ratio of what both run alone; the rival has those before the "
-                "shared one",
-            ),
-            Hypothesis("level", "on the shared server the rival stands no higher (32)"),
-            Hypothesis(
-                "shared", "the parts of the dominant resource on the shared server add up to at least 1"
-            ),
-        ),
-        scope="all reals, {before} servers before the shared one, {after} behind it",
-        steps=_two_users,
-        sizes={
-            "before": Size(2, 1, 4, "servers that the rival has"),
-            "after": Size(2, 1, 4, "servers that the user has"),
-        },
-        mutants=("order", "level", "shared"),
-        remark="psdsf-sharing-incentive does not need the common bottleneck or two users.",
-    ),
-    Statement(
-        id="psdsf-envy-free",
-        source=SOURCE,
-        place="Theorem 3, envy-freeness, equations (25)-(29)",
-        words="Under both divisions no user would run more tasks with the resources of another, adjusted "
-        "by weight.",
-        latex=r"U_n(a_p)/\varphi_p\le x_n/\varphi_n",
-        hypotheses=(
-            BOTTLENECK,
-            Hypothesis("worth", "what the other's resources are worth is limited by n's dominant resource"),
-            Hypothesis("dominant", "alone on the server, user n would fill its dominant resource"),
-            Hypothesis("alone", "the tasks of the other user alone on the server fit (7)"),
-            Hypothesis("demanded", "user n demands the resource"),
-            Hypothesis("tasks", "no tasks are negative"),
-            Hypothesis("gamma", "the other user can run there"),
-            Hypothesis("server", "the inequality of the third step, for each server"),
-            Hypothesis("all tasks", "the tasks on the servers add up"),
-            Hypothesis("runs", "the other user runs something"),
-        ),
-        scope="each pair of users; all reals, {s} servers",
-        steps=_envy_free,
-        sizes={"s": Size(4, 1, 6, "servers")},
-        mutants=("bottleneck", "worth", "alone", "runs"),
-    ),
-    Statement(
-        id="psdsf-bottleneck-fair",
-        source=SOURCE,
-        place="Theorem 3, single resource and bottleneck fairness, equations (23)-(24)",
-        words="If all users dominantly request one resource from all eligible servers, its amounts are "
-        "weighted max-min fair.",
-        latex=r"\rho(n,i)=r\ \forall n,i\implies (x_nd_{nr}/\varphi_n)_n\ \text{constrained max-min fair}",
-        hypotheses=(
-            Hypothesis("dominant", "alone on the server, each user would fill the common resource"),
-            Hypothesis("saturated", "a bottleneck is full; in time division, the server is busy"),
-            Hypothesis("alone", "the tasks of a user alone on a server fit (7)"),
-            Hypothesis("tasks", "in the part u of the time a user runs u gamma tasks"),
-        ),
-        scope="all reals, {n} users that hold a bottleneck or stand no higher than one of them, {s} servers",
-        steps=_bottleneck_fair,
-        sizes={"n": Size(3, 1, 4, "users"), "s": Size(2, 1, 4, "servers")},
-        mutants=("dominant", "saturated", "alone"),
-        remark="One resource alone is the special case of single resource fairness.",
-    ),
-)
+    )

@@ -11,13 +11,17 @@ it also counts those that are worth nothing, so that it rises although the liar 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.psdsf.theorems import SOURCE, implied, signs
 from proofs.claims import Counterexample, Implication, InWords, Search, Step
-from proofs.statement import Hypothesis, Question, Said, Size, Statement
+from proofs.statement import Question, Said, Size
 
-__all__ = ["LIES"]
+__all__ = ["STATEMENTS"]
+
+STATEMENTS = Chapter(SOURCE)
 
 FALSE_CLAIM: dict[str, Any] = {
     "cluster": {
@@ -38,42 +42,77 @@ OPEN = (
 )
 
 
-def _printed(question: Question) -> list[Step]:
-    return [
-        Step(
-            "User 1 falsely claims the server of user 2, really runs 1 task before and after, and user 2 "
-            "falls from 100 tasks to 101/2.",
-            Counterexample("false_claim_hurts_nobody_else", FALSE_CLAIM),
-        )
-    ]
-
-
-def _searched(says: str, function: str, question: Question) -> list[Step]:
+def _searched(says: str, function: str, question: Question) -> Iterator[Step]:
     held = question.kept({"all demand all": "d > 0"}) | {"served": "x > 0"}
-    return [
-        Step(
-            "Who is served holds every resource, so a bottleneck of anybody is one for all, and levels "
-            "of served users are equal.",
-            Implication(held, "x*d > 0"),
-        ),
-        *(
-            Step(
-                f"{says} {users} users, {servers} servers.",
-                Search(function, {"users": users, "servers": servers, "largest": 5}, number=number),
-            )
-            for users, servers, number in ((2, 2, question.sizes["tries"]), (3, 2, 15))
-        ),
-    ]
+    yield Step(
+        "Who is served holds every resource, so a bottleneck of anybody is one for all, and levels of served "
+        "users are equal.",
+        Implication(held, "x*d > 0"),
+    )
+    for users, servers, number in ((2, 2, question.sizes["tries"]), (3, 2, 15)):
+        yield Step(
+            f"{says} {users} users, {servers} servers.",
+            Search(function, {"users": users, "servers": servers, "largest": 5}, number=number),
+        )
 
 
-def _hidden(question: Question) -> list[Step]:
+TRIES = {"tries": Size(100, 1, 50_000, "random clusters of two users and two servers", deep=2_000)}
+ALL = {"all demand all": "every user demands every resource"}
+LEMMA = r"d_{nr}>0,\ x'_n\ge x_n\implies x'_p\ge x_p"
+
+
+STATEMENTS.refute(
+    "psdsf-lemma-1",
+    place="Lemma 1",
+    words="With divided resources, if all users demand all resources, no user takes anything from the others "
+    "by lying about its demands or the servers that it can use, unless it loses itself.",
+    latex=LEMMA,
+    scope="all lies; refuted by one, a claim of a server that the liar cannot use",
+    case="User 1 falsely claims the server of user 2, really runs 1 task before and after, and user 2 falls "
+    "from 100 tasks to 101/2.",
+    witness=Counterexample("false_claim_hurts_nobody_else", FALSE_CLAIM),
+    remark="Not so for false claims of servers: servers (1, 1) and (100, 100), demands (1, 1) for both, user "
+    "1 can use only the first server and user 2 only the second. The truth gives 1 and 100 tasks. If user 1 "
+    "claims the second server as well, it gets 1 task on the first and 99/2 on the second, where they are "
+    "worth nothing, and user 2 101/2. The lemma stays plausible for lies about demands "
+    "(psdsf-lemma-1-demands) and for hidden servers (psdsf-lemma-1-hidden-servers), and no other statement "
+    "of the paper rests on it: Theorem 3 claims strategy-proofness for divided time only, and Corollary 1 is "
+    "part of Theorem 1.",
+)
+
+
+@STATEMENTS.add(
+    "psdsf-lemma-1-hidden-servers",
+    place="Lemma 1, for lies that hide a server",
+    words="With divided resources, if all users demand all resources, who hides a server and loses nothing "
+    "takes nothing from the others.",
+    latex=LEMMA,
+    hypotheses=ALL,
+    scope="search: {tries} random clusters of 2 users and 2 servers and 15 of 3 users and 2 servers, with "
+    "one truthful allocation",
+    sizes=TRIES,
+    remark=OPEN,
+)
+def _hidden(question: Question) -> Iterator[Step]:
     says = (
         "No random cluster was found where user 1 hides a server, runs no less, and somebody else runs less:"
     )
     return _searched(says, "hiding_hurts_nobody_else", question)
 
 
-def _demands(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "psdsf-lemma-1-demands",
+    place="Lemma 1, for lies about demands",
+    words="With divided resources, if all users demand all resources, who states other demands and loses "
+    "nothing takes nothing from the others.",
+    latex=LEMMA,
+    hypotheses=ALL,
+    scope="search: {tries} random clusters of 2 users and 2 servers and 15 of 3 users and 2 servers, with "
+    "one truthful allocation; the liar gets the resources of the tasks that it claimed",
+    sizes=TRIES,
+    remark=OPEN + " On one server it holds: psdsf-lemma-1-one-server.",
+)
+def _demands(question: Question) -> Iterator[Step]:
     says = (
         "No random cluster was found where user 1 states other demands, runs no less, and somebody else runs "
         "less:"
@@ -81,103 +120,45 @@ def _demands(question: Question) -> list[Step]:
     return _searched(says, "lying_hurts_nobody_else", question)
 
 
-def _one_server(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "psdsf-lemma-1-one-server",
+    place="Lemma 1, for one server; not in the paper as a case of its own",
+    words="On one server, if all users demand all resources, who states other demands and loses nothing "
+    "takes nothing from the others.",
+    latex=LEMMA,
+    hypotheses={
+        "claim": "the liar holds at most the level times its weight and any capacity",
+        "covers": "its tasks fit into what it holds of its true dominant resource",
+        "dominant": "with the truth it holds the level times its weight and that capacity",
+        "no loss": "it runs no less with the lie",
+        "level": "before the lie the others have the common level",
+        "level later": "so they have after it",
+    },
+    scope="all real demands > 0, any numbers of users and resources, one server",
+    mutants=("claim", "covers", "no loss", "level later"),
+    said=Said.READER,
+)
+def _one_server(question: Question) -> Iterator[Step]:
     # b: what the liar holds of its true dominant resource; k: its weight times the capacity of that resource.
     held = question.kept(
         {"claim": "b <= t*k", "covers": "u*d <= b", "dominant": "x*d == s*k", "no loss": "u >= x"}
     )
     level = question.kept({"level": "y == s*g", "level later": "z == t*g"})
-    return [
-        Step(
-            "With the common level t the liar holds at most t times its weight and the capacity of any "
-            "resource; so the level does not fall if it loses nothing.",
-            implied(
-                held | signs("k d", "b x u s t"),
-                "t >= s",
-                "not the conclusion * sign of k",
-                "no loss * sign of d",
-            ),
+    yield Step(
+        "With the common level t the liar holds at most t times its weight and the capacity of any resource; "
+        "so the level does not fall if it loses nothing.",
+        implied(
+            held | signs("k d", "b x u s t"),
+            "t >= s",
+            "not the conclusion * sign of k",
+            "no loss * sign of d",
         ),
-        Step(
-            "Then nobody else runs less.",
-            implied(level | {"rises": "t >= s"} | signs("g", "s y z"), "z >= y", "rises * sign of g"),
-        ),
-        Step(
-            "The level is common to all, before and after.",
-            InWords("All demand all, so the first resource that is full stops everybody."),
-        ),
-    ]
-
-
-TRIES = {"tries": Size(100, 1, 50_000, "random clusters of two users and two servers", deep=2_000)}
-ALL = Hypothesis("all demand all", "every user demands every resource")
-LEMMA = r"d_{nr}>0,\ x'_n\ge x_n\implies x'_p\ge x_p"
-
-LIES = (
-    Statement(
-        id="psdsf-lemma-1",
-        source=SOURCE,
-        place="Lemma 1",
-        words="With divided resources, if all users demand all resources, no user takes anything from the "
-        "others by lying about its demands or the servers that it can use, unless it loses itself.",
-        latex=LEMMA,
-        hypotheses=(),
-        scope="all lies; refuted by one, a claim of a server that the liar cannot use",
-        steps=_printed,
-        remark="Not so for false claims of servers: servers (1, 1) and (100, 100), demands (1, 1) for both, "
-        "user 1 can use only the first server and user 2 only the second. The truth gives 1 and 100 tasks. "
-        "If user 1 claims the second server as well, it gets 1 task on the first and 99/2 on the second, "
-        "where they are worth nothing, and user 2 101/2. The lemma stays plausible for lies about demands "
-        "(psdsf-lemma-1-demands) and for hidden servers (psdsf-lemma-1-hidden-servers), and no other "
-        "statement of the paper rests on it: Theorem 3 claims strategy-proofness for divided time only, and "
-        "Corollary 1 is part of Theorem 1.",
-    ),
-    Statement(
-        id="psdsf-lemma-1-hidden-servers",
-        source=SOURCE,
-        place="Lemma 1, for lies that hide a server",
-        words="With divided resources, if all users demand all resources, who hides a server and loses "
-        "nothing takes nothing from the others.",
-        latex=LEMMA,
-        hypotheses=(ALL,),
-        scope="search: {tries} random clusters of 2 users and 2 servers and 15 of 3 users and 2 servers, "
-        "with one truthful allocation",
-        steps=_hidden,
-        sizes=TRIES,
-        remark=OPEN,
-    ),
-    Statement(
-        id="psdsf-lemma-1-demands",
-        source=SOURCE,
-        place="Lemma 1, for lies about demands",
-        words="With divided resources, if all users demand all resources, who states other demands and loses "
-        "nothing takes nothing from the others.",
-        latex=LEMMA,
-        hypotheses=(ALL,),
-        scope="search: {tries} random clusters of 2 users and 2 servers and 15 of 3 users and 2 servers, "
-        "with one truthful allocation; the liar gets the resources of the tasks that it claimed",
-        steps=_demands,
-        sizes=TRIES,
-        remark=OPEN + " On one server it holds: psdsf-lemma-1-one-server.",
-    ),
-    Statement(
-        id="psdsf-lemma-1-one-server",
-        source=SOURCE,
-        place="Lemma 1, for one server; not in the paper as a case of its own",
-        words="On one server, if all users demand all resources, who states other demands and loses nothing "
-        "takes nothing from the others.",
-        latex=LEMMA,
-        hypotheses=(
-            Hypothesis("claim", "the liar holds at most the level times its weight and any capacity"),
-            Hypothesis("covers", "its tasks fit into what it holds of its true dominant resource"),
-            Hypothesis("dominant", "with the truth it holds the level times its weight and that capacity"),
-            Hypothesis("no loss", "it runs no less with the lie"),
-            Hypothesis("level", "before the lie the others have the common level"),
-            Hypothesis("level later", "so they have after it"),
-        ),
-        scope="all real demands > 0, any numbers of users and resources, one server",
-        steps=_one_server,
-        mutants=("claim", "covers", "no loss", "level later"),
-        said=Said.READER,
-    ),
-)
+    )
+    yield Step(
+        "Then nobody else runs less.",
+        implied(level | {"rises": "t >= s"} | signs("g", "s y z"), "z >= y", "rises * sign of g"),
+    )
+    yield Step(
+        "The level is common to all, before and after.",
+        InWords("All demand all, so the first resource that is full stops everybody."),
+    )

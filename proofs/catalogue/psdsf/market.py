@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.psdsf.theorems import NEGATION, SOURCE, implied, signs, total
 from proofs.claims import Implication, InWords, Step
-from proofs.statement import Hypothesis, Question, Said, Size, Statement
+from proofs.statement import Question, Said, Size
 
-__all__ = ["MARKET"]
+__all__ = ["STATEMENTS"]
+
+STATEMENTS = Chapter(SOURCE)
 
 
 def _welfare(question: Question) -> Implication:
@@ -31,7 +36,27 @@ def _welfare(question: Question) -> Implication:
     return implied(question.kept(held) | fixed, f"{value} <= {total(f'f{n}' for n in users)}", *products)
 
 
-def _market(question: Question) -> list[Step]:
+USERS, SERVERS = Size(2, 1, 3, "users"), Size(2, 1, 3, "servers")
+PRICE = {"price": "nobody gets more than the price of a server for its weight there"}
+SERVED = {"served": "who is served pays exactly its weight"}
+BUSY = {"busy": "the servers are always busy (10)"}
+
+
+@STATEMENTS.add(
+    "psdsf-time-fisher-market",
+    place="Theorem 2 (the identity is not in the paper)",
+    words="With divided time PS-DSF is what maximises the sum of weighted logarithms of the tasks: a Fisher "
+    "market for servers.",
+    latex=r"x\in\arg\max\Big\{\sum_n\varphi_n\log\sum_i x_{ni}:\ \sum_n "
+    r"x_{ni}/\gamma_{ni}\le1\Big\}\iff(10)\text{ tight, }(13)",
+    hypotheses={"lowest level": "servers serve their lowest levels (13)", **PRICE, **SERVED, **BUSY},
+    scope="each pair of users on a server for the equivalence; {n} users, {s} servers for the optimum; all "
+    "reals",
+    sizes={"n": USERS, "s": SERVERS},
+    mutants=("lowest level", "price", "served"),
+    said=Said.READER,
+)
+def _market(question: Question) -> Iterator[Step]:
     price = question.kept({"served": "q*X == h*g", "lowest level": "X*f*G <= N*h*g"}) | {
         "runs": "X > 0",
         **signs("f h g G N q"),
@@ -45,36 +70,32 @@ def _market(question: Question) -> list[Step]:
         "gain": "f*G > 0",
         "runs": "N > 0",
     }
-    return [
-        Step(
-            "From (13) to the market: at the price q at which a served user p spends its weight h, "
-            "nobody gets more for "
-            "its weight: the gradient of user n's weighted logarithm is at most q.",
-            implied(price, "f*G <= q*N", f"{NEGATION} * runs"),
+    yield Step(
+        "From (13) to the market: at the price q at which a served user p spends its weight h, nobody gets "
+        "more for its weight: the gradient of user n's weighted logarithm is at most q.",
+        implied(price, "f*G <= q*N", f"{NEGATION} * runs"),
+    )
+    yield Step(
+        "From the market to (13): if both conditions on the gradients hold, the served user stands no "
+        "higher.",
+        implied(back, "X*f*G <= N*h*g", "price * runs"),
+    )
+    yield Step(
+        "From the market to (10): a server that somebody can use has a price, so it is busy.",
+        Implication(slack, "B == 1", degree=3),
+    )
+    yield Step(
+        "These conditions of Karush, Kuhn and Tucker are sufficient: at these values nothing feasible is "
+        "worth more...",
+        _welfare(question),
+    )
+    yield Step(
+        "...and log z <= z - 1 for the ratios z of the tasks, so no weighted sum of logarithms is larger.",
+        InWords(
+            "The logarithm is concave. An optimum exists, the objective being continuous and the set "
+            "compact, and as all constraints are linear it has such prices."
         ),
-        Step(
-            "From the market to (13): if both conditions on the gradients hold, the served user stands "
-            "no higher.",
-            implied(back, "X*f*G <= N*h*g", "price * runs"),
-        ),
-        Step(
-            "From the market to (10): a server that somebody can use has a price, so it is busy.",
-            Implication(slack, "B == 1", degree=3),
-        ),
-        Step(
-            "These conditions of Karush, Kuhn and Tucker are sufficient: at these values nothing "
-            "feasible is worth more...",
-            _welfare(question),
-        ),
-        Step(
-            "...and log z <= z - 1 for the ratios z of the tasks, so no weighted sum of logarithms is "
-            "larger.",
-            InWords(
-                "The logarithm is concave. An optimum exists, the objective being continuous and the set "
-                "compact, and as all constraints are linear it has such prices."
-            ),
-        ),
-    ]
+    )
 
 
 def _ratios(question: Question) -> tuple[dict[str, str], str]:
@@ -85,26 +106,58 @@ def _ratios(question: Question) -> tuple[dict[str, str], str]:
     return held, f"{total(f'f{n}*y{n}*r{n}' for n in users)} <= {total(f'f{n}' for n in users)}"
 
 
-def _pareto(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "psdsf-time-pareto",
+    place="Theorem 3, Pareto optimality",
+    words="With divided time nobody can be given more tasks unless somebody gets fewer, whatever is moved.",
+    latex=r"y\ge x,\ y\text{ feasible}\implies y=x",
+    hypotheses={
+        **PRICE,
+        **SERVED,
+        **BUSY,
+        "no loss": "no user loses",
+        "welfare": "the conclusion of the first step, for the tasks",
+    },
+    scope="all reals, {n} users, {s} servers",
+    sizes={"n": USERS, "s": SERVERS},
+    mutants=("price", "busy", "no loss"),
+)
+def _pareto(question: Question) -> Iterator[Step]:
     n = question.sizes["n"]
     fixed, welfare = _ratios(question)
     gains = {f"no loss {k}": f"y{k} >= x{k}" for k in range(2, n + 1)}
     products = [f"no loss {k} * weight {k} * positive {k}" for k in range(2, n + 1)]
     positive = {f"positive {k}": f"r{k} > 0" for k in range(1, n + 1)}
     products.append(f"{NEGATION} * weight 1 * positive 1")
-    return [
-        Step(
-            "At the prices of the optimum no feasible placement is worth more than all weights.",
-            _welfare(question),
-        ),
-        Step(
-            "So if nobody loses, user 1 cannot gain.",
-            implied(question.kept(gains | {"welfare": welfare}) | fixed | positive, "y1 <= x1", *products),
-        ),
-    ]
+    yield Step(
+        "At the prices of the optimum no feasible placement is worth more than all weights.",
+        _welfare(question),
+    )
+    yield Step(
+        "So if nobody loses, user 1 cannot gain.",
+        implied(question.kept(gains | {"welfare": welfare}) | fixed | positive, "y1 <= x1", *products),
+    )
 
 
-def _unique(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "psdsf-time-unique",
+    place="section III (the uniqueness is not in the paper)",
+    words="With divided time all PS-DSF allocations give each user the same number of tasks.",
+    latex=r"x,y\ \text{PS-DSF}\implies\sum_ix_{ni}=\sum_iy_{ni}",
+    hypotheses={
+        **PRICE,
+        **SERVED,
+        **BUSY,
+        "welfare": "the first step for the ratios of the tasks of the second and the first",
+        "other welfare": "the same with both exchanged",
+    },
+    scope="all reals, {n} users, {s} servers",
+    sizes={"n": USERS, "s": SERVERS},
+    mutants=("price", "other welfare"),
+    remark="With divided resources this fails: see psdsf-resource-unique.",
+    said=Said.READER,
+)
+def _unique(question: Question) -> Iterator[Step]:
     n = question.sizes["n"]
     users = range(1, n + 1)
     budget = total(f"f{k}" for k in users)
@@ -122,65 +175,103 @@ def _unique(question: Question) -> list[Step]:
         }
     # f (r + z - 2) = f r (z - 1)^2 as r z = 1.
     products = [f"weight {k} * positive {k} | z{k} - 1" for k in range(2, n + 1)]
-    return [
-        Step("At the prices of one optimum no placement is worth more than all weights.", _welfare(question)),
-        Step(
-            "With the ratios z of the tasks of two optima and their inverses r this says so twice, and "
-            "then z = 1.",
-            implied(held, "(z1 - 1)**2 <= 0", *products, f"{NEGATION} * weight 1 * positive 1"),
-        ),
-    ]
+    yield Step(
+        "At the prices of one optimum no placement is worth more than all weights.", _welfare(question)
+    )
+    yield Step(
+        "With the ratios z of the tasks of two optima and their inverses r this says so twice, and then z = "
+        "1.",
+        implied(held, "(z1 - 1)**2 <= 0", *products, f"{NEGATION} * weight 1 * positive 1"),
+    )
 
 
-def _lemma_2(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "psdsf-lemma-2",
+    place="Lemma 2, equations (40)-(45)",
+    words="With divided time no exchange of tasks between two users on two servers serves one of them "
+    "without loss to the other.",
+    latex=r"x_{ni}>0,\ x_{pj}>0:\quad \Delta x_n\ge0\implies\Delta x_p\le0",
+    hypotheses={
+        "n is served": "user n is served on the first server, so p stands no lower there (44)",
+        "p is served": "user p is served on the second server, so n stands no lower there (45)",
+        "product": "the conclusion of the first step",
+    },
+    scope="each pair of users and of servers; all reals",
+    mutants=("n is served", "p is served", "product"),
+    remark="The paper says that one of the two loses. Neither need lose where both servers suit them alike, "
+    "as classes A and B suit users 1 and 2 of Table IV.",
+)
+def _lemma_2(question: Question) -> Iterator[Step]:
     held = question.kept({"n is served": "N*h*g <= X*f*G", "p is served": "X*f*K <= N*h*k"})
     positive = {"tasks N": "N > 0", "tasks X": "X > 0", "weight n": "f > 0", "weight p": "h > 0"}
     swapped = {"time of n": "a > 0", "time of p": "b > 0", "no loss of n": "b*K >= a*G"}
     alone = {f"alone {v}": f"{v} > 0" for v in "GgKk"}
     product = question.kept({"product": "g*K <= G*k"}) | swapped | alone
-    return [
-        Step(
-            "Multiply (13) for both servers: what user n loses of the first is worth to p no more than "
-            "what p loses.",
-            implied(
-                held | positive | alone,
-                "g*K <= G*k",
-                "n is served * weight n * tasks X * alone K",
-                "p is served * weight n * tasks X * alone G",
-                f"{NEGATION} * weight n * tasks X * weight n * tasks X",
-                f"{NEGATION} * weight n * tasks X * weight p * tasks N",
-            ),
+    yield Step(
+        "Multiply (13) for both servers: what user n loses of the first is worth to p no more than what p "
+        "loses.",
+        implied(
+            held | positive | alone,
+            "g*K <= G*k",
+            "n is served * weight n * tasks X * alone K",
+            "p is served * weight n * tasks X * alone G",
+            f"{NEGATION} * weight n * tasks X * weight n * tasks X",
+            f"{NEGATION} * weight n * tasks X * weight p * tasks N",
         ),
-        Step(
-            "If user n does not lose by the exchange of the times a and b, user p does not gain.",
-            implied(
-                product,
-                "a*g <= b*k",
-                "product * time of n",
-                f"{NEGATION} * alone G",
-                "no loss of n * alone k",
-                f"{NEGATION} * alone K",
-                "no loss of n * alone g",
-                "product * time of p",
-            ),
+    )
+    yield Step(
+        "If user n does not lose by the exchange of the times a and b, user p does not gain.",
+        implied(
+            product,
+            "a*g <= b*k",
+            "product * time of n",
+            f"{NEGATION} * alone G",
+            "no loss of n * alone k",
+            f"{NEGATION} * alone K",
+            "no loss of n * alone g",
+            "product * time of p",
         ),
-        Step(
-            "If user n gains, user p loses.",
-            implied(
-                product | {"no loss of n": "b*K > a*G"},
-                "a*g < b*k",
-                f"{NEGATION} * alone K",
-                "no loss of n * alone g",
-                "product * time of p",
-                f"{NEGATION} * alone G",
-                "no loss of n * alone k",
-                "product * time of n",
-            ),
+    )
+    yield Step(
+        "If user n gains, user p loses.",
+        implied(
+            product | {"no loss of n": "b*K > a*G"},
+            "a*g < b*k",
+            f"{NEGATION} * alone K",
+            "no loss of n * alone g",
+            "product * time of p",
+            f"{NEGATION} * alone G",
+            "no loss of n * alone k",
+            "product * time of n",
         ),
-    ]
+    )
 
 
-def _strategy_proof(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "psdsf-time-strategy-proof",
+    place="Theorem 3, strategy-proofness, equations (46)-(52)",
+    words="With divided time nobody runs more by lying about its demands or servers, if it gets only the "
+    "resources of its claims.",
+    latex=r"\hat x_n=\sum_i\min_r\frac{x'_{ni}d'_{nr}}{d_{nr}}\le x_n",
+    hypotheses={
+        "resources": "the liar gets the resources of the tasks that it claimed (46)",
+        "ratio": "one resource has the least ratio of declared and true demand",
+        "cover": "all others have no smaller one",
+        "alone": "the declared tasks alone on a server fit (7)",
+        "dominant": "the true tasks alone on the server fill a resource",
+        "lie": "the conclusion of the second step",
+        **PRICE,
+        "gains": "the users whose level rises gain",
+        "costs": "the conclusion of the step before, for all of them but one",
+        "sold": "the servers are sold once",
+        "bought": "they alone paid for these servers before the lie",
+    },
+    scope="each user, server and resource; {n} users whose levels rise, {s} servers; all reals",
+    sizes={"n": USERS, "s": SERVERS},
+    mutants=("resources", "lie", "price", "bought"),
+    remark="A liar that may use its time as it likes can gain: see psdsf-time-slots-strategy-proof.",
+)
+def _strategy_proof(question: Question) -> Iterator[Step]:
     n, s = question.sizes["n"], question.sizes["s"]
     users, servers = range(1, n + 1), range(1, s + 1)
     claimed = question.kept({"resources": "a*d <= z*D", "ratio": "D == m*d"}) | {"demanded": "d > 0"}
@@ -209,172 +300,53 @@ def _strategy_proof(question: Question) -> list[Step]:
     paid = signs(
         " ".join(f"f{k}" for k in users), " ".join(f"b{k}_{i} e{k}_{i}" for k in users for i in servers)
     )
-    return [
-        Step(
-            "The liar runs at most m tasks for each task that it claimed, m the least ratio of declared "
-            "and true demands.",
-            implied(claimed, "a <= m*z", f"{NEGATION} * demanded"),
+    yield Step(
+        "The liar runs at most m tasks for each task that it claimed, m the least ratio of declared and true "
+        "demands.",
+        implied(claimed, "a <= m*z", f"{NEGATION} * demanded"),
+    )
+    yield Step(
+        "And m times what it would run alone with the declared demands is at most what it would run with the "
+        "true ones.",
+        implied(declared, "H*m <= G", "cover * declared", f"{NEGATION} * demanded"),
+    )
+    yield Step(
+        "So if it gains, its declared level rises on every server that it can use (48).",
+        implied(level, "X*G > N*H", "lie * runs", "worth * declared", "gains * declared"),
+    )
+    yield Step(
+        "Let A be the users whose level rises. Where one of them is served under the lie, the level of the "
+        "server rises (51)...",
+        Implication({"served then": "L2 == S2", "rises": "S2 > S1", "before": "S1 >= L1"}, "L2 > L1"),
+    )
+    yield Step(
+        "...and who was served at such a server before belongs to A.",
+        Implication({"served before": "S1 == L1", "rises": "L2 > L1", "then": "S2 >= L2"}, "S2 > S1"),
+    )
+    yield Step(
+        "So the users of A now live on servers that A alone paid for before.",
+        InWords(
+            "The two preceding steps for all users and servers; tasks of the liar where they cannot run are "
+            "worth nothing."
         ),
-        Step(
-            "And m times what it would run alone with the declared demands is at most what it would run "
-            "with the true ones.",
-            implied(declared, "H*m <= G", "cover * declared", f"{NEGATION} * demanded"),
+    )
+    yield Step(
+        "At the prices before the lie, more tasks than before cost more than the weight.",
+        implied(
+            question.kept(spent) | fixed,
+            f"{total(f'q{i}*v{i}' for i in servers)} > f",
+            *(f"price {i} * part {i}" for i in servers),
+            "gains * weight",
+            f"{NEGATION} * runs",
         ),
-        Step(
-            "So if it gains, its declared level rises on every server that it can use (48).",
-            implied(level, "X*G > N*H", "lie * runs", "worth * declared", "gains * declared"),
+    )
+    yield Step(
+        "But A paid its weights for these servers: if all others of A spend more, one cannot, so nobody "
+        "gains by lying.",
+        Implication(
+            question.kept(sums)
+            | paid
+            | {f"budget {k}": f"{total(f'e{k}_{i}' for i in servers)} <= f{k}" for k in users},
+            f"{total(f'b1_{i}' for i in servers)} <= f1",
         ),
-        Step(
-            "Let A be the users whose level rises. Where one of them is served under the lie, the level "
-            "of the server rises (51)...",
-            Implication({"served then": "L2 == S2", "rises": "S2 > S1", "before": "S1 >= L1"}, "L2 > L1"),
-        ),
-        Step(
-            "...and who was served at such a server before belongs to A.",
-            Implication({"served before": "S1 == L1", "rises": "L2 > L1", "then": "S2 >= L2"}, "S2 > S1"),
-        ),
-        Step(
-            "So the users of A now live on servers that A alone paid for before.",
-            InWords(
-                "The two preceding steps for all users and servers; tasks of the liar where they cannot "
-                "run are worth nothing."
-            ),
-        ),
-        Step(
-            "At the prices before the lie, more tasks than before cost more than the weight.",
-            implied(
-                question.kept(spent) | fixed,
-                f"{total(f'q{i}*v{i}' for i in servers)} > f",
-                *(f"price {i} * part {i}" for i in servers),
-                "gains * weight",
-                f"{NEGATION} * runs",
-            ),
-        ),
-        Step(
-            "But A paid its weights for these servers: if all others of A spend more, one cannot, so nobody "
-            "gains by lying.",
-            Implication(
-                question.kept(sums)
-                | paid
-                | {f"budget {k}": f"{total(f'e{k}_{i}' for i in servers)} <= f{k}" for k in users},
-                f"{total(f'b1_{i}' for i in servers)} <= f1",
-            ),
-        ),
-    ]
-
-
-USERS, SERVERS = Size(2, 1, 3, "users"), Size(2, 1, 3, "servers")
-PRICE = Hypothesis("price", "nobody gets more than the price of a server for its weight there")
-SERVED = Hypothesis("served", "who is served pays exactly its weight")
-BUSY = Hypothesis("busy", "the servers are always busy (10)")
-
-MARKET = (
-    Statement(
-        id="psdsf-time-fisher-market",
-        source=SOURCE,
-        place="Theorem 2 (the identity is not in the paper)",
-        words="With divided time PS-DSF is what maximises the sum of weighted logarithms of the tasks: a "
-        "Fisher market for servers.",
-        latex=r"x\in\arg\max\Big\{\sum_n\varphi_n\log\sum_i x_{ni}:\ \sum_n "
-        r"x_{ni}/\gamma_{ni}\le1\Big\}\iff(10)\text{ tight, }(13)",
-        hypotheses=(
-            Hypothesis("lowest level", "servers serve their lowest levels (13)"),
-            PRICE,
-            SERVED,
-            BUSY,
-        ),
-        scope="each pair of users on a server for the equivalence; {n} users, {s} servers for the "
-        "optimum; all reals",
-        steps=_market,
-        sizes={"n": USERS, "s": SERVERS},
-        mutants=("lowest level", "price", "served"),
-        said=Said.READER,
-    ),
-    Statement(
-        id="psdsf-time-pareto",
-        source=SOURCE,
-        place="Theorem 3, Pareto optimality",
-        words="With divided time nobody can be given more tasks unless somebody gets fewer, whatever is "
-        "moved.",
-        latex=r"y\ge x,\ y\text{ feasible}\implies y=x",
-        hypotheses=(
-            PRICE,
-            SERVED,
-            BUSY,
-            Hypothesis("no loss", "no user loses"),
-            Hypothesis("welfare", "the conclusion of the first step, for the tasks"),
-        ),
-        scope="all reals, {n} users, {s} servers",
-        steps=_pareto,
-        sizes={"n": USERS, "s": SERVERS},
-        mutants=("price", "busy", "no loss"),
-    ),
-    Statement(
-        id="psdsf-time-unique",
-        source=SOURCE,
-        place="section III (the uniqueness is not in the paper)",
-        words="With divided time all PS-DSF allocations give each user the same number of tasks.",
-        latex=r"x,y\ \text{PS-DSF}\implies\sum_ix_{ni}=\sum_iy_{ni}",
-        hypotheses=(
-            PRICE,
-            SERVED,
-            BUSY,
-            Hypothesis("welfare", "the first step for the ratios of the tasks of the second and the first"),
-            Hypothesis("other welfare", "the same with both exchanged"),
-        ),
-        scope="all reals, {n} users, {s} servers",
-        steps=_unique,
-        sizes={"n": USERS, "s": SERVERS},
-        mutants=("price", "other welfare"),
-        remark="With divided resources this fails: see psdsf-resource-unique.",
-        said=Said.READER,
-    ),
-    Statement(
-        id="psdsf-lemma-2",
-        source=SOURCE,
-        place="Lemma 2, equations (40)-(45)",
-        words="With divided time no exchange of tasks between two users on two servers serves one of "
-        "them without loss to the other.",
-        latex=r"x_{ni}>0,\ x_{pj}>0:\quad \Delta x_n\ge0\implies\Delta x_p\le0",
-        hypotheses=(
-            Hypothesis(
-                "n is served", "user n is served on the first server, so p stands no lower there (44)"
-            ),
-            Hypothesis(
-                "p is served", "user p is served on the second server, so n stands no lower there (45)"
-            ),
-            Hypothesis("product", "the conclusion of the first step"),
-        ),
-        scope="each pair of users and of servers; all reals",
-        steps=_lemma_2,
-        mutants=("n is served", "p is served", "product"),
-        remark="The paper says that one of the two loses. Neither need lose where both servers suit them "
-        "alike, as classes A and B suit users 1 and 2 of Table IV.",
-    ),
-    Statement(
-        id="psdsf-time-strategy-proof",
-        source=SOURCE,
-        place="Theorem 3, strategy-proofness, equations (46)-(52)",
-        words="With divided time nobody runs more by lying about its demands or servers, if it gets only "
-        "the resources of its claims.",
-        latex=r"\hat x_n=\sum_i\min_r\frac{x'_{ni}d'_{nr}}{d_{nr}}\le x_n",
-        hypotheses=(
-            Hypothesis("resources", "the liar gets the resources of the tasks that it claimed (46)"),
-            Hypothesis("ratio", "one resource has the least ratio of declared and true demand"),
-            Hypothesis("cover", "all others have no smaller one"),
-            Hypothesis("alone", "the declared tasks alone on a server fit (7)"),
-            Hypothesis("dominant", "the true tasks alone on the server fill a resource"),
-            Hypothesis("lie", "the conclusion of the second step"),
-            PRICE,
-            Hypothesis("gains", "the users whose level rises gain"),
-            Hypothesis("costs", "the conclusion of the step before, for all of them but one"),
-            Hypothesis("sold", "the servers are sold once"),
-            Hypothesis("bought", "they alone paid for these servers before the lie"),
-        ),
-        scope="each user, server and resource; {n} users whose levels rise, {s} servers; all reals",
-        steps=_strategy_proof,
-        sizes={"n": USERS, "s": SERVERS},
-        mutants=("resources", "lie", "price", "bought"),
-        remark="A liar that may use its time as it likes can gain: see psdsf-time-slots-strategy-proof.",
-    ),
-)
+    )

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
+from proofs.catalogue.chapter import Chapter
 from proofs.claims import Enumeration, Implication, InWords, Step
-from proofs.statement import Hypothesis, Question, Size, Statement
+from proofs.statement import Question, Size
 
-__all__ = ["NEGATION", "SOURCE", "THEOREMS", "implied", "signs", "total"]
+__all__ = ["NEGATION", "SOURCE", "STATEMENTS", "implied", "signs", "total"]
 
 NEGATION = "not the conclusion"
-
 SOURCE = 'J. Khamse-Ashari et al., "Per-server dominant-share fairness (PS-DSF)", ICC 2017, arXiv:1611.00404'
+STATEMENTS = Chapter(SOURCE)
 
 
 def total(terms: Iterable[str]) -> str:
@@ -39,7 +40,26 @@ def implied(held: Mapping[str, str], conclusion: str, *products: str, degree: in
     return Implication(held, conclusion, hints=tuple(hints), degree=degree)
 
 
-def _time_implies_resource(question: Question) -> list[Step]:
+USERS = Size(3, 1, 5, "users who hold something on the server")
+
+
+@STATEMENTS.add(
+    "psdsf-time-implies-resource",
+    place="equation (11)",
+    words="What fits when the users take turns on a server fits when they share each of its resources.",
+    latex=r"\sum_n x_{ni}/\gamma_{ni}\le 1 \implies \sum_n x_{ni}d_{nr}\le c_{ir}",
+    hypotheses={
+        "alone": "the tasks of a user alone on the server fit (7)",
+        "part": "no part of the time is negative",
+        "tasks": "in the part u of the time a user runs u gamma tasks on average",
+        "time": "the parts add up to at most 1",
+        "capacity": "no capacity is negative",
+    },
+    scope="each server and resource; all reals, {n} users",
+    sizes={"n": Size(4, 1, 6, "users")},
+    mutants=("alone", "part", "time"),
+)
+def _time_implies_resource(question: Question) -> Iterator[Step]:
     users = range(1, question.sizes["n"] + 1)
     held = {"capacity": "c >= 0"}
     for n in users:
@@ -50,19 +70,17 @@ def _time_implies_resource(question: Question) -> list[Step]:
         }
     held["time"] = f"{total(f'u{n}' for n in users)} <= 1"
     sensible = signs(not_negative=" ".join(f"g{n} d{n}" for n in users))
-    return [
-        Step(
-            "A user that has the part u of the time of a server holds at most the part u of each "
-            "resource on average.",
-            implied(
-                question.kept(held) | sensible,
-                f"{total(f'x{n}*d{n}' for n in users)} <= c",
-                "time * capacity",
-                *(f"part {n} * alone {n}" for n in users),
-            ),
-            states=True,
+    yield Step(
+        "A user that has the part u of the time of a server holds at most the part u of each resource on "
+        "average.",
+        implied(
+            question.kept(held) | sensible,
+            f"{total(f'x{n}*d{n}' for n in users)} <= c",
+            "time * capacity",
+            *(f"part {n} * alone {n}" for n in users),
         ),
-    ]
+        states=True,
+    )
 
 
 def _stopped(question: Question, n: int, higher: int, demand: str, limit: str, saturated: str) -> Implication:
@@ -103,7 +121,7 @@ def _spare(question: Question, n: int, higher: int, demand: str, limit: str, idl
     return implied(question.kept(held) | fixed, f"{left} < {limit}", *lost)
 
 
-def _room(question: Question) -> list[Step]:
+def _room(question: Question) -> Iterator[Step]:
     fixed = {
         "spare": "s > 0",
         "in each": "s <= f",
@@ -112,218 +130,157 @@ def _room(question: Question) -> list[Step]:
         "step": "e*D == s",
     }
     fixed["not negative"] = "d >= 0"
-    return [
-        Step(
-            "With s the least spare amount and D the largest demand, e = s/D more tasks of the user are "
-            "more than 0...",
-            implied(fixed, "e > 0", f"{NEGATION} * largest"),
-        ),
-        Step(
-            "...and fit into the spare amount f of every resource.",
-            implied(fixed | {"more": "e > 0"}, "e*d <= f", "more * demand"),
-        ),
-    ]
+    yield Step(
+        "With s the least spare amount and D the largest demand, e = s/D more tasks of the user are more "
+        "than 0...",
+        implied(fixed, "e > 0", f"{NEGATION} * largest"),
+    )
+    yield Step(
+        "...and fit into the spare amount f of every resource.",
+        implied(fixed | {"more": "e > 0"}, "e*d <= f", "more * demand"),
+    )
 
 
-def _theorem_1(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "psdsf-theorem-1",
+    place="Theorem 1",
+    words="With divided resources an allocation is PS-DSF if and only if every user has a bottleneck on "
+    "every eligible server.",
+    latex=r"\text{PS-DSF}\iff\forall n,i\,\exists r:\ \textstyle\sum_p x_{pi}d_{pr}=c_{ir},\ d_{nr}>0,\ "
+    r"x_{pi}d_{pr}>0\Rightarrow s_{pi}/\varphi_p\le s_{ni}/\varphi_n",
+    hypotheses={
+        "saturated": "a bottleneck is full",
+        "highest": "no user of a higher level holds any of a bottleneck",
+        "demanded": "the user demands its bottleneck",
+        "no negative demand": "no demand is negative",
+    },
+    scope="each user, server and resource; all reals, {n} users on the server, any number above the user; "
+    "and a grid",
+    sizes={"n": USERS},
+    mutants=("saturated", "highest", "demanded"),
+    remark="Definition 5 is read as in the paper's proof: nobody of no higher level loses tasks on the "
+    "server. Who gains in total gains on some server, so its tasks may move. Counting only losses of totals "
+    "makes it stronger; see psdsf-definition-5-for-totals.",
+)
+def _theorem_1(question: Question) -> Iterator[Step]:
     n = question.sizes["n"]
-    steps = [
-        Step(
+    for k in range(n):
+        yield Step(
             f"With a bottleneck, and {k} of {n} users at higher levels, the user gains only if the "
             f"bottleneck overflows.",
             _stopped(question, n, k, "d", "c", "saturated"),
         )
-        for k in range(n)
-    ]
-    steps += [
-        Step(
-            "A demanded resource that is not full has room for the user.",
-            _spare(question, n, 0, "d", "c", idle=True),
-        )
-    ]
-    steps += [
-        Step(
+    yield Step(
+        "A demanded resource that is not full has room for the user.",
+        _spare(question, n, 0, "d", "c", idle=True),
+    )
+    for k in range(1, n):
+        yield Step(
             f"A full one that a higher user holds has room once the {k} higher users have left the server.",
             _spare(question, n, k, "d", "c", idle=False),
         )
-        for k in range(1, n)
-    ]
-    steps += _room(question)
-    return [
-        *steps,
-        Step(
-            "So the user gains without loss to its equals if and only if no demanded resource is its "
-            "bottleneck.",
-            InWords(
-                "Both directions for each user and server; the least of finitely many positive amounts "
-                "is positive."
-            ),
+    yield from _room(question)
+    yield Step(
+        "So the user gains without loss to its equals if and only if no demanded resource is its bottleneck.",
+        InWords(
+            "Both directions for each user and server; the least of finitely many positive amounts is "
+            "positive."
         ),
-        Step(
-            "On a grid of clusters and placements Definition 5 and the theorem agree.",
-            Enumeration(
-                "placements_by_both_definitions",
-                {"division": "resource", "largest": 2, "saturated": question.holds("saturated")},
-            ),
-            states=True,
+    )
+    yield Step(
+        "On a grid of clusters and placements Definition 5 and the theorem agree.",
+        Enumeration(
+            "placements_by_both_definitions",
+            {"division": "resource", "largest": 2, "saturated": question.holds("saturated")},
         ),
-    ]
+        states=True,
+    )
 
 
-def _theorem_2(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "psdsf-theorem-2",
+    place="Theorem 2",
+    words="With divided time an allocation is PS-DSF if and only if every server is always busy and serves "
+    "its lowest levels only.",
+    latex=r"\text{PS-DSF}\iff \sum_n x_{ni}/\gamma_{ni}=1,\ x_{pi}>0\Rightarrow s_{pi}/\varphi_p\le "
+    r"s_{ni}/\varphi_n",
+    hypotheses={
+        "busy": "the server is always busy",
+        "highest": "users of higher levels are not served",
+        "demanded": "a task of the user takes time",
+        "no negative demand": "no task takes negative time",
+    },
+    scope="each user and server; all reals, {n} users on the server, any number above the user; and a grid",
+    sizes={"n": USERS},
+    mutants=("busy", "highest", "demanded"),
+)
+def _theorem_2(question: Question) -> Iterator[Step]:
     n = question.sizes["n"]
-    steps = [
-        Step(
-            f"If the server is always busy and its {k} higher users of {n} are not served there, the "
-            f"user gains only overtime.",
+    for k in range(n):
+        yield Step(
+            f"If the server is always busy and its {k} higher users of {n} are not served there, the user "
+            f"gains only overtime.",
             _stopped(question, n, k, "t", "1", "busy"),
         )
-        for k in range(n)
-    ]
-    steps += [
-        Step("An idle server has time for the user.", _spare(question, n, 0, "t", "1", idle=True)),
-        *(
-            Step(
-                f"A busy server that serves a higher user has time once the {k} higher users have left.",
-                _spare(question, n, k, "t", "1", idle=False),
-            )
-            for k in range(1, n)
-        ),
-    ]
-    return [
-        *steps,
-        *_room(question),
-        Step(
-            "On a grid of clusters and placements Definition 5 and the theorem agree.",
-            Enumeration("placements_by_both_definitions", {"division": "time", "largest": 2}),
-            states=True,
-        ),
-    ]
+    yield Step("An idle server has time for the user.", _spare(question, n, 0, "t", "1", idle=True))
+    for k in range(1, n):
+        yield Step(
+            f"A busy server that serves a higher user has time once the {k} higher users have left.",
+            _spare(question, n, k, "t", "1", idle=False),
+        )
+    yield from _room(question)
+    yield Step(
+        "On a grid of clusters and placements Definition 5 and the theorem agree.",
+        Enumeration("placements_by_both_definitions", {"division": "time", "largest": 2}),
+        states=True,
+    )
 
 
-def _single_server(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "psdsf-single-server",
+    place="section I, contributions",
+    words="On one server PS-DSF is weighted dominant resource fairness.",
+    latex=r"s_{n1}=x_n\max_r d_{nr}/c_r",
+    hypotheses={
+        "dominant": "one resource stops the user when it is alone",
+        "alone": "its tasks alone fit into the others (7)",
+        "saturated": "a bottleneck is full",
+        "highest": "no user of a higher level holds any of a bottleneck",
+        "demanded": "the user demands its bottleneck",
+        "no negative demand": "no demand is negative",
+        "weights": "both mechanisms know the weights",
+    },
+    scope="all reals, {n} users; progressive filling on all two users with demands 0 to 3 on three servers",
+    sizes={"n": USERS},
+    mutants=("alone", "saturated", "weights"),
+)
+def _single_server(question: Question) -> Iterator[Step]:
     users = question.sizes["n"]
     alone = question.kept({"dominant": "g*d == c", "alone": "g*e <= k"}) | {
         "level": "s*g == x",
         "level sign": "s >= 0",
         **signs("c k d g", "e"),
     }
-    steps = [
-        Step(
-            "The virtual dominant share is the share of the dominant resource...",
-            Implication(alone, "x*d == s*c"),
-        ),
-        Step(
-            "...and no share of another resource is larger.",
-            implied(alone, "x*e <= s*k", "alone * level sign"),
-        ),
-    ]
-    steps += [
-        Step(
-            f"With a bottleneck ({k} of {users} users have larger shares), more for one takes from a "
-            f"share that is no larger.",
+    yield Step(
+        "The virtual dominant share is the share of the dominant resource...",
+        Implication(alone, "x*d == s*c"),
+    )
+    yield Step(
+        "...and no share of another resource is larger.", implied(alone, "x*e <= s*k", "alone * level sign")
+    )
+    for k in range(users):
+        yield Step(
+            f"With a bottleneck ({k} of {users} users have larger shares), more for one takes from a share "
+            f"that is no larger.",
             _stopped(question, users, k, "d", "c", "saturated"),
         )
-        for k in range(users)
-    ]
-    return [
-        *steps,
-        Step(
-            "That is max-min fairness of the weighted dominant shares, which only one allocation has.",
-            InWords("Max-min fair vectors in a convex set are unique."),
-        ),
-        Step(
-            "Progressive filling meets the conditions of PS-DSF for all small demands of two users, "
-            "weights 1 and 2.",
-            Enumeration("one_server_cases", {"largest": 3, "weighted": question.holds("weights")}),
-            states=True,
-        ),
-    ]
-
-
-USERS = Size(3, 1, 5, "users who hold something on the server")
-
-THEOREMS = (
-    Statement(
-        id="psdsf-time-implies-resource",
-        source=SOURCE,
-        place="equation (11)",
-        words="What fits when the users take turns on a server fits when they share each of its resources.",
-        latex=r"\sum_n x_{ni}/\gamma_{ni}\le 1 \implies \sum_n x_{ni}d_{nr}\le c_{ir}",
-        hypotheses=(
-            Hypothesis("alone", "the tasks of a user alone on the server fit (7)"),
-            Hypothesis("part", "no part of the time is negative"),
-            Hypothesis("tasks", "in the part u of the time a user runs u gamma tasks on average"),
-            Hypothesis("time", "the parts add up to at most 1"),
-            Hypothesis("capacity", "no capacity is negative"),
-        ),
-        scope="each server and resource; all reals, {n} users",
-        steps=_time_implies_resource,
-        sizes={"n": Size(4, 1, 6, "users")},
-        mutants=("alone", "part", "time"),
-    ),
-    Statement(
-        id="psdsf-theorem-1",
-        source=SOURCE,
-        place="Theorem 1",
-        words="With divided resources an allocation is PS-DSF if and only if every user has a bottleneck "
-        "on every eligible server.",
-        latex=r"\text{PS-DSF}\iff\forall n,i\,\exists r:\ \textstyle\sum_p x_{pi}d_{pr}=c_{ir},\ d_{nr}>0,\ "
-        r"x_{pi}d_{pr}>0\Rightarrow s_{pi}/\varphi_p\le s_{ni}/\varphi_n",
-        hypotheses=(
-            Hypothesis("saturated", "a bottleneck is full"),
-            Hypothesis("highest", "no user of a higher level holds any of a bottleneck"),
-            Hypothesis("demanded", "the user demands its bottleneck"),
-            Hypothesis("no negative demand", "no demand is negative"),
-        ),
-        scope="each user, server and resource; all reals, {n} users on the server, any number above the "
-        "user; and a grid",
-        steps=_theorem_1,
-        sizes={"n": USERS},
-        mutants=("saturated", "highest", "demanded"),
-        remark="Definition 5 is read as in the paper's proof: nobody of no higher level loses tasks on the "
-        "server. Who gains in total gains on some server, so its tasks may move. Counting only losses of "
-        "totals makes it stronger; see psdsf-definition-5-for-totals.",
-    ),
-    Statement(
-        id="psdsf-theorem-2",
-        source=SOURCE,
-        place="Theorem 2",
-        words="With divided time an allocation is PS-DSF if and only if every server is always busy and "
-        "serves its lowest levels only.",
-        latex=r"\text{PS-DSF}\iff \sum_n x_{ni}/\gamma_{ni}=1,\ x_{pi}>0\Rightarrow s_{pi}/\varphi_p\le "
-        r"s_{ni}/\varphi_n",
-        hypotheses=(
-            Hypothesis("busy", "the server is always busy"),
-            Hypothesis("highest", "users of higher levels are not served"),
-            Hypothesis("demanded", "a task of the user takes time"),
-            Hypothesis("no negative demand", "no task takes negative time"),
-        ),
-        scope="each user and server; all reals, {n} users on the server, any number above the user; and "
-        "a grid",
-        steps=_theorem_2,
-        sizes={"n": USERS},
-        mutants=("busy", "highest", "demanded"),
-    ),
-    Statement(
-        id="psdsf-single-server",
-        source=SOURCE,
-        place="section I, contributions",
-        words="On one server PS-DSF is weighted dominant resource fairness.",
-        latex=r"s_{n1}=x_n\max_r d_{nr}/c_r",
-        hypotheses=(
-            Hypothesis("dominant", "one resource stops the user when it is alone"),
-            Hypothesis("alone", "its tasks alone fit into the others (7)"),
-            Hypothesis("saturated", "a bottleneck is full"),
-            Hypothesis("highest", "no user of a higher level holds any of a bottleneck"),
-            Hypothesis("demanded", "the user demands its bottleneck"),
-            Hypothesis("no negative demand", "no demand is negative"),
-            Hypothesis("weights", "both mechanisms know the weights"),
-        ),
-        scope="all reals, {n} users; progressive filling on all two users with demands 0 to 3 on three "
-        "servers",
-        steps=_single_server,
-        sizes={"n": USERS},
-        mutants=("alone", "saturated", "weights"),
-    ),
-)
+    yield Step(
+        "That is max-min fairness of the weighted dominant shares, which only one allocation has.",
+        InWords("Max-min fair vectors in a convex set are unique."),
+    )
+    yield Step(
+        "Progressive filling meets the conditions of PS-DSF for all small demands of two users, weights 1 "
+        "and 2.",
+        Enumeration("one_server_cases", {"largest": 3, "weighted": question.holds("weights")}),
+        states=True,
+    )

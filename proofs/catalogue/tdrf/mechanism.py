@@ -13,339 +13,258 @@ Claims of the paper that do not hold are in :mod:`proofs.catalogue.tdrf.claims`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.psdsf.theorems import signs
 from proofs.catalogue.tdrf.claims import BROUGHT, NEEDS, POOL, SOURCE
 from proofs.claims import Computation, Counterexample, Enumeration, Implication, InWords, Step
-from proofs.statement import Hypothesis, Question, Said, Statement
+from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
+
+STATEMENTS = Chapter(SOURCE, scope="the experiment")
 
 SECTION_22: dict[str, Any] = {
     "contributions": [["1/2", "1/10", "3/10"], ["1/10", "4/5", "3/10"]],
     "needs": [[0, 1, 1], [1, 0, 1]],
 }
+NEEDED = {"needs": "users need what their tasks demand"}
 
 
-def _section_22(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "tdrf-exchange-section-2-2",
+    place="section 2.2",
+    words="Swapping pairwise what users cannot use turns (.5, .1, .3) and (.1, .8, .3) into (0, .6, .3) and "
+    "(.6, 0, .3).",
+    latex=r"k' = \begin{pmatrix} 0 & .6 & .3\\ .6 & 0 & .3\end{pmatrix}",
+    hypotheses=NEEDED,
+    scope="the example",
+    mutants=("needs",),
+)
+def _section_22(question: Question) -> Iterator[Step]:
     needs = SECTION_22["needs"] if question.holds("needs") else [[1, 1, 1], [1, 1, 1]]
     after = [[0, "3/5", "3/10"], ["3/5", 0, "3/10"]]
-    return [
-        Step(
-            "They hold (0, .6, .3) and (.6, 0, .3); .3 of resource 2 is left over.",
-            Computation("exchanged", SECTION_22 | {"needs": needs}, after),
-        )
-    ]
+    yield Step(
+        "They hold (0, .6, .3) and (.6, 0, .3); .3 of resource 2 is left over.",
+        Computation("exchanged", SECTION_22 | {"needs": needs}, after),
+    )
 
 
-def _first_time(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "tdrf-exchange-t1",
+    place="Experimental Results, time t1",
+    words="The same rule gives users 1 and 2 of the experiment what is printed for time 1.",
+    latex=r"k' = \begin{pmatrix} .9 & .2 & 0\\ 0 & .3 & .9\end{pmatrix}",
+    hypotheses=NEEDED,
+    scope="the experiment",
+    mutants=("needs",),
+)
+def _first_time(question: Question) -> Iterator[Step]:
     needs = NEEDS[:2] if question.holds("needs") else [[1, 1, 1], [1, 1, 1]]
     after = [["9/10", "1/5", 0], [0, "3/10", "9/10"]]
-    return [
-        Step(
-            "They hold (.9, .2, 0) and (0, .3, .9).",
-            Computation("exchanged", {"contributions": BROUGHT[:2], "needs": needs}, after),
-        )
-    ]
+    yield Step(
+        "They hold (.9, .2, 0) and (0, .3, .9).",
+        Computation("exchanged", {"contributions": BROUGHT[:2], "needs": needs}, after),
+    )
 
 
-def _harmless(question: Question) -> list[Step]:
+STATEMENTS.refute(
+    "tdrf-exchange-t3",
+    place="Experimental Results, time t3",
+    words="What is printed for users 2 and 3 at time 3, (0, .3, .9) and (.1, 0, .5), comes from what they "
+    "brought.",
+    latex=r"\sum_i k_i' \le \sum_i k_i",
+    case="Of resource 3 they would hold 1.4; they brought .7, with user 1 before them 1.1.",
+    witness=Counterexample(
+        "holdings_within",
+        {"holdings": [[0, "3/10", "9/10"], ["1/10", 0, "1/2"]], "contributions": BROUGHT[:3]},
+    ),
+    remark="The rule of section 2.2 gives (0, .7, .5) and (.5, 0, .2).",
+)
+
+STATEMENTS.refute(
+    "tdrf-exchange-t4",
+    place="Experimental Results, time t4",
+    words="The rule of section 2.2 gives user 4 what is printed for time 4, (.7, .2, 0), in some order of "
+    "the users.",
+    latex=r"k_4' = (.7, .2, 0)",
+    case="In no order; user 4 gets at most .6 of resource 1.",
+    witness=Counterexample(
+        "exchange_has_holdings",
+        {"contributions": BROUGHT[1:], "needs": NEEDS[1:], "user": 3, "printed": ["7/10", "1/5", 0]},
+    ),
+    remark=".7 is all of resource 1 that users 2, 3 and 4 brought, so user 3 would lose what it needs.",
+)
+
+STATEMENTS.refute(
+    "tdrf-exchange-one-rule",
+    place="not in the paper: a rule of ours, tried on section 2.2 and the Experimental Results",
+    words="One rule for all printed numbers: to turn what one cannot use, one for one and without a partner, "
+    "into what one can gives them all.",
+    latex=r"k_i' = k_i + (\text{unusable}_i)\, e_r",
+    case="It gives what is printed for users 1, 2 and 4, and neither user 3 nor section 2.2.",
+    witness=Counterexample(
+        "converted_is",
+        {
+            "contributions": [*BROUGHT, *SECTION_22["contributions"]],
+            "needs": [*NEEDS, *SECTION_22["needs"]],
+            "printed": [
+                ["9/10", "1/5", 0],
+                [0, "3/10", "9/10"],
+                ["1/10", 0, "1/2"],
+                ["7/10", "1/5", 0],
+                [0, "3/5", "3/10"],
+                ["3/5", 0, "3/10"],
+            ],
+        },
+    ),
+    remark="The paper's Algorithm 1 is missing, so this rule is a guess, not a claim of the paper; it comes "
+    "closest to its experiment. Pairwise swaps give section 2.2 and time 1 only. As what is printed for time "
+    "3 needs more than was brought, no rule that only passes on contributions gives all.",
+    said=Said.READER,
+)
+
+
+@STATEMENTS.add(
+    "tdrf-exchange-harmless",
+    place="section 2.2; not said in the paper",
+    words="In the exchange nobody loses anything that it can use.",
+    latex=r"k_{ir}' \ge k_{ir} \quad\text{where } d_{ir} > 0",
+    hypotheses={"only what it cannot use": "users give away only what they cannot use"},
+    scope="all contributions, any number of users and resources; besides all cases of two users who bring up "
+    "to 2 units of two",
+    mutants=("only what it cannot use",),
+    said=Said.READER,
+)
+def _harmless(question: Question) -> Iterator[Step]:
     held = {"after": "after == before + got - amount*gives", "needed": "needs == 1", "got": "got >= 0"}
     held |= question.kept({"only what it cannot use": "gives*needs == 0"})
-    return [
-        Step(
-            "What a user needs it does not give away in a swap, so it has at least as much afterwards.",
-            Implication(held, "after >= before"),
-        ),
-        Step("Swaps follow one another.", InWords("What holds for each swap holds for any number of them.")),
-        Step(
-            "Two users, two resources, every case.",
-            Enumeration("exchange_loses_nothing", {"users": 2, "largest": 2}),
-            states=True,
-        ),
-    ]
+    yield Step(
+        "What a user needs it does not give away in a swap, so it has at least as much afterwards.",
+        Implication(held, "after >= before"),
+    )
+    yield Step("Swaps follow one another.", InWords("What holds for each swap holds for any number of them."))
+    yield Step(
+        "Two users, two resources, every case.",
+        Enumeration("exchange_loses_nothing", {"users": 2, "largest": 2}),
+        states=True,
+    )
 
 
-def _optimum(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "tdrf-optimum",
+    place="section 2.4; not said in the paper, which gives (4, 1) only",
+    words="The TDRF optimum of the example is a function of the ratio k of the time weights of B and A, in "
+    "two pieces.",
+    latex=r"(x,y) = \frac{(9k, 6)}{k+2}\ (k\le \tfrac43),\quad (x,y) = \frac{(27k/2, 9)}{3k+1}\ "
+    r"(k\ge\tfrac43)",
+    hypotheses={
+        "levels": "dominant shares times time weights are equal",
+        "cpu": "the CPUs suffice",
+        "ram": "the memory suffices",
+        "low": "the ratio is at most 4/3",
+        "high": "the ratio is at least 4/3",
+    },
+    scope="all real k > 0",
+    mutants=("levels", "cpu", "ram", "low", "high"),
+    remark="k = 1: (3, 2); 2: (27/7, 9/7); 8/3: (4, 1); 3: (81/20, 9/10). The paper prints (4, 1) without "
+    "times.",
+    said=Said.READER,
+)
+def _optimum(question: Question) -> Iterator[Step]:
     held = question.kept({"levels": "2*x == 3*k*y", "cpu": "x + 3*y <= 9", "ram": "2*x + y <= 9"})
     held |= {"ratio": "k > 0"}
     low, high = question.kept({"low": "3*k <= 4"}), question.kept({"high": "3*k >= 4"})
     first = {"ratio": "k > 0", "x": "x*(k + 2) == 9*k", "y": "y*(k + 2) == 6"}
     second = {"ratio": "k > 0", "x": "2*x*(3*k + 1) == 27*k", "y": "y*(3*k + 1) == 9"}
-    return [
-        Step("No y exceeds 6/(k + 2).", Implication(held, "y*(k + 2) <= 6")),
-        Step("No y exceeds 9/(3k + 1).", Implication(held, "y*(3*k + 1) <= 9")),
-        Step("(9k, 6)/(k + 2) has equal levels.", Implication(first, "2*x == 3*k*y")),
-        Step("It fills the CPUs.", Implication(first, "x + 3*y == 9")),
-        Step("For k <= 4/3 the memory suffices.", Implication(first | low, "2*x + y <= 9")),
-        Step("(27k/2, 9)/(3k + 1) has equal levels.", Implication(second, "2*x == 3*k*y")),
-        Step("It fills the memory.", Implication(second, "2*x + y == 9")),
-        Step("For k >= 4/3 the CPUs suffice.", Implication(second | high, "x + 3*y <= 9")),
-        *(
-            Step(
-                f"The ratio {ratio}, by filling.",
-                Computation("tdrf_tasks", {**POOL, "joined": [1, ratio]}, tasks),
-            )
-            for ratio, tasks in ((1, [3, 2]), (2, ["27/7", "9/7"]), ("8/3", [4, 1]), (3, ["81/20", "9/10"]))
-        ),
-    ]
+    yield Step("No y exceeds 6/(k + 2).", Implication(held, "y*(k + 2) <= 6"))
+    yield Step("No y exceeds 9/(3k + 1).", Implication(held, "y*(3*k + 1) <= 9"))
+    yield Step("(9k, 6)/(k + 2) has equal levels.", Implication(first, "2*x == 3*k*y"))
+    yield Step("It fills the CPUs.", Implication(first, "x + 3*y == 9"))
+    yield Step("For k <= 4/3 the memory suffices.", Implication(first | low, "2*x + y <= 9"))
+    yield Step("(27k/2, 9)/(3k + 1) has equal levels.", Implication(second, "2*x == 3*k*y"))
+    yield Step("It fills the memory.", Implication(second, "2*x + y == 9"))
+    yield Step("For k >= 4/3 the CPUs suffice.", Implication(second | high, "x + 3*y <= 9"))
+    for ratio, tasks in ((1, [3, 2]), (2, ["27/7", "9/7"]), ("8/3", [4, 1]), (3, ["81/20", "9/10"])):
+        yield Step(
+            f"The ratio {ratio}, by filling.",
+            Computation("tdrf_tasks", {**POOL, "joined": [1, ratio]}, tasks),
+        )
 
 
-def _four_one(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "tdrf-optimum-4-1",
+    place="section 2.4; the ratio is not in the paper",
+    words="(4, 1), as printed, has equal levels only if the time weight of B is 8/3 of that of A.",
+    latex=r"(x, y) = (4, 1) \Rightarrow w_B/w_A = \tfrac83",
+    hypotheses={
+        "levels": "dominant shares times time weights are equal",
+        "four": "A runs 4 tasks",
+        "one": "B runs 1 task",
+    },
+    scope="all real ratios",
+    mutants=("levels", "four", "one"),
+    said=Said.READER,
+)
+def _four_one(question: Question) -> Iterator[Step]:
     held = question.kept({"levels": "2*x == 3*k*y", "four": "x == 4", "one": "y == 1"}) | signs("k x y")
-    return [Step("Equal levels leave one ratio.", Implication(held, "3*k == 8"), states=True)]
+    yield Step("Equal levels leave one ratio.", Implication(held, "3*k == 8"), states=True)
 
 
-def _end_cancels(question: Question) -> list[Step]:
+@STATEMENTS.add(
+    "tdrf-end-cancels",
+    place="section 2.4, definition of the weight; not said in the paper",
+    words="The end of the system, which the weights are divided by, has no effect.",
+    latex=r"w_i = \frac{t_i - t^{init}}{t^{max}-t^{init}}:\quad s_A w_A = s_B w_B \iff s_A(t_A - t^{init}) = "
+    r"s_B(t_B - t^{init})",
+    hypotheses={
+        "weight A": "the weight of A is its time since the start over D",
+        "weight B": "the weight of B is its time since the start over D",
+        "levels": "dominant shares times time weights are equal",
+        "end": "the end is after the start",
+    },
+    scope="all real times; the example (any two users alike)",
+    mutants=("weight A", "levels", "end"),
+    said=Said.READER,
+)
+def _end_cancels(question: Question) -> Iterator[Step]:
     weights = {"weight A": "v*D == a", "weight B": "w*D == b", "levels": "2*x*v == 3*y*w"}
     sensible = signs(not_negative="a b x y v w D")
-    return [
-        Step(
-            "Equal levels do not depend on D, the end less the start.",
-            Implication(question.kept(weights) | sensible, "2*x*a == 3*y*b"),
+    yield Step(
+        "Equal levels do not depend on D, the end less the start.",
+        Implication(question.kept(weights) | sensible, "2*x*a == 3*y*b"),
+    )
+    yield Step(
+        "Nor does what has them.",
+        Implication(
+            question.kept({"weight A": "v*D == a", "weight B": "w*D == b", "end": "D > 0"})
+            | {"levels": "2*x*a == 3*y*b"}
+            | sensible,
+            "2*x*v == 3*y*w",
         ),
-        Step(
-            "Nor does what has them.",
-            Implication(
-                question.kept({"weight A": "v*D == a", "weight B": "w*D == b", "end": "D > 0"})
-                | {"levels": "2*x*a == 3*y*b"}
-                | sensible,
-                "2*x*v == 3*y*w",
-            ),
-        ),
-    ]
-
-
-def _whole(question: Question) -> list[Step]:
-    first = 1 if question.holds("ties to A") else 2
-    sizes = {"first": first, "thresholds": ["1/3", "2/3", 2], "tasks": [[1, 2], [2, 2], [3, 2], [4, 1]]}
-    return [
-        Step(
-            "(1, 2) below 1/3, (2, 2) below 2/3, (3, 2) below 2, then (4, 1).",
-            Enumeration("integer_thresholds", {**POOL, **sizes}),
-            states=True,
-        ),
-    ]
-
-
-def _printed(
-    key: str, words: str, latex: str, place: str, steps: list[Step], remark: str, said: Said = Said.CLAIMED
-) -> Statement:
-    return Statement(
-        id=f"tdrf-exchange-{key}",
-        source=SOURCE,
-        place=place,
-        words=words,
-        latex=latex,
-        hypotheses=(),
-        scope="the experiment",
-        steps=lambda question: steps,
-        remark=remark,
-        said=said,
     )
 
 
-NEEDED = Hypothesis("needs", "users need what their tasks demand")
-
-STATEMENTS = (
-    Statement(
-        id="tdrf-exchange-section-2-2",
-        source=SOURCE,
-        place="section 2.2",
-        words=(
-            "Swapping pairwise what users cannot use turns (.5, .1, .3) and (.1, .8, .3) into (0, .6, "
-            ".3) and (.6, 0, .3)."
-        ),
-        latex=r"k' = \begin{pmatrix} 0 & .6 & .3\\ .6 & 0 & .3\end{pmatrix}",
-        hypotheses=(NEEDED,),
-        scope="the example",
-        steps=_section_22,
-        mutants=("needs",),
-    ),
-    Statement(
-        id="tdrf-exchange-t1",
-        source=SOURCE,
-        place="Experimental Results, time t1",
-        words="The same rule gives users 1 and 2 of the experiment what is printed for time 1.",
-        latex=r"k' = \begin{pmatrix} .9 & .2 & 0\\ 0 & .3 & .9\end{pmatrix}",
-        hypotheses=(NEEDED,),
-        scope="the experiment",
-        steps=_first_time,
-        mutants=("needs",),
-    ),
-    _printed(
-        "t3",
-        (
-            "What is printed for users 2 and 3 at time 3, (0, .3, .9) and (.1, 0, .5), comes from what "
-            "they brought."
-        ),
-        r"\sum_i k_i' \le \sum_i k_i",
-        "Experimental Results, time t3",
-        [
-            Step(
-                "Of resource 3 they would hold 1.4; they brought .7, with user 1 before them 1.1.",
-                Counterexample(
-                    "holdings_within",
-                    {"holdings": [[0, "3/10", "9/10"], ["1/10", 0, "1/2"]], "contributions": BROUGHT[:3]},
-                ),
-            )
-        ],
-        "The rule of section 2.2 gives (0, .7, .5) and (.5, 0, .2).",
-    ),
-    _printed(
-        "t4",
-        "The rule of section 2.2 gives user 4 what is printed for time 4, (.7, .2, 0), in some order of the "
-        "users.",
-        r"k_4' = (.7, .2, 0)",
-        "Experimental Results, time t4",
-        [
-            Step(
-                "In no order; user 4 gets at most .6 of resource 1.",
-                Counterexample(
-                    "exchange_has_holdings",
-                    {
-                        "contributions": BROUGHT[1:],
-                        "needs": NEEDS[1:],
-                        "user": 3,
-                        "printed": ["7/10", "1/5", 0],
-                    },
-                ),
-            )
-        ],
-        ".7 is all of resource 1 that users 2, 3 and 4 brought, so user 3 would lose what it needs.",
-    ),
-    _printed(
-        "one-rule",
-        (
-            "One rule for all printed numbers: to turn what one cannot use, one for one and without a "
-            "partner, into what one can gives them all."
-        ),
-        r"k_i' = k_i + (\text{unusable}_i)\, e_r",
-        "not in the paper: a rule of ours, tried on section 2.2 and the Experimental Results",
-        [
-            Step(
-                "It gives what is printed for users 1, 2 and 4, and neither user 3 nor section 2.2.",
-                Counterexample(
-                    "converted_is",
-                    {
-                        "contributions": [*BROUGHT, *SECTION_22["contributions"]],
-                        "needs": [*NEEDS, *SECTION_22["needs"]],
-                        "printed": [
-                            ["9/10", "1/5", 0],
-                            [0, "3/10", "9/10"],
-                            ["1/10", 0, "1/2"],
-                            ["7/10", "1/5", 0],
-                            [0, "3/5", "3/10"],
-                            ["3/5", 0, "3/10"],
-                        ],
-                    },
-                ),
-            )
-        ],
-        (
-            "The paper's Algorithm 1 is missing, so this rule is a guess, not a claim of the paper; it comes "
-            "closest to its experiment. Pairwise swaps give section 2.2 and time 1 only. As what is printed "
-            "for time 3 needs more than was brought, no rule that only passes on contributions gives all."
-        ),
-        Said.READER,
-    ),
-    Statement(
-        id="tdrf-exchange-harmless",
-        source=SOURCE,
-        place="section 2.2; not said in the paper",
-        words="In the exchange nobody loses anything that it can use.",
-        latex=r"k_{ir}' \ge k_{ir} \quad\text{where } d_{ir} > 0",
-        hypotheses=(Hypothesis("only what it cannot use", "users give away only what they cannot use"),),
-        scope=(
-            "all contributions, any number of users and resources; besides all cases of two users who "
-            "bring up to 2 units of two"
-        ),
-        steps=_harmless,
-        mutants=("only what it cannot use",),
-        said=Said.READER,
-    ),
-    Statement(
-        id="tdrf-optimum",
-        source=SOURCE,
-        place="section 2.4; not said in the paper, which gives (4, 1) only",
-        words=(
-            "The TDRF optimum of the example is a function of the ratio k of the time weights of B and "
-            "A, in two pieces."
-        ),
-        latex=(
-            r"(x,y) = \frac{(9k, 6)}{k+2}\ (k\le \tfrac43),\quad (x,y) = \frac{(27k/2, 9)}{3k+1}\ "
-            r"(k\ge\tfrac43)"
-        ),
-        hypotheses=(
-            Hypothesis("levels", "dominant shares times time weights are equal"),
-            Hypothesis("cpu", "the CPUs suffice"),
-            Hypothesis("ram", "the memory suffices"),
-            Hypothesis("low", "the ratio is at most 4/3"),
-            Hypothesis("high", "the ratio is at least 4/3"),
-        ),
-        scope="all real k > 0",
-        steps=_optimum,
-        mutants=("levels", "cpu", "ram", "low", "high"),
-        remark=(
-            "k = 1: (3, 2); 2: (27/7, 9/7); 8/3: (4, 1); 3: (81/20, 9/10). The paper prints (4, 1) "
-            "without times."
-        ),
-        said=Said.READER,
-    ),
-    Statement(
-        id="tdrf-optimum-4-1",
-        source=SOURCE,
-        place="section 2.4; the ratio is not in the paper",
-        words="(4, 1), as printed, has equal levels only if the time weight of B is 8/3 of that of A.",
-        latex=r"(x, y) = (4, 1) \Rightarrow w_B/w_A = \tfrac83",
-        hypotheses=(
-            Hypothesis("levels", "dominant shares times time weights are equal"),
-            Hypothesis("four", "A runs 4 tasks"),
-            Hypothesis("one", "B runs 1 task"),
-        ),
-        scope="all real ratios",
-        steps=_four_one,
-        mutants=("levels", "four", "one"),
-        said=Said.READER,
-    ),
-    Statement(
-        id="tdrf-end-cancels",
-        source=SOURCE,
-        place="section 2.4, definition of the weight; not said in the paper",
-        words="The end of the system, which the weights are divided by, has no effect.",
-        latex=(
-            r"w_i = \frac{t_i - t^{init}}{t^{max}-t^{init}}:\quad s_A w_A = s_B w_B \iff s_A(t_A - "
-            r"t^{init}) = s_B(t_B - t^{init})"
-        ),
-        hypotheses=(
-            Hypothesis("weight A", "the weight of A is its time since the start over D"),
-            Hypothesis("weight B", "the weight of B is its time since the start over D"),
-            Hypothesis("levels", "dominant shares times time weights are equal"),
-            Hypothesis("end", "the end is after the start"),
-        ),
-        scope="all real times; the example (any two users alike)",
-        steps=_end_cancels,
-        mutants=("weight A", "levels", "end"),
-        said=Said.READER,
-    ),
-    Statement(
-        id="tdrf-whole-tasks",
-        source=SOURCE,
-        place="Algorithm 2, on the example of section 2.4; not said in the paper",
-        words=(
-            "In whole tasks the example gives (1, 2), (2, 2), (3, 2) or (4, 1), as the ratio k of time "
-            "weights is below 1/3, 2/3, 2 or not."
-        ),
-        latex=r"(1,2)\ (k<\tfrac13),\ (2,2)\ (k<\tfrac23),\ (3,2)\ (k<2),\ (4,1)\ (k\ge 2)",
-        hypotheses=(Hypothesis("ties to A", "A is served first among equals"),),
-        scope=(
-            "all real k > 0: one value in each interval on which no comparison changes, and all ends of "
-            "intervals"
-        ),
-        steps=_whole,
-        mutants=("ties to A",),
-        remark="With ties to B the ratios 1/3, 2/3 and 2 themselves belong to the pieces below them.",
-        said=Said.READER,
-    ),
+@STATEMENTS.add(
+    "tdrf-whole-tasks",
+    place="Algorithm 2, on the example of section 2.4; not said in the paper",
+    words="In whole tasks the example gives (1, 2), (2, 2), (3, 2) or (4, 1), as the ratio k of time weights "
+    "is below 1/3, 2/3, 2 or not.",
+    latex=r"(1,2)\ (k<\tfrac13),\ (2,2)\ (k<\tfrac23),\ (3,2)\ (k<2),\ (4,1)\ (k\ge 2)",
+    hypotheses={"ties to A": "A is served first among equals"},
+    scope="all real k > 0: one value in each interval on which no comparison changes, and all ends of "
+    "intervals",
+    mutants=("ties to A",),
+    remark="With ties to B the ratios 1/3, 2/3 and 2 themselves belong to the pieces below them.",
+    said=Said.READER,
 )
+def _whole(question: Question) -> Iterator[Step]:
+    first = 1 if question.holds("ties to A") else 2
+    sizes = {"first": first, "thresholds": ["1/3", "2/3", 2], "tasks": [[1, 2], [2, 2], [3, 2], [4, 1]]}
+    yield Step(
+        "(1, 2) below 1/3, (2, 2) below 2/3, (3, 2) below 2, then (4, 1).",
+        Enumeration("integer_thresholds", {**POOL, **sizes}),
+        states=True,
+    )
