@@ -1,7 +1,5 @@
 """Max-min, DRF and asset fairness against their definition and against a sequence of LPs."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
@@ -78,41 +76,6 @@ def test_the_certificate_notices_a_wrong_allocation():
     assert worse.residual == pytest.approx(1e-3)
     swapped = level_certificate(problem, good.counts, np.array([3.75, 1.75]), np.array([4.5, 3.0]))
     assert swapped.residual == pytest.approx(0.3)
-
-
-def test_drf_with_resource_weights_is_edrf():
-    # Parkes, Procaccia & Shah: D = (1,0), (1/2,1), (0,1) with equal entitlements, two rounds.
-    problem = Problem([[1, 0], [Fraction(1, 2), 1], [0, 1]], [1, 1])
-    edrf = DRF(resource_weights=np.full((3, 2), 1 / 3))
-    result = allocate(problem, edrf)
-    np.testing.assert_allclose(result.tasks, [3 / 4, 1 / 2, 1 / 2], rtol=1e-15)
-    assert result.bottlenecks == (("resource 1",), ("resource 1", "resource 2"), ("resource 2",))
-
-
-def test_edrf_gives_at_least_the_entitlement_and_no_envy():
-    rng = np.random.default_rng(11)
-    for _ in range(300):
-        n, m = int(rng.integers(1, 7)), int(rng.integers(1, 5))
-        problem = random_problem(rng, n, m, kind="sparse")
-        entitlement = rng.dirichlet(np.full(n, 5.0), size=m).T
-        tasks = DRF(resource_weights=entitlement)(problem, np.ones(n))
-        share = problem.task_shares
-        with np.errstate(divide="ignore", invalid="ignore"):
-            alone = np.min(np.where(share > 0, entitlement / share, np.inf), axis=1)
-            assert (tasks >= alone * (1 - 1e-12)).all()
-            for i in range(n):
-                # Weighted envy: i values the bundle of k after rescaling it by the entitlements.
-                bundle = tasks[:, None] * share * entitlement[i] / entitlement
-                envied = np.min(np.where(share[i] > 0, bundle / share[i], np.inf), axis=1)
-                assert (envied <= tasks[i] * (1 + 1e-12)).all()
-
-
-def test_weighted_drf_divides_the_share_by_the_weight():
-    # Mesos' weighted DRF on the NSDI example with weights 2:1.
-    pool = Problem([[1, 4], [3, 1]], [9, 18], weights=[2, 1])
-    result = allocate(pool, DRF())
-    np.testing.assert_allclose(result.tasks, [54 / 13, 18 / 13], rtol=1e-14)
-    np.testing.assert_allclose(result.dominant_shares, [6 / 13, 6 / 13], rtol=1e-14)
 
 
 def test_zero_demands_are_filled_to_the_end():

@@ -1,10 +1,15 @@
-"""What a seed may be, everywhere the same; what else is given is refused before anything is drawn."""
+"""What a seed may be, everywhere the same; and every result says which one it was drawn with."""
 
 from __future__ import annotations
 
+import importlib
+import inspect
+import pkgutil
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +17,148 @@ import numpy as np
 import pytest
 
 import fairness
+from capacity import Simulated, sweep
 from capacity.boundaries.growth_tests import simulation_test
 from capacity.studies.instability import RandomSystems, search_instability
-from fairness import DRF, PSDSF, Cluster, ModelError, Problem, ProportionalFair
-from fairness.arguments.validation import generator, spawned
+from fairness import (
+    DRF,
+    PSDSF,
+    AssetFair,
+    Cluster,
+    ModelError,
+    Problem,
+    ProportionalFair,
+    audit,
+    distributed_psdsf,
+)
+from fairness.arguments.validation import A_GENERATOR, entropy_of, generator, spawned
 from fairness.cloud import HARD_FAMILIES, churned, demand_profile
+from fairness.display.storage import dumps, loads
 from fairness.indivisible import fill_cluster, fill_tasks, repeat_filling
-from fairness.policies.servers.distributed import distributed_psdsf
-from fairness.properties import audit, property_named, search
-from fairness.testing import check_policy, random_problem
+from fairness.indivisible.turns import make_ties
+from fairness.properties import property_named, search
+from fairness.testing import check_policy, random_cluster, random_problem
 from fairness.timed.tdrf import integer_tdrf
 from fairness.timed.timeline import timeline
-from queueing import System, balanced_fairness, fluid_verdict, simulate
+from queueing import System, Tasks, balanced_fairness, fluid_verdict, simulate, task_trace
 from queueing.fluid.circulation import circulate
+from queueing.simulation.replications import spawn_streams
+from queueing.simulation.tasks.rules.schedulers import FIFOScheduler
 
 POOL = Problem([[10, 1], [1, 10]], [10, 10])
 SERVERS = Cluster([[1, 2], [1, 1]], [[9, 12], [12, 6]])
 SYSTEM = System(POOL, [0.3, 0.3])
+THREE = System(Problem([[1, 1], [1, 0], [0, 1]], [1, 1]), [0.2, 0.3, 0.3])
+
+
+def _system(load: float) -> System:
+    return System.with_load(POOL, [1, 1], load)
+
+
+def _drawn(system: System, policy: Any, rng: np.random.Generator) -> dict[str, float]:
+    return {"drawn": rng.random()}
+
+
+REPORTING: dict[str, Callable[..., Any]] = {
+    "fairness.indivisible.cluster.fill_cluster": partial(fill_cluster, SERVERS),
+    "fairness.indivisible.pool.fill_tasks": partial(fill_tasks, POOL, ties="random"),
+    "fairness.indivisible.runs.repeat_filling": partial(repeat_filling, SERVERS, runs=2),
+    "fairness.policies.servers.distributed.distributed_psdsf": partial(distributed_psdsf, SERVERS, 5),
+    "fairness.timed.tdrf.integer_tdrf": partial(integer_tdrf, POOL, [0, 0], ties="random"),
+    "fairness.timed.timeline.timeline": partial(
+        timeline, [[1, 0], [0, 1]], [[1, 0], [0, 1]], [0, 0], capacities=[1, 1], ties="random"
+    ),
+    "fairness.properties.counterexamples.search.search": partial(
+        search, AssetFair(), property_named("EF"), budget=200
+    ),
+    "fairness.properties.protocol.property.Property.of": partial(
+        property_named("SP").of, AssetFair(), POOL, changes=5
+    ),
+    "queueing.fluid.circulation.circulate": partial(circulate, POOL),
+    "queueing.fluid.verdict.fluid_verdict": partial(
+        fluid_verdict, THREE, ProportionalFair(), theorems=False, starts=2
+    ),
+    "queueing.simulation.verb.simulate": partial(simulate, SYSTEM, DRF(), events=200, replications=2),
+    "queueing.simulation.tasks.record.task_trace": partial(
+        task_trace, SYSTEM, FIFOScheduler(), 20, tasks=Tasks(per_job=2)
+    ),
+    "capacity.boundaries.growth_tests.simulation_test": partial(simulation_test, SYSTEM, DRF(), events=200),
+    "capacity.studies.instability.search_instability": partial(
+        search_instability, DRF(), RandomSystems(2, 2, (0.5, 0.6)), 1
+    ),
+}
+"""Public functions whose result has ``entropy``."""
+
+OWN_WAY: dict[str, Callable[..., Any]] = {
+    # A Dataset: attrs["entropy"], as text.
+    "capacity.sweeping.sweep.sweep": partial(
+        sweep, _system, {"DRF": DRF()}, {"load": [0.5]}, _drawn, progress=False
+    ),
+    # Draws a number from a generator, and reports that.
+    "fairness.properties.counterexamples.audit.audit": partial(audit, [DRF()], ["SI"], budget=20),
+    # A setting, which holds the seed.
+    "capacity.boundaries.service_simulation.Simulated": partial(Simulated, DRF()),
+}
+
+SILENT: dict[str, Callable[..., Any]] = {
+    # Plain demands, models and arrays.
+    **{
+        f"fairness.cloud.instances.families.{name}": partial(family, 4, 6)
+        for name, family in HARD_FAMILIES.items()
+    },
+    "fairness.cloud.instances.churn.churned": lambda rng: churned(
+        demand_profile("G0", 4, 6, longest=6, rng=1), rng=rng
+    ),
+    "fairness.cloud.instances.profiles.demand_profile": partial(demand_profile, "G0", 4, 6, longest=6),
+    "fairness.testing.instances.random_cluster": partial(
+        random_cluster, n_classes=2, n_servers=2, n_resources=2
+    ),
+    "fairness.testing.instances.random_problem": partial(random_problem, n_classes=2, n_resources=2),
+    "queueing.balanced.fairness.BalancedFairness.sample": lambda rng: balanced_fairness(SYSTEM).sample(
+        2, rng=rng
+    ),
+    # Nothing; its default seed is 0.
+    "fairness.testing.battery.check_policy": partial(check_policy, PSDSF(), instances=1),
+    # Generators, whose parent the caller reports.
+    "fairness.arguments.validation.generator": generator,
+    "fairness.arguments.validation.spawned": partial(spawned, count=2),
+    "fairness.indivisible.turns.make_ties": partial(make_ties, "first", n_classes=2, exact=True),
+    "queueing.simulation.replications.spawn_streams": partial(spawn_streams, replications=2),
+}
+
+PLACES = REPORTING | OWN_WAY | SILENT
+HANDED_ON = {"queueing.simulation.sampling.Effort"}
+"""Holds the seed that ``simulate`` was given."""
+
+
+def _takers() -> Iterator[tuple[str, inspect.Parameter]]:
+    """Public functions, methods and classes with a parameter ``rng``, by where they are defined."""
+    for package in map(importlib.import_module, ("fairness", "queueing", "capacity")):
+        names = [one.name for one in pkgutil.walk_packages(package.__path__, package.__name__ + ".")]
+        for name in names:
+            if name.endswith("__main__"):
+                continue
+            module = importlib.import_module(name)
+            for public in getattr(module, "__all__", ()):
+                thing = getattr(module, public)
+                inner = (
+                    [getattr(thing, k) for k in vars(thing) if k[0] != "_"] if inspect.isclass(thing) else []
+                )
+                for one in (thing, *(method for method in inner if callable(method))):
+                    try:
+                        found = inspect.signature(one).parameters.get("rng")
+                    except (TypeError, ValueError):
+                        continue
+                    if found is not None:
+                        yield f"{one.__module__}.{one.__qualname__}", found
+
+
+def test_every_public_function_that_draws_is_listed() -> None:
+    # Who takes a Generator only is handed one by a function that takes a seed, and that one reports it.
+    given = ("np.random.Generator", "np.random.Generator | None")
+    found = {name for name, rng in _takers() if rng.annotation not in given}
+    assert found == {*PLACES, *HANDED_ON}
+
 
 BAD: dict[str, Any] = {
     "negative": -1,
@@ -50,38 +180,12 @@ BAD: dict[str, Any] = {
     "legacy module": np.random,
 }
 
-PLACES: dict[str, Callable[[Any], object]] = {
-    "generator": generator,
-    "spawned": lambda rng: spawned(rng, 2),
-    "distributed_psdsf": lambda rng: distributed_psdsf(SERVERS, 5, rng=rng),
-    "integer_tdrf": lambda rng: integer_tdrf(POOL, [0, 0], rng=rng),
-    "timeline": lambda rng: timeline([[1, 0], [0, 1]], [[1, 0], [0, 1]], [0, 0], capacities=[1, 1], rng=rng),
-    "fill_tasks": lambda rng: fill_tasks(POOL, rng=rng),
-    "fill_cluster": lambda rng: fill_cluster(SERVERS, rng=rng),
-    "repeat_filling": lambda rng: repeat_filling(SERVERS, runs=2, rng=rng),
-    "check_policy": lambda rng: check_policy(DRF(), rng=rng, instances=1),
-    "check_policy of clusters": lambda rng: check_policy(PSDSF(), rng=rng, instances=1),
-    "random_problem": lambda rng: random_problem(rng, 2, 2),
-    "search": lambda rng: search(DRF(), property_named("SI"), budget=2, rng=rng),
-    "audit": lambda rng: audit([DRF()], ["SI"], budget=2, rng=rng),
-    "Property.of": lambda rng: property_named("SI").of(DRF(), POOL, rng=rng),
-    "demand_profile": lambda rng: demand_profile("G0", 4, 6, longest=6, rng=rng),
-    "churned": lambda rng: churned(demand_profile("G0", 4, 6, longest=6, rng=1), rng=rng),
-    **{name: lambda rng, family=family: family(4, 6, rng=rng) for name, family in HARD_FAMILIES.items()},
-    "sample": lambda rng: balanced_fairness(SYSTEM).sample(2, rng=rng),
-    "circulate": lambda rng: circulate(POOL, rng=rng),
-    "fluid_verdict": lambda rng: fluid_verdict(SYSTEM, ProportionalFair(), rng=rng),
-    "simulate": lambda rng: simulate(SYSTEM, DRF(), events=200, replications=2, rng=rng),
-    "simulation_test": lambda rng: simulation_test(SYSTEM, DRF(), events=200, rng=rng),
-    "search_instability": lambda rng: search_instability(DRF(), RandomSystems(2, 2, (0.5, 0.6)), 1, rng=rng),
-}
-
 
 @pytest.mark.parametrize("place", PLACES)
 def test_what_is_no_seed_is_refused(place: str) -> None:
     for rng in BAD.values():
         with pytest.raises(ModelError, match=r"^rng must be"):
-            PLACES[place](rng)
+            PLACES[place](rng=rng)
 
 
 def test_the_remedy_works() -> None:
@@ -125,3 +229,76 @@ def test_no_other_place_reads_a_seed() -> None:
         if re.search(r"default_rng\((?!\d+\))(?!.*\bseed\b)(?!\[settings)", line) and ">>>" not in line
     }
     assert {place.split(":")[0] for place in called} <= {"fairness/arguments/validation.py"}
+
+
+def _plain(value: Any) -> Any:
+    """A result as nested lists that can be compared, the seconds that it took left out."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return [_plain(getattr(value, one.name)) for one in fields(value) if one.name != "seconds"]
+    if isinstance(value, dict):
+        return [[repr(key), _plain(one)] for key, one in value.items()]
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    return repr(value)
+
+
+@pytest.mark.parametrize("name", REPORTING)
+def test_the_entropy_that_a_result_says_repeats_it(name: str) -> None:
+    call = REPORTING[name]
+    first, other = call(rng=None), call(rng=None)
+    assert isinstance(first.entropy, int)
+    assert first.entropy != other.entropy  # two of 2**128 numbers
+    assert _plain(call(rng=first.entropy)) == _plain(first)
+    for seed in (7, [7, 8]):
+        assert call(rng=seed).entropy == seed
+    # A fresh generator is as its seed left it; one that was used is not, and its result does not say so.
+    fresh, used = np.random.default_rng(7), np.random.default_rng(7)
+    used.random()
+    assert _plain(call(rng=fresh)) == _plain(call(rng=7))
+    assert call(rng=used).entropy == call(rng=fresh).entropy == A_GENERATOR
+
+
+def test_deterministic_answers_name_no_seed() -> None:
+    assert fluid_verdict(SYSTEM, DRF(), theorems=False).entropy is None
+    assert circulate(POOL, start=[[1, 0], [0, 1]]).entropy is None
+    assert simulation_test(System(POOL, [1.0, 1.0]), DRF()).entropy is None
+
+
+def test_what_reports_in_its_own_way() -> None:
+    one = audit([DRF()], ["SI"], budget=20, rng=np.random.default_rng(1))
+    again = audit([DRF()], ["SI"], budget=20, rng=one.entropy)
+    assert _plain(one.cells) == _plain(again.cells)
+    cell = one.cells["DRF", "sharing incentive"]
+    assert loads(dumps(cell)).entropy == cell.entropy
+    assert search(DRF(), property_named("SI"), budget=20, rng=cell.entropy).best == cell.best
+    assert Simulated(DRF(), rng=3).rng == 3
+
+    def of(rng: Any) -> str:
+        """What a sweep says of its streams."""
+        return str(OWN_WAY["capacity.sweeping.sweep.sweep"](rng=rng).attrs["entropy"])
+
+    parent = np.random.default_rng(7)
+    assert of(7) == of(parent) == "7"
+    assert of(parent) == of(np.random.default_rng(7).spawn(1)[0]) == A_GENERATOR
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        np.random.Generator(np.random.MT19937(1)),
+        np.random.Generator(np.random.PCG64(np.random.SeedSequence(1, pool_size=8))),
+        np.random.default_rng(np.random.SeedSequence(1, spawn_key=(0,))),
+        np.random.default_rng(np.random.RandomState(1)),
+    ],
+)
+def test_what_no_seed_makes_is_called_a_generator(stream: np.random.Generator) -> None:
+    assert entropy_of(stream) == A_GENERATOR
+
+
+def test_asking_changes_nothing() -> None:
+    for seed in (0, 2**200, [1, 2], []):
+        stream = generator(seed)
+        assert entropy_of(stream) == entropy_of(stream) == seed
+        assert stream.random() == generator(seed).random()

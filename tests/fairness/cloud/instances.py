@@ -3,7 +3,6 @@
 from fractions import Fraction as F
 
 import numpy as np
-from hypothesis import strategies as st
 from scipy import sparse
 
 from fairness.cloud import SparseDemands
@@ -70,13 +69,3 @@ def random_rows(n, m, longest, seed=3, dtype=float):
     matrix.sum_duplicates()
     matrix.data = np.minimum(matrix.data, 1.0).astype(dtype)
     return matrix
-
-
-@st.composite
-def small_instances(draw):
-    """Demands, zeros and ties among them, and entitlements to each resource that sum to 1."""
-    n, m = draw(st.integers(1, 6)), draw(st.integers(1, 5))
-    entry = st.one_of(st.just(0.0), st.sampled_from([1e-6, 0.1, 0.25, 1.0]), st.floats(1e-3, 1.0))
-    rows = [draw(st.lists(entry, min_size=m, max_size=m).filter(any)) for _ in range(n)]
-    weights = np.array([draw(st.lists(st.floats(0.01, 1.0), min_size=m, max_size=m)) for _ in range(n)])
-    return np.array(rows), weights / weights.sum(axis=0)

@@ -10,8 +10,6 @@ from itertools import count
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import sparse
 
 from fairness import ModelError, NotConvergedError
@@ -21,7 +19,6 @@ from tests.fairness.cloud.instances import (
     in_fractions,
     quarters,
     random_rows,
-    small_instances,
     sparse_of,
 )
 from tests.processes import PATIENCE
@@ -116,57 +113,6 @@ def test_cut_short_same_as_in_fractions():
         # The others demand a resource that is full.
         full = once.free == 0
         assert once.unfinished == (~((np.array(rows) > 0) & full).any(axis=1)).sum()
-
-
-epsilons = st.one_of(st.sampled_from([0.0, 1e-9, 1e-3, 0.25, 0.999]), st.floats(0, 0.999))
-
-
-@given(small_instances(), epsilons)
-@settings(max_examples=300, deadline=None)
-def test_properties_for_every_epsilon(instance, epsilon):
-    demands, weights = instance
-    matrix, given_weights = sparse.csr_array(demands), sparse.csr_array(np.where(demands > 0, weights, 0))
-    exact = edrf(matrix, given_weights)
-    assert exact.certificate.residual <= 1e-12
-    # Sums of at most 6 numbers.
-    for result, part, tiny in (
-        (dcdrf(matrix, epsilon, given_weights, threads=1), epsilon, 1e-13),
-        (exact, 0.0, 1e-12),
-    ):
-        held = result.allocation().toarray()
-        used = held.sum(axis=0)
-        assert (used <= 1 + tiny).all()
-        for i, row in enumerate(demands):
-            needs = row > 0
-            # Sharing incentive.
-            assert result.tasks[i] >= (weights[i, needs] / row[needs]).min() * (1 - tiny)
-            # Some demanded resource is allocated up to epsilon.
-            assert used[needs].max() >= 1 - part - tiny
-            # There is one on which nobody's level is higher. So if all who hold it got the same factor more,
-            # the factor would be 1 / (1 - epsilon) at most: the shortfall that the paper proves.
-            top = np.array([result.levels[demands[:, r] > 0].max(initial=0.0) for r in range(len(used))])
-            own = needs & (result.levels[i] >= top * (1 - tiny))
-            assert (1 / used[own]).min() <= 1 / (1 - part) * (1 + tiny / (1 - part))
-            # Weighted envy-freeness.
-            for j in range(len(demands)):
-                scaled = held[j, needs] * weights[i, needs] / weights[j, needs]
-                assert (scaled / row[needs]).min() <= result.tasks[i] * (1 + tiny)
-
-
-@given(small_instances(), st.integers(1, 4))
-@settings(max_examples=150, deadline=None)
-def test_cut_short_is_feasible_and_below_the_exact_levels(instance, most):
-    demands, weights = instance
-    given_weights = sparse.csr_array(np.where(demands > 0, weights, 0))
-    cut = by_rounds(sparse.csr_array(demands), given_weights, max_rounds=most)
-    exact = edrf(sparse.csr_array(demands), given_weights)
-    assert cut.rounds <= most
-    assert (cut.levels <= exact.levels * (1 + 1e-12)).all()
-    # [1] x_1 >= 1, so even one round gives everybody its entitlement.
-    assert cut.levels.min() >= 1 - 1e-12
-    assert cut.certificate.residual <= 1e-14
-    if cut.unfinished == 0:
-        np.testing.assert_allclose(cut.levels, exact.levels, rtol=1e-11)
 
 
 @IN_ROUNDS

@@ -247,12 +247,6 @@ def test_any_history_keeps_the_rules(events):
             assert new < used or (new == used and controller.settled)
 
 
-def test_zero_is_never_lowered_and_costs_no_timeout():
-    controller = DeadlineController(8.0)
-    assert set(run(controller, 0.0, 50)) == {0.0}
-    assert not any(entry.timed_out for entry in controller.history)
-
-
 def test_below_the_floor_comes_zero():
     # In time with 0 after all: from 1e-4 down to 0 and no further.
     controller = DeadlineController(8.0, epsilon=1e-4, floor=1e-7)

@@ -46,14 +46,6 @@ def assert_law(counts, probabilities):
     assert stats.chisquare(seen, wanted).pvalue > ALPHA
 
 
-def test_table_3():
-    shares = {"0": (0.0, 0.0, 1.0), "1": (0.5, 0.0, 0.5), "2": (0.5, 0.3, 0.2)}
-    assert NAMES == ["U0", "U1", "U2", "G0", "G1", "G2"]
-    for name, profile in PROFILES.items():
-        assert profile.lengths == {"U": "uniform", "G": "gaussian"}[name[0]]
-        assert (profile.first_pod, profile.second_pod, profile.anywhere) == shares[name[1]]
-
-
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_demands_are_well_formed(name, dtype):
