@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,6 @@ RATES = pd.Series({"B": 0.5, "A": 1.0})
 POOL = Problem(DEMANDS, CAPACITIES)
 PLAIN = Problem([[1, 4], [3, 1]], [9, 18], job_classes=["A", "B"], resources=["cpu", "ram"])
 SYSTEM = System(POOL, RATES)
-ORDERED = System(PLAIN, [1.0, 0.5])
 SERVERS = pd.DataFrame([[12, 9], [6, 12]], index=["s1", "s2"], columns=["ram", "cpu"])
 GAMMA = pd.DataFrame({"s2": {"B": 4.0, "A": 1.5}, "s1": {"B": 3.0, "A": 3.0}})
 ALLOWED = pd.DataFrame({"s2": {"B": True, "A": False}, "s1": {"B": True, "A": True}})
@@ -150,116 +150,70 @@ def test_counts_follow_their_labels_on_servers(policy: Any) -> None:
     assert allocate(CLUSTER, policy, COUNTS).counts.tolist() == [1, 3]
 
 
-MIX = pd.Series({"B": 1.0, "A": 2.0})
-HELD = DEMANDS.iloc[::-1, ::-1]
+LABELLED = SimpleNamespace(
+    pool=POOL,
+    system=SYSTEM,
+    demands=DEMANDS,
+    capacities=CAPACITIES,
+    held=DEMANDS.iloc[::-1, ::-1],
+    counts=COUNTS,
+    mix=pd.Series({"B": 1.0, "A": 2.0}),
+    shape=pd.Series({"B": 5, "A": 9}),
+    costs=pd.Series({"ram": 1, "cpu": 3}),
+    servers=SERVERS,
+    prices=pd.Series({"s2": 4, "s1": 3}),
+)
+ORDERED = SimpleNamespace(
+    pool=PLAIN,
+    system=System(PLAIN, [1.0, 0.5]),
+    demands=DEMANDS.to_numpy(),
+    capacities=[9, 18],
+    held=DEMANDS.to_numpy(),
+    counts=[1, 3],
+    mix=np.array([2.0, 1.0]),
+    shape=[9, 5],
+    costs=[3, 1],
+    servers=[[9, 12], [12, 6]],
+    prices=[3, 4],
+)
 
-PLACES: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
-    "mean sizes": (
-        lambda: System(POOL, 1.0 + MIX * 0, MIX).loads,
-        lambda: System(PLAIN, [1, 1], [2, 1]).loads,
+PLACES: dict[str, Callable[[Any], Any]] = {
+    "mean sizes": lambda s: System(s.pool, s.mix, s.mix).loads,
+    "with_load": lambda s: System.with_load(s.pool, s.mix, 0.5, s.mix).arrival_rates,
+    "mean durations": lambda s: s.system.mean_durations(s.mix),
+    "drift": lambda s: drift(s.system, DRF(), s.counts),
+    "trajectory": lambda s: trajectory(s.system, DRF(), s.counts).counts,
+    "simulate": lambda s: (
+        simulate(s.system, DRF(), events=300, replications=2, rng=1, start=s.counts).mean_jobs
     ),
-    "with_load": (
-        lambda: System.with_load(POOL, MIX, 0.5, MIX).arrival_rates,
-        lambda: System.with_load(PLAIN, [2, 1], 0.5, [2, 1]).arrival_rates,
+    "shape": lambda s: stationary(s.system, DRF(), shape=s.shape).mean_jobs,
+    "table": lambda s: tabulate(s.pool, DRF(), s.shape).shape,
+    "transient": lambda s: transient(s.system, DRF(), [1.0], shape=[9, 9], start=s.counts).mean_jobs,
+    "circulate": lambda s: circulate(s.pool, s.held).tasks,
+    "region": lambda s: stability_region(s.pool).max_scale(s.mix),
+    "cluster region": lambda s: stability_region(CLUSTER).boundary(s.mix),
+    "service": lambda s: service_boundary(s.pool, "balanced", s.mix / 9, s.mix, precision=0.01).loads,
+    "policy boundary": lambda s: policy_stability_boundary(s.pool, ProportionalFair(), s.mix).loads,
+    "provision": lambda s: (
+        provision(s.demands, s.mix, s.costs, maximum_duration=s.mix, mean_sizes=s.mix).capacities
     ),
-    "mean durations": (lambda: SYSTEM.mean_durations(MIX), lambda: ORDERED.mean_durations([2, 1])),
-    "drift": (lambda: drift(SYSTEM, DRF(), COUNTS), lambda: drift(ORDERED, DRF(), [1, 3])),
-    "trajectory": (
-        lambda: trajectory(SYSTEM, DRF(), COUNTS).counts,
-        lambda: trajectory(ORDERED, DRF(), [1, 3]).counts,
+    "server types": lambda s: (
+        provision(s.demands, [2, 1], s.prices, servers=s.servers, maximum_duration=2).capacities
     ),
-    "simulate": (
-        lambda: simulate(SYSTEM, DRF(), events=300, replications=2, rng=1, start=COUNTS).mean_jobs,
-        lambda: simulate(ORDERED, DRF(), events=300, replications=2, rng=1, start=[1, 3]).mean_jobs,
-    ),
-    "shape": (
-        lambda: stationary(SYSTEM, DRF(), shape=pd.Series({"B": 5, "A": 9})).mean_jobs,
-        lambda: stationary(ORDERED, DRF(), shape=[9, 5]).mean_jobs,
-    ),
-    "table": (
-        lambda: tabulate(POOL, DRF(), pd.Series({"B": 2, "A": 4})).shape,
-        lambda: tabulate(PLAIN, DRF(), [4, 2]).shape,
-    ),
-    "transient": (
-        lambda: transient(SYSTEM, DRF(), [1.0], shape=[9, 9], start=COUNTS).mean_jobs,
-        lambda: transient(ORDERED, DRF(), [1.0], shape=[9, 9], start=[1, 3]).mean_jobs,
-    ),
-    "circulate": (lambda: circulate(POOL, HELD).tasks, lambda: circulate(PLAIN, [[1, 4], [3, 1]]).tasks),
-    "region": (
-        lambda: stability_region(POOL).max_scale(MIX),
-        lambda: stability_region(PLAIN).max_scale([2, 1]),
-    ),
-    "cluster region": (
-        lambda: stability_region(CLUSTER).boundary(MIX),
-        lambda: stability_region(CLUSTER).boundary([2, 1]),
-    ),
-    "service": (
-        lambda: service_boundary(POOL, "balanced", MIX / 9, MIX, precision=0.01).loads,
-        lambda: service_boundary(PLAIN, "balanced", [2 / 9, 1 / 9], [2, 1], precision=0.01).loads,
-    ),
-    "policy boundary": (
-        lambda: policy_stability_boundary(POOL, ProportionalFair(), MIX).loads,
-        lambda: policy_stability_boundary(PLAIN, ProportionalFair(), [2, 1]).loads,
-    ),
-    "provision": (
-        lambda: (
-            provision(
-                DEMANDS, MIX, pd.Series({"ram": 1, "cpu": 3}), maximum_duration=MIX, mean_sizes=MIX
-            ).capacities
-        ),
-        lambda: (
-            provision(
-                DEMANDS.to_numpy(), [2, 1], [3, 1], maximum_duration=[2, 1], mean_sizes=[2, 1]
-            ).capacities
-        ),
-    ),
-    "server types": (
-        lambda: (
-            provision(
-                DEMANDS, [2, 1], pd.Series({"s2": 4, "s1": 3}), servers=SERVERS, maximum_duration=2
-            ).capacities
-        ),
-        lambda: (
-            provision(
-                [[1, 4], [3, 1]], [2, 1], [3, 4], servers=[[9, 12], [12, 6]], maximum_duration=2
-            ).capacities
-        ),
-    ),
-    "certificate": (
-        lambda: bottleneck_certificate(POOL, COUNTS, MIX).residual,
-        lambda: bottleneck_certificate(PLAIN, [1, 3], [2, 1]).residual,
-    ),
-    "holdings": (
-        lambda: fill_tasks(POOL, holdings=HELD).tasks,
-        lambda: fill_tasks(PLAIN, holdings=[[1, 4], [3, 1]]).tasks,
-    ),
-    "join times": (
-        lambda: integer_tdrf(POOL, pd.Series({"B": 8, "A": 3})).tasks,
-        lambda: integer_tdrf(PLAIN, [3, 8]).tasks,
-    ),
-    "exchange": (
-        lambda: exchange(DEMANDS, HELD).holdings,
-        lambda: exchange(DEMANDS.to_numpy(), DEMANDS).holdings,
-    ),
-    "timeline": (
-        lambda: (
-            timeline(DEMANDS, HELD, pd.Series({"B": 2, "A": 1}), capacities=CAPACITIES)
-            .intervals[-1]
-            .filling.tasks
-        ),
-        lambda: (
-            timeline([[1, 4], [3, 1]], [[1, 4], [3, 1]], [1, 2], capacities=[9, 18])
-            .intervals[-1]
-            .filling.tasks
-        ),
+    "certificate": lambda s: bottleneck_certificate(s.pool, s.counts, s.mix).residual,
+    "holdings": lambda s: fill_tasks(s.pool, holdings=s.held).tasks,
+    "join times": lambda s: integer_tdrf(s.pool, s.counts).tasks,
+    "exchange": lambda s: exchange(s.demands, s.held).holdings,
+    "timeline": lambda s: (
+        timeline(s.demands, s.held, s.counts, capacities=s.capacities).intervals[-1].filling.tasks
     ),
 }
 
 
 @pytest.mark.parametrize("place", PLACES)
 def test_every_argument_per_class_or_resource_follows_its_labels(place: str) -> None:
-    labelled, ordered = PLACES[place]
-    np.testing.assert_array_equal(np.asarray(labelled()), np.asarray(ordered()))
+    labelled, ordered = (np.asarray(PLACES[place](side)) for side in (LABELLED, ORDERED))
+    np.testing.assert_array_equal(labelled, ordered)
 
 
 @pytest.mark.parametrize("label", [None, float("nan"), pd.NA, pd.NaT])

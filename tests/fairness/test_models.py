@@ -1,4 +1,4 @@
-"""Cluster: what it accepts, what it derives, and how it complains."""
+"""Problem and Cluster: what they accept, what they derive, and how they complain."""
 
 from fractions import Fraction as F
 
@@ -18,100 +18,126 @@ PLACES = {
 PLACES_GAMMA = [[6, 0, 2], [4.5, 6, 0], [0, 0, 4]]
 
 
+POOL = GOOD | {"capacities": [9, 12]}
+
+BAD_FOR_BOTH = [
+    ({"demands": [1, 2]}, r"demands must have 2 dimensions; got shape \(2,\)"),
+    ({"demands": None}, r"demands must have 2 dimensions; got shape \(\)"),
+    ({"demands": [[1, 2], [3]]}, "demands must be an array of numbers with rows of equal length"),
+    ({"demands": [["x", 2], [1, 1]]}, "demands must be an array of numbers"),
+    ({"demands": [[F(1), "2"], [1, 1]]}, "demands must be an array of numbers .*got a string among them"),
+    ({"demands": [[1j, 2], [1, 1]]}, "demands must be an array of numbers .*complex"),
+    ({"demands": [[10**400, 1], [1, 1]]}, "demands must be an array of numbers .*too large"),
+    ({"demands": [[None, 1], [1, 1]]}, r"demands must be finite and >= 0; got nan at index \(0, 0\)"),
+    ({"demands": [[1, np.nan], [1, 1]]}, r"got nan at index \(0, 1\) \('class 1', 'resource 2'\)"),
+    ({"demands": [[1, 1], [-1, 1]]}, r"got -1.0 at index \(1, 0\) \('class 2', 'resource 1'\)"),
+    ({"demands": [[1, 2], [0, 0]]}, "'class 2' demands nothing.* so its allocation is unbounded"),
+    ({"demands": np.empty((0, 2))}, "at least one class.* and one resource"),
+    ({"weights": [1]}, r"demands has shape \(2, 2\), so weights must have shape \(2,\); got \(1,\)"),
+    ({"weights": 3}, r"weights must have 1 dimension; got shape \(\)"),
+    ({"weights": [1, 0]}, r"weights must be finite and > 0; got 0.0 at index \(1,\) \('class 2'\)"),
+    ({"weights": [np.inf, 1]}, "weights must be finite and > 0; got inf"),
+    ({"weights": ["1", "2"]}, "weights must be an array of numbers"),
+    ({"job_classes": ["A"]}, "job_classes must list 2 names, one per class; got 1"),
+    ({"job_classes": ["A", "A"]}, "job_classes must be distinct; 'A' occurs more than once"),
+    ({"resources": "ab"}, "resources must be a sequence of 2 names; got the single string 'ab'"),
+    ({"resources": 2}, "resources must be a sequence of 2 names; got 2"),
+    ({"job_classes": {"A", "B"}}, "job_classes must be a sequence of 2 names; got {"),  # has no order
+]
+
+BAD_POOLS = [
+    ({"capacities": [1, 2, 3]}, r"shape \(2, 2\), so capacities must have shape \(2,\); got \(3,\)"),
+    ({"capacities": [np.inf, 1]}, r"capacities must be finite and >= 0; got inf at index \(0,\)"),
+    ({"demands": np.empty((2, 0)), "capacities": []}, "at least one class and one resource"),
+    ({"limits": [1, -1]}, "limits must be > 0"),
+    ({"limits": [np.nan, 1]}, "limits must be > 0"),
+    ({"demands": [[0, 0], [1, 1]]}, r"'class 1' demands nothing and has no limit.*limits\[0\]"),
+    (
+        {"demands": [[1, 1e-200], [1, 1]], "capacities": [1, 1e200]},
+        r"demands\[0, 1\] = 1e-200 over capacities\[1\] = 1e\+200 .* beyond the range of floats",
+    ),
+    ({"capacities": [1, 1e-310]}, r"demands\[0, 1\] = 2 over capacities\[1\] = 1e-310"),
+]
+
+BAD_CLUSTERS = [
+    ({"demands": [[], []], "capacities": [[], []]}, "at least one class, one server and one resource"),
+    ({"capacities": np.empty((0, 2))}, "at least one class, one server and one resource"),
+    ({"capacities": [9, 12]}, r"capacities must have 2 dimensions; got shape \(2,\)"),
+    (
+        {"capacities": [[1, 2, 3]]},
+        r"demands has shape \(2, 2\), so capacities must have shape \(1, 2\); got \(1, 3\)",
+    ),
+    ({"capacities": [[1, 1], [1, np.inf]]}, r"got inf at index \(1, 1\) \('server 2', 'resource 2'\)"),
+    ({"capacities": [[1, -1], [1, 1]]}, "capacities must be finite and >= 0; got -1.0"),
+    ({"capacities": [[9, 12], [0, 6]]}, "no class can use 'server 2': none is eligible there and finds"),
+    (
+        {"capacities": [[9, 0], [12, 0]]},
+        r"'class 1' can run nowhere: every server that it may use lacks something it demands "
+        r"\('server 1' has no 'resource 2'\); add capacity",
+    ),
+    (
+        {"eligible": [True, True]},
+        r"eligible must have shape \(n_classes, n_servers\) = \(2, 2\); got \(2,\)",
+    ),
+    ({"eligible": [[True, True], [True]]}, "eligible must have rows of equal length"),
+    ({"eligible": [[0.5, 1], [1, 1]]}, "eligible must hold booleans"),
+    ({"eligible": [[np.nan, 1], [1, 1]]}, "eligible must hold booleans"),
+    ({"eligible": [["yes", "no"], ["no", "yes"]]}, "eligible must hold booleans"),
+    ({"eligible": [[True, True], [False, False]]}, r"'class 2' can run nowhere: eligible\[1\] is False"),
+    ({"eligible": [[True, False], [True, False]]}, "no class can use 'server 2'"),
+    ({"gamma": [1, 2]}, r"gamma must have 2 dimensions; got shape \(2,\)"),
+    (
+        {"gamma": [[1, 2]]},
+        r"gamma must have shape \(n_classes, n_servers\) = \(2, 2\); got \(1, 2\)",
+    ),
+    ({"gamma": [[1, -2], [1, 1]]}, r"gamma must be .* -2.0 at index \(0, 1\) \('class 1', 'server 2'\)"),
+    ({"gamma": [[1, np.inf], [1, 1]]}, "gamma must be finite and >= 0; got inf"),
+    ({"gamma": [[0, 0], [1, 1]]}, r"'class 1' can run nowhere: gamma\[0\] is 0 on all servers"),
+    ({"gamma": [[0, 1], [0, 1]]}, "no class can use 'server 1'"),
+    (
+        {"gamma": [[1, 1], [1, 1]], "eligible": [[1, 0], [1, 1]]},
+        r"gamma\[0, 1\] = 1 for 'class 1' on 'server 2', but this server is not eligible; set gamma to 0",
+    ),
+    (
+        {"gamma": [[1, 0], [1, 1]], "eligible": [[1, 1], [1, 1]]},
+        r"gamma\[0, 1\] = 0 for 'class 1' on 'server 2', but this server is eligible; set gamma > 0",
+    ),
+    (
+        {"capacities": [[9, 12], [12, 0]], "demands": [[1, 2], [1, 0]], "gamma": [[1, 1], [1, 1]]},
+        r"gamma\[0, 1\] = 1 .* lacks a resource that the class demands; set gamma to 0 there",
+    ),
+    ({"servers": ["A", "A"]}, "servers must be distinct; 'A' occurs more than once"),
+    # Quotients that are no floats: they would make a class ineligible, or a server free of charge.
+    (
+        {"demands": [[1e200, 1], [1, 1]], "capacities": [[1e-200, 1], [9, 9]]},
+        r"demands\[0, 0\] = 1e\+200 over capacities\[0, 0\] = 1e-200 "
+        r"\('class 1', 'server 1', 'resource 1'\) is beyond the range of floats; "
+        "give this resource another unit",
+    ),
+    (
+        {"demands": [[1e-200, 1], [1, 1]], "capacities": [[1, 1], [1e200, 1]]},
+        r"capacities\[1, 0\] = 1e\+200",
+    ),
+    ({"capacities": [[1, 1], [1, 1e-310]]}, r"demands\[0, 1\] = 2 over capacities\[1, 1\] = 1e-310"),
+    ({"demands": [[1e-309, 0], [1, 1]]}, r"demands\[0, 0\] = 1e-309 over capacities\[0, 0\] = 9"),
+    (
+        {"gamma": [[1e-310, 1], [1, 1]]},
+        r"gamma\[0, 0\] = 1e-310 .* demands and capacities give 6: .* beyond the range of floats",
+    ),
+    ({"demands": [[1e200, 0], [1, 1]], "gamma": [[1e200, 1e200], [1, 1]]}, "beyond the range of floats"),
+]
+
+
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("model", "good", "change", "message"),
     [
-        ({"demands": [1, 2]}, r"demands must have 2 dimensions; got shape \(2,\)"),
-        ({"demands": None}, r"demands must have 2 dimensions; got shape \(\)"),
-        ({"demands": [[1, 2], [3]]}, "demands must be an array of numbers with rows of equal length"),
-        ({"demands": [["x", 2], [1, 1]]}, "demands must be an array of numbers"),
-        ({"demands": [[F(1), "2"], [1, 1]]}, "demands must be an array of numbers .*got a string among them"),
-        ({"demands": [[1j, 2], [1, 1]]}, "demands must be an array of numbers .*complex"),
-        ({"demands": [[10**400, 1], [1, 1]]}, "demands must be an array of numbers .*too large"),
-        ({"demands": [[None, 1], [1, 1]]}, r"demands must be finite and >= 0; got nan at index \(0, 0\)"),
-        ({"demands": [[1, np.nan], [1, 1]]}, r"got nan at index \(0, 1\) \('class 1', 'resource 2'\)"),
-        ({"demands": [[1, 1], [-1, 1]]}, r"got -1.0 at index \(1, 0\) \('class 2', 'resource 1'\)"),
-        ({"demands": [[1, 2], [0, 0]]}, "'class 2' demands nothing, so its allocation is unbounded"),
-        ({"demands": np.empty((0, 2))}, "at least one class, one server and one resource"),
-        ({"demands": [[], []], "capacities": [[], []]}, "at least one class, one server and one resource"),
-        ({"capacities": np.empty((0, 2))}, "at least one class, one server and one resource"),
-        ({"capacities": [9, 12]}, r"capacities must have 2 dimensions; got shape \(2,\)"),
-        (
-            {"capacities": [[1, 2, 3]]},
-            r"demands has shape \(2, 2\), so capacities must have shape \(1, 2\); got \(1, 3\)",
-        ),
-        ({"capacities": [[1, 1], [1, np.inf]]}, r"got inf at index \(1, 1\) \('server 2', 'resource 2'\)"),
-        ({"capacities": [[1, -1], [1, 1]]}, "capacities must be finite and >= 0; got -1.0"),
-        ({"capacities": [[9, 12], [0, 6]]}, "no class can use 'server 2': none is eligible there and finds"),
-        (
-            {"capacities": [[9, 0], [12, 0]]},
-            r"'class 1' can run nowhere: every server that it may use lacks something it demands "
-            r"\('server 1' has no 'resource 2'\); add capacity",
-        ),
-        ({"weights": [1]}, r"demands has shape \(2, 2\), so weights must have shape \(2,\); got \(1,\)"),
-        ({"weights": 3}, r"weights must have 1 dimension; got shape \(\)"),
-        ({"weights": [1, 0]}, r"weights must be finite and > 0; got 0.0 at index \(1,\) \('class 2'\)"),
-        ({"weights": [np.inf, 1]}, "weights must be finite and > 0; got inf"),
-        ({"weights": ["1", "2"]}, "weights must be an array of numbers"),
-        (
-            {"eligible": [True, True]},
-            r"eligible must have shape \(n_classes, n_servers\) = \(2, 2\); got \(2,\)",
-        ),
-        ({"eligible": [[True, True], [True]]}, "eligible must have rows of equal length"),
-        ({"eligible": [[0.5, 1], [1, 1]]}, "eligible must hold booleans"),
-        ({"eligible": [[np.nan, 1], [1, 1]]}, "eligible must hold booleans"),
-        ({"eligible": [["yes", "no"], ["no", "yes"]]}, "eligible must hold booleans"),
-        ({"eligible": [[True, True], [False, False]]}, r"'class 2' can run nowhere: eligible\[1\] is False"),
-        ({"eligible": [[True, False], [True, False]]}, "no class can use 'server 2'"),
-        ({"gamma": [1, 2]}, r"gamma must have 2 dimensions; got shape \(2,\)"),
-        (
-            {"gamma": [[1, 2]]},
-            r"gamma must have shape \(n_classes, n_servers\) = \(2, 2\); got \(1, 2\)",
-        ),
-        ({"gamma": [[1, -2], [1, 1]]}, r"gamma must be .* -2.0 at index \(0, 1\) \('class 1', 'server 2'\)"),
-        ({"gamma": [[1, np.inf], [1, 1]]}, "gamma must be finite and >= 0; got inf"),
-        ({"gamma": [[0, 0], [1, 1]]}, r"'class 1' can run nowhere: gamma\[0\] is 0 on all servers"),
-        ({"gamma": [[0, 1], [0, 1]]}, "no class can use 'server 1'"),
-        (
-            {"gamma": [[1, 1], [1, 1]], "eligible": [[1, 0], [1, 1]]},
-            r"gamma\[0, 1\] = 1 for 'class 1' on 'server 2', but this server is not eligible; set gamma to 0",
-        ),
-        (
-            {"gamma": [[1, 0], [1, 1]], "eligible": [[1, 1], [1, 1]]},
-            r"gamma\[0, 1\] = 0 for 'class 1' on 'server 2', but this server is eligible; set gamma > 0",
-        ),
-        (
-            {"capacities": [[9, 12], [12, 0]], "demands": [[1, 2], [1, 0]], "gamma": [[1, 1], [1, 1]]},
-            r"gamma\[0, 1\] = 1 .* lacks a resource that the class demands; set gamma to 0 there",
-        ),
-        ({"job_classes": ["A"]}, "job_classes must list 2 names, one per class; got 1"),
-        ({"servers": ["A", "A"]}, "servers must be distinct; 'A' occurs more than once"),
-        ({"resources": "ab"}, "resources must be a sequence of 2 names; got the single string 'ab'"),
-        ({"resources": 2}, "resources must be a sequence of 2 names; got 2"),
-        ({"job_classes": {"A", "B"}}, "job_classes must be a sequence of 2 names; got {"),  # has no order
-        # Quotients that are no floats: they would make a class ineligible, or a server free of charge.
-        (
-            {"demands": [[1e200, 1], [1, 1]], "capacities": [[1e-200, 1], [9, 9]]},
-            r"demands\[0, 0\] = 1e\+200 over capacities\[0, 0\] = 1e-200 "
-            r"\('class 1', 'server 1', 'resource 1'\) is beyond the range of floats; "
-            "give this resource another unit",
-        ),
-        (
-            {"demands": [[1e-200, 1], [1, 1]], "capacities": [[1, 1], [1e200, 1]]},
-            r"capacities\[1, 0\] = 1e\+200",
-        ),
-        ({"capacities": [[1, 1], [1, 1e-310]]}, r"demands\[0, 1\] = 2 over capacities\[1, 1\] = 1e-310"),
-        ({"demands": [[1e-309, 0], [1, 1]]}, r"demands\[0, 0\] = 1e-309 over capacities\[0, 0\] = 9"),
-        (
-            {"gamma": [[1e-310, 1], [1, 1]]},
-            r"gamma\[0, 0\] = 1e-310 .* demands and capacities give 6: .* beyond the range of floats",
-        ),
-        ({"demands": [[1e200, 0], [1, 1]], "gamma": [[1e200, 1e200], [1, 1]]}, "beyond the range of floats"),
+        *((Cluster, GOOD, *row) for row in BAD_FOR_BOTH + BAD_CLUSTERS),
+        *((Problem, POOL, *row) for row in BAD_FOR_BOTH + BAD_POOLS),
     ],
 )
-def test_bad_input_names_argument_place_and_remedy(change, message):
+def test_bad_input_names_argument_place_and_remedy(model, good, change, message):
     with pytest.raises(ModelError, match=message):
-        Cluster(**(GOOD | change))
+        model(**(good | change))
 
 
 def test_far_scales_within_the_range_of_floats_are_kept():
@@ -288,9 +314,7 @@ def test_replaced_with_given_gamma():
     assert hidden.eligible.tolist() == [[True, False], [True, True]]
 
 
-MODELS = pytest.mark.parametrize(
-    "model", [Cluster(**GOOD), Problem([[1, 2], [1, 1]], [9, 12])], ids=["cluster", "pool"]
-)
+MODELS = pytest.mark.parametrize("model", [Cluster(**GOOD), Problem(**POOL)], ids=["cluster", "pool"])
 
 
 @MODELS
@@ -346,3 +370,10 @@ def test_repr():
         n, s, m = shape
         large = Cluster(np.ones((n, m)), np.ones((s, m)))
         assert repr(large) == f"Cluster({n} classes x {s} servers x {m} resources)"
+    assert repr(Problem(np.ones((50, 2)), [1, 1])) == "Problem(50 classes x 2 resources)"
+
+
+def test_zero_capacity_blocks_exactly_the_classes_that_demand_it():
+    problem = Problem([[1, 0], [1, 2]], [3, 0])
+    assert problem.blocked.tolist() == [False, True]
+    assert problem.task_shares.tolist() == [[1 / 3, 0], [1 / 3, 0]]
