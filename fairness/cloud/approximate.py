@@ -36,13 +36,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.arguments.validation import FloatArray, frozen
+from fairness.arguments.validation import FloatArray, frozen, require_number
 from fairness.cloud.engines.eviction import (
     DONE,
     MISFIT,
@@ -134,9 +133,7 @@ def dcdrf(
     >>> result.rounds
     1
     """
-    # Written so that NaN fails.
-    if not (isinstance(epsilon, Real) and not isinstance(epsilon, bool) and 0 <= epsilon < 1):
-        raise ModelError.of("epsilon", f"must be a number in [0, 1); got {epsilon!r}")
+    epsilon = require_number("epsilon", epsilon, least=0, below=1)
     limit = Deadline(deadline, clock)
     given = demands if isinstance(demands, SparseDemands) else SparseDemands(demands)
     number = check_threads(threads, given.n_entries)
@@ -146,7 +143,7 @@ def dcdrf(
         growth = given.check_weights(weights) / given.largest
     n_bytes = 130 * given.n_resources + (40 + 8 * number) * given.n_tenants + given.n_entries / 2
     require_memory(n_bytes, f"DC-DRF of {given!r}", "take fewer tenants")
-    state, why, late, seconds = _run(given, growth, float(epsilon), pattern, limit, number)
+    state, why, late, seconds = _run(given, growth, epsilon, pattern, limit, number)
     rounds, left = int(state.progress[0]), int(state.progress[1])
     state.levels[state.growing] = state.level
     result = Rounds(
@@ -156,7 +153,7 @@ def dcdrf(
         frozen(np.maximum(0.0, state.left)),
         seconds,
         "DC-DRF",
-        float(epsilon),
+        epsilon,
         rounds,
         late,
         left,

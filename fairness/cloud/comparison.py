@@ -21,13 +21,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from fairness.arguments.validation import FloatArray, frozen
+from fairness.arguments.validation import FloatArray, frozen, require_number
 from fairness.cloud.allocation import CloudAllocation
 from fairness.display.drawing import sorted_curve
 from fairness.display.result import Result
@@ -78,9 +77,7 @@ class Comparison(Result):
         ModelError
             If percent is not in (0, 100].
         """
-        # Written so that NaN fails.
-        if not (isinstance(percent, Real) and 0 < percent <= 100):
-            raise ModelError.of("percent", f"must be a number in (0, 100]; got {percent!r}")
+        require_number("percent", percent, above=0, most=100)
         # Not one tenant more because 0.1 per cent of 1,000,000 rounds to 1000.0000000000001.
         place = max(1, math.ceil(percent / 100 * len(self.deviations) * (1 - 1e-15))) - 1
         return max(0.0, -float(np.partition(self.deviations, place)[place]))

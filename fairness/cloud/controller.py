@@ -58,10 +58,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.arguments.validation import float_array, require_whole
+from fairness.arguments.validation import require_flag, require_number, require_whole
 from fairness.cloud.approximate import dcdrf
 from fairness.cloud.model.demands import SparseDemands
 from fairness.cloud.model.pattern import Pattern
@@ -164,27 +163,24 @@ class DeadlineController(Result):
         floor: float = 1e-9,
         ceiling: float = 0.5,
     ) -> None:
-        self._deadline = _positive("deadline", deadline)
-        self._floor, self._start, self._ceiling = (
-            _positive(name, value)
-            for name, value in (("floor", floor), ("start", start), ("ceiling", ceiling))
-        )
+        self._deadline = require_number("deadline", deadline, above=0)
+        self._floor = require_number("floor", floor, above=0)
+        self._start = require_number("start", start)
+        self._ceiling = require_number("ceiling", ceiling)
         if not self._floor <= self._start <= self._ceiling < 1:
             raise ModelError(
                 f"floor, start and ceiling must satisfy 0 < floor <= start <= ceiling < 1; got "
                 f"{self._floor:g}, {self._start:g}, {self._ceiling:g}"
             )
-        self._precision, self._fast_start = (
-            _positive("precision", precision),
-            _positive("fast_start", fast_start),
-        )
+        self._precision = require_number("precision", precision)
+        self._fast_start = require_number("fast_start", fast_start)
         if not 1 < self._precision <= self._fast_start:
             raise ModelError(
                 f"precision and fast_start must satisfy 1 < precision <= fast_start; got "
                 f"{self._precision:g}, {self._fast_start:g}"
             )
         self._rest = require_whole("rest", rest, 1, hint=" (intervals)")
-        self._epsilon = float(float_array("epsilon", epsilon, 0))
+        self._epsilon = require_number("epsilon", epsilon)
         if self._epsilon != 0 and not self._floor <= self._epsilon <= self._ceiling:
             raise ModelError.of(
                 "epsilon",
@@ -217,7 +213,7 @@ class DeadlineController(Result):
 
     @deadline.setter
     def deadline(self, value: float) -> None:
-        before, self._deadline = self._deadline, _positive("deadline", value)
+        before, self._deadline = self._deadline, require_number("deadline", value, above=0)
         high = self._high
         if self._deadline > before:
             self._low = None
@@ -260,9 +256,7 @@ class DeadlineController(Result):
         ModelError
             If ``timed_out`` is no bool.
         """
-        if not isinstance(timed_out, bool | np.bool_):
-            raise ModelError.of("timed_out", f"must be True or False; got {timed_out!r}")
-        used, late = self._epsilon, bool(timed_out)
+        used, late = self._epsilon, require_flag("timed_out", timed_out)
         number = len(self._history) + 1
         self._history.append(ControlInterval(number, used, self._deadline, elapsed, late, rounds))
         if late:
@@ -384,11 +378,3 @@ class DeadlineController(Result):
         stride = self._stride
         self._stride *= stride
         return stride
-
-
-def _positive(name: str, value: float) -> float:
-    """The value as a float; ModelError unless it is finite and > 0."""
-    number = float(float_array(name, value, 0))
-    if not (math.isfinite(number) and number > 0):
-        raise ModelError.of(name, f"must be finite and > 0; got {number:g}")
-    return number

@@ -29,19 +29,18 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Real
 from typing import Any
 
 import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairness.arguments.validation import FloatArray, frozen, require_whole
+from fairness.arguments.validation import FloatArray, frozen, require_number, require_whole
 from fairness.cloud.allocation import CloudAllocation
 from fairness.cloud.certificates import residuals
 from fairness.cloud.engines.threads import PARALLEL, check_threads, workers
 from fairness.cloud.model.demands import Flags, IndexArray, Offsets, SparseDemands
-from fairness.errors import ModelError, NotConvergedError
+from fairness.errors import NotConvergedError
 from fairness.evidence.pools import Certificate
 from fairness.machine.compiling import stored
 
@@ -121,13 +120,8 @@ class Deadline:
     """
 
     def __init__(self, seconds: float | None, clock: Callable[[], float]) -> None:
-        # Written so that NaN fails.
-        if seconds is not None and not (
-            isinstance(seconds, Real) and not isinstance(seconds, bool) and seconds > 0
-        ):
-            raise ModelError.of(
-                "deadline", f"must be a number of seconds > 0, or None for none; got {seconds!r}"
-            )
+        if seconds is not None:
+            require_number("deadline", seconds, above=0, most=np.inf, hint=" (seconds), or None for none")
         self.seconds = seconds
         self._clock = clock
         self._start = 0.0 if seconds is None else clock()

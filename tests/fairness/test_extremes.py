@@ -8,31 +8,24 @@ import numpy as np
 import pytest
 
 from fairness import (
+    CATALOGUE,
     CDRF,
     CDRFH,
-    DRF,
     DRFH,
     PSDSF,
     TSF,
     AlphaFair,
-    AssetFair,
-    BottleneckMax,
     Cluster,
-    MaxMin,
     ModelError,
     NotConvergedError,
-    PerServerDRF,
     Problem,
     ProportionalFair,
     allocate,
 )
+from fairness.catalogue import CLUSTER_CATALOGUE
 
-POOL_POLICIES = [
-    MaxMin(), DRF(), ProportionalFair(), AlphaFair(0.5), AlphaFair(2.0), BottleneckMax(), AssetFair(),
-]  # fmt: skip
-CLUSTER_POLICIES = [
-    PSDSF(), PSDSF(method="algorithm-1"), PSDSF("time"), TSF(), CDRF(), DRFH(), CDRFH(), PerServerDRF(),
-]  # fmt: skip
+POOL_POLICIES = [*(entry.policy for entry in CATALOGUE), AlphaFair(0.5)]
+CLUSTER_POLICIES = [*(entry.policy for entry in CLUSTER_CATALOGUE), PSDSF(method="algorithm-1")]
 
 
 def name(policy: Any) -> str:

@@ -14,15 +14,13 @@ References
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.arguments.validation import Seed, generator
+from fairness.arguments.validation import Seed, generator, require_number
 from fairness.cloud.model.demands import Offsets, SparseDemands
-from fairness.errors import ModelError
 from fairness.machine.compiling import stored
 
 __all__ = ["churned"]
@@ -70,11 +68,8 @@ def churned(
     >>> changed, new.values
     (array([0]), array([0.45, 1.  , 0.25]))
     """
-    # Written so that NaN fails.
-    if not (isinstance(fraction, Real) and 0.0 <= fraction <= 1.0):
-        raise ModelError.of("fraction", f"is a part of the tenants, from 0 to 1; got {fraction!r}")
-    if not (isinstance(change, Real) and 0.0 <= change < 1.0):
-        raise ModelError.of("change", f"must be >= 0 and < 1, so that demands stay positive; got {change!r}")
+    require_number("fraction", fraction, least=0, most=1, hint=", a part of the tenants")
+    require_number("change", change, least=0, below=1, hint=", so that demands stay positive")
     stream = generator(rng)
     size = round(fraction * demands.n_tenants)
     changed = np.sort(stream.choice(demands.n_tenants, size, replace=False, shuffle=False))

@@ -32,7 +32,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from fairness.arguments.validation import FloatArray, Seed, float_array, generator, require_whole
+from fairness.arguments.validation import (
+    FloatArray,
+    Seed,
+    float_array,
+    generator,
+    require_number,
+    require_whole,
+)
 from fairness.cloud.model.demands import IndexArray, Offsets, SparseDemands
 from fairness.cloud.model.tiles import map_tiles
 from fairness.errors import ModelError
@@ -99,12 +106,8 @@ class Profile:
         if self.lengths == "uniform":
             size = longest - shortest + 1
             return np.full(size, 1.0 / size)
-        centre = float(shortest) if mean is None else float(float_array("mean", mean, 0))
-        spread = longest / 4 if deviation is None else float(float_array("deviation", deviation, 0))
-        if not np.isfinite(centre):
-            raise ModelError.of("mean", f"must be finite; got {centre}")
-        if not (np.isfinite(spread) and spread > 0):
-            raise ModelError.of("deviation", f"must be finite and > 0; got {spread}")
+        centre = float(shortest) if mean is None else require_number("mean", mean)
+        spread = longest / 4 if deviation is None else require_number("deviation", deviation, above=0)
         lengths = np.arange(shortest, longest + 1)
         top = round(min(max(centre, shortest), longest))
         # Relative to the likeliest length, so that a mean far outside the interval leaves more than nothing.

@@ -243,7 +243,6 @@ def test_seeds():
         (("X0", 10, 300), {}, "unknown profile 'X0'; choose from U0, U1, U2, G0, G1, G2"),
         (("U0", 0, 300), {}, "n_tenants must be a whole number from 1 to 2147483647; got 0"),
         (("U0", 1e6, 300), {}, "n_tenants must be a whole number from 1 to 2147483647; got 1000000.0"),
-        (("U0", True, 300), {}, "n_tenants must be a whole number"),
         (("U0", 10, -3), {}, "n_resources must be a whole number from 1 to 2147483647; got -3"),
         (("U0", 10, 300), {"shortest": 0}, "shortest must be a whole number from 1 to 2147483647; got 0"),
         (
@@ -252,8 +251,8 @@ def test_seeds():
             "longest must be a whole number from 9 to 2147483647; got 8",
         ),
         (("U0", 10, 100), {}, "longest = 128 exceeds n_resources = 100, .* give longest <= 100"),
-        (("G0", 10, 300), {"mean": np.nan}, "mean must be finite; got nan"),
-        (("G0", 10, 300), {"deviation": 0}, "deviation must be finite and > 0; got 0.0"),
+        (("G0", 10, 300), {"mean": np.nan}, "mean must be a finite number; got nan"),
+        (("G0", 10, 300), {"deviation": 0}, "deviation must be a finite number > 0; got 0"),
         (("U1", 10, 300), {"pods": 0}, "pods must be a whole number from 1 to 2147483647; got 0"),
         (
             ("U1", 10, 300),
@@ -271,8 +270,6 @@ def test_seeds():
         (("U0", 10, 300), {"capacities": [2, 3]}, r"must be a number or have shape \(300,\); got \(2,\)"),
         (("U0", 10, 300), {"dtype": np.float16}, "dtype must be float32 or float64; got float16"),
         (("U0", 10, 300), {"dtype": "single precision"}, "dtype must be .*; got 'single precision'"),
-        (("G0", 10, 300), {"mean": "2"}, "mean must be an array of numbers"),
-        (("G0", 10, 300), {"deviation": [1.0]}, "deviation must have 0 dimension"),
         ((["U0"], 10, 300), {}, r"unknown profile \['U0'\]"),
         (("U0", 2**31, 300), {}, "n_tenants must be a whole number from 1 to 2147483647; got 2147483648"),
         (("U0", 10, 2**31), {}, "n_resources must be a whole number from 1 to 2147483647; got"),
