@@ -35,6 +35,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from fairness.machine.compiling import stored
 from fairness.model.problem import FloatArray
@@ -150,22 +152,15 @@ def _proportional(rows: FloatArray) -> NDArray[np.intp]:
 
 def _connected(use: NDArray[np.bool_]) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Groups and resources of each component; ``use`` has shape (n_groups, n_resources)."""
-    if use.all(axis=0).any():
-        return [(np.arange(use.shape[0]), np.arange(use.shape[1]))] if len(use) else []
-    found, left = [], np.ones(len(use), dtype=bool)
-    while left.any():
-        first = int(np.argmax(left))
-        columns = use[first]
-        while True:
-            inside: NDArray[np.bool_] = np.asarray(use[:, columns].any(axis=1))
-            inside[first] = True
-            wider = use[inside].any(axis=0)
-            if (wider == columns).all():
-                break
-            columns = wider
-        found.append((np.flatnonzero(inside), np.flatnonzero(columns)))
-        left &= ~inside
-    return found
+    n, m = use.shape
+    if not n:
+        return []
+    rows, columns = np.nonzero(use)
+    edges = sparse.coo_array((np.ones(len(rows)), (rows, n + columns)), shape=(n + m, n + m))
+    # Numbered in the order of the nodes, so that the components with groups come first.
+    label = connected_components(edges, directed=False)[1]
+    numbers = range(label[:n].max() + 1)
+    return [(np.flatnonzero(label[:n] == k), np.flatnonzero(label[n:] == k)) for k in numbers]
 
 
 @stored(nogil=True)

@@ -12,17 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from fairness.arguments.validation import require_number
 from fairness.display.drawing import bars
 from fairness.display.result import Result
 from fairness.machine.memory import fits_memory
-from fairness.model.problem import FloatArray
 from queueing.balanced.closed_forms import LinearLaw, OneGroupLaw, linear_order
 from queueing.balanced.groups import Component, Groups, merge_classes
 from queueing.balanced.recursion import BoxLaw, box_bytes, box_seconds
@@ -40,47 +37,8 @@ PRODUCTS_PER_SECOND = 1e7
 """Products of sums and their derivatives in the recursion over a tree, about."""
 
 
-class GroupLaw(Protocol):
-    """Law of the totals of the groups of one component."""
-
-    @property
-    def method(self) -> str:
-        """Name of the method."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Lengths of the marginals; of a box, its states per group."""
-
-    @property
-    def mean(self) -> FloatArray:
-        """Means, (n_groups,)."""
-
-    @property
-    def variance(self) -> FloatArray:
-        """Variances, (n_groups,)."""
-
-    @property
-    def error(self) -> FloatArray:
-        """Bound of what a box takes from the means, (n_groups,)."""
-
-    @property
-    def tail_mass(self) -> float:
-        """Bound of the probability outside the box."""
-
-    @property
-    def empty(self) -> float:
-        """Probability that no job is present."""
-
-    @property
-    def covariance(self) -> FloatArray:
-        """Covariance, (n_groups, n_groups)."""
-
-    @property
-    def marginals(self) -> tuple[FloatArray, ...]:
-        """Law of each total."""
-
-    def sample(self, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Totals, shape (size, n_groups)."""
+GroupLaw = BoxLaw | LinearLaw | OneGroupLaw | TreeLaw
+"""Law of the totals of the groups of one component: moments, marginals and samples, what a box leaves out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,19 +209,17 @@ def _step(component: Component, tail: float) -> Step:
     if not (component.ceiling.any() or (component.gain > 0).all()):
         order = linear_order(component)
         if order is not None:
-            solve: Callable[[], GroupLaw] = partial(LinearLaw, component, order)
-            return Step(component, LinearLaw.method, (), 0.0, 0.0, solve)
+            return Step(component, LinearLaw.method, (), 0.0, 0.0, partial(LinearLaw, component, order))
         nodes = tree_nodes(component)
         sums = None if nodes is None else tree_sums(nodes)
         if nodes is not None and sums is not None:
             size = max(len(part.values) for part in sums)
             joins = sum(len(moves) * count for part in sums for count, moves in part.joins)
-            tree: Callable[[], GroupLaw] = partial(TreeLaw, component, nodes, sums, tail)
-            return Step(
-                component, TreeLaw.method, (), 96.0 * POINTS * size, joins * n / PRODUCTS_PER_SECOND, tree
-            )
+            n_bytes, seconds = 96.0 * POINTS * size, joins * n / PRODUCTS_PER_SECOND
+            solve = partial(TreeLaw, component, nodes, sums, tail)
+            return Step(component, TreeLaw.method, (), n_bytes, seconds, solve)
     bound = StoreAndForward.of_gains(component.gain, component.ceiling, component.resources)
     box = bound.box(tail)
     seconds = box_seconds(box, component.gain.shape[1])
-    solve = partial(BoxLaw, component.gain, component.ceiling, bound, box)
-    return Step(component, BoxLaw.method, box, box_bytes(box, False), seconds, solve)
+    box_law = partial(BoxLaw, component.gain, component.ceiling, bound, box)
+    return Step(component, BoxLaw.method, box, box_bytes(box, False), seconds, box_law)

@@ -24,7 +24,6 @@ References
 from __future__ import annotations
 
 import math
-import numbers
 from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
@@ -35,13 +34,14 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from fairness.arguments.validation import frozen, require_whole
+from fairness.arguments.validation import frozen, require_number, require_whole
 from fairness.display.drawing import sorted_curve
 from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray, Problem
+from queueing.model.system import System
 from queueing.networks.backbones import kilometres
-from queueing.networks.topology import data_network
+from queueing.networks.topology import data_network, is_finite, link_capacities
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,9 +78,7 @@ class GravityTraffic(Result):
     @property
     def relative_loads(self) -> FloatArray:
         """Load of each link over its capacity, shape (n_links,); infinite for a loaded link of capacity 0."""
-        carried, capacities = self.loads @ self.problem.demands, self.problem.capacities
-        empty = np.where(carried > 0, math.inf, 0.0)
-        return np.divide(carried, capacities, out=empty, where=capacities > 0)
+        return System(self.problem, self.loads).relative_loads
 
     @property
     def largest_scale(self) -> float:
@@ -94,7 +92,7 @@ class GravityTraffic(Result):
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per class: source, target, load and number of links."""
-        frame = pd.DataFrame(
+        return pd.DataFrame(
             {
                 "source": [u for u, _ in self.pairs],
                 "target": [v for _, v in self.pairs],
@@ -103,7 +101,6 @@ class GravityTraffic(Result):
             },
             index=pd.Index(self.problem.job_classes, name="job_class"),
         )
-        return frame
 
     def summary(self) -> str:
         """What a person wants to read: how much traffic, and how much more fits."""
@@ -177,10 +174,8 @@ def gravity_traffic(
     """
     if not isinstance(graph, nx.Graph) or graph.is_multigraph():
         raise ModelError.of("graph", "must be a networkx Graph or DiGraph without parallel links")
-    if not (_finite(total) and total > 0):
-        raise ModelError.of("total", f"must be a finite number > 0; got {total!r}")
-    if not (_finite(exponent) and exponent >= 0):
-        raise ModelError.of("exponent", f"must be a finite number >= 0; got {exponent!r}")
+    total = require_number("total", total, above=0)
+    exponent = require_number("exponent", exponent, least=0)
     nodes = _weights(graph, weights, capacity)
     directed = graph.is_directed()
     found = [(u, v) for u, v in (permutations if directed else combinations)(nodes, 2)]
@@ -201,11 +196,7 @@ def gravity_traffic(
     if uses > 1:
         raise ModelError(f"{uses} pairs of nodes have the name {name!r}; rename nodes")
     problem = data_network(graph, dict(zip(names, chosen, strict=True)), capacity=capacity, length=length)
-    return GravityTraffic(problem, chosen, frozen(demands[order]), float(total))
-
-
-def _finite(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and math.isfinite(value)
+    return GravityTraffic(problem, chosen, frozen(demands[order]), total)
 
 
 def _weights(
@@ -214,13 +205,7 @@ def _weights(
     """Nodes with a positive weight, in the order of the graph."""
     if weights is None:
         given: dict[Hashable, Any] = dict.fromkeys(graph, 0.0)
-        for u, v, room in graph.edges(data=capacity):
-            if not (_finite(room) and room >= 0):
-                raise ModelError.of(
-                    "weights",
-                    f"are capacities by default, but link {u}-{v} has {capacity} {room!r}; "
-                    "it must be a finite number >= 0",
-                )
+        for (u, v), room in link_capacities(graph, capacity).items():
             given[u] += float(room)
             if not graph.is_directed():
                 given[v] += float(room)
@@ -231,7 +216,7 @@ def _weights(
             raise ModelError.of("weights", f"name the node {unknown[0]!r}, which is not in the graph")
     for node in graph:
         value: Any = given.get(node)
-        if not (_finite(value) and value >= 0):
+        if not (is_finite(value) and value >= 0):
             named = f"attribute {weights!r}" if isinstance(weights, str) else "weight"
             told = f"{named} of node {node!r} must be a finite number >= 0; got {value!r}"
             raise ModelError(told, argument="weights", index=(node,))

@@ -34,7 +34,14 @@ from numpy.typing import ArrayLike
 from fairness.errors import ModelError
 from fairness.model.problem import Problem
 
-__all__ = ["data_network", "linear_network", "tcp_acknowledgements", "wireless_cell"]
+__all__ = [
+    "data_network",
+    "is_finite",
+    "linear_network",
+    "link_capacities",
+    "tcp_acknowledgements",
+    "wireless_cell",
+]
 
 Route = Sequence[Hashable]
 Link = tuple[Hashable, Hashable]
@@ -89,14 +96,7 @@ def data_network(
       near           1    inf    1    0
       capacity                  10    4
     """
-    links = _links(graph, capacity)
-    paths = _paths(graph, routes, length)
-    demands = [[0] * len(links) for _ in paths]
-    column = {link: j for j, link in enumerate(links)}
-    for row, (name, path) in zip(demands, paths.items(), strict=True):
-        for u, v in pairwise(path):
-            row[_column(column, graph, name, u, v)] += 1
-    return _problem_on(links, paths, demands, weights, limits)
+    return _routed(graph, routes, None, capacity, length, weights=weights, limits=limits)
 
 
 def linear_network(n_links: int, *, capacity: Any = 1) -> Problem:
@@ -174,7 +174,7 @@ def wireless_cell(
     demands: list[Any] = []
     for k, rate in enumerate(values):
         label = names[k] if names else f"index {k}"
-        if not (_finite(rate) and rate > 0):
+        if not (is_finite(rate) and rate > 0):
             raise ModelError.of("rates", f"must be finite numbers > 0; got {rate!r} for {label!r}")
         demands.append([1 / Fraction(rate) if isinstance(rate, numbers.Rational) else 1.0 / float(rate)])
     if not demands:
@@ -224,38 +224,36 @@ def tcp_acknowledgements(
       down           1    inf           0.25              1
       capacity                           100            100
     """
-    arcs = graph.to_directed() if not graph.is_directed() else graph
-    links = _links(arcs, capacity)
-    paths = _paths(arcs, connections, length)
+    arcs = graph if graph.is_directed() else graph.to_directed()
+    return _routed(arcs, connections, ack_ratio, capacity, length, weights=weights, limits=limits)
+
+
+def _routed(
+    graph: nx.Graph,
+    routes: Mapping[str, Route],
+    ack_ratio: Any,
+    capacity: str,
+    length: str | None,
+    **options: ArrayLike | None,
+) -> Problem:
+    """One unit on every link of a route, and acknowledgements on the way back where they have a ratio."""
+    links = link_capacities(graph, capacity)
+    paths = _paths(graph, routes, length)
     column = {link: j for j, link in enumerate(links)}
     demands: list[list[Any]] = [[0] * len(links) for _ in paths]
     for row, (name, path) in zip(demands, paths.items(), strict=True):
-        ratio = _ratio(ack_ratio, name)
+        ratio = 0 if ack_ratio is None else _ratio(ack_ratio, name)
         for u, v in pairwise(path):
-            row[_column(column, arcs, name, u, v)] += 1
-            row[_column(column, arcs, f"acknowledgements of {name}", v, u)] += ratio
-    return _problem_on(links, paths, demands, weights, limits)
+            row[_column(column, graph, name, u, v)] += 1
+            if ack_ratio is not None:
+                row[_column(column, graph, f"acknowledgements of {name}", v, u)] += ratio
+    names = [f"{u}-{v}" for u, v in links]
+    return Problem(demands, list(links.values()), job_classes=list(paths), resources=names, **options)
 
 
-def _finite(value: Any) -> bool:
+def is_finite(value: Any) -> bool:
+    """Whether this is a real number, and neither infinite nor NaN."""
     return isinstance(value, numbers.Real) and math.isfinite(value)
-
-
-def _problem_on(
-    links: dict[Link, Any],
-    paths: dict[str, Route],
-    demands: list[list[Any]],
-    weights: ArrayLike | None,
-    limits: ArrayLike | None,
-) -> Problem:
-    return Problem(
-        demands,
-        list(links.values()),
-        weights=weights,
-        limits=limits,
-        job_classes=list(paths),
-        resources=[f"{u}-{v}" for u, v in links],
-    )
 
 
 def _ratio(ack_ratio: Any, name: str) -> Any:
@@ -263,12 +261,12 @@ def _ratio(ack_ratio: Any, name: str) -> Any:
         if name not in ack_ratio:
             raise ModelError.of("ack_ratio", f"has no entry for connection {name!r}")
         ack_ratio = ack_ratio[name]
-    if not (_finite(ack_ratio) and ack_ratio >= 0):
+    if not (is_finite(ack_ratio) and ack_ratio >= 0):
         raise ModelError.of("ack_ratio", f"must be a finite number >= 0; got {ack_ratio!r} for {name!r}")
     return ack_ratio
 
 
-def _links(graph: nx.Graph, capacity: str) -> dict[Link, Any]:
+def link_capacities(graph: nx.Graph, capacity: str) -> dict[Link, Any]:
     """Capacity of every link, in the order of the edges."""
     if graph.is_multigraph():
         raise ModelError.of("graph", "has parallel links; add up their capacities in a Graph or DiGraph")
@@ -287,7 +285,7 @@ def _require_number(u: Hashable, v: Hashable, attribute: str, value: Any, role: 
             f"link {u}-{v} has no attribute {attribute!r}; set graph.edges[u, v][{attribute!r}]",
             argument="graph",
         )
-    if not (_finite(value) and value >= 0):
+    if not (is_finite(value) and value >= 0):
         raise ModelError(
             f"{role} must be a finite number >= 0; got {value!r} on link {u}-{v}", argument="graph"
         )

@@ -203,7 +203,7 @@ def test_gravity_errors():
         ({"weights": {"Seattle": 1}}, r"weight of node 'Sunnyvale' must be a finite number >= 0; got None"),
         ({"weights": {"Rome": 1}}, r"weights name the node 'Rome', which is not in the graph"),
         ({"weights": dict.fromkeys(graph, 0)}, r"fewer than two nodes have a weight > 0"),
-        ({"capacity": "speed"}, r"link Seattle-Sunnyvale has speed None"),
+        ({"capacity": "speed"}, r"link Seattle-Sunnyvale has no attribute 'speed'"),
         ({"length": "miles"}, r"has no attribute 'miles'"),
     ]:
         with pytest.raises(ModelError, match=message):
