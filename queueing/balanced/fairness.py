@@ -48,7 +48,7 @@ from queueing.balanced.recursion import BoxLaw
 from queueing.balanced.tail_bound import StoreAndForward, binding_resources
 from queueing.model.class_results import MomentTable, class_lines
 from queueing.model.system import System, check_system
-from queueing.states.box import box_name, check_box, count_states
+from queueing.states.box import box_name, check_box, count_states, sides
 from queueing.states.precision import check_limits
 
 if TYPE_CHECKING:
@@ -188,9 +188,8 @@ class BalancedFairness(MomentTable):
             raise ModelError("the law was not kept; call balanced_fairness(..., distribution=True)")
         tasks = np.zeros((*self.shape, self.system.n_classes))
         for i, load in enumerate(self.system.loads):
-            here = (slice(None),) * i + (slice(1, None),)
-            before = (slice(None),) * i + (slice(None, -1),)
-            np.divide(load * law[before], law[here], out=tasks[(*here, ..., i)], where=law[here] > 0)
+            before, here = sides(i)
+            np.divide(load * law[before], law[here], out=tasks[..., i][here], where=law[here] > 0)
         return tasks
 
     def summary(self) -> str:

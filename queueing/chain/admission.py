@@ -52,7 +52,7 @@ from queueing.chain.solvers.ladder import Solver, check_solver, solved
 from queueing.chain.solvers.mixture import MEMORY
 from queueing.model.class_results import ClassResult, class_lines, class_table
 from queueing.model.system import System, check_system
-from queueing.states.box import box_name, count_states, marginal_laws, mean_counts
+from queueing.states.box import box_name, count_states, marginal_laws, mean_counts, sides
 from queueing.states.table import CHUNK
 
 if TYPE_CHECKING:
@@ -238,8 +238,8 @@ def admission(
         "give smaller limits",
     )
     held = np.zeros(box)
-    for row, i in enumerate(axes):
-        held += taken[i] * _along(row, box)
+    for i, jobs in zip(axes, np.indices(box, sparse=True), strict=True):
+        held += taken[i] * jobs
     inside = held <= total
     states = int(inside.sum())
     offered, up, down = _rates(system, policy, axes, inside, users)
@@ -327,11 +327,6 @@ def _bounds(
     return tuple(bounds), largest if total is None else min(total, largest)
 
 
-def _along(axis: int, box: tuple[int, ...]) -> NDArray[np.int64]:
-    """The counts along one axis, to be broadcast over the box."""
-    return np.arange(box[axis]).reshape(-1, *(1,) * (len(box) - 1 - axis))
-
-
 def _rates(
     system: System, policy: Policy, axes: list[int], inside: NDArray[np.bool_], users: list[int | None]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -353,15 +348,14 @@ def _rates(
                 "there; admission needs a policy that serves somebody whenever jobs are present"
             )
         flat[:, some] = (tasks[:, axes] / system.mean_sizes[axes]).T
-    for row, i in enumerate(axes):
-        count = _along(row, box)
+    counted: tuple[NDArray[np.int64], ...] = np.indices(box, sparse=True)
+    for row, (i, jobs) in enumerate(zip(axes, counted, strict=True)):
         m = users[i]
-        offered[row] = inside * system.arrival_rates[i] * (1.0 if m is None else m - count)
-        low = (slice(None),) * row + (slice(None, -1),)
-        high = (slice(None),) * row + (slice(1, None),)
+        offered[row] = inside * system.arrival_rates[i] * (1.0 if m is None else m - jobs)
+        low, high = sides(row)
         up[row][low] = offered[row][low] * inside[high]
         # Refused states are never entered; a way out of them spares the solver a division by 0.
-        down[row][~inside & (count > 0)] = 1.0
+        down[row][~inside & (jobs > 0)] = 1.0
     return offered, up, down
 
 

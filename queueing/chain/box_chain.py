@@ -11,6 +11,7 @@ from scipy import sparse
 
 from fairness.model.problem import FloatArray
 from queueing.chain.solvers.balance import balance_residual
+from queueing.chain.solvers.box_rates import box_rates
 from queueing.chain.solvers.elimination import box_bandwidth, eliminate_box, elimination_bytes
 from queueing.chain.solvers.growing_box import nested_multilevel
 from queueing.chain.solvers.ladder import Chain
@@ -83,20 +84,7 @@ class BoxChain(Chain):
 
     def rates(self) -> sparse.csr_array:
         """Rates between the states inside."""
-        inside = np.ones(self.shape, bool) if self.inside is None else self.inside
-        number = np.full(self.shape, -1)
-        number[inside] = np.arange(self.states)
-        rows, columns, values = [], [], []
-        for i in range(self.axes):
-            head = (slice(None),) * i
-            low, high = (*head, slice(None, -1)), (*head, slice(1, None))
-            both = inside[high] & inside[low]
-            below, above = number[low][both], number[high][both]
-            rows += [below, above]
-            columns += [above, below]
-            values += [np.broadcast_to(self.up[i], self.shape)[low][both], self.down[i][high][both]]
-        entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
-        return sparse.csr_array(sparse.coo_array(entries, shape=(self.states, self.states)))
+        return box_rates(self.up, self.down, self.inside)
 
     def iterated(self, tolerance: float, max_cycles: int) -> tuple[FloatArray, Convergence]:
         """Law by multilevel, box after box where arrival rates are constant."""

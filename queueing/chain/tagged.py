@@ -48,13 +48,14 @@ from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
 from fairness.protocol.policy import Policy
+from queueing.chain.solvers.box_rates import box_rates, outflow
 from queueing.chain.solvers.ladder import Solver
 from queueing.chain.solvers.poisson import PoissonWeights
-from queueing.chain.solvers.uniformisation import BLOCK, LAZY, Moves, steps
+from queueing.chain.solvers.uniformisation import BLOCK, Moves, steps
 from queueing.chain.stationary import stationary
 from queueing.chain.stationary_law import Stationary
 from queueing.model.system import System, check_system
-from queueing.states.box import box_name, check_box, count_states
+from queueing.states.box import along, box_name, check_box, count_states, sides
 from queueing.states.precision import check_parts
 from queueing.states.table import Table, tabulate
 
@@ -320,24 +321,23 @@ def _solve(
     # All arrays over the other jobs: the box without the states that have no room for the tagged one.
     shape = [law.shape[i] for i in axes]
     own = axes.index(index)
-    with_tagged = (*(slice(None),) * own, slice(1, None))
+    with_room, with_tagged = sides(own)
     tasks = table.tasks.reshape(*shape, system.n_classes)[with_tagged]
     assert law.distribution is not None
-    entering = law.distribution.reshape(shape)[(*(slice(None),) * own, slice(None, -1))]
+    entering = law.distribution.reshape(shape)[with_room]
     inside = entering.shape
     accepted = float(entering.sum())
     first = np.ascontiguousarray(entering / accepted)
 
     up = system.arrival_rates[axes]
     down = np.stack([tasks[..., i] / system.mean_sizes[i] for i in axes])
-    others = np.arange(inside[own]).reshape([-1 if k == own else 1 for k in range(len(axes))])
+    others = along(np.arange(inside[own]), own, len(axes))
     leave = down[own] / (others + 1.0)
     down[own] = leave * others
-    out = down.sum(axis=0) + leave
-    for row, rate in enumerate(up):
-        out[(*(slice(None),) * row, slice(None, -1))] += rate
+    out = outflow(up, down) + leave
 
-    matrix = _minus_generator(up, down, out)
+    # Minus the generator: the unknowns are times until the end.
+    matrix = (sparse.diags_array(out.ravel()) - box_rates(up, down)).tocsc()
     factors = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     ones = np.ones(matrix.shape[0])
     once = factors.solve(ones)
@@ -351,14 +351,6 @@ def _solve(
     mean, second = float(first.ravel() @ once), float(first.ravel() @ twice)
     little = float(law.mean_jobs[index]) / (float(system.arrival_rates[index]) * accepted)
 
-    rate = LAZY * float(out.max())
-    moves = Moves(
-        rate,
-        np.array(inside, dtype=np.int64),
-        up / rate,
-        (down / rate).reshape(len(axes), -1),
-        (1.0 - out / rate).ravel(),
-    )
     return TaggedDuration(
         system,
         law.policy,
@@ -371,27 +363,8 @@ def _solve(
         residual,
         law.tail_mass,
         tolerance,
-        _Decay(first.ravel(), moves, tolerance, max_steps),
+        _Decay(first.ravel(), Moves.of(up, down, out), tolerance, max_steps),
     )
-
-
-def _minus_generator(up: FloatArray, down: FloatArray, out: FloatArray) -> sparse.csc_array:
-    """-A, row x and column y: minus the rate from x to y, and the rate out on the diagonal."""
-    shape = out.shape
-    diagonals, offsets = [out.ravel()], [0]
-    for i, rate in enumerate(up):
-        if shape[i] == 1:  # room for the tagged job only
-            continue
-        head = (slice(None),) * i
-        stride = math.prod(shape[i + 1 :])
-        arrive, depart = np.zeros(shape), np.zeros(shape)
-        # dia_array stores entry (y - offset, y) at place y.
-        arrive[(*head, slice(1, None))] = -rate
-        depart[(*head, slice(None, -1))] = -down[i][(*head, slice(1, None))]
-        diagonals += [arrive.ravel(), depart.ravel()]
-        offsets += [stride, -stride]
-    states = math.prod(shape)
-    return sparse.csc_array(sparse.dia_array((np.array(diagonals), offsets), shape=(states, states)))
 
 
 class _Decay:

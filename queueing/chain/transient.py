@@ -1,19 +1,15 @@
 r"""The law of the job counts at given times, from any start, by uniformisation.
 
 The chain of :mod:`queueing.chain.stationary` on a box, arrivals that would leave it being lost, has a
-generator
-:math:`Q` with rates out of at most :math:`q`. With :math:`P = I + Q/q` and :math:`N_t` Poisson of mean
-:math:`qt` [1]_,
+generator :math:`Q` with rates out of at most :math:`q`. With :math:`P = I + Q/q` and :math:`N_t` Poisson of
+mean :math:`qt` [1]_,
 
 .. math:: \pi(t) = \sum_{k \ge 0} P(N_t = k)\, \pi(0) P^k, \qquad
           \int_0^t \pi(s)\, ds = \frac{1}{q} \sum_{k \ge 0} P(N_t > k)\, \pi(0) P^k.
 
-All terms are positive, so leaving some out gives a law from below, by exactly the weight left out. No load is
-too high, for no stationary law is needed. One pass over :math:`\pi(0) P^k` serves all times.
-
-*Weights.* From the largest outwards by the ratios :math:`qt/k`, down to 1e-40 times the largest, then
-divided by their sum, as Fox and Glynn do [2]_; what lies beyond is bounded by geometric series. No factorial
-and no logarithm is computed, so the relative error is a few roundings per ratio.
+All terms are positive (weights: :mod:`queueing.chain.solvers.poisson`), so leaving some out gives a law from
+below, by exactly the weight left out. No load is too high, for no stationary law is needed. One pass over
+:math:`\pi(0) P^k` serves all times.
 
 *Steady state.* :math:`d_k = |\pi(0)P^{k+1} - \pi(0)P^k|_1` never increases, since :math:`P` is stochastic. If
 all terms after :math:`k` are replaced by :math:`\pi(0)P^k`, the law is wrong by at most
@@ -31,8 +27,6 @@ References
 ----------
 .. [1] A. Jensen, "Markoff chains as an aid in the study of Markoff processes", Scandinavian Actuarial
    Journal, 1953. DOI 10.1080/03461238.1953.10419459.
-.. [2] B. L. Fox and P. W. Glynn, "Computing Poisson probabilities", Communications of the ACM 31, 1988.
-   DOI 10.1145/42404.42409.
 """
 
 from __future__ import annotations
@@ -55,11 +49,12 @@ from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
 from fairness.protocol.policy import Policy
 from queueing.chain.solvers.balance import EPSILON
-from queueing.chain.solvers.uniformisation import pass_through, uniformised
+from queueing.chain.solvers.box_rates import outflow
+from queueing.chain.solvers.uniformisation import Moves, pass_through
 from queueing.model.system import System, check_system
 from queueing.states.box import box_name, check_box, check_shape, count_states, marginal_laws
 from queueing.states.precision import check_parts
-from queueing.states.table import Table, check_table, tabulate
+from queueing.states.table import Table, check_table, departure_rates, tabulate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -238,7 +233,9 @@ def transient(
         first[state] = 1.0
     # The longest axis last: rows along it are contiguous.
     axes.sort(key=lambda i: sizes[i])
-    law, moves = uniformised(system, table, first, axes)
+    up, down = system.arrival_rates[axes], departure_rates(table, system.mean_sizes, axes)
+    moves = Moves.of(up, down, outflow(up, down))
+    law = first.transpose([*axes, *(i for i in range(n) if i not in axes)]).flatten()
     laws = np.zeros((len(moments) if distribution else 0, states))
     result = pass_through(law, moves, moments, laws, tolerance, max_steps)
 

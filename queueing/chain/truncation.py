@@ -38,6 +38,8 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from fairness.model.problem import FloatArray
+from queueing.chain.solvers.box_rates import box_rates
+from queueing.states.box import along, sides
 
 __all__ = ["SAFETY", "truncation_error"]
 
@@ -102,20 +104,13 @@ def _points(size: int, points: int) -> NDArray[np.int64]:
 
 def _fluid(up: FloatArray, down: FloatArray, grid: Sequence[NDArray[np.int64]]) -> sparse.csr_array:
     """Rates between the grid points: along each axis the drift over the gap; shape (n_points, n_points)."""
-    dims = tuple(map(len, grid))
-    number = np.arange(math.prod(dims)).reshape(dims)
-    rows, columns, values = [], [], []
-    for i in range(len(grid)):
+    rise, fall = np.zeros((2, *down.shape[:1], *map(len, grid)))
+    for i, points in enumerate(grid):
         drift = up[i] - down[i][np.ix_(*grid)]
-        # The axis goes last, where the gaps broadcast.
-        drift, place = np.moveaxis(drift, i, -1), np.moveaxis(number, i, -1)
-        gap = np.diff(grid[i])
-        lower, upper = place[..., :-1].ravel(), place[..., 1:].ravel()
-        rows += [lower, upper]
-        columns += [upper, lower]
-        values += [(np.maximum(v, 0.0) / gap).ravel() for v in (drift[..., :-1], -drift[..., 1:])]
-    entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
-    return sparse.coo_array(entries, shape=(number.size, number.size)).tocsr()
+        (low, high), gap = sides(i), along(np.diff(points), i, len(grid))
+        rise[i][low] = np.maximum(drift[low], 0.0) / gap
+        fall[i][high] = np.maximum(-drift[high], 0.0) / gap
+    return box_rates(rise, fall)
 
 
 def _moved(birth: float, law: FloatArray, grid: Sequence[NDArray[np.int64]], axis: int) -> FloatArray:

@@ -17,6 +17,7 @@ from queueing.model.system import System
 
 __all__ = [
     "SMALLEST",
+    "along",
     "box_name",
     "check_box",
     "check_shape",
@@ -25,11 +26,11 @@ __all__ = [
     "grid_counts",
     "marginal_laws",
     "mean_counts",
+    "sides",
 ]
 
 SMALLEST = 1e-290
 """Probabilities below this are set to 0: subnormal numbers are slow, and they add nothing to any sum."""
-
 
 MOST = 2**53
 """Most states of one class: beyond any memory, and beyond what floats count."""
@@ -89,6 +90,17 @@ def count_states(shape: Sequence[int]) -> float:
 def count_axes(job_classes: Sequence[str], shape: Sequence[int]) -> dict[str, NDArray[np.int64]]:
     """Labels of a grid for xarray: "jobs of A" -> 0, 1, ..., shape[i] - 1, in the order of the classes."""
     return {f"jobs of {name}": np.arange(size) for name, size in zip(job_classes, shape, strict=True)}
+
+
+def along(values: NDArray, axis: int, n_axes: int) -> NDArray:
+    """The values along one axis of a grid, to be broadcast over the others."""
+    return np.expand_dims(values, tuple(k for k in range(n_axes) if k != axis))
+
+
+def sides(axis: int) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
+    """Places of all states but the last, and of all but the first, along one axis of a grid."""
+    before = (slice(None),) * axis
+    return (*before, slice(None, -1)), (*before, slice(1, None))
 
 
 def grid_counts(shape: Sequence[int]) -> FloatArray:

@@ -18,6 +18,7 @@ totals only.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ from scipy import sparse, special
 
 from fairness.model.problem import FloatArray
 from queueing.model.phase_type import PhaseType
+from queueing.states.box import along
 
 __all__ = ["ClassStates", "PhaseGrid", "class_states", "count_phase_states"]
 
@@ -150,24 +152,15 @@ class PhaseGrid:
     @cached_property
     def counts_of(self) -> NDArray[np.int64]:
         """Flat place of the total counts of each state, shape ``sizes``."""
-        place = np.zeros((1,) * len(self.classes), dtype=np.int64)
-        for i, (c, size) in enumerate(zip(self.classes, self.tasks.shape[1:], strict=True)):
-            place = place * size + _along(c.total, i, len(self.classes))
-        return place
+        return np.ravel_multi_index(np.ix_(*(c.total for c in self.classes)), self.tasks.shape[1:])
 
     def spread(self, counts_law: FloatArray, conditional: FloatArray | None = None) -> FloatArray:
         """Law of the states from that of the counts; by default jobs are independently in their phases."""
-        law = counts_law.ravel()[self.counts_of]
-        if conditional is not None:
-            return law * conditional
-        return law * self.mixed()
+        return counts_law.ravel()[self.counts_of] * (self.mixed() if conditional is None else conditional)
 
     def mixed(self) -> FloatArray:
         """Probability of each state given the totals when jobs are in their phases independently."""
-        result = np.ones((1,) * len(self.classes))
-        for i, c in enumerate(self.classes):
-            result = result * _along(c.mixing, i, len(self.classes))
-        return result
+        return functools.reduce(np.multiply.outer, (c.mixing for c in self.classes))
 
     def counts_law(self, law: FloatArray) -> FloatArray:
         """Law of the total counts."""
@@ -183,13 +176,13 @@ class PhaseGrid:
         down = np.zeros_like(self.tasks)
         n = len(self.classes)
         for i, c in enumerate(self.classes):
-            ends = self.counts_law(law * _along(c.finish, i, n))
+            ends = self.counts_law(law * along(c.finish, i, n))
             usual = np.bincount(c.total, c.finish * c.mixing)
             # Where the law has underflowed any rates will do.
             per_task = np.divide(
                 ends,
                 counts_law,
-                out=np.broadcast_to(_along(usual, i, n), counts_law.shape).copy(),
+                out=np.broadcast_to(along(usual, i, n), counts_law.shape).copy(),
                 where=counts_law > 0,
             )
             down[i] = per_task * self.tasks[i]
@@ -209,10 +202,3 @@ class PhaseGrid:
                     moves * self.arrival_rates[i] if rate is None else sparse.diags_array(rate) @ moves
                 )
         return sparse.csr_array(result)
-
-
-def _along(values: NDArray, axis: int, n: int) -> NDArray:
-    """The values along one axis of n."""
-    shape = [1] * n
-    shape[axis] = len(values)
-    return values.reshape(shape)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairness.model.problem import FloatArray
+from queueing.states.box import sides
 
 __all__ = ["EPSILON", "balance_residual", "rounding_error"]
 
@@ -34,7 +35,7 @@ def balance_residual(up: FloatArray, down: FloatArray, law: FloatArray) -> float
         return 0.0
     surplus, total = np.zeros(law.shape), 0.0
     for i, rate in enumerate(up):
-        low, high = _faces(law.ndim, i)
+        low, high = sides(i)
         births = (rate[low] if rate.ndim else rate) * law[low]
         deaths = down[i][high] * law[high]
         total += float(births.sum() + deaths.sum())
@@ -42,10 +43,3 @@ def balance_residual(up: FloatArray, down: FloatArray, law: FloatArray) -> float
         surplus[high] += births
         surplus[low] -= births
     return float(np.abs(surplus).sum() / total)
-
-
-def _faces(n_axes: int, axis: int) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-    """All states but the last, and all but the first, along one axis."""
-    head = (slice(None),) * axis
-    tail = (slice(None),) * (n_axes - axis - 1)
-    return (*head, slice(None, -1), *tail), (*head, slice(1, None), *tail)

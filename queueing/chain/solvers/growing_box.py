@@ -18,7 +18,7 @@ import numpy as np
 
 from fairness.model.problem import FloatArray
 from queueing.chain.solvers.multilevel import Convergence, multilevel
-from queueing.states.box import marginal_laws
+from queueing.states.box import along, marginal_laws
 
 __all__ = ["decays", "extended", "larger_box", "nested_multilevel"]
 
@@ -124,7 +124,5 @@ def extended(law: FloatArray, larger: Sequence[int]) -> FloatArray:
         if more > 0:
             edge = np.take(guess, [-1], axis=axis)
             powers = min(ratio, 0.999) ** np.arange(1, more + 1)
-            shape: list[int] = [1] * guess.ndim
-            shape[axis] = more
-            guess = np.concatenate([guess, edge * powers.reshape(shape)], axis=axis)
+            guess = np.concatenate([guess, edge * along(powers, axis, guess.ndim)], axis=axis)
     return guess

@@ -1,4 +1,8 @@
-"""Poisson probabilities for uniformisation, without factorials, with a bound on what is left out (Fox-Glynn).
+"""Poisson probabilities for uniformisation, with a bound on what is left out, as Fox and Glynn do.
+
+From the largest outwards by the ratios mean/k, down to 1e-40 times the largest, then divided by their sum;
+what lies beyond is bounded by geometric series. No factorial and no logarithm is computed, so the relative
+error is a few roundings per ratio.
 
 References
 ----------

@@ -14,11 +14,9 @@ from fairness.errors import ModelError
 from fairness.machine.compiling import stored
 from fairness.model.problem import FloatArray
 from queueing.chain.solvers.poisson import PoissonWeights
-from queueing.model.system import System
 from queueing.states.box import SMALLEST, marginal_laws
-from queueing.states.table import Table, departure_rates
 
-__all__ = ["BLOCK", "LAZY", "Moves", "Pass", "pass_through", "steps", "uniformised"]
+__all__ = ["BLOCK", "LAZY", "Moves", "Pass", "pass_through", "steps"]
 
 LAZY = 1.01
 """The uniform rate over the largest rate out of a state: above 1, so that the steps are aperiodic."""
@@ -38,24 +36,14 @@ class Moves:
     down: FloatArray  # (n, n_states)
     stay: FloatArray  # (n_states,)
 
-
-def uniformised(system: System, table: Table, first: FloatArray, axes: list[int]) -> tuple[FloatArray, Moves]:
-    """Law at time 0, flat, and the moves."""
-    shape = tuple(table.shape[i] for i in axes)
-    up = system.arrival_rates[axes]
-    down = departure_rates(table, system.mean_sizes, axes)
-    out = down.sum(axis=0)
-    for row, rate in enumerate(up):
-        out[(slice(None),) * row + (slice(None, -1),)] += rate
-    rate = LAZY * float(out.max())
-    if rate > 0:
-        up = up / rate
-        down /= rate
-        out /= rate
-    order = [*axes, *(i for i in range(system.n_classes) if i not in axes)]
-    law = first.transpose(order).flatten()
-    moves = Moves(rate, np.array(shape, dtype=np.int64), up, down.reshape(len(axes), -1), (1.0 - out).ravel())
-    return law, moves
+    @classmethod
+    def of(cls, up: FloatArray, down: FloatArray, out: FloatArray) -> Moves:
+        """From arrival rates (n,), death rates (n, *shape), overwritten, and rates out of the states."""
+        rate = LAZY * float(out.max())
+        pace = rate if rate > 0 else 1.0
+        down /= pace
+        shape = np.array(out.shape, dtype=np.int64)
+        return cls(rate, shape, up / pace, down.reshape(len(down), -1), (1.0 - out / pace).ravel())
 
 
 @dataclass(frozen=True)
