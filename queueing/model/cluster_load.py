@@ -13,10 +13,6 @@ u is used proves :math:`u(\rho) \le u`; prices v per task at which all servers t
 1 prove :math:`u(\rho) \ge v\cdot\rho`. Both are computed by one linear program, then *recomputed from the
 definitions* and compared, so that no answer rests on the accuracy of the solver.
 
-Servers that serve one class at a time (time division) run fewer mixes,
-:math:`P_i = \{x \ge 0 : \sum_n x_n/\gamma_{ni} \le 1\}` with :math:`1/\gamma_{ni} = \max_r b_{nir}`, so their
-relative load is the larger one; the two agree where all classes have the same scarce resource on a server.
-
 References
 ----------
 .. [1] S. T. Maguluri, R. Srikant and L. Ying, "Stochastic models of load balancing and scheduling in cloud
@@ -36,7 +32,6 @@ from scipy.sparse import csc_array, hstack, vstack
 from fairness.arguments.validation import FloatArray
 from fairness.errors import NotConvergedError
 from fairness.model.cluster import Cluster
-from fairness.model.division import check_division
 
 __all__ = [
     "GAP",
@@ -117,15 +112,13 @@ class Support:
     placement: FloatArray
 
 
-def relative_load(cluster: Cluster, loads: FloatArray, division: str = "resource") -> LoadEvidence:
+def relative_load(cluster: Cluster, loads: FloatArray) -> LoadEvidence:
     """Least part of all servers that carries finite loads >= 0, shape (n_classes,), with its two proofs.
 
     Parameters
     ----------
     cluster : Cluster
     loads : ndarray of shape (n_classes,), tasks
-    division : {"resource", "time"}
-        How servers are shared.
 
     Raises
     ------
@@ -134,14 +127,11 @@ def relative_load(cluster: Cluster, loads: FloatArray, division: str = "resource
 
     Examples
     --------
-    A server that divides its resources runs both classes at once; one that divides its time does not.
-
-    >>> cluster = Cluster([[2, 1], [1, 2]], [[3, 3]])
-    >>> [round(relative_load(cluster, np.ones(2), how).relative_load, 9) for how in ("resource", "time")]
-    [1.0, 1.333333333]
+    >>> evidence = relative_load(Cluster([[2, 1], [1, 2]], [[3, 3]]), np.array([1.0, 0.5]))
+    >>> round(evidence.relative_load, 9), evidence.fits
+    (0.833333333, True)
     """
-    rho = loads
-    shares = _shares(cluster, check_division(division))
+    rho, shares = loads, cluster.task_shares
     if not rho.any():
         nothing = np.zeros_like(cluster.gamma)
         return LoadEvidence(rho, 0.0, 0.0, nothing, np.zeros_like(rho), np.zeros(cluster.n_servers))
@@ -158,7 +148,7 @@ def relative_load(cluster: Cluster, loads: FloatArray, division: str = "resource
     serve = csc_array(
         (gamma / alone[job_class], (np.searchsorted(asks, job_class), columns)), (len(asks), len(columns))
     )
-    use = _usage_rows(cluster, shares, job_class, server)
+    use = _usage_rows(cluster, job_class, server)
     z, worths, multipliers = least_part(serve, use, (mix / alone / unit)[asks])
     placement = np.zeros_like(cluster.gamma)
     placement[job_class, server] = z * gamma * unit
@@ -169,7 +159,7 @@ def relative_load(cluster: Cluster, loads: FloatArray, division: str = "resource
     upper = float(np.einsum("ni,nir->ir", placement, shares).max())
     wanted = np.zeros_like(rho)
     wanted[asks] = worths / alone[asks]
-    worth = _raised(cluster, shares, multipliers.reshape(shares.shape[1:]), wanted)
+    worth = _raised(cluster, multipliers.reshape(shares.shape[1:]), wanted)
     worth /= worth.sum()
     # A task is worth what it holds where that is cheapest.
     held = np.einsum("ir,nir->ni", worth, shares)
@@ -206,13 +196,13 @@ def support(cluster: Cluster, prices: FloatArray) -> Support:
     gain = p[job_class] * gamma
     z, multipliers = _optimum(
         -gain / gain.max(),
-        _usage_rows(cluster, shares, job_class, server),
+        _usage_rows(cluster, job_class, server),
         np.ones(cluster.capacities.size),
     )
     placement[job_class, server] = z * gamma
     placement /= np.maximum(np.einsum("ni,nir->ir", placement, shares).max(axis=1), 1.0)
     load = placement.sum(axis=1)
-    worth = _raised(cluster, shares, multipliers.reshape(cluster.capacities.shape) * gain.max(), p)
+    worth = _raised(cluster, multipliers.reshape(cluster.capacities.shape) * gain.max(), p)
     value, bound = float(p @ load), float(worth.sum())
     result: Support = accepted(Support(value * scale, bound * scale, load, placement), bound, value)
     return result
@@ -235,30 +225,20 @@ def geometric_ratios(evidence: LoadEvidence, cluster: Cluster) -> FloatArray:
     return ratios
 
 
-def _shares(cluster: Cluster, division: str) -> FloatArray:
-    """What one task holds of each resource of a server, or of its time as if that were one resource."""
-    if division == "resource":
-        return cluster.task_shares
-    usable = cluster.eligible
-    return np.divide(1.0, cluster.gamma, out=np.zeros_like(cluster.gamma), where=usable)[:, :, None]
-
-
-def _usage_rows(cluster: Cluster, shares: FloatArray, job_class: Any, server: Any) -> csc_array:
+def _usage_rows(cluster: Cluster, job_class: Any, server: Any) -> csc_array:
     """Shares of resources held by gamma tasks, rows (server, resource), one column per pair."""
-    held = shares[job_class, server] * cluster.gamma[job_class, server][:, None]
+    held = cluster.task_shares[job_class, server] * cluster.gamma[job_class, server][:, None]
     pair, resource = np.nonzero(held)
-    n_rows, width = shares.shape[1] * shares.shape[2], shares.shape[2]
-    return csc_array(
-        (held[pair, resource], (server[pair] * width + resource, pair)), (n_rows, len(job_class))
-    )
+    rows = server[pair] * cluster.n_resources + resource
+    return csc_array((held[pair, resource], (rows, pair)), (cluster.capacities.size, len(job_class)))
 
 
-def _raised(cluster: Cluster, shares: FloatArray, worth: FloatArray, prices: FloatArray) -> FloatArray:
+def _raised(cluster: Cluster, worth: FloatArray, prices: FloatArray) -> FloatArray:
     """Worth of the resources of each server, raised until each task holds at least its price.
 
     Where the solver neglects a small server this costs next to nothing, and makes the proof complete.
     """
-    held = np.einsum("ir,nir->ni", worth, shares)
+    held = np.einsum("ir,nir->ni", worth, cluster.task_shares)
     short = (np.maximum(prices[:, None] - held, 0.0) * cluster.gamma).max(axis=0)
     result: FloatArray = worth + short[:, None]
     return result

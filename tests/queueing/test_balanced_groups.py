@@ -11,6 +11,7 @@ from scipy import stats
 from fairness import Cluster, Problem
 from fairness.errors import ModelError, UnstableError
 from fairness.testing import KINDS, random_problem
+from queueing.balanced.duration_bound import duration_bound
 from queueing.balanced.fairness import balanced_fairness
 from queueing.balanced.groups import merge_classes, thinned
 from queueing.balanced.plan import balanced_plan
@@ -195,6 +196,6 @@ def test_errors():
     with pytest.raises(ModelError, match="size must be a whole number"):
         balanced_fairness(System(problem, [0.1, 0.1])).sample(-1)
     servers = System(Cluster([[1, 1]], [[2, 2], [3, 3]]), [0.5])
-    for compute in (balanced_fairness, balanced_plan):
-        with pytest.raises(ModelError, match="balanced fairness needs one pool"):
+    for compute in (balanced_fairness, balanced_plan, duration_bound):
+        with pytest.raises(ModelError, match=r"(balanced fairness|duration bound) needs one pool"):
             compute(servers)
