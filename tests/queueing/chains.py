@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from fairness import Problem
+from queueing.balanced.fairness import balanced_fairness
 from queueing.chain.solvers.ladder import Elimination, Multilevel
 
 EXAMPLE = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"], resources=["cpu", "ram"])
@@ -15,6 +16,19 @@ SOLVERS = (Elimination(), Multilevel())
 
 def one_resource(n):
     return Problem(np.ones((n, 1)), [1])
+
+
+class Balanced:
+    """Balanced fairness as a policy, from its law on a box; beyond the box as at its face."""
+
+    name = "balanced"
+
+    def __init__(self, system, shape):
+        self.law = balanced_fairness(system, shape=shape, distribution=True)
+        self.table = self.law.tasks()
+
+    def __call__(self, problem, counts):
+        return self.table[tuple(np.minimum(counts, np.array(self.law.shape) - 1).astype(int).T)]
 
 
 def rational_law(system, policy, states, rates):

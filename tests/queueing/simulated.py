@@ -16,6 +16,13 @@ def off(estimate, exact):
     return np.abs(estimate.value - exact) / estimate.half_width_at(SURE)
 
 
+def inside(result, exact, widest, name="mean_jobs"):
+    """Whether the intervals hold the exact values and are at most ``widest`` of them."""
+    estimate = result.estimates[name]
+    assert (off(estimate, exact) < 1).all()
+    assert (estimate.half_width_at(SURE) < widest * np.asarray(exact)).all()
+
+
 def same(one, other):
     """Every value of every replication is the same."""
     assert (one.events, one.time) == (other.events, other.time)

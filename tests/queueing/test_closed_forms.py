@@ -19,16 +19,9 @@ from queueing.balanced.fairness import balanced_fairness
 from queueing.chain.solvers.ladder import Elimination
 from queueing.chain.stationary import stationary
 from queueing.model.system import System
+from tests.queueing.simulated import inside
 
-LEVEL = 1 - 1e-6
 EXACT = 1e-9
-
-
-def inside(result, exact, widest, name="mean_jobs"):
-    """Whether the intervals hold the exact values and are at most ``widest`` of them."""
-    estimate = result.estimates[name]
-    assert (np.abs(estimate.value - exact) < estimate.half_width_at(LEVEL)).all()
-    assert (estimate.half_width_at(LEVEL) < widest * np.asarray(exact)).all()
 
 
 def everywhere(system, policy, exact, *, seed, balanced=True, widest=0.15):

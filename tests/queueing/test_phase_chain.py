@@ -20,7 +20,7 @@ from queueing.model.phase_type import PhaseType, coxian, fit_phases, phases_of
 from queueing.model.system import System
 from queueing.states.table import tabulate
 from tests.own_policies import priority, sharing
-from tests.queueing.chains import EXAMPLE, SOLVERS
+from tests.queueing.chains import EXAMPLE, SOLVERS, Balanced
 
 CYCLE = PhaseType([0.3, 0.7, 0.0], [[-2, 1, 0.5], [0, -1, 0.2], [1.5, 0, -1.5]])
 
@@ -153,15 +153,10 @@ def test_limited_jobs_on_many_machines_are_insensitive():
 @pytest.mark.parametrize("laws", [Erlang(2), [Hyperexponential.fit(20.0), Exponential()]])
 def test_balanced_fairness_is_insensitive(laws):
     system = System.with_load(EXAMPLE, [3, 1], 0.7, [1.0, 4.0])
-    exact = balanced_fairness(system, shape=(12, 12), distribution=True)
-    tasks = exact.tasks()
-
-    def balanced(problem, counts):
-        return tasks[tuple(np.moveaxis(counts, -1, 0).astype(int))]
-
+    balanced = Balanced(system, (12, 12))
     law = stationary(phased(system, laws), balanced, shape=(12, 12), solver=Multilevel())
     # rel: a hundred times the tolerance, for single probabilities.
-    assert law.distribution == pytest.approx(exact.distribution, rel=1e-9)
+    assert law.distribution == pytest.approx(balanced.law.distribution, rel=1e-9)
 
 
 def test_dominant_resource_fairness_is_sensitive_as_in_simulation():
