@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from fairness.errors import UnstableError
 from queueing.balanced.fairness import balanced_fairness
 from queueing.balanced.plan import balanced_plan
 from queueing.model.system import System
-from tests.queueing.test_balanced_groups import check_moments, phi
+from tests.queueing.test_balanced_groups import check_moments
 
 EXACT = 1e-12  # closed forms: some hundred roundings
 BOX = 1e-9  # against boxes of tail 1e-14, whose second moments miss up to that times counts squared
@@ -130,56 +129,6 @@ def test_trees(capacities, routes, loads):
     system = network(capacities, routes, loads, scale=[1, 3, 0.5][: len(routes)])
     agree(system, "tree")
     check_moments(balanced_fairness(system), 20_000, 6)
-
-
-def test_two_branches_by_hand():
-    # c1, c2 < 1 < c1 + c2: G is the sum over empty, one branch busy, and all full states.
-    a, b, c, d = 0.25, 0.35, 0.6, 0.7
-    one, two = a / (c - a), b / (d - b)
-    both = (a * two + b * one) / (1 - a - b)
-    law = balanced_fairness(network([1, c, d], [(0, 1), (0, 2)], [a, b]))
-    assert law.empty_probability == pytest.approx(1 / (1 + one + two + both), rel=EXACT)
-
-
-def test_trees_are_pareto_efficient_in_rationals():
-    # What the recursion rests on: in every state as much work runs as the links let through.
-    links = [Fraction(1), Fraction(3, 5), Fraction(2, 5), Fraction(3, 10), Fraction(1, 2)]
-    routes = [(0, 1, 2), (0, 1, 3), (0, 1), (0, 4)]
-    rows = [[1 / c if j in route else Fraction(0) for j, c in enumerate(links)] for route in routes]
-    values = phi(rows, None, (4, 4, 3, 4))
-    for x, value in values.items():
-        inner = links[1] if x[2] else min(links[1], (x[0] > 0) * links[2] + (x[1] > 0) * links[3])
-        running = min(links[0], inner + (x[3] > 0) * links[4])
-        before = [values[tuple(v - (k == i) for k, v in enumerate(x))] for i in range(4) if x[i]]
-        assert sum(before) == running * value
-
-
-def running(children, own, capacities, x, v):
-    """The most work m_v(x) below resource v: own[v] is the class that ends there, or None."""
-    if own[v] is not None and x[own[v]]:
-        return capacities[v]
-    return min(capacities[v], sum(running(children, own, capacities, x, w) for w in children[v]))
-
-
-def test_random_trees_are_pareto_efficient_in_rationals():
-    # Every class ends at a resource of its own; resource v > 0 hangs below an earlier one.
-    rng = np.random.default_rng(4)
-    for _ in range(12):
-        parents = [0] + [int(rng.integers(v)) for v in range(1, 5)]
-        children = [[w for w in range(1, 5) if parents[w] == v] for v in range(5)]
-        ends = [v for v in range(5) if not children[v] or rng.random() < 0.3]
-        own = [ends.index(v) if v in ends else None for v in range(5)]
-        capacities = [Fraction(int(rng.integers(2, 9)), 6) for _ in range(5)]
-        rows = []
-        for v in ends:
-            path = {v}
-            while 0 not in path:
-                path.add(parents[min(path)])
-            rows.append([1 / c if j in path else Fraction(0) for j, c in enumerate(capacities)])
-        values = phi(rows, None, (3,) * len(ends))
-        for x, value in values.items():
-            before = [values[tuple(n - (k == i) for k, n in enumerate(x))] for i in range(len(x)) if x[i]]
-            assert sum(before) == running(children, own, capacities, x, 0) * value
 
 
 def test_trees_with_too_many_values_are_refused_at_once():

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import itertools
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -19,27 +17,6 @@ from queueing.model.system import System
 
 SMALL = 1e-17  # tail of the boxes: times counts up to 100 squared far below ROUNDING
 ROUNDING = 1e-12  # sums of up to 10^6 positive terms, and differences of second moments
-
-
-def phi(rows, limits, shape):
-    """Balance function over the rationals, from its definition."""
-    values = {}
-    for x in itertools.product(*map(range, shape)):
-        before = [(i, values[tuple(v - (k == i) for k, v in enumerate(x))]) for i in range(len(x)) if x[i]]
-        terms = [sum(rows[i][j] * p for i, p in before) for j in range(len(rows[0]))]
-        terms += [p / (x[i] * limits[i]) for i, p in before if limits is not None]
-        values[x] = max(terms) if before else Fraction(1)
-    return values
-
-
-@pytest.mark.parametrize("limits", [None, (Fraction(1, 2), Fraction(1, 4), Fraction(1, 3))])
-def test_merging_in_rationals(limits):
-    # Class 1 holds twice the shares of class 0 and has half of its limit.
-    rows = [[Fraction(3, 4), Fraction(1, 5)], [Fraction(3, 2), Fraction(2, 5)], [Fraction(1, 7), Fraction(1)]]
-    single = phi(rows, limits, (4, 4, 4))
-    group = phi([rows[0], rows[2]], None if limits is None else (limits[0], limits[2]), (7, 4))
-    for (a, b, c), value in single.items():
-        assert value == math.comb(a + b, a) * 2**b * group[a + b, c]
 
 
 def random_kinds(rng, limited):

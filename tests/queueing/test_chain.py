@@ -22,7 +22,7 @@ from queueing.chain.tagged import tagged_duration
 from queueing.chain.transient import transient
 from queueing.model.system import System
 from queueing.states.table import tabulate
-from tests.own_policies import priority, sharing
+from tests.own_policies import priority, sharing, short_first
 from tests.queueing.chains import EXAMPLE, SOLVERS, one_resource, rational_law
 
 
@@ -80,12 +80,12 @@ def test_methods_agree_on_random_systems():
     rng = np.random.default_rng(3)
     for k in range(24):
         n = 2 + k % 3
-        problem = random_problem(rng, n, 2, kind=KINDS[k % 3], weighted=k % 2 == 0, limited=k % 4 == 1)
+        problem = random_problem(rng, n, 2, kind=KINDS[k % 3], weighted=k % 2 == 0, limited=k % 6 in (1, 3))
         system = System.with_load(
             problem, rng.uniform(0.1, 1, n), rng.uniform(0.5, 0.95), 10 ** rng.uniform(-1.5, 1.5, n)
         )
         shape = {2: (60, 47), 3: (17, 12, 15), 4: (7, 6, 8, 5)}[n]
-        policy = (DRF(), MaxMin(), priority_or_limit)[k % 3]
+        policy = (DRF(), MaxMin(), priority)[k % 3]
         one, other = (stationary(system, policy, shape=shape, solver=s) for s in SOLVERS)
         assert (one.method, other.method) == ("elimination", "multilevel")
         # Both errors are estimated; ten times their sum, for the estimate is no bound.
@@ -112,20 +112,6 @@ def test_error_by_the_solver_alone():
     assert law.method == "multilevel"
     assert law.mean_error > 1e-9
     assert law.mean_jobs_error == pytest.approx(law.mean_error * law.mean_jobs, rel=1e-3)
-
-
-def priority_or_limit(problem, counts):
-    """Preemptive priority within the capacities and limits; starves the later classes in many states."""
-    free = np.ones((*counts.shape[:-1], problem.n_resources))
-    tasks = np.zeros(counts.shape)
-    for i, shares in enumerate(problem.task_shares):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            room = np.where(shares > 0, free / shares, np.inf).min(axis=-1)
-        top = np.maximum(counts[..., i], 1) * problem.limits[i]
-        tasks[..., i] = np.where(counts[..., i] > 0, np.minimum(np.maximum(room, 0.0), top), 0.0)
-        free -= tasks[..., i, None] * shares
-        free[free < 1e-12] = 0.0
-    return tasks
 
 
 @pytest.mark.parametrize("policy", [DRF(), ProportionalFair(), MaxMin()])
@@ -391,19 +377,6 @@ def test_small_probability_of_the_empty_state():
         assert law.marginal("class 1") == pytest.approx(exact.marginals[0], rel=1e-8)
 
 
-def test_result_is_readable():
-    law = stationary(System.with_load(EXAMPLE, [1, 1], 0.5), DRF(), distribution=False)
-    assert law.distribution is None
-    assert law.marginal("B").sum() == pytest.approx(1)
-    assert "stationary law under DRF" in repr(law)
-    assert "residual" in law.summary()
-    frame = law.to_dataframe()
-    assert list(frame.index) == ["A", "B"]
-    assert frame["variance"].to_numpy() == pytest.approx(np.diag(law.covariance))
-    with pytest.raises(ModelError, match="job_class 'C' is unknown; the classes are A, B"):
-        law.marginal("C")
-
-
 def test_residual_by_the_definition():
     rng = np.random.default_rng(6)
     up, law = rng.uniform(0.5, 2, 2), rng.dirichlet(np.ones(12)).reshape(3, 4)
@@ -445,16 +418,10 @@ def test_time_scales_far_apart(decades):
 def test_unstable_policy_is_reported():
     # Priority to the short classes of a linear network leaves the long one (1 - 0.4)(1 - 0.4) = 0.36 tasks.
     pool = Problem([[1, 1], [1, 0], [0, 1]], [1, 1])
-
-    def starve(problem, counts):
-        tasks = (counts > 0).astype(float)
-        tasks[..., 0] *= (counts[..., 1] == 0) & (counts[..., 2] == 0)
-        return tasks
-
-    with pytest.raises(NotConvergedError, match="starve is probably unstable") as caught:
-        stationary(System(pool, [0.4, 0.4, 0.4]), starve, max_states=50_000)
+    with pytest.raises(NotConvergedError, match="short_first is probably unstable") as caught:
+        stationary(System(pool, [0.4, 0.4, 0.4]), short_first, max_states=50_000)
     assert caught.value.best.tail_mass > 0.1
-    stable = stationary(System(pool, [0.3, 0.4, 0.4]), starve)
+    stable = stationary(System(pool, [0.3, 0.4, 0.4]), short_first)
     assert stable.tail_mass < 1e-9
 
 
@@ -484,6 +451,8 @@ def test_errors():
         Automatic(max_cycles=0)
     with pytest.raises(NotConvergedError, match=r"already the first box, .* exceeds max_states=10;"):
         stationary(system, DRF(), max_states=10)
+    with pytest.raises(ModelError, match="job_class 'C' is unknown; the classes are A, B"):
+        stationary(system, DRF()).marginal("C")
     for index in (5, -3, 0.5, True, None):
         with pytest.raises(ModelError, match=r"job_class must be a whole number from -2 to 1 \(an index\)"):
             stationary(system, DRF()).marginal(index)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 
@@ -10,8 +9,6 @@ from fairness import ModelError, Problem
 from fairness.evidence.pools import bottleneck_certificate
 from fairness.testing import KINDS, random_problem
 from queueing.fluid.circulation import circulate
-
-mpl.use("Agg")
 
 SLIDES = [
     ([[1, 3], [3, 2]], [1 / 6, 1 / 4]),
@@ -150,12 +147,3 @@ def test_errors():
         circulate(Problem([[1, 3]], [1, 0]))
     with pytest.raises(ModelError, match=r"limits must be infinite; write the limit of 'class 1'"):
         circulate(Problem([[1, 3]], [1, 1], limits=[2]))
-
-
-def test_table_summary_and_plot():
-    path = circulate(Problem([[1, 3], [3, 2]], [1, 1], resources=["cpu", "ram"]), rng=0)
-    frame = path.to_dataframe()
-    assert frame.shape == (len(path.times), 4)
-    assert "Circulation: equilibrium after" in repr(path)
-    assert len(path.plot().lines) == 2
-    mpl.pyplot.close("all")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 
@@ -11,8 +10,6 @@ from fairness.testing import KINDS, random_problem
 from queueing.fluid.trajectory import drift, trajectory
 from queueing.model.system import System
 from tests.own_policies import longest_first, priority, short_first
-
-mpl.use("Agg")
 
 CROSSED = Problem([[1, 0.1], [0.1, 1]], [1, 1])
 LINEAR = Problem([[1, 1], [1, 0], [0, 1]], [1, 1])
@@ -302,11 +299,3 @@ def test_blocked_classes_grow():
     # rtol 1e-9 per step.
     assert path.counts[-1, 1] == pytest.approx(1 + 0.3 * 10, rel=1e-7)
     assert path.counts[-1, 0] == pytest.approx(0.0, abs=1e-9)
-
-
-def test_table_and_summary():
-    path = trajectory(System.with_load(CROSSED, BALANCED, 0.5), DRF(), [2, 1])
-    frame = path.to_dataframe()
-    assert frame.shape == path.counts.shape
-    assert list(frame.columns) == ["class 1", "class 2"]
-    assert "DRF fluid trajectory from (2, 1): all jobs gone at time" in repr(path)
