@@ -8,16 +8,6 @@ from fairness import DRF, ModelError, Problem, allocate
 POOL = Problem([[1, 4], [3, 1]], [9, 18], job_classes=["A", "B"], resources=["cpu", "ram"])
 
 
-def test_the_nsdi_example():
-    result = allocate(POOL, DRF())
-    assert result.tasks.tolist() == [3, 2]
-    assert result.usage.tolist() == [9, 14]
-    np.testing.assert_allclose(result.dominant_shares, [2 / 3, 2 / 3], rtol=1e-15)
-    assert result.saturated.tolist() == [True, False]
-    assert result.bottlenecks == (("cpu",), ("cpu",))
-    assert "cpu 9/9 (full), ram 14/18" in str(result)
-
-
 def test_dataframe_has_one_row_per_class():
     frame = allocate(POOL, DRF(), [1, 0]).to_dataframe()
     assert frame.index.tolist() == ["A", "B"]

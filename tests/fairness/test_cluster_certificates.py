@@ -3,37 +3,15 @@
 import numpy as np
 import pytest
 
+from benchmarks.claims.allocations import Placed, theorem_1
 from fairness import Cluster, ModelError
 from fairness.evidence.clusters import (
     placement_certificate,
     resource_division_certificate,
-    server_usage,
     time_division_certificate,
 )
 from fairness.policies.servers.psdsf import PSDSF
 from fairness.testing import KINDS, random_cluster
-
-
-def theorem_1_by_loops(cluster, counts, placement):
-    """Residual of Theorem 1 by its definition in the docstring of the module: four nested loops."""
-    tasks, weights = placement.sum(axis=1), counts * cluster.weights
-    usage = server_usage(cluster, placement)
-    residual = max(0.0, float((np.einsum("ni,nir->ir", placement, cluster.task_shares) - 1).max()))
-    present = np.flatnonzero(counts > 0)
-    for i in range(cluster.n_servers):
-        for n in present[cluster.eligible[present, i]]:
-            level = tasks[n] / cluster.gamma[n, i] / weights[n]
-            best = np.inf
-            for r in np.flatnonzero(cluster.task_shares[n, i] > 0):
-                worst = max(0.0, 1.0 - usage[i, r])
-                for p in present[cluster.eligible[present, i]]:
-                    other = tasks[p] / cluster.gamma[p, i] / weights[p]
-                    if other > level:
-                        held = placement[p, i] * cluster.task_shares[p, i, r]
-                        worst = max(worst, min(held, 1.0 - level / other))
-                best = min(best, worst)
-            residual = max(residual, best)
-    return residual
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -48,8 +26,9 @@ def test_theorem_1_by_its_definition(kind):
         noise = rng.choice([0.0, 1.0, 2.0], exact.shape) * 10.0 ** rng.uniform(-6, 0)
         placement = exact * np.maximum(0.0, 1.0 - noise * rng.random(exact.shape))
         found = resource_division_certificate(cluster, counts, placement).residual
-        # Rounding of sums in another order, relative to numbers of order 1.
-        assert found == pytest.approx(theorem_1_by_loops(cluster, counts, placement), rel=0, abs=1e-14)
+        # Rounding of sums, relative to numbers of order 1.
+        expected = float(theorem_1(Placed(cluster, counts, placement)))
+        assert found == pytest.approx(expected, rel=0, abs=1e-14)
 
 
 def test_theorem_1_by_hand():
