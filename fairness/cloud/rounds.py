@@ -288,20 +288,9 @@ def _survey(
     n, m = len(growing), tables.shape[1]
     tiles = TILES if n >= max(m, WORTHWHILE) else 1
     kept = np.zeros(tiles, dtype=np.int64)
+    state = starts, columns, values, growth, level, growing, levels, exhausted
     for k in numba.prange(tiles):
-        kept[k] = _survey_tile(
-            n * k // tiles,
-            n * (k + 1) // tiles,
-            starts,
-            columns,
-            values,
-            growth,
-            level,
-            growing,
-            levels,
-            exhausted,
-            tables[k],
-        )
+        kept[k] = _survey_tile(n * k // tiles, n * (k + 1) // tiles, *state, tables[k])
     left = kept[0]
     for k in range(1, tiles):
         first = n * k // tiles

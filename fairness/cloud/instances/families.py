@@ -6,7 +6,8 @@ resource that everybody needs, vectors of one entry, sums that lose their digits
 algorithms that go in rounds.
 
 ``rng`` is a numpy Generator or a seed; None draws anew each time, which the demands do not tell: to repeat
-them, give a seed.
+them, give a seed. A ModelError is raised unless both numbers are whole and >= 1, and where the demands do not
+fit into memory.
 
 *The chain.* [1]_ remarks that an input can take as many rounds as it has resources, if each round fills up
 one. How many rounds can DC-DRF take? Let all n weights be equal, and round r end at the level :math:`y_r`.
@@ -71,11 +72,6 @@ def popular(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
     """Zipf's law: the k-th most popular resource is drawn with a probability proportional to 1/k.
 
     Tenants draw 1 to 8 resources, of which they keep the distinct ones; demands are uniform.
-
-    Raises
-    ------
-    ModelError
-        If a number is not whole and >= 1.
     """
     stream = _stream(n_tenants, n_resources, rng)
     rows = _rows(stream, n_tenants)
@@ -91,11 +87,6 @@ def ties(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
     A copy has about as many resources as there are copies; some may be left over that nobody demands. The
     last tenant of a copy may be missing. Demands are quarters; a tenant draws 1 to 8 resources, of which it
     keeps the distinct ones.
-
-    Raises
-    ------
-    ModelError
-        If a number is not whole and >= 1.
     """
     stream = _stream(n_tenants, n_resources, rng)
     width = math.isqrt(n_resources)
@@ -106,10 +97,8 @@ def ties(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
     market.data = stream.integers(1, 5, market.nnz) / 4
     order, names = stream.permutation(n_tenants), stream.permutation(n_resources)
     entries = market[order // copies].tocoo()
-    entries.col = names[entries.col * copies + (order % copies)[entries.row]]
-    return SparseDemands(
-        sparse.csr_array((entries.data, (entries.row, entries.col)), shape=(n_tenants, n_resources))
-    )
+    columns = names[entries.col * copies + (order % copies)[entries.row]]
+    return _demands(entries.data, entries.row, columns, n_tenants, n_resources)
 
 
 def hot(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
@@ -118,11 +107,6 @@ def hot(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
     Its load is a tenth above the mean load of the others. Those that are loaded more fill up before, and then
     all tenants that are left stop at once (about a quarter of 100,000 with 10,000 resources). Tenants draw
     1 to 8 other resources besides, of which they keep the distinct ones.
-
-    Raises
-    ------
-    ModelError
-        If a number is not whole and >= 1.
     """
     stream = _stream(n_tenants, n_resources, rng)
     if n_resources == 1:
@@ -149,13 +133,7 @@ def hot(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
 
 
 def identical(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
-    """All tenants have the same vector of up to 4 entries, the two largest of them equal.
-
-    Raises
-    ------
-    ModelError
-        If a number is not whole and >= 1.
-    """
+    """All tenants have the same vector of up to 4 entries, the two largest of them equal."""
     stream = _stream(n_tenants, n_resources, rng)
     size = min(4, n_resources)
     vector = _uniform(stream, size)
@@ -168,13 +146,7 @@ def identical(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
 
 
 def single(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
-    """Vectors of one entry: as many separate queues as there are resources, in ties by the number of tenants.
-
-    Raises
-    ------
-    ModelError
-        If a number is not whole and >= 1.
-    """
+    """Vectors of one entry: as many separate queues as there are resources, in ties by the number of tenants."""
     stream = _stream(n_tenants, n_resources, rng)
     columns = stream.integers(0, n_resources, n_tenants)
     pattern = _distinct(np.arange(n_tenants), columns, n_tenants, n_resources)
@@ -211,19 +183,10 @@ def decades(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
         v[-1] = 1.0
     at_gate, at_deep = np.ones(heavy), v * most
     at_gate[1::2], at_deep[1::2] = v[1::2], most
-    matrix = sparse.coo_array(
-        (
-            np.concatenate([at_gate, at_deep, np.ones(light), LIGHT * (1.0 + stream.random(light))]),
-            (
-                np.concatenate([order[:heavy], order[:heavy], order[heavy:], order[heavy:]]),
-                np.concatenate(
-                    [np.full(heavy, gate), np.full(heavy, deep), names[2 : 2 + light], np.full(light, deep)]
-                ),
-            ),
-        ),
-        shape=(n_tenants, n_resources),
-    )
-    return SparseDemands(matrix.tocsr())
+    values = [at_gate, at_deep, np.ones(light), LIGHT * (1.0 + stream.random(light))]
+    tenants = [order[:heavy], order[:heavy], order[heavy:], order[heavy:]]
+    columns = [np.full(heavy, gate), np.full(heavy, deep), names[2 : 2 + light], np.full(light, deep)]
+    return _demands(*map(np.concatenate, (values, tenants, columns)), n_tenants, n_resources)
 
 
 def chain(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
@@ -248,17 +211,10 @@ def chain(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
     names = stream.permutation(n_resources)
     group = stream.permutation(np.repeat(np.arange(n_resources), tenants))
     linked = np.flatnonzero(group < n_resources - 1)
-    matrix = sparse.coo_array(
-        (
-            np.concatenate([np.ones(n_tenants), part[group[linked]]]),
-            (
-                np.concatenate([np.arange(n_tenants), linked]),
-                np.concatenate([names[group], names[group[linked] + 1]]),
-            ),
-        ),
-        shape=(n_tenants, n_resources),
-    )
-    return SparseDemands(matrix.tocsr())
+    values = np.concatenate([np.ones(n_tenants), part[group[linked]]])
+    tenants = np.concatenate([np.arange(n_tenants), linked])
+    columns = np.concatenate([names[group], names[group[linked] + 1]])
+    return _demands(values, tenants, columns, n_tenants, n_resources)
 
 
 def chain_epsilon(n_tenants: int, n_resources: int) -> float:
@@ -343,6 +299,14 @@ def _rows(stream: np.random.Generator, n_tenants: int) -> Numbers:
 def _uniform(stream: np.random.Generator, size: int) -> FloatArray:
     """Uniform on (0, 1]."""
     return 1.0 - stream.random(size)
+
+
+def _demands(
+    values: FloatArray, rows: Numbers, columns: Numbers, n_tenants: int, n_resources: int
+) -> SparseDemands:
+    """Demands entry by entry."""
+    entries = sparse.coo_array((values, (rows, columns)), shape=(n_tenants, n_resources))
+    return SparseDemands(entries.tocsr())
 
 
 def _distinct(rows: Numbers, columns: Numbers, n_tenants: int, n_resources: int) -> sparse.csr_array:
