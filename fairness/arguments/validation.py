@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, TypeVar
 
@@ -20,7 +19,6 @@ __all__ = [
     "A_GENERATOR",
     "Entropy",
     "FloatArray",
-    "JobCounts",
     "Seed",
     "checked_names",
     "entropy_of",
@@ -30,7 +28,6 @@ __all__ = [
     "model_array",
     "rationals",
     "refuse_foreign",
-    "replaced",
     "require",
     "require_flag",
     "require_number",
@@ -312,87 +309,3 @@ def rationals(values: Any) -> Any:
     if array.dtype.kind != "O":
         return None
     return array.tolist() if all(isinstance(v, numbers.Rational) for v in array.flat) else None
-
-
-class JobCounts(ABC):
-    """What every model knows about counts of jobs: how many classes there are, and what a count may be."""
-
-    @property
-    @abstractmethod
-    def n_classes(self) -> int:
-        """Number of job classes."""
-
-    def check_counts(self, counts: ArrayLike | None) -> FloatArray:
-        """Validated counts, shape (..., n_classes), as a float array; all 1 when None.
-
-        Labels of a table are the job classes, in any order.
-
-        Raises
-        ------
-        ModelError
-            If labels are not the job classes, the last axis does not have n_classes entries, or an entry is
-            negative or not finite.
-        """
-        if counts is None:
-            return np.ones(self.n_classes)
-        x = model_array("counts", counts, self, "job_classes")
-        if x.ndim == 0 or x.shape[-1] != self.n_classes:
-            raise ModelError.of(
-                "counts", f"has shape {x.shape}; its last axis must list the {self.n_classes} job classes"
-            )
-        if not (np.isfinite(x).all() and (x >= 0).all()):
-            place = tuple(int(k) for k in np.argwhere(~(np.isfinite(x) & (x >= 0)))[0])
-            raise ModelError.of("counts", f"must be finite and >= 0; got {x[place]} at index {place}", *place)
-        return x
-
-    def check_state(self, counts: ArrayLike | None) -> FloatArray:
-        """Validated counts of one state, shape (n_classes,); all 1 when None.
-
-        Raises
-        ------
-        ModelError
-            As :meth:`check_counts`; also if the counts are a batch.
-        """
-        x = self.check_counts(counts)
-        if x.ndim != 1:
-            raise ModelError.of(
-                "counts",
-                f"must have shape ({self.n_classes},); got {x.shape}; "
-                "for a batch call the policy itself: policy(problem, counts)",
-            )
-        return x
-
-
-Model = TypeVar("Model")
-
-
-def replaced(
-    model: Model,
-    first: Sequence[str],
-    others: Sequence[str],
-    changes: Mapping[str, Any],
-    optional: Sequence[str] = (),
-) -> Model:
-    """Model of the same type with some arguments changed; names whose number no longer fits are dropped.
-
-    ``first`` are the positional arguments, whose exact entries are kept; ``optional`` ones appear only in
-    ``changes``.
-    """
-    names = [name for name in ("job_classes", "servers", "resources") if hasattr(model, name)]
-    choices = [*first, *others, *optional, *names]
-    if unknown := sorted(set(changes) - set(choices)):
-        told = f"unknown argument {unknown[0]!r}; choose from {', '.join(choices)}"
-        raise ModelError(told, argument=unknown[0])
-    source = dict(zip(first, model._source, strict=False))  # type: ignore[attr-defined]
-    kept: dict[str, Any] = {n: getattr(model, n) if source.get(n) is None else source[n] for n in first}
-    kept |= {n: getattr(model, n) for n in others}
-    kept |= changes
-    shapes = {n: float_array(n, kept[n]).shape for n in first}
-    # What has too few dimensions is for the constructor to refuse.
-    rows, columns = (*shapes["demands"], 0, 0)[:2]
-    sizes = {"job_classes": rows, "servers": (*shapes["capacities"], 0)[0], "resources": columns}
-    for name in names:
-        if name not in changes and len(getattr(model, name)) == sizes[name]:
-            kept[name] = getattr(model, name)
-    positional = [kept.pop(n) for n in first]
-    return type(model)(*positional, **kept)

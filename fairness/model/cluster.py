@@ -25,32 +25,30 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.labels import by_label
-from fairness.arguments.plain import arguments_of, plain
 from fairness.arguments.validation import (
     FloatArray,
-    JobCounts,
     checked_names,
     float_array,
     frozen,
     rationals,
     refuse_foreign,
-    replaced,
     require,
     require_shape,
 )
 from fairness.display.notebook import notebook_html
 from fairness.display.tables import aligned
 from fairness.errors import ModelError
+from fairness.model.job_classes import JobClasses
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +59,7 @@ FractionMatrix = list[list[Fraction]]
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Cluster(JobCounts):
+class Cluster(JobClasses):
     """Servers with their capacities, and who may run where.
 
     Parameters
@@ -213,19 +211,9 @@ class Cluster(JobCounts):
             object.__setattr__(self, name, value)
 
     @property
-    def n_classes(self) -> int:
-        """Number of job classes."""
-        return self.demands.shape[0]
-
-    @property
     def n_servers(self) -> int:
         """Number of servers."""
         return self.capacities.shape[0]
-
-    @property
-    def n_resources(self) -> int:
-        """Number of resources."""
-        return self.demands.shape[1]
 
     @property
     def given_gamma(self) -> Any:
@@ -309,33 +297,17 @@ class Cluster(JobCounts):
         ]
         return demands, capacities, gamma
 
-    def replaced(self, **changes: Any) -> Cluster:
-        """Cluster with some arguments of the constructor changed; the names stay where they still fit."""
-        kept = dict(changes)
-        if self._given_gamma is not None:
-            kept.setdefault("gamma", self.given_gamma)
-        if self._given_eligible is not None:
-            kept.setdefault("eligible", self._given_eligible)
-        return replaced(self, ("demands", "capacities"), ("weights",), kept, optional=("gamma", "eligible"))
+    _told = "a cluster (capacities are rows)"
 
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data, for JSON and TOML; see :mod:`fairness.arguments.plain`."""
-        data = {"demands": self._source[0] or self.demands, "capacities": self._source[1] or self.capacities}
-        data |= {name: getattr(self, name) for name in ("weights", "job_classes", "servers", "resources")}
-        given = {"eligible": self.given_eligible, "gamma": self.given_gamma}
-        data |= {name: values for name, values in given.items() if values is not None}
-        return {key: plain(values) for key, values in data.items()}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Cluster of plain data, such as :meth:`to_dict` gives.
-
-        Raises
-        ------
-        ModelError
-            If a key is missing or unknown, or the cluster is refused.
-        """
-        return cls(**arguments_of(cls, "a cluster (capacities are rows)", data))
+    def _arguments(self) -> dict[str, Any]:
+        demands, capacities = self._source
+        return {
+            "demands": demands or self.demands,
+            "capacities": capacities or self.capacities,
+            "weights": self.weights,
+            "gamma": self.given_gamma,
+            "eligible": self.given_eligible,
+        }
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per class: weight, demand of each resource, tasks alone on each server (gamma).

@@ -13,31 +13,29 @@ It is validated once, here, so that everything below may assume a well-formed mo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.labels import by_label
-from fairness.arguments.plain import arguments_of, plain
 from fairness.arguments.validation import (
     FloatArray,
-    JobCounts,
     checked_names,
     float_array,
     frozen,
     rationals,
-    replaced,
     require,
     require_shape,
 )
 from fairness.display.notebook import notebook_html
 from fairness.display.tables import aligned
 from fairness.errors import ModelError
+from fairness.model.job_classes import JobClasses
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +44,7 @@ __all__ = ["Problem"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Problem(JobCounts):
+class Problem(JobClasses):
     """A pool: demands, capacities, weights and limits.
 
     Parameters
@@ -162,16 +160,6 @@ class Problem(JobCounts):
                 index=(row, column),
             )
 
-    @property
-    def n_classes(self) -> int:
-        """Number of job classes."""
-        return self.demands.shape[0]
-
-    @property
-    def n_resources(self) -> int:
-        """Number of resources."""
-        return self.demands.shape[1]
-
     @cached_property
     def blocked(self) -> NDArray[np.bool_]:
         """Classes, shape (n_classes,), that demand a resource of capacity 0 and so never run."""
@@ -214,39 +202,16 @@ class Problem(JobCounts):
         rows, row = self._source
         return [[Fraction(v) for v in r] for r in rows], [Fraction(v) for v in row]
 
-    def replaced(self, **changes: Any) -> Problem:
-        """Problem with some arguments of the constructor changed; the names stay where they still fit.
+    _told = "a pool (capacities are numbers)"
 
-        Examples
-        --------
-        >>> Problem([[1, 4], [3, 1]], [9, 18]).replaced(capacities=[9, 9]).capacities
-        array([9., 9.])
-        """
-        return replaced(self, ("demands", "capacities"), ("weights", "limits"), changes)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data, for JSON and TOML; see :mod:`fairness.arguments.plain`.
-
-        Examples
-        --------
-        >>> Problem([[Fraction(1, 3), 1]], [1, 2.5]).to_dict()["demands"]
-        [['1/3', 1]]
-        """
-        data = {"demands": self._source[0] or self.demands, "capacities": self._source[1] or self.capacities}
-        data |= {name: getattr(self, name) for name in ("weights", "job_classes", "resources")}
-        data |= {"limits": self.limits} if np.isfinite(self.limits).any() else {}
-        return {key: plain(values) for key, values in data.items()}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Problem of plain data, such as :meth:`to_dict` gives.
-
-        Raises
-        ------
-        ModelError
-            If a key is missing or unknown, or the problem is refused.
-        """
-        return cls(**arguments_of(cls, "a pool (capacities are numbers)", data))
+    def _arguments(self) -> dict[str, Any]:
+        demands, capacities = self._source
+        return {
+            "demands": demands or self.demands,
+            "capacities": capacities or self.capacities,
+            "weights": self.weights,
+            "limits": self.limits if np.isfinite(self.limits).any() else None,
+        }
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per class: weight, limit, demand of each resource.

@@ -146,7 +146,7 @@ def identical(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
 
 
 def single(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
-    """Vectors of one entry: as many separate queues as there are resources, in ties by the number of tenants."""
+    """Vectors of one entry: a separate queue for each resource, in ties by the number of tenants."""
     stream = _stream(n_tenants, n_resources, rng)
     columns = stream.integers(0, n_resources, n_tenants)
     pattern = _distinct(np.arange(n_tenants), columns, n_tenants, n_resources)
@@ -183,10 +183,12 @@ def decades(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
         v[-1] = 1.0
     at_gate, at_deep = np.ones(heavy), v * most
     at_gate[1::2], at_deep[1::2] = v[1::2], most
-    values = [at_gate, at_deep, np.ones(light), LIGHT * (1.0 + stream.random(light))]
-    tenants = [order[:heavy], order[:heavy], order[heavy:], order[heavy:]]
-    columns = [np.full(heavy, gate), np.full(heavy, deep), names[2 : 2 + light], np.full(light, deep)]
-    return _demands(*map(np.concatenate, (values, tenants, columns)), n_tenants, n_resources)
+    at_own, at_deep_too = np.ones(light), LIGHT * (1.0 + stream.random(light))
+    values = np.concatenate([at_gate, at_deep, at_own, at_deep_too])
+    tenants = np.concatenate([order[:heavy], order[:heavy], order[heavy:], order[heavy:]])
+    pair, own = np.repeat([gate, deep], heavy), names[2 : 2 + light]
+    columns = np.concatenate([pair, own, np.full(light, deep)])
+    return _demands(values, tenants, columns, n_tenants, n_resources)
 
 
 def chain(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:

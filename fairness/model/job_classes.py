@@ -1,0 +1,128 @@
+"""What pools and clusters have in common: classes of jobs that demand resources, and counts of these jobs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairness.arguments.plain import arguments_of, plain
+from fairness.arguments.validation import FloatArray, float_array, model_array
+from fairness.errors import ModelError
+
+__all__ = ["JobClasses"]
+
+
+class JobClasses(ABC):
+    """What every model knows about its classes, and how it becomes another model, or plain data."""
+
+    demands: FloatArray
+    job_classes: tuple[str, ...]
+    resources: tuple[str, ...]
+    _told: str
+    """How messages call the model."""
+
+    @abstractmethod
+    def _arguments(self) -> dict[str, Any]:
+        """Arguments of the constructor but for the names, exact where they were given so; None by default."""
+
+    @property
+    def n_classes(self) -> int:
+        """Number of job classes."""
+        return self.demands.shape[0]
+
+    @property
+    def n_resources(self) -> int:
+        """Number of resources."""
+        return self.demands.shape[1]
+
+    def check_counts(self, counts: ArrayLike | None) -> FloatArray:
+        """Validated counts, shape (..., n_classes), as a float array; all 1 when None.
+
+        Labels of a table are the job classes, in any order.
+
+        Raises
+        ------
+        ModelError
+            If labels are not the job classes, the last axis does not have n_classes entries, or an entry is
+            negative or not finite.
+        """
+        if counts is None:
+            return np.ones(self.n_classes)
+        x = model_array("counts", counts, self, "job_classes")
+        if x.ndim == 0 or x.shape[-1] != self.n_classes:
+            raise ModelError.of(
+                "counts", f"has shape {x.shape}; its last axis must list the {self.n_classes} job classes"
+            )
+        if not (np.isfinite(x).all() and (x >= 0).all()):
+            place = tuple(int(k) for k in np.argwhere(~(np.isfinite(x) & (x >= 0)))[0])
+            raise ModelError.of("counts", f"must be finite and >= 0; got {x[place]} at index {place}", *place)
+        return x
+
+    def check_state(self, counts: ArrayLike | None) -> FloatArray:
+        """Validated counts of one state, shape (n_classes,); all 1 when None.
+
+        Raises
+        ------
+        ModelError
+            As :meth:`check_counts`; also if the counts are a batch.
+        """
+        x = self.check_counts(counts)
+        if x.ndim != 1:
+            raise ModelError.of(
+                "counts",
+                f"must have shape ({self.n_classes},); got {x.shape}; "
+                "for a batch call the policy itself: policy(problem, counts)",
+            )
+        return x
+
+    def replaced(self, **changes: Any) -> Self:
+        """Model with some arguments of the constructor changed; the names stay where they still fit.
+
+        Examples
+        --------
+        >>> from fairness import Problem
+        >>> Problem([[1, 4], [3, 1]], [9, 18]).replaced(capacities=[9, 9]).capacities
+        array([9., 9.])
+        """
+        kept, names = self._arguments(), self._names()
+        if unknown := sorted(set(changes) - set(kept) - set(names)):
+            told = f"unknown argument {unknown[0]!r}; choose from {', '.join([*kept, *names])}"
+            raise ModelError(told, argument=unknown[0])
+        kept |= changes
+        shapes = {name: float_array(name, kept[name]).shape for name in ("demands", "capacities")}
+        # What has too few dimensions is for the constructor to refuse.
+        rows, columns = (*shapes["demands"], 0, 0)[:2]
+        sizes = {"job_classes": rows, "servers": (*shapes["capacities"], 0)[0], "resources": columns}
+        return type(self)(**{name: old for name, old in names.items() if len(old) == sizes[name]} | kept)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, for JSON and TOML; see :mod:`fairness.arguments.plain`.
+
+        Examples
+        --------
+        >>> from fractions import Fraction
+        >>> from fairness import Problem
+        >>> Problem([[Fraction(1, 3), 1]], [1, 2.5]).to_dict()["demands"]
+        [['1/3', 1]]
+        """
+        given = self._arguments() | self._names()
+        return {name: plain(values) for name, values in given.items() if values is not None}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Model of plain data, such as :meth:`to_dict` gives.
+
+        Raises
+        ------
+        ModelError
+            If a key is missing or unknown, or the model is refused.
+        """
+        return cls(**arguments_of(cls, cls._told, data))
+
+    def _names(self) -> dict[str, tuple[str, ...]]:
+        axes = ("job_classes", "servers", "resources")
+        return {axis: getattr(self, axis) for axis in axes if hasattr(self, axis)}
