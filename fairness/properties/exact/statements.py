@@ -144,7 +144,7 @@ def envy_freeness(now: Situation) -> Claim:
 
 def pareto_efficiency(now: Situation) -> Claim:
     """Nobody can be given more without a loss of another."""
-    better = _placement(now.model, dict(enumerate(now.most)), [1 / v for v in now.alone])
+    better = _placement(now.model, dict(enumerate(now.most)), [1 / v if v > 0 else v for v in now.alone])
     if better is None:
         return NONE
     return _worst(

@@ -9,7 +9,7 @@ from fairness import Cluster, ModelError, Problem
 from fairness.display.storage import dumps, loads
 from fairness.properties.changes.changed_model import Grow, Join, Leave, Lie, Units
 from fairness.properties.definitions.catalogue import PROPERTIES
-from tests.fairness.properties import twins
+from tests.fairness.properties.instances import integer_cluster, integer_pool
 
 POOL = Problem([[16, 1], [F(1, 2), 2]], [100, 90], weights=[1, 2], limits=[5, 7], job_classes=["A", "B"])
 CLUSTER = Cluster(
@@ -145,8 +145,8 @@ def random_changes(seed):
     for k in range(30):
         n, m, s = (int(v) for v in rng.integers(1, 4, 3))
         models = [
-            twins.integer_pool(rng, n, m),
-            twins.integer_cluster(rng, n, s, m, effective=k % 3 == 0),
+            integer_pool(rng, n, m),
+            integer_cluster(rng, n, s, m, effective=k % 3 == 0),
             Problem(rng.random((n, m)) + 0.01, rng.random(m) + 0.1),
         ]
         for model in models:

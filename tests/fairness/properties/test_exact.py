@@ -21,7 +21,7 @@ from fairness.properties.exact.enclosure import Enclosure, Unproved, enclose
 from fairness.properties.exact.pools import alpha_fair, bottleneck_max, radii
 from fairness.properties.exact.rational import near, rational, solve, vertex
 from fairness.properties.exact.servers import leximin, per_server_filling, ps_dsf, stops, totals
-from tests.fairness.properties.twins import integer_pool
+from tests.fairness.properties.instances import integer_pool
 
 F = Fraction
 

@@ -15,17 +15,15 @@ from fairness.policies.servers.per_server import PerServerDRF
 from fairness.policies.servers.psdsf import PSDSF
 from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
 from fairness.properties.changes.changed_model import Grow, Join, Leave, Lie, Units
-from fairness.properties.definitions.bottleneck_fairness import common_bottleneck
 from fairness.properties.definitions.catalogue import property_named
-from fairness.properties.exact.enclosure import enclose
-from tests.fairness.properties.twins import verdict
+from fairness.properties.protocol.property import division_of
+from tests.fairness.properties.instances import answered, exactly, judged, verdict
 
 TIMED = PSDSF(division="time")
 MIRRORED = Cluster([[1, 3], [3, 1]], [[4, 2], [2, 4]])
 CONSTRAINED = Cluster([[F(1, 10), 1], [1, F(1, 10)]], [[10, 1], [1, 10]], eligible=[[1, 1], [0, 1]])
 # RAM is dominant for all wherever they run, and 6, 6 and 12 GB are max-min fair by weight.
 FIGURE_1 = Cluster([[1, 2, 10], [1, 2, 1], [F(1, 2), 1, 0]], [[9, 12, 100], [12, 12, 0]], weights=[1, 1, 2])
-TSF_1 = [[2, 0], [2, 0], [4, 12]]
 WIDE = Cluster([[F(1, 5), 1], [1, F(1, 5)]], [[2, 12], [12, 2]])
 HIDDEN = Cluster([[3, 1], [1, 3]], [[2, 1], [4, 3]])
 HIDE = Lie((0,), eligible=((False, True),))
@@ -38,42 +36,14 @@ LINK = Problem([[1], [3]], [8])
 GROWING = Problem([[2, 2], [1, 2], [1, 1]], [105, 105])
 
 
-def exact(values):
-    array = np.array(values, dtype=object)
-    return np.array([F(v) for v in array.ravel()], dtype=object).reshape(array.shape)
-
-
-def check(key, model, tasks, change=None, after=None, division="resource"):
-    after = None if after is None else exact(after)
-    return property_named(key).check(model, exact(tasks), change, after, division=division)
-
-
-EQUAL_PART = "class {} runs {} tasks; its equal part (1/2) of everything, alone, would run {}"
-LIARS, LIED_TO = [F(100, 31), F(1500, 31)], [F(25, 6), F(100, 3)]
-SHOWN, SHOWN_LESS = [[F(2, 3), F(6, 13)], [0, F(11, 13)]], [[0, F(52, 45)], [F(1, 3), F(8, 15)]]
-HIDING = "class 1 hides that it may use server 1 and can then run 52/45 tasks instead of 44/39"
-
-
-@pytest.mark.parametrize(
-    ("key", "model", "change", "tasks", "after", "violation", "users", "words"),
-    [
-        ("SI", UNLIKE, None, [6, 12], None, F(1, 5), (1,), EQUAL_PART.format(2, 12, 15)),
-        ("SI", ALIKE, None, [15, 20], None, F(1, 7), (0,), EQUAL_PART.format(1, 15, "35/2")),
-        ("SI", CONSTRAINED, None, [[1, 0], [0, 1]], None, F(9, 11), (0,), EQUAL_PART.format(1, 1, "11/2")),
-        ("BF", BOTH_FULL, None, [3, 3], None, F(1, 4), (0,), "12 units in all"),
-        ("BF", FIGURE_1, None, TSF_1, None, F(1, 3), (0,), "class 3 holds 1/3 of resource 2 of server 1"),
-        ("SP", CEEI, LIED, LIARS, LIED_TO, F(7, 24), (0,), ""),
-        ("GSP", CEEI, LIED, LIARS, LIED_TO, F(7, 24), (0,), ""),
-        ("SP", HIDDEN, HIDE, SHOWN, SHOWN_LESS, F(52, 45) / F(44, 39) - 1, (0,), HIDING),
-        ("GSP", HIDDEN, HIDE, SHOWN, SHOWN_LESS, F(52, 45) / F(44, 39) - 1, (0,), HIDING),
-        ("RM", SWAPPED, Grow((1, 0)), [F(1, 3), F(1, 3)], [F(1, 2), F(1, 4)], F(1, 4), (1,), ""),
-    ],
-)
-def test_checkers_find_the_violation(key, model, change, tasks, after, violation, users, words):
-    finding = check(key, model, tasks, change, after)
-    assert finding.violation == violation
-    assert finding.users == users
-    assert words in finding.text
+def proved(policy, key, model, change=None):
+    """The proof in fractions and the checker's finding of what the policy answers; they agree."""
+    division = division_of(policy)
+    after = None if change is None else answered(policy, change.apply(model))
+    finding = judged(property_named(key), model, answered(policy, model), change, after, division)
+    result = verdict(policy, key, model, change)
+    assert result.confirmed == (not finding.holds)
+    return result, finding
 
 
 ALONE = "class {} runs {} tasks; 1/2 of everything, alone, would run 1/2 x {} = {}"
@@ -81,36 +51,45 @@ LIAR = "class 1 runs {} tasks; with what the lie gives it, {}"
 
 
 @pytest.mark.parametrize(
-    ("policy", "key", "model", "change", "violation", "words"),
+    ("policy", "key", "model", "change", "users", "violation", "words"),
     [
-        (AssetFair(), "SI", UNLIKE, None, F(1, 5), ALONE.format(2, 12, 30, 15)),
-        (AssetFair(), "SI", ALIKE, None, F(1, 7), ALONE.format(1, 15, 35, "35/2")),
-        (TSF(), "SI", CONSTRAINED, None, F(9, 11), ALONE.format(1, 1, 11, "11/2")),
-        (MaxMin(), "SI", LINK, None, F(1, 2), ""),  # 2 tasks instead of 4
+        (AssetFair(), "SI", UNLIKE, None, (1,), F(1, 5), ALONE.format(2, 12, 30, 15)),
+        (AssetFair(), "SI", ALIKE, None, (0,), F(1, 7), ALONE.format(1, 15, 35, "35/2")),
+        (TSF(), "SI", CONSTRAINED, None, (0,), F(9, 11), ALONE.format(1, 1, 11, "11/2")),
+        (MaxMin(), "SI", LINK, None, (0,), F(1, 2), ""),  # 2 tasks instead of 4
         # 15 tasks instead of 35/2, as with the two classes alone; Join lists classes in any order.
-        (AssetFair(), "DSI", GROWING, Join((0, 1)), F(1, 7), ""),
-        (AssetFair(), "DSI", GROWING, Join((1, 0)), F(1, 7), ""),
-        (MaxMin(), "EF", LINK, None, F(2, 3), ""),  # 2 tasks, with the 6 units of class 2 it has 6
-        (MaxMin(), "SRF", LINK, None, None, ""),
-        (MaxMin(), "SRF", LINK.replaced(demands=[[3], [1]], weights=[1, 3]), None, None, ""),
+        (AssetFair(), "DSI", GROWING, Join((0, 1)), (0,), F(1, 7), ""),
+        (AssetFair(), "DSI", GROWING, Join((1, 0)), (0,), F(1, 7), ""),
+        (MaxMin(), "EF", LINK, None, (0,), F(2, 3), ""),  # 2 tasks, with the 6 units of class 2 it has 6
+        (MaxMin(), "SRF", LINK, None, (0,), None, ""),
+        (MaxMin(), "SRF", LINK.replaced(demands=[[3], [1]], weights=[1, 3]), None, (1,), None, ""),
         # Class 1 holds 9 units, class 2 holds 12; all that class 2 does not need for 9 would be 12/3 tasks.
-        (AssetFair(), "BF", BOTH_FULL, None, None, "class 1 runs 3 tasks"),
-        (CDRFH(), "BF", FIGURE_1, None, None, ""),
-        (TSF(), "BF", FIGURE_1, None, None, ""),
-        (ProportionalFair(), "SP", CEEI, LIED, 1 - F(100, 31) / F(25, 6), LIAR.format("100/31", "25/6")),
-        (ProportionalFair(), "GSP", CEEI, LIED, None, ""),
-        (PSDSF(), "SP", HIDDEN, HIDE, 1 - F(44, 39) / F(52, 45), LIAR.format("44/39", "52/45")),
-        (DRF(), "RM", SWAPPED, Grow((1, 0)), F(1, 4), "class 2 runs 1/3 tasks before and 1/4 after"),
+        (AssetFair(), "BF", BOTH_FULL, None, (0,), None, "class 1 runs 3 tasks"),
+        (CDRFH(), "BF", FIGURE_1, None, (0,), None, ""),
+        (TSF(), "BF", FIGURE_1, None, (0,), None, ""),
+        (
+            ProportionalFair(),
+            "SP",
+            CEEI,
+            LIED,
+            (0,),
+            1 - F(100, 31) / F(25, 6),
+            LIAR.format("100/31", "25/6"),
+        ),
+        (ProportionalFair(), "GSP", CEEI, LIED, (0,), None, ""),
+        (PSDSF(), "SP", HIDDEN, HIDE, (0,), 1 - F(44, 39) / F(52, 45), LIAR.format("44/39", "52/45")),
+        (DRF(), "RM", SWAPPED, Grow((1, 0)), (1,), F(1, 4), "class 2 runs 1/3 tasks before and 1/4 after"),
         # 1/5 before; 1/8 of both after, and 1/4 in the old tasks of class 1.
-        (MaxMin(), "SC", CROSSED, Units((1, 1), (2, 1)), F(3, 8), ""),
-        (PSDSF(), "PE", MIRRORED, None, F(1, 9), "(1/4, 5/4)"),  # 4/3 instead of 3/2 each
-        (PerServerDRF(), "PE", WIDE, None, F(2, 5), ""),  # 6 instead of 10
+        (MaxMin(), "SC", CROSSED, Units((1, 1), (2, 1)), (0, 1), F(3, 8), ""),
+        (PSDSF(), "PE", MIRRORED, None, (0, 1), F(1, 9), "(1/4, 5/4)"),  # 4/3 instead of 3/2 each
+        (PSDSF(), "PE", HIDDEN, None, (0,), None, ""),  # where hiding a server pays
+        (PerServerDRF(), "PE", WIDE, None, (0, 1), F(2, 5), ""),  # 6 instead of 10
     ],
 )
-def test_the_violation_is_proved(policy, key, model, change, violation, words):
-    result = verdict(policy, key, model, change)
+def test_the_violation_is_found_and_proved(policy, key, model, change, users, violation, words):
+    result, finding = proved(policy, key, model, change)
     assert result.confirmed
-    assert result.violation > 0
+    assert finding.users == users
     assert violation is None or result.violation == violation
     assert words in result.text
 
@@ -118,8 +97,6 @@ def test_the_violation_is_proved(policy, key, model, change, violation, words):
 @pytest.mark.parametrize(
     ("policy", "keys", "model", "change"),
     [
-        (AssetFair(), "BF", Problem([[2, 1], [1, 2]], [70, 70]), None),  # no resource is dominant for both
-        (ProportionalFair(), "PM", LEAVING, Leave((1,))),  # without class 2 nobody loses
         (DRF(), "RM", SWAPPED, Grow((1, 1))),
         (DRF(), "SC", CROSSED, Units((1, 3), (2, F(1, 2)))),
         (MaxMin(), "SC", CROSSED, Units((5, 3), (1, 1))),
@@ -130,17 +107,18 @@ def test_the_violation_is_proved(policy, key, model, change, violation, words):
         (TIMED, "PE", MIRRORED, None),
         (TIMED, "SP", HIDDEN, HIDE),
         (PSDSF(), "SP", HIDDEN, Lie((0,), eligible=((True, True),))),  # the truth told in full is no lie
-        (PSDSF(), "SI", CONSTRAINED, None),
+        (PSDSF(), "SI EF PE", CONSTRAINED, None),
         (TIMED, "SI", CONSTRAINED, None),
-        (PSDSF(), "BF", FIGURE_1, None),
-        (TIMED, "BF", FIGURE_1, None),
+        (PSDSF(), "SI EF BF PE", FIGURE_1, None),
+        (TIMED, "SI EF BF PE", FIGURE_1, None),
+        (DRF(), "SI EF PE", Problem([[1, 4], [3, 1]], [9, 18]), None),
         (DRFH(), "PE", WIDE, None),
         (CDRF(), "PE", WIDE, None),
     ],
 )
-def test_what_is_no_violation_is_not_proved(policy, keys, model, change):
+def test_what_is_no_violation_is_neither_found_nor_proved(policy, keys, model, change):
     for key in keys.split():
-        assert not verdict(policy, key, model, change).confirmed
+        assert not proved(policy, key, model, change)[0].confirmed
 
 
 def test_ceei_is_not_population_monotone():
@@ -154,6 +132,8 @@ def test_ceei_is_not_population_monotone():
     # A bound, to the four digits printed.
     assert float(result.violation) == pytest.approx(1 - 100 / 21 / 5.351, rel=1e-3)
     assert "100/21 after" in result.text
+    # Without class 2 nobody loses.
+    assert not verdict(ProportionalFair(), "PM", LEAVING, Leave((1,))).confirmed
 
 
 def test_an_irrational_violation_is_confirmed_with_bounds():
@@ -171,6 +151,10 @@ def test_group_lies_count_if_nobody_loses():
     assert "one liar" in verdict(ProportionalFair(), "SP", CEEI, lie).text
 
 
+def test_without_a_common_bottleneck_its_fairness_is_not_violated():
+    assert "no resource is dominant" in verdict(AssetFair(), "BF", SWAPPED).text
+
+
 def test_how_placements_are_proved():
     assert "Theorem 1" in verdict(PSDSF(), "PE", MIRRORED).how
     assert verdict(PSDSF(), "SP", HIDDEN, HIDE).how.endswith("may depend on the choice")
@@ -181,9 +165,8 @@ def test_a_liar_under_time_division_holds_what_it_claimed_not_the_server():
     cluster = Cluster([[2, 1], [1, 1]], [[1, 1], [2, 1]], weights=[2, 1])
     lie = Lie((0,), demands=((1, 1),))
     # After the lie: 1/3 of a task on server 1, in 1/3 of the time, and 1 on server 2, in all of the time.
-    after = enclose(TIMED, lie.apply(cluster), TIMED(lie.apply(cluster)))
-    assert after.lower.tolist()[0] == [F(1, 3), 1]
-    result = verdict(TIMED, "SP", cluster, lie)
+    assert answered(TIMED, lie.apply(cluster)).tolist()[0] == [F(1, 3), 1]
+    result, _ = proved(TIMED, "SP", cluster, lie)
     assert not result.confirmed
     # By time it would be 1/3 x 1/2 + 1 = 7/6 of its true tasks; by resources (1/3 + 1)/2 = 2/3, less than 1.
     assert "class 1 runs 1 tasks; with what the lie gives it, 2/3" in result.text
@@ -192,52 +175,20 @@ def test_a_liar_under_time_division_holds_what_it_claimed_not_the_server():
 def test_a_hidden_server_that_nobody_else_uses_drops_out():
     cluster = Cluster([[1], [1]], [[2], [4]], eligible=[[1, 1], [0, 1]])
     assert HIDE.apply(cluster).n_servers == 1
-    result = verdict(TSF(), "SP", cluster, HIDE)
-    assert not result.confirmed
-    assert result.violation < 0
-
-
-def test_drf_main_example_has_all_properties_of_one_allocation():
-    pool = Problem([[1, 4], [3, 1]], [9, 18])
-    assert all(check(key, pool, [3, 2]).holds for key in ("SI", "EF", "PE"))
-    assert not check("PE", pool, [3, F(19, 10)]).holds
-
-
-def test_ps_dsf_where_tsf_and_c_drfh_lack_something():
-    psdsf = [[1, F(9, 2)], [0, F(11, 20)]]
-    assert check("SI", CONSTRAINED, psdsf).violation == 0
-    assert all(check(key, CONSTRAINED, psdsf).holds for key in ("EF", "PE"))
-    assert common_bottleneck(FIGURE_1) == 1
-    psdsf, cdrfh = [[3, 0], [3, 0], [0, 12]], [[F(60, 23), 0], [F(72, 23), 0], [F(12, 23), 12]]
-    for division in ("resource", "time"):
-        for key in ("SI", "EF", "BF"):
-            assert check(key, FIGURE_1, psdsf, division=division).violation <= 0
-        assert check("PE", FIGURE_1, psdsf, division=division).violation == 0
-    assert not check("BF", FIGURE_1, cdrfh).holds
-    assert "of RAM" not in check("BF", FIGURE_1, TSF_1).text
+    assert proved(TSF(), "SP", cluster, HIDE)[0].violation < 0
 
 
 def test_resource_division_is_not_pareto_efficient():
-    finding = check("PE", MIRRORED, [[0, F(4, 3)], [F(4, 3), 0]])
-    assert not finding.holds
-    assert finding.users == (0, 1)
-    small, alone = Cluster([[1, 2], [3, 1]], [[2, 1], [1, 1]]), [[0, F(1, 2)], [F(2, 3), 0]]
-    finding = check("PE", small, alone)
-    assert not finding.holds
+    small, alone = Cluster([[1, 2], [3, 1]], [[2, 1], [1, 1]]), exactly([[0, F(1, 2)], [F(2, 3), 0]])
+    pareto = property_named("PE")
     # The published better point is one that the program may choose from.
-    assert finding.violation >= F(1, 10) / (F(1, 2) + F(1, 2)) + (F(4, 5) - F(2, 3)) / (F(2, 3) + F(1, 3))
-    assert check("PE", small, [[F(1, 2), 0], [0, F(1, 3)]]).violation > 0
+    published = F(1, 10) / (F(1, 2) + F(1, 2)) + (F(4, 5) - F(2, 3)) / (F(2, 3) + F(1, 3))
+    assert judged(pareto, small, alone).violation >= published
+    assert judged(pareto, small, exactly([[F(1, 2), 0], [0, F(1, 3)]])).violation > 0
     # Under time division each alone on a server is efficient.
-    assert check("PE", small, alone, division="time").violation == 0
-    # Where hiding a server pays, both gain, and both could: the truthful point is not efficient.
-    assert not check("PE", HIDDEN, [[F(2, 3), F(6, 13)], [0, F(11, 13)]]).holds
-
-
-def test_one_of_two_psdsf_points_dominates_the_other():
+    assert judged(pareto, small, alone, division="time").violation == 0
+    # One of the two PS-DSF points of this cluster dominates the other.
     cluster = Cluster([[2, 6, 3], [2, 2, 5]], [[6, 6, 5], [11, 8, 2], [1, 7, 8]], weights=[2, 1])
-    worse = exact([[F(20, 33), F(2, 3), F(1, 3)], [F(7, 11), 0, F(1, 6)]])
-    better = exact([[F(6, 7), F(2, 3), F(1, 9)], [F(3, 7), 0, F(7, 18)]])
-    assert better.sum(axis=1).tolist() == [F(103, 63), F(103, 126)]
-    assert worse.sum(axis=1).tolist() == [F(53, 33), F(53, 66)]
-    assert not check("PE", cluster, worse).holds
-    assert all(check(key, cluster, worse).holds for key in ("SI", "EF"))
+    worse = exactly([[F(20, 33), F(2, 3), F(1, 3)], [F(7, 11), 0, F(1, 6)]])
+    assert not judged(pareto, cluster, worse).holds
+    assert all(judged(property_named(key), cluster, worse).holds for key in ("SI", "EF"))
