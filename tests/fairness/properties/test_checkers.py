@@ -125,6 +125,7 @@ def test_bottleneck_must_be_dominant_on_every_server_in_use():
 BLOCKED, ALONE = Problem([[1, 1], [0, 1]], [0, 4]), Problem([[1, 2]], [3, 4])
 BOTH_FULL = Problem([[3, 2], [4, 1]], [21, 21])
 EVEN = Cluster([[1], [1]], [[2], [2]])
+UNEVEN = Cluster([[1], [1]], [[1], [9]], eligible=[[True, True], [True, False]])
 PAIR, PAIR_LIE = Problem([[1, 2], [2, 1]], [9, 9]), Lie((0, 1), ((1, 3), (3, 1)))
 SINGLE_LIE = Lie((0,), ((1, 3),))
 PARTLY = Cluster([[1, 1], [1, 2]], [[4, 4], [2, 2]], eligible=[[True, True], [True, False]])
@@ -147,6 +148,8 @@ HIDES, CLAIMS = Lie((0,), eligible=((True, False),)), Lie((1,), eligible=((True,
         ("BF", BOTH_FULL, None, [F(21, 4), F(21, 16)], None, F(2, 3), (1,), ""),
         ("BF", EVEN, None, [[1, F(1, 2)]] * 2, None, F(1, 2), (), "1/2 of resource 1 of server 2, which"),
         ("BF", EVEN, None, [[2, 1], [0, 1]], None, F(2, 3), (1,), "holds 1 of resource 1 of server 1"),
+        # Class 1 has ten times as much, but holds only a trace of what class 2 could have.
+        ("BF", UNEVEN, None, [[F(1, 10), 9], [F(9, 10), 0]], None, F(1, 10), (1,), "by weight; class 2"),
         # A group in which somebody loses does not count; a single liar may have run nothing before.
         ("GSP", PAIR, PAIR_LIE, [3, 3], [5, 1], F(-2, 3), (), ""),
         ("GSP", PAIR, PAIR_LIE, [3, 3], [4, 3], F(1, 3), (0,), ""),
