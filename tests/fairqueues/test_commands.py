@@ -1,5 +1,6 @@
 """The command line: every command against the library, output in every form, and examples that run."""
 
+import io
 import json
 import os
 import re
@@ -8,72 +9,34 @@ import subprocess
 import sys
 import termios
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from typer.testing import CliRunner
 
 import capacity
 import fairness
 import queueing
 from fairness.cloud import demand_profile, edrf
-from fairqueues.commands.app import COMMANDS, app
+from fairness.evidence.pools import Certificate
+from fairqueues.commands.app import COMMANDS
 from fairqueues.console.inputs import examples
+from fairqueues.console.output import _write_netcdf
 from fairqueues.errors import WrongUse
+from fairqueues.report.outcome import Outcome
 from fairqueues.scenario import Scenario
+from proofs import Verdict, verify
+from tests.fairqueues.command_line import ROOT, TWO, environment, program, run
 from tests.processes import PATIENCE
-
-ROOT = Path(__file__).parents[2]
-
-TWO = """\
-title = "Two classes"
-policies = ["drf", "pf"]
-seed = 7
-[pool]
-demands = [[10, 1], [1, 10]]
-capacities = [10, 10]
-job_classes = ["A", "B"]
-resources = ["cpu", "ram"]
-[traffic]
-mix = [2, 1]
-load = 0.5
-[fluid]
-start = [5, 1]
-[region]
-points = 3
-[sweep]
-over = { load = [0.2, 0.4, 1.2] }
-[targets]
-costs = [1, 2]
-minimum_service_rates = 0.3
-[cloud]
-tenants = 300
-resources = 40
-profile = "G0"
-epsilon = 0.05
-[audit]
-properties = ["SI", "RM"]
-budget = 30
-"""
 
 
 @pytest.fixture
-def file(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "two.toml"
-    path.write_text(TWO)
-    return path
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(app, [str(a) for a in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
+def file(place):
+    return place / "two.toml"
 
 
 def as_json(*arguments, code=0):
@@ -128,10 +91,9 @@ def test_solve_puts_chain_balanced_fairness_and_bound_side_by_side(file):
         assert column(data, "mean_jobs", {"method": name}) == law.mean_jobs.tolist()
     scaled = as_json("solve", file, "--load", "0.25", "-p", "pf")
     half = queueing.System(system.problem, system.arrival_rates / 2)
-    assert column(scaled, "mean_jobs", {"method": "bound"}) == pytest.approx(
-        queueing.duration_bound(half).mean_jobs,
-        rel=1e-12,  # rounding of the scaled loads
-    )
+    bound = queueing.duration_bound(half).mean_jobs
+    # Rounding of the scaled loads.
+    assert column(scaled, "mean_jobs", {"method": "bound"}) == pytest.approx(bound, rel=1e-12)
 
 
 def test_solve_takes_the_laws_of_the_sizes(file):
@@ -146,10 +108,8 @@ def test_solve_takes_the_laws_of_the_sizes(file):
 def test_simulate(file, level):
     system = Scenario.read(file).system
     data = as_json("simulate", file, "-p", "pf", "--level", level, "--events", 500, "--replications", 3)
-    if level == "jobs":
-        result = queueing.simulate(system, fairness.ProportionalFair(), jobs=500, replications=3, rng=7)
-    else:
-        result = queueing.simulate(system, fairness.ProportionalFair(), events=500, replications=3, rng=7)
+    length = {"jobs" if level == "jobs" else "events": 500}
+    result = queueing.simulate(system, fairness.ProportionalFair(), **length, replications=3, rng=7)
     assert column(data, "mean_jobs", {"policy": "PF"}) == result.mean_jobs.tolist()
     assert data["seed"] == 7
     other = as_json(*shlex.split(data["command"])[1:])
@@ -159,22 +119,24 @@ def test_simulate(file, level):
     assert again["command"].endswith("--seed 8")
 
 
-def test_simulate_whole_tasks(file):
+def test_simulate_whole_tasks_and_say_that_policies_are_not_simulated(file):
     file.write_text(
         TWO + '[simulation]\nlevel = "tasks"\nevents = 500\nreplications = 2\nschedulers = ["fifo"]\n'
     )
     system = Scenario.read(file).system
     data = as_json("simulate", file)
-    tasks = queueing.GeometricTasks(100.0)
+    tasks = queueing.Tasks(per_job=queueing.GeometricTasks(100.0))
     result = queueing.simulate(
-        system,
-        queueing.FIFOScheduler(),
-        tasks=queueing.Tasks(per_job=tasks),
-        events=500,
-        replications=2,
-        rng=7,
+        system, queueing.FIFOScheduler(), tasks=tasks, events=500, replications=2, rng=7
     )
-    assert [row["mean_jobs"] for row in data["results"]] == result.mean_jobs.tolist()
+    assert column(data, "mean_jobs", {"policy": "FIFO"}) == result.mean_jobs.tolist()
+    assert len(data["results"]) == system.n_classes
+    (said,) = [note for note in data["notes"] if "schedulers" in note]
+    for words in ("FIFO", "not the policies of the file", "--level jobs", "of [simulation] schedulers"):
+        assert words in said
+    told = run("simulate", file, "-p", "pf", code=2).stderr
+    assert "schedulers" in told
+    assert "--level jobs" in told
 
 
 def test_simulate_says_that_a_run_is_too_short(file):
@@ -187,20 +149,6 @@ def test_simulate_says_that_a_run_is_too_short(file):
     assert re.search("give more jobs, .* times as much .here: --events", text)
 
 
-def test_simulate_whole_tasks_says_that_policies_are_not_simulated(file):
-    file.write_text(TWO + '[simulation]\nlevel = "tasks"\nevents = 500\nschedulers = ["fifo"]\n')
-    data = as_json("simulate", file)
-    assert {row["policy"] for row in data["results"]} == {"FIFO"}
-    (said,) = [note for note in data["notes"] if "schedulers" in note]
-    assert "FIFO" in said
-    assert "not the policies of the file" in said
-    assert "--level jobs" in said
-    assert "of [simulation] schedulers" in said
-    text = run("simulate", file, "-p", "pf", code=2).stderr
-    assert "schedulers" in text
-    assert "--level jobs" in text
-
-
 def test_schedulers_that_no_file_gives_are_the_default(file):
     data = as_json("simulate", file, "--level", "tasks", "--events", 500)
     (said,) = [note for note in data["notes"] if "schedulers" in note]
@@ -208,23 +156,16 @@ def test_schedulers_that_no_file_gives_are_the_default(file):
 
 
 def test_the_chain_is_refused_with_the_commands_that_help(file):
-    demands = ", ".join(["[1, 1]"] * 8)
-    file.write_text(
-        f'policies = ["pf"]\n[pool]\ndemands = [{demands}]\ncapacities = [8, 8]\n'
-        "[traffic]\nmix = [1, 1, 1, 1, 1, 1, 1, 1]\nload = 0.5\n"
-    )
+    model = f"demands = {[[1, 1]] * 8}\ncapacities = [8, 8]\n"
+    file.write_text(f'policies = ["pf"]\n[pool]\n{model}[traffic]\nmix = {[1] * 8}\nload = 0.5\n')
     told = run("solve", file, code=2).stderr
     assert "(here: fairqueues simulate, fairqueues fluid" in told
 
 
 def test_a_table_in_ascii_has_one_spelling(file):
     """Legend and cells go the same way, in the encoding of the stream."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"}
-    done = subprocess.run(
-        [sys.executable, "-m", "fairqueues", "audit", str(file)],
-        capture_output=True, env=environment, timeout=PATIENCE, check=True,
-    )  # fmt: skip
-    assert "x violated, with a witness;  v no violation found" in done.stdout.decode("ascii")
+    text, _ = program("fairqueues", "audit", file, encoding="ascii")
+    assert "x violated, with a witness;  v no violation found" in text
 
 
 def test_fluid(file):
@@ -239,19 +180,19 @@ def test_fluid(file):
     assert [row["status"] for row in only["results"]] == ["stable", "stable"]
 
 
-@pytest.mark.parametrize("kind", ["stability", "service", "policy", "packing"])
+KINDS = {"stability": [], "service": ["--rate", 0.3], "policy": ["-p", "pf"], "packing": []}
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_region(file, kind):
-    scenario = Scenario.read(file)
-    rate = ["--rate", "0.3"] if kind == "service" else []
-    policy = ["-p", "pf"] if kind == "policy" else []
-    data = as_json("region", file, "--kind", kind, *rate, *policy, "--out", "r.svg")
+    model = Scenario.read(file).model
+    data = as_json("region", file, "--kind", kind, *KINDS[kind], "--out", "r.svg")
+    rays = {"points": 3, "precision": 1e-4}
     expected = {
-        "stability": lambda: capacity.stability_region(scenario.model),
-        "service": lambda: capacity.service_region(scenario.model, "balanced", 0.3, points=3, precision=1e-4),
-        "policy": lambda: capacity.policy_stability_region(
-            scenario.model, fairness.ProportionalFair(), points=3, precision=1e-4
-        ),
-        "packing": lambda: capacity.packing_region(scenario.model),
+        "stability": lambda: capacity.stability_region(model),
+        "service": lambda: capacity.service_region(model, "balanced", 0.3, **rays),
+        "policy": lambda: capacity.policy_stability_region(model, fairness.ProportionalFair(), **rays),
+        "packing": lambda: capacity.packing_region(model),
     }[kind]().to_dataframe()
     assert len(data["results"]) == len(expected)
     name = expected.columns[0]
@@ -259,11 +200,10 @@ def test_region(file, kind):
     assert Path("r.svg").read_text().startswith("<?xml")
 
 
-@pytest.mark.parametrize("kind", ["stability", "service", "policy", "packing"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_names_that_netcdf_cannot_hold_are_values_of_a_region(file, kind):
     file.write_text(TWO.replace('["A", "B"]', '["a/b", "=1+1"]'))
-    rate = ["--rate", 0.3] if kind == "service" else []
-    run("region", file, "--kind", kind, *rate, "-o", "r.nc", "-o", "r.json")
+    run("region", file, "--kind", kind, *KINDS[kind], "-o", "r.nc", "-o", "r.json")
     rows = json.loads(Path("r.json").read_text())["results"]
     with xr.open_dataset("r.nc") as data:
         assert data.job_class.values.tolist() == ["a/b", "=1+1"]
@@ -280,9 +220,6 @@ def test_names_that_netcdf_cannot_hold_are_values_of_a_trajectory(file):
 
 
 def test_a_column_that_netcdf_cannot_hold_is_told_as_such(file):
-    from fairqueues.console.output import _write_netcdf
-    from fairqueues.report.outcome import Outcome
-
     with pytest.raises(WrongUse, match="NetCDF has no variable called 'a/b'"):
         _write_netcdf(Path("a.nc"), Outcome("t", pd.DataFrame({"a/b": [1.0]})), "c")
 
@@ -346,16 +283,13 @@ def test_audit(file):
 def test_provision(file):
     scenario = Scenario.read(file)
     data = as_json("provision", file, "--method", "bound")
-    expected = capacity.provision(
-        scenario.model, scenario.system.loads, [1, 2], method="bound", minimum_service_rate=0.3
-    )
+    loads = scenario.system.loads
+    expected = capacity.provision(scenario.model, loads, [1, 2], method="bound", minimum_service_rate=0.3)
     assert [row["capacity"] for row in data["results"]] == expected.capacities.tolist()
     assert data["cost"] == expected.cost
 
 
 def test_prove():
-    from proofs import Verdict, verify
-
     name = as_json("prove", "--list")["results"][0]["id"]
     one = as_json("prove", name, "--verify")
     assert one["evidence"][0]["holds"] is True
@@ -369,11 +303,8 @@ def test_schema_and_version():
 
 
 def test_explore_is_called_with_the_scenario(file, monkeypatch):
-    import types
-
     called = []
-    module = types.ModuleType("fairqueues.explorer")
-    module.serve = lambda scenario, **options: called.append((scenario.title, options))
+    module = SimpleNamespace(serve=lambda scenario, **options: called.append((scenario.title, options)))
     monkeypatch.setitem(sys.modules, "fairqueues.explorer", module)
     run("explore", file, "--no-browser", "--port", 1234)
     assert called == [("Two classes", {"port": 1234, "open_browser": False})]
@@ -415,10 +346,10 @@ def terminal(columns, *arguments):
     master, slave = os.openpty()
     termios.tcsetwinsize(slave, (24, columns))
     command = [sys.executable, "-m", "fairqueues", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm"}
+    variables = environment(TERM="xterm")
     for name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR"):
-        environment.pop(name, None)
-    process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=subprocess.PIPE, env=environment)
+        variables.pop(name, None)
+    process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=subprocess.PIPE, env=variables)
     os.close(slave)
     parts = []
     with suppress(OSError):  # how a terminal says that the other side has left
@@ -444,34 +375,26 @@ def test_a_terminal_of_any_width_shows_every_digit(file, columns):
 
 
 def test_a_scenario_from_standard_input(file):
-    result = CliRunner().invoke(app, ["allocate", "-", "--json"], input="\ufeff" + TWO)
-    assert result.exit_code == 0, result.output
-    data = json.loads(result.stdout)
+    data = json.loads(run("allocate", "-", "--json", typed="\ufeff" + TWO).stdout)
     assert data["results"] == as_json("allocate", file)["results"]
     assert data["command"] == "fairqueues allocate -"
 
 
 def test_csv_is_tidy(file):
-    import io
-
     frame = pd.read_csv(io.StringIO(run("solve", file, "--csv").stdout))
     assert list(frame.columns[:3]) == ["method", "job_class", "load"]
     assert len(frame) == 8
 
 
 def test_files_repeat_byte_by_byte(file):
+    suffixes = ("svg", "json", "pdf", "png")
     for name in ("a", "b"):
-        run(
-            "solve", file, "-o", f"{name}.svg", "-o", f"{name}.json", "-o", f"{name}.pdf", "-o", f"{name}.png"
-        )
-    for suffix in ("svg", "json", "pdf", "png"):
+        run("solve", file, *(f"--out={name}.{suffix}" for suffix in suffixes))
+    for suffix in suffixes:
         assert Path(f"a.{suffix}").read_bytes() == Path(f"b.{suffix}").read_bytes(), suffix
 
 
 def test_what_fails_is_exit_code_1(file, monkeypatch):
-    from fairness.errors import NotConvergedError
-    from fairness.evidence.pools import Certificate
-
     monkeypatch.setattr(Certificate, "holds", False)
     result = run("allocate", file, "--out", "a.json", code=1)
     assert "failed: DRF" in result.stderr
@@ -480,7 +403,7 @@ def test_what_fails_is_exit_code_1(file, monkeypatch):
     monkeypatch.chdir(file.parent)
 
     def gives_up(*_, **__):
-        raise NotConvergedError("residual 0.1 after 3 steps", residual=0.1)
+        raise fairness.NotConvergedError("residual 0.1 after 3 steps", residual=0.1)
 
     monkeypatch.setattr(fairness, "allocate", gives_up)
     result = run("allocate", file, "--out", "b.json", code=1)
@@ -507,34 +430,23 @@ def test_a_bug_keeps_its_traceback(file, monkeypatch):
 
 
 def test_precision_that_is_missed_is_exit_code_1(file, monkeypatch):
-    from functools import partial
-
     monkeypatch.setattr(queueing, "simulate", partial(queueing.simulate, max_replications=3))
-    result = run(
-        "simulate", file, "-p", "drf", "--events", 800, "--precision", 1e-6, "--replications", 2, code=1
-    )
+    options = ("--events", 800, "--precision", 1e-6, "--replications", 2)
+    result = run("simulate", file, "-p", "drf", *options, "--json", code=1)
     assert len(result.stderr.splitlines()) == 1
     assert "raise max_replications (here: --events, max_replications in [simulation])" in result.stderr
     # What was reached is shown, marked as a failure.
-    told = json.loads(run("simulate", file, "-p", "drf", "--events", 800, "--precision", 1e-6, "--json",
-                          "--replications", 2, code=1).stdout)  # fmt: skip
+    told = json.loads(result.stdout)
     assert all(row["mean_jobs"] > 0 for row in told["results"])
     assert "more than the precision 1e-06" in told["failures"][0]
 
 
-def test_a_remedy_names_the_key_that_helps(tmp_path):
-    text = """
-        [cluster]
-        demands = [[1, 2], [2, 1], [3, 1]]
-        capacities = [[9, 12], [12, 7]]
-        [region]
-        max_facets = 3
-    """
-    path = tmp_path / "cluster.toml"
-    path.write_text(text)
-    assert "(here: max_facets in [region])" in run("region", path, code=2).stderr
-    path.write_text(text.replace("= 3", "= 50"))
-    run("region", path)
+def test_a_remedy_names_the_key_that_helps(file):
+    model = "[cluster]\ndemands = [[1, 2], [2, 1], [3, 1]]\ncapacities = [[9, 12], [12, 7]]\n"
+    file.write_text(f"{model}[region]\nmax_facets = 3\n")
+    assert "(here: max_facets in [region])" in run("region", file, code=2).stderr
+    file.write_text(f"{model}[region]\nmax_facets = 50\n")
+    run("region", file)
 
 
 def test_a_time_limit_shows_what_is_known(file):
@@ -553,9 +465,8 @@ def test_help_shows_an_example(name):
     text = run(name, "--help").stdout
     example = COMMANDS[name][1]
     assert example in text
-    words = shlex.split(example)
     if re.search(r"Usage: .*\bFILE\b", text):
-        assert Scenario.read(examples()[words[2]]).title
+        assert Scenario.read(examples()[shlex.split(example)[2]]).title
 
 
 @pytest.mark.parametrize("name", ["allocate", "solve", "fluid", "region", "provision"])

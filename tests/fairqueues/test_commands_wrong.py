@@ -2,37 +2,26 @@
 
 import os
 import re
+import resource
 import shlex
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from fairqueues.commands.app import app
 from fairqueues.files import OutputError, write_all
-from tests.fairqueues.test_commands import TWO
+from tests.fairqueues.command_line import TWO, environment, run
 from tests.processes import PATIENCE
 
 
-@pytest.fixture
-def place(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "two.toml").write_text(TWO)
-    (tmp_path / "folder").mkdir()
-    return tmp_path
-
-
-def refused(place, *arguments):
+def refused(place, *arguments, typed=None):
     """The one line of a refusal; nothing else may have happened."""
     before = {p: p.read_bytes() for p in place.rglob("*") if p.is_file()}
-    result = CliRunner().invoke(app, [str(a) for a in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == 2, result.output
+    result = run(*arguments, code=2, typed=typed)
     assert result.stdout == ""
     assert result.stderr.count("\n") == 1
     assert result.stderr.startswith("fairqueues")
@@ -60,8 +49,7 @@ def test_wrong_files(place, kind):
     before, after, command, told = WRONG_FILES[kind]
     assert before in TWO
     (place / "two.toml").write_text(TWO.replace(before, after))
-    report = [] if command == "audit" else ["--report", "r.html"]
-    message = refused(place, command, "two.toml", "--out", "a.json", *report)
+    message = refused(place, command, "two.toml", "--out", "a.json", "--report", "r.html")
     assert told in message
     assert re.match(r"fairqueues: (two\.toml|no |no stationary|the load)", message), message
 
@@ -70,6 +58,7 @@ def test_wrong_files(place, kind):
                                      "provision", "explore"])  # fmt: skip
 def test_no_such_file_no_file_no_text(place, command):
     assert "nowhere.toml" in refused(place, command, "nowhere.toml")
+    (place / "folder").mkdir()
     assert "folder" in refused(place, command, "folder")
     (place / "binary.toml").write_bytes(b"\xff\xfe\x00")
     assert "UTF-8" in refused(place, command, "binary.toml")
@@ -139,12 +128,8 @@ def test_wrong_options(place, kind):
     arguments, told = WRONG_OPTIONS[kind]
     if kind == "folder as file":
         (place / "sub.csv").mkdir()
-    if kind == "backend that is not installed":
-        pytest.importorskip("joblib")
-        from importlib.util import find_spec
-
-        if find_spec("ray"):
-            pytest.skip("ray is installed")
+    if kind == "backend that is not installed" and find_spec("ray"):
+        pytest.skip("ray is installed")
     assert told in refused(place, *arguments)
 
 
@@ -152,10 +137,9 @@ def test_wrong_options(place, kind):
 def test_standard_output_that_takes_nothing(place, form):
     """In a process of its own, which also has to end without a second complaint."""
     command = [sys.executable, "-m", "fairqueues", "allocate", "two.toml", *form]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            command, stdout=full, stderr=subprocess.PIPE, text=True, env=environment, timeout=PATIENCE
+            command, stdout=full, stderr=subprocess.PIPE, text=True, env=environment(), timeout=PATIENCE
         )
     assert done.returncode == 2
     assert done.stderr == (
@@ -166,55 +150,51 @@ def test_standard_output_that_takes_nothing(place, form):
 @pytest.mark.long
 def test_a_disk_that_is_full(place):
     """The shell bounds the size of files; no part of any stays."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     command = f"ulimit -f 8; {shlex.quote(sys.executable)} -m fairqueues sweep two.toml -o a.svg"
     done = subprocess.run(
-        ["bash", "-c", command], capture_output=True, text=True, env=environment, timeout=PATIENCE
+        ["bash", "-c", command], capture_output=True, text=True, env=environment(), timeout=PATIENCE
     )
     assert done.returncode == 2, done.stderr
     assert done.stderr.count("\n") == 1
     assert "checkpoint: cannot write a.svg.part: disk I/O error; make room" in done.stderr
-    assert [path.name for path in place.iterdir()] == ["two.toml", "folder"]
+    assert [path.name for path in place.iterdir()] == ["two.toml"]
+
+
+@contextmanager
+def largest_file(size):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @pytest.mark.parametrize("suffix", [".pdf", ".png", ".svg", ".nc", ".csv", ".json"])
 def test_a_full_disk_under_any_file(place, suffix, monkeypatch):
     """No program of a format has its own way to fail, and nothing half-written stays."""
-    import resource
-
-    assert CliRunner().invoke(app, ["sweep", "two.toml", "-p", "drf", "--checkpoint", "kept"]).exit_code == 0
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (600, hard))
-    try:
-        command = ["sweep", "two.toml", "-p", "drf", "--checkpoint", "kept", "-o", f"a{suffix}"]
-        result = CliRunner().invoke(app, command)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert result.exit_code == 2, result.output
+    sweep = ["sweep", "two.toml", "-p", "drf", "--checkpoint", "kept"]
+    run(*sweep)
+    with largest_file(600):
+        result = run(*sweep, "-o", f"a{suffix}", code=2)
     assert result.stderr.count("\n") == 1
     assert f"cannot write a{suffix}: " in result.stderr
     assert not [path for path in place.iterdir() if path.suffix == suffix]
 
 
 def test_a_full_disk_under_a_new_checkpoint_and_an_audit(place):
-    import resource
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (50, hard))
-    try:
-        (place / "new").touch()
+    (place / "new").touch()
+    audit = ["audit", "-p", "drf", "--property", "SI", "--budget", "5", "--resume", "cells"]
+    with largest_file(50):
         assert "checkpoint: cannot write new: " in refused(place, "sweep", "two.toml", "--checkpoint", "new")
-        audit = ["audit", "-p", "drf", "--property", "SI", "--budget", "5", "--resume", "cells"]
         assert "resume: cannot write cells: " in refused(place, *audit)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert not (place / "cells").exists()
 
 
 def test_an_edited_audit_is_no_result(place):
     audit = shlex.split("audit -p maxmin --property SI --budget 50 --resume cells")
-    assert CliRunner().invoke(app, audit).exit_code == 0
-    assert CliRunner().invoke(app, audit).exit_code == 0
+    run(*audit)
+    run(*audit)
     with closing(sqlite3.connect(place / "cells")) as file, file:
         file.execute("""UPDATE pieces SET text = replace(text, '"MMF"', '"DRF"')""")
     assert "was changed after it was written" in refused(place, *audit)
@@ -225,7 +205,6 @@ def test_an_edited_audit_is_no_result(place):
 
 def test_an_unreachable_scheduler(place, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "1s")
     import dask
 
     with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
@@ -241,6 +220,7 @@ NUMBERS_AND_DEPTHS = {
     "dotted keys": (f"{'.'.join('a' * 1000)} = 1", "nested too deeply"),
     "a deep table": (f"[{'.'.join('a' * 1000)}]\nb = 1", "nested too deeply"),
     "deep arrays": (f"seed = {'[' * 300}{']' * 300}", "nested too deeply"),
+    "beyond all measure": (f"seed = {'[' * 5000}", "nested too deeply"),
 }
 
 
@@ -253,10 +233,7 @@ def test_numbers_and_depths_that_nobody_means(place, kind):
 
 def test_standard_input_that_is_wrong(place):
     for given, told in (("[pool", "<standard input>, line 1"), (b"\xff\xfe", "UTF-8"), ("", "empty")):
-        result = CliRunner().invoke(app, ["allocate", "-"], input=given)
-        assert result.exit_code == 2
-        assert result.stderr.count("\n") == 1
-        assert told in result.stderr
+        assert told in refused(place, "allocate", "-", typed=given)
 
 
 def test_the_scenario_is_never_overwritten(place):
@@ -265,11 +242,11 @@ def test_the_scenario_is_never_overwritten(place):
 
 
 def test_a_checkpoint_of_another_sweep_is_refused(place):
-    assert CliRunner().invoke(app, ["sweep", "two.toml", "--checkpoint", "c", "-p", "drf"]).exit_code == 0
-    assert "c" in refused(place, "sweep", "two.toml", "--checkpoint", "c", "-p", "pf")
+    sweep = ("sweep", "two.toml", "--checkpoint", "c", "-p")
+    run(*sweep, "drf")
+    assert "'policy' was" in refused(place, *sweep, "pf")
     (place / "two.toml").write_text(TWO.replace("[10, 1]", "[9, 1]"))
-    message = refused(place, "sweep", "two.toml", "--checkpoint", "c", "-p", "drf")
-    assert "model" in message
+    assert "model was" in refused(place, *sweep, "drf")
 
 
 def test_files_appear_all_or_none(tmp_path):

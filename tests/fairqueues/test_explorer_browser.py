@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import tomllib
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from xml.etree import ElementTree
@@ -44,17 +43,8 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    code = (
-        "from fairqueues.explorer import State, make_server\n"
-        "server = make_server(State(), port=0)\n"
-        "print(server.address, server.port, flush=True)\n"
-        "server.io_loop.start()"
-    )
-    with running(sys.executable, "-c", code, stdout=subprocess.PIPE) as process:
-        host, port = line_of(process.stdout, "the address of the server").split()
-        assert host == "127.0.0.1"
-        yield f"http://{host}:{port}/"
+def address(port: int) -> str:
+    return f"http://127.0.0.1:{port}/"
 
 
 @pytest.fixture(scope="module")
@@ -258,15 +248,6 @@ def test_exports_are_of_the_state_on_the_page(visit: Visit) -> None:
     for anchor in figures:
         root = ElementTree.fromstring(download(str(anchor.get_attribute("href"))))
         assert root.tag.endswith("svg")
-
-
-def test_wrong_exports_are_refused(address: str) -> None:
-    for path in ("scenario.toml?demands=-1", "figure/rates.svg?demands=x", "figure/nothing.svg"):
-        with pytest.raises(urllib.error.HTTPError) as caught:
-            download(address + path)
-        with caught.value as answer:
-            assert answer.code == 400
-            assert len(answer.read().decode().splitlines()) == 1
 
 
 def test_three_classes_one_more_resource_by_the_menus(visit: Visit) -> None:

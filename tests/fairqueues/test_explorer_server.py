@@ -4,28 +4,12 @@ from __future__ import annotations
 
 import base64
 import http.client
-import subprocess
-import sys
-from collections.abc import Iterator
-from urllib.parse import quote
+from urllib.parse import parse_qsl, urlencode
 
 import pytest
 
 from fairqueues.explorer.model import State
-from tests.processes import PATIENCE, line_of, running
-
-CODE = (
-    "from fairqueues.explorer import State, make_server\n"
-    "server = make_server(State(), port=0)\n"
-    "print(server.port, flush=True)\n"
-    "server.io_loop.start()"
-)
-
-
-@pytest.fixture(scope="module")
-def port() -> Iterator[int]:
-    with running(sys.executable, "-c", CODE, stdout=subprocess.PIPE) as process:
-        yield int(line_of(process.stdout, "the port of the server"))
+from tests.processes import PATIENCE
 
 
 def ask(port: int, path: str, **headers: str) -> tuple[int, http.client.HTTPMessage, str]:
@@ -44,15 +28,8 @@ def websocket(port: int, host: str, origin: str) -> int:
     """Status of the answer to a handshake; 101 is a yes."""
     key = base64.b64encode(b"0123456789abcdef").decode()
     upgrade = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec_WebSocket_Version": "13"}
-    return ask(
-        port,
-        "/ws",
-        Host=host,
-        Origin=origin,
-        Sec_WebSocket_Key=key,
-        Sec_WebSocket_Protocol="bokeh",
-        **upgrade,
-    )[0]
+    said = {"Sec_WebSocket_Key": key, "Sec_WebSocket_Protocol": "bokeh", **upgrade}
+    return ask(port, "/ws", Host=host, Origin=origin, **said)[0]
 
 
 PATHS = ("/", "/scenario.toml", "/figure/rates.svg", "/static/js/bokeh.min.js", "/autoload.js", "/nowhere")
@@ -100,10 +77,7 @@ def test_what_browsers_may_do_is_said_with_every_answer(port: int, path: str) ->
     "load", ["0.9999999999999999", "0.99999999999", pytest.param("1e-300", marks=pytest.mark.long)]
 )
 def test_a_load_next_to_the_ends_is_no_internal_error(port: int, load: str) -> None:
-    query = "&".join(
-        f"{name}={quote(load)}" if name == "load" else f"{name}={value}"
-        for name, _, value in (part.partition("=") for part in State().query().split("&"))
-    )
+    query = urlencode([(k, load if k == "load" else v) for k, v in parse_qsl(State().query())], safe=",;")
     assert f"load={load}" in query
     status, _, text = ask(port, f"/?{query}")
     assert status == 200
@@ -113,3 +87,12 @@ def test_a_load_next_to_the_ends_is_no_internal_error(port: int, load: str) -> N
         status, _, text = ask(port, f"/figure/{figure}.svg?{query}")
         assert status in (200, 400)
         assert status == 200 or text.count("\n") == 0
+
+
+@pytest.mark.parametrize(
+    "path", ["/scenario.toml?demands=-1", "/figure/rates.svg?demands=x", "/figure/nothing.svg"]
+)
+def test_wrong_exports_are_refused(port: int, path: str) -> None:
+    status, _, text = ask(port, path)
+    assert status == 400
+    assert len(text.splitlines()) == 1

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 from fairness.evidence.pools import Certificate
-from fairqueues.commands.app import app
 from fairqueues.report import page
 from fairqueues.report.outcome import Outcome
-from tests.fairqueues.test_commands import TWO
+from tests.fairqueues.command_line import TWO, run
 
 COMMANDS = {
     "allocate": [],
@@ -56,19 +54,6 @@ class Page(HTMLParser):
     def handle_data(self, data):
         if self.open and self.open[-1] == "h2":
             self.heads.append(data)
-
-
-@pytest.fixture
-def place(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "two.toml").write_text(TWO)
-    return tmp_path
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(app, list(arguments))
-    assert result.exit_code == code, result.output
-    return result
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -220,11 +220,6 @@ def test_a_wrong_file_is_told_in_one_line(case):
     assert key.endswith(f"{caught.value.argument or ''}{place}")
 
 
-def test_nesting_beyond_all_measure():
-    with pytest.raises(ScenarioError, match="nested too deeply"):
-        Scenario.parse('title = "t"\nx = ' + "[" * 5000, "file.toml")
-
-
 def test_files_that_cannot_be_read(tmp_path, monkeypatch):
     with pytest.raises(ScenarioError, match=r"absent\.toml: cannot be read: No such file or directory; give"):
         Scenario.read(tmp_path / "absent.toml")
