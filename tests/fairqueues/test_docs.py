@@ -1,31 +1,31 @@
-"""The documentation runs as printed, its links lead somewhere, and every public name is in the reference."""
+"""What is written runs as printed, its links lead somewhere, and every public name is in the reference."""
 
 import ast
 import doctest
 import importlib
+import importlib.util
 import inspect
-import os
 import re
 import shlex
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from fairness import Problem
+from fairness.catalogue import Entry
+from fairness.testing import check_policy
+from fairqueues.commands.app import COMMANDS
+from proofs import Counterexample, Said, check, check_all, statements
+from proofs.catalogue import statement_named
+from tests.fairqueues.command_line import ROOT, environment
 from tests.processes import PATIENCE
 
-ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = sorted(p for p in DOCS.rglob("*.md") if "generated" not in p.parts)
-PACKAGES = (
-    "fairness",
-    "fairness.properties",
-    "fairness.cloud",
-    "fairness.indivisible",
-    "queueing",
-    "capacity",
-)
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+PAGES += sorted(p for p in DOCS.rglob("*.md") if "generated" not in p.parts)
+ROOMS = ("properties", "cloud", "indivisible")
+PACKAGES = ("fairness", *(f"fairness.{room}" for room in ROOMS), "queueing", "capacity", "proofs")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -33,13 +33,24 @@ def blocks(page, language):
     return re.findall(rf"(?ms)^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"))
 
 
-def name_of(page):
-    return str(page.relative_to(DOCS))
+def commands(page):
+    """Commands of the console blocks of a page, each with what it prints."""
+    return re.findall(r"(?ms)^\$ (.*?)\n(.*?)(?=^\$ |\Z)", "".join(blocks(page, "console")))
 
 
-@pytest.mark.parametrize(
-    "page", [p for p in PAGES if any(">>>" in b for b in blocks(p, "python"))], ids=name_of
-)
+def save_files(page, folder):
+    """The files that a reader of the page saves."""
+    text = page.read_text(encoding="utf-8")
+    for name, content in re.findall(r"(?s)Save this as `([^`]+)`:\s+```toml\n(.*?)```", text):
+        (folder / name).write_text(content, encoding="utf-8")
+
+
+def every_page(condition):
+    pages = [page for page in PAGES if condition(page)]
+    return pytest.mark.parametrize("page", pages, ids=lambda page: str(page.relative_to(ROOT)))
+
+
+@every_page(lambda page: any(">>>" in block for block in blocks(page, "python")))
 def test_python_blocks_run_as_printed(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     examples = doctest.DocTestParser().get_doctest(
@@ -54,42 +65,27 @@ def test_python_blocks_run_as_printed(page, tmp_path, monkeypatch):
         sys.modules["matplotlib.pyplot"].close("all")
 
 
-# The tutorial's are long, and test_newcomer runs them as well.
-@pytest.mark.parametrize(
-    "page",
-    [
-        pytest.param(p, marks=[pytest.mark.long] * (p.name == "tutorial.md"))
-        for p in PAGES
-        if blocks(p, "console")
-    ],
-    ids=name_of,
-)
+# Those of README and tutorial are run by test_newcomer.
+@every_page(lambda page: commands(page) and page.name not in ("README.md", "tutorial.md"))
 def test_commands_print_what_is_printed(page, tmp_path):
-    text = page.read_text(encoding="utf-8")
-    for name, content in re.findall(r"(?s)Save this as `([^`]+)`:\s+```toml\n(.*?)```", text):
-        (tmp_path / name).write_text(content, encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120", "NO_COLOR": "1"}
+    save_files(page, tmp_path)
+    variables = environment(COLUMNS="120", NO_COLOR="1")
     checker = doctest.OutputChecker()
-    for block in blocks(page, "console"):
-        for command, expected in re.findall(r"(?ms)^\$ (.*?)\n(.*?)(?=^\$ |\Z)", block):
-            program, *arguments = shlex.split(command)
-            assert program == "fairqueues"
-            run = subprocess.run(
-                [sys.executable, "-m", "fairqueues", *arguments],
-                cwd=tmp_path,
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=PATIENCE,
-            )
-            printed = run.stdout or run.stderr
-            assert checker.check_output(expected, printed, FLAGS), f"{command}\n{printed}"
-            for option in ("--out", "--report"):
-                if option in arguments:
-                    assert (tmp_path / arguments[arguments.index(option) + 1]).stat().st_size > 0
+    for command, expected in commands(page):
+        name, *arguments = shlex.split(command)
+        assert name == "fairqueues"
+        done = subprocess.run(
+            [sys.executable, "-m", name, *arguments],
+            cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=PATIENCE,
+        )  # fmt: skip
+        printed = done.stdout or done.stderr
+        assert checker.check_output(expected, printed, FLAGS), f"{command}\n{printed}"
+        for option in ("--out", "--report"):
+            if option in arguments:
+                assert (tmp_path / arguments[arguments.index(option) + 1]).stat().st_size > 0
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@every_page(lambda page: True)
 def test_links_lead_somewhere(page):
     text = page.read_text(encoding="utf-8")
     targets = {t for p in PAGES for t in re.findall(r"(?m)^\(([\w-]+)\)=$", p.read_text(encoding="utf-8"))}
@@ -103,7 +99,7 @@ def test_links_lead_somewhere(page):
             assert anchor in targets, link
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if "{py:" in p.read_text(encoding="utf-8")], ids=name_of)
+@every_page(lambda page: "{py:" in page.read_text(encoding="utf-8"))
 def test_names_of_the_text_exist(page):
     for role, name in re.findall(r"\{py:(\w+)\}`~?([\w.]+)`", page.read_text(encoding="utf-8")):
         if role == "mod":
@@ -126,7 +122,7 @@ def listed():
     return found
 
 
-@pytest.mark.parametrize("package", [*PACKAGES, "proofs"])
+@pytest.mark.parametrize("package", PACKAGES)
 def test_every_public_name_is_in_the_reference(package):
     names = set(importlib.import_module(package).__all__)
     mine = {name for module, name in listed() if module == package}
@@ -149,7 +145,7 @@ def missing_sections(function):
 def test_public_functions_say_arguments_results_and_an_example():
     functions = {
         f"{package}.{name}": getattr(importlib.import_module(package), name)
-        for package in (*PACKAGES, "proofs")
+        for package in PACKAGES
         for name in importlib.import_module(package).__all__
     }
     lacking = {n: missing_sections(f) for n, f in functions.items() if inspect.isfunction(f)}
@@ -163,15 +159,14 @@ def test_every_source_file_says_what_it_is():
             assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path
 
 
-def test_refuted_statements_are_sorted():
-    """Each statement that a case refutes stands once on the page on errors, under who says so."""
-    from proofs import Counterexample, Said, check, statements
+@pytest.fixture
+def papers(monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    return importlib.import_module("papers")
 
-    sys.path.insert(0, str(DOCS / "_ext"))
-    try:
-        papers = pytest.importorskip("papers", reason="Sphinx comes with the extra docs")
-    finally:
-        sys.path.pop(0)
+
+def test_refuted_statements_are_sorted(papers):
+    """Each statement that a case refutes stands once on the page on errors, under who says so."""
     assert set(papers.KINDS) == set(Said)
     refuted = [
         s for s in statements() if any(isinstance(t.claim, Counterexample) for t in s.ask(s.question()))
@@ -186,15 +181,7 @@ def test_refuted_statements_are_sorted():
     assert proved.id not in page
 
 
-def test_the_page_of_statements_shows_kind_remark_and_who_says_so():
-    from proofs import check_all
-    from proofs.catalogue import statement_named
-
-    sys.path.insert(0, str(DOCS / "_ext"))
-    try:
-        papers = pytest.importorskip("papers", reason="Sphinx comes with the extra docs")
-    finally:
-        sys.path.pop(0)
+def test_the_page_of_statements_shows_kind_remark_and_who_says_so(papers):
     chosen = [statement_named(name) for name in ("br-feasible", "psdsf-resource-unique", "psdsf-figure-1")]
     lines = papers.statements_page(check_all([s.id for s in chosen]).verdicts).splitlines()
     for s in chosen:
@@ -206,11 +193,26 @@ def test_the_page_of_statements_shows_kind_remark_and_who_says_so():
 
 
 def test_the_page_of_commands_shows_every_command(monkeypatch):
-    from fairqueues.commands.app import COMMANDS
-
     monkeypatch.syspath_prepend(str(DOCS / "_ext"))
     monkeypatch.setenv("COLUMNS", "90")
     text = importlib.import_module("source_pages").commands()
     for name, (_, example) in COMMANDS.items():
         assert f"Usage: fairqueues {name}" in text
         assert example in " ".join(text.split())
+
+
+def test_the_recipe_for_a_policy_works_as_printed(tmp_path):
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    module, entry = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    path = tmp_path / "partition.py"
+    path.write_text(re.sub(r"(?m)^ {3}", "", module))
+    spec = importlib.util.spec_from_file_location("partition", path)
+    recipe = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(recipe)
+    policy = recipe.StaticPartition()
+    assert policy(Problem([[1, 4], [3, 1]], [9, 18]), [1, 1]).tolist() == [2.25, 1.5]
+    line = eval(entry.strip(), {"Entry": Entry})
+    assert line.place == f"{spec.name}:{type(policy).__name__}"
+    assert line.name == policy.name
+    assert line.skip == {"pareto"}
+    check_policy(policy, skip=line.skip)

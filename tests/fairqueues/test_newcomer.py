@@ -23,10 +23,10 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-ROOT = Path(__file__).parents[2]
+from tests.fairqueues.test_docs import FLAGS, ROOT, blocks, commands, save_files
+
 PAGES = (ROOT / "README.md", ROOT / "docs" / "tutorial.md")
 PACKAGES = ("capacity", "fairness", "fairqueues", "proofs", "queueing")
-FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 DOCTEST = """
 import doctest, pathlib, sys
 failures, attempted = doctest.testfile(
@@ -191,10 +191,6 @@ def test_the_environment_is_empty_but_for_the_wheel(environment):
     assert extra == []
 
 
-def blocks(page, language):
-    return re.findall(rf"(?ms)^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"))
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_python_runs_as_printed(page, environment, tmp_path):
     """The README asks for one extra, exact, beside its example about statements; the tutorial for none."""
@@ -212,18 +208,9 @@ def test_python_runs_as_printed(page, environment, tmp_path):
     environment.run(environment.python, "-c", program, examples, str(FLAGS), folder=work)
 
 
-def commands(page):
-    """Commands of the console blocks of a page, each with what it prints."""
-    text = "".join(blocks(page, "console"))
-    return re.findall(r"(?ms)^\$ (.*?)\n(.*?)(?=^\$ |\Z)", text)
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_print_what_is_printed(page, environment, tmp_path):
-    for name, content in re.findall(
-        r"(?s)Save this as `([^`]+)`:\s+```toml\n(.*?)```", page.read_text(encoding="utf-8")
-    ):
-        (tmp_path / name).write_text(content, encoding="utf-8")
+    save_files(page, tmp_path)
     assert len(commands(page)) >= 3
     checker = doctest.OutputChecker()
     for command, expected in commands(page):
