@@ -9,15 +9,12 @@ import functools
 import gzip
 import importlib
 import inspect
-import io
 import json
 import pickle
 import pkgutil
 import subprocess
 import sys
-from dataclasses import FrozenInstanceError, dataclass, fields
-from html.parser import HTMLParser
-from xml.etree import ElementTree
+from dataclasses import FrozenInstanceError, fields
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -46,29 +43,16 @@ from fairness.timed.timeline import timeline
 from queueing import Erlang, System
 from queueing.networks.backbones import abilene
 from queueing.networks.gravity import gravity_traffic
+from tests.markup import CLASSES, RESOURCES, Page, Priced, words_of
 from tests.processes import PATIENCE
 
 plt.switch_backend("Agg")
 
 PACKAGES = ("fairness", "queueing", "capacity", "proofs", "fairqueues")
-VOID = {"br", "hr", "img", "meta", "link", "input"}
-# What HTML or XML would read as tags, and matplotlib as formulas, one of them a wrong one.
-CLASSES = ["<b>A</b> $\\frac{$", 'B & "c" $x^2$']
-RESOURCES = ["<script>cpu</script>", "$ram_$"]
 POOL = Problem([[1, 4], [3, 1]], [9, 18], job_classes=CLASSES, resources=RESOURCES)
 CLUSTER = Cluster(
     [[1, 2], [1, 0]], [[9, 12], [12, 0]], job_classes=CLASSES, servers=["<i>s</i>", "t"], resources=RESOURCES
 )
-
-
-@dataclass(frozen=True)
-class Priced:
-    """DRF under a name with dollars."""
-
-    name: str = "DRF at $\\frac{$"
-
-    def __call__(self, problem, counts):
-        return DRF()(problem, counts)
 
 
 SYSTEM = System(POOL, [1.0, 0.7])
@@ -170,41 +154,12 @@ def test_every_result_has_an_instance_here():
         assert type(made(name)).__name__ == name
 
 
-class Page(HTMLParser):
-    """Tags in balance, the text of each cell, the text outside of the table, and in all."""
-
-    def __init__(self, html):
-        super().__init__(convert_charrefs=True)
-        self.open, self.tags, self.rows, self.text = [], set(), [], []
-        self.outside, self.attributes = [], []
-        self.feed(html)
-        self.close()
-        assert not self.open, f"never closed: {self.open}"
-        # Only what the library writes: a name of a class never becomes a tag, and nothing is loaded.
-        assert self.tags <= {"div", "style", "strong", "table", "thead", "tbody", "tr", "th", "td", "p"}
-        assert not {name for name, _ in self.attributes} & {"src", "href", "onclick"}
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.add(tag)
-        self.attributes += attrs
-        if tag not in VOID:
-            self.open.append(tag)
-        if tag == "tr":
-            self.rows.append([])
-        if tag in ("td", "th"):
-            self.rows[-1].append("")
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if "style" in self.open:
-            return
-        self.text.append(data)
-        if self.open and self.open[-1] in ("td", "th"):
-            self.rows[-1][-1] += data
-        elif not {"table", "p"} & set(self.open):
-            self.outside += filter(None, [data.strip()])
+def shown(thing):
+    """What a notebook shows. A name of a class never becomes a tag, and nothing is loaded."""
+    page = Page(thing._repr_html_())
+    assert page.tags <= {"div", "style", "strong", "table", "thead", "tbody", "tr", "th", "td", "p"}
+    assert not {name for name, _ in page.attributes} & {"src", "href", "onclick"}
+    return page
 
 
 def in_table(cell):
@@ -219,7 +174,7 @@ def test_tells_itself(name):
     assert repr(result) == result.summary()
     frame = result.to_dataframe()
     assert frame.size > 0
-    page = Page(result._repr_html_())
+    page = shown(result)
     if name == "Verdict":
         assert page.text == [heading, *lines]
         return
@@ -233,20 +188,20 @@ def test_tells_itself(name):
 
 
 def test_models_show_themselves():
-    page = Page(POOL._repr_html_())
+    page = shown(POOL)
     assert page.rows[-2] == [CLASSES[0], "1", "inf", "1", "4"]
     assert f"capacities: {RESOURCES[0]} 9, {RESOURCES[1]} 18" in page.text
-    page = Page(CLUSTER._repr_html_())
+    page = shown(CLUSTER)
     assert page.rows[-1] == [CLASSES[1], "1", "1", "0", "9", "12"]
     assert f"<i>s</i>: {RESOURCES[0]} 9, {RESOURCES[1]} 12" in page.text
-    assert Page(SYSTEM._repr_html_()).rows[-1][:4] == [CLASSES[1], "0.7", "1", "0.7"]
+    assert shown(SYSTEM).rows[-1][:4] == [CLASSES[1], "0.7", "1", "0.7"]
 
 
 def test_large_results_keep_their_evidence():
     result = fairness.allocate(Cluster(np.ones((3, 1)), np.ones((9, 1))), TSF())
-    assert any("3 classes on 9 servers" in text for text in Page(result._repr_html_()).text)
+    assert any("3 classes on 9 servers" in text for text in shown(result).text)
     result = queueing.balanced_fairness(System(Problem(np.ones((60, 1)), [1]), np.full(60, 0.01)))
-    page = Page(result._repr_html_())
+    page = shown(result)
     assert "probability outside" in page.text[-1]
     assert not any("more classes" in text for text in page.text)
     # Head, the rows that are shown, and the dots between them.
@@ -257,13 +212,13 @@ def test_large_results_keep_their_evidence():
 def test_many_vertices_are_not_walked_for_a_look():
     rng = np.random.default_rng(3)
     region = capacity.stability_region(Problem(rng.uniform(0.5, 1, (12, 12)), np.ones(12)))
-    page = Page(region._repr_html_())
+    page = shown(region)
     assert not page.rows
     assert "vertices" not in vars(region)
 
 
 def test_a_refused_table_says_why():
-    page = Page(capacity.stability_region(POOL, max_vertices=1)._repr_html_())
+    page = shown(capacity.stability_region(POOL, max_vertices=1))
     assert not page.rows
     assert any(text.startswith("no table: ") for text in page.text)
 
@@ -306,11 +261,7 @@ def test_draws_itself_and_leaves_the_rest_alone(name):
     assert result.plot(ax) is ax
     assert ax.has_data()
     # Sound XML in which names stand as they are: a dollar is no formula.
-    text = io.StringIO()
-    with mpl.rc_context({"svg.fonttype": "none"}):
-        figure.savefig(text, format="svg")
-    words = "".join(ElementTree.fromstring(text.getvalue()).itertext())
-    assert "\\$" not in words
+    assert "\\$" not in words_of(figure)
     assert plt.get_fignums() == open_figures
     own = result.plot()
     assert own.figure.number not in open_figures
@@ -356,9 +307,7 @@ def assert_same(one, other, where="result", *, frozen=True):
     elif isinstance(one, stats.distributions.rv_frozen):
         assert_same(*((law.dist.name, law.args, law.kwds) for law in (one, other)), where, frozen=frozen)
     elif isinstance(one, functools.partial):
-        assert_same(
-            (one.func, one.args, one.keywords), (other.func, other.args, other.keywords), where, frozen=frozen
-        )
+        assert_same(*((call.func, call.args, call.keywords) for call in (one, other)), where, frozen=frozen)
     else:
         assert one == other, where
 

@@ -2,93 +2,50 @@
 
 import csv
 import io
-import os
-import subprocess
-import sys
-from dataclasses import dataclass
+import json
 from pathlib import Path
 from xml.etree import ElementTree
 
-import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import xarray as xr
 from matplotlib.figure import Figure
-from typer.testing import CliRunner
 
-import capacity
+from capacity import policy_stability_region, stability_region
 from capacity.studies.heat_maps import heat_map
 from fairness import DRF, Cluster, ModelError, Problem
 from fairness.display.lettering import label, spelled
 from fairness.results.plotting import plot_sharing
-from fairqueues.commands.app import app
 from fairqueues.console.figures import class_bars, sweep_lines
 from fairqueues.explorer.drawing import figure_names, figure_svg
 from fairqueues.explorer.model import State
-from queueing import System
-from tests.processes import PATIENCE
+from tests.fairqueues.command_line import program, run
+from tests.markup import CLASSES, RESOURCES, Priced, words_of
 
-ROOT = Path(__file__).parents[2]
-
-# Formulas that matplotlib cannot read, one that it can, and what XML reads.
-CLASSES = ["$\\frac{$", "$x^2$ & <b>"]
-RESOURCES = ["cost $/h of $", 'a "$" $_$']
-
-
-@dataclass(frozen=True)
-class Priced:
-    """DRF under a name with dollars."""
-
-    name: str = "DRF at $\\frac{$"
-
-    def __call__(self, problem, counts):
-        return DRF()(problem, counts)
-
-
-POOL = Problem([[1, 4], [3, 1]], [9, 18], job_classes=CLASSES, resources=RESOURCES)
 LIMITED = Problem([[1, 4], [3, 1]], [9, 18], limits=[5, 2], job_classes=CLASSES, resources=RESOURCES)
-CUBE = Problem(
-    [[3, 1, 1], [1, 3, 1], [1, 1, 3]],
-    [1, 1, 1],
-    job_classes=[*CLASSES, "$third$"],
-    resources=[*RESOURCES, "$\\bad$"],
-)
-SERVERS = Cluster(
-    [[1, 4], [3, 1]], [[9, 18], [5, 5]], job_classes=CLASSES, servers=["$s$", "$t$"], resources=RESOURCES
-)
-SYSTEM = System.with_load(POOL, [1, 1], 0.5)
+NAMES = {"job_classes": [*CLASSES, "$third$"], "resources": [*RESOURCES, "$\\bad$"]}
+CUBE = Problem([[3, 1, 1], [1, 3, 1], [1, 1, 3]], [1, 1, 1], **NAMES)
 GRID = xr.Dataset(
     {"service_rates": (("$p$", "policy", "job_class"), np.ones((2, 1, 2)))},
     coords={"$p$": [1.0, 2.0], "policy": ["$\\frac{$"], "job_class": CLASSES},
 )
 
+HEAT = xr.DataArray(
+    [[1.0, 2.0], [3.0, 4.0]],
+    coords={"$a$": ["$x$", "$\\y{$"], "$\\b{$": [1, 2]},
+    name="$n$",
+    attrs={"units": "$\\u{$"},
+)
+
 FIGURES = {
     "sharing polygon": lambda: plot_sharing(LIMITED, [DRF(), Priced()]),
-    "region of three classes": lambda: capacity.stability_region(CUBE).plot(),
-    "policy region of three classes": lambda: capacity.policy_stability_region(
-        CUBE, Priced(), points=10
-    ).plot(),
-    "heat map": lambda: heat_map(
-        xr.DataArray(
-            [[1.0, 2.0], [3.0, 4.0]],
-            dims=["$a$", "$\\b{$"],
-            coords={"$a$": ["$x$", "$\\y{$"], "$\\b{$": [1, 2]},
-            name="$n$",
-            attrs={"units": "$\\u{$"},
-        )
-    ),
+    "region of three classes": lambda: stability_region(CUBE).plot(),
+    "policy region of three classes": lambda: policy_stability_region(CUBE, Priced(), points=10).plot(),
+    "heat map": lambda: heat_map(HEAT),
     "bars of classes": lambda: class_bars({"$\\m{$": [1.0, 2.0]}, CLASSES, "$\\l{$"),
     "lines of a sweep": lambda: sweep_lines(GRID, "$p$", "service_rates"),
 }
-
-
-def words_of(figure):
-    """All text of the SVG, which has to be sound XML."""
-    text = io.StringIO()
-    with matplotlib.rc_context({"svg.fonttype": "none"}):
-        figure.savefig(text, format="svg")
-    return "".join(ElementTree.fromstring(text.getvalue()).itertext())
 
 
 @pytest.mark.parametrize("kind", FIGURES)
@@ -136,31 +93,28 @@ resources = ["$c$", "-r"]
 """
 
 
-def test_dollars_in_a_scenario_and_its_report(tmp_path):
-    file, report, svg = tmp_path / "s.toml", tmp_path / "r.html", tmp_path / "f.pdf"
-    file.write_text(SCENARIO)
-    result = CliRunner().invoke(app, ["allocate", str(file), "--report", str(report), "--out", str(svg)])
-    assert result.exit_code == 0, result.output
-    assert "Prices in $, or $\\frac{" in report.read_text()
-    assert svg.stat().st_size > 0
+@pytest.fixture
+def file(place):
+    path = place / "two.toml"
+    path.write_text(SCENARIO, encoding="utf-8")
+    return path
 
 
-def test_control_characters_in_a_title_are_refused(tmp_path):
-    file = tmp_path / "s.toml"
+def test_dollars_in_a_scenario_and_its_report(file):
+    run("allocate", file, "--report", "r.html", "--out", "f.pdf")
+    assert "Prices in $, or $\\frac{" in Path("r.html").read_text()
+    assert Path("f.pdf").stat().st_size > 0
+
+
+def test_control_characters_in_a_title_are_refused(file):
     file.write_text(SCENARIO.replace("title = 'Prices in $, or $\\frac{'", 'title = "bell \\u0007"'))
-    result = CliRunner().invoke(app, ["allocate", str(file)])
-    assert result.exit_code == 2
-    assert "title must be text without control characters" in result.stderr
+    assert "title must be text without control characters" in run("allocate", file, code=2).stderr
 
 
-def test_a_spreadsheet_computes_no_name(tmp_path):
-    file = tmp_path / "s.toml"
-    file.write_text(SCENARIO)
-    out = tmp_path / "a.csv"
-    result = CliRunner().invoke(app, ["allocate", str(file), "--csv", "--out", str(out)])
-    assert result.exit_code == 0, result.output
-    assert result.stdout == out.read_text()
-    cells = [cell for row in csv.reader(io.StringIO(result.stdout)) for cell in row]
+def test_a_spreadsheet_computes_no_name(file):
+    text = run("allocate", file, "--csv", "--out", "a.csv").stdout
+    assert text == Path("a.csv").read_text()
+    cells = [cell for row in csv.reader(io.StringIO(text)) for cell in row]
     assert '\'=HYPERLINK("x")' in cells
     assert "'@b" in cells
     for cell in cells:
@@ -168,7 +122,6 @@ def test_a_spreadsheet_computes_no_name(tmp_path):
         assert not cell.startswith("-") or float(cell) <= 0
 
 
-@pytest.mark.parametrize("encoding", ["latin-1"])
 @pytest.mark.parametrize(
     "command",
     [
@@ -177,30 +130,15 @@ def test_a_spreadsheet_computes_no_name(tmp_path):
     ],
     ids=["fairqueues audit", "python -m fairness.properties"],
 )
-def test_audits_on_a_terminal_that_is_not_utf_8(command, encoding):
-    done = subprocess.run(
-        [sys.executable, "-m", *command],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": encoding},
-        capture_output=True,
-        timeout=PATIENCE,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "v " in done.stdout.decode(encoding)
+def test_audits_on_a_terminal_that_is_not_utf_8(command):
+    text, _ = program(*command, encoding="latin-1")
+    assert "v " in text
 
 
-def test_json_in_ascii_is_json(tmp_path):
-    import json
-
-    file = tmp_path / "s.toml"
+def test_json_in_ascii_is_json(file):
     file.write_text(SCENARIO.replace('"@b"', '"größer 😀"'), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "fairqueues", "allocate", str(file), "--json"],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"},
-        capture_output=True,
-        timeout=PATIENCE,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "größer 😀" in {row["job_class"] for row in json.loads(done.stdout.decode("ascii"))["results"]}
+    text, _ = program("fairqueues", "allocate", file, "--json", encoding="ascii")
+    assert "größer 😀" in {row["job_class"] for row in json.loads(text)["results"]}
 
 
 def test_streams_without_an_encoding_stay_as_they_are():

@@ -2,7 +2,6 @@
 
 import re
 import shlex
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pandas as pd
@@ -12,6 +11,7 @@ from fairness.evidence.pools import Certificate
 from fairqueues.report import page
 from fairqueues.report.outcome import Outcome
 from tests.fairqueues.command_line import TWO, run
+from tests.markup import Page
 
 COMMANDS = {
     "allocate": [],
@@ -23,47 +23,18 @@ COMMANDS = {
     "cloud": [],
     "provision": [],
 }
-VOID = {"meta", "path", "use", "br", "image"}
-
-
-class Page(HTMLParser):
-    """Tags in balance, and what the page would load."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.links, self.heads, self.ids = [], [], [], []
-        self.feed(text)
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        if tag not in VOID:
-            self.open.append(tag)
-        for name, value in attrs:
-            if name in ("src", "href", "xlink:href", "data"):
-                self.links.append(value)
-            if name == "id":
-                self.ids.append(value)
-
-    def handle_startendtag(self, tag, attrs):
-        pass
-
-    def handle_endtag(self, tag):
-        if tag not in VOID:
-            assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if self.open and self.open[-1] == "h2":
-            self.heads.append(data)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_report_has_everything_and_repeats_itself(place, command):
     run(command, "two.toml", *COMMANDS[command], "--report", "r.html")
     text = Path("r.html").read_text()
-    page = Page(text)
-    assert {"Figure", "Results", "Inputs", "Repeat"} <= set(page.heads)
-    assert all(link.startswith("#") for link in page.links)
-    assert len(set(page.ids)) == len(page.ids)
+    shown = Page(text)
+    assert {"Figure", "Results", "Inputs", "Repeat"} <= set(shown.heads)
+    loaded = [v for name, v in shown.attributes if name in ("src", "href", "xlink:href", "data")]
+    assert all(link.startswith("#") for link in loaded)
+    ids = [v for name, v in shown.attributes if name == "id"]
+    assert len(set(ids)) == len(ids)
     # Nothing but names of XML may look like an address.
     addresses = set(re.findall(r'https?://[^"\s<]+', text))
     assert all(address.startswith("http://www.w3.org/") for address in addresses), addresses
