@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 
 import cvxpy as cp
 import numpy as np
@@ -14,7 +15,6 @@ from capacity.provisioning.provision import provision
 from fairness import DRF, ModelError, NotConvergedError, Problem, ProportionalFair
 from queueing.balanced.duration_bound import duration_bound
 from queueing.balanced.fairness import balanced_fairness
-from queueing.chain.solvers.ladder import Automatic
 from queueing.chain.stationary import stationary
 from queueing.model.system import System
 
@@ -34,38 +34,6 @@ def test_load_target_alone_needs_the_load_over_it():
     answer = provision(TALK, [3, 2], [1, 1], method="bound", maximum_load=0.8)
     np.testing.assert_allclose(answer.capacities, np.array([3.2, 2.3]) / 0.8, rtol=1e-8)
     assert answer.system.relative_loads.max() <= 0.8 + 1e-12
-
-
-def test_square_root_law_of_two_resources():
-    # One class over two resources of small demand: without the lone job's term the optimum of
-    # c C + sum a (1/(C - R) - 1/C) <= D has C - R proportional to sqrt(a/c); with it, by scalar search.
-    rng = np.random.default_rng(1)
-    for _ in range(5):
-        a, c, rho = rng.uniform(0.5, 2, 2), rng.uniform(0.5, 2, 2), 5.0
-        target = 0.4
-        answer = provision(a[None, :], [rho], c, method="bound", minimum_service_rate=1 / target)
-        load = rho * a
-
-        def cost(first, a=a, c=c, load=load, target=target):
-            # Capacity of the second resource by bisection.
-            low, high = load[1] + 1e-9, load[1] + 1e6
-            for _ in range(60):
-                middle = (low + high) / 2
-                both = np.array([first, middle])
-                held = (a / both).max() + (a * load / (both * (both - load))).sum()
-                low, high = (middle, high) if held > target else (low, middle)
-            return c @ np.array([first, high])
-
-        logs = np.linspace(-4, 4, 60)  # where the second resource cannot make up for the first: no guess
-        middle = logs[np.argmin([cost(load[0] + np.exp(s)) for s in logs])]
-        best = minimize_scalar(
-            lambda s, load=load, cost=cost: cost(load[0] + np.exp(s)),
-            bounds=(middle - 0.14, middle + 0.14),
-            method="bounded",
-            options={"xatol": 1e-7},
-        ).fun
-        assert answer.cost == pytest.approx(best, rel=1e-8)  # gap of the program
-        assert answer.bound_lower_cost <= answer.cost <= answer.bound_lower_cost * (1 + 1e-8)
 
 
 def test_dedicated_resources_in_closed_form():
@@ -98,51 +66,57 @@ def by_cone(a, rho, costs, supplies, durations, most=None, maximum_load=1.0):
     return oracle.value if oracle.status == cp.OPTIMAL else None
 
 
-def test_optimum_and_prices_against_cvxpy():
-    rng = np.random.default_rng(2)
-    for _ in range(6):
-        n, m = rng.integers(1, 4, 2)
-        a = rng.uniform(0.1, 1, (n, m)) * (rng.random((n, m)) < 0.8)
-        a[:, 0] = np.maximum(a[:, 0], 0.1)
-        rho, costs, g = rng.uniform(1, 3, n), rng.uniform(0.5, 2, m), rng.uniform(0.2, 2, n)
-        supplies = np.vstack([np.eye(m), rng.uniform(0.1, 1, m)])
-        costs = np.append(costs, 0.6 * (supplies[-1] @ costs))
-        answer = provision(a, rho, costs, servers=supplies, method="bound", minimum_service_rate=g)
-        best = by_cone(a, rho, costs, supplies, 1 / g)
-        assert answer.cost == pytest.approx(best, rel=1e-6)  # accuracy of the conic solver
-        assert (supplies @ answer.prices <= costs * (1 + 1e-9)).all()
-
-
-def keeps(demands, loads, capacities, target, law=duration_bound, **options):
+def keeps(demands, loads, capacities, target, law=duration_bound):
     """Whether a law keeps mean service rates at some capacities."""
     if (capacities <= loads @ demands).any():
         return False
-    return bool((law(System(Problem(demands, capacities), loads), **options).service_rates >= target).all())
+    return bool((law(System(Problem(demands, capacities), loads)).service_rates >= target).all())
 
 
-def brute(demands, loads, supplies, target, costs, top, law=duration_bound, **options):
+def model(method, tail):
+    """The law of a system under a method, so exact that it tells the targets apart."""
+    if method == "balanced":
+        return partial(balanced_fairness, tail=tail)
+    return partial(stationary, policy=method, tail=tail)
+
+
+def brute(demands, loads, supplies, target, costs, top, law=duration_bound):
     """Least cost of whole servers, all numbers tried."""
     best = np.inf
     for numbers in itertools.product(*[range(t + 1) for t in top]):
         cost = float(np.dot(costs, numbers))
-        if cost < best and keeps(demands, loads, np.array(numbers) @ supplies, target, law, **options):
+        if cost < best and keeps(demands, loads, np.array(numbers) @ supplies, target, law):
             best = cost
     return best
 
 
-def test_whole_servers_under_the_bound_by_brute_force():
+def mixed_types(rng):
+    """A random problem, and types of servers of which some lack a resource."""
+    n, kinds = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+    supplies = rng.integers(0, 3, (kinds, 2)) + (rng.random((kinds, 2)) < 0.5) * 0.5
+    supplies[0] += 1.0
+    return rng.uniform(0.1, 1, (n, 2)), rng.uniform(0.5, 1.5, n), supplies, rng.integers(1, 5, kinds) + 0.25
+
+
+def tied_types(rng):
+    """A random problem, and four types of servers that are the same, in proportion, or nearly so."""
+    supply = rng.integers(1, 5, 2).astype(float)
+    supplies = np.array([supply, supply, 2 * supply, supply + np.eye(2)[0]])
+    costs = np.array([1.0, rng.choice([1.0, 1.5]), 2.0, rng.choice([1.0, 1.2])])
+    return rng.uniform(0.2, 1.0, (2, 2)), rng.uniform(0.5, 2.0, 2), supplies, costs
+
+
+@pytest.mark.parametrize(("draw", "most"), [(mixed_types, 40), (tied_types, 4)])
+def test_whole_servers_under_the_bound_by_brute_force(draw, most):
     rng = np.random.default_rng(3)
     for _ in range(8):
-        n, kinds = int(rng.integers(1, 4)), int(rng.integers(1, 4))
-        a, rho = rng.uniform(0.1, 1, (n, 2)), rng.uniform(0.5, 1.5, n)
-        supplies = rng.integers(0, 3, (kinds, 2)) + (rng.random((kinds, 2)) < 0.5) * 0.5
-        supplies[0] += 1.0
-        costs, g = rng.integers(1, 5, kinds) + 0.25, rng.uniform(0.2, 1.5, n)
+        a, rho, supplies, costs = draw(rng)
+        g, top = rng.uniform(0.2, 1.5, len(rho)), np.full(len(costs), most)
         answer = provision(
-            a, rho, costs, servers=supplies, whole=True, method="bound", minimum_service_rate=g
+            a, rho, costs, servers=supplies, whole=True, most=top, method="bound", minimum_service_rate=g
         )
-        top = np.minimum(np.ceil(answer.cost / costs), 40).astype(int)
-        assert answer.cost == pytest.approx(brute(a, rho, supplies, g, costs, top))
+        top = np.minimum(np.ceil(answer.cost / costs), top).astype(int)
+        assert answer.cost == pytest.approx(brute(a, rho, supplies, g, costs, top), rel=1e-12)
         assert keeps(a, rho, answer.servers @ supplies, g)
         assert answer.lower_cost == answer.cost
 
@@ -153,24 +127,17 @@ def test_whole_servers_under_balanced_fairness_by_brute_force():
         args = (TALK, [1.2, 0.8], costs)
         answer = provision(*args, servers=units, whole=True, minimum_service_rate=[0.45, 0.3])
         loads, target = np.array([1.2, 0.8]), [0.45, 0.3]
-        best = brute(TALK, loads, units, target, costs, (8, 8), balanced_fairness, tail=1e-10)
-        assert answer.cost == pytest.approx(best)
-        assert keeps(TALK, loads, answer.servers @ units, target, balanced_fairness, tail=1e-10)
+        law = model("balanced", 1e-10)
+        assert answer.cost == pytest.approx(brute(TALK, loads, units, target, costs, (8, 8), law))
+        assert keeps(TALK, loads, answer.servers @ units, target, law)
         assert answer.lower_cost == answer.cost <= answer.bound_cost
 
 
 @pytest.mark.parametrize("method", ["balanced", ProportionalFair(), DRF()])
 def test_tightened_capacities_keep_the_targets_and_hardly_less_would(method):
-    target = np.array([0.5, 0.4])
-    answer = provision(TALK, [3, 2], [1, 2], method=method, minimum_service_rate=target, precision=1e-5)
-
-    def rates(capacities):
-        system = System(Problem(TALK, capacities), [3, 2])
-        if method == "balanced":
-            return balanced_fairness(system).service_rates
-        return stationary(system, method, tail=1e-11).service_rates
-
-    assert (rates(answer.capacities) >= target).all()
+    loads, target, law = np.array([3, 2]), np.array([0.5, 0.4]), model(method, 1e-11)
+    answer = provision(TALK, loads, [1, 2], method=method, minimum_service_rate=target, precision=1e-5)
+    assert keeps(TALK, loads, answer.capacities, target, law)
     assert answer.floor_cost <= answer.cost
     assert (answer.cost < answer.bound_cost) == (method != DRF())
     # No neighbour that is cheaper by 0.1 % keeps both.
@@ -178,7 +145,7 @@ def test_tightened_capacities_keep_the_targets_and_hardly_less_would(method):
         move = np.array([np.cos(angle), np.sin(angle) / 2]) * 1e-3
         other = answer.capacities + move
         other *= answer.cost * 0.999 / (other @ [1, 2])
-        assert (rates(other) < target).any()
+        assert not keeps(TALK, loads, other, target, law)
 
 
 def test_classes_without_arrivals_and_problems_as_limits():
@@ -197,24 +164,18 @@ def test_real_optimum_by_brute_force_with_the_exact_model(method):
     # For each capacity of resource 1 the least of resource 2 by bisection, then the best of all.
     rho, costs, target = np.array([0.9, 0.4]), np.array([1.0, 3.0]), np.array([0.3, 0.6])
     answer = provision(TALK, rho, costs, method=method, minimum_service_rate=target, precision=1e-5)
-    load = rho @ TALK
+    law = model(method, 1e-8)
 
-    def keeps(capacities):
-        system = System(Problem(TALK, capacities), rho)
-        law = (
-            balanced_fairness(system, tail=1e-8)
-            if method == "balanced"
-            else stationary(system, method, tail=1e-7, solver=Automatic(1e-8))
-        )
-        return (law.service_rates >= target).all()
+    def kept(*capacities):
+        return keeps(TALK, rho, np.array(capacities), target, law)
 
     def cost(first):
-        low, high = load[1] * 1.02, 2 * answer.capacities[1]
-        if not keeps([first, high]):
+        low, high = (rho @ TALK)[1] * 1.02, 2 * answer.capacities[1]
+        if not kept(first, high):
             return costs @ [first, 4 * high]
         for _ in range(12):
             middle = (low + high) / 2
-            low, high = (low, middle) if keeps([first, middle]) else (middle, high)
+            low, high = (low, middle) if kept(first, middle) else (middle, high)
         return costs @ [first, high]
 
     found = minimize_scalar(
@@ -238,6 +199,8 @@ def test_limited_effort_says_so_and_keeps_its_proof():
     assert best.evaluations <= 26  # one more for the evidence
     assert not best.optimal
     assert caught.value.residual == best.gap
+    with pytest.raises(NotConvergedError, match="raise max_evaluations"):
+        provision(TALK, [1, 1], [1, 1], minimum_service_rate=0.1, max_evaluations=1)
 
 
 def test_dual_value_is_a_bound_whatever_the_point():
@@ -254,26 +217,23 @@ def test_dual_value_is_a_bound_whatever_the_point():
         assert value <= best.cost * (1 + 1e-12)
 
 
-def test_errors():
-    good = (TALK, [1, 1], [1, 1])
-    with pytest.raises(ModelError, match="no class with arrivals has a target"):
-        provision(*good)
-    with pytest.raises(ModelError, match="costs must be finite and > 0"):
-        provision(TALK, [1, 1], [1, 0], minimum_service_rate=0.1)
-    with pytest.raises(ModelError, match="loads are all 0"):
-        provision(TALK, [0, 0], [1, 1], minimum_service_rate=0.1)
-    with pytest.raises(ModelError, match="maximum_load must be"):
-        provision(*good, maximum_load=1.5)
-    with pytest.raises(ModelError, match="maximum_duration must be > 0"):
-        provision(*good, maximum_duration=[1, -1])
-    with pytest.raises(ModelError, match="no server type has any"):
-        provision(*good, servers=[[1, 0], [2, 0]], minimum_service_rate=0.1)
-    with pytest.raises(ModelError, match="jobs without limits"):
-        provision(Problem([[1]], [1], limits=[1]), [0.5], [1], minimum_service_rate=0.1)
-    with pytest.raises(ModelError, match="method must be"):
-        provision(*good, minimum_service_rate=0.1, method="exact")
-    with pytest.raises(NotConvergedError, match="raise max_evaluations"):
-        provision(*good, minimum_service_rate=0.1, max_evaluations=1)
+@pytest.mark.parametrize(
+    ("message", "arguments", "options"),
+    [
+        ("no class with arrivals has a target", {}, {"minimum_service_rate": None}),
+        ("costs must be finite and > 0", {"costs": [1, 0]}, {}),
+        ("loads are all 0", {"loads": [0, 0]}, {}),
+        ("maximum_load must be", {}, {"maximum_load": 1.5}),
+        ("maximum_duration must be > 0", {}, {"maximum_duration": [1, -1]}),
+        ("no server type has any", {}, {"servers": [[1, 0], [2, 0]]}),
+        ("jobs without limits", {"demands": Problem([[1]], [1], limits=[1])}, {}),
+        ("method must be", {}, {"method": "exact"}),
+    ],
+)
+def test_errors(message, arguments, options):
+    good = {"demands": TALK, "loads": [1, 1], "costs": [1, 1], "minimum_service_rate": 0.1}
+    with pytest.raises(ModelError, match=message):
+        provision(**good | arguments | options)
 
 
 def test_types_in_proportion_from_the_report():
@@ -314,10 +274,10 @@ def test_ties_in_price_lists_against_a_conic_solver(lists):
     refused = 0
     for _ in range(lists):
         demands, loads, costs, supplies, most = price_list(rng)
-        target = {"maximum_duration": float(rng.choice([0.5, 5.0, 50.0]))}
+        rates = rng.choice([2.0, 0.2, 0.02]) * rng.choice([1.0, 0.5], len(loads))
+        target, durations = {"minimum_service_rate": rates}, 1 / rates
         if rng.random() < 0.3:
-            target = {"maximum_load": 0.7}
-        durations = np.full(len(loads), target.get("maximum_duration", np.inf))
+            target, durations = {"maximum_load": 0.7}, np.full(len(loads), np.inf)
         best = by_cone(demands, loads, costs, supplies, durations, most, target.get("maximum_load", 1.0))
         arguments = {"servers": supplies, "most": most, "method": "bound", **target}
         if best is None:
@@ -334,24 +294,3 @@ def test_ties_in_price_lists_against_a_conic_solver(lists):
         # Prices under which no type that can be bought without end is worth more than it costs.
         assert most is not None or (supplies @ answer.prices <= costs * (1 + 1e-9)).all()
     assert lists / 32 < refused < lists / 2  # both answers were tried
-
-
-def test_whole_servers_of_tied_types_by_brute_force():
-    rng = np.random.default_rng(17)
-    for _ in range(8):
-        supply = rng.integers(1, 5, 2).astype(float)
-        supplies = np.array([supply, supply, 2 * supply, supply + np.eye(2)[0]])
-        costs = np.array([1.0, rng.choice([1.0, 1.5]), 2.0, rng.choice([1.0, 1.2])])
-        demands, loads = rng.uniform(0.2, 1.0, (2, 2)), rng.uniform(0.5, 2.0, 2)
-        answer = provision(
-            demands,
-            loads,
-            costs,
-            servers=supplies,
-            whole=True,
-            maximum_duration=1.0,
-            method="bound",
-            most=[4] * 4,
-        )
-        # Of jobs of mean size 1: durations of at most 1 are service rates of at least 1.
-        assert answer.cost == pytest.approx(brute(demands, loads, supplies, 1, costs, [4] * 4), rel=1e-12)
