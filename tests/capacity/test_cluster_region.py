@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
-from scipy.spatial import ConvexHull
 
 import capacity.regions.servers
 import queueing.model.cluster_load
@@ -20,6 +19,7 @@ from capacity.regions.servers import distinct_servers
 from capacity.regions.whole_tasks import packing_region
 from fairness import Cluster, ModelError, NotConvergedError, Problem
 from fairness.exact.double_description import enclose, vertices, volume
+from fairness.exact.linear_algebra import dot
 from fairness.exact.linear_program import maximise
 from fairness.exact.minkowski_sum import Body, support_of_sum
 from fairness.exact.pivoting import walk
@@ -56,22 +56,15 @@ def exact_shares(cluster):
     return shares
 
 
-def placement_program(cluster):
-    """Pairs, and the exact matrix of all resources of all servers over the pairs; bounds are 1."""
+def exact_support(cluster, prices):
+    """Most that a placement earns, by one exact linear program over all servers."""
     shares = exact_shares(cluster)
-    pairs = sorted(shares)
     rows = [
-        [shares[n, i][r] if i == k else Fraction(0) for n, i in pairs]
+        [held[r] if i == k else Fraction(0) for (_, i), held in shares.items()]
         for k in range(cluster.n_servers)
         for r in range(cluster.n_resources)
     ]
-    return pairs, rows
-
-
-def exact_support(cluster, prices):
-    """Most that a placement earns, by one exact linear program over all servers."""
-    pairs, rows = placement_program(cluster)
-    return maximise([prices[n] for n, _ in pairs], rows, [1] * len(rows)).value
+    return maximise([prices[n] for n, _ in shares], rows, [1] * len(rows)).value
 
 
 def exact_relative_load(cluster, loads):
@@ -120,40 +113,6 @@ def check_evidence(cluster, evidence):
     assert total == pytest.approx(1.0 if evidence.loads.any() else 0.0, abs=1e-12)
 
 
-def minkowski_vertices(cluster):
-    """All sums of vertices of the servers, as floats; the vertices from the regions of single servers."""
-    sums = np.zeros((1, cluster.n_classes))
-    demands, capacities, _ = cluster.as_fractions()
-    for i in range(cluster.n_servers):
-        users = np.flatnonzero(cluster.eligible[:, i])
-        pool = Problem([demands[n] for n in users], capacities[i])
-        mixes = stability_region(pool).vertices
-        corners = np.zeros((len(mixes), cluster.n_classes))
-        corners[:, users] = mixes
-        sums = (sums[:, None, :] + corners[None, :, :]).reshape(-1, cluster.n_classes)
-        sums = np.unique(sums.round(12), axis=0)
-    return sums
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_one_server_is_a_pool(seed):
-    rng = np.random.default_rng(seed)
-    n, m = int(rng.integers(1, 5)), int(rng.integers(1, 5))
-    demands, capacities = rng.integers(0, 4, (n, m)), rng.integers(1, 6, m)
-    demands[~demands.any(axis=1), 0] = 1
-    pool, cluster = Problem(demands, capacities), Cluster(demands, [capacities])
-    one, other = stability_region(cluster), stability_region(pool)
-    assert one.exact_vertices == other.exact_vertices
-    assert one.exact_volume == other.exact_volume
-    facets = {tuple(np.array(normal) / offset) for normal, offset in one.exact_facets}
-    expected = {tuple(row / offset) for row, offset in zip(*other.facets, strict=True)}
-    assert {tuple(np.round(f, 12)) for f in facets} == {tuple(np.round(f, 12)) for f in expected}
-    loads = rng.uniform(0, 2, n)
-    # HiGHS and a quotient of sums: evidence is accepted to 1e-9 only.
-    assert one.slack(loads) == pytest.approx(other.slack(loads), abs=1e-8)
-    assert one.max_scale(loads) == pytest.approx(other.max_scale(loads), rel=1e-8)
-
-
 @pytest.mark.parametrize("seed", range(10))
 def test_identical_servers_are_one_scaled_server(seed):
     rng = np.random.default_rng(40 + seed)
@@ -168,46 +127,21 @@ def test_identical_servers_are_one_scaled_server(seed):
     assert stability_region(Cluster(demands, [capacities * copies])).exact_vertices == many.exact_vertices
 
 
-@pytest.mark.parametrize("seed", range(25))
-def test_facets_vertices_and_volume_equal_the_hull_of_all_sums(seed):
-    rng = np.random.default_rng(80 + seed)
-    n, s = int(rng.integers(2, 5)), int(rng.integers(1, 4))
-    cluster = integer_cluster(rng, n, s, int(rng.integers(1, 4)))
-    region = stability_region(cluster)
-    sums = minkowski_vertices(cluster)
-    hull = ConvexHull(sums, qhull_options="Qt")
-    # Qhull's accuracy on data of unit size.
-    assert region.volume == pytest.approx(hull.volume, rel=1e-9)
-    assert region.volume == float(region.exact_volume)
-    corners = ConvexHull(region.vertices)
-    assert len(corners.vertices) == len(region.vertices)
-    distance = np.abs(region.vertices[:, None] - sums[None]).max(axis=2).min(axis=1)
-    assert distance.max() < 1e-9
-    assert (sums @ region.facets.normals.T <= region.facets.offsets * (1 + 1e-9)).all()
-    # Every facet bounds the region in a set of dimension n-1.
-    for normal, offset in region.exact_facets:
-        on = [
-            point
-            for point in region.exact_vertices
-            if sum(a * v for a, v in zip(normal, point, strict=True)) == offset
-        ]
-        spread = np.array([[float(v) for v in point] for point in on])
-        assert np.linalg.matrix_rank(spread - spread[0]) == n - 1
-
-
 @pytest.mark.parametrize("effective", [False, True])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(20))
 def test_facets_equal_the_projection_of_the_placements(seed, effective):
     rng = np.random.default_rng(120 + seed)
     n, s = int(rng.integers(1, 5)), int(rng.integers(1, 4))
     cluster = integer_cluster(rng, n, s, 2, effective)
     region = stability_region(cluster)
-    # Facets are valid and tight, vertices reach the support: exactly, by linear programs over placements.
+    # Facets are valid and tight, and vertices have placements: exactly, by linear programs.
     for normal, offset in region.exact_facets:
         assert exact_support(cluster, normal) == offset
+    for point in region.exact_vertices:
+        assert exact_relative_load(cluster, point) <= 1
     for _ in range(6):
         prices = [int(v) for v in rng.integers(-1, 6, n)]
-        most = max(sum(p * v for p, v in zip(prices, point, strict=True)) for point in region.exact_vertices)
+        most = max(dot(prices, point) for point in region.exact_vertices)
         assert exact_support(cluster, prices) == most
         assert region.support(prices).value == pytest.approx(float(most), rel=1e-9)
     # The region is that of the pool of its facets; there the volume is Lawrence's formula.
@@ -393,15 +327,6 @@ def test_rounded_effective_capacities_chip_no_edges(seed):
     distance = np.abs(rounded.vertices[:, None] - exact.vertices[None]).max(axis=2)
     assert max(distance.min(axis=0).max(), distance.min(axis=1).max()) < 1e-12
     assert rounded.volume == pytest.approx(exact.volume, rel=1e-12)
-
-
-def test_effective_capacities_scale_what_a_task_holds():
-    # Twice as fast on the second server: a task of class 1 holds half of its nominal share there.
-    cluster = Cluster([[1], [1]], [[4], [4]], gamma=[[4, 8], [4, 4]])
-    region = stability_region(cluster)
-    # Class 1 first on server 2, then on server 1.
-    assert region.exact_vertices == ((0, 0), (0, 8), (8, 4), (12, 0))
-    assert region.exact_facets == (((1, 1), 12), ((1, 2), 16))
 
 
 def test_antiblocking_hulls_of_points():
