@@ -133,55 +133,43 @@ def test_mean_sizes_do_not_matter_for_priority_in_fluid():
 def test_schedulers_of_whole_tasks():
     # One resource of 3 units; tasks hold 2 or 1. Head of line: with many jobs of both classes the sequence of
     # starts is random, and units idle behind a task of 2.
-    pool = Problem([[2], [1]], [3])
-    point = policy_stability_boundary(
-        pool, FIFOScheduler(), [1, 1], precision=0.1, events=5_000, replications=8
-    )
-    again = policy_stability_boundary(
-        pool, FIFOScheduler(), [1, 1], precision=0.1, events=5_000, replications=8
-    )
+    pool, options = Problem([[2], [1]], [3]), {"precision": 0.1, "events": 5_000, "replications": 8}
+    point = policy_stability_boundary(pool, FIFOScheduler(), [1, 1], **options)
+    again = policy_stability_boundary(pool, FIFOScheduler(), [1, 1], **options)
     assert 0 < point.inner < point.outer < 1
     assert (point.inner, point.outer) == (again.inner, again.outer)
     # Tasks of 1 unit on 3 units: every unit works, so nothing is lost beyond the bracket.
     units = Problem([[1], [1]], [3])
-    best = policy_stability_boundary(
-        units, DRFScheduler(), [1, 1], precision=0.1, events=5_000, replications=8
-    )
+    best = policy_stability_boundary(units, DRFScheduler(), [1, 1], **options)
     assert best.outer == 1.0
     assert best.inner >= 0.5
 
 
-def test_growth_tests_on_the_queue_with_one_server():
+def halved(problem, counts):
+    """Half of what DRF gives."""
+    return DRF()(problem, counts) / 2
+
+
+@pytest.mark.parametrize(
+    ("policy", "load", "says"),
+    [(DRF(), 0.6, "settles"), (DRF(), 0.9, "settles"), (halved, 0.55, "grows"), (halved, 0.6, "grows")],
+)
+def test_growth_tests_on_the_queue_with_one_server(policy, load, says):
+    system = System(Problem([[1]], [1]), [load])
+    assert chain_test(system, policy).says == simulation_test(system, policy).says == says
+
+
+def test_growth_tests_at_the_critical_load():
     one = Problem([[1]], [1])
-    for load, says in ((0.6, "settles"), (0.9, "settles")):
-        assert chain_test(System(one, [load]), DRF()).says == says
-        assert simulation_test(System(one, [load]), DRF()).says == says
-    for load in (0.55, 0.6):
-        system = System(Problem([[1]], [1]), [load])
-        assert chain_test(system, lambda p, x: 0.5 * (np.asarray(x) > 0)).says == "grows"
-        assert simulation_test(system, lambda p, x: 0.5 * (np.asarray(x) > 0)).says == "grows"
-    critical = System(one, [0.5])
-    assert chain_test(critical, lambda p, x: 0.5 * (np.asarray(x) > 0)).says == "open"
+    assert chain_test(System(one, [0.5]), halved).says == "open"
     assert simulation_test(System(one, [1.0]), DRF()).method == "load"
 
 
-def test_what_two_boxes_turn_away_tells_loads_near_the_boundary_apart():
-    # One queue refuses (1 - r) r^K/(1 - r^(K + 1)); the docstring's loads at which the test is open.
-    def refused(r, states):
-        k = states - 1
-        return (1 - r) * r**k / (1 - r**states)
-
-    for side, below, above in ((64, 0.9935, 1.0065), (12, 0.965, 1.04)):
-        assert refused(below, 2 * side) <= 0.4 * refused(below, side)
-        assert refused(above, 2 * side) >= 0.6 * refused(above, side)
-    # About as many jobs as a box of side 12 or 64 holds, and yet stable (theorem).
-    for problem, load in ((LINEAR, 0.95), (CROSSED, 0.95)):
+@pytest.mark.parametrize(("problem", "beyond"), [(LINEAR, 0.53), (CROSSED, 0.51)])
+def test_about_as_many_jobs_as_a_box_holds_and_yet_stable(problem, beyond):
+    for policy, load, says in ((DRF(), 0.95, "settles"), (halved, beyond, "grows")):
         system = System.with_load(problem, np.ones(problem.n_classes), load)
-        assert chain_test(system, DRF()).says == "settles"
-    half = lambda p, x: DRF()(p, x) / 2  # noqa: E731
-    for problem, load in ((LINEAR, 0.53), (CROSSED, 0.51)):
-        system = System.with_load(problem, np.ones(problem.n_classes), load)
-        assert chain_test(system, half).says == "grows"
+        assert chain_test(system, policy).says == says
 
 
 def test_psdsf_loses_load_on_two_servers():
@@ -214,24 +202,28 @@ def test_reports():
     assert region.boundary([5, 5]).inner == pytest.approx(0.55, abs=1e-4)
 
 
-def test_errors():
-    with pytest.raises(ModelError, match=r"at most 3 classes, but there are 4.*policy_stability_boundary"):
-        policy_stability_region(Problem([[1]] * 4, [1]), DRF())
-    with pytest.raises(ModelError, match=r"limit of 1 tasks per job.*remove them"):
-        policy_stability_region(Problem([[1], [1]], [1], limits=[1, np.inf]), DRF())
-    with pytest.raises(ModelError, match=r"depends on proportions only"):
-        policy_stability_region(ONE, lambda problem, counts: np.minimum(counts, 0.25))
-    with pytest.raises(ModelError, match=r"confirm must be None, 'chain' or 'simulation'"):
-        policy_stability_region(ONE, DRF(), confirm="fluid")
-    with pytest.raises(ModelError, match=r"judged by simulation already"):
-        policy_stability_region(ONE, FIFOScheduler(), confirm="chain")
-    with pytest.raises(ModelError, match=r"precision must be"):
-        policy_stability_region(ONE, DRF(), precision=0)
-    with pytest.raises(ModelError, match=r"gap must be"):
-        policy_stability_region(ONE, DRF(), gap=1)
-    with pytest.raises(ModelError, match=r"policy must be a policy or a scheduler"):
-        policy_stability_region(ONE, "drf")
-    with pytest.raises(ModelError, match=r"capacity 0, so the region has no boundary"):
-        policy_stability_region(Problem([[1, 0], [1, 1]], [1, 0]), DRF())
+@pytest.mark.parametrize(
+    ("message", "options"),
+    [
+        (
+            r"at most 3 classes, but there are 4.*policy_stability_boundary",
+            {"problem": Problem([[1]] * 4, [1])},
+        ),
+        (r"limit of 1 tasks per job.*remove them", {"problem": Problem([[1], [1]], [1], limits=[1, np.inf])}),
+        (r"depends on proportions only", {"policy": lambda problem, counts: np.minimum(counts, 0.25)}),
+        (r"confirm must be None, 'chain' or 'simulation'", {"confirm": "fluid"}),
+        (r"judged by simulation already", {"policy": FIFOScheduler(), "confirm": "chain"}),
+        (r"precision must be", {"precision": 0}),
+        (r"gap must be", {"gap": 1}),
+        (r"policy must be a policy or a scheduler", {"policy": "drf"}),
+        (r"capacity 0, so the region has no boundary", {"problem": Problem([[1, 0], [1, 1]], [1, 0])}),
+    ],
+)
+def test_errors(message, options):
+    with pytest.raises(ModelError, match=message):
+        policy_stability_region(**{"problem": ONE, "policy": DRF(), **options})
+
+
+def test_a_verdict_that_stays_open_names_the_ray():
     with pytest.raises(NotConvergedError, match=r"on the ray \(0.5, 0.5, 0.5\).*undecided"):
         policy_stability_boundary(LINEAR, short_first, [1, 1, 1], max_evaluations=10)

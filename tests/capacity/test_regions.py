@@ -198,12 +198,15 @@ def test_the_most_that_a_pool_with_pinned_and_free_classes_earns():
     assert stability_region(FREE).boundary([0, 1]).tolist() == [0, np.inf]
 
 
-def test_loads_on_the_boundary_of_a_policy_are_not_decided():
-    # Priority to the first of two classes that fit together: the loads must sum to less than 1.
-    region = policy_stability_region(Problem([[1, 0.1], [0.1, 1]], [1, 1]), priority, points=6)
-    assert region.contains([[0.4, 0.5], [0.6, 0.6]]).tolist() == [True, False]
-    with pytest.raises(NotConvergedError, match="is not decided, they may lie on the boundary"):
-        region.contains([0.5, 0.5])
+def test_loads_on_the_boundary_of_rays_are_not_decided():
+    # Priority to the first of two classes that fit together, and 1 of at most 2 tasks: the sum is below 1.
+    first = policy_stability_region(Problem([[1, 0.1], [0.1, 1]], [1, 1]), priority, points=6)
+    half = service_region(Problem([[0.5], [0.5]], [1]), "balanced", 1, points=3)
+    for region, message in ((first, "they may lie on the boundary"), (half, "within the accuracy of the")):
+        inside = region.contains([[[0.4, 0.5], [0.6, 0.6]], [[0.9999, 0.0], [1.0001, 0.0]]])
+        assert inside.tolist() == [[True, False], [True, False]]
+        with pytest.raises(NotConvergedError, match=message):
+            region.contains([0.5, 0.5])
 
 
 def test_names_of_facets_stand_in_tables_and_pictures():

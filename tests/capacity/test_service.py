@@ -240,16 +240,6 @@ def test_a_rising_rate_is_reported():
     assert point.inner <= 0.8 <= point.outer
 
 
-def test_contains():
-    region = service_region(Problem([[1], [1]], [1]), "balanced", 0.5, points=3)
-    loads = [[[0.0, 0.0], [0.2, 0.2], [0.3, 0.3]], [[0.5001, 0.0], [0.4999, 0.0], [0.6, 0.6]]]
-    np.testing.assert_array_equal(region.contains(loads), [[True, True, False], [False, True, False]])
-    assert not region.contains([-0.1, 0.2])
-    assert region.contains([0.1, 0.2]) is True
-    with pytest.raises(NotConvergedError, match="lie on the boundary within the accuracy"):
-        region.contains([0.25, 0.25])
-
-
 def test_crossing_takes_the_first_change_of_sign_it_sees():
     def wiggle(u):
         value = math.cos(3 * math.pi * u)  # signs change at 1/6, 1/2, 5/6
@@ -323,48 +313,42 @@ def test_result_is_readable():
         region.loads[0] = 1
 
 
-def test_errors():
-    with pytest.raises(
-        ModelError, match=r"minimum_service_rate\[1\] \('B'\) is 1, but a job of this class .* runs 1 tasks"
-    ):
-        service_region(POOL, "balanced", [0.5, 1.0])
-    for wrong in (0, -1, np.nan, np.inf, [0.1, 0]):
-        with pytest.raises(ModelError, match="minimum_service_rate must be finite and > 0"):
-            service_region(POOL, "bound", wrong)
-    with pytest.raises(ModelError, match=r"one per class; got shape \(3,\)"):
-        service_region(POOL, "bound", [0.1] * 3)
-    with pytest.raises(ModelError, match="must be 'bound', 'balanced' or a policy"):
-        service_region(POOL, "drf", 0.1)
-    with pytest.raises(ModelError, match="policy must be callable"):
-        service_region(POOL, DRF, 0.1)
-    with pytest.raises(ModelError, match="points must be a whole number >= 3"):
-        service_region(POOL, "bound", 0.1, points=2)
-    for wrong in (0, 1, np.nan):
-        with pytest.raises(ModelError, match="precision must be"):
-            service_region(POOL, "bound", 0.1, precision=wrong)
-    with pytest.raises(ModelError, match="max_states must be"):
-        service_region(POOL, "balanced", 0.1, max_states=0)
-    with pytest.raises(ModelError, match="mean_sizes"):
-        service_region(POOL, "bound", 0.1, mean_sizes=[1, -1])
-    four = Problem(np.eye(4), np.ones(4))
-    with pytest.raises(ModelError, match="at most 3 classes, but there are 4; take service_boundary"):
-        service_region(four, "bound", 0.1)
-    assert service_boundary(four, "bound", 0.1, [1, 1, 1, 1]).inner == pytest.approx(0.9, abs=1e-6)
-    blocked = Problem([[1, 0], [0, 1]], [1, 0])
-    with pytest.raises(ModelError, match="'class 2' demands a resource of capacity 0, so the region has no"):
-        service_region(blocked, "balanced", 0.1)
-    with pytest.raises(ModelError, match="never runs"):
-        service_boundary(blocked, "balanced", 0.1, [1, 1])
-    assert service_boundary(blocked, "balanced", 0.1, [1, 0]).inner == pytest.approx(0.9, abs=1e-6)
-    free = Problem([[1], [0]], [1], limits=[2, 2])
-    with pytest.raises(ModelError, match="'class 2' has no demands"):
-        service_region(free, "balanced", 0.1)
-    with pytest.raises(ModelError, match="classes without demands only"):
-        service_boundary(free, "balanced", 0.1, [0, 1])
-    with pytest.raises(ModelError, match=r"load of class 'B' is below 1e-100 of the largest; set it to 0"):
-        service_boundary(POOL, "balanced", 0.1, [1, 1e-110])
-    with pytest.raises(ModelError, match="max_states=100"):
-        service_region(POOL, "balanced", 0.1, max_states=100)
+FOUR, BLOCKED = Problem(np.eye(4), np.ones(4)), Problem(np.eye(2), [1, 0])
+FREE = Problem([[1], [0]], [1], limits=[2, 2])
+RATE = "minimum_service_rate"
+
+
+def test_rays_of_what_has_no_region():
+    for pool, direction in ((FOUR, [1, 1, 1, 1]), (BLOCKED, [1, 0])):
+        assert service_boundary(pool, "balanced", 0.1, direction).inner == pytest.approx(0.9, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("message", "options"),
+    [
+        (r"rate\[1\] \('B'\) is 1, but a job of this class .* runs 1 tasks", {RATE: [0.5, 1]}),
+        *(("rate must be finite and > 0", {RATE: g}) for g in (0, -1, np.nan, np.inf, [1, 0])),
+        (r"one per class; got shape \(3,\)", {RATE: [0.1] * 3}),
+        ("must be 'bound', 'balanced' or a policy", {"method": "drf"}),
+        ("policy must be callable", {"method": DRF}),
+        ("points must be a whole number >= 3", {"points": 2}),
+        *(("precision must be", {"precision": p}) for p in (0, 1, np.nan)),
+        ("max_states must be", {"max_states": 0}),
+        ("max_states=100", {"max_states": 100}),
+        ("max_states is for chains", {"max_states": 100, "method": Simulated(DRF())}),
+        ("mean_sizes", {"mean_sizes": [1, -1]}),
+        ("at most 3 classes, but there are 4; take service_boundary", {"problem": FOUR}),
+        ("'class 2' demands a resource of capacity 0, so the region has no", {"problem": BLOCKED}),
+        ("never runs", {"problem": BLOCKED, "direction": [1, 1]}),
+        ("'class 2' has no demands", {"problem": FREE}),
+        ("classes without demands only", {"problem": FREE, "direction": [0, 1]}),
+        ("load of class 'B' is below 1e-100 of the largest; set it to 0", {"direction": [1, 1e-110]}),
+    ],
+)
+def test_errors(message, options):
+    given = {"problem": POOL, "method": "balanced", RATE: 0.1, **options}
+    with pytest.raises(ModelError, match=message):
+        (service_boundary if "direction" in options else service_region)(**given)
 
 
 def test_simulated_boundary_encloses_the_exact_one():
@@ -386,21 +370,12 @@ def test_simulated_sizes_do_not_matter_on_one_resource():
     assert point.inner <= 0.5 <= point.outer
 
 
-def balanced_table(problem, counts):
-    """Balanced fairness by its recursion on a table (Bonald and Roberts 2014): insensitive to the sizes."""
-    side = 80
-    phi = np.zeros((side + 1, side + 1))
-    phi[0, 0] = 1.0
-    share = problem.task_shares
-    for x in range(side + 1):
-        for y in range(side + 1):
-            if x + y:
-                before = np.array([phi[x - 1, y] if x else 0.0, phi[x, y - 1] if y else 0.0])
-                phi[x, y] = (before @ share).max()
-    x, y = np.minimum(np.moveaxis(np.asarray(counts), -1, 0).astype(int), side)
-    left = np.where(x > 0, phi[np.maximum(x - 1, 0), y], 0.0)
-    below = np.where(y > 0, phi[x, np.maximum(y - 1, 0)], 0.0)
-    return np.stack([left, below], axis=-1) / phi[x, y][..., None]
+def balanced_table(problem, counts, side=80):
+    """Balanced fairness, which is insensitive to the sizes; what is beyond a box counts as its last state."""
+    system = System.with_load(POOL, [1, 1], 0.5)
+    tasks = balanced_fairness(system, shape=(side + 1, side + 1), distribution=True).tasks()
+    x, y = np.moveaxis(np.minimum(counts, side).astype(int), -1, 0)
+    return tasks[x, y]
 
 
 @pytest.mark.parametrize(
@@ -449,7 +424,5 @@ def test_simulation_that_cannot_decide_says_so():
     method = Simulated(ProportionalFair(), events=1000, rng=1)
     with pytest.raises(NotConvergedError, match="raise precision, or events"):
         service_boundary(Problem([[1]], [1]), method, 0.2, [1], precision=1e-3)
-    with pytest.raises(ModelError, match="max_states is for chains"):
-        service_boundary(POOL, method, 0.3, [1, 1], max_states=100)
     with pytest.raises(ModelError, match="confidence must be"):
         Simulated(DRF(), confidence=1.0)
