@@ -23,14 +23,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from fairness.arguments.validation import Entropy, Seed, entropy_of, generator
 from fairness.errors import ModelError, UnstableError
 from fairness.protocol.policy import Policy
 from queueing.chain.stationary import stationary
-from queueing.chain.stationary_law import Stationary
 from queueing.model.system import System
 from queueing.simulation.tasks.rules.options import Tasks
 from queueing.simulation.tasks.rules.schedulers import Scheduler, is_scheduler
@@ -83,17 +81,12 @@ def chain_test(system: System, policy: Policy) -> GrowthTest:
         )
     side = SIDES[int(live.sum())]
     parts = system.arrival_rates / system.arrival_rates.sum()
-    small, large = (
-        float(parts @ [law[-1] for law in _solved(system, policy, np.where(live, k, 1)).marginals])
-        for k in (side, 2 * side)
-    )
+    boxes = [np.where(live, k, 1).tolist() for k in (side, 2 * side)]
+    laws = [stationary(system, policy, shape=shape, distribution=False) for shape in boxes]
+    small, large = (float(parts @ [law[-1] for law in box.marginals]) for box in laws)
     says = "settles" if large <= SETTLES * small else "grows" if large >= GROWS * small else "open"
     text = f"boxes of side {side} and {2 * side} turn away {small:.3g} and {large:.3g} of the jobs"
     return GrowthTest("chain", load, says, text)
-
-
-def _solved(system: System, policy: Policy, shape: NDArray[np.int64]) -> Stationary:
-    return stationary(system, policy, shape=shape.tolist(), distribution=False)
 
 
 def simulation_test(

@@ -10,6 +10,7 @@ compared, and a certain rise is reported.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -82,7 +83,7 @@ class ServiceRays(Rays):
             )
 
     def _found(self, direction: FloatArray) -> ServicePoint:
-        seen: dict[float, Rates] = {}
+        seen = {0.0: self._at_start(direction)}
         live = direction > 0
         least = self.minimum[live]
 
@@ -102,25 +103,29 @@ class ServiceRays(Rays):
         except (NotConvergedError, KeyboardInterrupt) as error:
             known = getattr(error, "best", None)
             if known is not None:
-                error.best = self._point(direction, known, seen)  # type: ignore[union-attr]
+                error.best = self._seen_point(direction, known, seen)  # type: ignore[union-attr]
             raise
-        return self._point(direction, found, seen)
+        return self._seen_point(direction, found, seen)
 
-    def _point(self, direction: FloatArray, found: Crossing, seen: dict[float, Rates]) -> ServicePoint:
-        """The bracket with its evidence: the rates that were seen on the ray."""
-        live = direction > 0
-        start = np.where(live, self.alone, np.nan)
-        at_start = Rates(start, start, 0.0, 0.0)
-        inner = seen.get(found.inner, at_start)
-        edge = seen.get(found.outer, inner)
+    def _at_start(self, direction: FloatArray) -> Rates:
+        """Rates at load 0, where every job is alone."""
+        start = np.where(direction > 0, self.alone, np.nan)
+        return Rates(start, start, 0.0, 0.0)
+
+    def _seen_point(self, direction: FloatArray, found: Crossing, seen: dict[float, Rates]) -> ServicePoint:
+        """The bracket with the rates that were seen at its ends."""
+        inner = seen[found.inner]
+        return self._point(direction, found, seen, inner, seen.get(found.outer, inner))
+
+    def _point(
+        self, direction: FloatArray, found: Crossing, seen: dict[float, Rates], inner: Rates, outer: Rates
+    ) -> ServicePoint:
+        """The bracket with the rates at its ends; those ``seen`` on the ray tell whether any rises."""
         ordered = [seen[u] for u in sorted(seen)]
-        risen = any(
-            (after.low[live] > before.high[live]).any()
-            for before, after in zip([at_start, *ordered], ordered, strict=False)
-        )
+        risen = any((after.low > before.high).any() for before, after in pairwise(ordered))
         return ServicePoint(
             frozen(direction), found.inner, found.outer,
-            int(np.nanargmin(edge.high / self.minimum)), frozen(inner.low),
+            int(np.nanargmin(outer.high / self.minimum)), frozen(inner.low),
             inner.tail_mass, inner.residual, not risen, found.evaluations,
         )  # fmt: skip
 

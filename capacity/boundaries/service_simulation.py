@@ -35,17 +35,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from capacity.boundaries.rays import crossing
+from capacity.boundaries.rays import Crossing, crossing
 from capacity.boundaries.service_rates import RateModel, Rates
 from capacity.boundaries.service_rays import ServicePoint, ServiceRays
-from fairness.arguments.validation import frozen, require_whole
+from fairness.arguments.validation import require_whole
 from fairness.errors import ModelError, NotConvergedError
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.calling import policy_tasks
@@ -190,7 +189,8 @@ class SimulatedRays(ServiceRays):
         least = self.minimum[live]
         at_zero = float((self.alone[live] / least).min()) - 1.0
 
-        seen: dict[float, Rates] = {}
+        at_start = self._at_start(direction)
+        seen = {0.0: at_start}
         doubt = 1.0 - self.model.method.confidence
 
         def margin(u: float) -> tuple[float, float]:
@@ -203,19 +203,13 @@ class SimulatedRays(ServiceRays):
         located = crossing(margin, at_zero, self._bound(direction), self.precision / 8)
         centre = (located.inner + located.outer) / 2
         error = doubt / 4.0  # two ends, two widths
-        at_start = Rates(self.alone, self.alone, 0.0, 0.0)
-        ordered = [at_start, *(seen[u] for u in sorted(seen))]
-        risen = any((b.low[live] > a.high[live]).any() for a, b in pairwise(ordered))
         for half in (self.precision / 4, self.precision / 2):
             low, high = max(centre - half, 0.0), min(centre + half, 1.0)
             kept, inner = self._decided(low * direction, error) if low > 0 else (True, at_start)
             # Nothing is stable at load 1.
             lost, outer = self._decided(high * direction, error) if high < 1 else (False, inner)
             if kept is True and lost is False:
-                return ServicePoint(
-                    frozen(direction), low, high, int(np.nanargmin(outer.high / self.minimum)),
-                    frozen(np.where(live, inner.low, np.nan)), 0.0, 0.0, not risen, self._evaluations,
-                )  # fmt: skip
+                return self._point(direction, Crossing(low, high, self._evaluations), seen, inner, outer)
         raise NotConvergedError(
             f"on the ray {direction} the bracket [{low:.6g}, {high:.6g}] is not decided with confidence "
             f"{self.model.method.confidence:g} after {self._evaluations} runs; raise precision, or events",

@@ -42,7 +42,7 @@ from scipy.optimize import linprog
 from fairness.errors import NotConvergedError
 from fairness.model.problem import FloatArray
 
-__all__ = ["BoundProgram", "Purchase"]
+__all__ = ["BoundProgram", "Choice", "Purchase"]
 
 GAP = 1e-9
 """Relative duality gap at which a solution is accepted."""
@@ -55,11 +55,17 @@ SLACK = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
-class Purchase:
-    """Numbers of servers, their cost, and a proven lower bound of the cost."""
+class Choice:
+    """Numbers of servers and their cost."""
 
     servers: FloatArray
     cost: float
+
+
+@dataclass(frozen=True, eq=False)
+class Purchase(Choice):
+    """With a proven lower bound of the cost, and the prices that prove it."""
+
     lower: float
     prices: FloatArray
 

@@ -36,8 +36,8 @@ from numpy.typing import ArrayLike
 
 from capacity.boundaries.service_rates import per_class
 from capacity.provisioning.answer import Provision
-from capacity.provisioning.program import BoundProgram
-from capacity.provisioning.search import Choice, Verifier, cheapest_floor, search_whole, tighten
+from capacity.provisioning.program import BoundProgram, Choice
+from capacity.provisioning.search import Verifier, cheapest_floor, search_whole, tighten
 from fairness.arguments.labels import as_named, by_label
 from fairness.arguments.validation import (
     float_array,
@@ -114,11 +114,8 @@ def provision(
         Largest box of states, as in :func:`capacity.boundaries.service.service_region`.
     max_evaluations : int
         Most evaluations of the model. If the search needs more, NotConvergedError.
-    progress : callable or bool, optional
-        Called with a :class:`fairness.machine.work.Progress` now and then. Default: a bar for work of more
-        than seconds, where standard error is a terminal; False: none.
-    time_limit : float, optional
-        Seconds after which the search stops.
+    progress, time_limit
+        As in :func:`capacity.service_boundary`.
 
     Returns
     -------
@@ -216,8 +213,7 @@ def provision(
             "even with everything that can be bought the duration bound does not keep the targets "
             "(strictly); raise most (or the capacities of the problem), or lower the targets"
         )
-    bound: Choice
-    done, reason = True, ""
+    bound, done, reason = relaxed, True, ""
     if whole:
         try:
             exact = program.solve_whole(max_nodes=MAX_NODES)
@@ -231,17 +227,13 @@ def provision(
                 "no whole numbers of servers up to most keep the targets under the bound; raise most (or the "
                 "capacities of the problem), or lower the targets"
             )
-        bound = Choice(exact.servers, exact.cost)
-        bound_lower = exact.lower
-    else:
-        bound, bound_lower = Choice(relaxed.servers, relaxed.cost), relaxed.lower
+        bound = exact
     floor = cheapest_floor(program, whole)
     verifier = Verifier(problem, method, rho, sizes, target, program, max_states, max_evaluations)
     stop: BaseException | None = None
-    if method == "bound":
-        choice, lower = bound, bound_lower
-    else:
-        choice, lower = bound, floor.cost
+    choice: Choice = bound
+    lower = bound.lower if method == "bound" else floor.cost
+    if method != "bound":
         try:
             with watching(progress, time_limit), verifier.searching(bound):
                 if whole:
@@ -267,7 +259,7 @@ def provision(
     result = Provision(
         System(bought, rho / sizes, sizes), verifier.name, verifier.evidence, frozen(choice.servers),
         choice.cost, min(lower, choice.cost), min(floor.cost, choice.cost), frozen(bound.servers), bound.cost,
-        bound_lower, frozen(relaxed.prices), frozen(target), frozen(final.low), float(maximum_load),
+        bound.lower, frozen(relaxed.prices), frozen(target), frozen(final.low), float(maximum_load),
         final.tail_mass, final.residual, verifier.evaluations, done and (whole or method == "bound"),
     )  # fmt: skip
     if stop is not None:

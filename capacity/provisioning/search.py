@@ -7,19 +7,19 @@ bound to the model for real numbers, and trial in the order of cost for whole nu
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from capacity.boundaries.service_rates import Rates, rate_model
-from capacity.provisioning.program import BoundProgram
+from capacity.provisioning.program import BoundProgram, Choice
 from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.policy import Policy
 
-__all__ = ["Choice", "Verifier", "cheapest_floor", "search_whole", "tighten"]
+__all__ = ["Verifier", "cheapest_floor", "search_whole", "tighten"]
 
 TAILS = (1e-4, 1e-8, 1e-11, 1e-14)
 """Tails tried until the rates decide whether the targets are kept."""
@@ -35,14 +35,6 @@ ROUNDS = 12
 
 CANDIDATES = 200_000
 """Whole numbers of servers looked at, most of them without the model: some seconds."""
-
-
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """Numbers of servers and their cost."""
-
-    servers: FloatArray
-    cost: float
 
 
 class Verifier:

@@ -116,7 +116,8 @@ class PackingRegion(LoadRegion):
         ModelError
             If the region of divisible tasks has no volume, or a region has too many facets.
         """
-        self._require_divisible_volume()
+        if self._divisible.pinned:
+            raise ModelError("the region of divisible tasks has no volume: a class demands what is absent")
         whole, divisible = self.exact_volume, self._divisible.exact_volume
         return None if whole is None or divisible is None else 1 - whole / divisible
 
@@ -129,9 +130,6 @@ class PackingRegion(LoadRegion):
         ModelError
             If the region of divisible tasks has no volume, or a region has too many facets.
         """
-        self._require_divisible_volume()
-        if self.pinned:
-            return 1.0
         exact = self.exact_loss
         return 1.0 - self.volume / self._divisible.volume if exact is None else float(exact)
 
@@ -254,10 +252,6 @@ class PackingRegion(LoadRegion):
         return stability_region(
             self.model, max_facets=self.max_facets, progress=self.progress, time_limit=self.time_limit
         )
-
-    def _require_divisible_volume(self) -> None:
-        if self._divisible.pinned:
-            raise ModelError("the region of divisible tasks has no volume: a class demands what is absent")
 
     def _evidence(
         self,

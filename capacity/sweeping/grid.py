@@ -9,8 +9,8 @@ or when.
 from __future__ import annotations
 
 import math
-import numbers
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -129,35 +129,27 @@ def _axis(name: str, axis: Any) -> tuple[tuple[Any, ...], tuple[Label, ...]]:
             f"over[{name!r}] has integers beyond 64 bits; give floats, or a mapping label -> value"
         )
     # As the coordinate will hold them: floats where some are.
-    _require_distinct(f"over[{name!r}]", np.asarray(labels).tolist())
+    [(label, often)] = Counter(np.asarray(labels).tolist()).most_common(1)
+    if often > 1:
+        raise ModelError.of(f"over[{name!r}]", f"has {label!r} more than once; coordinates must be distinct")
     return values, labels
 
 
 def _label(name: str, value: Any) -> Label:
     """Coordinate of one value as a plain Python object."""
     plain = value.item() if isinstance(value, np.generic) else value
-    if isinstance(plain, bool | int | float | str):
-        if isinstance(plain, float) and math.isnan(plain):
-            raise ModelError(f"over[{name!r}] has a NaN, which no coordinate can be; leave it out")
-        return plain
-    if isinstance(plain, numbers.Real) or not isinstance(value, str):
+    if not isinstance(plain, bool | int | float | str):
         raise ModelError(
             f"over[{name!r}] must list numbers or strings; got {value!r}; for values of another type give a "
             "mapping label -> value"
         )
+    if isinstance(plain, float) and math.isnan(plain):
+        raise ModelError(f"over[{name!r}] has a NaN, which no coordinate can be; leave it out")
     return plain
 
 
 def _kind(label: Label) -> str:
     return "booleans" if isinstance(label, bool) else "strings" if isinstance(label, str) else "numbers"
-
-
-def _require_distinct(argument: str, labels: Sequence[Label]) -> None:
-    seen: set[Label] = set()
-    for label in labels:
-        if label in seen:
-            raise ModelError.of(argument, f"has {label!r} more than once; coordinates must be distinct")
-        seen.add(label)
 
 
 def _policies(policies: Any) -> dict[str, Any]:
