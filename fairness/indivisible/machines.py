@@ -38,7 +38,8 @@ from fairness.errors import ModelError
 from fairness.indivisible.cluster import ClusterFilling
 from fairness.indivisible.free_resources import Number
 from fairness.indivisible.pool import TaskFilling
-from fairness.indivisible.rational_model import Numbers, array
+from fairness.indivisible.rational_model import Numbers, array, number
+from fairness.properties.exact.pools import fill
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -137,8 +138,13 @@ def deviation(filling: TaskFilling | ClusterFilling) -> Deviation:
     total = [sum(Fraction(v) for v in column) for column in zip(*machines, strict=True)]
     shares = [[v / c if c > 0 else Fraction(0) for v, c in zip(row, total, strict=True)] for row in demands]
     present = [n for n, unit in enumerate(units) if unit > 0]
-    levels = _levels(shares, [Fraction(u) for u in units], most, present)
-    continuous = array([v if filling.is_exact else float(v) for v in levels], filling.is_exact)
+    # A limit is a resource of the class alone.
+    capped = [n for n in present if 0 < most[n] < math.inf]
+    rows = [[*row, *(Fraction(n == k, int(most[k])) for k in capped)] for n, row in enumerate(shares)]
+    one = [Fraction(unit) for unit in units]
+    rates = [1 / unit if unit > 0 and cap > 0 else Fraction(0) for unit, cap in zip(one, most, strict=True)]
+    levels = [tasks * unit for tasks, unit in zip(fill(rows, rates), one, strict=True)]
+    continuous = array([number(level, filling.is_exact) for level in levels], filling.is_exact)
     differences = filling.dominant_shares - continuous
     zero = continuous[0] * 0
     largest = [max((demands[n][r] for n in present), default=Fraction(0)) for r in range(len(total))]
@@ -151,31 +157,3 @@ def deviation(filling: TaskFilling | ClusterFilling) -> Deviation:
         max([-differences[n] for n in present] + [zero]),
         all(Fraction(c) >= v for machine in machines for c, v in zip(machine, largest, strict=True)),
     )
-
-
-def _levels(
-    shares: list[list[Fraction]], units: list[Fraction], most: list[float], present: list[int]
-) -> list[Fraction]:
-    """Weighted dominant shares of continuous DRF, by progressive filling; ``most`` are caps in tasks."""
-    level = [Fraction(0)] * len(units)
-    growing, frozen = list(present), [Fraction(0)] * len(shares[0])
-    while growing:
-        reach: dict[int, Fraction] = {}
-        for r, used in enumerate(frozen):
-            pace = sum((shares[n][r] / units[n] for n in growing), Fraction(0))
-            if pace > 0:
-                reach[r] = (1 - used) / pace
-        full = min(reach.values())
-        capped = [n for n in growing if not math.isinf(most[n]) and int(most[n]) * units[n] <= full]
-        height = min([int(most[n]) * units[n] for n in capped], default=full)
-        stops = {
-            n
-            for n in growing
-            if (n in capped and int(most[n]) * units[n] == height)
-            or any(reach.get(r) == height and shares[n][r] > 0 for r in reach)
-        }
-        for n in stops:
-            level[n] = height
-            frozen = [v + shares[n][r] * height / units[n] for r, v in enumerate(frozen)]
-        growing = [n for n in growing if n not in stops]
-    return level
