@@ -84,7 +84,7 @@ PLANS = (
 def separate_filling(cluster: Cluster, weights: FloatArray) -> FloatArray:
     """Placement (n_classes, n_servers) by weighted DRF on every server alone, where Algorithm I starts."""
     pairs = ServerPairs.of(cluster, weights)
-    _fill_separately(pairs.start, pairs.pace, pairs.shares, pairs.tasks, pairs.stop)
+    _fill_separately(pairs)
     return pairs.placement
 
 
@@ -156,8 +156,7 @@ def water_filling(
     given = np.arange(cluster.n_servers) if server_order is None else np.array(server_order, dtype=np.int64)
     first = ServerPairs.of(cluster, weights, start)
     if start is None:
-        _fill_separately(first.start, first.pace, first.shares, first.tasks, first.stop)
-        first.hold(first.tasks)
+        _fill_separately(first)
         first.stop[:] = -1
     best, residual, sweeps, settled, attempts = np.zeros(cluster.gamma.shape), np.inf, 0, 0, []
     for name, backwards, jumps, damping in PLANS:
@@ -268,14 +267,6 @@ def _least_change(pairs: ServerPairs, used: IntArray, part: FloatArray) -> Float
     return point[:n_pairs]
 
 
-def _sweep(
-    pairs: ServerPairs, order: IntArray, damping: float, jumps: bool, sweeps: int, most: int
-) -> tuple[int, float]:
-    """Sweeps made, and by which part of its tasks a class still moves; see :func:`_relax`."""
-    lists = pairs.start, pairs.job_class, pairs.pace, pairs.shares, pairs.tasks, pairs.totals, pairs.stop
-    return _relax(*lists, order, damping, jumps, sweeps, most)
-
-
 # All compiled functions are in this file: the cache of a function does not see edits of others elsewhere.
 
 
@@ -333,27 +324,21 @@ def fill(
 
 
 @stored(nogil=True)
-def _fill_separately(
-    start: IntArray, pace: FloatArray, shares: FloatArray, tasks: FloatArray, stop: IntArray
-) -> None:
+def _fill_separately(pairs: ServerPairs) -> None:
+    """Fill every server as if it were alone."""
+    start, job_class, _, pace, shares, tasks, totals, stop = pairs
+    totals[:] = 0.0
     for i in range(len(start) - 1):
         a, b = start[i], start[i + 1]
         fill(pace[a:b], shares[a:b], np.zeros(b - a), tasks[a:b], stop[a:b])
+        for k in range(a, b):
+            totals[job_class[k]] += tasks[k]
 
 
 @stored(nogil=True)
-def _one_sweep(
-    start: IntArray,
-    job_class: IntArray,
-    pace: FloatArray,
-    shares: FloatArray,
-    tasks: FloatArray,
-    totals: FloatArray,
-    stop: IntArray,
-    order: IntArray,
-    damping: float,
-) -> float:
+def _one_sweep(pairs: ServerPairs, order: IntArray, damping: float) -> float:
     """Fill every server once; the largest move of a pair over the tasks of its class."""
+    start, job_class, _, pace, shares, tasks, totals, stop = pairs
     moved = 0.0
     for i in order:
         a, b = start[i], start[i + 1]
@@ -374,21 +359,14 @@ def _one_sweep(
 
 
 @stored(nogil=True)
-def _relax(
-    start: IntArray,
-    job_class: IntArray,
-    pace: FloatArray,
-    shares: FloatArray,
-    tasks: FloatArray,
-    totals: FloatArray,
-    stop: IntArray,
-    order: IntArray,
-    damping: float,
-    jumps: bool,
-    sweeps: int,
-    most: int,
+def _sweep(
+    pairs: ServerPairs, order: IntArray, damping: float, jumps: bool, sweeps: int, most: int
 ) -> tuple[int, float]:
-    """Sweeps and jumps until nothing moves or, on the next occasion for a jump, so many sweeps are made."""
+    """Sweeps and jumps until nothing moves or, on the next occasion for a jump, so many sweeps are made.
+
+    Returns the sweeps made, and by which part of its tasks a class still moves.
+    """
+    job_class, tasks, totals = pairs.job_class, pairs.tasks, pairs.totals
     n = len(tasks)
     before, step = tasks.copy(), np.zeros(n)
     done, moved = 0, np.inf
@@ -397,7 +375,7 @@ def _relax(
         while waited < PATIENCE and done < (most if jumps else sweeps):
             for k in range(n):
                 before[k] = tasks[k]
-            moved = _one_sweep(start, job_class, pace, shares, tasks, totals, stop, order, damping)
+            moved = _one_sweep(pairs, order, damping)
             done += 1
             if moved <= STILL:
                 return done, moved

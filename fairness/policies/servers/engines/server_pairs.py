@@ -13,7 +13,7 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,7 @@ from fairness.model.cluster import Cluster
 __all__ = ["ServerPairs"]
 
 
-@dataclass(frozen=True, eq=False)
-class ServerPairs:
+class ServerPairs(NamedTuple):
     """The pairs (class, server) that may hold tasks, server by server, and what they hold.
 
     Attributes
@@ -81,7 +80,7 @@ class ServerPairs:
 
     def copied(self) -> ServerPairs:
         """The same pairs, holding the same; sweeps change what they hold."""
-        return replace(self, tasks=self.tasks.copy(), totals=self.totals.copy(), stop=self.stop.copy())
+        return self._replace(tasks=self.tasks.copy(), totals=self.totals.copy(), stop=self.stop.copy())
 
     def hold(self, tasks: FloatArray) -> None:
         """Replace what the pairs hold."""
@@ -95,19 +94,13 @@ class ServerPairs:
         A resource is off from being a bottleneck of a class by its free part, or by how far the class stands
         below one that holds the resource: by its level, or by the part held, whichever is less.
         """
-        return float(_residual(self.start, self.job_class, self.pace, self.shares, self.tasks, self.totals))
+        return float(_residual(self))
 
 
 @stored(nogil=True)
-def _residual(
-    start: IntArray,
-    job_class: IntArray,
-    pace: FloatArray,
-    shares: FloatArray,
-    tasks: FloatArray,
-    totals: FloatArray,
-) -> float:
+def _residual(pairs: ServerPairs) -> float:
     """Of :attr:`ServerPairs.theorem_one_residual`; 0 where every class has its bottlenecks."""
+    start, job_class, _, pace, shares, tasks, totals, _ = pairs
     worst = 0.0
     m = shares.shape[1]
     free = np.empty(m)
