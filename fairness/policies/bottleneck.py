@@ -64,7 +64,14 @@ class BottleneckMax:
         """
         x = problem.check_counts(counts)
         residuals = np.zeros(x.shape[:-1]).reshape(-1)
-        tasks = evaluate(problem, x, _one_problem, problem.weights, residuals)
+        # One problem for all states.
+        tasks = evaluate(
+            problem,
+            x,
+            lambda shares, *others: bmf_states(shares[None], *others, True),
+            problem.weights,
+            residuals,
+        )
         _require_certified(residuals, tasks, "state")
         return tasks
 
@@ -125,17 +132,6 @@ def bottleneck_batch(task_shares: ArrayLike, weights: ArrayLike) -> FloatArray:
     bmf_states(shares, limits, mass, tasks, ones, residuals, True)
     _require_certified(residuals, tasks, "problem")
     return tasks
-
-
-def _one_problem(
-    task_shares: FloatArray,
-    limits: FloatArray,
-    counts: FloatArray,
-    tasks: FloatArray,
-    weights: FloatArray,
-    residuals: FloatArray,
-) -> None:
-    bmf_states(task_shares[None], limits, counts, tasks, weights, residuals, True)
 
 
 def _require_certified(residuals: FloatArray, tasks: FloatArray, what: str) -> None:

@@ -19,7 +19,7 @@ capacity, or the slack of a resource with a price: that is its residual.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import numba
 import numpy as np
@@ -32,8 +32,6 @@ from fairness.policies.engines import filling, interior
 from fairness.policies.engines.interior import BLOCK, COLUMNS, ROWS, factorise, gram, interior_point, solve
 
 __all__ = ["CERTIFIED", "price_kernel"]
-
-Kernel = Callable[..., None]
 
 CERTIFIED = 1e-10
 """Largest residual (excess over a capacity, or slack of a priced resource) of a solved state."""
@@ -177,20 +175,12 @@ def _solve_states(
         prices[j] = p[j] * unit**alpha if warm else 0.0
 
 
-def price_kernel(
-    task_shares: FloatArray,
-    limits: FloatArray,
-    counts: FloatArray,
-    tasks: FloatArray,
-    growth: FloatArray,
-    alpha: float,
-    prices: FloatArray,
-    residuals: FloatArray,
-) -> None:
+def price_kernel(task_shares: FloatArray, *arguments: Any) -> None:
     """Fill ``tasks`` (n_states, n_classes), ``residuals`` (n_states,) and the ``prices`` of the last state.
 
-    ``growth`` (n_classes,) holds the weights, infinite for classes without demand. Capacities are 1.
-    Where the residual of a state exceeds :data:`CERTIFIED` its tasks are not a solution.
+    The arguments are those of :func:`_solve_states`. ``growth`` (n_classes,) holds the weights, infinite for
+    classes without demand. Capacities are 1. Where the residual of a state exceeds :data:`CERTIFIED` its
+    tasks are not a solution.
     """
-    shares = task_shares if prices.size <= BLOCK else nonzeros(task_shares)
-    _solve_states(shares, limits, counts, tasks, growth, alpha, prices, residuals)
+    shares = task_shares if task_shares.shape[1] <= BLOCK else nonzeros(task_shares)
+    _solve_states(shares, *arguments)

@@ -25,16 +25,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from numbers import Integral
 from operator import index
+from typing import Any
 
 from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import FloatArray
-from fairness.errors import ModelError
+from fairness.errors import ModelError, NotConvergedError
+from fairness.evidence.clusters import resource_division_certificate
 from fairness.model.cluster import Cluster
 from fairness.model.division import check_division
 from fairness.policies.servers.engines.algorithm_one import algorithm_one
 from fairness.policies.servers.engines.market import time_division
-from fairness.policies.servers.engines.resource_division import resource_division, water_filling
+from fairness.policies.servers.engines.resource_division import resource_division
 from fairness.protocol.cluster_policy import ClusterPolicy, ClusterSolution
 
 __all__ = ["PSDSF"]
@@ -101,28 +103,31 @@ class PSDSF(ClusterPolicy):
     def solve(self, cluster: Cluster, counts: ArrayLike | None = None) -> ClusterSolution:
         """Placement and certificate for one vector of counts."""
         x = cluster.check_state(counts)
-        weights = x * cluster.weights
         if self.division == "time":
-            placement, prices, details = time_division(cluster, weights)
+            placement, prices, details = time_division(cluster, x * cluster.weights)
             return ClusterSolution(placement, details["certificate"], prices=prices, details=details)
-        order = self._order(cluster)
-        solve = algorithm_one if self.method == "algorithm-1" else resource_division
-        placement, details = solve(cluster, weights, server_order=order, max_sweeps=self.max_sweeps)
-        return ClusterSolution(placement, details["certificate"], details=details)
+        placement, details = self._divided(cluster, x)
+        certificate = resource_division_certificate(cluster, x, placement)
+        if not certificate.holds:
+            raise NotConvergedError(
+                f"{self.name} ended where Theorem 1 does not hold (residual {certificate.residual:.1e})",
+                best=placement,
+                residual=certificate.residual,
+            )
+        return ClusterSolution(placement, certificate, details={"certificate": certificate, **details})
 
     def place(self, cluster: Cluster, counts: FloatArray) -> FloatArray:
-        """Placement alone for one validated vector of counts: by water-filling, without the certificate."""
-        if self.division == "time" or self.method != "filling":
+        """Placement alone for one validated vector of counts; with divided resources without certificate."""
+        if self.division == "time":
             return super().place(cluster, counts)
-        order = self._order(cluster)
-        weights = counts * cluster.weights
-        return water_filling(cluster, weights, server_order=order, max_sweeps=self.max_sweeps)[0]
+        return self._divided(cluster, counts)[0]
 
-    def _order(self, cluster: Cluster) -> tuple[int, ...] | None:
-        """Order of the servers, checked against the cluster."""
+    def _divided(self, cluster: Cluster, counts: FloatArray) -> tuple[FloatArray, dict[str, Any]]:
+        """Placement and details under resource division."""
         order = self.server_order
         if order is not None and sorted(order) != list(range(cluster.n_servers)):
             raise ModelError.of(
                 "server_order", f"must list the servers 0..{cluster.n_servers - 1} once; got {order}"
             )
-        return order
+        solve = algorithm_one if self.method == "algorithm-1" else resource_division
+        return solve(cluster, counts * cluster.weights, server_order=order, max_sweeps=self.max_sweeps)

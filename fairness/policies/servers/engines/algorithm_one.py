@@ -36,10 +36,10 @@ import numpy as np
 
 from fairness.arguments.validation import FloatArray
 from fairness.errors import NotConvergedError
-from fairness.evidence.clusters import resource_division_certificate
 from fairness.evidence.pools import SATURATION
 from fairness.model.cluster import Cluster
 from fairness.policies.servers.engines.resource_division import separate_filling
+from fairness.policies.servers.engines.server_pairs import ServerPairs
 
 __all__ = ["ROUNDING", "Update", "algorithm_one", "server_procedure"]
 
@@ -94,21 +94,15 @@ def algorithm_one(
 
     Parameters
     ----------
-    cluster : Cluster
-    weights : ndarray of shape (n_classes,)
-        Effective weights: jobs times weight; 0 for absent classes.
-    server_order : tuple of int, optional
-        Order of the servers in a sweep. Default: as given.
-    max_sweeps : int
-    start : ndarray of shape (n_classes, n_servers), tasks, optional
-        Placement that the sweeps start from. Default, as printed: DRF on every server separately.
+    cluster, weights, server_order, max_sweeps, start
+        As for :func:`~fairness.policies.servers.engines.resource_division.resource_division`. The default
+        start is, as printed, DRF on every server separately.
 
     Returns
     -------
     placement : ndarray of shape (n_classes, n_servers), tasks
     details : dict
-        ``certificate`` (of Theorem 1), ``sweeps`` that changed something, and ``trace``, a list of
-        :class:`Update`.
+        ``sweeps`` that changed something, and ``trace``, a list of :class:`Update`.
 
     Raises
     ------
@@ -142,9 +136,7 @@ def algorithm_one(
         # Updates of the size of rounding are none, and with ties they need not end.
         changed = largest > ROUNDING and not (largest <= 100 * ROUNDING and idle >= IDLE)
         sweeps += changed
-    counts = weights / cluster.weights
-    certificate = resource_division_certificate(cluster, counts, placement)
-    residual = certificate.residual
+    residual = ServerPairs.of(cluster, weights, placement).theorem_one_residual
     if changed or residual > SATURATION:
         raise NotConvergedError(
             f"Algorithm I stopped after {sweeps} sweeps at residual {residual:.1e}; raise max_sweeps or use "
@@ -152,7 +144,7 @@ def algorithm_one(
             best=placement,
             residual=residual,
         )
-    return placement, {"certificate": certificate, "sweeps": sweeps, "trace": trace}
+    return placement, {"sweeps": sweeps, "trace": trace}
 
 
 def server_procedure(

@@ -129,12 +129,17 @@ def _laplacian(
             ground[other[e]] += part * grounds[node]
 
 
-@numba.njit(nogil=True, error_model="numpy")
-def _path(
+@stored(interior, nogil=True, error_model="numpy")
+def interior_market(
     start: IntArray, classes: IntArray, servers: IntArray, by_class: bool, logs: FloatArray,
     w: FloatArray, q: FloatArray, money: FloatArray, slack: FloatArray,
 ) -> int:  # fmt: skip
-    """Body of :func:`interior_market`."""
+    """Follow the central path; the number of steps.
+
+    Pairs e of class and server, with the logarithm of gamma, come class by class (``by_class``, if there
+    are at least as many classes as servers) or server by server; ``start`` says where. Improves the
+    log-prices ``q`` and ``money``, of which every class spends some of its budget ``w``; fills ``slack``.
+    """
     n, m, size = w.size, q.size, classes.size
     matrix = np.empty((m, m)) if by_class else np.empty((n, n))
     d, aim, d_money, d_slack = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
@@ -219,24 +224,3 @@ def _path(
             money[e] += length * d_money[e]
             slack[e] += length * d_slack[e]
         q += length * d_q
-
-
-@stored(interior, nogil=True, error_model="numpy")
-def interior_market(
-    start: IntArray,
-    classes: IntArray,
-    servers: IntArray,
-    by_class: bool,
-    logs: FloatArray,
-    budgets: FloatArray,
-    log_prices: FloatArray,
-    money: FloatArray,
-    slack: FloatArray,
-) -> int:
-    """Follow the central path; the number of steps.
-
-    Pairs e of class and server, with the logarithm of gamma, come class by class (``by_class``, if there
-    are at least as many classes as servers) or server by server; ``start`` says where. Improves
-    ``log_prices`` and ``money``, of which every class spends some; fills ``slack``.
-    """
-    return _path(start, classes, servers, by_class, logs, budgets, log_prices, money, slack)

@@ -51,14 +51,13 @@ from scipy.sparse.linalg import splu
 
 from fairness.arguments.validation import FloatArray
 from fairness.errors import NotConvergedError
-from fairness.evidence.clusters import resource_division_certificate
 from fairness.evidence.pools import SATURATION
 from fairness.machine.compiling import stored
 from fairness.machine.kernels import IntArray
 from fairness.model.cluster import Cluster
 from fairness.policies.servers.engines.server_pairs import ServerPairs
 
-__all__ = ["fill", "resource_division", "separate_filling", "water_filling"]
+__all__ = ["fill", "resource_division", "separate_filling"]
 
 STILL = 1e-13
 """Sweeps end when no class moves more than this part of its tasks."""
@@ -114,44 +113,18 @@ def resource_division(
     -------
     placement : ndarray of shape (n_classes, n_servers), tasks
     details : dict
-        ``certificate`` (of Theorem 1); ``sweeps``: servers visited over number of servers, jumps included;
-        ``settled``: linear systems that moved the placement; ``attempts``: one line for each start.
+        ``sweeps``: servers visited over number of servers, jumps included; ``settled``: linear systems that
+        moved the placement; ``attempts``: one line for each start.
 
     Raises
     ------
     NotConvergedError
         If no attempt reaches the tolerance of the certificate; ``best`` is the best placement.
-    """
-    placement, details = water_filling(
-        cluster, weights, server_order=server_order, max_sweeps=max_sweeps, start=start
-    )
-    certificate = resource_division_certificate(cluster, weights / cluster.weights, placement)
-    if certificate.residual > SATURATION:
-        raise NotConvergedError(
-            f"water-filling ended where Theorem 1 does not hold (residual {certificate.residual:.1e})",
-            best=placement,
-            residual=certificate.residual,
-        )
-    return placement, {"certificate": certificate, **details}
 
-
-def water_filling(
-    cluster: Cluster,
-    weights: FloatArray,
-    *,
-    server_order: tuple[int, ...] | None = None,
-    max_sweeps: int = 20_000,
-    start: FloatArray | None = None,
-) -> tuple[FloatArray, dict[str, Any]]:
-    """Placement and details of :func:`resource_division` without its certificate.
-
+    Notes
+    -----
     The certificate takes most of the time on small clusters. Attempts are judged by the same theorem,
     compiled: :attr:`~fairness.policies.servers.engines.server_pairs.ServerPairs.theorem_one_residual`.
-
-    Raises
-    ------
-    NotConvergedError
-        As :func:`resource_division`.
     """
     given = np.arange(cluster.n_servers) if server_order is None else np.array(server_order, dtype=np.int64)
     first = ServerPairs.of(cluster, weights, start)
