@@ -23,6 +23,13 @@ def inside(result, exact, widest, name="mean_jobs"):
     assert (estimate.half_width_at(SURE) < widest * np.asarray(exact)).all()
 
 
+def erlang_c(servers, load):
+    """Probability that a job of M/M/c waits."""
+    terms = np.cumprod([1.0, *(load / k for k in range(1, servers + 1))])
+    terms[-1] /= 1 - load / servers
+    return terms[-1] / terms.sum()
+
+
 def same(one, other):
     """Every value of every replication is the same."""
     assert (one.events, one.time) == (other.events, other.time)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from functools import partial
 
 import numpy as np
@@ -27,6 +31,7 @@ from queueing import (
     simulate,
     tabulate,
 )
+from tests.processes import PATIENCE
 from tests.queueing.simulated import SURE, off, same
 
 POOL = Problem([[10, 1], [1, 10]], [10, 10], job_classes=["A", "B"], resources=["cpu", "ram"])
@@ -57,6 +62,54 @@ def test_results_depend_on_the_seed_alone(level):
     fresh = run()
     same(fresh, run(rng=fresh.entropy))
     assert len(np.unique(fresh.estimates["mean_jobs"].values[:, 0])) == fresh.replications == 5
+
+
+SCRIPT = """
+import json
+from fairness import DRF, Cluster, Problem
+from queueing import *
+
+def show(*columns):
+    print(json.dumps([list(map(float, column)) for column in columns]))
+
+def trace(system, scheduler, horizon, **options):
+    record = task_trace(system, scheduler, horizon, tasks=Tasks(**options), rng=6)
+    show(record.task_jobs, record.jobs.ravel(), record.task_servers, record.task_ends)
+
+pool = Problem([[4, 1], [1, 4]], [16, 16])
+system = System.with_load(pool, [1, 1], 0.9)
+alike = {"replications": 2, "rng": 3, "start": [0, 0], "table": tabulate(pool, DRF(), (4, 4))}
+walk = simulate(system, DRF(), events=1000, **alike)
+show(walk.estimates["mean_jobs"].values.ravel(), [walk.time], walk.table_shape)
+jobs = simulate(system, DRF(), jobs=400, record=True, **alike).record
+show(jobs["arrival_time"], jobs["size"], jobs["duration"])
+for scheduler in (BMFScheduler(ties="random"), DRFScheduler(blocking=False), TargetScheduler(DRF())):
+    trace(system, scheduler, 4.0, per_job=10.0)
+system = System(Cluster([[4, 1], [1, 4]], [[8, 8], [16, 8]]), [2.0, 2.0])
+for rule in (BestFit(), BestFit("alignment"), PowerOfChoices(), OnArrival("random"), OnArrival()):
+    for types in (None, TaskTypes([["class 1", "class 2"]], start="any")):
+        scheduler = DRFScheduler(ties="random", blocking=False)
+        trace(system, scheduler, 5.0, per_job=5.0, placement=rule, types=types)
+"""
+
+
+def test_kernels_give_the_same_numbers_uncompiled():
+    # Uncompiled, an index out of bounds would be an error, too. Only overflow of uint64 is meant.
+    command = [sys.executable, "-W", "error", "-W", "ignore:overflow", "-c", SCRIPT]
+    runs = []
+    for flag in ("0", "1"):
+        environment = {**os.environ, "NUMBA_DISABLE_JIT": flag}
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=True, timeout=PATIENCE
+        )
+        runs.append([json.loads(line) for line in done.stdout.splitlines()])
+    walk, *others = runs[0]
+    assert max(walk[2]) > 4
+    assert [len(line[0]) > 30 for line in others] == [True] * 14
+    for one, other in zip(*runs, strict=True):
+        for column, again in zip(one, other, strict=True):
+            # Compiled or not, log1p differs in the last digit, and a product and a sum may be one.
+            np.testing.assert_allclose(column, again, rtol=1e-12)
 
 
 @every_level
