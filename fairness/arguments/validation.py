@@ -116,12 +116,13 @@ def require_shape(
 def require(
     name: str, array: FloatArray, good: NDArray[np.bool_], rule: str, *labels: tuple[str, ...]
 ) -> None:
-    """Refuse an array unless all entries are good; the message names the first bad one by its labels."""
+    """Refuse an array unless all entries are good; the message names the first bad one, by labels if any."""
     if good.all():
         return
     place = tuple(int(k) for k in np.argwhere(~good)[0])
-    where = ", ".join(f"{label[k]!r}" for label, k in zip(labels, place, strict=True))
-    raise ModelError.of(name, f"must be {rule}; got {array[place]} at index {place} ({where})", *place)
+    names = ", ".join(f"{label[k]!r}" for label, k in zip(labels, place, strict=False))
+    where = f"index {place} ({names})" if names else f"index {place}"
+    raise ModelError.of(name, f"must be {rule}; got {array[place]} at {where}", *place)
 
 
 def require_whole(name: str, value: Any, least: int, most: int | None = None, hint: str = "") -> int:

@@ -191,7 +191,7 @@ def _run(
             seconds["list"] += time.perf_counter() - begin
         begin = time.perf_counter()
         with workers(parts):
-            why = advance(*rows, *known.arrays, epsilon, most, *state)
+            why = advance(rows, known.arrays, epsilon, most, state)
         seconds["fill"] += time.perf_counter() - begin
         # Neither at a resource that is not listed nor within a round.
         if why in (PAUSED, DONE) and state.progress[3] == state.progress[2]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from fairness.arguments.validation import FloatArray
 from fairness.cloud.engines import sums as summing
 from fairness.cloud.engines.sums import add
-from fairness.cloud.model.demands import IndexArray, Offsets, SparseDemands
+from fairness.cloud.model.demands import Rows, SparseDemands
 from fairness.machine.compiling import stored
 
 __all__ = ["residuals"]
@@ -40,22 +37,15 @@ def residuals(
         The worst tenant's smallest, over the resources that it demands, of the larger of two: what is free
         beyond epsilon, and how far its level is below the highest. Infinite if a level is no number >= 0.
     """
-    rows = demands.starts, demands.columns, demands.values
-    overfull, unexplained = _residuals(*rows, growth, levels, epsilon, demands.n_resources)
+    rows = demands.starts, demands.columns, demands.values, growth
+    overfull, unexplained = _residuals(rows, levels, epsilon, demands.n_resources)
     return float(overfull), float(unexplained)
 
 
 @stored(summing, nogil=True)
-def _residuals(
-    starts: Offsets,
-    columns: IndexArray,
-    values: NDArray[Any],
-    growth: FloatArray,
-    levels: FloatArray,
-    epsilon: float,
-    n_resources: int,
-) -> tuple[float, float]:
+def _residuals(rows: Rows, levels: FloatArray, epsilon: float, n_resources: int) -> tuple[float, float]:
     """By how much a resource is overfull, and a tenant without a resource that explains its level."""
+    starts, columns, values, growth = rows
     # Compensated: a plain sum of a million equal shares is off by 1e-11.
     sums, highest = np.zeros((n_resources, 2)), np.zeros(n_resources)
     for i in range(len(levels)):

@@ -33,13 +33,13 @@ from typing import Any
 
 import numba
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import FloatArray, frozen, require_number, require_whole
 from fairness.cloud.allocation import CloudAllocation
 from fairness.cloud.certificates import residuals
 from fairness.cloud.engines.threads import PARALLEL, check_threads, workers
-from fairness.cloud.model.demands import Flags, IndexArray, Offsets, SparseDemands
+from fairness.cloud.model.demands import Flags, IndexArray, Rows, SparseDemands
 from fairness.errors import NotConvergedError
 from fairness.evidence.pools import Certificate
 from fairness.machine.compiling import stored
@@ -207,12 +207,12 @@ def edrf_rounds(
     reached: list[float] = []
     level, left, late = 0.0, n, False
     with workers(number):
-        survey(*rows, level, growing, levels, exhausted, tables)
+        survey(rows, level, growing, levels, exhausted, tables)
     while left > 0 and not late and len(reached) != max_rounds:
         level += _rise(tables[0], free, exhausted)
         reached.append(level)
         with workers(number):
-            left = survey(*rows, level, growing[:left], levels, exhausted, tables)
+            left = survey(rows, level, growing[:left], levels, exhausted, tables)
         late = limit.passed()
     levels[growing[:left]] = level
     seconds = {"fill": time.perf_counter() - begin}
@@ -243,10 +243,7 @@ def edrf_rounds(
 def _survey_tile(
     first: int,
     last: int,
-    starts: Offsets,
-    columns: IndexArray,
-    values: NDArray[Any],
-    growth: FloatArray,
+    rows: Rows,
     level: float,
     growing: IndexArray,
     levels: FloatArray,
@@ -254,6 +251,7 @@ def _survey_tile(
     loads: FloatArray,
 ) -> int:
     """Drop tenants of a tile ([1] line 10) and sum the rates of the others (line 5); how many are left."""
+    starts, columns, values, growth = rows
     loads[:] = 0.0
     kept = first
     for k in range(first, last):
@@ -274,10 +272,7 @@ def _survey_tile(
 
 
 def _survey(
-    starts: Offsets,
-    columns: IndexArray,
-    values: NDArray[Any],
-    growth: FloatArray,
+    rows: Rows,
     level: float,
     growing: IndexArray,
     levels: FloatArray,
@@ -288,9 +283,9 @@ def _survey(
     n, m = len(growing), tables.shape[1]
     tiles = TILES if n >= max(m, WORTHWHILE) else 1
     kept = np.zeros(tiles, dtype=np.int64)
-    state = starts, columns, values, growth, level, growing, levels, exhausted
     for k in numba.prange(tiles):
-        kept[k] = _survey_tile(n * k // tiles, n * (k + 1) // tiles, *state, tables[k])
+        first, last = n * k // tiles, n * (k + 1) // tiles
+        kept[k] = _survey_tile(first, last, rows, level, growing, levels, exhausted, tables[k])
     left = kept[0]
     for k in range(1, tiles):
         first = n * k // tiles

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.arguments.plain import arguments_of, plain
-from fairness.arguments.validation import FloatArray, float_array, model_array
+from fairness.arguments.validation import FloatArray, float_array, model_array, require
 from fairness.errors import ModelError
 
 __all__ = ["JobClasses"]
@@ -57,9 +57,7 @@ class JobClasses(ABC):
             raise ModelError.of(
                 "counts", f"has shape {x.shape}; its last axis must list the {self.n_classes} job classes"
             )
-        if not (np.isfinite(x).all() and (x >= 0).all()):
-            place = tuple(int(k) for k in np.argwhere(~(np.isfinite(x) & (x >= 0)))[0])
-            raise ModelError.of("counts", f"must be finite and >= 0; got {x[place]} at index {place}", *place)
+        require("counts", x, np.isfinite(x) & (x >= 0), "finite and >= 0")
         return x
 
     def check_state(self, counts: ArrayLike | None) -> FloatArray:

@@ -15,7 +15,7 @@ Smaller evictions are not worth sharing, nor are searches.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -27,7 +27,8 @@ from fairness.cloud.engines import sums as summing
 from fairness.cloud.engines.prefetch import LINE, prefetch, prefetch_row
 from fairness.cloud.engines.sums import add, table
 from fairness.cloud.engines.threads import PARALLEL
-from fairness.cloud.model.demands import Flags, IndexArray, Offsets, SparseDemands
+from fairness.cloud.model.demands import Flags, IndexArray, Offsets, Rows, SparseDemands
+from fairness.cloud.model.pattern import Lists
 from fairness.cloud.model.tiles import map_tiles, resource_tiles, tenant_tiles
 from fairness.machine.compiling import stored
 
@@ -60,7 +61,11 @@ BLOCK = 64
 """Resources of which one lower bound is kept."""
 
 Places = NDArray[np.int64]
-"""(n_tenants, threads + 1): entries ``places[i, k]`` to ``places[i, k + 1] - 1`` of row i are thread k's."""
+"""(n_tenants, threads + 1): entries ``places[i, k]`` to ``places[i, k + 1] - 1`` of row i are thread k's.
+They stand for the starts in the :data:`~fairness.cloud.model.demands.Rows` of these kernels."""
+
+Bounds = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
+"""Of a :class:`State`: sums, full, reached, full_floors and reached_floors."""
 
 DONE, PAUSED, UNLISTED, MISFIT, STUCK = range(5)
 """Why the kernel returned."""
@@ -174,19 +179,12 @@ def _split(
 
 
 @numba.njit(inline="always")
-def _refresh(
-    sums: FloatArray,
-    full: FloatArray,
-    reached: FloatArray,
-    full_floors: FloatArray,
-    reached_floors: FloatArray,
-    epsilon: float,
-    r: int,
-) -> None:
+def _refresh(bounds: Bounds, epsilon: float, r: int) -> None:
     """The levels at which resource r decides a round and from which on it counts as exhausted.
 
     The bounds of its block stay below them.
     """
+    sums, full, reached, full_floors, reached_floors = bounds
     rate = sums[r, 2] + sums[r, 3]
     if sums[r, 4] > 0 and rate > 0:
         room = (1.0 - sums[r, 0]) - sums[r, 1]
@@ -201,46 +199,32 @@ def _refresh(
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def _lowest(
-    epsilon: float,
-    sums: FloatArray,
-    full: FloatArray,
-    reached: FloatArray,
-    full_floors: FloatArray,
-    reached_floors: FloatArray,
-) -> float:
+def _lowest(bounds: Bounds, epsilon: float) -> float:
     """Lowest level at which a resource decides the round."""
+    _, full, _, full_floors, _ = bounds
     lowest, m = np.inf, len(full)
     for block in range(len(full_floors)):
         if full_floors[block] < lowest:
             full_floors[block] = np.inf
             for r in range(block * BLOCK, min((block + 1) * BLOCK, m)):
                 if full[r] < lowest:
-                    _refresh(sums, full, reached, full_floors, reached_floors, epsilon, r)
+                    _refresh(bounds, epsilon, r)
                     lowest = min(lowest, full[r])
                 full_floors[block] = min(full_floors[block], full[r])
     return lowest
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def _exhausted(
-    level: float,
-    epsilon: float,
-    sums: FloatArray,
-    full: FloatArray,
-    reached: FloatArray,
-    full_floors: FloatArray,
-    reached_floors: FloatArray,
-    due: IndexArray,
-) -> int:
+def _exhausted(bounds: Bounds, epsilon: float, level: float, due: IndexArray) -> int:
     """List resources that count as exhausted at this level; how many they are."""
-    found, m = 0, len(full)
+    _, _, reached, _, reached_floors = bounds
+    found, m = 0, len(reached)
     for block in range(len(reached_floors)):
         if reached_floors[block] <= level:
             reached_floors[block] = np.inf
             for r in range(block * BLOCK, min((block + 1) * BLOCK, m)):
                 if reached[r] <= level:
-                    _refresh(sums, full, reached, full_floors, reached_floors, epsilon, r)
+                    _refresh(bounds, epsilon, r)
                     due[found] = r
                     found += 1 if reached[r] <= level else 0
                 reached_floors[block] = min(reached_floors[block], reached[r])
@@ -249,19 +233,10 @@ def _exhausted(
 
 @numba.njit(nogil=True)
 def _evict(
-    own: int,
-    end: int,
-    first: int,
-    last: int,
-    level: float,
-    places: Places,
-    columns: IndexArray,
-    values: NDArray[Any],
-    growth: FloatArray,
-    sums: FloatArray,
-    batch: IndexArray,
+    own: int, end: int, first: int, last: int, level: float, rows: Rows, sums: FloatArray, batch: IndexArray
 ) -> None:
     """Take evicted tenants out of mu ([1] line 17) and into F; entries of threads ``own`` to ``end`` - 1."""
+    places, columns, values, growth = rows
     step = LINE // columns.itemsize
     for k in range(first, last):
         if k + 2 * AHEAD < last:
@@ -285,43 +260,24 @@ def _evict(
             sums[q, 4] -= 1.0
 
 
-def _advance(
-    places: Places,
-    columns: IndexArray,
-    values: NDArray[Any],
-    growth: FloatArray,
-    listed: Flags,
-    pattern: Offsets,
-    tenants: IndexArray,
-    epsilon: float,
-    most: int,
-    sums: FloatArray,
-    full: FloatArray,
-    reached: FloatArray,
-    levels: FloatArray,
-    growing: Flags,
-    trail: FloatArray,
-    batch: IndexArray,
-    full_floors: FloatArray,
-    reached_floors: FloatArray,
-    due: IndexArray,
-    spent: Flags,
-    progress: NDArray[np.int64],
-) -> int:
+def _advance(rows: Rows, lists: Lists, epsilon: float, most: int, state: State) -> int:
     """At most so many rounds, or until a resource is exhausted that is not listed, or for a while."""
+    places, (listed, pattern, tenants) = rows[0], lists
+    sums, full, reached, levels, growing, trail, batch = state[:7]
+    full_floors, reached_floors, due, spent, progress = state[7:]
+    bounds = sums, full, reached, full_floors, reached_floors
     n, m, tiles = len(growing), len(sums), places.shape[1] - 1
-    rows = places, columns, values, growth
     rounds, left, found, done, entries, n_due = progress
     ended, touched, why = 0, 0, PAUSED
     while ended < most and touched < WHILE:
         if done == found:
-            low = _lowest(epsilon, sums, full, reached, full_floors, reached_floors)
+            low = _lowest(bounds, epsilon)
             if low == np.inf:
                 why = STUCK
                 break
             # Rounding may put a level a hair below one that was reached before.
             level = max(low, trail[rounds - 1]) if rounds > 0 else low
-            n_due = _exhausted(level, epsilon, sums, full, reached, full_floors, reached_floors, due)
+            n_due = _exhausted(bounds, epsilon, level, due)
             missing = False
             for k in range(n_due):
                 missing = missing or not listed[due[k]]
@@ -358,9 +314,9 @@ def _advance(
             last = min(found, done + CHUNK)
             if tiles > 1 and entries >= SHARED_EVICTION:
                 for k in numba.prange(tiles):
-                    _evict(k, k + 1, done, last, level, *rows, sums, batch)
+                    _evict(k, k + 1, done, last, level, rows, sums, batch)
             else:
-                _evict(0, tiles, done, last, level, *rows, sums, batch)
+                _evict(0, tiles, done, last, level, rows, sums, batch)
             done = last
             touched += entries
             if done == found:

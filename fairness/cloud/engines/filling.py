@@ -26,7 +26,7 @@ bit, so that a million of these stay in the cache.
 from __future__ import annotations
 
 import time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -37,8 +37,8 @@ from fairness.cloud.engines import prefetch as prefetching
 from fairness.cloud.engines import sums as summing
 from fairness.cloud.engines.prefetch import LINE, prefetch, prefetch_row
 from fairness.cloud.engines.sums import add, table
-from fairness.cloud.model.demands import Flags, IndexArray, Offsets, SparseDemands
-from fairness.cloud.model.pattern import Pattern
+from fairness.cloud.model.demands import Flags, IndexArray, Offsets, Rows, SparseDemands
+from fairness.cloud.model.pattern import Lists, Pattern
 from fairness.cloud.model.tiles import map_tiles, tenant_tiles
 from fairness.errors import ModelError
 from fairness.machine.compiling import stored
@@ -186,7 +186,7 @@ def fill(
             pattern, part = pattern or known, 1.0
         seconds["list"] += time.perf_counter() - clock
         clock = time.perf_counter()
-        unlisted = _fill(*rows, *known.arrays, *state)
+        unlisted = _fill(rows, known.arrays, state)
         seconds["fill"] += time.perf_counter() - clock
         if state.progress[2] >= 0:
             raise ModelError.of(
@@ -214,7 +214,7 @@ def loads_of(demands: SparseDemands, growth: FloatArray, threads: int | None = N
     require_memory(n_bytes, f"EDRF of {demands!r}", "take fewer tenants")
     tables = [table(demands.n_resources, 4) for _ in tiles]
     rows = demands.starts, demands.columns, demands.values, growth
-    map_tiles(lambda tile, first, last: _load(first, last, *rows, 1.0, tables[tile]), tiles, threads)
+    map_tiles(lambda tile, first, last: _load(first, last, rows, 1.0, tables[tile]), tiles, threads)
     for more in tables[1:]:
         _merge(tables[0], more)
     return tables[0]
@@ -222,7 +222,8 @@ def loads_of(demands: SparseDemands, growth: FloatArray, threads: int | None = N
 
 def shift_loads(loads: FloatArray, demands: SparseDemands, growth: FloatArray, sign: float) -> None:
     """Add the rates of more tenants to the loads in place (``sign`` 1), or take them out (-1)."""
-    _load(0, demands.n_tenants, demands.starts, demands.columns, demands.values, growth, sign, loads)
+    rows = demands.starts, demands.columns, demands.values, growth
+    _load(0, demands.n_tenants, rows, sign, loads)
 
 
 @numba.njit(inline="always")
@@ -256,17 +257,9 @@ def _heapify(keys: FloatArray, heap: IndexArray) -> None:
 
 
 @stored(summing, prefetching, nogil=True)
-def _load(
-    first: int,
-    last: int,
-    starts: Offsets,
-    columns: IndexArray,
-    values: NDArray[Any],
-    growth: FloatArray,
-    sign: float,
-    loads: FloatArray,
-) -> None:
+def _load(first: int, last: int, rows: Rows, sign: float, loads: FloatArray) -> None:
     """Add the rates of a tile of tenants to the loads, or take them out (``sign`` -1)."""
+    starts, columns, values, growth = rows
     for i in range(first, last):
         if i + 1 < last:
             for e in range(starts[i + 1], starts[i + 2]):
@@ -288,25 +281,11 @@ def _merge(loads: FloatArray, more: FloatArray) -> None:
 
 
 @stored(summing, prefetching, nogil=True, error_model="numpy")
-def _fill(
-    starts: Offsets,
-    columns: IndexArray,
-    values: NDArray[Any],
-    growth: FloatArray,
-    listed: Flags,
-    pattern: Offsets,
-    tenants: IndexArray,
-    sums: FloatArray,
-    growing: NDArray[np.uint8],
-    order: IndexArray,
-    ends: Offsets,
-    heights: FloatArray,
-    stoppers: IndexArray,
-    keys: FloatArray,
-    heap: IndexArray,
-    progress: NDArray[np.int64],
-) -> bool:
+def _fill(rows: Rows, lists: Lists, state: Filling) -> bool:
     """Fill until all have stopped, or a resource is next that is not listed (true), or for a while."""
+    starts, columns, values, growth = rows
+    listed, pattern, tenants = lists
+    sums, growing, order, ends, heights, stoppers, keys, heap, progress = state
     step = LINE // columns.itemsize
     size, events = progress[0], progress[1]
     end = ends[events - 1] if events else 0

@@ -37,6 +37,7 @@ from fairness.arguments.validation import (
     Seed,
     float_array,
     generator,
+    require,
     require_number,
     require_whole,
 )
@@ -246,13 +247,7 @@ def _checked_capacities(capacities: ArrayLike, n_resources: int) -> FloatArray:
             "capacities", f"must be a number or have shape ({n_resources},); got {given.shape}"
         )
     each = np.atleast_1d(given)
-    good = np.isfinite(each) & (each >= 1.0)
-    if not good.all():
-        place = int(np.argmin(good))
-        raise ModelError.of(
-            "capacities",
-            f"must be finite and >= 1, the smallest demand; got {each[place]} at resource {place}",
-        )
+    require("capacities", each, np.isfinite(each) & (each >= 1), "finite and >= 1, the smallest demand")
     return each
 
 

@@ -16,16 +16,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from fairness.arguments.validation import FloatArray, float_array, frozen
+from fairness.arguments.validation import FloatArray, float_array, frozen, require
 from fairness.errors import ModelError
 from fairness.machine.compiling import stored
 from fairness.machine.memory import require_memory
 
-__all__ = ["Flags", "IndexArray", "Offsets", "SparseDemands"]
+__all__ = ["Flags", "IndexArray", "Offsets", "Rows", "SparseDemands"]
 
 IndexArray = NDArray[np.int32]
 Offsets = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+Rows = tuple[Offsets, IndexArray, NDArray[Any], FloatArray]
+"""What kernels read of tenants: starts, columns and values of their demands, and their growth."""
 
 _FAULTS = {
     1: "column {column} is outside 0..{last}",
@@ -207,7 +209,7 @@ class SparseDemands:
             per_tenant = np.empty(self.n_tenants)
             bad = _least(self.starts, self.values, entries, self.largest, per_tenant)
             if bad >= 0:
-                raise _refused(entries, bad)
+                raise ModelError.of("weights", f"must be finite and > 0; got {entries[bad]} at entry {bad}")
         else:
             per_tenant = float_array("weights", weights)
             if per_tenant.shape != (self.n_tenants,):
@@ -216,7 +218,7 @@ class SparseDemands:
                     f"must have shape (n_tenants,) = ({self.n_tenants},) or be sparse with the "
                     f"pattern of the demands; got shape {per_tenant.shape}",
                 )
-            _positive(per_tenant)
+            require("weights", per_tenant, np.isfinite(per_tenant) & (per_tenant > 0), "finite and > 0")
         with np.errstate(over="ignore"):
             growth = per_tenant / self.largest
         good = np.isfinite(growth) & (growth > 0)
@@ -234,16 +236,6 @@ class SparseDemands:
             f"SparseDemands({self.n_tenants:,} tenants x {self.n_resources:,} resources, "
             f"{self.n_entries:,} entries, {self.values.dtype})"
         )
-
-
-def _positive(weights: FloatArray) -> None:
-    good = np.isfinite(weights) & (weights > 0)
-    if not good.all():
-        raise _refused(weights, int(np.argmin(good)))
-
-
-def _refused(weights: NDArray[Any], place: int) -> ModelError:
-    return ModelError.of("weights", f"must be finite and > 0; got {weights[place]} at entry {place}")
 
 
 @stored(nogil=True, error_model="numpy")

@@ -17,7 +17,10 @@ from fairness.cloud.model.tiles import map_tiles, resource_tiles
 from fairness.errors import ModelError
 from fairness.machine.compiling import stored
 
-__all__ = ["Pattern"]
+__all__ = ["Lists", "Pattern"]
+
+Lists = tuple[Flags, Offsets, IndexArray]
+"""Of a pattern: listed, starts and tenants."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,7 +45,7 @@ class Pattern:
     n_tenants: int
 
     @property
-    def arrays(self) -> tuple[Flags, Offsets, IndexArray]:
+    def arrays(self) -> Lists:
         """What kernels read."""
         return self.listed, self.starts, self.tenants
 

@@ -251,7 +251,7 @@ BAD = [
     ({"threads": 0}, "threads must be a whole number >= 1, or None for all cores; got 0"),
     ({"threads": 2.0}, "threads must be .*; got 2.0"),
     ({"weights": [1, 2]}, r"weights must have shape \(n_tenants,\) = \(3,\)"),
-    ({"weights": [1, 0, 1]}, "weights must be finite and > 0; got 0.0 at entry 1"),
+    ({"weights": [1, 0, 1]}, r"weights must be finite and > 0; got 0.0 at index \(1,\)"),
     ({"demands": [[1, 0]]}, "demands must be a scipy.sparse array"),
 ]
 

@@ -118,9 +118,9 @@ def test_lists_may_be_in_any_order():
     ("weights", "message"),
     [
         ([1], r"weights must have shape \(n_tenants,\) = \(2,\) .* got shape \(1,\)"),
-        ([1, 0], r"weights must be finite and > 0; got 0.0 at entry 1"),
-        ([1, np.inf], "got inf at entry 1"),
-        ([1, np.nan], "got nan at entry 1"),
+        ([1, 0], r"weights must be finite and > 0; got 0.0 at index \(1,\)"),
+        ([1, np.inf], r"got inf at index \(1,\)"),
+        ([1, np.nan], r"got nan at index \(1,\)"),
         (["a", "b"], "weights must be an array of numbers"),
         ([[1], [1, 2]], "weights must be an array of numbers"),
         (csr([1.0, 1.0], [0, 2], [0, 1, 2]), "weights must have an entry exactly where demands have one"),

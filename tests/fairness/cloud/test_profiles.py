@@ -264,9 +264,9 @@ def test_seeds():
         (
             ("U0", 10, 300),
             {"capacities": 0.5},
-            "capacities must be finite and >= 1.* got 0.5 at resource 0",
+            r"capacities must be finite and >= 1.* got 0.5 at index \(0,\)",
         ),
-        (("U0", 10, 300), {"capacities": [1] * 299 + [np.inf]}, "got inf at resource 299"),
+        (("U0", 10, 300), {"capacities": [1] * 299 + [np.inf]}, r"got inf at index \(299,\)"),
         (("U0", 10, 300), {"capacities": [2, 3]}, r"must be a number or have shape \(300,\); got \(2,\)"),
         (("U0", 10, 300), {"dtype": np.float16}, "dtype must be float32 or float64; got float16"),
         (("U0", 10, 300), {"dtype": "single precision"}, "dtype must be .*; got 'single precision'"),
