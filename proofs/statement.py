@@ -2,10 +2,10 @@
 
 An own statement takes a few lines:
 
->>> from proofs import Implication, Statement, Step, check, verify
+>>> from proofs import Statement, Step, check, verify
 >>> def steps(question):
-...     held = question.kept({"demand": "0 < a", "capacity": "x*a <= 1"})
-...     yield Step("Divide by the demand.", Implication(held, "x*a <= 2"), states=True)
+...     fits = question.implies({"demand": "0 < a", "capacity": "x*a <= 1"}, "x*a <= 2")
+...     yield Step("Divide by the demand.", fits, states=True)
 >>> mine = Statement(
 ...     id="mine", source="my notebook", place="page 1", words="Twice the pool suffices.", latex=r"xa \\le 2",
 ...     hypotheses={"demand": "a > 0", "capacity": "the tasks fit"},
@@ -47,7 +47,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from proofs.claims import CLAIMS, InWords, Step
+from proofs.claims import CLAIMS, NEGATION, Implication, InWords, Step
 from proofs.errors import ProofError
 from proofs.relations import relation
 
@@ -108,6 +108,39 @@ class Question:
                 text = self.replaced[family]
             remaining[name] = repr(relation(text).reversed) if family in self.reversed else text
         return remaining
+
+    def implies(
+        self,
+        hypotheses: Mapping[str, str],
+        conclusion: str,
+        *products: str,
+        fixed: Mapping[str, str] | None = None,
+        degree: int | None = None,
+    ) -> Implication:
+        """The claim that what is kept of these hypotheses implies the conclusion.
+
+        Parameters
+        ----------
+        hypotheses : dict of str to str
+            Relations by name; see :meth:`kept`.
+        conclusion : str
+        *products : str
+            Hints, as "a * b" or "a * b | x" for the product of the hypotheses a and b with the square of x.
+            Those of hypotheses that were dropped are left out.
+        fixed : dict of str to str, optional
+            Relations that stay, whatever hypotheses of the same name are changed.
+        degree : int
+            See :class:`proofs.Implication`; by default 1 with products and 2 without.
+        """
+        held = self.kept(hypotheses) | dict(fixed or {})
+        hints = []
+        for text in products:
+            factors, _, square = text.partition(" | ")
+            names = tuple(factors.split(" * "))
+            if all(name in held or name == NEGATION for name in names):
+                hints.append((names, square or "1"))
+        usual = 1 if products else 2
+        return Implication(held, conclusion, hints=tuple(hints), degree=degree or usual)
 
     def holds(self, name: str) -> bool:
         """Whether a hypothesis that is no relation stands: neither dropped nor reversed."""

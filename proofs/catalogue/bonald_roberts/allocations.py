@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from proofs.catalogue.bonald_roberts.model import SOURCE, implied, indexed, total
+from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
-from proofs.claims import Enumeration, Implication, InWords, Step
+from proofs.catalogue.texts import each, total
+from proofs.claims import Enumeration, InWords, Step
 from proofs.statement import Question, Size
 
 __all__ = ["STATEMENTS"]
@@ -22,13 +23,14 @@ JOBS = Size(3, 1, 8, "jobs", deep=6)
 
 def _equal_shares_fill(question: Question) -> Step:
     n = question.sizes["n"]
-    v, r = indexed("v", n), indexed("r", n)
-    return implied(
-        question,
+    jobs = range(1, n + 1)
+    return Step(
         "With shares 1/n of resource 2, the shares of resource 1 then add up to at least 1: it is full after "
         "all.",
-        {**{f"equal {k}": f"{n}*{s} == 1" for k, s in enumerate(v, 1)}, "condition": f"{total(r)} >= {n}"},
-        f"{total([f'{x}*{s}' for x, s in zip(r, v, strict=True)])} >= 1",
+        question.implies(
+            {**each("equal", f"{n}*v@ == 1", jobs), "condition": f"{total('r@', jobs)} >= {n}"},
+            f"{total('r@*v@', jobs)} >= 1",
+        ),
     )
 
 
@@ -57,48 +59,39 @@ def _other_resource() -> Step:
 def _pf_full(question: Question) -> Iterator[Step]:
     n = question.sizes["n"]
     jobs = range(1, n + 1)
-    r, v = indexed("r", n), indexed("v", n)
-    held = total([f"{x}*{s}" for x, s in zip(r, v, strict=True)])
-    bounds = {f"tangent {i}": f"p*r{i} + q >= {2 * n} - {n * n}*v{i}" for i in jobs}
-    yield implied(
-        question,
+    r, v = total("r@", jobs), total("v@", jobs)
+    bounds = each("tangent", f"p*r@ + q >= {2 * n} - {n * n}*v@", jobs)
+    yield Step(
         "Condition to full resource. If resource 1 were not full, its price would be 0.",
-        {"slackness": "p*(1 - S) == 0", "room": "S < 1"},
-        "p == 0",
+        question.implies({"slackness": "p*(1 - S) == 0", "room": "S < 1"}, "p == 0"),
     )
-    yield implied(
-        question,
+    yield Step(
         "Then every job would hold 1/n of resource 2.",
-        {"free": "p == 0", "budget": "p + q == n", "optimal": "v*(p*r + q) == 1"},
-        "n*v == 1",
+        question.implies(
+            {"free": "p == 0", "budget": "p + q == n", "optimal": "v*(p*r + q) == 1"}, "n*v == 1"
+        ),
     )
     yield _equal_shares_fill(question)
     yield Step(
         "Full resource to condition. The cost w = pr + q of a unit of resource 2, which is 1/v, lies above "
         "its tangent, for every n.",
-        Implication(
-            question.kept({"prices": "w >= 0", "optimal": "v*w == 1"}),
-            "w >= 2*n - n**2*v",
-            hints=((("prices",), "1 - n*v"),),
+        question.implies(
+            {"prices": "w >= 0", "optimal": "v*w == 1"}, "w >= 2*n - n**2*v", "prices | 1 - n*v", degree=2
         ),
     )
-    yield implied(
-        question,
+    yield Step(
         "Add this up over the jobs; the shares of resource 2 add up to at most 1.",
-        {**bounds, "fits": f"{total(v)} <= 1", "budget": f"p + q == {n}"},
-        f"p*({total(r)} - {n}) >= 0",
+        question.implies({**bounds, "fits": f"{v} <= 1", "budget": f"p + q == {n}"}, f"p*({r} - {n}) >= 0"),
     )
-    yield implied(
-        question,
+    yield Step(
         "If resource 1 has a price, the condition follows.",
-        {"price": "p > 0", "sum": "p*(R - n) >= 0"},
-        "R >= n",
+        question.implies({"price": "p > 0", "sum": "p*(R - n) >= 0"}, "R >= n"),
     )
-    yield implied(
-        question,
+    yield Step(
         "If it has none, all shares of resource 2 are 1/n, and resource 1 is full only under the condition.",
-        {**{f"equal {i}": f"{n}*v{i} == 1" for i in jobs}, "full": f"{held} == 1"},
-        f"{total(r)} >= {n}",
+        question.implies(
+            {**each("equal", f"{n}*v@ == 1", jobs), "full": f"{total('r@*v@', jobs)} == 1"}, f"{r} >= {n}"
+        ),
     )
     yield _other_resource()
 
@@ -125,64 +118,58 @@ def _pf_full(question: Question) -> Iterator[Step]:
 def _bmf_full(question: Question) -> Iterator[Step]:
     n = question.sizes["n"]
     jobs = range(1, n + 1)
-    v = indexed("v", n)
-    yield implied(
-        question,
+    v = total("v@", jobs)
+    yield Step(
         "Condition to full resource. If resource 1 were not full, everybody would have the largest share of "
         "resource 2, that is 1/n.",
-        {**{f"largest {i}": f"v{i} <= v1" for i in jobs if i > 1}}
-        | {f"largest {i} 1": f"v1 <= v{i}" for i in jobs if i > 1}
-        | {"full": f"{total(v)} == 1"},
-        f"{n}*v{n} == 1",
+        question.implies(
+            {**{f"largest {i}": f"v{i} <= v1" for i in jobs if i > 1}}
+            | {f"largest {i} 1": f"v1 <= v{i}" for i in jobs if i > 1}
+            | {"full": f"{v} == 1"},
+            f"{n}*v{n} == 1",
+        ),
     )
     yield _equal_shares_fill(question)
-    yield implied(
-        question,
+    yield Step(
         "Full resource to condition. Let s be the largest share of resource 1 and t that of resource 2. If s "
         "<= t or resource 2 is not full, a job with the largest share of resource 1 has s(r - 1) >= h - v.",
-        {"positive": "v > 0", "bottleneck": "r*v == s"},
-        "s*(r - 1) >= s - v",
+        question.implies({"positive": "v > 0", "bottleneck": "r*v == s"}, "s*(r - 1) >= s - v"),
     )
-    yield implied(
-        question,
+    yield Step(
         "If s <= t, a job with the largest share t of resource 2 has r <= 1 ...",
-        {"positive": "t > 0", "largest": "r*t <= s", "order": "s <= t"},
-        "r <= 1",
+        question.implies({"positive": "t > 0", "largest": "r*t <= s", "order": "s <= t"}, "r <= 1"),
     )
-    yield implied(
-        question,
+    yield Step(
         "... and therefore s(r - 1) >= h - v, too.",
-        {"ratio": "r <= 1", "order": "s <= t", "shares": "r*t == h"},
-        "s*(r - 1) >= h - t",
+        question.implies({"ratio": "r <= 1", "order": "s <= t", "shares": "r*t == h"}, "s*(r - 1) >= h - t"),
     )
-    yield implied(
-        question,
+    yield Step(
         "If s >= t, a job with the largest share s of resource 1 has r >= 1 ...",
-        {"positive": "v > 0", "bottleneck": "r*v == s", "largest": "v <= t", "order": "t <= s"},
-        "r >= 1",
+        question.implies(
+            {"positive": "v > 0", "bottleneck": "r*v == s", "largest": "v <= t", "order": "t <= s"}, "r >= 1"
+        ),
     )
-    yield implied(
-        question,
+    yield Step(
         "... and therefore t(r - 1) >= h - v.",
-        {"ratio": "r >= 1", "largest": "v <= t", "bottleneck": "r*v == s"},
-        "t*(r - 1) >= s - v",
+        question.implies(
+            {"ratio": "r >= 1", "largest": "v <= t", "bottleneck": "r*v == s"}, "t*(r - 1) >= s - v"
+        ),
     )
-    yield implied(
-        question,
+    yield Step(
         "If s >= t, a job with the largest share of resource 2 has t(r - 1) = h - v.",
-        {"shares": "r*t == h"},
-        "t*(r - 1) == h - t",
+        question.implies({"shares": "r*t == h"}, "t*(r - 1) == h - t"),
     )
-    yield implied(
-        question,
+    yield Step(
         "Add up over the jobs, with u the smaller of s and t: the condition follows.",
-        {
-            **{f"each {i}": f"u*(r{i} - 1) >= h{i} - v{i}" for i in jobs},
-            "positive": "u > 0",
-            "full": f"{total(indexed('h', n))} == 1",
-            "fits": f"{total(v)} <= 1",
-        },
-        f"{total(indexed('r', n))} >= {n}",
+        question.implies(
+            {
+                **each("each", "u*(r@ - 1) >= h@ - v@", jobs),
+                "positive": "u > 0",
+                "full": f"{total('h@', jobs)} == 1",
+                "fits": f"{v} <= 1",
+            },
+            f"{total('r@', jobs)} >= {n}",
+        ),
     )
     yield _other_resource()
 
@@ -210,41 +197,39 @@ def _two_classes(question: Question) -> Iterator[Step]:
         "The same resources are full under PF and under BMF.",
         InWords("By the statements on which resources are full, for X + Y jobs."),
     )
-    yield implied(
-        question,
+    yield Step(
         "Only resource 1 full, PF: its price is n = X + Y, so that every job holds 1/n of it.",
-        {"slackness": "q == 0", "budget": "p + q == X + Y", "optimal": "x*(p*a + q*b) == 1"},
-        "(X + Y)*x*a == 1",
+        question.implies(
+            {"slackness": "q == 0", "budget": "p + q == X + Y", "optimal": "x*(p*a + q*b) == 1"},
+            "(X + Y)*x*a == 1",
+        ),
     )
-    yield implied(
-        question,
+    yield Step(
         "Only resource 1 full, BMF: both classes have the largest share of it, which is 1/n.",
-        {"largest 1": "h2 <= h1", "largest 2": "h1 <= h2", "full": "X*h1 + Y*h2 == 1"},
-        "(X + Y)*h1 == 1",
-        # The two squares differ by 4Y((X + Y)h1 - 1), which multiplies h1 - h2 = 0 here.
-        hints=((("largest 1",), "((X + Y)*h1 - 1)*Y - 1"), (("largest 2",), "((X + Y)*h1 - 1)*Y + 1")),
+        question.implies(
+            {"largest 1": "h2 <= h1", "largest 2": "h1 <= h2", "full": "X*h1 + Y*h2 == 1"},
+            "(X + Y)*h1 == 1",
+            "largest 1 | ((X + Y)*h1 - 1)*Y - 1",
+            "largest 2 | ((X + Y)*h1 - 1)*Y + 1",
+            degree=2,
+        ),
     )
-    yield implied(
-        question,
+    yield Step(
         "Both full: let S and T be the differences of two allocations, times the counts. They solve two "
         "equations without right side, so that S is 0 unless the determinant is.",
-        {**both, "independent": "a1*b2 - a2*b1 != 0"},
-        "S == 0",
+        question.implies({**both, "independent": "a1*b2 - a2*b1 != 0"}, "S == 0"),
     )
-    yield implied(question, "The same for T.", {**both, "independent": "a1*b2 - a2*b1 != 0"}, "T == 0")
-    yield implied(
-        question,
+    yield Step("The same for T.", question.implies({**both, "independent": "a1*b2 - a2*b1 != 0"}, "T == 0"))
+    yield Step(
         "Where demands are proportional, a = rb for both classes, and both resources are full, r is 1: the "
         "resources are one.",
-        {"full 1": "X*x*b1 + Y*y*b2 == 1", "full 2": "r*(X*x*b1 + Y*y*b2) == 1"},
-        "r == 1",
-        degree=3,
+        question.implies(
+            {"full 1": "X*x*b1 + Y*y*b2 == 1", "full 2": "r*(X*x*b1 + Y*y*b2) == 1"}, "r == 1", degree=3
+        ),
     )
-    yield implied(
-        question,
+    yield Step(
         "Then PF gives everybody 1/n of it, and so does BMF, as above.",
-        {"budget": "p + q == X + Y", "optimal": "x*(p*a + q*a) == 1"},
-        "(X + Y)*x*a == 1",
+        question.implies({"budget": "p + q == X + Y", "optimal": "x*(p*a + q*a) == 1"}, "(X + Y)*x*a == 1"),
     )
     yield Step(
         "By both definitions, for demands up to 3 and up to 2 jobs of each class.",

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from proofs.catalogue.bonald_roberts.model import SOURCE, implied, total
+from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
 from proofs.claims import Computation, Enumeration, InWords, Step
 from proofs.statement import Question, Said
@@ -43,7 +43,7 @@ def _held(i: int, j: int) -> str:
 
 
 def _load(j: int) -> str:
-    return total([_held(i, j) for i in (1, 2, 3)])
+    return " + ".join(_held(i, j) for i in (1, 2, 3))
 
 
 @STATEMENTS.add(
@@ -98,39 +98,29 @@ def _existence(question: Question) -> Iterator[Step]:
             "into itself. Brouwer's theorem."
         ),
     )
-    yield implied(
-        question,
+    yield Step(
         "The load of a resource is at most n times its level: one user more holds at most the level.",
-        {"so far": "L <= k*t", "levels": "h <= t", "sum": "M == L + h"},
-        "M <= (k + 1)*t",
+        question.implies({"so far": "L <= k*t", "levels": "h <= t", "sum": "M == L + h"}, "M <= (k + 1)*t"),
     )
     yield Step("So it is for n users.", InWords("Induction over the users, beginning with no load for none."))
-    yield implied(
-        question,
+    yield Step(
         "At a fixed point a resource with room has the level 1,",
-        fixed | {"room": "L < 1"},
-        "t >= 1",
+        question.implies(fixed | {"room": "L < 1"}, "t >= 1"),
     )
-    yield implied(question, "which is above the lower end;", small | {"full level": "t >= 1"}, "t > e")
-    yield implied(
-        question,
+    yield Step("which is above the lower end;", question.implies(small | {"full level": "t >= 1"}, "t > e"))
+    yield Step(
         "and so is the level of a resource without room.",
-        small | {"at most the level": "L <= n*t", "no room": "L >= 1"},
-        "t > e",
+        question.implies(small | {"at most the level": "L <= n*t", "no room": "L >= 1"}, "t > e"),
     )
-    yield implied(question, "So no resource overflows.", fixed | {"above": "t > e"}, "L <= 1")
-    yield implied(
-        question,
+    yield Step("So no resource overflows.", question.implies(fixed | {"above": "t > e"}, "L <= 1"))
+    yield Step(
         "The resource that decides the tasks of a user is full: its level is below 1, so that it has no "
         "room, or it is 1, and the share of the user alone fills it.",
-        fixed | {"decides": "h == t", "others": "L >= h"},
-        "L >= 1",
+        question.implies(fixed | {"decides": "h == t", "others": "L >= h"}, "L >= 1"),
     )
-    yield implied(
-        question,
+    yield Step(
         "And nobody holds a larger share of it.",
-        {"decides": "h == t", "levels": "g <= t"},
-        "g <= h",
+        question.implies({"decides": "h == t", "levels": "g <= t"}, "g <= h"),
     )
     yield Step(
         "The other way round: with the largest share of each full resource as its level, and 1 for the "
@@ -166,12 +156,13 @@ INSTANCES: tuple[tuple[list[list[int]], list[str]], ...] = (
 )
 def _path(question: Question) -> Iterator[Step]:
     capped = question.holds("cap")
-    yield implied(
-        question,
+    yield Step(
         "On a piece of the path tasks are linear in the cap, so that a condition that holds at both ends "
         "holds between them.",
-        {"ends 1": "f >= 0", "ends 2": "g >= 0", "between 1": "w >= 0", "between 2": "w <= 1"},
-        "(1 - w)*f + w*g >= 0",
+        question.implies(
+            {"ends 1": "f >= 0", "ends 2": "g >= 0", "between 1": "w >= 0", "between 2": "w <= 1"},
+            "(1 - w)*f + w*g >= 0",
+        ),
     )
     for demands, end in INSTANCES:
         arguments: dict[str, Any] = {"demands": demands, "capacities": [1] * len(demands[0])}
@@ -205,32 +196,29 @@ def _segment(question: Question) -> Iterator[Step]:
     fits = {f"fits {j}": f"{_load(j)} <= 1" for j in (1, 2, 3)}
     full = {j: {f"full {j}": f"{_load(j)} == 1"} for j in (1, 2, 3)}
     for j in (1, 2):
-        yield implied(
-            question,
+        yield Step(
             f"If bottleneck 3 is somebody's, the mean of the others, resource {j} is full, too.",
-            fits | full[3],
-            f"{_load(j)} >= 1",
+            question.implies(fits | full[3], f"{_load(j)} >= 1"),
         )
     for j in (1, 2):
-        yield implied(
-            question,
+        yield Step(
             f"If all have bottleneck {j}, they hold the same share of it, and resource {3 - j} overflows: "
             "so this cannot be.",
-            full[j]
-            | {
-                f"largest {i} {k}": f"{_held(k, j)} <= {_held(i, j)}"
-                for i in (1, 2, 3)
-                for k in (1, 2, 3)
-                if i != k
-            },
-            f"{_load(3 - j)} > 1",
+            question.implies(
+                full[j]
+                | {
+                    f"largest {i} {k}": f"{_held(k, j)} <= {_held(i, j)}"
+                    for i in (1, 2, 3)
+                    for k in (1, 2, 3)
+                    if i != k
+                },
+                f"{_load(3 - j)} > 1",
+            ),
         )
     for says, text in (("x2 = x3 = u", "x2 == x3"), ("x1 = 1 - 3u", "x1 == 1 - 3*x2")):
-        yield implied(
-            question,
+        yield Step(
             f"In all other cases resources 1 and 2 are full, so that {says}.",
-            full[1] | full[2],
-            text,
+            question.implies(full[1] | full[2], text),
         )
     yield Step(
         "These are all cases, so that all BMF allocations are on this line.",
@@ -239,31 +227,30 @@ def _segment(question: Question) -> Iterator[Step]:
     line = {"line 1": "x1 == 1 - 3*u", "line 2": "x2 == u", "line 3": "x3 == u"}
     for user, bound in ((1, "u <= 2/9"), (2, "u >= 1/5")):
         for j in (1, 2, 3):
-            yield implied(
-                question,
+            yield Step(
                 "On this line, bottleneck 2 of user 2 cannot be: user 3 would hold more of it."
                 if (user, j) == (2, 2)
                 else f"On this line, bottleneck {j} of user {user} makes {bound}.",
-                line
-                | {
-                    f"largest {user} {k}": f"{_held(k, j)} <= {_held(user, j)}"
-                    for k in (1, 2, 3)
-                    if k != user
-                }
-                | {"full": f"{_load(j)} == 1"},
-                "0 == 1" if (user, j) == (2, 2) else bound,
+                question.implies(
+                    line
+                    | {
+                        f"largest {user} {k}": f"{_held(k, j)} <= {_held(user, j)}"
+                        for k in (1, 2, 3)
+                        if k != user
+                    }
+                    | {"full": f"{_load(j)} == 1"},
+                    "0 == 1" if (user, j) == (2, 2) else bound,
+                ),
             )
     between = line | {"above": "u >= 1/5", "below": "u <= 2/9"}
     for j in (1, 2, 3):
-        yield implied(question, f"On the segment resource {j} is full.", between, f"{_load(j)} == 1")
+        yield Step(f"On the segment resource {j} is full.", question.implies(between, f"{_load(j)} == 1"))
     for i, j in enumerate((3, 1, 2), 1):
         for k in (1, 2, 3):
             if k != i:
-                yield implied(
-                    question,
+                yield Step(
                     f"On the segment user {k} holds no more of resource {j} than user {i}.",
-                    between,
-                    f"{_held(k, j)} <= {_held(i, j)}",
+                    question.implies(between, f"{_held(k, j)} <= {_held(i, j)}"),
                 )
     yield Step(
         "The vertices of the allocations of all maps, by trying all square systems.",

@@ -9,7 +9,7 @@ from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.bonald_roberts.queues import EXAMPLE
 from proofs.catalogue.bonald_roberts.stability import LOAD
 from proofs.catalogue.chapter import Chapter
-from proofs.claims import Computation, Implication, InWords, Step
+from proofs.claims import Computation, InWords, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -89,33 +89,32 @@ def _cone(question: Question) -> Iterator[Step]:
     yield Step(
         "PF inside the cone x1/10 <= x2 <= 10 x1: 10/11 tasks of each class have prices p, q >= 0: the "
         "first.",
-        Implication(question.kept(cone | prices), "p >= 0"),
+        question.implies(cone | prices, "p >= 0"),
     )
-    yield Step("The second.", Implication(question.kept(cone | prices), "q >= 0"))
+    yield Step("The second.", question.implies(cone | prices, "q >= 0"))
     yield Step(
         "So for equal loads below 10/11, with which both resources have a load below 1, both classes drain.",
-        Implication(question.kept({"load": "11/10*rho < 1"}), "rho - 10/11 < 0"),
+        question.implies({"load": "11/10*rho < 1"}, "rho - 10/11 < 0"),
     )
     yield Step(
         "PF beyond the cone: x1/(x1 + x2) and 10 x2/(x1 + x2) tasks have resource 1 full.",
-        Implication(question.kept(top), "f1 + f2/10 >= 1"),
+        question.implies(top, "f1 + f2/10 >= 1"),
     )
-    yield Step("Resource 2 is not overloaded.", Implication(question.kept(top), "f1/10 + f2 <= 1"))
+    yield Step("Resource 2 is not overloaded.", question.implies(top, "f1/10 + f2 <= 1"))
     yield Step(
         "DRF below the diagonal, both classes stopped by resource 1: at load 1 class 2 grows.",
-        Implication(question.kept(level | {"off": "x1 > x2", "critical": "rho >= 10/11"}), "rho - f2 > 0"),
+        question.implies(level | {"off": "x1 > x2", "critical": "rho >= 10/11"}, "rho - f2 > 0"),
     )
     yield Step(
         "At load r it grows as soon as x1/x2 > 11/(10 r) - 1/10.",
-        Implication(
-            question.kept(level | {"steep": "10*r*x1 > (11 - r)*x2", "part": "11*rho == 10*r"})
-            | {"ahead": "x1 > 0"},
+        question.implies(
+            level | {"steep": "10*r*x1 > (11 - r)*x2", "part": "11*rho == 10*r"} | {"ahead": "x1 > 0"},
             "rho - f2 > 0",
         ),
     )
     yield Step(
         "Class 1 drains there, for any load below 1.",
-        Implication(question.kept(level | {"off": "x1 > x2", "load": "11/10*rho < 1"}), "rho - f1 < 0"),
+        question.implies(level | {"off": "x1 > x2", "load": "11/10*rho < 1"}, "rho - f1 < 0"),
     )
     yield Step(
         "Above the diagonal, and beyond the other side of the cone, the classes change roles.",

@@ -25,9 +25,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.bonald_roberts.model import SOURCE
-from proofs.catalogue.bonald_roberts.queues import DEMANDS, EXAMPLE, THREE, summed
+from proofs.catalogue.bonald_roberts.queues import DEMANDS, EXAMPLE, THREE
 from proofs.catalogue.chapter import Chapter
-from proofs.claims import Computation, Enumeration, Implication, InWords, Search, Step
+from proofs.catalogue.texts import each, total
+from proofs.claims import Computation, Enumeration, InWords, Search, Step
 from proofs.statement import Question, Said, Size
 
 __all__ = ["FOUR", "STATEMENTS"]
@@ -72,46 +73,41 @@ def _duration_bound(question: Question) -> Iterator[Step]:
     users = range(1, question.sizes["n"] + 1)
     others = range(2, question.sizes["m"] + 1)
     # Resource 1 is the one that is full; "A" before a name is the operator of resource 1 applied to it.
-    after = summed([f"b{b}*(P{b} + K{b})" for b in users]) + "".join(
+    after = total("b@*(P@ + K@)", users) + "".join(
         f" - a{k}*b{b}*(P{b}_{k} + K{b}_{k})" for k in users for b in users
     )
     spread = (
-        {f"fits {b}": f"P{b} >= " + summed([f"a{k}*P{b}_{k}" for k in users]) for b in users}
-        | {f"before {b}": f"K{b} >= " + summed([f"a{k}*K{b}_{k}" for k in users]) for b in users}
-        | {f"demands {b}": f"b{b} >= 0" for b in users}
+        {f"fits {b}": f"P{b} >= " + total(f"a@*P{b}_@", users) for b in users}
+        | {f"before {b}": f"K{b} >= " + total(f"a@*K{b}_@", users) for b in users}
+        | each("demands", "b@ >= 0", users)
     )
-    totals = {f"before {b}": f"M{b} <= R{b}" for b in users} | {f"demands {b}": f"a{b} >= 0" for b in users}
+    totals = each("before", "M@ <= R@", users) | each("demands", "a@ >= 0", users)
     held = (
         {"full": "M == a1*P + AM", "induction": "AM <= AR", "fits": "P - AP >= 0", "largest": "top >= a1"}
         | {"right": "R == top*P + a1*K1" + "".join(f" + a{k}*K{k}" for k in others)}
         | {"pulled": "AR == top*AP + a1*AK1" + "".join(f" + a{k}*AK{k}" for k in others)}
         | {"own": "K1 == AP + AK1"}
-        | {f"other {k}": f"K{k} - AK{k} >= 0" for k in others}
-        | {f"demands {k}": f"a{k} >= 0" for k in others}
+        | each("other", "K@ - AK@ >= 0", others)
+        | each("demands", "a@ >= 0", others)
     )
     yield Step(
         "M = (x_i + 1) Phi(x + e_i) is a_ij Phi + A_j M at x, if resource j is full at x + e_i: the term of "
         "class i there is a_ij (x_i + 1) Phi(x) = a_ij Phi(x) + a_ij M(x - e_i).",
-        Implication(
-            question.kept(
-                {"full": "U == a*P + W", "multiplied": "M == (x + 1)*U", "others": "AM == (x + 1)*W + a*x*P"}
-            ),
+        question.implies(
+            {"full": "U == a*P + W", "multiplied": "M == (x + 1)*U", "others": "AM == (x + 1)*W + a*x*P"},
             "M <= a*P + AM",
         ),
     )
     yield Step(
         "K_k - A_j K_k is not negative, by induction: it is the sum over the classes l of a_lk times h_j and "
         "K_k - A_j K_k at x - e_l.",
-        Implication(question.kept(spread), f"{after} >= 0"),
+        question.implies(spread, f"{after} >= 0"),
     )
     yield Step(
         "If M <= R with fewer jobs, then A_j M <= A_j R.",
-        Implication(
-            question.kept(totals),
-            f"{summed([f'a{b}*M{b}' for b in users])} <= {summed([f'a{b}*R{b}' for b in users])}",
-        ),
+        question.implies(totals, f"{total('a@*M@', users)} <= {total('a@*R@', users)}"),
     )
-    yield Step("Then M <= R at x (resource j is number 1).", Implication(question.kept(held), "M <= R"))
+    yield Step("Then M <= R at x (resource j is number 1).", question.implies(held, "M <= R"))
     yield Step(
         "M = R at the empty state; so by induction M <= R, and summed with the powers of the loads this is "
         "the bound: the mean number of jobs is the load times the derivative of the logarithm of the sum, "
@@ -140,20 +136,18 @@ def _duration_bound(question: Question) -> Iterator[Step]:
     said=Said.READER,
 )
 def _one_resource(question: Question) -> Iterator[Step]:
-    held = question.kept(
-        {
-            "law": "G*(1 - r) == 1",
-            "derivative": "D*(1 - r) == a*G",
-            "mean": "T*G == D",
-            "wait": "k*(1 - r) == r",
-        }
-    )
+    held = {
+        "law": "G*(1 - r) == 1",
+        "derivative": "D*(1 - r) == a*G",
+        "mean": "T*G == D",
+        "wait": "k*(1 - r) == r",
+    }
     yield Step(
         "One resource: the measure sums to G = 1/(1 - r); its derivative D by the load of a class is a G/(1 "
         "- r), the mean duration T is D/G, and the bound is a + a r/(1 - r): at most.",
-        Implication(held, "T <= a + a*k"),
+        question.implies(held, "T <= a + a*k"),
     )
-    yield Step("The same: at least.", Implication(held, "T >= a + a*k"))
+    yield Step("The same: at least.", question.implies(held, "T >= a + a*k"))
     yield Step(
         "Two classes with shares 1 and 1/3 and loads 1/4 and 3/4, so that r = 1/2.",
         Computation("balanced_bound", {"shares": [[1], ["1/3"]], "loads": ["1/4", "3/4"]}, [2, "2/3"]),
@@ -198,17 +192,16 @@ UNEQUAL = (
     said=Said.READER,
 )
 def _table(question: Question) -> Iterator[Step]:
-
     right = question.holds("load")
-    for load, total, rho, value, bound in EQUAL:
+    for load, jobs, rho, value, bound in EQUAL:
         given = {"shares": EXAMPLE, "loads": [rho, rho] if right else ["1/2", "1/2"]}
-        claim = Computation("balanced_durations", given | {"total": total}, [value, value])
+        claim = Computation("balanced_durations", given | {"total": jobs}, [value, value])
         yield Step(f"Load {load}, equal loads: {value}, enclosed exactly.", claim)
         yield Step(f"The bound there is {bound}.", Computation("balanced_bound", given, [bound, bound]))
-    for load, total, pair, values in UNEQUAL:
+    for load, jobs, pair, values in UNEQUAL:
         claim = Computation(
             "balanced_durations",
-            {"shares": EXAMPLE, "loads": pair if right else ["1/2", "1/2"], "total": total},
+            {"shares": EXAMPLE, "loads": pair if right else ["1/2", "1/2"], "total": jobs},
             values,
         )
         yield Step(f"Load {load}, loads 3 to 1: {values[0]} and {values[1]}.", claim)
@@ -231,7 +224,7 @@ def _service(question: Question) -> Iterator[Step]:
         (400, ["72/25", "72/25"], ["0.3432", "0.3432"]),
         (400, ["216/65", "72/65"], ["0.3989", "1.0502"]),
     )
-    for total, loads, values in cases:
+    for jobs, loads, values in cases:
         yield Step(
             f"Loads {' and '.join(loads)}: {' and '.join(values)} tasks.",
             Computation(
@@ -240,7 +233,7 @@ def _service(question: Question) -> Iterator[Step]:
                     "demands": FOUR,
                     "capacities": [16, 16],
                     "loads": loads if question.holds("load") else [1, 1],
-                    "total": total,
+                    "total": jobs,
                 },
                 values,
             ),

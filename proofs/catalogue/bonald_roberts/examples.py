@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from proofs.catalogue.bonald_roberts.model import SOURCE, total
+from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
-from proofs.claims import Computation, Counterexample, Implication, Step
+from proofs.claims import Computation, Counterexample, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -72,16 +72,18 @@ STATEMENTS.refute(
     said=Said.READER,
 )
 def _root(question: Question) -> Iterator[Step]:
-    root = question.kept({"root": "R**2 == 39", "sign": "R >= 0"})
+    root = {"root": "R**2 == 39", "sign": "R >= 0"}
     tasks = ("(R - 3)/30", "(9 - R)/14", "(12 + R)/105")
     p, q = "R/3", "(3 - R/3)"
     for i, (x, (a, b)) in enumerate(zip(tasks, FOURTH, strict=True), 1):
-        yield Step(f"A task of job {i} costs 1/x.", Implication(root, f"({x})*({a}*{p} + {b}*{q}) == 1"))
+        yield Step(f"A task of job {i} costs 1/x.", question.implies(root, f"({x})*({a}*{p} + {b}*{q}) == 1"))
     for j in (0, 1):
-        used = total([f"{row[j]}*{x}" for row, x in zip(FOURTH, tasks, strict=True)])
-        yield Step(f"Resource {j + 1} is full.", Implication(root, f"{used} == 1"))
-    yield Step("Prices are positive, as 0 < R < 9.", Implication(root, f"{q} > 0"))
-    yield Step("All tasks are positive, as 3 < R < 9.", Implication(root, "(R - 3)*(9 - R) > 0"), states=True)
+        used = " + ".join(f"{row[j]}*{x}" for row, x in zip(FOURTH, tasks, strict=True))
+        yield Step(f"Resource {j + 1} is full.", question.implies(root, f"{used} == 1"))
+    yield Step("Prices are positive, as 0 < R < 9.", question.implies(root, f"{q} > 0"))
+    yield Step(
+        "All tasks are positive, as 3 < R < 9.", question.implies(root, "(R - 3)*(9 - R) > 0"), states=True
+    )
 
 
 @STATEMENTS.add(

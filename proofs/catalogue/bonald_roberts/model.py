@@ -13,13 +13,14 @@ user i and tasks :math:`x_i`:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
-from proofs.claims import Enumeration, Implication, InWords, Step
+from proofs.catalogue.texts import each, total
+from proofs.claims import Enumeration, InWords, Step
 from proofs.statement import Question, Size
 
-__all__ = ["SOURCE", "STATEMENTS", "drf_has_bottlenecks", "implied", "indexed", "named", "total"]
+__all__ = ["SOURCE", "STATEMENTS", "drf_has_bottlenecks", "named"]
 
 SOURCE = 'T. Bonald and J. Roberts, "Resource sharing in data centers" (2014)'
 STATEMENTS = Chapter(SOURCE)
@@ -52,29 +53,6 @@ PLACE = "slides on the properties of allocations"
 BY_PRICES = "By the optimality conditions of PF; they are sufficient, as the problem is concave."
 
 
-def total(names: Sequence[str]) -> str:
-    """Text of a sum."""
-    return " + ".join(names) if names else "0"
-
-
-def indexed(name: str, size: int) -> list[str]:
-    """Names with the indices 1 to size."""
-    return [f"{name}{k}" for k in range(1, size + 1)]
-
-
-def implied(
-    question: Question,
-    says: str,
-    hypotheses: Mapping[str, str],
-    conclusion: str,
-    *,
-    degree: int = 2,
-    hints: tuple[tuple[tuple[str, ...], str], ...] = (),
-) -> Step:
-    """A step that implies its conclusion from what is kept of its hypotheses."""
-    return Step(says, Implication(question.kept(hypotheses), conclusion, hints=hints, degree=degree))
-
-
 def named(*names: str) -> dict[str, str]:
     """The named conditions in words."""
     return {name: WORDS[name] for name in names}
@@ -96,18 +74,18 @@ INCENTIVE = r"\max_j x_i a_{ij} \ge 1/n"
 )
 def _feasible_after_scaling(question: Question) -> Iterator[Step]:
     n = question.sizes["n"]
-    load = total([f"x{i}*A{i}" for i in range(1, n + 1)])
-    share = total([f"x{i}*a{i}" for i in range(1, n + 1)])
-    scaled = {f"scaling {i}": f"a{i}*C == A{i}" for i in range(1, n + 1)}
-    common = question.kept({"capacity": "C > 0", **scaled})
+    load = total("x@*A@", range(1, n + 1))
+    share = total("x@*a@", range(1, n + 1))
+    scaled = each("scaling", "a@*C == A@", range(1, n + 1))
+    common = {"capacity": "C > 0", **scaled}
     yield Step(
         "If the usage is at most the capacity, the shares add up to at most 1.",
-        Implication(common | {"fits": f"{load} <= C"}, f"{share} <= 1"),
+        question.implies(common | {"fits": f"{load} <= C"}, f"{share} <= 1"),
         states=True,
     )
     yield Step(
         "If the shares add up to at most 1, the usage is at most the capacity.",
-        Implication(common | {"fits": f"{share} <= 1"}, f"{load} <= C"),
+        question.implies(common | {"fits": f"{share} <= 1"}, f"{load} <= C"),
         states=True,
     )
 
@@ -115,21 +93,15 @@ def _feasible_after_scaling(question: Question) -> Iterator[Step]:
 def _nobody_gains_alone(question: Question) -> Iterator[Step]:
     """A user on a full resource gains only if another user of it loses: what makes all three efficient."""
     n = question.sizes["n"]
-    before, after = indexed("x", n), indexed("y", n)
-    a = indexed("a", n)
-    held = {f"others {k}": f"y{k} >= x{k}" for k in range(2, n + 1)}
+    users = range(1, n + 1)
+    held = each("others", "y@ >= x@", range(2, n + 1))
     signs = {f"a{k}": f"a{k} >= 0" for k in range(2, n + 1)}
-    yield implied(
-        question,
+    yield Step(
         "If a user of a full resource gains and nobody loses, the resource holds more than its capacity.",
-        {
-            "demand": "a1 > 0",
-            "gain": "y1 > x1",
-            **held,
-            **signs,
-            "full": f"{total([f'{x}*{d}' for x, d in zip(before, a, strict=True)])} == 1",
-        },
-        f"{total([f'{y}*{d}' for y, d in zip(after, a, strict=True)])} > 1",
+        question.implies(
+            {"demand": "a1 > 0", "gain": "y1 > x1", **held, **signs, "full": f"{total('x@*a@', users)} == 1"},
+            f"{total('y@*a@', users)} > 1",
+        ),
     )
 
 
@@ -148,21 +120,20 @@ def _nobody_gains_alone(question: Question) -> Iterator[Step]:
 )
 def _pf_efficient(question: Question) -> Iterator[Step]:
     m = question.sizes["m"]
-    signs = {f"prices {j}": f"p{j} >= 0" for j in range(1, m + 1)}
+    signs = each("prices", "p@ >= 0", range(1, m + 1))
     demands = {f"a{j}": f"a{j} >= 0" for j in range(1, m + 1)}
-    elsewhere = {f"nothing is paid for {j}": f"p{j}*a{j} <= 0" for j in range(1, m)}
-    cost = total([f"p{j}*a{j}" for j in range(1, m + 1)])
-    yield implied(
-        question,
+    elsewhere = each("nothing is paid for", "p@*a@ <= 0", range(1, m))
+    cost = total("p@*a@", range(1, m + 1))
+    yield Step(
         "A task costs something, so the user demands a resource that has a price.",
-        {**signs, **demands, **elsewhere, "positive": "x > 0", "optimal": f"x*({cost}) == 1"},
-        f"p{m}*a{m} > 0",
+        question.implies(
+            {**signs, **demands, **elsewhere, "positive": "x > 0", "optimal": f"x*({cost}) == 1"},
+            f"p{m}*a{m} > 0",
+        ),
     )
-    yield implied(
-        question,
+    yield Step(
         "A resource with a price is full.",
-        {"paid": "p*a > 0", "fits": "u <= 1", "slackness": "p*(1 - u) == 0"},
-        "u == 1",
+        question.implies({"paid": "p*a > 0", "fits": "u <= 1", "slackness": "p*(1 - u) == 0"}, "u == 1"),
     )
     yield from _nobody_gains_alone(question)
 
@@ -224,18 +195,19 @@ def drf_has_bottlenecks() -> Iterator[Step]:
 def _pf_incentive(question: Question) -> Iterator[Step]:
     m = question.sizes["m"]
     resources = range(1, m + 1)
-    cost = total([f"p{j}*a{j}" for j in resources])
+    cost = total("p@*a@", resources)
     yield from _pf_budget(question)
-    yield implied(
-        question,
+    yield Step(
         "The largest share of a user is at least 1/n, for every n.",
-        {
-            **{f"prices {j}": f"p{j} >= 0" for j in resources},
-            **{f"largest {j}": f"x*a{j} <= s" for j in resources},
-            "optimal": f"x*({cost}) == 1",
-            "budget": f"{total(indexed('p', m))} == n",
-        },
-        "n*s >= 1",
+        question.implies(
+            {
+                **each("prices", "p@ >= 0", resources),
+                **each("largest", "x*a@ <= s", resources),
+                "optimal": f"x*({cost}) == 1",
+                "budget": f"{total('p@', resources)} == n",
+            },
+            "n*s >= 1",
+        ),
     )
 
 
@@ -243,23 +215,26 @@ def _pf_budget(question: Question) -> Iterator[Step]:
     """Prices add up to the number of users: what is paid is what is earned."""
     n, m = question.sizes["n"], question.sizes["m"]
     users, resources = range(1, n + 1), range(1, m + 1)
-    costs = {f"optimal {i}": f"x{i}*({total([f'p{j}*a{i}{j}' for j in resources])}) == 1" for i in users}
-    full = {f"slackness {j}": f"p{j} == {total([f'p{j}*x{i}*a{i}{j}' for i in users])}" for j in resources}
-    paid = total(indexed("p", m))
-    yield implied(question, "Prices add up to at most the number of users.", costs | full, f"{paid} <= {n}")
-    yield implied(question, "Prices add up to at least the number of users.", costs | full, f"{paid} >= {n}")
+    costs = {f"optimal {i}": f"x{i}*({total(f'p@*a{i}@', resources)}) == 1" for i in users}
+    full = {f"slackness {j}": f"p{j} == {total(f'p{j}*x@*a@{j}', users)}" for j in resources}
+    paid = total("p@", resources)
+    yield Step(
+        "Prices add up to at most the number of users.", question.implies(costs | full, f"{paid} <= {n}")
+    )
+    yield Step(
+        "Prices add up to at least the number of users.", question.implies(costs | full, f"{paid} >= {n}")
+    )
 
 
 def _bottleneck_incentive(question: Question) -> Step:
     n = question.sizes["n"]
-    return implied(
-        question,
+    users = range(1, n + 1)
+    return Step(
         "On a full resource the largest share of n users is at least 1/n.",
-        {
-            **{f"bottleneck {k}": f"h{k} <= s" for k in range(1, n + 1)},
-            "full": f"{total(indexed('h', n))} == 1",
-        },
-        f"{n}*s >= 1",
+        question.implies(
+            {**each("bottleneck", "h@ <= s", range(1, n + 1)), "full": f"{total('h@', users)} == 1"},
+            f"{n}*s >= 1",
+        ),
     )
 
 
@@ -276,11 +251,9 @@ def _bottleneck_incentive(question: Question) -> Step:
 )
 def _drf_incentive(question: Question) -> Iterator[Step]:
     yield from drf_has_bottlenecks()
-    yield implied(
-        question,
+    yield Step(
         "On the bottleneck of a user, others hold at most the dominant share of that user.",
-        {"largest": "h <= d", "level": "d <= s"},
-        "h <= s",
+        question.implies({"largest": "h <= d", "level": "d <= s"}, "h <= s"),
     )
     yield _bottleneck_incentive(question)
 

@@ -11,12 +11,10 @@ from proofs.catalogue.bonald_roberts.model import (
     SOURCE,
     USERS,
     drf_has_bottlenecks,
-    implied,
-    indexed,
     named,
-    total,
 )
 from proofs.catalogue.chapter import Chapter
+from proofs.catalogue.texts import each, total
 from proofs.claims import Counterexample, Enumeration, InWords, Step
 from proofs.statement import Question, Said
 
@@ -46,22 +44,21 @@ LIE = "all lies"
 )
 def _pf_envy(question: Question) -> Iterator[Step]:
     resources = range(1, question.sizes["m"] + 1)
-    own, other = (total([f"p{j}*{d}{j}" for j in resources]) for d in "ab")
-    yield implied(
-        question,
+    own, other = (total(f"p@*{d}@", resources) for d in "ab")
+    yield Step(
         "What the other user holds costs 1, so what runs with it costs at most 1.",
-        {
-            **{f"prices {j}": f"p{j} >= 0" for j in resources},
-            **{f"bundle {j}": f"y*a{j} <= z*b{j}" for j in resources},
-            "optimal": f"z*({other}) == 1",
-        },
-        f"y*({own}) <= 1",
+        question.implies(
+            {
+                **each("prices", "p@ >= 0", resources),
+                **each("bundle", "y*a@ <= z*b@", resources),
+                "optimal": f"z*({other}) == 1",
+            },
+            f"y*({own}) <= 1",
+        ),
     )
-    yield implied(
-        question,
+    yield Step(
         "The tasks of the user cost 1, so that nobody runs more for at most 1.",
-        {"positive": "x > 0", "optimal": "x*c == 1", "cost": "y*c <= 1"},
-        "y <= x",
+        question.implies({"positive": "x > 0", "optimal": "x*c == 1", "cost": "y*c <= 1"}, "y <= x"),
     )
 
 
@@ -77,18 +74,16 @@ def _pf_envy(question: Question) -> Iterator[Step]:
 )
 def _drf_envy(question: Question) -> Iterator[Step]:
     yield from drf_has_bottlenecks()
-    yield implied(
-        question,
+    yield Step(
         "If the other user does not demand the bottleneck of the first, nothing runs with its bundle.",
-        {"demand": "a > 0", "bundle": "y*a <= 0"},
-        "y <= 0",
+        question.implies({"demand": "a > 0", "bundle": "y*a <= 0"}, "y <= 0"),
     )
-    yield implied(
-        question,
+    yield Step(
         "If it does, its dominant share is at most that of the first user, whose own dominant resource is "
         "then no larger in the bundle.",
-        {"demand": "g > 0", "bundle": "y*g <= z*b", "largest": "z*b <= d", "level": "d <= x*g"},
-        "y <= x",
+        question.implies(
+            {"demand": "g > 0", "bundle": "y*g <= z*b", "largest": "z*b <= d", "level": "d <= x*g"}, "y <= x"
+        ),
     )
 
 
@@ -102,11 +97,9 @@ def _drf_envy(question: Question) -> Iterator[Step]:
     mutants=("demand", "bundle", "bottleneck"),
 )
 def _bmf_envy(question: Question) -> Iterator[Step]:
-    yield implied(
-        question,
+    yield Step(
         "On the bottleneck of a user nobody holds more, so that no bundle runs more.",
-        {"demand": "a > 0", "bundle": "y*a <= z*b", "bottleneck": "z*b <= x*a"},
-        "y <= x",
+        question.implies({"demand": "a > 0", "bundle": "y*a <= z*b", "bottleneck": "z*b <= x*a"}, "y <= x"),
     )
 
 
@@ -124,21 +117,17 @@ def _bmf_envy(question: Question) -> Iterator[Step]:
     remark=BY_PRICES,
 )
 def _pf_scale(question: Question) -> Iterator[Step]:
-    yield implied(
-        question,
+    yield Step(
         "The same prices are optimal for x/s tasks of size s: what they cost stays 1.",
-        {"units": "y*s == x", "optimal": "x*c == 1"},
-        "y*(s*c) == 1",
+        question.implies({"units": "y*s == x", "optimal": "x*c == 1"}, "y*(s*c) == 1"),
     )
     yield _same_shares(question)
 
 
 def _same_shares(question: Question) -> Step:
-    return implied(
-        question,
+    return Step(
         "With x/s tasks of size s the user holds the same share of every resource.",
-        {"units": "y*s == x", "shares": "h == x*a"},
-        "y*(s*a) == h",
+        question.implies({"units": "y*s == x", "shares": "h == x*a"}, "y*(s*a) == h"),
     )
 
 
@@ -189,14 +178,15 @@ STATEMENTS.refute(
 
 def _losers_exist(question: Question, says: str, first: str, then: str) -> Step:
     n = question.sizes["n"]
+    users = range(1, n + 1)
     stays = {f"user {k} does not lose": f"{then}{k} >= {first}{k}" for k in range(2, n)}
     kept = {
-        "full": f"{total(indexed(first, n))} == 1",
-        "fits": f"{total(indexed(then, n))} <= 1",
+        "full": f"{total(f'{first}@', users)} == 1",
+        "fits": f"{total(f'{then}@', users)} <= 1",
         "gain": f"{then}1 > {first}1",
     }
     # Alone nobody gains where all is full: a case that does not occur.
-    return implied(question, says, kept | stays, f"{then}{n} < {first}{n}" if n > 1 else "0 == 1")
+    return Step(says, question.implies(kept | stays, f"{then}{n} < {first}{n}" if n > 1 else "0 == 1"))
 
 
 @STATEMENTS.add(
@@ -211,54 +201,54 @@ def _losers_exist(question: Question, says: str, first: str, then: str) -> Step:
 )
 def _drf_strategy(question: Question) -> Iterator[Step]:
     yield from drf_has_bottlenecks()
-    yield implied(
-        question,
+    yield Step(
         "Suppose that user 1 runs y > x tasks with what it gets for its lie. Then its stated dominant share "
         "E is greater than its true one D at x, because y tasks need more of its dominant resource.",
-        {
-            "demand": "a > 0",
-            "gain": "y > x",
-            "bundle": "y*a <= g",
-            "largest": "g <= E1",
-            "shares": "D1 == x*a",
-        },
-        "E1 > D1",
+        question.implies(
+            {
+                "demand": "a > 0",
+                "gain": "y > x",
+                "bundle": "y*a <= g",
+                "largest": "g <= E1",
+                "shares": "D1 == x*a",
+            },
+            "E1 > D1",
+        ),
     )
-    yield implied(
-        question,
+    yield Step(
         "It holds more than before of each resource that it really demands, its true bottleneck among them.",
-        {"demand": "a > 0", "gain": "y > x", "bundle": "y*a <= g", "shares": "h == x*a"},
-        "g > h",
+        question.implies(
+            {"demand": "a > 0", "gain": "y > x", "bundle": "y*a <= g", "shares": "h == x*a"}, "g > h"
+        ),
     )
     yield _losers_exist(
         question, "That bottleneck was full, so that some other user of it holds less than before.", "h", "g"
     )
-    yield implied(
-        question,
+    yield Step(
         "Who holds less of a resource runs fewer tasks and has a smaller dominant share.",
-        {
-            "demand": "a > 0",
-            "loss": "t*a < z*a",
-            "dominant": "c > 0",
-            "shares": "D == z*c",
-            "lied": "E == t*c",
-        },
-        "E < D",
+        question.implies(
+            {
+                "demand": "a > 0",
+                "loss": "t*a < z*a",
+                "dominant": "c > 0",
+                "shares": "D == z*c",
+                "lied": "E == t*c",
+            },
+            "E < D",
+        ),
     )
-    yield implied(
-        question,
+    yield Step(
         "Among the others who lose let user k be one with the smallest share E. That is below the stated "
         "share of user 1: it is at most that of the loser r above, whose true share was at most that of user "
         "1.",
-        {"smallest": "Ek <= Er", "loss": "Er < Dr", "honest": "Dr <= D1", "gain": "D1 < E1"},
-        "Ek < E1",
+        question.implies(
+            {"smallest": "Ek <= Er", "loss": "Er < Dr", "honest": "Dr <= D1", "gain": "D1 < E1"}, "Ek < E1"
+        ),
     )
-    yield implied(
-        question,
+    yield Step(
         "So user 1 states no demand for the bottleneck of k after the lie (its users have at most the share "
         "of k), and does not really demand it either.",
-        {"gain": "y > 0", "bundle": "y*a <= 0", "sign": "a >= 0"},
-        "a == 0",
+        question.implies({"gain": "y > 0", "bundle": "y*a <= 0", "sign": "a >= 0"}, "a == 0"),
     )
     yield _losers_exist(
         question,
@@ -273,17 +263,17 @@ def _drf_strategy(question: Question) -> Iterator[Step]:
         "h",
         "g",
     )
-    yield implied(
-        question,
+    yield Step(
         "User q is not user 1, who holds no less than before of anything that it really demands.",
-        {"demand": "a >= 0", "gain": "y > x", "bundle": "y*a <= g", "shares": "h == x*a"},
-        "g >= h",
+        question.implies(
+            {"demand": "a >= 0", "gain": "y > x", "bundle": "y*a <= g", "shares": "h == x*a"}, "g >= h"
+        ),
     )
-    yield implied(
-        question,
+    yield Step(
         "So q is another loser, with a smaller share than k: a contradiction.",
-        {"loss": "Eq < Dq", "honest": "Dq <= Dp", "rise": "Dp < Ep", "lied": "Ep <= Ek"},
-        "Eq < Ek",
+        question.implies(
+            {"loss": "Eq < Dq", "honest": "Dq <= Dp", "rise": "Dp < Ep", "lied": "Ep <= Ek"}, "Eq < Ek"
+        ),
     )
     yield Step(
         "So there is no lie of use.",

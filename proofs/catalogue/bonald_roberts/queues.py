@@ -15,10 +15,11 @@ from collections.abc import Iterator
 
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
-from proofs.claims import Enumeration, Implication, InWords, Step
+from proofs.catalogue.texts import each, total
+from proofs.claims import Enumeration, InWords, Step
 from proofs.statement import Question, Size
 
-__all__ = ["CLASSES", "DEMANDS", "EXAMPLE", "STATEMENTS", "THREE", "summed"]
+__all__ = ["CLASSES", "DEMANDS", "EXAMPLE", "STATEMENTS", "THREE"]
 
 STATEMENTS = Chapter(SOURCE)
 
@@ -28,14 +29,9 @@ CLASSES = Size(3, 1, 5, "classes", deep=4)
 BALANCED = 'slide "Balanced fairness"'
 
 
-def summed(terms: list[str]) -> str:
-    """Text of a sum."""
-    return " + ".join(terms)
-
-
-def _both_ways(says: str, held: dict[str, str], left: str, right: str) -> Iterator[Step]:
-    yield Step(f"{says}: at most.", Implication(held, f"{left} <= {right}"))
-    yield Step(f"{says}: at least.", Implication(held, f"{left} >= {right}"))
+def _both_ways(question: Question, says: str, held: dict[str, str], left: str, right: str) -> Iterator[Step]:
+    yield Step(f"{says}: at most.", question.implies(held, f"{left} <= {right}"))
+    yield Step(f"{says}: at least.", question.implies(held, f"{left} >= {right}"))
 
 
 DEMANDS = {"demands": "shares are not negative"}
@@ -59,9 +55,10 @@ ATTAINED = {"attained": "the balance function is the sum of the largest resource
     mutants=("rates", "load"),
 )
 def _product_form(question: Question) -> Iterator[Step]:
-    held = question.kept({"rates": "f*P == Q", "load": "lam == rho*mu"})
+    held = {"rates": "f*P == Q", "load": "lam == rho*mu"}
     given = {"shares": EXAMPLE, "loads": ["1/3", "1/2"], "sizes": [1, 2], "size": 7}
     yield from _both_ways(
+        question,
         "Per class the flow up into a state, lam T Q, is the flow down out of it, mu f T rho P (P, Q: "
         "balance function there and with one job less; T: the factors that both measures share)",
         held,
@@ -99,16 +96,16 @@ def _product_form(question: Question) -> Iterator[Step]:
 )
 def _fits(question: Question) -> Iterator[Step]:
     users = range(1, question.sizes["n"] + 1)
-    pulled = summed([f"a{i}*Q{i}" for i in users])
-    used = summed([f"a{i}*f{i}" for i in users])
-    rates = {f"rates {i}": f"f{i}*P == Q{i}" for i in users}
-    held = question.kept({"largest": f"P >= {pulled}", "positive": "P > 0"} | rates)
-    full = question.kept({"attained": f"P == {pulled}", "positive": "P > 0"} | rates)
-    demand = question.kept({"largest": "P >= a*Q", "demand": "a > 0", "before": "Q > 0"})
+    pulled = total("a@*Q@", users)
+    used = total("a@*f@", users)
+    rates = each("rates", "f@*P == Q@", users)
+    held = {"largest": f"P >= {pulled}", "positive": "P > 0"} | rates
+    full = {"attained": f"P == {pulled}", "positive": "P > 0"} | rates
+    demand = {"largest": "P >= a*Q", "demand": "a > 0", "before": "Q > 0"}
     largest = question.holds("largest")
-    yield Step("The balance function is positive, by induction.", Implication(demand, "P > 0"))
-    yield Step("No resource holds more than its capacity.", Implication(held, f"{used} <= 1"))
-    yield Step("The resource that attains the maximum is full.", Implication(full, f"{used} >= 1"))
+    yield Step("The balance function is positive, by induction.", question.implies(demand, "P > 0"))
+    yield Step("No resource holds more than its capacity.", question.implies(held, f"{used} <= 1"))
+    yield Step("The resource that attains the maximum is full.", question.implies(full, f"{used} >= 1"))
     yield Step(
         "Three classes on three resources, states with up to 4 jobs of each class.",
         Enumeration("balanced_usage", {"shares": THREE, "size": 4, "largest": largest}),
@@ -133,17 +130,14 @@ def _fits(question: Question) -> Iterator[Step]:
 )
 def _smallest(question: Question) -> Iterator[Step]:
     users = range(1, question.sizes["n"] + 1)
-    held = question.kept(
-        {
-            "attained": "P == " + summed([f"a{i}*P{i}" for i in users]),
-            "fits": "Q >= " + summed([f"a{i}*Q{i}" for i in users]),
-        }
-        | {f"before {i}": f"Q{i} >= P{i}" for i in users}
-        | {f"demands {i}": f"a{i} >= 0" for i in users}
+    held = (
+        {"attained": "P == " + total("a@*P@", users), "fits": "Q >= " + total("a@*Q@", users)}
+        | each("before", "Q@ >= P@", users)
+        | each("demands", "a@ >= 0", users)
     )
     yield Step(
         "If another function that fits is not below before, it is not below at x.",
-        Implication(held, "Q >= P"),
+        question.implies(held, "Q >= P"),
     )
     yield Step(
         "Both are 1 at the empty state; so by induction it is nowhere below.",
@@ -178,31 +172,32 @@ def _smallest(question: Question) -> Iterator[Step]:
 def _normalisable(question: Question) -> Iterator[Step]:
     users = range(1, question.sizes["n"] + 1)
     below = (
-        {"attained": "P == " + summed([f"a{i}*P{i}" for i in users])}
-        | {"series": "S == T + " + summed([f"a{i}*S{i}" for i in users]), "rest": "T >= 0"}
-        | {f"before {i}": f"P{i} <= S{i}" for i in users}
-        | {f"demands {i}": f"a{i} >= 0" for i in users}
+        {"attained": "P == " + total("a@*P@", users)}
+        | {"series": "S == T + " + total("a@*S@", users), "rest": "T >= 0"}
+        | each("before", "P@ <= S@", users)
+        | each("demands", "a@ >= 0", users)
     )
-    partial = question.kept({"load": "r < 1", "sum": "t == 1 + r*s", "demands": "r >= 0"})
     yield Step(
         "If: the balance function is at most the coefficient S of the product of 1/(1 - load) over the "
         "resources, whose recursion for one resource has the coefficient T of the others as its rest.",
-        Implication(question.kept(below), "P <= S"),
+        question.implies(below, "P <= S"),
     )
     yield Step(
         "The partial sums s of each factor, a geometric series, stay below b = 1/(1 - r).",
-        Implication(partial | {"before": "s <= b", "bound": "b*(1 - r) == 1"}, "t <= b"),
+        question.implies(
+            {"load": "r < 1", "sum": "t == 1 + r*s", "demands": "r >= 0"},
+            "t <= b",
+            fixed={"before": "s <= b", "bound": "b*(1 - r) == 1"},
+        ),
     )
     yield Step(
         "That bound b is positive, so the product is finite, and so is the sum of the measure.",
-        Implication(question.kept({"load": "r < 1"}) | {"bound": "b*(1 - r) == 1"}, "b > 0"),
+        question.implies({"load": "r < 1", "bound": "b*(1 - r) == 1"}, "b > 0"),
     )
     yield Step(
         "Only if: with one resource of load r >= 1 the states with k jobs, of weight M, weigh at least r "
         "times those with k - 1 jobs, of weight N, so always at least 1.",
-        Implication(
-            question.kept({"recursion": "M >= r*N", "before": "N >= 1", "overload": "r >= 1"}), "M >= 1"
-        ),
+        question.implies({"recursion": "M >= r*N", "before": "N >= 1", "overload": "r >= 1"}, "M >= 1"),
     )
     yield Step("Infinitely many such layers have no finite sum.", InWords("Terms of a finite sum tend to 0."))
     yield Step(

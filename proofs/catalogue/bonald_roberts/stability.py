@@ -24,9 +24,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.bonald_roberts.model import SOURCE
-from proofs.catalogue.bonald_roberts.queues import DEMANDS, summed
+from proofs.catalogue.bonald_roberts.queues import DEMANDS
 from proofs.catalogue.chapter import Chapter
-from proofs.claims import Counterexample, Enumeration, Implication, InWords, Search, Step
+from proofs.catalogue.texts import each, total
+from proofs.claims import Counterexample, Enumeration, InWords, Search, Step
 from proofs.statement import Question, Said, Size
 
 __all__ = ["LOAD", "STATEMENTS"]
@@ -36,12 +37,6 @@ STATEMENTS = Chapter(SOURCE)
 STABLE = 'slide "Stability condition"'
 CLASSES = Size(3, 1, 4, "classes", deep=4)
 RESOURCES = Size(2, 1, 4, "resources", deep=3)
-
-
-def _implied(held: dict[str, str], conclusion: str, *hints: tuple[tuple[str, ...], str]) -> Implication:
-    """An implication with those hints whose premises remain."""
-    known = {*held, "not the conclusion"}
-    return Implication(held, conclusion, hints=tuple(h for h in hints if known.issuperset(h[0])))
 
 
 LOAD = {"load": "each resource has a load below 1"}
@@ -71,40 +66,50 @@ TASKS = {"tasks": "a class with jobs runs tasks"}
 def _pf_stable(question: Question) -> Iterator[Step]:
     n, m = question.sizes["n"], question.sizes["m"]
     users, pools = range(1, n + 1), range(1, m + 1)
-    own = question.kept(
-        {"prices": "q*f == x", "ratio": "y*rho == x", "jobs": "x >= 0", "tasks": "f > 0", "loads": "rho > 0"}
-    )
-    square = (("jobs",), "rho - f")
-    above = (("loads", "tasks", "not the conclusion"), "1")
-    cost = {i: "(" + summed([f"p{j}*a{i}_{j}" for j in pools]) + ")" for i in users}
-    used = {j: summed([f"f{i}*a{i}_{j}" for i in users]) for j in pools}
-    load = {j: summed([f"rho{i}*a{i}_{j}" for i in users]) for j in pools}
-    total = summed([f"p{j}" for j in pools])
+    cost = {i: "(" + total(f"p@*a{i}_@", pools) + ")" for i in users}
+    used = {j: total(f"f@*a@_{j}", users) for j in pools}
+    load = {j: total(f"rho@*a@_{j}", users) for j in pools}
+    paid = total("p@", pools)
     slack = {f"slackness {j}": f"p{j}*({used[j]}) == p{j}" for j in pools}
-    signs = {f"signs {j}": f"p{j} >= 0" for j in pools}
-    held = question.kept(slack | signs | {f"load {j}": f"{load[j]} <= 1 - s" for j in pools})
-    drift = summed([f"{cost[i]}*(rho{i} - f{i})" for i in users])
-    budget = question.kept(slack | {f"prices {i}": f"{cost[i]}*f{i} == x{i}" for i in users})
+    signs = each("signs", "p@ >= 0", pools)
+    drift = " + ".join(f"{cost[i]}*(rho{i} - f{i})" for i in users)
     yield Step(
         "Per class: the term (x/rho)(rho - f) of the drift is at most the cost q of a task times (rho - f).",
-        _implied(own, "y*(rho - f) <= q*(rho - f)", square, above),
+        question.implies(
+            {
+                "prices": "q*f == x",
+                "ratio": "y*rho == x",
+                "jobs": "x >= 0",
+                "tasks": "f > 0",
+                "loads": "rho > 0",
+            },
+            "y*(rho - f) <= q*(rho - f)",
+            "jobs | rho - f",
+            "loads * tasks * not the conclusion",
+            degree=2,
+        ),
     )
     yield Step(
         "So it is for a class without jobs, which keeps itself empty with at most rho tasks.",
-        _implied(
-            question.kept({"ratio": "y*rho == 0", "loads": "rho > 0"})
-            | {"empty": "f <= rho", "cost": "q >= 0"},
+        question.implies(
+            {"ratio": "y*rho == 0", "loads": "rho > 0", "empty": "f <= rho", "cost": "q >= 0"},
             "y*(rho - f) <= q*(rho - f)",
-            (("loads", "empty", "cost"), "1"),
+            "loads * empty * cost",
+            degree=2,
         ),
     )
     yield Step(
         "Summed over the classes this is at most -s times the prices.",
-        Implication(held, f"{drift} <= -s*({total})"),
+        question.implies(
+            slack | signs | {f"load {j}": f"{load[j]} <= 1 - s" for j in pools}, f"{drift} <= -s*({paid})"
+        ),
     )
     yield Step(
         "The prices add up to the number of jobs, so V falls at the rate of at least s times the jobs.",
-        Implication(budget, f"{total} >= {summed([f'x{i}' for i in users])}"),
+        question.implies(
+            slack | {f"prices {i}": f"{cost[i]}*f{i} == x{i}" for i in users},
+            f"{paid} >= {total('x@', users)}",
+        ),
     )
     yield Step(
         "While there are jobs, that is a rate of at least a constant times the square root of V; so V "
@@ -140,48 +145,44 @@ def _pf_stable(question: Question) -> Iterator[Step]:
 def _drf_stable(question: Question) -> Iterator[Step]:
     users = range(1, question.sizes["n"] + 1)
     # h: what a class holds of the resource j that stops class k; a: the share of j per task of the class.
-    held = {"full": summed([f"h{i}" for i in users]) + " == 1"} | {
-        f"bound {i}": f"h{i} <= t*V*rho{i}*a{i}" for i in users
-    }
-    lowest = question.kept({"load": "u <= 1 - s", "levels": "t >= 0", "maximum": "V >= 0"})
-    own = question.kept({"top": "f == t*r*x", "part": "r*x == w*V*rho", "loads": "rho >= 0"}) | {
-        "sign": "w >= 0"
-    }
+    held = {"full": total("h@", users) + " == 1"} | each("bound", "h@ <= t*V*rho@*a@", users)
+    lowest = {"load": "u <= 1 - s", "levels": "t >= 0", "maximum": "V >= 0"}
+    own = {"top": "f == t*r*x", "part": "r*x == w*V*rho", "loads": "rho >= 0"} | {"sign": "w >= 0"}
     yield Step(
         "Let the full resource j stop class k at the level t. A class i that demands j stops at t or below, "
         "so it runs f <= t r x tasks, and r x <= V rho; so f <= t V rho.",
-        Implication(
-            question.kept({"stopped": "f <= t*y", "maximum": "y <= V*rho", "levels": "t >= 0"}),
-            "f <= t*V*rho",
+        question.implies(
+            {"stopped": "f <= t*y", "maximum": "y <= V*rho", "levels": "t >= 0"}, "f <= t*V*rho"
         ),
     )
     yield Step(
         "So it holds at most t V rho a of j.",
-        _implied(
-            question.kept({"demands": "a >= 0"}) | {"bounded": "f <= t*V*rho"},
+        question.implies(
+            {"demands": "a >= 0"} | {"bounded": "f <= t*V*rho"},
             "f*a <= t*V*rho*a",
-            (("demands", "bounded"), "1"),
+            "demands * bounded",
+            degree=2,
         ),
     )
     yield Step(
         "A class that does not demand j, whatever its level, holds nothing of it, which is no more.",
-        Implication(question.kept({"undemanded": "a == 0"}), "f*a <= t*V*rho*a"),
+        question.implies({"undemanded": "a == 0"}, "f*a <= t*V*rho*a"),
     )
     yield Step(
         "So j has a load of at least 1/(t V).",
-        Implication(question.kept(held), "1 <= t*V*(" + summed([f"rho{i}*a{i}" for i in users]) + ")"),
+        question.implies(held, "1 <= t*V*(" + total("rho@*a@", users) + ")"),
     )
     yield Step(
         "That load u is at most 1 - s, so t V (1 - s) is at least 1.",
-        _implied(
-            lowest | {"reached": "1 <= t*V*u"}, "t*V*(1 - s) >= 1", (("levels", "maximum", "load"), "1")
+        question.implies(
+            lowest | {"reached": "1 <= t*V*u"}, "t*V*(1 - s) >= 1", "levels * maximum * load", degree=2
         ),
     )
     yield Step(
         "With w, the part r x/(V rho) of the maximum that class k has, it runs t w V rho tasks, at least w "
         "rho/(1 - s).",
-        _implied(
-            own | {"reached": "t*V*(1 - s) >= 1"}, "f*(1 - s) >= w*rho", (("reached", "loads", "sign"), "1")
+        question.implies(
+            own | {"reached": "t*V*(1 - s) >= 1"}, "f*(1 - s) >= w*rho", "reached * loads * sign", degree=2
         ),
     )
     yield Step(
@@ -215,40 +216,37 @@ def _drf_stable(question: Question) -> Iterator[Step]:
 )
 def _bmf_two(question: Question) -> Iterator[Step]:
     det = "(a11*a22 - a12*a21)"
-    positive = question.kept({"tasks 1": "f1 > 0", "tasks 2": "f2 > 0"})
-    first, second = (
-        question.kept({"first": "a11*f1 >= a21*f2"}),
-        question.kept({"second": "a22*f2 >= a12*f1"}),
-    )
-    demands = question.kept({"demands 2 1": "a21 >= 0", "demands 2 2": "a22 > 0"})
+    positive = {"tasks 1": "f1 > 0", "tasks 2": "f2 > 0"}
+    first, second = {"first": "a11*f1 >= a21*f2"}, {"second": "a22*f2 >= a12*f1"}
+    demands = {"demands 2 1": "a21 >= 0", "demands 2 2": "a22 > 0"}
     nonzero = {"positive": f"{det} > 0"}
-    one, two = (
-        {"price 1": f"{det}*f1*f2*p == a22*f2 - a12*f1"},
-        {"price 2": f"{det}*f1*f2*q == a11*f1 - a21*f2"},
-    )
-    cleared = (("positive", "tasks 1", "tasks 2", "not the conclusion"), "1")
+    one = {"price 1": f"{det}*f1*f2*p == a22*f2 - a12*f1"}
+    two = {"price 2": f"{det}*f1*f2*q == a11*f1 - a21*f2"}
+    cleared = "positive * tasks 1 * tasks 2 * not the conclusion"
     yield Step(
         "If class 1 has the largest share of resource 1 and class 2 that of resource 2, the determinant of "
         "the shares is not negative.",
-        _implied(
+        question.implies(
             first | second | positive | demands,
             f"{det} >= 0",
-            (("first", "demands 2 2", "tasks 2"), "1"),
-            (("second", "demands 2 1", "tasks 2"), "1"),
-            (("tasks 1", "tasks 2", "not the conclusion"), "1"),
+            "first * demands 2 2 * tasks 2",
+            "second * demands 2 1 * tasks 2",
+            "tasks 1 * tasks 2 * not the conclusion",
+            degree=2,
         ),
     )
     yield Step(
         "If it is positive, the price of resource 1 is not negative.",
-        _implied(second | positive | nonzero | one, "p >= 0", cleared),
+        question.implies(second | positive | nonzero | one, "p >= 0", cleared, degree=2),
     )
     yield Step(
-        "Nor is the price of resource 2.", _implied(first | positive | nonzero | two, "q >= 0", cleared)
+        "Nor is the price of resource 2.",
+        question.implies(first | positive | nonzero | two, "q >= 0", cleared, degree=2),
     )
     yield Step(
         "At these prices the cost of a task of class 1, in jobs per task, is one over its tasks per job "
         "(both sides times the determinant and the tasks f1, f2); class 2 likewise.",
-        Implication(one | two, f"{det}*f1*f2*(a11*p + a12*q) <= {det}*f2"),
+        question.implies(one | two, f"{det}*f1*f2*(a11*p + a12*q) <= {det}*f2"),
     )
     yield Step(
         "So it meets the conditions of PF, both resources being full. If the determinant is 0, or one "
@@ -258,11 +256,12 @@ def _bmf_two(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "If the determinant is 0, the shares of resource 1 are equal.",
-        _implied(
+        question.implies(
             second | demands | {"singular": "a11*a22 == a12*a21"},
             "a11*f1 <= a21*f2",
-            (("second", "demands 2 1"), "1"),
-            (("not the conclusion", "demands 2 2"), "1"),
+            "second * demands 2 1",
+            "not the conclusion * demands 2 2",
+            degree=2,
         ),
     )
 

@@ -19,7 +19,7 @@ from proofs.catalogue.edrf.mechanism import (
     first_round_steps,
     incentive_steps,
 )
-from proofs.claims import Computation, Counterexample, Enumeration, Implication, InWords, Step
+from proofs.claims import Computation, Counterexample, Enumeration, InWords, Step
 from proofs.statement import Question, Said, Size
 
 __all__ = ["SOURCE", "STATEMENTS"]
@@ -98,16 +98,16 @@ def _envy(question: Question) -> Iterator[Step]:
 )
 def _zero(question: Question) -> Iterator[Step]:
     epsilon = 0 if question.holds("zero") else "1/4"
-    kept = question.kept({"updated": "m == g + h + k - g"})
-    levels = question.kept({"sums": "A == x*g + u*g", "levels": "z == x + u"})
+    kept = {"updated": "m == g + h + k - g"}
+    levels = {"sums": "A == x*g + u*g", "levels": "z == x + u"}
     yield Step(
         "The rate mu, less what an evicted tenant had, is the sum over those who are left (g leaves, h and k "
         "stay).",
-        Implication(kept, "m == h + k"),
+        question.implies(kept, "m == h + k"),
     )
     yield Step(
         "A rate times the sum of all steps is the sum of what the steps gave.",
-        Implication(levels, "A == z*g"),
+        question.implies(levels, "A == z*g"),
     )
     yield Step(
         "With epsilon = 0 both algorithms evict the same tenants.",
@@ -147,12 +147,15 @@ def _zero(question: Question) -> Iterator[Step]:
     remark="As in the paper this supposes that no timeout ends the rounds.",
 )
 def _demanded(question: Question) -> Iterator[Step]:
-    held = question.kept(
-        {"exhausted": "s <= e", "later": "more >= 0", "free": "used == 1 - s", "final": "all == used + more"}
-    )
+    held = {
+        "exhausted": "s <= e",
+        "later": "more >= 0",
+        "free": "used == 1 - s",
+        "final": "all == used + more",
+    }
     yield Step(
         "What is left at the eviction is at most epsilon, and use only grows.",
-        Implication(held, "all >= 1 - e"),
+        question.implies(held, "all >= 1 - e"),
     )
     yield _run_it(THREE)
 
@@ -174,13 +177,11 @@ def _demanded(question: Question) -> Iterator[Step]:
     remark="With a single resource in all, DC-DRF loses nothing: its one round ends with that resource full.",
 )
 def _gain(question: Question) -> Iterator[Step]:
-    held = question.kept(
-        {"allocated": "used >= 1 - e", "epsilon": "e < 1", "factor": "k >= 0", "fits": "k*used <= 1"}
-    )
+    held = {"allocated": "used >= 1 - e", "epsilon": "e < 1", "factor": "k >= 0", "fits": "k*used <= 1"}
     yield Step(
         "If all its demanders have k times as much, the resource that stopped a tenant allows k <= 1/(1 - "
         "epsilon).",
-        Implication(held, "k*(1 - e) <= 1"),
+        question.implies(held, "k*(1 - e) <= 1"),
         states=True,
     )
 
@@ -226,21 +227,20 @@ def _tenant_loss(question: Question) -> Iterator[Step]:
 )
 def _lonely(question: Question) -> Iterator[Step]:
     # Weight 1 each: the level of the first round is 1/(n - 1), and what tenant 1 gets is its level.
-    held = question.kept(
-        {
-            "others": "k > 0",
-            "level": "y*k == 1",
-            "shared": "a == 1 - e - y",
-            "left": "s == 1 - y - y*k*a",
-            "exact": "X == y + s",
-        }
-    )
+    held = {
+        "others": "k > 0",
+        "level": "y*k == 1",
+        "shared": "a == 1 - e - y",
+        "left": "s == 1 - y - y*k*a",
+        "exact": "X == y + s",
+    }
     yield Step(
         "When the k others have filled resource 2, exactly epsilon of resource 1 is left.",
-        Implication(held, "s == e"),
+        question.implies(held, "s == e"),
     )
     yield Step(
-        "DC-DRF stops tenant 1 there, EDRF gives it all that is left.", Implication(held, "X == y*(1 + e*k)")
+        "DC-DRF stops tenant 1 there, EDRF gives it all that is left.",
+        question.implies(held, "X == y*(1 + e*k)"),
     )
     yield Step(
         "The same, computed from both algorithms.",

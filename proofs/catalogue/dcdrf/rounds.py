@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.dcdrf.approximation import SOURCE
-from proofs.claims import Counterexample, Enumeration, Implication, InWords, Step
+from proofs.claims import Counterexample, Enumeration, InWords, Step
 from proofs.statement import Question, Said, Size
 
 __all__ = ["STATEMENTS"]
@@ -40,23 +40,23 @@ INTEGERS = {"largest": Size(1, 1, 2, "largest integer demand of the instances", 
     "The paper takes c below all ratios; then c < 1, and t = 1 needs no exception.",
 )
 def _lemma(question: Question) -> Iterator[Step]:
-    step = question.kept({"rate": "m > 0", "frozen": "y*m == 1", "demanded": "1 - y*k > e"})
+    step = {"rate": "m > 0", "frozen": "y*m == 1", "demanded": "1 - y*k > e"}
     chain = {"epsilon": "e < 1", "so far": "m <= P*m1", "slower": "k < (1 - e)*m"}
-    end = question.kept({"rate": "m1 > 0", "ratio": "m >= c*m1"}) | {"chain": "m < P*m1"}
+    end = {"rate": "m1 > 0", "ratio": "m >= c*m1"} | {"chain": "m < P*m1"}
     numbers = {"n": 3, "m": 3, "largest": question.sizes["largest"], "epsilons": ["1/10", "1/4", "1/2"]}
     yield Step(
         "The resource that ends the next round had more than epsilon left: its rate k is below (1 - epsilon) "
         "m.",
-        Implication(step, "k < (1 - e)*m"),
+        question.implies(step, "k < (1 - e)*m"),
     )
     yield Step(
         "So rates of deciding resources fall geometrically, m_t < (1 - epsilon)^(t-1) m_1 (P is the power).",
-        Implication(chain, "k < P*(1 - e)*m1"),
+        question.implies(chain, "k < P*(1 - e)*m1"),
     )
     yield Step(
         "Repeat this from round to round.", InWords("Induction over rounds, beginning with m_1 <= 1 m_1.")
     )
-    yield Step("As no rate is below c times another, the power exceeds c.", Implication(end, "P > c"))
+    yield Step("As no rate is below c times another, the power exceeds c.", question.implies(end, "P > c"))
     yield Step(
         "Five tenants in a chain, epsilon = 2/5, rates frozen.",
         Enumeration("dcdrf_lemma_chain", {"most": 5, "epsilon": "2/5", "frozen": question.holds("frozen")}),
@@ -146,37 +146,35 @@ STATEMENTS.refute(
     said=Said.READER,
 )
 def _rounds(question: Question) -> Iterator[Step]:
-    used = question.kept({"used": "u >= m*y", "falling": "k <= m", "up": "x >= 0", "level": "y >= 0"}) | {
+    used = {"used": "u >= m*y", "falling": "k <= m", "up": "x >= 0", "level": "y >= 0"} | {
         "round": "v == u + x*m",
         "next": "z == y + x",
     }
-    rise = question.kept(
-        {"epsilon": "e >= 0", "rate": "m > 0", "demanded": "s > e", "mean rate": "m*y <= 1 - s"}
-    ) | {"round": "m*(z - y) == s"}
-    chain = question.kept({"below one": "e < 1", "power": "P > 0"}) | {
-        "so far": "P*y >= 1",
-        "rise": "y < (1 - e)*z",
+    rise = {"epsilon": "e >= 0", "rate": "m > 0", "demanded": "s > e", "mean rate": "m*y <= 1 - s"} | {
+        "round": "m*(z - y) == s"
     }
-    last = question.kept({"equal": "p*n == 1", "tenants": "n > 0", "alone": "p*z <= 1", "positive": "p > 0"})
+    chain = {"below one": "e < 1", "power": "P > 0", "so far": "P*y >= 1", "rise": "y < (1 - e)*z"}
+    last = {"equal": "p*n == 1", "tenants": "n > 0", "alone": "p*z <= 1", "positive": "p > 0"}
     end = {"power": "P > 0", "so far": "P*z >= 1", "highest": "z <= n"}
     numbers = {"n": 3, "m": 3, "largest": question.sizes["largest"], "epsilons": ["1/10", "1/4", "1/2"]}
     weights = [None] if question.holds("equal") else [[1, 16, 256]]
     yield Step(
         "What is used of a resource is at least its rate times the level, because rates only fall.",
-        Implication(used, "v >= k*z"),
+        question.implies(used, "v >= k*z"),
     )
     yield Step(
         "So a resource of which more than epsilon is left at the level y lasts beyond y/(1 - epsilon).",
-        Implication(rise, "y < (1 - e)*z"),
+        question.implies(rise, "y < (1 - e)*z"),
     )
     yield Step(
         "The first level is at least 1 (edrf-first-round); by induction (1 - epsilon)^(t-1) y_t >= 1.",
-        Implication(chain, "P*(1 - e)*z >= 1"),
+        question.implies(chain, "P*(1 - e)*z >= 1"),
     )
     yield Step(
-        "No level exceeds n: at n a tenant has all of its dominant resource.", Implication(last, "z <= n")
+        "No level exceeds n: at n a tenant has all of its dominant resource.",
+        question.implies(last, "z <= n"),
     )
-    yield Step("Together n (1 - epsilon)^(t-1) >= 1.", Implication(end, "P*n >= 1"))
+    yield Step("Together n (1 - epsilon)^(t-1) >= 1.", question.implies({}, "P*n >= 1", fixed=end))
     yield Step("The induction.", InWords("Over rounds, beginning with y_1 >= 1, used = rate times level."))
     yield Step(
         "The same, computed from the algorithm.",
@@ -206,9 +204,7 @@ def _rounds(question: Question) -> Iterator[Step]:
 def _work(question: Question) -> Iterator[Step]:
     line = "16" if question.holds("one per tenant") else "16, per demand"
     small = {"n": 2, "m": 3, "largest": 2, "epsilons": [0, "1/4"], "line_16": line, "constant": 4}
-    sizes = question.kept(
-        {"vectors": "B <= R", "tenants": "I <= N", "resources": "I <= R", "counts": "N >= 0"}
-    )
+    sizes = {"vectors": "B <= R", "tenants": "I <= N", "resources": "I <= R", "counts": "N >= 0"}
     yield Step(
         "Lines 8, 17 and 23 touch every demand once, line 18 every tenant once, lines 13 and 15 every "
         "resource and line 16 every tenant at most once a round.",
@@ -217,7 +213,7 @@ def _work(question: Question) -> Iterator[Step]:
     yield Step(
         "Every round evicts a tenant and exhausts a resource that no earlier one did, so that this is O(|R| "
         "|N|).",
-        Implication(sizes | {"all": "R >= 0"}, "N*B + I*N + I*R <= 3*R*N"),
+        question.implies(sizes | {"all": "R >= 0"}, "N*B + I*N + I*R <= 3*R*N"),
     )
     yield Step(
         "The counts, and the constant 4, from the instrumented algorithm.",
@@ -284,4 +280,4 @@ def _numbers(question: Question) -> Iterator[Step]:
         ("A tenth of a percentile are 1000 tenants.", million, "t/10/100 == 1000"),
     ]
     for says, held, result in told:
-        yield Step(says, Implication(question.kept(held), result), states=True)
+        yield Step(says, question.implies(held, result), states=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.drf.table import SOURCE
-from proofs.claims import Computation, Counterexample, Implication, Step
+from proofs.claims import Computation, Counterexample, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -36,9 +36,9 @@ EXAMPLE = {"demands": [[1, 4], [3, 1]], "capacities": [9, 18]}
     remark="The memory does not bind: 14 of 18 GB are used.",
 )
 def _example_program(question: Question) -> Iterator[Step]:
-    held = question.kept({"cpu": "x + 3*y <= 9", "ram": "4*x + y <= 18", "equal": "4/18*x == 3/9*y"})
-    yield Step("Nobody can run more than (3, 2).", Implication(held, "x <= 3"), states=True)
-    yield Step("Nor can the second user.", Implication(held, "y <= 2"), states=True)
+    held = {"cpu": "x + 3*y <= 9", "ram": "4*x + y <= 18", "equal": "4/18*x == 3/9*y"}
+    yield Step("Nobody can run more than (3, 2).", question.implies(held, "x <= 3"), states=True)
+    yield Step("Nor can the second user.", question.implies(held, "y <= 2"), states=True)
     yield Step("Progressive filling gives (3, 2).", Computation("drf_tasks", EXAMPLE, [3, 2]))
 
 
@@ -97,9 +97,7 @@ def _weighted(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "Shares over weights are equal and the memory is full.",
-        Implication(
-            question.kept({"weights": "4/18*x == 2*3/9*y"}) | {"full": "4*x + y == 18"}, "x == 54/13"
-        ),
+        question.implies({"weights": "4/18*x == 2*3/9*y"} | {"full": "4*x + y == 18"}, "x == 54/13"),
     )
 
 
@@ -113,9 +111,10 @@ def _weighted(question: Question) -> Iterator[Step]:
     mutants=("bills",),
 )
 def _asset_example(question: Question) -> Iterator[Step]:
-    held = question.kept({"bills": "6*x == 7*y"}) | {"cpu": "x + 3*y <= 9", "ram": "4*x + y <= 18"}
+    held = {"bills": "6*x == 7*y"} | {"cpu": "x + 3*y <= 9", "ram": "4*x + y <= 18"}
     yield Step(
-        "A CPU costs as much as two GB; equal bills allow 63/25 tasks of A.", Implication(held, "x <= 63/25")
+        "A CPU costs as much as two GB; equal bills allow 63/25 tasks of A.",
+        question.implies(held, "x <= 63/25"),
     )
     yield Step(
         "The definition gives (63/25, 54/25).", Computation("asset_tasks", EXAMPLE, ["63/25", "54/25"])
@@ -133,8 +132,8 @@ def _asset_example(question: Question) -> Iterator[Step]:
 )
 def _ceei_example(question: Question) -> Iterator[Step]:
     arguments = EXAMPLE | {"prices": ["1/5", "1/90"]}
-    both = question.kept({"clearing cpu": "x + 3*y == 9", "clearing ram": "4*x + y == 18"})
-    yield Step("Both resources are sold out at (45/11, 18/11).", Implication(both, "x == 45/11"))
+    both = {"clearing cpu": "x + 3*y == 9", "clearing ram": "4*x + y == 18"}
+    yield Step("Both resources are sold out at (45/11, 18/11).", question.implies(both, "x == 45/11"))
     yield Step(
         "At prices 1/5 and 1/90 incomes of 1 buy that.",
         Computation("ceei_tasks", arguments, ["45/11", "18/11"]),

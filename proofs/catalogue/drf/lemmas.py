@@ -10,10 +10,10 @@ Multiple Resource Types", NSDI 2011.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from proofs.catalogue.psdsf.theorems import signs
-from proofs.claims import Implication, InWords, Step
+from proofs.catalogue.texts import each, signs, total
+from proofs.claims import InWords, Step
 from proofs.statement import Question
 
 __all__ = [
@@ -26,23 +26,11 @@ __all__ = [
     "drf_bottleneck",
     "drf_envy",
     "drf_sharing",
-    "each",
     "filled_pareto",
     "filled_population",
     "filled_single",
-    "total",
     "truthful_steps",
 ]
-
-
-def total(term: str, indices: Sequence[int]) -> str:
-    """Sum over indices of a term in which @ stands for the index."""
-    return " + ".join(term.replace("@", str(k)) for k in indices)
-
-
-def each(name: str, text: str, indices: Sequence[int]) -> dict[str, str]:
-    """Hypotheses "name 1", "name 2", ... in which @ stands for the index."""
-    return {f"{name} {k}": text.replace("@", str(k)) for k in indices}
 
 
 def _users(question: Question) -> range:
@@ -55,47 +43,47 @@ def _resources(question: Question) -> range:
 
 def _bought(question: Question) -> Step:
     """What costs at most 1 is no better than what an income of 1 buys."""
-    held = question.kept({"income": "x*P == 1", "tasks": "x > 0", "cost": "y*P <= 1"})
+    held = {"income": "x*P == 1", "tasks": "x > 0", "cost": "y*P <= 1"}
     held |= signs(not_negative="P y")
-    return Step("Who spends an income of 1 could not afford more tasks.", Implication(held, "y <= x"))
+    return Step("Who spends an income of 1 could not afford more tasks.", question.implies(held, "y <= x"))
 
 
 def _income(question: Question) -> Step:
     """The prices of resources of capacity 1 add up to the number of users."""
     n, m = _users(question), _resources(question)
-    spent = {f"income {i}": " + ".join(f"p{j}*h{i}{j}" for j in m) + " == 1" for i in n}
+    spent = {f"income {i}": total(f"p@*h{i}@", m) + " == 1" for i in n}
     sold = {f"sold out {j}": f"p{j}*(1 - " + " - ".join(f"h{i}{j}" for i in n) + ") == 0" for j in m}
-    held = question.kept(spent | sold)
+    held = spent | sold
     held |= signs(not_negative=" ".join([*(f"p{j}" for j in m), *(f"h{i}{j}" for i in n for j in m)]))
-    return Step("All income is spent on all resources.", Implication(held, f"{total('p@', m)} == {len(n)}"))
+    return Step(
+        "All income is spent on all resources.", question.implies(held, f"{total('p@', m)} == {len(n)}")
+    )
 
 
 def ceei_sharing(question: Question) -> Iterator[Step]:
     """Sharing incentive: an equal part of everything is affordable."""
     m, n = _resources(question), question.sizes["n"]
     part = each("part", f"{n}*y*a@ <= 1", m) | each("price", "p@ >= 0", m)
-    held = question.kept(part) | {
+    held = part | {
         "cost of a task": f"P == {total('p@*a@', m)}",
         "incomes": f"{total('p@', m)} == {n}",
         **signs("y", " ".join(f"a{j}" for j in m)),
     }
     yield _income(question)
-    yield Step("An equal part of every resource costs at most 1.", Implication(held, "y*P <= 1"))
+    yield Step("An equal part of every resource costs at most 1.", question.implies(held, "y*P <= 1"))
     yield _bought(question)
 
 
 def drf_sharing(question: Question) -> Iterator[Step]:
     """Sharing incentive: of the full resource somebody holds at least 1/n."""
     n = _users(question)
-    held = question.kept({"full": f"{total('h@', n)} == 1", **each("level", "h@ <= s", n)})
+    held = {"full": f"{total('h@', n)} == 1", **each("level", "h@ <= s", n)}
     held |= each("held", "h@ >= 0", n) | {"share": "s >= 0"}
     own = {"level": "x*d == s", "demand": "d > 0", "part": f"{len(n)}*y*d <= 1"}
-    yield Step("Of a full resource somebody holds at least 1/n.", Implication(held, f"{len(n)}*s >= 1"))
+    yield Step("Of a full resource somebody holds at least 1/n.", question.implies(held, f"{len(n)}*s >= 1"))
     yield Step(
         "With that dominant share one runs at least what 1/n of all runs.",
-        Implication(
-            question.kept(own) | {"enough": f"{len(n)}*s >= 1"} | signs(not_negative="x y"), "y <= x"
-        ),
+        question.implies(own | {"enough": f"{len(n)}*s >= 1"} | signs(not_negative="x y"), "y <= x"),
     )
 
 
@@ -123,15 +111,14 @@ def truthful_steps(question: Question, policy: str) -> Iterator[Step]:
     )
     yield Step(
         "If the lie pays, u > x, then the level of the liar and so of all rises.",
-        Implication(question.kept(own) | {"pays": "u > x"}, "t > s"),
+        question.implies(own | {"pays": "u > x"}, "t > s"),
     )
     yield Step(
-        "At a higher level every other user runs more.",
-        Implication(question.kept(other) | {"risen": "t > s"}, "z > y"),
+        "At a higher level every other user runs more.", question.implies(other | {"risen": "t > s"}, "z > y")
     )
     yield Step(
         "So a lie that pays would overfill the resource that was full.",
-        Implication(question.kept(full) | grown, "u <= x1"),
+        question.implies(full | grown, "u <= x1"),
     )
 
 
@@ -142,9 +129,7 @@ def asset_envy(question: Question) -> Iterator[Step]:
     held |= {"level other": f"{total('h@', m)} == t", "level own": f"x*({total('d@', m)}) == t"}
     sensible = signs("x", " ".join(["y", *(f"h{j}" for j in m)]))
     yield Step(
-        "No bundle of the same sum runs more tasks.",
-        Implication(question.kept(held) | sensible, "y <= x"),
-        states=True,
+        "No bundle of the same sum runs more tasks.", question.implies(held | sensible, "y <= x"), states=True
     )
 
 
@@ -155,10 +140,7 @@ def ceei_envy(question: Question) -> Iterator[Step]:
     held |= {"income other": f"{total('p@*h@', m)} == 1"}
     cost = {"cost of a task": f"P == {total('p@*a@', m)}"}
     cost |= signs(" ".join(f"a{j}" for j in m), " ".join(["y", *(f"h{j}" for j in m)]))
-    yield Step(
-        "Tasks that another's bundle runs cost at most 1.",
-        Implication(question.kept(held) | cost, "y*P <= 1"),
-    )
+    yield Step("Tasks that another's bundle runs cost at most 1.", question.implies(held | cost, "y*P <= 1"))
     yield _bought(question)
 
 
@@ -167,7 +149,7 @@ def drf_envy(question: Question) -> Iterator[Step]:
     held = {"covers": "y*d <= h", "level other": "h <= s", "level own": "x*d == s", "demand": "d > 0"}
     yield Step(
         "Nobody holds more of my dominant resource than I do.",
-        Implication(question.kept(held) | signs("x", "h y"), "y <= x"),
+        question.implies(held | signs("x", "h y"), "y <= x"),
         states=True,
     )
 
@@ -180,7 +162,7 @@ def filled_pareto(question: Question) -> Iterator[Step]:
     tasks = each("tasks", "x@ >= 0", n) | signs(not_negative=" ".join(f"a{i}" for i in n))
     yield Step(
         "Of the resource that is full nobody can hold more unless somebody holds less.",
-        Implication(question.kept(held) | tasks, "z1 <= x1"),
+        question.implies(held | tasks, "z1 <= x1"),
     )
 
 
@@ -189,25 +171,23 @@ def ceei_pareto(question: Question) -> Iterator[Step]:
     n, m = _users(question), _resources(question)
     fits = {f"feasible {j}": total(f"z@*a@{j}", n) + " <= 1" for j in m} | each("price", "p@ >= 0", m)
     sensible = signs(not_negative=" ".join([*(f"z{i}" for i in n), *(f"a{i}{j}" for i in n for j in m)]))
-    costs = {f"cost of a task {i}": f"P{i} == " + " + ".join(f"p{j}*a{i}{j}" for j in m) for i in n}
+    costs = {f"cost of a task {i}": f"P{i} == " + total(f"p@*a{i}@", m) for i in n}
     incomes = {"incomes": f"{total('p@', m)} == {len(n)}"}
     spent = each("income", "x@*P@ == 1", n) | each("demand", "P@ > 0", n) | each("no loss", "z@ >= x@", n)
-    sold = tuple(((f"feasible {j}", f"price {j}"), "1") for j in m)
     tasks = signs(not_negative=" ".join(f"x{i}" for i in n))
     sum_of_costs = {"total": f"{total('z@*P@', n)} <= {len(n)}"}
     yield _income(question)
     yield Step(
         "What fits costs at most all incomes.",
-        Implication(
-            question.kept(fits) | costs | incomes | sensible,
+        question.implies(
+            fits | costs | incomes | sensible,
             f"{total('z@*P@', n)} <= {len(n)}",
-            hints=tuple(h for h in sold if all(question.holds(question.family(name)) for name in h[0])),
-            degree=1,
+            *(f"feasible {j} * price {j}" for j in m),
         ),
     )
     yield Step(
         "If nobody runs less, one who ran more would spend more than there is.",
-        Implication(question.kept(spent) | tasks | sum_of_costs, "z1 <= x1"),
+        question.implies(spent | tasks | sum_of_costs, "z1 <= x1"),
     )
 
 
@@ -218,7 +198,7 @@ def filled_single(question: Question) -> Iterator[Step]:
     shares = each("share", "h@ >= 0", n)
     yield Step(
         "Equal shares that fill it are 1/n.",
-        Implication(question.kept(held) | shares, f"{len(n)}*h1 == 1"),
+        question.implies(held | shares, f"{len(n)}*h1 == 1"),
         states=True,
     )
 
@@ -227,13 +207,10 @@ def ceei_single(question: Question) -> Iterator[Step]:
     """A single resource: equal incomes are equal shares."""
     n = _users(question)
     held = each("income", "p*h@ == 1", n) | {"sold out": f"{total('h@', n)} == 1"}
-    own = question.kept({"income": "p*h1 == 1"}) | {"incomes": f"p == {len(n)}"}
+    own = {"income": "p*h1 == 1"} | {"incomes": f"p == {len(n)}"}
     sensible = signs("p", " ".join(f"h{i}" for i in n))
-    yield Step(
-        "All incomes are the price of all of it.",
-        Implication(question.kept(held) | sensible, f"p == {len(n)}"),
-    )
-    yield Step("Equal incomes buy equal shares.", Implication(own, f"{len(n)}*h1 == 1"))
+    yield Step("All incomes are the price of all of it.", question.implies(held | sensible, f"p == {len(n)}"))
+    yield Step("Equal incomes buy equal shares.", question.implies(own, f"{len(n)}*h1 == 1"))
 
 
 def ceei_bottleneck(question: Question) -> Iterator[Step]:
@@ -247,16 +224,15 @@ def ceei_bottleneck(question: Question) -> Iterator[Step]:
     yield _income(question)
     yield Step(
         "A task costs at most as if it needed its share of the common resource of all resources.",
-        Implication(question.kept(held) | known | sensible, f"P <= {len(n)}*a1"),
+        question.implies(held | known | sensible, f"P <= {len(n)}*a1"),
     )
     yield Step(
         "So an income of 1 buys at least 1/n of the common resource.",
-        Implication(
-            question.kept(own) | {"cost": f"P <= {len(n)}*a1"} | signs(not_negative="P a1"),
-            f"{len(n)}*x*a1 >= 1",
+        question.implies(
+            own | {"cost": f"P <= {len(n)}*a1"} | signs(not_negative="P a1"), f"{len(n)}*x*a1 >= 1"
         ),
     )
-    yield Step("At least 1/n for all is exactly 1/n.", Implication(question.kept(fits), f"{len(n)}*h1 == 1"))
+    yield Step("At least 1/n for all is exactly 1/n.", question.implies(fits, f"{len(n)}*h1 == 1"))
 
 
 def drf_bottleneck(question: Question) -> Iterator[Step]:
@@ -270,7 +246,7 @@ def drf_bottleneck(question: Question) -> Iterator[Step]:
     held |= each("share", "h@ >= 0", n)
     yield Step(
         "Shares s of the common resource fit, and some full resource shows that s is at least 1/n.",
-        Implication(question.kept(held), f"{len(n)}*s == 1"),
+        question.implies(held, f"{len(n)}*s == 1"),
         states=True,
     )
 
@@ -292,4 +268,4 @@ def filled_population(question: Question) -> Iterator[Step]:
             "factor of the user who leaves."
         ),
     )
-    yield Step("The level cannot fall.", Implication(question.kept(held), "t >= s", degree=3))
+    yield Step("The level cannot fall.", question.implies(held, "t >= s", degree=3))

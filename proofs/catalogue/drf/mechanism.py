@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.drf.lemmas import each, total
 from proofs.catalogue.drf.table import SOURCE
-from proofs.catalogue.psdsf.theorems import signs
-from proofs.claims import Counterexample, Enumeration, Implication, InWords, Step
+from proofs.catalogue.texts import each, signs, total
+from proofs.claims import Counterexample, Enumeration, InWords, Step
 from proofs.statement import Question, Said, Size
 
 __all__ = ["STATEMENTS"]
@@ -48,14 +47,11 @@ def _equal_shares(question: Question) -> Iterator[Step]:
     grown = {"equal": "z*d == t", "demand": "d > 0", "use": "a > 0"} | {"own": "x*d == s", "risen": "t > s"}
     both = {key: held[key] for key in ("full", "feasible")} | each("use", "a@ > 0", n)
     yield Step(
-        "At a higher common dominant share everybody would run more.",
-        Implication(question.kept(grown), "z > x"),
+        "At a higher common dominant share everybody would run more.", question.implies(grown, "z > x")
     )
     yield Step(
         "What everybody runs more of does not fit into the resource that is full.",
-        Implication(
-            question.kept(both) | each("more", "z@ >= x@", n) | each("tasks", "x@ >= 0", n), "z1 <= x1"
-        ),
+        question.implies(both | each("more", "z@ >= x@", n) | each("tasks", "x@ >= 0", n), "z1 <= x1"),
     )
     yield Step(
         "Conversely, at the largest share some resource is full.",
@@ -121,18 +117,23 @@ def _ceei_unique(question: Question) -> Iterator[Step]:
     cost |= signs(not_negative=" ".join([*(f"z{i}" for i in n), *(f"a{i}{j}" for i in n for j in m)]))
     ratio = each("ratio", "t@*r@ == 1", n) | each("positive", "r@ > 0", n)
     ratio |= {"one way": f"{total('t@', n)} <= {len(n)}", "other way": f"{total('r@', n)} <= {len(n)}"}
-    hints = (*(((f"positive {i}",), f"t{i} - 1") for i in n), (("positive 1", "not the conclusion"), "1"))
     yield Step(
         "What fits costs at most all incomes.",
-        Implication(question.kept(fits) | cost, f"{total('z@*P@', n)} <= {len(n)}"),
+        question.implies(fits | cost, f"{total('z@*P@', n)} <= {len(n)}"),
     )
     yield Step(
         "A cost z P is the ratio t of tasks in two equilibria, because x P is 1.",
-        Implication(question.kept({"income": "x*P == 1", "ratio": "z == t*x"}), "z*P == t"),
+        question.implies({"income": "x*P == 1", "ratio": "z == t*x"}, "z*P == t"),
     )
     yield Step(
         "Ratios and their inverses that add up to at most n both are all 1.",
-        Implication(question.kept(ratio), "t1 == 1", hints=hints),
+        question.implies(
+            ratio,
+            "t1 == 1",
+            *(f"positive {i} | t{i} - 1" for i in n),
+            "positive 1 * not the conclusion",
+            degree=2,
+        ),
     )
 
 
@@ -151,12 +152,12 @@ def _ceei_unique(question: Question) -> Iterator[Step]:
 )
 def _impossible(question: Question) -> Iterator[Step]:
     before = {"first": "2*x + y <= 1", "second": "x + 2*y <= 1", "tasks": "x >= 0", "other tasks": "y >= 0"}
-    after = question.kept({"sharing incentive": "X >= 1/2"}) | {
+    after = {"sharing incentive": "X >= 1/2"} | {
         "second later": "X + 2*Y <= 1",
         "none": "Y >= 0",
         "no negative tasks": "X >= 0",
     }
-    mirrored = question.kept({"sharing incentive": "Y >= 1/2"}) | {
+    mirrored = {"sharing incentive": "Y >= 1/2"} | {
         "first later": "2*X + Y <= 1",
         "none": "X >= 0",
         "no negative tasks": "Y >= 0",
@@ -169,20 +170,20 @@ def _impossible(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "If the second is full, the second user runs at least 1/3.",
-        Implication(before | question.kept({"efficiency": "x + 2*y == 1"}), "y >= 1/3"),
+        question.implies(before | {"efficiency": "x + 2*y == 1"}, "y >= 1/3"),
     )
     yield Step(
         "Then double the first: half of the pool (2, 1) runs 1/2 of the first user, and the second user "
         "loses.",
-        Implication(after | {"before": "y >= 1/3"}, "Y < y"),
+        question.implies(after | {"before": "y >= 1/3"}, "Y < y"),
     )
     yield Step(
         "If the first is full, the first user runs at least 1/3.",
-        Implication(before | question.kept({"efficiency": "2*x + y == 1"}), "x >= 1/3"),
+        question.implies(before | {"efficiency": "2*x + y == 1"}, "x >= 1/3"),
     )
     yield Step(
         "Then double the second, and the first user loses.",
-        Implication(mirrored | {"before": "x >= 1/3"}, "X < x"),
+        question.implies(mirrored | {"before": "x >= 1/3"}, "X < x"),
     )
 
 
@@ -199,16 +200,16 @@ def _impossible(question: Question) -> Iterator[Step]:
     remark="The bound is attained, after the first task of two equal users.",
 )
 def _gap(question: Question) -> Iterator[Step]:
-    lowest = question.kept({"poorest": "s <= r"})
+    lowest = {"poorest": "s <= r"}
     sizes = {"largest_demand": 3, "largest_capacity": 6, "poorest": question.holds("poorest")}
-    yield Step("At the start all shares are 0.", Implication(question.kept({"task": "d >= 0"}), "0 - 0 <= d"))
+    yield Step("At the start all shares are 0.", question.implies({"task": "d >= 0"}, "0 - 0 <= d"))
     yield Step(
         "The user who starts a task was the poorest, so her share s + d exceeds any other r by at most d.",
-        Implication(lowest, "s + d - r <= d"),
+        question.implies(lowest, "s + d - r <= d"),
     )
     yield Step(
         "Others are ahead of her by less than before.",
-        Implication(question.kept({"task": "d >= 0"}) | {"before": "r - s <= e"}, "r - (s + d) <= e"),
+        question.implies({"task": "d >= 0"} | {"before": "r - s <= e"}, "r - (s + d) <= e"),
     )
     yield Step("Other pairs do not change.", InWords("Only one user's share changes in a step."))
     yield Step("Two users on two resources, every case.", Enumeration("whole_task_gaps", sizes), states=True)

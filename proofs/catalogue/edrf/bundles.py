@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.edrf.mechanism import SOURCE
-from proofs.claims import Computation, Counterexample, Enumeration, Implication, InWords, Search, Step
+from proofs.catalogue.texts import each, total
+from proofs.claims import Computation, Counterexample, Enumeration, InWords, Search, Step
 from proofs.statement import Question, Said, Size
 
 __all__ = ["STATEMENTS"]
@@ -51,15 +52,15 @@ UNITS = {"c": Size(2, 2, 6, "units of the resource", deep=4)}
 )
 def _pareto(question: Question) -> Iterator[Step]:
     agents = range(1, question.sizes["n"] + 1)
-    own, other = (" + ".join(f"{x}{i}*D{i}" for i in agents) for x in "xy")
-    held = question.kept(
-        {f"demand {i}": f"D{i} >= 0" for i in agents}
-        | {f"no loss {i}": f"y{i} >= x{i}" for i in agents}
+    own, other = (total(f"{x}@*D@", agents) for x in "xy")
+    held = (
+        each("demand", "D@ >= 0", agents)
+        | each("no loss", "y@ >= x@", agents)
         | {"gain": "y1 >= x1 + 1", "fits": f"{other} <= 1"}
     )
     yield Step(
         "If another allocation gives agent 1 a bundle more and nobody less, its next bundle fits now.",
-        Implication(held, f"{own} + D1 <= 1"),
+        question.implies(held, f"{own} + D1 <= 1"),
     )
     yield Step(
         "But no next bundle fits on all resources when the algorithm ends.",
@@ -82,14 +83,13 @@ def _pareto(question: Question) -> Iterator[Step]:
 def _incentive(question: Question) -> Iterator[Step]:
     n = question.sizes["n"]
     others = range(2, n + 1)
-    held = question.kept(
-        {f"largest {i}": f"D{i} <= M{i}" for i in range(1, n + 1)}
-        | {f"bundles {i}": f"x{i} >= 0" for i in range(1, n + 1)}
-        | {f"served before {i}": f"x{i}*M{i} <= (x1 + 1)*M1" for i in others}
+    held = (
+        each("largest", "D@ <= M@", range(1, n + 1))
+        | each("bundles", "x@ >= 0", range(1, n + 1))
+        | each("served before", "x@*M@ <= (x1 + 1)*M1", others)
         | {"few": f"{n}*(x1 + 1)*M1 <= 1"}
     )
-    used = " + ".join(f"x{i}*D{i}" for i in range(1, n + 1))
-    hints = tuple(((f"bundles {i}", f"largest {i}"), "1") for i in range(1, n + 1))
+    used = total("x@*D@", range(1, n + 1))
     yield Step(
         "Look at the moment from which on the next bundle of agent 1 does not fit.",
         InWords(
@@ -99,7 +99,9 @@ def _incentive(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "If agent 1 had less than the bundles in its n-th part, another one would fit at that moment.",
-        Implication(held, f"{used} + D1 <= 1", hints=hints),
+        question.implies(
+            held, f"{used} + D1 <= 1", *(f"bundles {i} * largest {i}" for i in range(1, n + 1)), degree=2
+        ),
     )
     yield from _instances(ahead=1 if question.holds("served before") else 0)
 
@@ -125,22 +127,23 @@ def _incentive(question: Question) -> Iterator[Step]:
     mutants=("served before", "scarce", "runs", "few after"),
 )
 def _envy(question: Question) -> Iterator[Step]:
-    held = question.kept(
-        {
-            "bundles": "x >= 0",
-            "scarce": "b*e < c",
-            "needed": "c > 0",
-            "other needs": "e >= 0",
-            "before": "a >= 0",
-            "after": "b >= 0",
-            "runs": "(x + 2)*c <= (a + b)*e",
-        }
-    )
+    held = {
+        "bundles": "x >= 0",
+        "scarce": "b*e < c",
+        "needed": "c > 0",
+        "other needs": "e >= 0",
+        "before": "a >= 0",
+        "after": "b >= 0",
+        "runs": "(x + 2)*c <= (a + b)*e",
+    }
     # M is the largest demand of i, N that of j, and h what j demands of the resource of M.
-    served = question.kept({"before": "a >= 0", "largest 2": "h <= N", "served before": "a*N <= (x + 1)*M"})
-    positive = question.kept(
-        {"bundles": "x >= 0", "other holds": "h >= 0", "largest": "M > 0", "few after": "b*(x + 1) < a"}
-    ) | {"served": "a*h <= (x + 1)*M"}
+    served = {"before": "a >= 0", "largest 2": "h <= N", "served before": "a*N <= (x + 1)*M"}
+    positive = {
+        "bundles": "x >= 0",
+        "other holds": "h >= 0",
+        "largest": "M > 0",
+        "few after": "b*(x + 1) < a",
+    } | {"served": "a*h <= (x + 1)*M"}
     yield Step(
         "Look at the moment from which on the next bundle of agent i, who ends with x, does not fit.",
         InWords(
@@ -151,22 +154,21 @@ def _envy(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "Of the resource that i demands most, j demands h, no more than its largest demand N.",
-        Implication(served, "a*h <= (x + 1)*M"),
+        question.implies(served, "a*h <= (x + 1)*M"),
     )
     yield Step(
         "If x + 2 bundles of i fit into what j holds of the scarce resource, a > 0.",
-        Implication(held, "a > 0"),
+        question.implies(held, "a > 0"),
     )
-    yield Step("Then b (x + 1) < a.", Implication(held | {"some": "a > 0"}, "b*(x + 1) < a"))
+    yield Step("Then b (x + 1) < a.", question.implies(held | {"some": "a > 0"}, "b*(x + 1) < a"))
     yield Step(
         "So x + 2 bundles of i do not fit into what j holds of the resource that i demands most.",
-        Implication(positive | {"some holding": "h > 0"}, "(a + b)*h < (x + 2)*M"),
+        question.implies(positive | {"some holding": "h > 0"}, "(a + b)*h < (x + 2)*M"),
     )
     yield Step(
         "Nor do they if j holds nothing of it.",
-        Implication(
-            question.kept({"bundles": "x >= 0", "largest": "M > 0"}) | {"nothing": "h == 0"},
-            "(a + b)*h < (x + 2)*M",
+        question.implies(
+            {"bundles": "x >= 0", "largest": "M > 0"} | {"nothing": "h == 0"}, "(a + b)*h < (x + 2)*M"
         ),
     )
     yield from _instances(ahead=1 if question.holds("served before") else 0)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
+from proofs.catalogue.texts import each, total
 from proofs.claims import Computation, Counterexample, Enumeration, Implication, InWords, Step
 from proofs.statement import Question, Said, Size
 
@@ -79,22 +80,19 @@ def first_round_steps(question: Question) -> Iterator[Step]:
     """The first round ends at the level 1 or later."""
     n = question.sizes["n"]
     agents = range(1, n + 1)
-    rates = {f"rate {i}": f"g{i} <= w{i}" for i in agents}
-    held = question.kept(
-        rates
-        | {
-            "entitlements": " + ".join(f"w{i}" for i in agents) + " <= 1",
-            "exhausted": f"x*({' + '.join(f'g{i}' for i in agents)}) == 1",
-            "upwards": "x >= 0",
-        }
-    )
+    rates = each("rate", "g@ <= w@", agents)
+    held = rates | {
+        "entitlements": total("w@", agents) + " <= 1",
+        "exhausted": f"x*({total('g@', agents)}) == 1",
+        "upwards": "x >= 0",
+    }
     yield Step(
         "On every resource an agent grows at most at the rate of its entitlement.",
         InWords("rho_i is the smallest w_ir/d_ir, so rho_i d_ir <= w_ir; where d_ir = 0 the rate is 0."),
     )
     yield Step(
         "The rates on the first exhausted resource add up to 1 at most, so that it lasts to the level 1.",
-        Implication(held, "x >= 1"),
+        question.implies(held, "x >= 1"),
     )
     yield Step(
         "For more agents the sums only have more terms.", InWords("The certificate adds one rate per agent.")
@@ -103,52 +101,50 @@ def first_round_steps(question: Question) -> Iterator[Step]:
 
 def incentive_steps(question: Question) -> Iterator[Step]:
     """At the level 1 or more an agent runs what its entitlement runs."""
-    held = question.kept(
-        {
-            "demand": "D > 0",
-            "entitled": "w >= 0",
-            "tight": "g == w",
-            "level": "z >= 1",
-            "tasks": "T*D == g*z",
-            "entitlement": "U*D <= w",
-        }
-    )
+    held = {
+        "demand": "D > 0",
+        "entitled": "w >= 0",
+        "tight": "g == w",
+        "level": "z >= 1",
+        "tasks": "T*D == g*z",
+        "entitlement": "U*D <= w",
+    }
     yield Step(
         "Whoever stops at the level 1 or later runs as many tasks T as its entitlements run, U.",
-        Implication(held, "U <= T"),
+        question.implies(held, "U <= T"),
     )
 
 
 def envy_steps(question: Question) -> Iterator[Step]:
     """Nobody envies those who stop no later, nor those who go on."""
-    earlier = question.kept(
-        {
-            "demand": "D > 0",
-            "entitled": "u > 0",
-            "other entitled": "v > 0",
-            "other level": "y >= 0",
-            "tight": "g == u",
-            "rate": "h <= v",
-            "stops all": "y <= z",
-            "tasks": "T*D == g*z",
-            "envied": "U*D*v <= u*h*y",
-        }
-    )
-    hints = (
-        (("not the conclusion", "demand", "other entitled"), "1"),
-        (("entitled", "other entitled", "stops all"), "1"),
-        (("entitled", "other level", "rate"), "1"),
-    )
+    earlier = {
+        "demand": "D > 0",
+        "entitled": "u > 0",
+        "other entitled": "v > 0",
+        "other level": "y >= 0",
+        "tight": "g == u",
+        "rate": "h <= v",
+        "stops all": "y <= z",
+        "tasks": "T*D == g*z",
+        "envied": "U*D*v <= u*h*y",
+    }
     later = {"demand": "D > 0", "tasks": "T >= 0", "nothing held": "h == 0", "envied": "U*D <= k*h"}
     yield Step(
         "If j stops no later than i, i prefers its own: on the resource that fixes rho_i, j holds too "
         "little.",
-        Implication(earlier, "U <= T", hints=hints),
+        question.implies(
+            earlier,
+            "U <= T",
+            "not the conclusion * demand * other entitled",
+            "entitled * other entitled * stops all",
+            "entitled * other level * rate",
+            degree=2,
+        ),
     )
     yield Step(
         "If j goes on after i, it demands nothing of the resource that stopped i, and i can run nothing with "
         "that.",
-        Implication(later, "U <= T"),
+        question.implies({}, "U <= T", fixed=later),
     )
 
 
@@ -219,17 +215,17 @@ def _envy(question: Question) -> Iterator[Step]:
 )
 def _pareto(question: Question) -> Iterator[Step]:
     agents = range(1, question.sizes["n"] + 1)
-    own, other = (" + ".join(f"{x}{i}*D{i}" for i in agents) for x in "xy")
-    held = question.kept(
-        {f"demand {i}": f"D{i} >= 0" for i in agents}
-        | {f"no loss {i}": f"y{i} >= x{i}" for i in agents}
+    own, other = (total(f"{x}@*D@", agents) for x in "xy")
+    held = (
+        each("demand", "D@ >= 0", agents)
+        | each("no loss", "y@ >= x@", agents)
         | {"demanded": "D1 > 0", "exhausted": f"{own} == 1", "fits": f"{other} <= 1"}
     )
     yield Step(
         "Every agent demands an exhausted resource.",
         InWords("That is what stops it, and EDRF ends when all have stopped."),
     )
-    yield Step("There agent 1 can have more only if somebody has less.", Implication(held, "y1 <= x1"))
+    yield Step("There agent 1 can have more only if somebody has less.", question.implies(held, "y1 <= x1"))
 
 
 @STATEMENTS.add(
@@ -265,12 +261,12 @@ def _one_round(question: Question) -> Iterator[Step]:
 def _more(question: Question, more: str, less: str, what: str) -> Implication:
     """If agent 1 has more of a resource and nobody less, one that was exhausted is exceeded."""
     agents = range(1, question.sizes["n"] + 1)
-    held = question.kept(
+    held = (
         {"gain 1": f"{more}1 > {less}1"}
         | {f"no less {i}": f"{more}{i} >= {less}{i}" for i in agents if i > 1}
-        | {what: " + ".join(f"{less}{i}" for i in agents) + " == 1"}
+        | {what: total(f"{less}@", agents) + " == 1"}
     )
-    return Implication(held, " + ".join(f"{more}{i}" for i in agents) + " > 1")
+    return question.implies(held, total(f"{more}@", agents) + " > 1")
 
 
 @STATEMENTS.add(
@@ -304,20 +300,20 @@ def _more(question: Question, more: str, less: str, what: str) -> Implication:
 )
 def _strategyproof(question: Question) -> Iterator[Step]:
     # y, z: levels at which an agent stops in the run with the lies and in the honest one.
-    holds = question.kept({"demand": "D > 0", "better": "U > T", "tasks": "T*D == A", "runs": "U*D <= B"})
-    longer = question.kept(
-        {"entitled": "w >= 0", "tight": "g == w", "claimed rate": "h <= w", "levels": "y >= 0"}
-    ) | {"more held": "h*y > g*z"}
-    outlives = question.kept({"earliest": "z >= t", "before": "s < t"}) | {"gainer": "y > z"}
-    rate = question.kept({"rate": "g >= 0"})
+    holds = {"demand": "D > 0", "better": "U > T", "tasks": "T*D == A", "runs": "U*D <= B"}
+    longer = {"entitled": "w >= 0", "tight": "g == w", "claimed rate": "h <= w", "levels": "y >= 0"} | {
+        "more held": "h*y > g*z"
+    }
+    outlives = {"earliest": "z >= t", "before": "s < t"} | {"gainer": "y > z"}
+    rate = {"rate": "g >= 0"}
     yield Step(
         "A member of the group who runs more tasks holds more of all that it demands.",
-        Implication(holds, "B > A"),
+        question.implies(holds, "B > A"),
     )
     yield Step(
         "So it stops at a higher level: where its honest rate is its entitlement, no claim has a higher "
         "rate.",
-        Implication(longer, "y > z"),
+        question.implies(longer, "y > z"),
     )
     yield Step(
         "Gainers are the members and all others who stop at a higher level. Take one that stops first in the "
@@ -326,7 +322,7 @@ def _strategyproof(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "It holds more of r with the lies: members by the first step, and others have the same rate.",
-        Implication({"demanded": "g > 0", "gainer": "y > z"}, "g*y > g*z"),
+        question.implies({"demanded": "g > 0", "gainer": "y > z"}, "g*y > g*z"),
     )
     yield Step(
         "As r is exhausted in the honest run, somebody has less of it with the lies.",
@@ -334,7 +330,7 @@ def _strategyproof(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "That is no member; it has the same rate in both runs, so that its level s with the lies is lower.",
-        Implication(rate | {"has less": "g*s < g*z"}, "s < z"),
+        question.implies(rate | {"has less": "g*s < g*z"}, "s < z"),
     )
     yield Step(
         "It demands r, so that it stops at t or before in the honest run: s < t. With the lies a resource q "
@@ -343,12 +339,12 @@ def _strategyproof(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "Gainers stop after s with the lies, so that none of them claims anything of q.",
-        Implication(outlives, "y > s"),
+        question.implies(outlives, "y > s"),
     )
     yield Step(
         "Whoever holds some of q with the lies is therefore no member and no gainer, and holds no less of it "
         "in the honest run; others cannot hold less than nothing.",
-        Implication(rate | {"no gainer": "y <= z"}, "g*y <= g*z"),
+        question.implies(rate | {"no gainer": "y <= z"}, "g*y <= g*z"),
     )
     yield Step(
         "The one of level s holds more of it there. But with the lies q is exhausted, so that the honest run "

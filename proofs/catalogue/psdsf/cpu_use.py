@@ -22,8 +22,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.psdsf.theorems import SOURCE, implied
-from proofs.claims import Enumeration, Implication, Step
+from proofs.catalogue.psdsf.theorems import SOURCE
+from proofs.claims import Enumeration, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -42,25 +42,25 @@ LARGEST = {"possible": "15*c <= 2"}
 def _both(question: Question) -> Iterator[Step]:
     """What both pieces share: t between 495/4 and 1755/14."""
     between = PLACED | {"from": "4*t >= 495", "to": "14*t <= 1755"}
-    possible = question.kept(LARGEST) | {"some": "c > 0"}
+    possible = LARGEST | {"some": "c > 0"}
     totals = PLACED | {"total 1": "x1 == 80 + b1", "total 2": "x2 == b2 + d2", "total 3": "x3 == 165/2 + d3"}
     alone = ((1, "A", "40", "8"), (2, "B", "170", "34"), (3, "C", "165/4", "33/2"), (4, "D", "165/4", "11/2"))
     for _, name, tasks, cpu in alone:
         yield Step(
             f"The {tasks} tasks of user 2 that the memory of class {name} holds fit into its CPU, so memory "
             f"stops user 2.",
-            Implication(possible, f"{tasks}*c <= {cpu}"),
+            question.implies(possible, f"{tasks}*c <= {cpu}"),
         )
     for tasks in ("b1", "b2", "d2", "d3"):
-        yield Step("No tasks are negative.", Implication(between, f"{tasks} >= 0"))
-    yield Step("The memory of class B is full,", Implication(PLACED, "b1/10 + b2/5 == 34"))
+        yield Step("No tasks are negative.", question.implies(between, f"{tasks} >= 0"))
+    yield Step("The memory of class B is full,", question.implies(PLACED, "b1/10 + b2/5 == 34"))
     yield Step(
         "and its CPU suffices.",
-        implied(
+        question.implies(
             between | possible | {"not negative": "b2 >= 0"}, "b1/10 + c*b2 <= 34", "possible * not negative"
         ),
     )
-    yield Step("The memory of class D suffices.", Implication(between, "d2/5 + d3/10 <= 33/4"))
+    yield Step("The memory of class D suffices.", question.implies(between, "d2/5 + d3/10 <= 33/4"))
     for says, text in (
         ("Users 1 and 2 have the same level on class A", "x1/80 == x2/40"),
         ("and on class B.", "x1/340 == x2/170"),
@@ -69,7 +69,7 @@ def _both(question: Question) -> Iterator[Step]:
         ("Users 2 and 3 have the same level on class D,", "4/165*x2 == 2/55*x3"),
         ("and user 1 no lower one.", "4/165*x2 <= x1/55"),
     ):
-        yield Step(says, Implication(totals | {"from": "4*t >= 495"}, text))
+        yield Step(says, question.implies(totals | {"from": "4*t >= 495"}, text))
 
 
 @STATEMENTS.add(
@@ -92,40 +92,44 @@ def _both(question: Question) -> Iterator[Step]:
     said=Said.READER,
 )
 def _use(question: Question) -> Iterator[Step]:
-    below, above = question.kept({"below": "285*c < 37"}), question.kept({"not below": "285*c >= 37"})
+    below, above = {"below": "285*c < 37"}, {"not below": "285*c >= 37"}
     memory = PLACED | {"memory": "14*t == 1755"}
     cpu = {"cpu": "t*(2*c + 2/15) == 22 + 210*c", "some": "c > 0"}
     price = {"price": "5*q*c == 1 + 10*c", "some": "c > 0"}
     spent = {"user 1": "10*m1 == 93660/457", "user 2": "5*m2 == 49140/457", "user 3": "5*m3 == 110*q"}
     yield from _both(question)
-    yield Step("With t = 1755/14 the memory of class D is full,", Implication(memory, "d2/5 + d3/10 == 33/4"))
     yield Step(
-        "and for c < 37/285 not all of its CPU is in use,", Implication(memory | below, "c*d2 + d3/5 < 11/2")
+        "With t = 1755/14 the memory of class D is full,", question.implies(memory, "d2/5 + d3/10 == 33/4")
     )
     yield Step(
-        "but the part (285c + 3/2)/(77/2).", Implication(memory, "77/2*(c*d2 + d3/5) == 11/2*(285*c + 3/2)")
+        "and for c < 37/285 not all of its CPU is in use,",
+        question.implies(memory | below, "c*d2 + d3/5 < 11/2"),
     )
     yield Step(
-        "With t = (22 + 210c)/(2c + 2/15) its CPU is full;", Implication(PLACED | cpu, "c*d2 + d3/5 == 11/2")
+        "but the part (285c + 3/2)/(77/2).",
+        question.implies(memory, "77/2*(c*d2 + d3/5) == 11/2*(285*c + 3/2)"),
     )
-    yield Step("this t is at most 1755/14 for c >= 37/285,", Implication(cpu | above, "14*t <= 1755"))
-    yield Step("and at least 495/4 for c <= 2/15.", Implication(cpu | question.kept(LARGEST), "4*t >= 495"))
+    yield Step(
+        "With t = (22 + 210c)/(2c + 2/15) its CPU is full;",
+        question.implies(PLACED | cpu, "c*d2 + d3/5 == 11/2"),
+    )
+    yield Step("this t is at most 1755/14 for c >= 37/285,", question.implies(cpu | above, "14*t <= 1755"))
+    yield Step("and at least 495/4 for c <= 2/15.", question.implies(cpu | LARGEST, "4*t >= 495"))
     yield Step(
         "TSF: with the price q = 2 + 1/(5c) of the CPU of classes C and D, and 1 of the memory of A and B, a "
         "task of user 2 is no cheaper on C and D,",
-        Implication(price, "q*c >= 1/5"),
+        question.implies(price, "q*c >= 1/5"),
     )
-    yield Step("nor one of user 1,", Implication(price, "q/10 >= 1/10"))
+    yield Step("nor one of user 1,", question.implies(price, "q/10 >= 1/10"))
     yield Step(
         "and what all hold costs what there is, so this is TSF whatever c:",
-        Implication(spent, "m1 + m2 + m3 == 42 + 22*q"),
+        question.implies(spent, "m1 + m2 + m3 == 42 + 22*q"),
     )
     yield Step(
-        "the CPU of class B suffices for it,",
-        Implication(question.kept(LARGEST), "93660/4570 + 30860/457*c <= 34"),
+        "the CPU of class B suffices for it,", question.implies(LARGEST, "93660/4570 + 30860/457*c <= 34")
     )
     yield Step(
-        "and user 3 uses all CPU of classes C and D.", Implication({"tasks": "z3 == 110"}, "z3/5 == 22")
+        "and user 3 uses all CPU of classes C and D.", question.implies({"tasks": "z3 == 110"}, "z3/5 == 22")
     )
     yield Step(
         "By the definitions: PS-DSF by the conditions of Theorem 1, TSF by its prices, and the CPU in use, "

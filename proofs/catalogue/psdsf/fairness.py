@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.psdsf.theorems import NEGATION, SOURCE, implied, signs, total
+from proofs.catalogue.psdsf.theorems import NEGATION, SOURCE
+from proofs.catalogue.texts import each, signs, total
 from proofs.claims import Implication, InWords, Step
 from proofs.statement import Question, Size
 
@@ -17,17 +18,16 @@ STATEMENTS = Chapter(SOURCE)
 def _filled(question: Question, n: int) -> Implication:
     """Users who fill a resource take all of the server's time."""
     users = range(1, n + 1)
-    held = {f"alone {p}": f"g{p}*d{p} <= c" for p in users} | {
-        "saturated": f"{total(f'x{p}*d{p}' for p in users)} == c"
-    }
+    held = each("alone", "g@*d@ <= c", users) | {"saturated": f"{total('x@*d@', users)} == c"}
     fixed = {"capacity": "c > 0"} | signs(not_negative=" ".join(f"g{p} d{p}" for p in users))
     for p in users:
         fixed |= {f"part {p}": f"u{p} >= 0", f"tasks {p}": f"u{p}*g{p} == x{p}"}
-    return implied(
-        question.kept(held) | fixed,
-        f"{total(f'u{p}' for p in users)} >= 1",
+    return question.implies(
+        held,
+        f"{total('u@', users)} >= 1",
         f"{NEGATION} * capacity",
         *(f"alone {p} * part {p}" for p in users),
+        fixed=fixed,
     )
 
 
@@ -61,21 +61,21 @@ BOTTLENECK = {
 def _sharing_incentive(question: Question) -> Iterator[Step]:
     n, s = question.sizes["n"], question.sizes["s"]
     users, servers = range(1, n + 1), range(1, s + 1)
-    holder = question.kept({"bottleneck": "X*f*G <= N*h*g"}) | {
+    holder = {"bottleneck": "X*f*G <= N*h*g"} | {
         "part": "u >= 0",
         "tasks here": "u*g == z",
         "fraction": "k*X == z",
         "runs": "X > 0",
         **signs("f h g", "G N"),
     }
-    pair = question.kept({f"holder {p}": f"u{p}*fG <= N*h{p}*k{p}" for p in users}) | {
+    pair = each("holder", "u@*fG <= N*h@*k@", users) | {
         "value": "fG >= 0",
         **signs("N", " ".join(f"h{p} k{p}" for p in users)),
-        "filled": f"{total(f'u{p}' for p in users)} >= 1",
+        "filled": f"{total('u@', users)} >= 1",
     }
-    sums = question.kept(
-        {f"server {i}": f"f*G{i} <= N*({total(f'h{p}*k{p}_{i}' for p in users)})" for i in servers}
-        | {f"all tasks {p}": f"{total(f'k{p}_{i}' for i in servers)} == 1" for p in users}
+    sums = (
+        {f"server {i}": f"f*G{i} <= N*({total(f'h@*k@_{i}', users)})" for i in servers}
+        | {f"all tasks {p}": f"{total(f'k{p}_@', servers)} == 1" for p in users}
     ) | signs(
         " ".join(["N f", *(f"h{p}" for p in users)]),
         " ".join([*(f"G{i}" for i in servers), *(f"k{p}_{i}" for p in users for i in servers)]),
@@ -88,18 +88,16 @@ def _sharing_incentive(question: Question) -> Iterator[Step]:
     yield Step(
         "A holder at no higher level: its time u there, times weight f and tasks alone G of user n, is at "
         "most n's tasks N times the holder's weight h and the fraction k of its tasks that run there.",
-        implied(holder, "u*f*G <= N*h*k", "bottleneck * part", f"{NEGATION} * runs"),
+        question.implies(holder, "u*f*G <= N*h*k", "bottleneck * part", f"{NEGATION} * runs"),
     )
     yield Step(
         "Summed over the holders, for each server.",
-        implied(pair, f"fG <= N*({total(f'h{p}*k{p}' for p in users)})", "value * filled"),
+        question.implies(pair, f"fG <= N*({total('h@*k@', users)})", "value * filled"),
     )
     yield Step(
         "Summed over the servers: at least the weight's part of every server. Others only add to the "
         "right-hand side.",
-        Implication(
-            sums, f"f*({total(f'G{i}' for i in servers)}) <= N*({total(f'h{p}' for p in users)})", degree=1
-        ),
+        question.implies(sums, f"f*({total('G@', servers)}) <= N*({total('h@', users)})", degree=1),
     )
 
 
@@ -125,25 +123,26 @@ def _sharing_incentive(question: Question) -> Iterator[Step]:
 )
 def _two_users(question: Question) -> Iterator[Step]:
     before, after = range(1, question.sizes["before"] + 1), range(1, question.sizes["after"] + 1)
-    rival = question.kept({f"order {i}": f"g{i}*h <= g*h{i}" for i in before})
+    rival = each("order", "g@*h <= g*h@", before)
     rival |= signs("g h", " ".join(["e", *(f"g{i} h{i}" for i in before)]))
-    shared = question.kept({"level": "M*f*g <= N*k*h"})
+    shared = {"level": "M*f*g <= N*k*h"}
     shared |= signs("k g N M", " ".join(["e", *(f"g{i}" for i in before)]))
     parts = signs("k", " ".join(["b e", *(f"g{i}" for i in before), *(f"a{i}" for i in after)]))
-    own = total([*(f"a{i}" for i in after), "b*g"])
-    first = total(f"g{i}" for i in before)
+    own = " + ".join([*(f"a{i}" for i in after), "b*g"])
+    first = total("g@", before)
     yield Step(
         "Link 1: the rival's tasks M, valued at the shared server, are at least what user n would run in its "
         "place.",
-        implied(
-            rival | {"rival": f"M == {total([*(f'h{i}' for i in before), 'e*h'])}"},
+        question.implies(
+            rival | {"rival": f"M == {' + '.join([*(f'h{i}' for i in before), 'e*h'])}"},
             f"M*g >= h*({first} + e*g)",
+            degree=1,
         ),
     )
     yield Step(
         "Link 2 (32): the rival stands no higher on the shared server, so this is at most n's own tasks by "
         "weight.",
-        implied(
+        question.implies(
             shared | {"link 1": f"M*g >= h*({first} + e*g)", "weight": "f > 0", "alone": "h > 0"},
             f"f*({first} + e*g) <= k*N",
             "link 1 * weight",
@@ -152,8 +151,8 @@ def _two_users(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "Link 3 (33, 34, 36): added to n's own tasks, N is at least its weight's part of all servers.",
-        implied(
-            question.kept({"shared": "b + e >= 1"})
+        question.implies(
+            {"shared": "b + e >= 1"}
             | {
                 "link 2": f"f*({first} + e*g) <= k*N",
                 "own": f"N == {own}",
@@ -161,7 +160,7 @@ def _two_users(question: Question) -> Iterator[Step]:
                 "gamma": "g > 0",
             }
             | parts,
-            f"f*({total([first, 'g', *(f'a{i}' for i in after)])}) <= (f + k)*N",
+            f"f*({' + '.join([first, 'g', *(f'a{i}' for i in after)])}) <= (f + k)*N",
             "shared * weight * gamma",
         ),
     )
@@ -200,50 +199,43 @@ def _envy_free(question: Question) -> Iterator[Step]:
         "gamma": "g > 0",
     }
     sensible = signs("G c", "e t")
-    level = question.kept({"bottleneck": "X*f*G <= N*h*g"}) | {
-        "worth": "t*g <= z*G",
-        "gamma": "g > 0",
-        "weight": "f > 0",
-        "runs": "X > 0",
-        "tasks": "z >= 0",
-    }
+    higher = {"bottleneck": "X*f*G <= N*h*g"}
+    level = {"worth": "t*g <= z*G", "gamma": "g > 0", "weight": "f > 0", "runs": "X > 0", "tasks": "z >= 0"}
     level |= signs("G h N", "t")
-    sums = {f"server {i}": f"t{i}*f*X <= z{i}*N*h" for i in servers}
-    sums |= {"all tasks": f"{total(f'z{i}' for i in servers)} == X", "runs": "X > 0"}
+    sums = each("server", "t@*f*X <= z@*N*h", servers)
+    sums |= {"all tasks": f"{total('z@', servers)} == X", "runs": "X > 0"}
     amounts = signs("f h N", " ".join(f"t{i} z{i}" for i in servers))
     yield Step(
         "Equation (26): with the resources of z tasks of user p, alone g, user n, alone G, runs at most zG/g "
         "tasks.",
-        implied(
-            question.kept(worth) | sensible,
-            "t*g <= z*G",
-            "worth * gamma",
-            "alone * tasks",
-            f"{NEGATION} * demanded",
+        question.implies(
+            worth | sensible, "t*g <= z*G", "worth * gamma", "alone * tasks", f"{NEGATION} * demanded"
         ),
     )
     yield Step(
         "Where they are worth anything, user p holds all that n demands, so also n's bottleneck there.",
-        implied(
-            {"worth": "t*d <= z*e", "something": "t > 0", "demanded": "d > 0"},
+        question.implies(
+            {},
             "z*e > 0",
             "something * demanded",
+            fixed={"worth": "t*d <= z*e", "something": "t > 0", "demanded": "d > 0"},
         ),
     )
     yield Step(
         "So p stands no higher there: what its tasks are worth to n, weighted, is at most the same fraction "
         "of n's own.",
-        implied(
-            level, "t*f*X <= z*N*h", "worth * weight * runs", "bottleneck * tasks", f"{NEGATION} * gamma"
+        question.implies(
+            higher,
+            "t*f*X <= z*N*h",
+            "worth * weight * runs",
+            "bottleneck * tasks",
+            f"{NEGATION} * gamma",
+            fixed=level,
         ),
     )
     yield Step(
         "Summed over the servers, user n does not prefer the weighted bundle of user p.",
-        implied(
-            question.kept(sums) | amounts,
-            f"f*({total(f't{i}' for i in servers)}) <= h*N",
-            f"{NEGATION} * runs",
-        ),
+        question.implies(sums | amounts, f"f*({total('t@', servers)}) <= h*N", f"{NEGATION} * runs"),
     )
 
 
@@ -267,26 +259,22 @@ def _envy_free(question: Question) -> Iterator[Step]:
 def _bottleneck_fair(question: Question) -> Iterator[Step]:
     n = question.sizes["n"]
     users, servers = range(1, n + 1), range(1, question.sizes["s"] + 1)
-    level = question.kept({"dominant 1": "G*d == c", "dominant 2": "g*e == c"}) | {
+    level = {"dominant 1": "G*d == c", "dominant 2": "g*e == c"} | {
         "capacity": "c > 0",
         "demand 1": "d > 0",
         "demand 2": "e > 0",
         "level": "h*N*g >= f*X*G",
         **signs("G g f h", "N X"),
     }
-    shared = {f"dominant {p}": f"g{p}*d{p} == c" for p in users} | {
-        f"tasks {p}": f"u{p}*g{p} == x{p}" for p in users
-    }
-    full = {f"saturated {i}": f"{total(f'b{p}_{i}' for p in users)} == c{i}" for i in servers}
-    moved = {f"fits {i}": f"{total(f'y{p}_{i}' for p in users)} <= c{i}" for i in servers} | {
-        f"no loss {p}": f"{total(f'y{p}_{i}' for i in servers)} >= {total(f'b{p}_{i}' for i in servers)}"
-        for p in users
-        if p > 1
+    shared = each("dominant", "g@*d@ == c", users) | each("tasks", "u@*g@ == x@", users)
+    full = {f"saturated {i}": f"{total(f'b@_{i}', users)} == c{i}" for i in servers}
+    moved = {f"fits {i}": f"{total(f'y@_{i}', users)} <= c{i}" for i in servers} | {
+        f"no loss {p}": f"{total(f'y{p}_@', servers)} >= {total(f'b{p}_@', servers)}" for p in users if p > 1
     }
     moved |= signs(not_negative=" ".join(f"b{p}_{i} y{p}_{i}" for p in users for i in servers))
     yield Step(
         "If all dominantly request one resource, levels on a server compare as weighted amounts of it.",
-        implied(level, "h*N*d >= f*X*e", "level * demand 1 * demand 2", f"{NEGATION} * capacity"),
+        question.implies(level, "h*N*d >= f*X*e", "level * demand 1 * demand 2", f"{NEGATION} * capacity"),
     )
     yield Step(
         "The users that fill a bottleneck, whichever it is, would take all of the server's time...",
@@ -294,11 +282,10 @@ def _bottleneck_fair(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "...so they fill the common resource too: it is a bottleneck of everybody on every server.",
-        implied(
-            question.kept(shared) | {"filled": f"{total(f'u{p}' for p in users)} >= 1", "capacity": "c > 0"},
-            f"{total(f'x{p}*d{p}' for p in users)} >= c",
+        question.implies(
+            shared | {"filled": f"{total('u@', users)} >= 1", "capacity": "c > 0"},
+            f"{total('x@*d@', users)} >= c",
             "filled * capacity",
-            # Of degree 3, so that the equations may be multiplied by d and u.
             "filled * capacity * capacity",
         ),
     )
@@ -309,9 +296,5 @@ def _bottleneck_fair(question: Question) -> Iterator[Step]:
     yield Step(
         "None of them gets more of it unless another one of them gets less, even if all tasks move: that is "
         "max-min fairness.",
-        Implication(
-            question.kept(full) | moved,
-            f"{total(f'y1_{i}' for i in servers)} <= {total(f'b1_{i}' for i in servers)}",
-            degree=1,
-        ),
+        question.implies(full | moved, f"{total('y1_@', servers)} <= {total('b1_@', servers)}", degree=1),
     )

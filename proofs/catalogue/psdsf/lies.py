@@ -15,8 +15,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.psdsf.theorems import SOURCE, implied, signs
-from proofs.claims import Counterexample, Implication, InWords, Search, Step
+from proofs.catalogue.psdsf.theorems import SOURCE
+from proofs.catalogue.texts import signs
+from proofs.claims import Counterexample, InWords, Search, Step
 from proofs.statement import Question, Said, Size
 
 __all__ = ["STATEMENTS"]
@@ -43,11 +44,11 @@ OPEN = (
 
 
 def _searched(says: str, function: str, question: Question) -> Iterator[Step]:
-    held = question.kept({"all demand all": "d > 0"}) | {"served": "x > 0"}
+    held = {"all demand all": "d > 0"} | {"served": "x > 0"}
     yield Step(
         "Who is served holds every resource, so a bottleneck of anybody is one for all, and levels of served "
         "users are equal.",
-        Implication(held, "x*d > 0"),
+        question.implies(held, "x*d > 0"),
     )
     for users, servers, number in ((2, 2, question.sizes["tries"]), (3, 2, 15)):
         yield Step(
@@ -140,14 +141,12 @@ def _demands(question: Question) -> Iterator[Step]:
 )
 def _one_server(question: Question) -> Iterator[Step]:
     # b: what the liar holds of its true dominant resource; k: its weight times the capacity of that resource.
-    held = question.kept(
-        {"claim": "b <= t*k", "covers": "u*d <= b", "dominant": "x*d == s*k", "no loss": "u >= x"}
-    )
-    level = question.kept({"level": "y == s*g", "level later": "z == t*g"})
+    held = {"claim": "b <= t*k", "covers": "u*d <= b", "dominant": "x*d == s*k", "no loss": "u >= x"}
+    level = {"level": "y == s*g", "level later": "z == t*g"}
     yield Step(
         "With the common level t the liar holds at most t times its weight and the capacity of any resource; "
         "so the level does not fall if it loses nothing.",
-        implied(
+        question.implies(
             held | signs("k d", "b x u s t"),
             "t >= s",
             "not the conclusion * sign of k",
@@ -156,7 +155,7 @@ def _one_server(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "Then nobody else runs less.",
-        implied(level | {"rises": "t >= s"} | signs("g", "s y z"), "z >= y", "rises * sign of g"),
+        question.implies(level | {"rises": "t >= s"} | signs("g", "s y z"), "z >= y", "rises * sign of g"),
     )
     yield Step(
         "The level is common to all, before and after.",

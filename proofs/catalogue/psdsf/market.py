@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.psdsf.theorems import NEGATION, SOURCE, implied, signs, total
+from proofs.catalogue.psdsf.theorems import NEGATION, SOURCE
+from proofs.catalogue.texts import each, signs, total
 from proofs.claims import Implication, InWords, Step
 from proofs.statement import Question, Said, Size
 
@@ -22,18 +23,18 @@ def _welfare(question: Question) -> Implication:
     products: list[str] = []
     for n in users:
         fixed |= signs(f"f{n}", " ".join(f"u{n}_{i} w{n}_{i}" for i in servers))
-        fixed[f"own worth {n}"] = f"{total(f'u{n}_{i}*w{n}_{i}' for i in servers)} == f{n}"
+        fixed[f"own worth {n}"] = f"{total(f'u{n}_@*w{n}_@', servers)} == f{n}"
         for i in servers:
             held[f"price {n} {i}"] = f"w{n}_{i} <= q{i}"
             held[f"served {n} {i}"] = f"u{n}_{i}*w{n}_{i} == u{n}_{i}*q{i}"
             fixed[f"part {n} {i}"] = f"v{n}_{i} >= 0"
             products.append(f"price {n} {i} * part {n} {i}")
     for i in servers:
-        held[f"busy {i}"] = f"{total(f'u{n}_{i}' for n in users)} == 1"
-        fixed |= {f"time {i}": f"{total(f'v{n}_{i}' for n in users)} <= 1", f"worth {i}": f"q{i} >= 0"}
+        held[f"busy {i}"] = f"{total(f'u@_{i}', users)} == 1"
+        fixed |= {f"time {i}": f"{total(f'v@_{i}', users)} <= 1", f"worth {i}": f"q{i} >= 0"}
         products.append(f"time {i} * worth {i}")
-    value = total(f"w{n}_{i}*v{n}_{i}" for n in users for i in servers)
-    return implied(question.kept(held) | fixed, f"{value} <= {total(f'f{n}' for n in users)}", *products)
+    value = " + ".join(f"w{n}_{i}*v{n}_{i}" for n in users for i in servers)
+    return question.implies(held | fixed, f"{value} <= {total('f@', users)}", *products)
 
 
 USERS, SERVERS = Size(2, 1, 3, "users"), Size(2, 1, 3, "servers")
@@ -57,32 +58,25 @@ BUSY = {"busy": "the servers are always busy (10)"}
     said=Said.READER,
 )
 def _market(question: Question) -> Iterator[Step]:
-    price = question.kept({"served": "q*X == h*g", "lowest level": "X*f*G <= N*h*g"}) | {
+    price = {"served": "q*X == h*g", "lowest level": "X*f*G <= N*h*g"} | {
         "runs": "X > 0",
         **signs("f h g G N q"),
     }
-    back = question.kept({"served": "q*X == h*g", "price": "f*G <= q*N"}) | {
-        "runs": "X > 0",
-        **signs("f h g G N q"),
-    }
-    slack = question.kept({"price": "f*G <= q*N"}) | {
-        "complementary": "q*(1 - B) == 0",
-        "gain": "f*G > 0",
-        "runs": "N > 0",
-    }
+    back = {"served": "q*X == h*g", "price": "f*G <= q*N"} | {"runs": "X > 0", **signs("f h g G N q")}
+    slack = {"price": "f*G <= q*N"} | {"complementary": "q*(1 - B) == 0", "gain": "f*G > 0", "runs": "N > 0"}
     yield Step(
         "From (13) to the market: at the price q at which a served user p spends its weight h, nobody gets "
         "more for its weight: the gradient of user n's weighted logarithm is at most q.",
-        implied(price, "f*G <= q*N", f"{NEGATION} * runs"),
+        question.implies(price, "f*G <= q*N", f"{NEGATION} * runs"),
     )
     yield Step(
         "From the market to (13): if both conditions on the gradients hold, the served user stands no "
         "higher.",
-        implied(back, "X*f*G <= N*h*g", "price * runs"),
+        question.implies(back, "X*f*G <= N*h*g", "price * runs"),
     )
     yield Step(
         "From the market to (10): a server that somebody can use has a price, so it is busy.",
-        Implication(slack, "B == 1", degree=3),
+        question.implies(slack, "B == 1", degree=3),
     )
     yield Step(
         "These conditions of Karush, Kuhn and Tucker are sufficient: at these values nothing feasible is "
@@ -103,7 +97,7 @@ def _ratios(question: Question) -> tuple[dict[str, str], str]:
     held: dict[str, str] = {}
     for n in users:
         held |= {f"weight {n}": f"f{n} > 0", f"runs {n}": f"x{n} > 0", f"inverse {n}": f"r{n}*x{n} == 1"}
-    return held, f"{total(f'f{n}*y{n}*r{n}' for n in users)} <= {total(f'f{n}' for n in users)}"
+    return held, f"{total('f@*y@*r@', users)} <= {total('f@', users)}"
 
 
 @STATEMENTS.add(
@@ -125,9 +119,9 @@ def _ratios(question: Question) -> tuple[dict[str, str], str]:
 def _pareto(question: Question) -> Iterator[Step]:
     n = question.sizes["n"]
     fixed, welfare = _ratios(question)
-    gains = {f"no loss {k}": f"y{k} >= x{k}" for k in range(2, n + 1)}
+    gains = each("no loss", "y@ >= x@", range(2, n + 1))
     products = [f"no loss {k} * weight {k} * positive {k}" for k in range(2, n + 1)]
-    positive = {f"positive {k}": f"r{k} > 0" for k in range(1, n + 1)}
+    positive = each("positive", "r@ > 0", range(1, n + 1))
     products.append(f"{NEGATION} * weight 1 * positive 1")
     yield Step(
         "At the prices of the optimum no feasible placement is worth more than all weights.",
@@ -135,7 +129,7 @@ def _pareto(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "So if nobody loses, user 1 cannot gain.",
-        implied(question.kept(gains | {"welfare": welfare}) | fixed | positive, "y1 <= x1", *products),
+        question.implies(gains | {"welfare": welfare} | fixed | positive, "y1 <= x1", *products),
     )
 
 
@@ -160,12 +154,12 @@ def _pareto(question: Question) -> Iterator[Step]:
 def _unique(question: Question) -> Iterator[Step]:
     n = question.sizes["n"]
     users = range(1, n + 1)
-    budget = total(f"f{k}" for k in users)
+    budget = total("f@", users)
     welfare = {
-        "welfare": f"{total(f'f{k}*z{k}' for k in users)} <= {budget}",
-        "other welfare": f"{total(f'f{k}*r{k}' for k in users)} <= {budget}",
+        "welfare": f"{total('f@*z@', users)} <= {budget}",
+        "other welfare": f"{total('f@*r@', users)} <= {budget}",
     }
-    held = question.kept(welfare)
+    held = welfare
     for k in range(1, n + 1):
         held |= {
             f"inverse {k}": f"r{k}*z{k} == 1",
@@ -181,7 +175,7 @@ def _unique(question: Question) -> Iterator[Step]:
     yield Step(
         "With the ratios z of the tasks of two optima and their inverses r this says so twice, and then z = "
         "1.",
-        implied(held, "(z1 - 1)**2 <= 0", *products, f"{NEGATION} * weight 1 * positive 1"),
+        question.implies(held, "(z1 - 1)**2 <= 0", *products, f"{NEGATION} * weight 1 * positive 1"),
     )
 
 
@@ -202,15 +196,15 @@ def _unique(question: Question) -> Iterator[Step]:
     "as classes A and B suit users 1 and 2 of Table IV.",
 )
 def _lemma_2(question: Question) -> Iterator[Step]:
-    held = question.kept({"n is served": "N*h*g <= X*f*G", "p is served": "X*f*K <= N*h*k"})
+    held = {"n is served": "N*h*g <= X*f*G", "p is served": "X*f*K <= N*h*k"}
     positive = {"tasks N": "N > 0", "tasks X": "X > 0", "weight n": "f > 0", "weight p": "h > 0"}
     swapped = {"time of n": "a > 0", "time of p": "b > 0", "no loss of n": "b*K >= a*G"}
-    alone = {f"alone {v}": f"{v} > 0" for v in "GgKk"}
-    product = question.kept({"product": "g*K <= G*k"}) | swapped | alone
+    alone = each("alone", "@ > 0", "GgKk")
+    product = {"product": "g*K <= G*k"} | swapped | alone
     yield Step(
         "Multiply (13) for both servers: what user n loses of the first is worth to p no more than what p "
         "loses.",
-        implied(
+        question.implies(
             held | positive | alone,
             "g*K <= G*k",
             "n is served * weight n * tasks X * alone K",
@@ -221,7 +215,7 @@ def _lemma_2(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "If user n does not lose by the exchange of the times a and b, user p does not gain.",
-        implied(
+        question.implies(
             product,
             "a*g <= b*k",
             "product * time of n",
@@ -234,7 +228,7 @@ def _lemma_2(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "If user n gains, user p loses.",
-        implied(
+        question.implies(
             product | {"no loss of n": "b*K > a*G"},
             "a*g < b*k",
             f"{NEGATION} * alone K",
@@ -274,14 +268,17 @@ def _lemma_2(question: Question) -> Iterator[Step]:
 def _strategy_proof(question: Question) -> Iterator[Step]:
     n, s = question.sizes["n"], question.sizes["s"]
     users, servers = range(1, n + 1), range(1, s + 1)
-    claimed = question.kept({"resources": "a*d <= z*D", "ratio": "D == m*d"}) | {"demanded": "d > 0"}
+    claimed = {"resources": "a*d <= z*D", "ratio": "D == m*d", "demanded": "d > 0"}
     claimed |= signs(not_negative="a z D m")
-    declared = question.kept({"cover": "m*d <= D", "alone": "H*D <= c", "dominant": "G*d == c"}) | {
+    declared = {
+        "cover": "m*d <= D",
+        "alone": "H*D <= c",
+        "dominant": "G*d == c",
         "demanded": "d > 0",
         "declared": "H > 0",
         **signs("G c", "m D"),
     }
-    level = question.kept({"lie": "H*m <= G"}) | {
+    level = {
         "worth": "t <= m*X",
         "gains": "t > N",
         "declared": "H > 0",
@@ -289,39 +286,44 @@ def _strategy_proof(question: Question) -> Iterator[Step]:
         "runs": "X > 0",
         **signs("N", "m t"),
     }
-    spent = {f"price {i}": f"f*G{i} <= q{i}*N" for i in servers} | {
-        "gains": f"{total(f'v{i}*G{i}' for i in servers)} > N"
-    }
-    fixed = {f"part {i}": f"v{i} >= 0" for i in servers} | {"weight": "f > 0", "runs": "N > 0"}
+    spent = each("price", "f*G@ <= q@*N", servers) | {"gains": f"{total('v@*G@', servers)} > N"}
+    fixed = each("part", "v@ >= 0", servers) | {"weight": "f > 0", "runs": "N > 0"}
     fixed |= signs(not_negative=" ".join(f"G{i} q{i}" for i in servers))
-    sums = {f"costs {k}": f"{total(f'b{k}_{i}' for i in servers)} > f{k}" for k in users if k > 1}
-    sums |= {f"sold {i}": f"{total(f'b{k}_{i}' for k in users)} <= q{i}" for i in servers}
-    sums |= {f"bought {i}": f"q{i} == {total(f'e{k}_{i}' for k in users)}" for i in servers}
+    sums = {f"costs {k}": f"{total(f'b{k}_@', servers)} > f{k}" for k in users if k > 1}
+    sums |= {f"sold {i}": f"{total(f'b@_{i}', users)} <= q{i}" for i in servers}
+    sums |= {f"bought {i}": f"q{i} == {total(f'e@_{i}', users)}" for i in servers}
     paid = signs(
         " ".join(f"f{k}" for k in users), " ".join(f"b{k}_{i} e{k}_{i}" for k in users for i in servers)
     )
     yield Step(
         "The liar runs at most m tasks for each task that it claimed, m the least ratio of declared and true "
         "demands.",
-        implied(claimed, "a <= m*z", f"{NEGATION} * demanded"),
+        question.implies(claimed, "a <= m*z", f"{NEGATION} * demanded"),
     )
     yield Step(
         "And m times what it would run alone with the declared demands is at most what it would run with the "
         "true ones.",
-        implied(declared, "H*m <= G", "cover * declared", f"{NEGATION} * demanded"),
+        question.implies(declared, "H*m <= G", "cover * declared", f"{NEGATION} * demanded"),
     )
     yield Step(
         "So if it gains, its declared level rises on every server that it can use (48).",
-        implied(level, "X*G > N*H", "lie * runs", "worth * declared", "gains * declared"),
+        question.implies(
+            {"lie": "H*m <= G"},
+            "X*G > N*H",
+            "lie * runs",
+            "worth * declared",
+            "gains * declared",
+            fixed=level,
+        ),
     )
     yield Step(
         "Let A be the users whose level rises. Where one of them is served under the lie, the level of the "
         "server rises (51)...",
-        Implication({"served then": "L2 == S2", "rises": "S2 > S1", "before": "S1 >= L1"}, "L2 > L1"),
+        question.implies({"served then": "L2 == S2", "rises": "S2 > S1", "before": "S1 >= L1"}, "L2 > L1"),
     )
     yield Step(
         "...and who was served at such a server before belongs to A.",
-        Implication({"served before": "S1 == L1", "rises": "L2 > L1", "then": "S2 >= L2"}, "S2 > S1"),
+        question.implies({"served before": "S1 == L1", "rises": "L2 > L1", "then": "S2 >= L2"}, "S2 > S1"),
     )
     yield Step(
         "So the users of A now live on servers that A alone paid for before.",
@@ -332,9 +334,9 @@ def _strategy_proof(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "At the prices before the lie, more tasks than before cost more than the weight.",
-        implied(
-            question.kept(spent) | fixed,
-            f"{total(f'q{i}*v{i}' for i in servers)} > f",
+        question.implies(
+            spent | fixed,
+            f"{total('q@*v@', servers)} > f",
             *(f"price {i} * part {i}" for i in servers),
             "gains * weight",
             f"{NEGATION} * runs",
@@ -343,10 +345,8 @@ def _strategy_proof(question: Question) -> Iterator[Step]:
     yield Step(
         "But A paid its weights for these servers: if all others of A spend more, one cannot, so nobody "
         "gains by lying.",
-        Implication(
-            question.kept(sums)
-            | paid
-            | {f"budget {k}": f"{total(f'e{k}_{i}' for i in servers)} <= f{k}" for k in users},
-            f"{total(f'b1_{i}' for i in servers)} <= f1",
+        question.implies(
+            sums | paid | {f"budget {k}": f"{total(f'e{k}_@', servers)} <= f{k}" for k in users},
+            f"{total('b1_@', servers)} <= f1",
         ),
     )

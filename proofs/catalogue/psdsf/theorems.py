@@ -2,42 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
+from proofs.catalogue.texts import each, signs, total
 from proofs.claims import Enumeration, Implication, InWords, Step
 from proofs.statement import Question, Size
 
-__all__ = ["NEGATION", "SOURCE", "STATEMENTS", "implied", "signs", "total"]
+__all__ = ["NEGATION", "SOURCE", "STATEMENTS"]
 
 NEGATION = "not the conclusion"
 SOURCE = 'J. Khamse-Ashari et al., "Per-server dominant-share fairness (PS-DSF)", ICC 2017, arXiv:1611.00404'
 STATEMENTS = Chapter(SOURCE)
-
-
-def total(terms: Iterable[str]) -> str:
-    """Text of a sum."""
-    return " + ".join(terms) or "0"
-
-
-def signs(positive: str = "", not_negative: str = "") -> dict[str, str]:
-    """Hypotheses on the signs of variables, which keep witnesses against mutants sensible."""
-    known = {f"sign of {v}": f"{v} > 0" for v in positive.split()}
-    return known | {f"sign of {v}": f"{v} >= 0" for v in not_negative.split()}
-
-
-def implied(held: Mapping[str, str], conclusion: str, *products: str, degree: int = 1) -> Implication:
-    """An implication whose proof multiplies the named hypotheses: "a * b", or "a * b | x" for a b x**2.
-
-    Products of hypotheses that were dropped are left out.
-    """
-    hints = []
-    for text in products:
-        factors, _, square = text.partition(" | ")
-        names = tuple(factors.split(" * "))
-        if all(name in held or name == NEGATION for name in names):
-            hints.append((names, square or "1"))
-    return Implication(held, conclusion, hints=tuple(hints), degree=degree)
 
 
 USERS = Size(3, 1, 5, "users who hold something on the server")
@@ -68,14 +44,14 @@ def _time_implies_resource(question: Question) -> Iterator[Step]:
             f"part {n}": f"u{n} >= 0",
             f"tasks {n}": f"u{n}*g{n} == x{n}",
         }
-    held["time"] = f"{total(f'u{n}' for n in users)} <= 1"
+    held["time"] = f"{total('u@', users)} <= 1"
     sensible = signs(not_negative=" ".join(f"g{n} d{n}" for n in users))
     yield Step(
         "A user that has the part u of the time of a server holds at most the part u of each resource on "
         "average.",
-        implied(
-            question.kept(held) | sensible,
-            f"{total(f'x{n}*d{n}' for n in users)} <= c",
+        question.implies(
+            held | sensible,
+            f"{total('x@*d@', users)} <= c",
             "time * capacity",
             *(f"part {n} * alone {n}" for n in users),
         ),
@@ -86,19 +62,16 @@ def _time_implies_resource(question: Question) -> Iterator[Step]:
 def _stopped(question: Question, n: int, higher: int, demand: str, limit: str, saturated: str) -> Implication:
     """Raising user 1 where it has a bottleneck: the last users stand higher, the others lose nothing."""
     users, top = range(1, n + 1), range(n - higher + 1, n + 1)
-    held = {f"no negative demand {p}": f"{demand}{p} >= 0" for p in users}
-    held |= {
-        "demanded": f"{demand}1 > 0",
-        saturated: f"{total(f'x{p}*{demand}{p}' for p in users)} == {limit}",
-    }
-    held |= {f"highest {p}": f"x{p}*{demand}{p} == 0" for p in top}
+    held = each("no negative demand", f"{demand}@ >= 0", users)
+    held |= {"demanded": f"{demand}1 > 0", saturated: f"{total(f'x@*{demand}@', users)} == {limit}"}
+    held |= each("highest", f"x@*{demand}@ == 0", top)
     fixed = {f"keeps {p}": f"y{p} >= x{p}" for p in users if 1 < p <= n - higher}
-    fixed |= {f"no negative tasks {p}": f"y{p} >= 0" for p in top}
+    fixed |= each("no negative tasks", "y@ >= 0", top)
     fixed["gains"] = "y1 > x1"
     fixed |= signs(not_negative=" ".join(f"x{p}" for p in users))
-    return implied(
-        question.kept(held) | fixed,
-        f"{total(f'y{p}*{demand}{p}' for p in users)} > {limit}",
+    return question.implies(
+        held | fixed,
+        f"{total(f'y@*{demand}@', users)} > {limit}",
         "demanded * gains",
         *(f"no negative demand {p} * keeps {p}" for p in users),
         *(f"no negative demand {p} * no negative tasks {p}" for p in top),
@@ -108,17 +81,17 @@ def _stopped(question: Question, n: int, higher: int, demand: str, limit: str, s
 def _spare(question: Question, n: int, higher: int, demand: str, limit: str, idle: bool) -> Implication:
     """Without a bottleneck there is room for user 1 once the higher users have left."""
     users = range(1, n + 1)
-    held = {f"no negative demand {p}": f"{demand}{p} >= 0" for p in users}
-    used = total(f"x{p}*{demand}{p}" for p in users)
-    fixed = {f"tasks {p}": f"x{p} >= 0" for p in users}
+    held = each("no negative demand", f"{demand}@ >= 0", users)
+    used = total(f"x@*{demand}@", users)
+    fixed = each("tasks", "x@ >= 0", users)
     fixed |= (
         {"not full": f"{used} < {limit}"}
         if idle
         else {"fits": f"{used} <= {limit}", "held": f"x{n}*{demand}{n} > 0"}
     )
-    left = total(f"x{p}*{demand}{p}" for p in range(1, n - higher + 1))
+    left = total(f"x@*{demand}@", range(1, n - higher + 1))
     lost = (f"no negative demand {p} * tasks {p}" for p in range(n - higher + 1, n))
-    return implied(question.kept(held) | fixed, f"{left} < {limit}", *lost)
+    return question.implies(held | fixed, f"{left} < {limit}", *lost, degree=1)
 
 
 def _room(question: Question) -> Iterator[Step]:
@@ -133,11 +106,11 @@ def _room(question: Question) -> Iterator[Step]:
     yield Step(
         "With s the least spare amount and D the largest demand, e = s/D more tasks of the user are more "
         "than 0...",
-        implied(fixed, "e > 0", f"{NEGATION} * largest"),
+        question.implies(fixed, "e > 0", f"{NEGATION} * largest"),
     )
     yield Step(
         "...and fit into the spare amount f of every resource.",
-        implied(fixed | {"more": "e > 0"}, "e*d <= f", "more * demand"),
+        question.implies(fixed | {"more": "e > 0"}, "e*d <= f", "more * demand"),
     )
 
 
@@ -256,17 +229,18 @@ def _theorem_2(question: Question) -> Iterator[Step]:
 )
 def _single_server(question: Question) -> Iterator[Step]:
     users = question.sizes["n"]
-    alone = question.kept({"dominant": "g*d == c", "alone": "g*e <= k"}) | {
+    alone = {"dominant": "g*d == c", "alone": "g*e <= k"} | {
         "level": "s*g == x",
         "level sign": "s >= 0",
         **signs("c k d g", "e"),
     }
     yield Step(
         "The virtual dominant share is the share of the dominant resource...",
-        Implication(alone, "x*d == s*c"),
+        question.implies(alone, "x*d == s*c"),
     )
     yield Step(
-        "...and no share of another resource is larger.", implied(alone, "x*e <= s*k", "alone * level sign")
+        "...and no share of another resource is larger.",
+        question.implies(alone, "x*e <= s*k", "alone * level sign"),
     )
     for k in range(users):
         yield Step(

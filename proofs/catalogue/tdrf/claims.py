@@ -12,7 +12,7 @@ from typing import Any
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.drf.lemmas import truthful_steps
-from proofs.claims import Computation, Counterexample, Implication, Step
+from proofs.claims import Computation, Counterexample, Step
 from proofs.statement import Question, Said, Size
 
 __all__ = ["BROUGHT", "NEEDS", "POOL", "SOURCE", "STATEMENTS"]
@@ -217,9 +217,9 @@ STATEMENTS.refute(
     said=Said.READER,
 )
 def _pairs(question: Question) -> Iterator[Step]:
-    held = question.kept({"users": "n == 2*c + 2", "bound": "c > 0"})
+    held = {"users": "n == 2*c + 2", "bound": "c > 0"}
     yield Step("Ten users make 45 pairs.", Computation("visited_pairs", {"users": 10}, 45))
     yield Step(
         "For each bound c there is a number n of users who make more than c n pairs.",
-        Implication(held, "1/2*n*(n - 1) > c*n"),
+        question.implies(held, "1/2*n*(n - 1) > c*n"),
     )

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.psdsf.theorems import signs
 from proofs.catalogue.tdrf.claims import BROUGHT, NEEDS, POOL, SOURCE
-from proofs.claims import Computation, Counterexample, Enumeration, Implication, InWords, Step
+from proofs.catalogue.texts import signs
+from proofs.claims import Computation, Counterexample, Enumeration, InWords, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -140,10 +140,10 @@ STATEMENTS.refute(
 )
 def _harmless(question: Question) -> Iterator[Step]:
     held = {"after": "after == before + got - amount*gives", "needed": "needs == 1", "got": "got >= 0"}
-    held |= question.kept({"only what it cannot use": "gives*needs == 0"})
+    held |= {"only what it cannot use": "gives*needs == 0"}
     yield Step(
         "What a user needs it does not give away in a swap, so it has at least as much afterwards.",
-        Implication(held, "after >= before"),
+        question.implies(held, "after >= before"),
     )
     yield Step("Swaps follow one another.", InWords("What holds for each swap holds for any number of them."))
     yield Step(
@@ -174,19 +174,19 @@ def _harmless(question: Question) -> Iterator[Step]:
     said=Said.READER,
 )
 def _optimum(question: Question) -> Iterator[Step]:
-    held = question.kept({"levels": "2*x == 3*k*y", "cpu": "x + 3*y <= 9", "ram": "2*x + y <= 9"})
+    held = {"levels": "2*x == 3*k*y", "cpu": "x + 3*y <= 9", "ram": "2*x + y <= 9"}
     held |= {"ratio": "k > 0"}
-    low, high = question.kept({"low": "3*k <= 4"}), question.kept({"high": "3*k >= 4"})
+    low, high = {"low": "3*k <= 4"}, {"high": "3*k >= 4"}
     first = {"ratio": "k > 0", "x": "x*(k + 2) == 9*k", "y": "y*(k + 2) == 6"}
     second = {"ratio": "k > 0", "x": "2*x*(3*k + 1) == 27*k", "y": "y*(3*k + 1) == 9"}
-    yield Step("No y exceeds 6/(k + 2).", Implication(held, "y*(k + 2) <= 6"))
-    yield Step("No y exceeds 9/(3k + 1).", Implication(held, "y*(3*k + 1) <= 9"))
-    yield Step("(9k, 6)/(k + 2) has equal levels.", Implication(first, "2*x == 3*k*y"))
-    yield Step("It fills the CPUs.", Implication(first, "x + 3*y == 9"))
-    yield Step("For k <= 4/3 the memory suffices.", Implication(first | low, "2*x + y <= 9"))
-    yield Step("(27k/2, 9)/(3k + 1) has equal levels.", Implication(second, "2*x == 3*k*y"))
-    yield Step("It fills the memory.", Implication(second, "2*x + y == 9"))
-    yield Step("For k >= 4/3 the CPUs suffice.", Implication(second | high, "x + 3*y <= 9"))
+    yield Step("No y exceeds 6/(k + 2).", question.implies(held, "y*(k + 2) <= 6"))
+    yield Step("No y exceeds 9/(3k + 1).", question.implies(held, "y*(3*k + 1) <= 9"))
+    yield Step("(9k, 6)/(k + 2) has equal levels.", question.implies(first, "2*x == 3*k*y"))
+    yield Step("It fills the CPUs.", question.implies(first, "x + 3*y == 9"))
+    yield Step("For k <= 4/3 the memory suffices.", question.implies(first | low, "2*x + y <= 9"))
+    yield Step("(27k/2, 9)/(3k + 1) has equal levels.", question.implies(second, "2*x == 3*k*y"))
+    yield Step("It fills the memory.", question.implies(second, "2*x + y == 9"))
+    yield Step("For k >= 4/3 the CPUs suffice.", question.implies(second | high, "x + 3*y <= 9"))
     for ratio, tasks in ((1, [3, 2]), (2, ["27/7", "9/7"]), ("8/3", [4, 1]), (3, ["81/20", "9/10"])):
         yield Step(
             f"The ratio {ratio}, by filling.",
@@ -209,8 +209,8 @@ def _optimum(question: Question) -> Iterator[Step]:
     said=Said.READER,
 )
 def _four_one(question: Question) -> Iterator[Step]:
-    held = question.kept({"levels": "2*x == 3*k*y", "four": "x == 4", "one": "y == 1"}) | signs("k x y")
-    yield Step("Equal levels leave one ratio.", Implication(held, "3*k == 8"), states=True)
+    held = {"levels": "2*x == 3*k*y", "four": "x == 4", "one": "y == 1"} | signs("k x y")
+    yield Step("Equal levels leave one ratio.", question.implies(held, "3*k == 8"), states=True)
 
 
 @STATEMENTS.add(
@@ -234,15 +234,14 @@ def _end_cancels(question: Question) -> Iterator[Step]:
     sensible = signs(not_negative="a b x y v w D")
     yield Step(
         "Equal levels do not depend on D, the end less the start.",
-        Implication(question.kept(weights) | sensible, "2*x*a == 3*y*b"),
+        question.implies(weights | sensible, "2*x*a == 3*y*b"),
     )
     yield Step(
         "Nor does what has them.",
-        Implication(
-            question.kept({"weight A": "v*D == a", "weight B": "w*D == b", "end": "D > 0"})
-            | {"levels": "2*x*a == 3*y*b"}
-            | sensible,
+        question.implies(
+            {"weight A": "v*D == a", "weight B": "w*D == b", "end": "D > 0"},
             "2*x*v == 3*y*w",
+            fixed={"levels": "2*x*a == 3*y*b"} | sensible,
         ),
     )
 
