@@ -181,30 +181,24 @@ def test_a_load_of_1_up_to_rounding():
 
 def test_errors():
     pool = Problem([[1, 0.1], [0.1, 1]], [1, 1], resources=["cpu", "ram"])
-    system = System(pool, [0.4, 0.5])
+    system, full = System(pool, [0.4, 0.5]), System(pool, [1 - 1e-13, 1e-14])
+    three = System(Problem(np.eye(3), np.ones(3)), [0.1] * 3)
+    crowd = System(Problem(np.ones((400, 1)), [1]), np.full(400, 1e-3))
     with pytest.raises(UnstableError, match="cpu"):
         balanced_fairness(System(pool, [1.0, 0.0]))
-    with pytest.raises(ModelError, match="shape must give 2 positive integers"):
-        balanced_fairness(system, shape=(3, 4, 5))
-    with pytest.raises(ModelError, match="tail must be"):
-        balanced_fairness(system, tail=0)
-    with pytest.raises(ModelError, match=r"leave the distribution out"):
-        balanced_fairness(system, shape=10**6, distribution=True)
-    with pytest.raises(
-        ModelError, match=r"10000000 x 10000000 x 10000000 states needs .* give a smaller shape"
-    ):
-        balanced_fairness(System(Problem(np.eye(3), np.ones(3)), [0.1] * 3), shape=10**7)
-    with pytest.raises(ModelError, match="tail of a job count"):
-        balanced_fairness(System(Problem([[1, 0.1], [0.1, 1]], [1, 1]), [1 - 1e-13, 1e-14]))
-    with pytest.raises(ModelError, match=r"exceeds max_states=1,000; raise tail or max_states"):
-        balanced_fairness(system, max_states=1000)
-    with pytest.raises(ModelError, match=r"shape gives 1 state to class 'class 2', which has arrivals"):
-        balanced_fairness(system, shape=(5, 1))
-    for shape in ("ab", 2.5, np.nan, (np.inf, 3), True, (10**400, 3), 0):
+    for given, options, message in [
+        (system, {"tail": 0}, "tail must be"),
+        (system, {"shape": 10**6, "distribution": True}, "leave the distribution out"),
+        (system, {"max_states": 1000}, "exceeds max_states=1,000; raise tail or max_states"),
+        (system, {"shape": (5, 1)}, "shape gives 1 state to class 'class 2', which has arrivals"),
+        (three, {"shape": 10**7}, r"10000000 x 10000000 x 10000000 states needs .* give a smaller shape"),
+        (full, {}, "tail of a job count"),
+        (crowd, {"shape": 10**4}, r"10000 x 10000 x ... x 10000 \(400 classes\) states needs inf GiB"),
+    ]:
+        with pytest.raises(ModelError, match=message):
+            balanced_fairness(given, **options)
+    for shape in ((3, 4, 5), "ab", 2.5, np.nan, (np.inf, 3), True, (10**400, 3), 0):
         with pytest.raises(ModelError, match="shape must give 2 positive integers"):
             balanced_fairness(system, shape=shape)
-    crowd = System(Problem(np.ones((400, 1)), [1]), np.full(400, 1e-3))
-    with pytest.raises(ModelError, match=r"10000 x 10000 x ... x 10000 \(400 classes\) states needs inf GiB"):
-        balanced_fairness(crowd, shape=10**4)
     with pytest.raises(ModelError, match="distribution=True"):
         balanced_fairness(system).tasks()

@@ -445,35 +445,36 @@ def test_errors():
     system = System.with_load(EXAMPLE, [1, 1], 0.5)
     with pytest.raises(UnstableError, match="cpu"):
         stationary(System(EXAMPLE, [1, 0]), DRF())
-    with pytest.raises(ModelError, match=r"shape gives 1 state to class 'A', which has arrivals"):
-        stationary(system, DRF(), shape=(1, 5))
-    with pytest.raises(ModelError, match="max_cycles must be a whole number >= 1; got 0"):
-        Automatic(max_cycles=0)
     with pytest.raises(NotConvergedError, match=r"already the first box, .* exceeds max_states=10;"):
         stationary(system, DRF(), max_states=10)
+    single, five = System(EXAMPLE, [0.5, 0]), System(one_resource(5), [0.1] * 5)
+    for given, arguments, message in [
+        (system, {"shape": (1, 5)}, "shape gives 1 state to class 'A', which has arrivals"),
+        (system, {"shape": (1, 2, 3)}, "shape must give 2"),
+        (system, {"tail": "1e-9"}, "tail"),
+        (system, {"tail": None}, "tail"),
+        (system, {"max_states": "many"}, "max_states"),
+        (system, {"max_states": np.nan}, "max_states"),
+        (system, {"max_states": True}, "max_states"),
+        (system, {"solver": "LU"}, r"solver must be Automatic\(\), Product\(\), Elimination"),
+        (system, {"solver": Multilevel}, r"solver must be Automatic\(\), Product\(\), Elimination"),
+        (system, {"solver": Product()}, r"Product\(\) is for one class"),
+        (single, {"solver": Multilevel()}, r"Multilevel\(\) is for two classes or more"),
+        (five, {}, "5 classes have arrivals"),
+        (
+            system,
+            {"shape": 30_000, "solver": Elimination()},
+            r"30000 x 30000 states \(method 'elimination'\).*or take solver=M",
+        ),
+    ]:
+        with pytest.raises(ModelError, match=message):
+            stationary(given, DRF(), **arguments)
+    law = stationary(system, DRF())
     with pytest.raises(ModelError, match="job_class 'C' is unknown; the classes are A, B"):
-        stationary(system, DRF()).marginal("C")
+        law.marginal("C")
     for index in (5, -3, 0.5, True, None):
         with pytest.raises(ModelError, match=r"job_class must be a whole number from -2 to 1 \(an index\)"):
-            stationary(system, DRF()).marginal(index)
-    for arguments in (
-        {"tail": "1e-9"},
-        {"tail": None},
-        {"max_states": "many"},
-        {"max_states": np.nan},
-        {"max_states": True},
-    ):
-        with pytest.raises(ModelError, match=next(iter(arguments))):
-            stationary(system, DRF(), **arguments)
-    with pytest.raises(ModelError, match="5 classes have arrivals"):
-        stationary(System(one_resource(5), [0.1] * 5), DRF())
-    for wrong in ("LU", Multilevel, 1e-9):
-        with pytest.raises(ModelError, match=r"solver must be Automatic\(\), Product\(\), Elimination"):
-            stationary(system, DRF(), solver=wrong)
-    with pytest.raises(ModelError, match=r"Product\(\) is for one class"):
-        stationary(system, DRF(), solver=Product())
-    with pytest.raises(ModelError, match=r"Multilevel\(\) is for two classes or more"):
-        stationary(System(EXAMPLE, [0.5, 0]), DRF(), solver=Multilevel())
+            law.marginal(index)
     for kind in (Automatic, Multilevel):
         for tolerance in (0, 2.0, np.nan, "small"):
             with pytest.raises(ModelError, match="tolerance must be a number between 0 and 1"):
@@ -481,10 +482,6 @@ def test_errors():
         for cycles in (0, 2.5):
             with pytest.raises(ModelError, match="max_cycles must be a whole number >= 1"):
                 kind(max_cycles=cycles)
-    with pytest.raises(ModelError, match=r"30000 x 30000 states \(method 'elimination'\).*or take solver=M"):
-        stationary(system, DRF(), shape=30_000, solver=Elimination())
-    with pytest.raises(ModelError, match="shape must give 2"):
-        stationary(system, DRF(), shape=(1, 2, 3))
 
 
 def test_kernels_uncompiled(monkeypatch):

@@ -133,17 +133,15 @@ def test_horizon_and_number_of_events():
 
 def test_errors():
     problem = Problem([[1, 3], [0, 2]], [1, 1])
-    with pytest.raises(ModelError, match=r"start must have shape \(2, 2\), jobs x resources; got \(2,\)"):
-        circulate(problem, [1, 1])
-    with pytest.raises(ModelError, match=r"got 1.0 for 'class 2' at 'resource 1'"):
-        circulate(problem, [[1, 1], [1, 1]])
-    with pytest.raises(ModelError, match=r"got -1.0 for 'class 1' at 'resource 2'"):
-        circulate(problem, [[1, -1], [0, 1]])
-    with pytest.raises(ModelError, match=r"start gives no fluid to 'class 2'"):
-        circulate(problem, [[1, 1], [0, 0]])
-    with pytest.raises(ModelError, match=r"horizon and max_events must be positive"):
-        circulate(problem, horizon=0)
-    with pytest.raises(ModelError, match=r"'resource 2' has capacity 0"):
-        circulate(Problem([[1, 3]], [1, 0]))
+    for call, message in [
+        (lambda: circulate(problem, [1, 1]), r"start must have shape \(2, 2\), jobs x resources; got \(2,\)"),
+        (lambda: circulate(problem, [[1, 1], [1, 1]]), r"got 1.0 for 'class 2' at 'resource 1'"),
+        (lambda: circulate(problem, [[1, -1], [0, 1]]), r"got -1.0 for 'class 1' at 'resource 2'"),
+        (lambda: circulate(problem, [[1, 1], [0, 0]]), r"start gives no fluid to 'class 2'"),
+        (lambda: circulate(problem, horizon=0), r"horizon and max_events must be positive"),
+        (lambda: circulate(Problem([[1, 3]], [1, 0])), r"'resource 2' has capacity 0"),
+    ]:
+        with pytest.raises(ModelError, match=message):
+            call()
     with pytest.raises(ModelError, match=r"limits must be infinite; write the limit of 'class 1'"):
         circulate(Problem([[1, 3]], [1, 1], limits=[2]))

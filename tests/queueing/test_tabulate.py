@@ -43,7 +43,9 @@ def test_known_states_are_not_computed_again(monkeypatch):
     assert seen == []
 
 
-def bad(value):
+def gives(value):
+    """One task to every class with jobs, but this value to class B in one state."""
+
     def policy(problem, counts):
         tasks = np.where(counts > 0, 1.0, 0.0)
         tasks[(counts == [2, 1]).all(axis=-1), 1] = value
@@ -53,24 +55,19 @@ def bad(value):
 
 
 def test_errors():
-    with pytest.raises(ModelError, match="shape must give 2 positive integers"):
-        tabulate(POOL, DRF(), (3,))
-    with pytest.raises(ModelError, match=r"the table of DRF on 10000000 x 10000000 states needs"):
-        tabulate(POOL, DRF(), 10**7)
-    with pytest.raises(ModelError, match=r"returned shape \(9,\) for counts of shape \(9, 2\)"):
-        tabulate(POOL, lambda problem, counts: counts[:, 0], 3)
-    for value in (np.nan, -1.0):
-        with pytest.raises(
-            ModelError, match=rf"policy policy gave {value} tasks to class 'B' in state \[2. 1.\]"
-        ):
-            tabulate(POOL, bad(value), 4)
-    with pytest.raises(ModelError, match="0 where no job is present"):
-        tabulate(POOL, lambda problem, counts: counts + 1.0, 3)
-    with pytest.raises(ModelError, match="made for the same problem and the policy"):
-        tabulate(POOL, MaxMin(), 3, known=tabulate(POOL, DRF(), 2))
-    # Of the same name, but not the same.
-    with pytest.raises(ModelError, match="made for the same problem and the policy"):
-        tabulate(POOL, DRF(resource_weights=[[1, 2], [3, 4]]), 3, known=tabulate(POOL, DRF(), 2))
-    assert tabulate(POOL, DRF(), 3, known=tabulate(POOL, DRF(), 2)).shape == (3, 3)
-    with pytest.raises(ModelError, match=r"the table of DRF on .* \(400 classes\) states needs inf GiB"):
-        tabulate(Problem(np.ones((400, 1)), [1]), DRF(), 10**4)
+    small, other = tabulate(POOL, DRF(), 2), DRF(resource_weights=[[1, 2], [3, 4]])  # of the same name
+    crowd = Problem(np.ones((400, 1)), [1])
+    for problem, policy, shape, known, message in [
+        (POOL, DRF(), (3,), None, "shape must give 2 positive integers"),
+        (POOL, DRF(), 10**7, None, "the table of DRF on 10000000 x 10000000 states needs"),
+        (crowd, DRF(), 10**4, None, r"the table of DRF on .* \(400 classes\) states needs inf GiB"),
+        (POOL, lambda _, x: x[:, 0], 3, None, r"returned shape \(9,\) for counts of shape \(9, 2\)"),
+        (POOL, gives(np.nan), 4, None, r"policy policy gave nan tasks to class 'B' in state \[2. 1.\]"),
+        (POOL, gives(-1.0), 4, None, r"policy policy gave -1.0 tasks to class 'B' in state \[2. 1.\]"),
+        (POOL, lambda _, x: x + 1.0, 3, None, "0 where no job is present"),
+        (POOL, MaxMin(), 3, small, "made for the same problem and the policy"),
+        (POOL, other, 3, small, "made for the same problem and the policy"),
+    ]:
+        with pytest.raises(ModelError, match=message):
+            tabulate(problem, policy, shape, known=known)
+    assert tabulate(POOL, DRF(), 3, known=small).shape == (3, 3)

@@ -123,24 +123,20 @@ def test_quantiles_invert_the_distribution_function():
 
 
 def test_bad_arguments_are_refused():
-    system = System.with_load(EXAMPLE, [1, 1], 0.5)
-    for name in ("C", 2, -3, 0.5, None, True):
-        with pytest.raises(ModelError, match=r"job class|job_class"):
-            tagged_duration(system, DRF(), name, shape=5)
-    with pytest.raises(ModelError, match="no arrivals"):
-        tagged_duration(System(EXAMPLE, [0.5, 0]), DRF(), "B", shape=5)
-    with pytest.raises(ModelError, match="tolerance"):
-        tagged_duration(system, DRF(), "A", shape=5, tolerance=0.1)
-    for steps in (0, 2.5, "many"):
-        with pytest.raises(ModelError, match="max_steps"):
-            tagged_duration(system, DRF(), "A", shape=5, max_steps=steps)
-    with pytest.raises(ModelError, match="shape"):
-        tagged_duration(system, DRF(), "A", shape=1)
+    system, silent = System.with_load(EXAMPLE, [1, 1], 0.5), System(EXAMPLE, [0.5, 0])
+    four = System(Problem(np.eye(4), np.ones(4)), [0.9] * 4)
+    for given, name, arguments, message in [
+        *((system, wrong, {"shape": 5}, "job_class") for wrong in ("C", 2, -3, 0.5, None, True)),
+        *((system, "A", {"shape": 5, "max_steps": k}, "max_steps") for k in (0, 2.5, "many")),
+        (system, "A", {"shape": 5, "tolerance": 0.1}, "tolerance"),
+        (system, "A", {"shape": 1}, "shape"),
+        (silent, "B", {"shape": 5}, "no arrivals"),
+        (four, 0, {"shape": 60}, "GiB"),
+    ]:
+        with pytest.raises(ModelError, match=message):
+            tagged_duration(given, DRF(), name, **arguments)
     with pytest.raises(UnstableError):
         tagged_duration(System.with_load(EXAMPLE, [1, 1], 1.1), DRF(), "A")
-    four = System(Problem(np.eye(4), np.ones(4)), [0.9] * 4)
-    with pytest.raises(ModelError, match="GiB"):
-        tagged_duration(four, DRF(), 0, shape=60)
     law = tagged_duration(system, DRF(), "A", shape=5)
     for level in (0, 1, -0.1, 1 - 1e-12, np.nan):
         with pytest.raises(ModelError, match="levels"):

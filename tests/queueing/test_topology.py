@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise, permutations
 
 import networkx as nx
@@ -55,39 +56,31 @@ def test_directions_are_resources_of_a_directed_graph():
     problem = data_network(triangle(directed=True), {"down": ("A", "C")}, length="km", weights=[3])
     assert problem.resources == ("A-B", "A-C", "B-C")
     assert problem.weights[0] == 3
-    with pytest.raises(ModelError, match=r"no path from 'C' to 'A' for 'up'"):
-        data_network(triangle(directed=True), {"up": ("C", "A")})
-    with pytest.raises(ModelError, match=r"route of 'up' uses the link C-B, which is not in the graph"):
-        data_network(triangle(directed=True), {"up": ["C", "B"]})
 
 
 def test_data_network_errors():
-    graph = triangle()
-    with pytest.raises(ModelError, match=r"'x' names the node 'D', which is not in the graph"):
-        data_network(graph, {"x": ("A", "D")})
-    with pytest.raises(ModelError, match=r"route of 'x' must be a list of at least 2 nodes"):
-        data_network(graph, {"x": ["A"]})
-    with pytest.raises(ModelError, match=r"route of 'x' must be a list of at least 2 nodes"):
-        data_network(graph, {"x": "AB"})
-    with pytest.raises(ModelError, match=r"same source and target 'A'"):
-        data_network(graph, {"x": ("A", "A")})
-    with pytest.raises(ModelError, match=r"link A-B has no attribute 'miles'"):
-        data_network(graph, {"x": ("A", "B")}, length="miles")
-    with pytest.raises(ModelError, match=r"two routes have the name '1'"):
-        data_network(graph, {1: ("A", "B"), "1": ("A", "C")})
-    with pytest.raises(ModelError, match=r"routes must map names of classes to routes; got list"):
-        data_network(graph, [("A", "B")])
-    with pytest.raises(ModelError, match=r"routes is empty"):
-        data_network(graph, {})
-    with pytest.raises(ModelError, match=r"link A-B has no attribute 'rate'"):
-        data_network(graph, {"x": ("A", "B")}, capacity="rate")
-    graph.edges["A", "B"]["capacity"] = -1
-    with pytest.raises(ModelError, match=r"capacity must be a finite number >= 0; got -1 on link A-B"):
-        data_network(graph, {"x": ("A", "B")})
-    with pytest.raises(ModelError, match=r"graph has no links"):
-        data_network(nx.Graph(), {"x": ("A", "B")})
-    with pytest.raises(ModelError, match=r"parallel links"):
-        data_network(nx.MultiGraph([("A", "B"), ("A", "B")]), {"x": ("A", "B")})
+    graph, arcs, wrong = triangle(), triangle(directed=True), triangle()
+    wrong.edges["A", "B"]["capacity"] = -1
+    twice = nx.MultiGraph([("A", "B"), ("A", "B")])
+    routes = {"x": ("A", "B")}
+    for network, given, options, message in [
+        (graph, {"x": ("A", "D")}, {}, r"'x' names the node 'D', which is not in the graph"),
+        (graph, {"x": ["A"]}, {}, r"route of 'x' must be a list of at least 2 nodes"),
+        (graph, {"x": "AB"}, {}, r"route of 'x' must be a list of at least 2 nodes"),
+        (graph, {"x": ("A", "A")}, {}, r"same source and target 'A'"),
+        (graph, {1: ("A", "B"), "1": ("A", "C")}, {}, r"two routes have the name '1'"),
+        (graph, [("A", "B")], {}, r"routes must map names of classes to routes; got list"),
+        (graph, {}, {}, r"routes is empty"),
+        (graph, routes, {"length": "miles"}, r"link A-B has no attribute 'miles'"),
+        (graph, routes, {"capacity": "rate"}, r"link A-B has no attribute 'rate'"),
+        (arcs, {"up": ("C", "A")}, {}, r"no path from 'C' to 'A' for 'up'"),
+        (arcs, {"up": ["C", "B"]}, {}, r"route of 'up' uses the link C-B, which is not in the graph"),
+        (wrong, routes, {}, r"capacity must be a finite number >= 0; got -1 on link A-B"),
+        (nx.Graph(), routes, {}, r"graph has no links"),
+        (twice, routes, {}, r"parallel links"),
+    ]:
+        with pytest.raises(ModelError, match=message):
+            data_network(network, given, **options)
 
 
 def test_linear_network():
@@ -98,10 +91,6 @@ def test_linear_network():
     nx.set_edge_attributes(graph, {(k, k + 1): k + 1 for k in range(3)}, "capacity")
     same = data_network(graph, {"long": (0, 3), "a": (0, 1), "b": (1, 2), "c": (2, 3)})
     np.testing.assert_array_equal(same.demands, problem.demands)
-    with pytest.raises(ModelError, match=r"n_links must be a positive integer; got 0"):
-        linear_network(0)
-    with pytest.raises(ModelError, match=r"one number or 3 numbers, one per link; got 2"):
-        linear_network(3, capacity=[1, 2])
 
 
 def test_wireless_cell_shares_air_time():
@@ -113,12 +102,6 @@ def test_wireless_cell_shares_air_time():
     exact = wireless_cell([3, Fraction(1, 7)])
     assert exact.as_fractions() == ([[Fraction(1, 3)], [Fraction(7)]], [Fraction(1)])
     assert exact.job_classes == ("class 1", "class 2")
-    with pytest.raises(ModelError, match=r"rates must be finite numbers > 0; got 0 for 'far'"):
-        wireless_cell({"far": 0})
-    with pytest.raises(ModelError, match=r"got -2 for 'index 1'"):
-        wireless_cell([1, -2])
-    with pytest.raises(ModelError, match=r"rates is empty"):
-        wireless_cell([])
 
 
 def test_tcp_acknowledgements_load_the_reverse_path():
@@ -143,14 +126,17 @@ def test_tcp_acknowledgements_load_the_reverse_path():
     assert usage == pytest.approx(expected, rel=1e-14)
 
 
-def test_tcp_errors():
-    graph = triangle(directed=True)
-    with pytest.raises(
-        ModelError, match=r"'acknowledgements of x' uses the link B-A, which is not in the graph"
-    ):
-        tcp_acknowledgements(graph, {"x": ("A", "B")}, 0.1)
-    graph = triangle()
-    with pytest.raises(ModelError, match=r"ack_ratio must be a finite number >= 0; got -1 for 'x'"):
-        tcp_acknowledgements(graph, {"x": ("A", "B")}, -1)
-    with pytest.raises(ModelError, match=r"ack_ratio has no entry for connection 'x'"):
-        tcp_acknowledgements(graph, {"x": ("A", "B")}, {"y": 1})
+def test_errors_of_the_other_builders():
+    arcs, graph, one = triangle(directed=True), triangle(), {"x": ("A", "B")}
+    for build, arguments, message in [
+        (linear_network, (0,), r"n_links must be a positive integer; got 0"),
+        (partial(linear_network, capacity=[1, 2]), (3,), r"one number or 3 numbers, one per link; got 2"),
+        (wireless_cell, ({"far": 0},), r"rates must be finite numbers > 0; got 0 for 'far'"),
+        (wireless_cell, ([1, -2],), r"got -2 for 'index 1'"),
+        (wireless_cell, ([],), r"rates is empty"),
+        (tcp_acknowledgements, (arcs, one, 0.1), r"'acknowledgements of x' uses the link B-A, which is not"),
+        (tcp_acknowledgements, (graph, one, -1), r"ack_ratio must be a finite number >= 0; got -1 for 'x'"),
+        (tcp_acknowledgements, (graph, one, {"y": 1}), r"ack_ratio has no entry for connection 'x'"),
+    ]:
+        with pytest.raises(ModelError, match=message):
+            build(*arguments)
