@@ -90,13 +90,7 @@ class Stationary(MomentTable):
 
     @classmethod
     def from_law(
-        cls,
-        system: System,
-        policy: str,
-        method: str,
-        law: FloatArray,
-        solution: Solution,
-        cut: FloatArray,
+        cls, system: System, policy: str, method: str, law: FloatArray, solution: Solution, cut: FloatArray
     ) -> Stationary:
         """Moments of a law on a box, with the evidence of the solution and the error ``cut`` by the box."""
         n = law.ndim

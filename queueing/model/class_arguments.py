@@ -59,8 +59,7 @@ def _for_classes(
         return (read(given),) * problem.n_classes
     if len(given) != problem.n_classes:
         raise ModelError.of(
-            name,
-            f"has {len(given)} entries for {problem.n_classes} job classes; give one, or one per class",
+            name, f"has {len(given)} entries for {problem.n_classes} job classes; give one, or one per class"
         )
     seen: dict[int, _Read] = {}  # of thousands of classes many share one object
     for k, one in enumerate(given):

@@ -195,9 +195,7 @@ def support(cluster: Cluster, prices: FloatArray) -> Support:
     shares, gamma = cluster.task_shares, cluster.gamma[job_class, server]
     gain = p[job_class] * gamma
     z, multipliers = _optimum(
-        -gain / gain.max(),
-        _usage_rows(cluster, job_class, server),
-        np.ones(cluster.capacities.size),
+        -gain / gain.max(), _usage_rows(cluster, job_class, server), np.ones(cluster.capacities.size)
     )
     placement[job_class, server] = z * gamma
     placement /= np.maximum(np.einsum("ni,nir->ir", placement, shares).max(axis=1), 1.0)

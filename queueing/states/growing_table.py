@@ -70,11 +70,7 @@ class GrowingTable:
     """
 
     def __init__(
-        self,
-        system: System,
-        policy: Policy | ClusterPolicy,
-        table: Table | None = None,
-        events: float = 1e6,
+        self, system: System, policy: Policy | ClusterPolicy, table: Table | None = None, events: float = 1e6
     ) -> None:
         problem = system.problem
         name = policy_name(policy)

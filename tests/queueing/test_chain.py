@@ -178,12 +178,7 @@ def true_errors(system, policy, law):
 @pytest.mark.parametrize("policy", [DRF(), ProportionalFair(), MaxMin(), BottleneckMax()])
 @pytest.mark.parametrize(
     ("mix", "load", "shape"),
-    [
-        ([1, 1], 0.5, (12, 12)),
-        ([3, 1], 0.5, (30, 20)),
-        ([1, 1], 0.8, (40, 60)),
-        ([3, 1], 0.9, (60, 60)),
-    ],
+    [([1, 1], 0.5, (12, 12)), ([3, 1], 0.5, (30, 20)), ([1, 1], 0.8, (40, 60)), ([3, 1], 0.9, (60, 60))],
 )
 def test_error_by_the_box(policy, mix, load, shape):
     system = System.with_load(EXAMPLE, mix, load)

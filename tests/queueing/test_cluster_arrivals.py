@@ -16,13 +16,7 @@ from fairness.errors import ModelError, UnstableError
 from fairness.model.equality import same_problem
 from fairness.policies.servers.per_server import PerServerDRF
 from fairness.protocol.calling import policy_tasks
-from queueing import (
-    JobTrace,
-    admission,
-    simulate,
-    stationary,
-    transient,
-)
+from queueing import JobTrace, admission, simulate, stationary, transient
 from queueing.model.cluster_load import geometric_ratios
 from queueing.model.system import System
 from queueing.states import table as module
@@ -288,10 +282,7 @@ def test_one_server_is_a_pool(policy):
     one, other = tabulate(pool.problem, DRF(), box), tabulate(server.problem, policy, box)
     # 1e-9: programs solved by simplex; the filling policies agree to rounding.
     np.testing.assert_allclose(other.tasks, one.tasks, rtol=1e-9)
-    laws = (
-        stationary(pool, DRF(), shape=box, table=one),
-        stationary(server, policy, shape=box, table=other),
-    )
+    laws = (stationary(pool, DRF(), shape=box, table=one), stationary(server, policy, shape=box, table=other))
     np.testing.assert_allclose(laws[1].mean_jobs, laws[0].mean_jobs, rtol=1e-8)
     if isinstance(policy, PSDSF | PerServerDRF):
         options = {"rng": 5, "replications": 2, "start": [0, 0]}

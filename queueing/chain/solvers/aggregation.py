@@ -32,12 +32,7 @@ def paces(law: FloatArray, down: FloatArray, shape: NDArray[np.int64]) -> FloatA
 
 @stored(nogil=True)
 def sweep(
-    law: FloatArray,
-    up: FloatArray,
-    down: FloatArray,
-    shape: NDArray[np.int64],
-    axis: int,
-    forward: bool,
+    law: FloatArray, up: FloatArray, down: FloatArray, shape: NDArray[np.int64], axis: int, forward: bool
 ) -> float:
     """Solve row after row along an axis; return the change of the law over the law, weighted by rates out."""
     length = shape[axis]

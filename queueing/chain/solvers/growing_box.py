@@ -29,13 +29,7 @@ ROUGH = 1e-6
 
 
 def nested_multilevel(
-    up: FloatArray,
-    down: FloatArray,
-    start: FloatArray,
-    *,
-    rough: bool,
-    tolerance: float,
-    max_cycles: int,
+    up: FloatArray, down: FloatArray, start: FloatArray, *, rough: bool, tolerance: float, max_cycles: int
 ) -> tuple[FloatArray, Convergence]:
     """Stationary law by :func:`queueing.chain.solvers.multilevel.multilevel`, box after box, each twice the
     one before.
