@@ -7,8 +7,10 @@ from fractions import Fraction
 import numpy as np
 
 from fairness import Problem
+from fairness.testing import KINDS, random_problem
 from queueing.balanced.fairness import balanced_fairness
 from queueing.chain.solvers.ladder import Elimination, Multilevel
+from queueing.model.system import System
 
 EXAMPLE = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"], resources=["cpu", "ram"])
 SOLVERS = (Elimination(), Multilevel())
@@ -31,29 +33,42 @@ class Balanced:
         return self.table[tuple(np.minimum(counts, np.array(self.law.shape) - 1).astype(int).T)]
 
 
+def random_system(rng, k, n, load=0.8, *, spread=0.5):
+    """The k-th of some systems of n classes: zeros, ties and limits among them, sizes apart by a factor."""
+    problem = random_problem(rng, n, 2, kind=KINDS[k % len(KINDS)], limited=k % 2 == 0, weighted=True)
+    return System.with_load(problem, rng.uniform(0.2, 1, n), load, 10 ** rng.uniform(-spread, spread, n))
+
+
+def stepped(x, i, step):
+    """The state with one job more or less of class i."""
+    return (*x[:i], x[i] + step, *x[i + 1 :])
+
+
+def rate_matrix(states, moves, dtype=float):
+    """Rates between the states, 0 on the diagonal; ``moves(x)`` gives targets and rates, others are lost."""
+    number = {x: k for k, x in enumerate(states)}
+    rates = np.zeros((len(states),) * 2, dtype=dtype)
+    for x in states:
+        for y, rate in moves(x):
+            if y in number:
+                rates[number[x], number[y]] += rate
+    return rates
+
+
 def rational_law(system, policy, states, rates):
     """Solve the balance equations of an irreducible chain over the rationals (Grassmann, Taksar, Heyman)."""
-    number = {x: k for k, x in enumerate(states)}
-    size = len(states)
-    matrix = [[Fraction(0)] * size for _ in range(size)]
-    for x in states:
+
+    def moves(x):
         tasks = policy(system.problem, np.array(x, dtype=float))
         for i in range(len(x)):
-            more = (*x[:i], x[i] + 1, *x[i + 1 :])
-            less = (*x[:i], x[i] - 1, *x[i + 1 :])
-            if more in number:
-                matrix[number[x]][number[more]] = Fraction(float(rates(x)[i]))
-            if less in number:
-                matrix[number[x]][number[less]] = Fraction(float(tasks[i])) / Fraction(
-                    float(system.mean_sizes[i])
-                )
-    for k in range(size - 1, 0, -1):
-        out = sum(matrix[k][:k])
-        for j in range(k):
-            matrix[j][k] /= out
-            for m in range(k):
-                matrix[j][m] += matrix[j][k] * matrix[k][m]
+            yield stepped(x, i, 1), Fraction(float(rates(x)[i]))
+            yield stepped(x, i, -1), Fraction(float(tasks[i])) / Fraction(float(system.mean_sizes[i]))
+
+    matrix = rate_matrix(states, moves, dtype=object)
+    for k in range(len(states) - 1, 0, -1):
+        matrix[:k, k] /= matrix[k, :k].sum()
+        matrix[:k, :k] += np.outer(matrix[:k, k], matrix[k, :k])
     law = [Fraction(1)]
-    for k in range(1, size):
-        law.append(sum(law[j] * matrix[j][k] for j in range(k)))
+    for k in range(1, len(states)):
+        law.append(np.dot(law, matrix[:k, k]))
     return [p / sum(law) for p in law]

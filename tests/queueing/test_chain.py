@@ -23,7 +23,7 @@ from queueing.chain.transient import transient
 from queueing.model.system import System
 from queueing.states.table import tabulate
 from tests.own_policies import priority, sharing, short_first
-from tests.queueing.chains import EXAMPLE, SOLVERS, one_resource, rational_law
+from tests.queueing.chains import EXAMPLE, SOLVERS, one_resource, rate_matrix, rational_law, stepped
 
 
 def relative_gap(one, other):
@@ -376,18 +376,17 @@ def test_residual_by_the_definition():
     rng = np.random.default_rng(6)
     up, law = rng.uniform(0.5, 2, 2), rng.dirichlet(np.ones(12)).reshape(3, 4)
     down = rng.uniform(0.5, 2, (2, 3, 4))
-    surplus, flows = np.zeros((3, 4)), 0.0
-    for x in itertools.product(range(3), range(4)):
+
+    def moves(x):
         for i in range(2):
-            for step, rate in ((1, up[i]), (-1, down[(i, *x)])):
-                y = tuple(v + step * (a == i) for a, v in enumerate(x))
-                if 0 <= y[0] < 3 and 0 <= y[1] < 4:
-                    surplus[x] -= rate * law[x]
-                    surplus[y] += rate * law[x]
-                    flows += rate * law[x]
+            yield stepped(x, i, 1), up[i]
+            yield stepped(x, i, -1), down[(i, *x)]
+
+    flows = law.reshape(-1, 1) * rate_matrix(list(np.ndindex(3, 4)), moves)
     residual = balance_residual(up, down, law)
     assert residual > 0.1  # a random law is far from the stationary one
-    assert residual == pytest.approx(np.abs(surplus).sum() / flows, rel=1e-13)
+    surplus = np.abs(flows.sum(axis=0) - flows.sum(axis=1))
+    assert residual == pytest.approx(surplus.sum() / flows.sum(), rel=1e-13)
 
 
 @pytest.mark.parametrize("decades", [4, 9, 12, 50])

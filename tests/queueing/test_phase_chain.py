@@ -9,7 +9,6 @@ import pytest
 
 from fairness import DRF, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError, UnstableError
-from fairness.testing import KINDS, random_problem
 from queueing import simulate
 from queueing.balanced.fairness import balanced_fairness
 from queueing.chain.phases.states import class_states, count_phase_states
@@ -20,7 +19,7 @@ from queueing.model.phase_type import PhaseType, coxian, fit_phases, phases_of
 from queueing.model.system import System
 from queueing.states.table import tabulate
 from tests.own_policies import priority, sharing
-from tests.queueing.chains import EXAMPLE, SOLVERS, Balanced
+from tests.queueing.chains import EXAMPLE, SOLVERS, Balanced, random_system, rate_matrix, stepped
 
 CYCLE = PhaseType([0.3, 0.7, 0.0], [[-2, 1, 0.5], [0, -1, 0.2], [1.5, 0, -1.5]])
 
@@ -40,30 +39,22 @@ def from_definition(system, policy, laws, shape):
         for k, law in zip(shape, phased, strict=True)
     ]
     states = list(itertools.product(*local))
-    number = {s: k for k, s in enumerate(states)}
     tasks = tabulate(system.problem, policy, shape).tasks
-    rates = np.zeros((len(states), len(states)))
 
-    def move(s, i, steps, rate):
-        new = list(s[i])
-        for k, step in steps:
-            new[k] += step
-        target = (*s[:i], tuple(new), *s[i + 1 :])
-        if target in number:
-            rates[number[s], number[target]] += rate
-
-    for s in states:
+    def moves(s):
         x = tuple(map(sum, s))
         for i, law in enumerate(phased):
             ends = -law.rates.sum(axis=1)
             for k in range(law.n_phases):
-                move(s, i, [(k, 1)], system.arrival_rates[i] * law.initial[k])
+                more, less = stepped(s[i], k, 1), stepped(s[i], k, -1)
+                yield (*s[:i], more, *s[i + 1 :]), system.arrival_rates[i] * law.initial[k]
                 if s[i][k]:
                     pace = tasks[x][i] * s[i][k] / x[i]
-                    move(s, i, [(k, -1)], pace * max(ends[k], 0.0))
-                    for j in range(law.n_phases):
-                        if j != k:
-                            move(s, i, [(k, -1), (j, 1)], pace * law.rates[k, j])
+                    yield (*s[:i], less, *s[i + 1 :]), pace * max(ends[k], 0.0)
+                    for j in set(range(law.n_phases)) - {k}:
+                        yield (*s[:i], stepped(less, j, 1), *s[i + 1 :]), pace * law.rates[k, j]
+
+    rates = rate_matrix(states, moves)
     rates -= np.diag(rates.sum(axis=1))
     equations = np.vstack([rates.T, np.ones(len(states))])
     law = np.linalg.lstsq(equations, np.eye(len(states) + 1)[-1], rcond=None)[0]
@@ -86,8 +77,7 @@ def test_random_systems_agree_with_the_definition(solver):
     ]
     for k, (shape, laws) in enumerate(cases):
         n = len(shape)
-        problem = random_problem(rng, n, 2, kind=KINDS[k % len(KINDS)], limited=k % 2 == 0, weighted=True)
-        system = System.with_load(problem, rng.uniform(0.2, 1, n), 0.8, 10 ** rng.uniform(-0.7, 0.7, n))
+        system = random_system(rng, k, n, spread=0.7)
         policy = (DRF(), ProportionalFair(), MaxMin())[k % 3]
         law = stationary(phased(system, laws), policy, shape=shape, solver=solver)
         assert law.method == f"phases ({type(solver).__name__.lower()})"

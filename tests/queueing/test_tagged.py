@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -9,38 +7,34 @@ from scipy.linalg import expm
 
 from fairness import DRF, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError, UnstableError
-from fairness.testing import KINDS, random_problem
 from queueing import simulate
 from queueing.chain.stationary import stationary
 from queueing.chain.tagged import tagged_duration
 from queueing.model.system import System
 from queueing.states.table import tabulate
-from tests.queueing.chains import EXAMPLE
+from tests.queueing.chains import EXAMPLE, random_system, rate_matrix, stepped
 
 
 def from_definition(system, policy, index, shape):
     """Initial law and sub-generator of the chain with a tagged job, state by state."""
     law = stationary(system, policy, shape=shape).distribution
     tasks = tabulate(system.problem, policy, shape).tasks
-    n = len(shape)
-    states = [x for x in itertools.product(*map(range, shape)) if x[index] < shape[index] - 1]
-    number = {x: k for k, x in enumerate(states)}
-    rates = np.zeros((len(states), len(states)))
-    for x in states:
-        k = number[x]
-        all_jobs = tuple(x[i] + (i == index) for i in range(n))
-        for i in range(n):
-            up = (*x[:i], x[i] + 1, *x[i + 1 :])
-            if up in number:
-                rates[k, number[up]] += system.arrival_rates[i]
-                rates[k, k] -= system.arrival_rates[i]
-            # Everybody who can leave, one by one; the tagged job goes nowhere.
-            each = tasks[all_jobs][i] / all_jobs[i] / system.mean_sizes[i] if all_jobs[i] else 0.0
-            rates[k, k] -= each * all_jobs[i]
-            if x[i]:
-                rates[k, number[(*x[:i], x[i] - 1, *x[i + 1 :])]] += each * x[i]
+    states = [x for x in np.ndindex(shape) if x[index] < shape[index] - 1]
+
+    def each(x, i):
+        """Rate at which each job of class i leaves while x others and the tagged one are there."""
+        present = stepped(x, index, 1)
+        return tasks[present][i] / present[i] / system.mean_sizes[i] if present[i] else 0.0
+
+    def moves(x):
+        for i in range(len(x)):
+            yield stepped(x, i, 1), system.arrival_rates[i]
+            yield stepped(x, i, -1), each(x, i) * x[i]
+
+    rates = rate_matrix(states, moves)
+    leaving = [each(x, index) for x in states]
     first = np.array([law[x] for x in states])
-    return first / first.sum(), rates
+    return first / first.sum(), rates - np.diag(rates.sum(axis=1) + leaving)
 
 
 def test_random_systems_agree_with_the_definition():
@@ -48,8 +42,7 @@ def test_random_systems_agree_with_the_definition():
     times = np.array([0.1, 1.0, 4.0, 30.0])
     for k, shape in enumerate([(9,), (6, 7), (2, 4), (4, 3, 5), (3, 2, 3, 3)]):
         n = len(shape)
-        problem = random_problem(rng, n, 2, kind=KINDS[k % len(KINDS)], limited=k % 2 == 0, weighted=True)
-        system = System.with_load(problem, rng.uniform(0.2, 1, n), 0.8, 10 ** rng.uniform(-0.5, 0.5, n))
+        system = random_system(rng, k, n)
         policy = (DRF(), ProportionalFair(), MaxMin())[k % 3]
         for index in range(n):
             law = tagged_duration(system, policy, index, shape=shape)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -11,30 +10,25 @@ from scipy.special import ive
 
 from fairness import DRF, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError
-from fairness.testing import KINDS, random_problem
 from queueing.chain.solvers import uniformisation as module
 from queueing.chain.solvers.ladder import Elimination
 from queueing.chain.stationary import stationary
 from queueing.chain.transient import transient
 from queueing.model.system import System
 from queueing.states.table import tabulate
-from tests.queueing.chains import EXAMPLE
+from tests.queueing.chains import EXAMPLE, random_system, rate_matrix, stepped
 
 
 def generator(system, tasks):
     """The rate matrix of the box, entry by entry from the definition."""
-    shape, n = tasks.shape[:-1], tasks.shape[-1]
-    states = list(itertools.product(*map(range, shape)))
-    number = {x: k for k, x in enumerate(states)}
-    rates = np.zeros((len(states), len(states)))
-    for x in states:
-        for i in range(n):
-            for step, rate in ((1, system.arrival_rates[i]), (-1, tasks[x][i] / system.mean_sizes[i])):
-                y = (*x[:i], x[i] + step, *x[i + 1 :])
-                if y in number:
-                    rates[number[x], number[y]] += rate
-                    rates[number[x], number[x]] -= rate
-    return rates
+
+    def moves(x):
+        for i in range(len(x)):
+            yield stepped(x, i, 1), system.arrival_rates[i]
+            yield stepped(x, i, -1), tasks[x][i] / system.mean_sizes[i]
+
+    rates = rate_matrix(list(np.ndindex(tasks.shape[:-1])), moves)
+    return rates - np.diag(rates.sum(axis=1))
 
 
 def test_random_systems_agree_with_the_matrix_exponential():
@@ -42,13 +36,11 @@ def test_random_systems_agree_with_the_matrix_exponential():
     shapes = [(9,), (5, 7), (7, 4), (4, 3, 5), (3, 3, 2, 4), (6, 5)]
     for k, shape in enumerate(shapes):
         n = len(shape)
-        problem = random_problem(rng, n, 2, kind=KINDS[k % len(KINDS)], limited=k % 2 == 0, weighted=True)
-        load = rng.uniform(0.3, 3)
-        system = System.with_load(problem, rng.uniform(0.2, 1, n), load, 10 ** rng.uniform(-0.5, 0.5, n))
+        system = random_system(rng, k, n, rng.uniform(0.3, 3))
         policy = (DRF(), ProportionalFair(), MaxMin())[k % 3]
         times = [3.0, 0.0, 0.7, 20.0]
         start = rng.dirichlet(np.ones(math.prod(shape))).reshape(shape)
-        rates = generator(system, tabulate(problem, policy, shape).tasks)
+        rates = generator(system, tabulate(system.problem, policy, shape).tasks)
         state = [size - 2 for size in shape]
         one = np.zeros(shape)
         one[tuple(state)] = 1
