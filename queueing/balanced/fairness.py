@@ -45,7 +45,7 @@ from fairness.model.problem import FloatArray
 from queueing.balanced.groups import Component, Groups, thinned
 from queueing.balanced.plan import GroupLaw, check_tail, steps
 from queueing.balanced.recursion import BoxLaw
-from queueing.balanced.tail_bound import StoreAndForward, binding_resources
+from queueing.balanced.tail_bound import StoreAndForward
 from queueing.model.class_results import MomentTable, class_lines
 from queueing.model.system import System, check_system
 from queueing.states.box import box_name, check_box, count_states, sides
@@ -294,21 +294,17 @@ def _on_box(
     system: System, shape: Sequence[int] | int | None, tail: float, max_states: int, distribution: bool
 ) -> BalancedFairness:
     """The law on a box of counts, each class by itself."""
-    problem = check_system(system).require_pool("balanced fairness")
+    check_system(system).require_pool("balanced fairness")
     system.require_poisson("balanced fairness")
     system.require_stable()
     check_tail(tail)
-    bound = StoreAndForward(system)
+    bound = StoreAndForward.of(system)
     sizes = bound.box(tail) if shape is None else check_box(shape, system)
-    gain = system.loads[:, None] * problem.task_shares
-    used = binding_resources(gain)
-    ceiling = system.loads / problem.limits
     if shape is None and count_states(sizes) > max_states:
         _refuse(sizes, max_states)
-    law = BoxLaw(gain[:, used], ceiling, bound, sizes, keep=distribution)
+    law = BoxLaw(bound, sizes, keep=distribution)
     every = np.arange(system.n_classes)
-    names = tuple(problem.resources[j] for j in used)
-    part = Component(tuple(every.tolist()), gain[:, used], ceiling, names)
+    part = Component(tuple(every.tolist()), bound.gain, bound.ceiling, bound.resources)
     groups = Groups(tuple(every[:, None]), np.ones(len(every)), every, (part,))
     return _result(system, groups, [law], law.distribution)
 

@@ -218,8 +218,7 @@ def _step(component: Component, tail: float) -> Step:
             n_bytes, seconds = 96.0 * POINTS * size, joins * n / PRODUCTS_PER_SECOND
             solve = partial(TreeLaw, component, nodes, sums, tail)
             return Step(component, TreeLaw.method, (), n_bytes, seconds, solve)
-    bound = StoreAndForward.of_gains(component.gain, component.ceiling, component.resources)
+    bound = StoreAndForward(component.gain, component.ceiling, component.resources)
     box = bound.box(tail)
     seconds = box_seconds(box, component.gain.shape[1])
-    box_law = partial(BoxLaw, component.gain, component.ceiling, bound, box)
-    return Step(component, BoxLaw.method, box, box_bytes(box, False), seconds, box_law)
+    return Step(component, BoxLaw.method, box, box_bytes(box, False), seconds, partial(BoxLaw, bound, box))

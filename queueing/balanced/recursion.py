@@ -22,7 +22,7 @@ from fairness.machine.memory import require_memory
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from queueing.balanced.tail_bound import StoreAndForward
-from queueing.states.box import SMALLEST, box_name, count_states, mean_counts
+from queueing.states.box import SMALLEST, box_name, count_states, marginal_laws, mean_counts
 
 __all__ = ["BoxLaw", "box_bytes", "box_seconds", "recursion", "require_box"]
 
@@ -44,11 +44,8 @@ class BoxLaw:
 
     Parameters
     ----------
-    gain : ndarray of shape (n_groups, n_resources)
-        rho_i a_ij/C_j.
-    ceiling : ndarray of shape (n_groups,)
-        rho_i/l_i.
     bound : StoreAndForward
+        Of the groups.
     shape : tuple of int
     keep : bool
         Keep the law on the whole box.
@@ -56,18 +53,11 @@ class BoxLaw:
 
     method = "box"
 
-    def __init__(
-        self,
-        gain: FloatArray,
-        ceiling: FloatArray,
-        bound: StoreAndForward,
-        shape: tuple[int, ...],
-        keep: bool = False,
-    ) -> None:
-        self._gain, self._ceiling, self.shape = gain, ceiling, shape
+    def __init__(self, bound: StoreAndForward, shape: tuple[int, ...], keep: bool = False) -> None:
+        self._loads, self.shape = (bound.gain, bound.ceiling), shape
         require_box(shape, keep)
-        run = _Run(gain, ceiling, shape, keep=keep)
-        self.mean = np.array([law @ np.arange(len(law)) for law in run.marginals])
+        run = _Run(*self._loads, shape, keep=keep)
+        self.mean = mean_counts(run.marginals)
         self.tail_mass, outside = bound.outside(shape, run.log_mass)
         self.error: FloatArray = np.maximum(outside, self.mean * self.tail_mass)
         self.empty = run.empty
@@ -85,7 +75,7 @@ class BoxLaw:
         """Covariance of the totals, (n_groups, n_groups); without the law it takes a run of its own."""
         if len(self.shape) == 1:
             return self.variance[:, None]
-        mixed = _Run(self._gain, self._ceiling, self.shape, cross=True).mixed
+        mixed = _Run(*self._loads, self.shape, cross=True).mixed
         result: FloatArray = mixed - np.outer(self.mean, self.mean)
         np.fill_diagonal(result, self.variance)
         return result
@@ -95,7 +85,7 @@ class BoxLaw:
         law = self.distribution
         if law is None:
             require_box(self.shape, True)
-            law = _Run(self._gain, self._ceiling, self.shape, keep=True).distribution
+            law = _Run(*self._loads, self.shape, keep=True).distribution
             assert law is not None
         return np.cumsum(law)
 
@@ -162,7 +152,7 @@ class _Run:
         if cross:
             self.mixed = np.zeros((n, n))
             moments = moment.reshape(rows, length + 1)[:, 1:].reshape(dims[1:]) / mass
-            self._fill_mixed(order, table, mean_counts(moments))
+            self._fill_mixed(order, table, mean_counts(marginal_laws(moments)))
 
     def _fill_mixed(self, order: list[int], table: FloatArray, with_first: FloatArray) -> None:
         """E[x_i x_k]: of the first axis from sums of x_0 P, of the others from their joint law."""

@@ -51,51 +51,37 @@ class StoreAndForward:
 
     Parameters
     ----------
-    system : System
-        Must be stable.
+    gain : ndarray of shape (n_classes, n_resources)
+        rho_i a_ij/C_j, on binding resources; of classes, or of groups of them.
+    ceiling : ndarray of shape (n_classes,)
+        rho_i/l_i.
+    resources : sequence of str
+        Names, for messages.
     """
 
-    def __init__(self, system: System) -> None:
-        loads = system.loads
-        used = binding_resources(loads[:, None] * system.problem.task_shares)
-        gain = loads[:, None] * system.problem.task_shares[:, used]
-        names = [system.problem.resources[j] for j in used]
-        self._fill(gain, loads / system.problem.limits, names, loads > 0)
+    def __init__(self, gain: FloatArray, ceiling: FloatArray, resources: Sequence[str]) -> None:
+        self.gain, self.ceiling, self.resources = gain, ceiling, tuple(resources)
+        self.active: NDArray[np.bool_] = gain.any(axis=1) | (ceiling > 0)
+        self._free = free_shares(gain, resources)
+        self._ratios = gain / (self._free + gain)
+        self.log_mass = float(ceiling.sum() - np.log(self._free).sum())
+        # G >= each of: one resource alone (a multinomial law), and all classes with their limits alone.
+        self._log_floor = max(float(ceiling.sum()), float(-np.log(self._free.min(initial=1.0))))
 
     @classmethod
-    def of_gains(cls, gain: FloatArray, ceiling: FloatArray, resources: Sequence[str]) -> StoreAndForward:
-        """The bound for groups of classes that are given by their loads.
-
-        Parameters
-        ----------
-        gain : ndarray of shape (n_groups, n_resources)
-            rho_i a_ij/C_j, on binding resources.
-        ceiling : ndarray of shape (n_groups,)
-            rho_i/l_i.
-        resources : sequence of str
-            Names, for messages.
-        """
-        bound = cls.__new__(cls)
-        bound._fill(gain, ceiling, resources, np.ones(len(gain), dtype=bool))
-        return bound
-
-    def _fill(
-        self, gain: FloatArray, poisson: FloatArray, resources: Sequence[str], active: NDArray[np.bool_]
-    ) -> None:
-        self.active = active
-        self._gain, self._poisson = gain, poisson
-        self._free = free_shares(gain, resources)
-        self._ratios = self._gain / (self._free + self._gain)
-        self.log_mass = float(self._poisson.sum() - np.log(self._free).sum())
-        # G >= each of: one resource alone (a multinomial law), and all classes with their limits alone.
-        self._log_floor = max(float(self._poisson.sum()), float(-np.log(self._free.min(initial=1.0))))
+    def of(cls, system: System) -> StoreAndForward:
+        """The bound of a stable pool, class by class."""
+        gain = system.loads[:, None] * system.problem.task_shares
+        used = binding_resources(gain)
+        names = [system.problem.resources[j] for j in used]
+        return cls(gain[:, used], system.loads / system.problem.limits, names)
 
     def tails(self, job_class: int, size: int) -> FloatArray:
         """Tails P(N >= k) of the bounding count of one class for k = 0 .. size; shape (size + 1,)."""
         require_memory(
             16.0 * size, "the tail of a job count", "reduce the load, or give the shape of the box"
         )
-        mean = self._poisson[job_class]
+        mean = self.ceiling[job_class]
         tail = np.zeros(size + 1)
         tail[0] = 1.0
         if mean > 0:
@@ -114,9 +100,8 @@ class StoreAndForward:
 
     def _size(self, job_class: int, allowed: float) -> int:
         # One geometric part alone tells how far the tail reaches at least.
-        decay = (self._free / (self._free + self._gain[job_class]))[self._gain[job_class] > 0].min(
-            initial=1.0
-        )
+        gain = self.gain[job_class]
+        decay = (self._free / (self._free + gain))[gain > 0].min(initial=1.0)
         horizon = max(64, int(-1.2 * np.log(allowed) / decay))
         while (tail := self.tails(job_class, horizon))[-1] > allowed:
             horizon *= 2
@@ -149,8 +134,8 @@ class StoreAndForward:
             probability += scale * beyond
             own = beyond * (size - 1 + 1 / (1 - ratio))
             # At resource j, given c jobs of class k, there are (c + 1) others[i, j] of class i on average.
-            others = self._gain / (self._free + self._gain[k])
-            joint = others.max(axis=1, initial=0.0) * own + (others.sum(axis=1) + self._poisson) * beyond
+            others = self.gain / (self._free + self.gain[k])
+            joint = others.max(axis=1, initial=0.0) * own + (others.sum(axis=1) + self.ceiling) * beyond
             joint[k] = own
             jobs += scale * joint
         return min(1.0, probability), jobs

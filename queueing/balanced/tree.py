@@ -201,7 +201,7 @@ class TreeLaw:
     def __init__(self, component: Component, nodes: list[Node], sums: list[Sums], tail: float) -> None:
         free_shares(component.gain, component.resources, LEAST_FREE)
         self._nodes, self._sums = nodes, sums
-        self._bound = StoreAndForward.of_gains(component.gain, component.ceiling, component.resources)
+        self._bound = StoreAndForward(component.gain, component.ceiling, component.resources)
         self._tail = tail
         root = np.flatnonzero((component.gain > 0).all(axis=0))[-1]
         self._loads: FloatArray = component.gain[:, root]

@@ -272,7 +272,7 @@ def admission(
         refused,
         arriving,
         carried,
-        mean_counts(law),
+        mean_counts(marginals),
         solution.residual,
         solution.mean_error,
         marginals,

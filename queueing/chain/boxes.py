@@ -118,7 +118,7 @@ class CountBoxes(Boxes):
     def first(self, tail: float) -> Shape:
         """Box with little outside under the bound of balanced fairness, or geometric laws on a cluster."""
         if not self.system.is_cluster:
-            return StoreAndForward(self.system).box(FIRST_TAIL)
+            return StoreAndForward.of(self.system).box(FIRST_TAIL)
         # Next to load 1 a ratio rounds to 1.
         ratios = geometric_ratios(self.system.load_evidence, self.system.problem)
         ratios = np.minimum(ratios, 1.0 - EPSILON)

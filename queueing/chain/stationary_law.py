@@ -28,7 +28,7 @@ from queueing.chain.solvers.growing_box import decays
 from queueing.chain.solvers.ladder import Solution
 from queueing.model.class_results import MomentTable, class_lines
 from queueing.model.system import System
-from queueing.states.box import SMALLEST, count_axes, marginal_laws
+from queueing.states.box import SMALLEST, count_axes, marginal_laws, mean_counts
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -95,7 +95,8 @@ class Stationary(MomentTable):
         """Moments of a law on a box, with the evidence of the solution and the error ``cut`` by the box."""
         n = law.ndim
         marginals = marginal_laws(law)
-        centred = [np.arange(len(p)) - p @ np.arange(len(p)) for p in marginals]
+        mean_jobs = mean_counts(marginals)
+        centred = [np.arange(len(p)) - mean for p, mean in zip(marginals, mean_jobs, strict=True)]
         covariance = np.empty((n, n))
         for i in range(n):
             covariance[i, i] = marginals[i] @ centred[i] ** 2
@@ -104,7 +105,6 @@ class Stationary(MomentTable):
                 covariance[i, k] = covariance[k, i] = centred[i] @ pair @ centred[k]
         live = system.arrival_rates > 0
         outside = sum(mass for (mass, _), here in zip(decays(marginals), live, strict=True) if here)
-        mean_jobs = np.array([p @ np.arange(len(p)) for p in marginals])
         # A law that does not decay says nothing about what is outside.
         error = cut + solution.mean_error * mean_jobs if outside < math.inf else np.where(live, math.inf, 0.0)
         return cls(

@@ -26,9 +26,6 @@ whenever the :math:`\theta_i` matter through :math:`\varphi_i = \rho_i` alone (o
 Under continuous policies (:math:`\varphi_i\to0` as :math:`x_i\to0`) a class leaves zero at once. A class
 with less than :math:`10^{-9}` of all jobs counts as barely present.
 
-A policy may jump where a class empties, but must be continuous inside the orthant; NotConvergedError says
-when a trajectory gets stuck at a jump.
-
 References
 ----------
 .. [1] A. F. Filippov, "Differential equations with discontinuous righthand sides", Kluwer, 1988.

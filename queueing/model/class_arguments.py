@@ -33,17 +33,14 @@ def size_laws(problem: Problem | Cluster, mean_sizes: ArrayLike | None, sizes: A
                 argument="mean_sizes",
             )
         return _for_classes("sizes", sizes, problem, partial(as_law, "sizes"))
-    if any(hasattr(one, "with_mean") or hasattr(one, "ppf") for one in _entries(mean_sizes)):
+    entries = mean_sizes if isinstance(mean_sizes, list | tuple) else (mean_sizes,)
+    if any(hasattr(one, "with_mean") or hasattr(one, "ppf") for one in entries):
         raise ModelError.of("mean_sizes", f"must be numbers; got {mean_sizes!r}; give laws as sizes=...")
     means = model_array("mean_sizes", 1.0 if mean_sizes is None else mean_sizes, problem, "job_classes")
     if not means.ndim:
         means = class_vector("mean_sizes", np.full(problem.n_classes, means), problem, positive=True)
         return (Exponential(float(means[0])),) * problem.n_classes
     return exponential_laws(class_vector("mean_sizes", means, problem, positive=True).tolist())
-
-
-def _entries(given: Any) -> Sequence[Any]:
-    return given if isinstance(given, list | tuple) else (given,)
 
 
 def _for_classes(

@@ -115,6 +115,6 @@ def marginal_laws(law: FloatArray) -> tuple[FloatArray, ...]:
     return tuple(law.sum(axis=tuple(k for k in axes if k != i)) for i in axes)
 
 
-def mean_counts(law: FloatArray) -> FloatArray:
-    """Mean of each count, shape (n_classes,)."""
-    return np.array([marginal @ np.arange(len(marginal)) for marginal in marginal_laws(law)])
+def mean_counts(marginals: Sequence[FloatArray]) -> FloatArray:
+    """Mean of each count from the laws of the counts, shape (n_classes,)."""
+    return np.array([law @ np.arange(len(law)) for law in marginals])

@@ -6,9 +6,8 @@ E_\pi[\sum_k t_k s_{ik}/x_i \mid x]`; the chain of counts with these rates moves
 solved as any other. Every :math:`\pi(s)` is multiplied by the new over the old probability of its counts
 (*disaggregation*, [1]_), and Gauss-Seidel sweeps over the states with phases correct the law given the
 counts. All terms are positive. The stationary law is a fixed point of these steps; the last few results are
-*mixed* as in [2]_, with coefficients of sum 1 for which the sum of squares of the changes, weighted by 1 over
-the law, is least. That shortens the way of the slow modes, those of the phases against each other at large
-counts.
+*mixed* (:mod:`queueing.chain.solvers.mixture`). That shortens the way of the slow modes, those of the phases
+against each other at large counts.
 
 The law that aggregation starts from has the phases of all jobs independent, phase k with probability
 proportional to the mean work done in it: the exact answer for an insensitive policy.
@@ -18,8 +17,6 @@ References
 .. [1] R. Koury, D. F. McAllister and W. J. Stewart, "Iterative methods for computing stationary distributions
    of nearly completely decomposable Markov chains", SIAM J. Algebraic and Discrete Methods 5, 1984. DOI
    10.1137/0605019.
-.. [2] D. G. Anderson, "Iterative procedures for nonlinear integral equations", Journal of the ACM 12, 1965.
-   DOI 10.1145/321296.321305.
 """
 
 from __future__ import annotations
@@ -45,7 +42,7 @@ from queueing.chain.solvers.multilevel import (
     moved_means,
     multilevel,
 )
-from queueing.states.box import SMALLEST, marginal_laws
+from queueing.states.box import SMALLEST, marginal_laws, mean_counts
 
 __all__ = ["MIXED", "PhaseChain"]
 
@@ -130,8 +127,7 @@ def _aggregated(
         rates = [] if mixed else [*rates[-1:], moved / last if last > 0 else 0.0]
         # In a sweep a mode slower than the fastest rate by a factor moves by that part of its error only, and
         # the less the fuller the system: without this, sizes on different scales look solved too early.
-        most = max(float(law_of_class @ np.arange(len(law_of_class))) for law_of_class in after)
-        slow = SAFETY * change * stiffness * (1.0 + most)
+        slow = SAFETY * change * stiffness * (1.0 + float(mean_counts(after).max()))
         error = max(HIDDEN * extrapolated_error(moved, rates, rounding_error(after, law.size)), slow)
         if len(rates) == PLAIN and change <= tolerance and error <= tolerance:
             return law, Convergence(cycle, change, error, True)

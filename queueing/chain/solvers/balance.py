@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairness.model.problem import FloatArray
-from queueing.states.box import sides
+from queueing.states.box import mean_counts, sides
 
 __all__ = ["EPSILON", "balance_residual", "rounding_error"]
 
@@ -25,7 +25,7 @@ def rounding_error(marginals: Sequence[FloatArray], eliminated: int = 0) -> floa
     A mean such as u/(1 - u) changes by 1/(1 - u) = 1 + (mean) times the relative change of a rate; roundings
     of an elimination add up like a random walk. The factor 4 is from measurement.
     """
-    jobs = sum(float(p @ np.arange(len(p))) for p in marginals)
+    jobs = float(mean_counts(marginals).sum())
     return 4.0 * EPSILON * (4.0 + jobs + math.sqrt(eliminated))
 
 

@@ -77,8 +77,12 @@ class Elimination(Solver):
     """Elimination without subtractions: all digits, as far as memory and time reach."""
 
 
+@dataclass(frozen=True)
 class _Iterative(Solver):
     """Base of the solvers that have a tolerance."""
+
+    tolerance: float = 1e-11
+    max_cycles: int | None = None
 
     def __post_init__(self) -> None:
         check_parts(tolerance=self.tolerance)
@@ -86,7 +90,6 @@ class _Iterative(Solver):
             object.__setattr__(self, "max_cycles", require_whole("max_cycles", self.max_cycles, 1))
 
 
-@dataclass(frozen=True)
 class Multilevel(_Iterative):
     """Aggregation and sweeps, for two classes or more, or for phases.
 
@@ -98,11 +101,7 @@ class Multilevel(_Iterative):
         Most cycles on one box. Default: 300; with phases 1000.
     """
 
-    tolerance: float = 1e-11
-    max_cycles: int | None = None
 
-
-@dataclass(frozen=True)
 class Automatic(_Iterative):
     """The product formula for one class, elimination for small chains, multilevel for others.
 
@@ -113,9 +112,6 @@ class Automatic(_Iterative):
     tolerance, max_cycles : float, int
         Of :class:`Multilevel`.
     """
-
-    tolerance: float = 1e-11
-    max_cycles: int | None = None
 
 
 def check_solver(solver: Any) -> Solver:

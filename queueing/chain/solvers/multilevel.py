@@ -25,11 +25,10 @@ are solved as fast as others.
 
 Since aggregation is piecewise constant it corrects smooth errors by about half, so the ratio is raised to
 the power ``OVERCORRECTION`` on boxes that are aggregated along all axes - near the end, and unless it makes
-cycles diverge, as it may where drifts lead far. There, too, the last laws are *mixed*: the combination
-(coefficients summing to 1) that the cycle would have moved least, in the sum of squares weighted by 1 over
-the law, is where the next cycle starts [3]_. With two visits of each coarser box per cycle (a W-cycle) errors
-fall by a factor of about 2 to 20 per cycle, hardly slower on large boxes. Memory: n + 3 numbers per state for
-n classes and ten for the last laws and their steps; all coarser boxes together need less.
+cycles diverge, as it may where drifts lead far. There, too, the next cycle starts from a *mixture* of the
+last laws (:mod:`queueing.chain.solvers.mixture`). With two visits of each coarser box per cycle (a W-cycle)
+errors fall by a factor of about 2 to 20 per cycle, hardly slower on large boxes. Memory: n + 3 numbers per
+state for n classes and ten for the last laws and their steps; all coarser boxes together need less.
 
 *The error of the means.* The change by one cycle says little where cycles contract slowly, and mixing hides
 how they do. So the last cycles are not mixed: the larger of two successive contractions, :math:`r`, and the
@@ -45,8 +44,6 @@ References
 .. [2] R. Koury, D. F. McAllister and W. J. Stewart, "Iterative methods for computing stationary distributions
    of nearly completely decomposable Markov chains", SIAM J. Algebraic and Discrete Methods 5, 1984. DOI
    10.1137/0605019.
-.. [3] D. G. Anderson, "Iterative procedures for nonlinear integral equations", Journal of the ACM 12, 1965.
-   DOI 10.1145/321296.321305.
 """
 
 from __future__ import annotations
