@@ -14,7 +14,10 @@ from fairness.policies.servers.engines.resource_division import resource_divisio
 from fairness.policies.servers.psdsf import PSDSF
 from fairness.properties import property_named
 from fairness.testing import KINDS, random_cluster
+from proofs.catalogue import statement_named
 from proofs.catalogue.psdsf import counterexamples
+from proofs.catalogue.psdsf.lies import FALSE_CLAIM
+from proofs.definitions import fractions
 from proofs.definitions.servers.shares import Servers, is_psdsf
 from proofs.prover.library.servers import cluster_of
 
@@ -30,40 +33,21 @@ USER_4_OFF = [1, 1, 1, 0]
 BOTH_METHODS = pytest.mark.parametrize("policy", [PSDSF(), PSDSF(method="algorithm-1")], ids=["filling", "I"])
 
 
-def satisfies_theorem_1(demands, capacities, weights, placement):
-    """Theorem 1 over the rationals: every user has a bottleneck on every server."""
-    cluster = {"demands": demands, "capacities": capacities, "weights": weights}
-    return is_psdsf(Servers.of(cluster), placement, "resource")
+FIGURES = ["psdsf-figure-1", "psdsf-figure-2", "psdsf-table-4", "psdsf-two-servers"]
 
 
-@BOTH_METHODS
-def test_figure_1(policy):
-    result = allocate(FIGURE_1, policy)
-    np.testing.assert_allclose(FIGURE_1.gamma, [[6, 0], [6, 0], [12, 12]])
-    np.testing.assert_allclose(result.placement, [[3, 0], [3, 0], [0, 12]], rtol=0, atol=EXACT)
-    # The memory is shared in proportion to the weights.
-    np.testing.assert_allclose(result.tasks * FIGURE_1.demands[:, 1], [6, 6, 12], rtol=EXACT)
-
-
-def test_figure_1_under_time_division():
-    np.testing.assert_allclose(allocate(FIGURE_1, PSDSF("time")).tasks, [3, 3, 12], rtol=1e-9)
-
-
-@BOTH_METHODS
-def test_figures_2_and_3(policy):
-    result = allocate(FIGURE_2, policy)
-    np.testing.assert_allclose(
-        result.placement, [[3.6, 0], [3.6, 0], [0, 8], [0, 8]], rtol=0, atol=10 * EXACT
-    )
-    shares = result.virtual_dominant_shares
-    np.testing.assert_allclose(shares[:, 0], [0.6, 0.6, 2 / 3, 8 / 9], rtol=EXACT)
-    np.testing.assert_allclose(shares[2:, 1], [2 / 3, 2 / 3], rtol=EXACT)
-    np.testing.assert_allclose(result.usage, [[9, 10.8, 72], [12, 12, 0]], rtol=EXACT)
-    assert result.saturated.tolist() == [[True, False, False], [True, True, True]]  # the last has capacity 0
-
-
-def test_figures_2_and_3_under_time_division():
-    np.testing.assert_allclose(allocate(FIGURE_2, PSDSF("time")).tasks, [3, 3, 6, 6], rtol=1e-9)
+@pytest.mark.parametrize("name", FIGURES)
+def test_algorithm_1_finds_the_figures(name):
+    """The statements compare the filling, of both divisions, with the same numbers."""
+    statement = statement_named(name)
+    [claim] = [
+        step.claim
+        for step in statement.ask(statement.question())
+        if step.claim.function == "psdsf_tasks" and step.claim.arguments["division"] == "resource"
+    ]
+    result = allocate(cluster_of(claim.arguments["cluster"]), PSDSF(method="algorithm-1"))
+    expected = [float(v) for v in fractions(claim.value["tasks"])]
+    np.testing.assert_allclose(result.tasks, expected, rtol=EXACT)
 
 
 @pytest.mark.parametrize("division", ["resource", "time"])
@@ -75,29 +59,6 @@ def test_figure_4_wireless_channels(division, t):
     result = allocate(channels, PSDSF(division))
     np.testing.assert_allclose(result.tasks, [1.5, 1], rtol=1e-9)
     np.testing.assert_allclose(result.placement / rates, [[1, 0.5, 0], [0, 0.5, 1]], rtol=0, atol=1e-9)
-
-
-def test_figure_4_with_two_thirds():
-    channels = Cluster([[1], [1]], [[1], [1], [1]], gamma=[[1, 1, 0.5], [1 / 3, 2 / 3, 2 / 3]])
-    result = allocate(channels, PSDSF())
-    np.testing.assert_allclose(result.tasks, [1.5, 1], rtol=EXACT)
-    np.testing.assert_allclose(result.virtual_dominant_shares[:, 1], [1.5, 1.5], rtol=EXACT)
-
-
-@BOTH_METHODS
-def test_table_4(policy):
-    np.testing.assert_allclose(
-        FIGURE_5.gamma,
-        [[80, 340, 82.5, 55], [40, 170, 41.25, 41.25], [0, 0, 82.5, 27.5], [0, 0, 27.5, 27.5]],
-        rtol=1e-15,
-    )
-    result = allocate(FIGURE_5, policy)
-    np.testing.assert_allclose(result.tasks, [210, 105, 82.5, 27.5], rtol=EXACT)
-    # Between A and B the split of users 1 and 2 is not unique: their exchange rates there are equal.
-    np.testing.assert_allclose(
-        result.placement[:, 2:], [[0, 0], [0, 0], [82.5, 0], [0, 27.5]], rtol=0, atol=1e-9
-    )
-    np.testing.assert_allclose(result.placement[:, :2].sum(axis=1), [210, 105, 0, 0], rtol=EXACT)
 
 
 def test_table_4_as_printed_is_ps_dsf():
@@ -164,34 +125,32 @@ def test_algorithm_1_sweeps():
     assert needed == [1, 1, 2, 14]
 
 
-@BOTH_METHODS
-def test_resource_division_is_not_pareto_efficient(policy):
-    demands, capacities = [[1, 3], [3, 1]], [[4, 2], [2, 4]]
-    result = allocate(Cluster(demands, capacities), policy)
-    np.testing.assert_allclose(result.tasks, [4 / 3, 4 / 3], rtol=EXACT)
-    # Here every share of a class lies on one server, so which one is clear.
-    alone = [[F(0), F(4, 3)], [F(4, 3), F(0)]]
-    np.testing.assert_allclose(result.placement, np.array(alone, dtype=float), rtol=0, atol=EXACT)
-    assert satisfies_theorem_1(demands, capacities, [1, 1], alone)
-    better = [[F(1, 4), F(5, 4)], [F(5, 4), F(1, 4)]]
-    for i, capacity in enumerate(capacities):
-        assert all(sum(better[n][i] * demands[n][r] for n in (0, 1)) <= capacity[r] for r in (0, 1))
-    assert [sum(row) for row in better] == [F(3, 2), F(3, 2)]
-    assert not satisfies_theorem_1(demands, capacities, [1, 1], better)
+CASES = [
+    counterexamples.NOT_PARETO.arguments,
+    counterexamples.NOT_PARETO_SMALL.arguments,
+    counterexamples.NOT_TRUTHFUL.arguments,
+    FALSE_CLAIM,
+]
 
 
 @BOTH_METHODS
-def test_resource_division_is_not_pareto_efficient_in_a_smaller_instance(policy):
-    cluster = Cluster([[1, 2], [3, 1]], [[2, 1], [1, 1]])
-    np.testing.assert_allclose(allocate(cluster, policy).tasks, [1 / 2, 2 / 3], rtol=EXACT)
-    better = [[F(1, 5), F(2, 5)], [F(3, 5), F(1, 5)]]  # (0.6, 0.8) tasks
-    for i, capacity in enumerate([[2, 1], [1, 1]]):
-        assert all(better[0][i] * (1, 2)[r] + better[1][i] * (3, 1)[r] <= capacity[r] for r in (0, 1))
+@pytest.mark.parametrize("case", CASES)
+def test_placements_of_the_counterexamples(policy, case):
+    """What the library finds before and after a lie about servers; better placements are the statements'."""
+    cluster = cluster_of(case["cluster"])
+    floats = {
+        name: np.array(fractions(case[name]), dtype=float) for name in case.keys() & {"placement", "after"}
+    }
+    np.testing.assert_allclose(allocate(cluster, policy).placement, floats["placement"], rtol=0, atol=1e-10)
+    if "lie" in case:
+        lying = cluster.replaced(eligible=np.array(case["lie"], dtype=bool))
+        np.testing.assert_allclose(allocate(lying, policy).placement, floats["after"], rtol=0, atol=1e-10)
 
 
 def test_the_resource_division_allocation_is_not_unique():
     demands, capacities = [[2, 6, 3], [2, 2, 5]], [[6, 6, 5], [11, 8, 2], [1, 7, 8]]
-    cluster = Cluster(demands, capacities, weights=[2, 1])
+    plain = {"demands": demands, "capacities": capacities, "weights": [2, 1]}
+    cluster = cluster_of(plain)
     nothing = np.zeros((2, 3))
     forward, backward = (0, 1, 2), (2, 1, 0)
     # From nothing, sweeps from server 1 to 3 and from 3 to 1; then the same from DRF on every server.
@@ -202,61 +161,18 @@ def test_the_resource_division_allocation_is_not_unique():
         (backward, None, [[F(68, 99), F(2, 3), F(37, 135)], [F(97, 165), F(0), F(61, 270)]]),
     ]
     for order, start, point in points:
-        assert satisfies_theorem_1(demands, capacities, [2, 1], point)
+        assert is_psdsf(Servers.of(plain), point, "resource")
         for solve in (resource_division, algorithm_one):
             found, _ = solve(cluster, cluster.weights, server_order=order, start=start)
             np.testing.assert_allclose(found, np.array(point, dtype=float), rtol=0, atol=EXACT)
         if start is None:
             found = allocate(cluster, PSDSF(server_order=order)).placement
             np.testing.assert_allclose(found, np.array(point, dtype=float), rtol=0, atol=EXACT)
-    totals = [[sum(row) for row in point] for _, _, point in points]
-    assert totals[:2] == [[F(103, 63), F(103, 126)], [F(53, 33), F(53, 66)]]
-    # One PS-DSF allocation can dominate another: user 1 always runs twice the tasks of user 2.
-    assert all(first == 2 * second for first, second in totals)
-    assert totals[2] > totals[0] > totals[3] > totals[1]
-
-
-def exact_sweep(demands, capacities, eligible, weights, placement):
-    """Fill server after server over the rationals, as resource_division does."""
-    placement = [list(row) for row in placement]
-    users, resources = range(len(demands)), range(len(capacities[0]))
-    for i, capacity in enumerate(capacities):
-        away = [sum(row) - row[i] for row in placement]
-        pace = [
-            eligible[n][i]
-            * weights[n]
-            * min(F(capacity[r], demands[n][r]) for r in resources if demands[n][r])
-            for n in users
-        ]
-        held, left = [F(0)] * len(demands), {n for n in users if pace[n]}
-        while left:
-
-            def usage(level, r, i=i, away=away, pace=pace, held=held, left=left):
-                rising = {n: max(F(0), pace[n] * level - away[n]) for n in left}
-                return sum(demands[n][r] * rising.get(n, held[n]) for n in users)
-
-            found = []
-            for r in resources:
-                wanted = [n for n in left if demands[n][r]]
-                if wanted:
-                    # The usage of r is convex, piecewise linear: from the last kink below, by its slope.
-                    kinks = [away[n] / pace[n] for n in left if usage(away[n] / pace[n], r) <= capacity[r]]
-                    base = max(kinks)
-                    slope = sum(demands[n][r] * pace[n] for n in wanted if away[n] / pace[n] <= base)
-                    if slope:
-                        found.append((base + (capacity[r] - usage(base, r)) / slope, r))
-            level, full = min(found)
-            for n in [n for n in left if demands[n][full]]:
-                held[n] = max(F(0), pace[n] * level - away[n])
-                left.remove(n)
-        for n in users:
-            placement[n][i] = held[n]
-    return placement
 
 
 def test_the_sweeps_of_algorithm_1_need_not_end():
-    # The paper leaves the convergence open. Here sweeps of water-filling alternate between two placements,
-    # and Algorithm I does too. Theorem 1 holds at neither; there is a PS-DSF allocation.
+    # The paper leaves the convergence open. Here sweeps of Algorithm I alternate between two placements, one
+    # of them below, at which Theorem 1 does not hold; there is a PS-DSF allocation.
     demands = [[4, 0, 2], [3, 4, 1], [1, 3, 4], [0, 2, 3], [0, 4, 2]]
     capacities, weights = [[2, 9, 7], [2, 7, 2], [7, 9, 9]], [1, 2, 1, 1, 1]
     eligible = [[1, 1, 1], [1, 1, 1], [0, 1, 1], [1, 0, 1], [1, 0, 1]]
@@ -267,40 +183,14 @@ def test_the_sweeps_of_algorithm_1_need_not_end():
         [F(56499471, 49619786), F(0), F(298271365, 446578074)],
         [F(83394783, 49619786), F(0), F(0)],
     ]
-    odd = exact_sweep(demands, capacities, eligible, weights, even)
-    assert odd != even
-    assert [sum(row) for row in odd[:2]] == [F(18345992, 24809893), F(47175408, 24809893)]
-    assert exact_sweep(demands, capacities, eligible, weights, odd) == even
     cluster = Cluster(demands, capacities, eligible=eligible, weights=weights)
-    for point in (even, odd):
-        assert not resource_division_certificate(cluster, None, np.array(point, dtype=float)).holds
+    assert not resource_division_certificate(cluster, None, np.array(even, dtype=float)).holds
     with pytest.raises(NotConvergedError) as caught:
         allocate(cluster, PSDSF(method="algorithm-1", max_sweeps=400))
     np.testing.assert_allclose(caught.value.best, np.array(even, dtype=float), rtol=0, atol=1e-9)
     for order in permutations(range(3)):
         assert allocate(cluster, PSDSF(server_order=order, max_sweeps=2000)).certificate.residual < EXACT
 
-
-@BOTH_METHODS
-def test_resource_division_rewards_a_lie(policy):
-    honest = Cluster([[3, 1], [1, 3]], [[2, 1], [4, 3]])
-    truth = allocate(honest, policy).tasks
-    np.testing.assert_allclose(truth, [44 / 39, 11 / 13], rtol=EXACT)
-    hiding = honest.replaced(eligible=[[False, True], [True, True]])
-    lie = allocate(hiding, policy).tasks
-    np.testing.assert_allclose(lie, [52 / 45, 13 / 15], rtol=EXACT)
-    # Both gain, so this is no case against Lemma 1.
-    assert (lie > truth).all()
-
-
-@BOTH_METHODS
-def test_lemma_1_fails_for_a_false_claim_of_a_server(policy):
-    # Who demands everything can harm others at no cost, by claiming a server that it cannot use.
-    honest = Cluster([[1, 1], [1, 1]], [[1, 1], [100, 100]], eligible=[[True, False], [False, True]])
-    np.testing.assert_allclose(allocate(honest, policy).tasks, [1, 100], rtol=EXACT)
-    claimed = honest.replaced(eligible=[[True, True], [False, True]])
-    lie = allocate(claimed, policy).placement
-    np.testing.assert_allclose(lie, [[1, 99 / 2], [0, 101 / 2]], rtol=EXACT)
     # On its own server user 1 runs one task as before; user 2 has lost nearly half of its tasks.
 
 
@@ -309,32 +199,6 @@ def random_instances(seed, number):
     for k in range(number):
         sizes = (int(rng.integers(1, high)) for high in (5, 4, 4))
         yield random_cluster(rng, *sizes, kind=KINDS[k % 3], weighted=k % 2 == 1, constrained=k % 4 > 1)
-
-
-@pytest.mark.parametrize("division", ["resource", "time"])
-def test_theorem_3_sharing_incentive(division):
-    for cluster in random_instances(1, 200):
-        tasks = allocate(cluster, PSDSF(division)).tasks
-        uniform = cluster.weights / cluster.weights.sum() * cluster.gamma.sum(axis=1)
-        assert (tasks >= uniform * (1 - 1e-9)).all()
-
-
-@pytest.mark.parametrize("division", ["resource", "time"])
-def test_theorem_3_envy_freeness(division):
-    for cluster in random_instances(2, 200):
-        result = allocate(cluster, PSDSF(division))
-        d, c, w = cluster.demands, cluster.capacities, cluster.weights
-        for n in range(cluster.n_classes):
-            wanted = d[n] > 0
-            for p in range(cluster.n_classes):
-                worth = 0.0
-                for i in range(cluster.n_servers):
-                    if cluster.eligible[n, i]:
-                        bundle = result.placement[p, i] * d[p]
-                        if division == "time":  # what p holds of the server is time
-                            bundle = result.placement[p, i] / max(cluster.gamma[p, i], 1e-300) * c[i]
-                        worth += w[n] / w[p] * min(bundle[wanted] / d[n, wanted])
-                assert result.tasks[n] >= worth * (1 - 1e-9) - 1e-9 * result.tasks[n]
 
 
 def test_theorem_3_single_resource_fairness():
@@ -351,25 +215,6 @@ def test_theorem_3_single_resource_fairness():
             users = np.flatnonzero(single.eligible[:, i])
             holders = np.flatnonzero(resource.placement[:, i] / single.capacities[i, 0] > 1e-9)
             assert amount[holders].max() <= amount[users].min() * (1 + 1e-9)
-
-
-def test_time_division_is_stricter_than_resource_division():
-    # Eq. (11): whatever fits in time fits by resources.
-    for cluster in random_instances(4, 60):
-        placement = allocate(cluster, PSDSF("time")).placement
-        assert time_division_certificate(cluster, None, placement).holds
-        assert (np.einsum("ni,nir->ir", placement, cluster.task_shares) <= 1 + 1e-9).all()
-
-
-def test_a_single_server_gives_weighted_drf():
-    # Definition 1: dominant shares over weights are max-min fair; here all equal where all is demanded.
-    rng = np.random.default_rng(5)
-    for _ in range(40):
-        cluster = random_cluster(rng, 4, 1, 3, weighted=True)
-        result = allocate(cluster, PSDSF())
-        levels = result.virtual_dominant_shares[:, 0] / cluster.weights
-        np.testing.assert_allclose(levels, levels[0], rtol=1e-12)
-        assert result.utilization.max() == pytest.approx(1, abs=1e-12)
 
 
 def test_theorem_1_fails_next_to_the_allocation():

@@ -45,29 +45,6 @@ def test_totals(case):
     prove_leximin(cluster, [F(v) for v in totals], solution.placement, solution.details["rounds"])
 
 
-def test_figure_1_tasks_of_each_user_alone():
-    assert FIGURE_1.gamma.tolist() == [[6, 0], [6, 0], [12, 12]]
-    np.testing.assert_allclose(TSF().yardsticks(FIGURE_1, np.ones(3)), [6, 6, 24])
-    # Dominant share of one task of the pooled capacities: bandwidth for user 1, memory for 2 and 3.
-    np.testing.assert_allclose(CDRFH().yardsticks(FIGURE_1, np.ones(3)), [10, 12, 24])
-
-
-def test_figure_1_dominant_resources():
-    # Memory for everybody on every server that it may use; pooled, user 1 turns to bandwidth.
-    shares = np.where(FIGURE_1.eligible[:, :, None], FIGURE_1.task_shares, 0)
-    assert shares.argmax(axis=2)[FIGURE_1.eligible].tolist() == [1, 1, 1, 1]
-    pooled = FIGURE_1.demands / FIGURE_1.total_capacities
-    assert pooled.argmax(axis=1).tolist() == [2, 1, 1]
-    np.testing.assert_allclose(pooled.max(axis=1), [1 / 10, 1 / 12, 1 / 24])
-    # Per unit of weight a task of user 3 holds 1/48.
-    np.testing.assert_allclose(CDRFH().solve(FIGURE_1).levels, float(F(288, 23) / 48), rtol=1e-14)
-
-
-def test_figure_2_tasks_of_each_user_alone():
-    assert FIGURE_2.gamma.tolist() == [[6, 0], [6, 0], [12, 12], [9, 12]]
-    np.testing.assert_allclose(TSF().yardsticks(FIGURE_2, np.ones(4)), [6, 6, 24, 21])
-
-
 def test_table_4_of_task_share_fairness():
     gamma = [[80, 340, 82.5, 55], [40, 170, 41.25, 41.25], [0, 0, 82.5, 27.5], [0, 0, 27.5, 27.5]]
     np.testing.assert_allclose(GOOGLE.gamma, gamma, rtol=1e-14)
