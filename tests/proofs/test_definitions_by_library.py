@@ -159,9 +159,12 @@ def test_edrf_is_that_of_the_library():
             )
             given = sparse.csr_array(np.array(weights, dtype=float) * (np.array(rows, dtype=float) > 0))
         theirs = edrf(sparse.csr_array(np.array(rows, dtype=float)), given)
-        own = algorithm_1(rows, weights).tasks(rows)
+        own = np.array(algorithm_1(rows, weights).tasks(rows), dtype=float)
         # 1e-12: sums of a few rounded numbers.
-        np.testing.assert_allclose(theirs.tasks, np.array(own, dtype=float), rtol=1e-12)
+        np.testing.assert_allclose(theirs.tasks, own, rtol=1e-12)
+        pool = Problem(np.array(rows, dtype=float), np.ones(len(rows[0])))
+        table = np.array(weights, dtype=float).reshape(len(rows), -1) * np.ones_like(pool.demands)
+        np.testing.assert_allclose(DRF(table)(pool, np.ones(len(rows))), own, rtol=1e-12)
 
 
 def test_bundles_agree_with_the_library():
