@@ -20,8 +20,8 @@ The whole-task form is Algorithm 2 of [1]_: the users hold what an exchange of t
 for a whole task; then tasks are started for the user with the lowest :math:`s_i w_i` until one does not
 fit.
 
-[1]_ claims strategy-proofness, a sharing incentive and Pareto efficiency; the statements of ``proofs`` on TDRF
-have counterexamples.
+[1]_ claims strategy-proofness, a sharing incentive and Pareto efficiency; ``proofs`` has counterexamples
+among its statements.
 
 References
 ----------
