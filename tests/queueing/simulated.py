@@ -36,6 +36,10 @@ def same(one, other):
     assert one.columns().keys() == other.columns().keys()
     for name, estimate in one.columns().items():
         np.testing.assert_array_equal(estimate.values, other.columns()[name].values)
+    if getattr(one, "servers", None) and other.servers:
+        for name in ("utilization", "waiting", "fragmented"):
+            values = (getattr(result.servers, name).values for result in (one, other))
+            np.testing.assert_array_equal(*values)
 
 
 def under(system, sizes=None, arrivals=None):

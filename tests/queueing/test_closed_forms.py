@@ -7,8 +7,6 @@ comparisons with probability 4e-5 for a new seed; the seeds are fixed. Intervals
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -19,7 +17,7 @@ from queueing.balanced.fairness import balanced_fairness
 from queueing.chain.solvers.ladder import Elimination
 from queueing.chain.stationary import stationary
 from queueing.model.system import System
-from tests.queueing.simulated import inside
+from tests.queueing.simulated import erlang_c, inside
 
 EXACT = 1e-9
 
@@ -54,9 +52,7 @@ def test_mm1_processor_sharing(load):
 @pytest.mark.parametrize(("servers", "load"), [(2, 1.5), (5, 4.0), (20, 15.5)])
 def test_mmc(servers, load):
     # Erlang's delay formula: with limit 1 a job runs at most one task.
-    terms = [load**k / math.factorial(k) for k in range(servers)]
-    waiting = load**servers / math.factorial(servers) / (1 - load / servers)
-    mean = load + waiting / (sum(terms) + waiting) * load / (servers - load)
+    mean = load + erlang_c(servers, load) * load / (servers - load)
     everywhere(System(Problem([[1]], [servers], limits=[1]), [load]), MaxMin(), [mean], seed=servers)
 
 

@@ -24,9 +24,8 @@ from queueing.model.laws import (
     TruncatedPareto,
 )
 from queueing.model.system import System
-from queueing.simulation.jobs import events, runs
-from queueing.states.table import tabulate
-from tests.queueing.simulated import SURE, off, same, under
+from tests.queueing.chains import Balanced
+from tests.queueing.simulated import SURE, erlang_c, inside, off, under
 
 POOL = Problem([[10, 1], [1, 10]], [10, 10], job_classes=["A", "B"])
 ONE = Problem([[1]], [1])
@@ -110,17 +109,6 @@ def test_every_duration_is_that_of_a_naive_run(n, law):
         np.testing.assert_allclose(measured, area, rtol=1e-9)
 
 
-def test_kernel_gives_the_same_numbers_uncompiled(monkeypatch):
-    system = System.with_load(POOL, [1, 1], 0.9)
-    compiled = simulate(system, DRF(), jobs=400, replications=2, rng=3, record=True)
-    for name in ("_push", "_pop", "_needs"):
-        monkeypatch.setattr(events, name, getattr(events, name).py_func)
-    monkeypatch.setattr(runs, "advance", events.advance.py_func)
-    plain = simulate(system, DRF(), jobs=400, replications=2, rng=3, record=True)
-    # 1e-12: compiled code may fuse a product and a sum.
-    pd.testing.assert_frame_equal(compiled.record, plain.record, rtol=1e-12)
-
-
 def test_clocks_do_not_drift_in_a_busy_period_without_end():
     # 300 jobs at a time, one task each: the class is never empty after the start; duration = size.
     system = System(Problem([[1.0]], [1e6], limits=[1.0]), [300.0])
@@ -147,17 +135,6 @@ def test_unlimited_capacity_serves_every_job_in_its_size():
 
 
 # What does not change the result
-
-
-def test_results_do_not_depend_on_n_jobs_or_the_first_table():
-    system = System.with_load(POOL, [1, 1], 0.8)
-    one = simulate(system, DRF(), jobs=10_000, replications=5, rng=1)
-    same(one, simulate(system, DRF(), jobs=10_000, replications=5, rng=1, n_jobs=2))
-    for shape in [(1, 1), (2, 300)]:
-        table = tabulate(POOL, DRF(), shape)
-        same(one, simulate(system, DRF(), jobs=10_000, replications=5, rng=1, table=table))
-    other = simulate(system, DRF(), jobs=10_000, replications=5, rng=2)
-    assert (one.mean_jobs != other.mean_jobs).all()
 
 
 def test_all_policies_serve_the_same_jobs():
@@ -238,9 +215,7 @@ def test_limits_give_the_multiserver_shared_queue(law):
     # One task per job on c units, shared: insensitive too, with the mean of M/M/c:
     # E[x] = rho + C(c, rho) rho/(c - rho) with Erlang's C.
     c, rho = 3, 2.1
-    terms = [rho**k / math.factorial(k) for k in range(c)]
-    last = rho**c / math.factorial(c) * c / (c - rho)
-    exact = rho + last / (sum(terms) + last) * rho / (c - rho)
+    exact = rho + erlang_c(c, rho) * rho / (c - rho)
     system = System(Problem([[1]], [c], limits=[1]), [rho])
     result = simulate(under(system, sizes=law), DRF(), jobs=50_000, replications=20, rng=12, quantiles=())
     assert off(result.estimates["mean_jobs"], exact) < 1
@@ -267,47 +242,31 @@ def test_deterministic_quantiles_are_order_statistics_of_the_record():
     np.testing.assert_allclose(result.duration_quantiles[0.25].value, groups.mean(), rtol=1e-12)
 
 
-class Balanced:
-    """Balanced fairness of a system, read from its law on a box."""
-
-    name = "BF"
-
-    def __init__(self, system):
-        self.tasks = balanced_fairness(system, shape=256, distribution=True).tasks()
-
-    def __call__(self, problem, counts):
-        return self.tasks[tuple(np.moveaxis(np.asarray(counts, dtype=int), -1, 0))]
-
-
 @pytest.mark.parametrize(
     "laws", [[Deterministic()] * 2, [Hyperexponential.fit(5), Erlang(2)]], ids=["fixed", "mixed"]
 )
 def test_balanced_fairness_is_insensitive(laws):
     system = System.with_load(POOL, [2, 1], 0.6, [1.0, 3.0])
     exact = balanced_fairness(system).mean_jobs
-    result = simulate(
-        under(system, sizes=laws), Balanced(system), jobs=50_000, replications=20, rng=14, quantiles=()
-    )
+    policy, system = Balanced(system, (256, 256)), under(system, sizes=laws)
+    result = simulate(system, policy, jobs=50_000, replications=20, rng=14, quantiles=())
     assert (off(result.estimates["mean_jobs"], exact) < 1).all()
     assert (off(result.estimates["mean_durations"], exact / system.arrival_rates) < 1).all()
     assert result.precision < 0.03
 
 
 @pytest.mark.parametrize("policy", [DRF(), ProportionalFair(), MaxMin()], ids=names)
-def test_exponential_sizes_agree_with_chain_and_chain_simulation(policy):
+def test_chain_and_both_simulations_agree(policy):
     problem = Problem([[1.0, 0.2], [0.3, 1.0]], [1.0, 1.0], weights=[1, 2], limits=[np.inf, 0.6])
     system = System.with_load(problem, [1, 0.5], 0.7, [1.0, 0.5])
     law = stationary(system, policy)
-    result = simulate(system, policy, jobs=50_000, replications=20, rng=15, quantiles=())
+    jobs = simulate(system, policy, jobs=50_000, replications=20, rng=15, quantiles=())
+    counts = simulate(system, policy, events=250_000, replications=30, rng=13)
     # The tail mass of the chain, 1e-9, is far below the statistical error.
-    for name in ("mean_jobs", "mean_durations", "service_rates"):
-        assert (off(result.estimates[name], getattr(law, name)) < 1).all()
-    assert result.precision < 0.03
-    walked = simulate(system, policy, events=100_000, replications=20, rng=16)
-    for name, estimate in walked.estimates.items():
-        error = np.hypot(estimate.standard_error, result.estimates[name].standard_error)
-        # 6 standard errors of a nearly normal difference: less than 1e-6 even with 38 degrees of freedom.
-        assert (np.abs(estimate.value - result.estimates[name].value) < 6 * error).all()
+    for result, widest in ((jobs, 0.06), (counts, 0.03)):
+        for name in ("mean_jobs", "mean_durations", "service_rates"):
+            inside(result, getattr(law, name), widest, name)
+        assert result.precision < 0.03
 
 
 @pytest.mark.parametrize(
@@ -376,23 +335,10 @@ def test_batches_of_one_long_run():
 # Traces
 
 
-def recorded(jobs=500):
-    system = System.with_load(POOL, [1, 1], 0.8)
-    result = simulate(
-        under(system, sizes=Lognormal(2)),
-        DRF(),
-        jobs=jobs,
-        replications=2,
-        warmup=0,
-        rng=3,
-        start=[0, 0],
-        record=True,
-    )
-    return result.record[result.record["sample"] == 0]
-
-
 def test_trace_of_a_run_gives_its_durations(tmp_path):
-    jobs = recorded()
+    system = under(System.with_load(POOL, [1, 1], 0.8), sizes=Lognormal(2))
+    run = simulate(system, DRF(), jobs=500, replications=2, warmup=0, rng=3, start=[0, 0], record=True)
+    jobs = run.record[run.record["sample"] == 0]
     file = tmp_path / "jobs.csv"
     jobs.to_csv(file, index=False)
     trace = read_trace(file, POOL)
@@ -586,17 +532,3 @@ def test_jobs_that_no_policy_serves_never_leave():
     trace = JobTrace(POOL, [0, 1, 2], ["A", "B", "A"], [1.0, 1.0, 1.0])
     with pytest.raises(UnstableError, match=r"1 of 3 measured jobs never leave.*'B': 1"):
         simulate(System.from_trace(trace), idle, warmup=0, replications=2, quantiles=())
-
-
-def test_table_and_summary():
-    system = System.with_load(POOL, [1, 1], 0.5)
-    result = simulate(system, DRF(), jobs=2000, rng=1)
-    frame = result.to_dataframe()
-    assert frame.index.tolist() == ["A", "B"]
-    for column in ("mean_jobs", "mean_slowdowns_half_width", "duration_q0.9", "slowdown_q0.99_half_width"):
-        assert frame[column].notna().all()
-    text = result.summary()
-    assert text == repr(result)
-    for part in ("DRF, job by job", "10 samples", "quantiles of the durations", "Little's law"):
-        assert part in text
-    assert "quantiles" not in simulate(system, DRF(), jobs=500, rng=1, quantiles=()).summary()

@@ -23,6 +23,7 @@ from queueing import (
     JobSimulation,
     JobTrace,
     OnOff,
+    RandomFit,
     Simulation,
     System,
     TargetScheduler,
@@ -42,7 +43,9 @@ KIND = {"counts": Simulation, "jobs": JobSimulation, "tasks": TaskSimulation}
 RUN = {
     "counts": partial(simulate, policy=DRF(), level="counts", events=20_000),
     "jobs": partial(simulate, policy=DRF(), level="jobs", jobs=10_000),
-    "tasks": partial(simulate, policy=DRFScheduler(), tasks=Tasks(per_job=5), events=20_000),
+    "tasks": partial(
+        simulate, policy=DRFScheduler(), tasks=Tasks(per_job=5, placement=RandomFit()), events=20_000
+    ),
 }
 every_level = pytest.mark.parametrize("level", RUN)
 
@@ -110,6 +113,16 @@ def test_kernels_give_the_same_numbers_uncompiled():
         for column, again in zip(one, other, strict=True):
             # Compiled or not, log1p differs in the last digit, and a product and a sum may be one.
             np.testing.assert_allclose(column, again, rtol=1e-12)
+
+
+@pytest.mark.parametrize("level", ["counts", "jobs"])
+def test_results_do_not_depend_on_the_first_table(level):
+    run = partial(RUN[level], system_of(level, 0.8, (3, 1)), replications=3, rng=7)
+    one = run()
+    for shape in [(1, 1), (2, 5), (200, 300)]:
+        other = run(table=tabulate(POOL, DRF(), shape))
+        same(one, other)
+    assert one.table_shape != other.table_shape == (200, 300)
 
 
 @every_level
@@ -195,6 +208,32 @@ def test_utilization_of_servers():
     result = simulate(System.with_load(given, [1, 1], 0.3), PSDSF(), events=500, rng=1)
     with pytest.raises(ModelError, match="gamma is given"):
         _ = result.utilization
+
+
+@pytest.mark.parametrize(
+    ("level", "parts"),
+    [
+        ("counts", ["DRF, simulated: 4 replications, 64,000 events"]),
+        ("jobs", ["DRF, job by job: 4 samples, 32,000 jobs", "quantiles of the durations", "Little's law"]),
+        ("tasks", ["DRF, task by task: 4 replications, 64,000 events", "random fit: jobs wait"]),
+    ],
+)
+def test_what_a_reader_sees(level, parts):
+    result = RUN[level](system_of(level), replications=4, warmup=0.2, rng=1)
+    frame = result.to_dataframe()
+    assert list(frame.index) == ["A", "B"]
+    assert frame.notna().all(axis=None)
+    for name, estimate in result.columns().items():
+        np.testing.assert_array_equal(frame[name], estimate.value)
+        np.testing.assert_array_equal(frame[f"{name}_half_width"], estimate.half_width)
+    assert repr(result) == result.summary()
+    for part in ("95% intervals", *parts):
+        assert part in repr(result)
+    if level == "jobs":
+        assert {"mean_slowdowns", "duration_q0.9", "slowdown_q0.99"} <= set(frame)
+        assert "quantiles" not in RUN[level](system_of(level), quantiles=(), rng=1).summary()
+    if level == "tasks":
+        assert f"in use: cpu {result.utilization[0]:.2%} +-" in repr(result)
 
 
 # Which level

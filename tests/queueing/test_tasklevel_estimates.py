@@ -16,7 +16,6 @@ from queueing.simulation.tasks import (
     FixedTasks,
     GeometricTasks,
     OnArrival,
-    PFScheduler,
     RandomFit,
     TabulatedTasks,
     TargetScheduler,
@@ -192,15 +191,8 @@ def test_a_pool_that_does_not_block_is_never_fragmented(blocking):
 # What a reader sees
 
 
-def test_what_a_reader_sees_of_tasks():
-    system = System(TALK, [1.0, 0.0])
-    result = simulate(system, PFScheduler(), tasks=Tasks(per_job=5.0), events=5000, replications=3, rng=1)
-    assert result.policy == "PF"
-    assert result.jobs[0] > 1000
-    assert result.jobs[1] == 0
-    assert "PF, task by task: 3 replications, 13,500 events" in repr(result)
-    assert "cores 25" in result.summary()
-    record = task_trace(system, FIFOScheduler(), 20.0, tasks=Tasks(per_job=5.0), rng=1)
+def test_what_a_reader_sees_of_a_record():
+    record = task_trace(System(TALK, [1.0, 0.0]), FIFOScheduler(), 20.0, tasks=Tasks(per_job=5.0), rng=1)
     assert list(record.to_dataframe().columns) == ["job", "job_class", "job_arrival", "start", "end"]
     assert f"{len(record.to_dataframe())} tasks" in repr(record)
 
