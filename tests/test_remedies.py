@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
+from fairqueues.commands.app import app
 from fairqueues.console.remedies import ARGUMENTS, WHERE, placed, recommended
 from fairqueues.scenario.sections import SECTIONS
 
@@ -21,25 +23,11 @@ pytestmark = pytest.mark.xdist_group("remedies")  # the sources are read once, b
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("fairness", "queueing", "capacity")
-MODEL = {
-    "arrival_rates",
-    "capacities",
-    "demands",
-    "eligible",
-    "gamma",
-    "limits",
-    "loads",
-    "mean_sizes",
-    "weights",
-}
+MODEL = set(WHERE["explore"]) - {"job_classes"}
 """Arguments of Problem, Cluster and System, which every function is given one of."""
 
-FURTHER = (
-    "fairness.cloud",
-    "fairness.indivisible",
-    "queueing.networks.topology",
-    "queueing.networks.gravity",
-)
+NETWORKS = ("queueing.networks.topology", "queueing.networks.gravity")
+PUBLIC = (*PACKAGES, "fairness.cloud", "fairness.indivisible", *NETWORKS)
 RAISERS = ("ModelError", "NotConvergedError", "InfeasibleError", "UnstableError", "require_memory")
 
 
@@ -71,10 +59,8 @@ def functions():
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text())):
-                if isinstance(node, ast.FunctionDef):
-                    yield path.relative_to(ROOT), node.name, node
-                elif isinstance(node, ast.ClassDef):
-                    # Making an object, or using a class, is mentioning its methods.
+                # Making an object, or using a class, is mentioning its methods.
+                if isinstance(node, ast.FunctionDef | ast.ClassDef):
                     yield path.relative_to(ROOT), node.name, node
 
 
@@ -85,24 +71,14 @@ def arguments(node):
 
 def mentioned(node):
     """Names in a function; of a class also those of its methods: who makes an object calls some of them."""
-    return (
-        {n.name for n in ast.walk(node) if isinstance(n, ast.FunctionDef)}
-        | {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-        | {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
-    )
+    fields = {ast.FunctionDef: "name", ast.Name: "id", ast.Attribute: "attr"}
+    return {getattr(n, fields[type(n)]) for n in ast.walk(node) if type(n) in fields}
 
 
 def public():
     """Exported functions and classes by name, with their arguments."""
     found = {}
-    for package in (
-        *PACKAGES,
-        "fairness.cloud",
-        "fairness.indivisible",
-        "queueing.networks.topology",
-        "queueing.networks.gravity",
-    ):
-        module = importlib.import_module(package)
+    for module in map(importlib.import_module, PUBLIC):
         for name in module.__all__:
             thing = getattr(module, name)
             if callable(thing) and not (inspect.isclass(thing) and issubclass(thing, Exception)):
@@ -191,10 +167,6 @@ def test_every_argument_of_the_library_is_recognised_in_a_remedy(sites):
 
 @pytest.mark.parametrize("command", WHERE)
 def test_places_exist(command):
-    from typer.main import get_command
-
-    from fairqueues.commands.app import app
-
     options = {o for p in get_command(app).commands[command].params for o in p.opts}
     for argument, place in WHERE[command].items():
         key, inside, section = place.partition(" in ")

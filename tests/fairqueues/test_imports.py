@@ -8,13 +8,12 @@ import importlib
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from tests.fairqueues.test_docs import PACKAGES, ROOT
 from tests.processes import PATIENCE
 
-ROOT = Path(__file__).parents[2]
 HEAVY = (
     "bokeh",
     "dask",
@@ -31,16 +30,7 @@ HEAVY = (
     "xarray",
     "z3",
 )
-PACKAGES = (
-    "fairness",
-    "fairness.cloud",
-    "fairness.indivisible",
-    "fairness.properties",
-    "queueing",
-    "capacity",
-    "proofs",
-    "fairqueues",
-)
+FRONT = (*PACKAGES, "fairqueues")
 STUBS = sorted(
     path
     for package in ("fairness", "queueing", "capacity", "proofs", "fairqueues")
@@ -63,18 +53,15 @@ def loaded(program, *arguments):
     probe = PROBE.format(program=program, heavy=set(HEAVY))
     run = subprocess.run(
         [sys.executable, "-c", probe, "-", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        cwd=ROOT,
-    )
+        capture_output=True, text=True, timeout=PATIENCE, cwd=ROOT,
+    )  # fmt: skip
     assert run.returncode == 0, run.stderr
     code, heavy = json.loads(run.stderr.splitlines()[-1])
     assert code == 0, run.stdout + run.stderr
     return run.stdout, heavy
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("package", FRONT)
 def test_importing_a_package_loads_nothing_heavy(package):
     assert loaded(f"import {package}")[1] == []
 
@@ -91,15 +78,6 @@ def test_help_loads_nothing_heavy(arguments):
     printed, heavy = loaded(COMMAND, *arguments)
     assert printed.startswith("Usage: fairqueues")
     assert set(heavy) <= {"pydantic"}  # typer looks at it when it draws the help of a command
-
-
-@pytest.mark.parametrize("package", PACKAGES)
-def test_every_exported_name_resolves(package):
-    module = importlib.import_module(package)
-    assert module.__all__
-    assert len(set(module.__all__)) == len(module.__all__)
-    missing = [name for name in module.__all__ if not hasattr(module, name)]
-    assert missing == []
 
 
 def exported(stub):
@@ -121,6 +99,7 @@ def test_stub_and_package_agree(stub):
     package = ".".join(stub.parent.relative_to(ROOT).parts)
     module = importlib.import_module(package)
     names = exported(stub)
+    assert names
     assert set(names) == set(module.__all__)
     for name, (source, original) in names.items():
         defined = importlib.import_module(source, package)
