@@ -38,13 +38,10 @@ def schema() -> None:
     typer.echo(json.dumps(scenario_schema(), indent=1))
 
 
-def version(
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
-) -> None:
+def version(as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False) -> None:
     """Print the versions of fairqueues and of what its results may depend on."""
     from fairqueues.report.outcome import versions
 
     found = versions()
-    typer.echo(
-        json.dumps(found) if as_json else "\n".join(f"{name} {number}" for name, number in found.items())
-    )
+    lines = [f"{name} {number}" for name, number in found.items()]
+    typer.echo(json.dumps(found) if as_json else "\n".join(lines))

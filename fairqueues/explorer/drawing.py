@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib import rc_context
 from matplotlib.figure import Figure as Canvas
 
 from fairness.catalogue import colour
@@ -69,8 +70,9 @@ def figure_svg(state: State, name: str) -> str:
     canvas = Canvas(figsize=(5.2, 4.2), layout="constrained")
     drawings[name](state, canvas.add_subplot())
     text = io.StringIO()
-    # No date, so that the same state gives the same drawing.
-    canvas.savefig(text, format="svg", metadata={"Date": None})
+    # No date and no random identifiers, so that the same state gives the same drawing.
+    with rc_context({"svg.hashsalt": "fairqueues"}):
+        canvas.savefig(text, format="svg", metadata={"Date": None})
     return text.getvalue()
 
 

@@ -95,16 +95,8 @@ class _Resources:
         plot.patch("x", "y", source=self.outline, fill_color=PALE, line_color=None)
         self.lines = {}
         for name, dash in zip(resources, DASHES, strict=False):
-            self.lines[name] = ColumnDataSource({"x": [], "y": []})
-            plot.line(
-                "x",
-                "y",
-                source=self.lines[name],
-                color=INK,
-                line_width=1.5,
-                line_dash=dash,
-                legend_label=name,
-            )
+            source = self.lines[name] = ColumnDataSource({"x": [], "y": []})
+            plot.line("x", "y", source=source, color=INK, line_width=1.5, line_dash=dash, legend_label=name)
 
     def show(self, outline: FloatArray, lines: Sequence[tuple[str, FloatArray]]) -> tuple[float, float]:
         """Show them; a good end for each axis."""
@@ -233,12 +225,10 @@ class _RatesFigure(Figure):
         super().__init__(state, "relative load of the busiest resource", "tasks per active job")
 
     def draw(self, state: State) -> None:
-        self.curves, self.marks = [], []
-        for _ in state.job_classes:
-            curve = ColumnDataSource({"load": [], "balanced": [], "bound": []})
-            mark = ColumnDataSource({"load": [], "balanced": [], "bound": []})
-            self.curves.append(curve)
-            self.marks.append(mark)
+        self.curves, self.marks = (
+            [ColumnDataSource({"load": [], "balanced": [], "bound": []}) for _ in state.job_classes]
+            for _ in ("curve", "mark")
+        )
         # The legend fills its columns one after the other: one per method, and so one row per class.
         for column, label in (("balanced", "balanced fairness"), ("bound", "bound")):
             hue = legible(colour(label))

@@ -170,13 +170,12 @@ def open_page(document: Document, query: str, default: State) -> Page:
         try:
             page = Page(State.from_query(query))
             page.attach(document)
+            return page
         except FieldErrors as error:
             notice = f"This link could not be read ({error}); here is the first state instead."
         except FairqueuesError as error:
             told = str(error).splitlines()[0]
             notice = f"This link could not be shown ({told}); here is the first state instead."
-        else:
-            return page
     page = Page(default, notice)
     page.attach(document)
     return page

@@ -30,7 +30,7 @@ from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Outcome
 from fairqueues.scenario import Scenario
 from proofs import Verdict, verify
-from tests.fairqueues.command_line import ROOT, TWO, environment, program, run
+from tests.fairqueues.command_line import ROOT, TWO, environment, run
 from tests.processes import PATIENCE
 
 
@@ -160,12 +160,6 @@ def test_the_chain_is_refused_with_the_commands_that_help(file):
     file.write_text(f'policies = ["pf"]\n[pool]\n{model}[traffic]\nmix = {[1] * 8}\nload = 0.5\n')
     told = run("solve", file, code=2).stderr
     assert "(here: fairqueues simulate, fairqueues fluid" in told
-
-
-def test_a_table_in_ascii_has_one_spelling(file):
-    """Legend and cells go the same way, in the encoding of the stream."""
-    text, _ = program("fairqueues", "audit", file, encoding="ascii")
-    assert "x violated, with a witness;  v no violation found" in text
 
 
 def test_fluid(file):

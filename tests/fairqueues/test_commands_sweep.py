@@ -1,19 +1,15 @@
 """A sweep on the command line that is stopped, by a kill or by Ctrl-C, goes on and gives the same file."""
 
-import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
+from contextlib import chdir
 
 import pytest
 import xarray as xr
-from typer.testing import CliRunner
 
-from fairqueues.commands.app import app
+from tests.fairqueues.command_line import environment, run
 from tests.processes import PATIENCE, WAITS, points_kept, require_nobody_left, stop_at
-
-ROOT = Path(__file__).parents[2]
 
 GRID = """\
 title = "A sweep to be stopped"
@@ -33,37 +29,20 @@ POINTS = 24
 def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sweep")
     (folder / "grid.toml").write_text(GRID)
-    here = Path.cwd()
-    os.chdir(folder)
-    try:
-        result = CliRunner().invoke(app, ["sweep", "grid.toml", "--out", "whole.nc"])
-    finally:
-        os.chdir(here)
-    assert result.exit_code == 0, result.output
+    with chdir(folder):
+        run("sweep", "grid.toml", "--out", "whole.nc")
     return folder
 
 
 def start(place, *arguments, before=""):
     """The command in a process of its own session; ``before`` is code that runs first."""
     code = f"{before}\nfrom fairqueues.commands.app import main\nmain()"
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        # On a busy machine that compiles kernels beside, workers of dask may take long to answer.
-        "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "120s",
-        "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "120s",
-    }
-    command = [sys.executable, "-c", code, "sweep", "grid.toml", *arguments]
+    # On a busy machine that compiles kernels beside, workers of dask may take long to answer.
+    patience = {f"DASK_DISTRIBUTED__COMM__TIMEOUTS__{name}": "120s" for name in ("CONNECT", "TCP")}
     return subprocess.Popen(
-        command, cwd=place, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-
-
-def resumed(place, monkeypatch, *arguments):
-    """The same command again, in this process."""
-    monkeypatch.chdir(place)
-    result = CliRunner().invoke(app, ["sweep", "grid.toml", *arguments])
-    assert result.exit_code == 0, result.output
+        [sys.executable, "-c", code, "sweep", "grid.toml", *arguments],
+        cwd=place, env=environment(**patience), stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
 
 
 def same(one, other):
@@ -73,7 +52,7 @@ def same(one, other):
 
 
 @pytest.mark.parametrize("backend", ["loky", pytest.param("dask", marks=pytest.mark.long)])
-def test_a_killed_sweep_goes_on_and_gives_the_same_file(place, backend, monkeypatch):
+def test_a_killed_sweep_goes_on_and_gives_the_same_file(place, backend):
     if backend == "dask":
         pytest.importorskip("distributed")
     out = place / f"{backend}.nc"
@@ -86,7 +65,8 @@ def test_a_killed_sweep_goes_on_and_gives_the_same_file(place, backend, monkeypa
     require_nobody_left(process.pid)
     assert not out.exists()
     if backend == "loky":  # here, which spares a start of the interpreter
-        resumed(place, monkeypatch, *options)
+        with chdir(place):
+            run("sweep", "grid.toml", *options)
     else:
         with start(place, *options) as again:
             _, errors = again.communicate(timeout=PATIENCE)
@@ -95,7 +75,7 @@ def test_a_killed_sweep_goes_on_and_gives_the_same_file(place, backend, monkeypa
     same(out, place / "whole.nc")
 
 
-def test_ctrl_c_says_what_is_kept(place, monkeypatch):
+def test_ctrl_c_says_what_is_kept(place):
     path = place / "kept"
     with start(place, "--checkpoint", "kept", "--csv", before=WAITS.format(points=3)) as process:
         assert stop_at(process, path, signal.SIGINT) == 130
@@ -103,6 +83,7 @@ def test_ctrl_c_says_what_is_kept(place, monkeypatch):
     assert points_kept(path) == 3
     assert errors.count("\n") == 1
     assert f"interrupted; sweep: 3 of {POINTS} points are kept in kept" in errors
-    resumed(place, monkeypatch, "--checkpoint", "kept", "--out", "resumed.nc")
+    with chdir(place):
+        run("sweep", "grid.toml", "--checkpoint", "kept", "--out", "resumed.nc")
     same(place / "resumed.nc", place / "whole.nc")
     assert path.exists()
