@@ -263,7 +263,7 @@ def test_chain_and_both_simulations_agree(policy):
     jobs = simulate(system, policy, jobs=50_000, replications=20, rng=15, quantiles=())
     counts = simulate(system, policy, events=250_000, replications=30, rng=13)
     # The tail mass of the chain, 1e-9, is far below the statistical error.
-    for result, widest in ((jobs, 0.06), (counts, 0.03)):
+    for result, widest in ((jobs, 0.07), (counts, 0.03)):
         for name in ("mean_jobs", "mean_durations", "service_rates"):
             inside(result, getattr(law, name), widest, name)
         assert result.precision < 0.03
