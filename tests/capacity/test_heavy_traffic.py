@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 
+from capacity import heavy_traffic
 from capacity.studies.extrapolation import extrapolated
 from fairness import DRF, ModelError, Problem, ProportionalFair
 from queueing.balanced.duration_bound import duration_bound
 from queueing.model.system import System
 
-mpl.use("Agg")
-
-from capacity.studies import heavy_traffic as module
-
+LOADS = [0.6, 0.8, 0.9, 0.95]
 EPSILON = np.array([0.4, 0.2, 0.1, 0.05, 0.025])
 
 
@@ -77,7 +74,7 @@ def test_errors_cover_the_known_limits_on_matrices_never_seen(policy, systems, b
     claimed = missed = 0
     for k in range(systems):
         pool, mix, sizes = random_pool(90210, k, both)
-        study = module.heavy_traffic(pool, mix, [policy], mean_sizes=sizes, tail=1e-5)
+        study = heavy_traffic(pool, mix, [policy], mean_sizes=sizes, tail=1e-5)
         assert len(study.bottlenecks) == 1 + both
         (queue,) = study.queues
         here = np.isfinite(queue.limit)
@@ -92,7 +89,7 @@ def test_linear_network_has_a_closed_form():
     # T. Bonald and A. Proutiere: alone on line, E[x_0] + E[x_k] and the short classes are geometric; both
     # links full. Prices independent: class 0 counts twice.
     line = Problem([[1, 1], [1, 0], [0, 1]], [1, 1])
-    study = module.heavy_traffic(line, [0.4, 0.6, 0.6], ["balanced"])
+    study = heavy_traffic(line, [0.4, 0.6, 0.6], ["balanced"])
     (queue,) = study.queues
     np.testing.assert_allclose(study.reference, [0.8, 0.6, 0.6])
     assert np.isfinite(queue.limit).all()
@@ -104,7 +101,7 @@ def test_linear_network_has_a_closed_form():
 def test_one_resource_has_its_closed_form(policy):
     # Multi-class processor sharing: (1 - u) E[x_i] = u rho_i a_i, linear in u.
     pool = Problem([[1.0], [3.0]], [2.0])
-    study = module.heavy_traffic(pool, [2, 1], [policy], loads=[0.6, 0.7, 0.8, 0.9], mean_sizes=[1, 4])
+    study = heavy_traffic(pool, [2, 1], [policy], loads=[0.6, 0.7, 0.8, 0.9], mean_sizes=[1, 4])
     (queue,) = study.queues
     used = study.direction * [0.5, 1.5]
     np.testing.assert_allclose(queue.values, queue.loads[:, None] * used, atol=1e-5)  # tail 1e-8 times boxes
@@ -114,23 +111,17 @@ def test_one_resource_has_its_closed_form(policy):
 
 
 def test_independent_queues_have_two_bottlenecks():
-    study = module.heavy_traffic(
-        Problem(np.eye(2), [1, 1]), [1, 1], ["balanced"], loads=[0.6, 0.8, 0.9, 0.95]
-    )
+    study = heavy_traffic(Problem(np.eye(2), [1, 1]), [1, 1], ["balanced"], loads=LOADS)
     assert study.bottlenecks == ("resource 1", "resource 2")
     assert study.independent
     np.testing.assert_allclose(study.queues[0].limit, [1, 1], atol=1e-5)
-    twice = module.heavy_traffic(
-        Problem(np.ones((2, 2)), [1, 1]), [1, 1], ["balanced"], loads=[0.6, 0.8, 0.9, 0.95]
-    )
+    twice = heavy_traffic(Problem(np.ones((2, 2)), [1, 1]), [1, 1], ["balanced"], loads=LOADS)
     assert not twice.independent
 
 
 def test_conjecture_on_the_talks_matrix_and_drf_that_has_no_limit():
     pool = Problem([[1, 0.1], [0.1, 1]], [1, 1])
-    study = module.heavy_traffic(
-        pool, [1, 1], ["balanced", ProportionalFair(), DRF()], loads=[0.6, 0.8, 0.9, 0.95], tail=1e-5
-    )
+    study = heavy_traffic(pool, [1, 1], ["balanced", ProportionalFair(), DRF()], loads=LOADS, tail=1e-5)
     assert study.agree("balanced", "PF") is True
     assert study.agree("balanced", "DRF") is None
     assert study["DRF"].exponents[0] > 1.5
@@ -141,17 +132,19 @@ def test_conjecture_on_the_talks_matrix_and_drf_that_has_no_limit():
         assert (value <= (1 - u) * bound + 1e-9).all()
     assert "none seen: E[jobs] grows" in repr(study)
     assert len(study.limits()) == 6
-
-
-def test_errors():
-    pool = Problem([[1]], [1])
-    with pytest.raises(ModelError, match="at least 4 increasing"):
-        module.heavy_traffic(pool, [1], ["balanced"], loads=[0.5, 0.9])
-    with pytest.raises(ModelError, match="callable, or 'balanced'"):
-        module.heavy_traffic(pool, [1], ["pf"])
-    with pytest.raises(ModelError, match="sequence of policies"):
-        module.heavy_traffic(pool, [1], "balanced")
-    with pytest.raises(ModelError, match="limits never bind"):
-        module.heavy_traffic(Problem([[1]], [1], limits=[1]), [1], ["balanced"])
     with pytest.raises(KeyError, match="no policy is named"):
-        module.heavy_traffic(pool, [1], ["balanced"])["BMF"]
+        study["BMF"]
+
+
+@pytest.mark.parametrize(
+    ("message", "policies", "options"),
+    [
+        ("at least 4 increasing", ["balanced"], {"loads": [0.5, 0.9]}),
+        ("callable, or 'balanced'", ["pf"], {}),
+        ("sequence of policies", "balanced", {}),
+        ("limits never bind", ["balanced"], {"problem": Problem([[1]], [1], limits=[1])}),
+    ],
+)
+def test_errors(message, policies, options):
+    with pytest.raises(ModelError, match=message):
+        heavy_traffic(**{"problem": Problem([[1]], [1]), "mix": [1], "policies": policies, **options})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from scipy.optimize import brentq
@@ -22,8 +21,6 @@ from queueing.balanced.fairness import balanced_fairness
 from queueing.chain.stationary import stationary
 from queueing.model.laws import Deterministic, Hyperexponential
 from queueing.model.system import System
-
-mpl.use("Agg")
 
 POOL = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"])
 
@@ -48,25 +45,6 @@ def test_one_resource_is_multiclass_processor_sharing(method):
         # The lower bounds at the inner end lag by at most the precision, times the slope C/a.
         assert point.service_rates[live] == pytest.approx((capacity * (1 - expected) / a)[live], abs=8e-6)
         assert np.isnan(point.service_rates[~live]).all()
-
-
-@pytest.mark.parametrize("links", [1, 2])
-def test_linear_network_closed_form(links):
-    # Bonald and Massoulie 2001: one long class over all links, one short class per link.
-    pool = Problem(np.vstack([np.ones(links), np.eye(links)]), np.ones(links))
-
-    def rates(loads):
-        long, short = loads[0], loads[1:]
-        free = 1 - long - short
-        return np.array([1 / ((1 / free).sum() - (links - 1) / (1 - long)), *free])
-
-    rng = np.random.default_rng(links)
-    minimum = np.array([0.2, *[0.25] * links])
-    for direction in rng.uniform(0.05, 1, (8, links + 1)):
-        point = service_boundary(pool, "balanced", minimum, direction)
-        u = brentq(lambda u, d=point.direction: (rates(u * d) / minimum).min() - 1, 0, 1 - 1e-9, xtol=1e-13)
-        assert point.inner <= u <= point.outer
-        assert point.binding == np.argmin(rates(u * point.direction) / minimum)
 
 
 def test_limits_give_erlang_c():
