@@ -321,12 +321,8 @@ def stability_region(
         For clusters: give up facets, vertices and volume, with an error, beyond this number of facets,
         counting those of the regions of fewer classes (2^n in all if n classes share one resource).
         ``support``, ``judge``, ``contains``, ``slack``, ``max_scale`` and ``boundary`` never need them.
-    progress : callable or bool, optional
-        Called with a :class:`fairness.machine.work.Progress` now and then while the facets of a cluster are
-        searched. Default: a bar for work of more than seconds, where standard error is a terminal; False:
-        none.
-    time_limit : float, optional
-        Seconds after which a search for facets stops.
+    progress, time_limit
+        Of the search for the facets of a cluster, as in :func:`capacity.service_boundary`.
 
     Returns
     -------

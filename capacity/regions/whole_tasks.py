@@ -305,7 +305,7 @@ def packing_region(
         Give up facets, vertices and volume, with an error, beyond this number of facets, counting those of
         the regions of fewer classes (2^n in all if n classes share one resource).
     progress, time_limit
-        Of the search for facets, as in :func:`.stability_region`.
+        Of the search for facets, as in :func:`capacity.service_boundary`.
 
     Returns
     -------

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairness.display.drawing import given_axes
 from fairness.display.lettering import label
 from fairness.errors import ModelError
 
@@ -46,7 +47,6 @@ def heat_map(values: Any, ax: Axes | None = None, *, contours: Sequence[float] =
     >>> heat_map(durations, contours=[2, 5]).get_ylabel()
     'load'
     """
-    import matplotlib.pyplot as plt
     import xarray as xr
 
     if not isinstance(values, xr.DataArray):
@@ -59,7 +59,7 @@ def heat_map(values: Any, ax: Axes | None = None, *, contours: Sequence[float] =
         raise ModelError.of(
             "values", f"must hold numbers over two dimensions; its dimensions are {names} (choose with .sel)"
         )
-    ax = plt.figure().add_subplot() if ax is None else ax
+    ax = given_axes(ax)
     up, right = map(str, values.dims)
     x, x_names = _places(values, right)
     y, y_names = _places(values, up)

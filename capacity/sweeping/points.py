@@ -25,13 +25,13 @@ from queueing.model.system import System
 __all__ = ["STANDARD", "Failure", "Point", "Record", "StandardOutputs", "Variable", "compute"]
 
 STANDARD = {
-    "mean_jobs": "job_class",
-    "mean_durations": "job_class",
-    "service_rates": "job_class",
-    "tail_mass": "",
-    "residual": "",
+    "mean_jobs": ("job_class",),
+    "mean_durations": ("job_class",),
+    "service_rates": ("job_class",),
+    "tail_mass": (),
+    "residual": (),
 }
-"""Outputs that can be asked by name, and their dimension: attributes of :class:`queueing.Stationary`."""
+"""Outputs that can be asked by name, and their dimensions: attributes of :class:`queueing.Stationary`."""
 
 _NAMES = {"job_class": "job_classes", "resource": "resources", "server": "servers"}
 
@@ -45,10 +45,7 @@ class StandardOutputs:
     def __call__(self, system: System, policy: Any) -> dict[str, Any]:
         """Compute the law once and take the outputs from it."""
         law = stationary(system, policy, distribution=False)
-        return {
-            name: (STANDARD[name], getattr(law, name)) if STANDARD[name] else getattr(law, name)
-            for name in self.names
-        }
+        return {name: (STANDARD[name], getattr(law, name)) for name in self.names}
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import brentq
 
@@ -329,18 +330,6 @@ def test_errors(message, options):
         (service_boundary if "direction" in options else service_region)(**given)
 
 
-def test_simulated_boundary_encloses_the_exact_one():
-    # False alarm at most 1e-6 by the confidence, as far as intervals of 20 replications are exact.
-    exact = service_boundary(POOL, DRF(), 0.3, [1, 2])
-    method = Simulated(DRF(), events=100_000, replications=20, confidence=1 - 1e-6, rng=1)
-    point = service_boundary(POOL, method, 0.3, [1, 2], precision=0.1)
-    assert point.inner <= exact.inner <= point.outer
-    assert point.outer - point.inner <= 0.1 + 1e-12
-    assert point.binding == exact.binding
-    again = service_boundary(POOL, method, 0.3, [1, 2], precision=0.1)
-    assert (again.inner, again.outer, again.evaluations) == (point.inner, point.outer, point.evaluations)
-
-
 def test_simulated_sizes_do_not_matter_on_one_resource():
     # M/G/1 processor sharing is insensitive: 1 - 0.5.
     method = Simulated(ProportionalFair(), sizes=Deterministic(), events=20_000, rng=2)
@@ -366,15 +355,18 @@ def test_simulated_balanced_fairness_is_insensitive(law):
     assert point.inner <= exact.inner <= point.outer
 
 
-def test_a_whole_simulated_region_encloses_the_exact_one():
-    # 1e-6 per ray, as above.
+def test_a_simulated_region_encloses_the_exact_one():
+    # False alarm at most 1e-6 a ray by the confidence, as far as intervals of 20 replications are exact.
     method = Simulated(DRF(), events=20_000, replications=20, confidence=1 - 1e-6, rng=5)
-    region = service_region(POOL, method, 0.3, points=3, precision=0.1)
+    region, again = (service_region(POOL, method, [0.3, 0.5], points=3, precision=0.1) for _ in range(2))
     assert region.name == "DRF, simulated"
-    for point in region.points:
-        exact = service_boundary(POOL, DRF(), 0.3, point.direction)
-        assert point.inner <= exact.inner <= point.outer
     assert region.monotone
+    pd.testing.assert_frame_equal(region.to_dataframe(), again.to_dataframe())
+    for point in region.points:
+        exact = service_boundary(POOL, DRF(), [0.3, 0.5], point.direction)
+        assert point.inner <= exact.inner <= point.outer
+        assert point.outer - point.inner <= 0.1 + 1e-12
+        assert point.binding == exact.binding
 
 
 def test_a_rate_that_rises_with_the_load_is_seen_by_simulation():
