@@ -38,13 +38,14 @@ _NAMES = {"job_class": "job_classes", "resource": "resources", "server": "server
 
 @dataclass(frozen=True)
 class StandardOutputs:
-    """Outputs by name, taken from the stationary law of a system."""
+    """Outputs by name, taken from the stationary law of a system that is solved with these options."""
 
     names: tuple[str, ...]
+    options: tuple[tuple[str, Any], ...] = ()
 
     def __call__(self, system: System, policy: Any) -> dict[str, Any]:
         """Compute the law once and take the outputs from it."""
-        law = stationary(system, policy, distribution=False)
+        law = stationary(system, policy, distribution=False, **dict(self.options))
         return {name: (STANDARD[name], getattr(law, name)) for name in self.names}
 
 

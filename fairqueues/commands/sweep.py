@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -21,26 +20,7 @@ from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Outcome
 
-__all__ = ["ChainOutputs", "sweep"]
-
-
-@dataclass(frozen=True)
-class ChainOutputs:
-    """Outputs of a point: from the stationary law, with the settings of [chain].
-
-    Its ``repr`` tells them, so that a checkpoint knows whether it belongs to them.
-    """
-
-    names: tuple[str, ...]
-    options: tuple[tuple[str, Any], ...]
-
-    def __call__(self, system: Any, policy: Any) -> dict[str, Any]:
-        """Values by name, with their dimensions."""
-        from capacity.sweeping.points import STANDARD
-        from queueing import stationary
-
-        law = stationary(system, policy, distribution=False, **dict(self.options))
-        return {name: (STANDARD[name] or (), getattr(law, name)) for name in self.names}
+__all__ = ["sweep"]
 
 
 @command(writes="checkpoint")
@@ -70,9 +50,9 @@ def sweep(
     options = chain_options(scenario)
     shape = options.get("shape")
     options |= {"shape": tuple(shape)} if isinstance(shape, list) else {}
-    outputs = ChainOutputs(tuple(section.outputs), tuple(options.items()))
 
     import capacity
+    from capacity.sweeping.points import StandardOutputs
     from fairqueues.console.backends import workers
     from fairqueues.console.figures import sweep_lines
 
@@ -81,7 +61,7 @@ def sweep(
             scenario.swept_model,
             policies,
             scenario.sweep_values,
-            outputs,
+            StandardOutputs(tuple(section.outputs), tuple(options.items())),
             n_jobs=None if backend is not Backend.LOKY else jobs,
             checkpoint=path,
             rng=entropy,
