@@ -51,39 +51,6 @@ def test_medium_clusters():
             assert allocate(cluster, PSDSF()).certificate.residual < 1e-12
 
 
-def test_a_filled_server_by_bisection():
-    # A second method: the level at which the first resource is full by bisection, its users out, and again.
-    rng = np.random.default_rng(4)
-    for k in range(60):
-        n, m = int(rng.integers(1, 7)), int(rng.integers(1, 4))
-        shares = rng.random((n, m)) * (rng.random((n, m)) < (1.0 if k % 2 else 0.6))
-        shares[~shares.any(axis=1), 0] = 0.5
-        pace, elsewhere = rng.random(n) + 0.1, 3 * rng.random(n) * (rng.random(n) < 0.7)
-        expected, open_classes = np.zeros(n), np.ones(n, dtype=bool)
-
-        def held(level, frozen, left, pace=pace, elsewhere=elsewhere):
-            return np.where(left, np.maximum(0.0, pace * level - elsewhere), frozen)
-
-        while open_classes.any():
-            low, high = 0.0, 1e4
-            for _ in range(200):
-                middle = (low + high) / 2
-                usage = held(middle, expected, open_classes) @ shares
-                wanted = (shares[open_classes] > 0).any(axis=0)
-                low, high = (low, middle) if (usage[wanted] > 1).any() else (middle, high)
-            expected = held(low, expected, open_classes)
-            full = wanted & (expected @ shares > 1 - 1e-9)
-            open_classes &= ~(shares[:, full] > 0).any(axis=1)
-        tasks, stop = np.empty(n), np.empty(n, dtype=np.int64)
-        filling.fill(pace, shares, elsewhere, tasks, stop)
-        # Bisection fixes the level up to an ulp; levels are at most 1e3 here.
-        np.testing.assert_allclose(tasks, expected, rtol=0, atol=1e-11)
-        assert all(shares[c, stop[c]] > 0 for c in range(n))
-        plain, plain_stop = np.empty(n), np.empty(n, dtype=np.int64)
-        filling.fill.py_func(pace, shares, elsewhere, plain, plain_stop)
-        np.testing.assert_allclose(plain, tasks, rtol=1e-14, atol=1e-15)
-
-
 def test_filling_and_the_server_procedure_agree_on_one_server():
     rng = np.random.default_rng(5)
     for k in range(60):
@@ -94,10 +61,17 @@ def test_filling_and_the_server_procedure_agree_on_one_server():
         here = np.flatnonzero(cluster.eligible[:, 0])
         tasks, stop = np.empty(here.size), np.empty(here.size, dtype=np.int64)
         shares = np.ascontiguousarray(cluster.task_shares[here, 0])
-        filling.fill(weights[here] * cluster.gamma[here, 0], shares, elsewhere[here], tasks, stop)
+        given = weights[here] * cluster.gamma[here, 0], shares, elsewhere[here]
+        filling.fill(*given, tasks, stop)
         np.testing.assert_allclose(
             column[here] / cluster.gamma[here, 0], tasks / cluster.gamma[here, 0], atol=1e-10
         )
+        # What stopped a class is full, and it demands it.
+        assert (tasks @ shares[:, stop] > 1 - 1e-12).all()
+        assert (np.take_along_axis(shares, stop[:, None], axis=1) > 0).all()
+        plain, plain_stop = np.empty(here.size), np.empty(here.size, dtype=np.int64)
+        filling.fill.py_func(*given, plain, plain_stop)
+        np.testing.assert_allclose(plain, tasks, rtol=1e-14, atol=1e-15)
 
 
 def test_units_do_not_matter():
@@ -164,8 +138,11 @@ def test_equations_of_the_structure_finish_the_sweeps():
 def test_failure_is_an_error_with_the_best_point(method):
     rng = np.random.default_rng(10)
     cluster = random_cluster(rng, 30, 8, 3, weighted=True)
-    with pytest.raises(NotConvergedError, match="max_sweeps") as caught:
-        allocate(cluster, PSDSF(method=method, max_sweeps=2))
+    policy = PSDSF(method=method, max_sweeps=2)
+    with pytest.raises(NotConvergedError, match="raise max_sweeps"):
+        policy(cluster, np.ones((2, 30)))
+    with pytest.raises(NotConvergedError, match="raise max_sweeps") as caught:
+        allocate(cluster, policy)
     certificate = resource_division_certificate(cluster, None, caught.value.best)
     assert caught.value.residual == pytest.approx(certificate.residual, rel=1e-6)
     assert certificate.residual > 1e-9
@@ -175,18 +152,15 @@ def test_failure_is_an_error_with_the_best_point(method):
 def test_names_and_bad_arguments():
     assert PSDSF().name == "PS-DSF rdm"
     assert PSDSF("time").name == "PS-DSF tdm"
-    with pytest.raises(ModelError, match="division must be one of"):
-        PSDSF("space")
-    with pytest.raises(ModelError, match="method must be one of"):
-        PSDSF(method="newton")
-    with pytest.raises(ModelError, match="resource division"):
-        PSDSF("time", method="algorithm-1")
-    for sweeps in (0, -1, 2.5, "many", None):
-        with pytest.raises(ModelError, match="max_sweeps must be an integer >= 1; got"):
-            PSDSF(max_sweeps=sweeps)
-    for order in (1, "01", (1.0, 0.0)):
-        with pytest.raises(ModelError, match="server_order must be a tuple of server numbers; got"):
-            PSDSF(server_order=order)
+    for options, message in (
+        ({"division": "space"}, "division must be one of"),
+        ({"method": "newton"}, "method must be one of"),
+        ({"division": "time", "method": "algorithm-1"}, "resource division"),
+        *(({"max_sweeps": n}, "max_sweeps must be an integer >= 1; got") for n in (0, -1, 2.5, "many", None)),
+        *(({"server_order": n}, "server_order must be a tuple of") for n in (1, "01", (1.0, 0.0))),
+    ):
+        with pytest.raises(ModelError, match=message):
+            PSDSF(**options)
     assert PSDSF(server_order=np.array([1, 0])) == PSDSF(server_order=[1, 0]) == PSDSF(server_order=(1, 0))
     assert hash(PSDSF(server_order=[1, 0])) == hash(PSDSF(server_order=(1, 0)))
     cluster = Cluster([[1]], [[1], [1]])
@@ -217,16 +191,6 @@ def test_the_compiled_residual_is_that_of_the_certificate():
         if trial % 5 == 0:
             placement = PSDSF().solve(cluster, counts).placement * (1 + 1e-7 * rng.random(placement.shape))
         expected = resource_division_certificate(cluster, counts, placement).residual
-        assert filling_residual(cluster, weights, placement) == pytest.approx(expected, rel=1e-9, abs=1e-13)
-    assert filling_residual(cluster, weights, placement * np.nan) == np.inf
-
-
-def filling_residual(cluster, weights, placement):
-    return ServerPairs.of(cluster, weights, placement).theorem_one_residual
-
-
-def test_calls_raise_where_the_sweeps_fail():
-    cluster = random_cluster(np.random.default_rng(10), 30, 8, 3, weighted=True)
-    with pytest.raises(NotConvergedError, match="raise max_sweeps") as caught:
-        PSDSF(max_sweeps=2)(cluster, np.ones((2, 30)))
-    assert caught.value.best.shape == (30, 8)
+        compiled = ServerPairs.of(cluster, weights, placement).theorem_one_residual
+        assert compiled == pytest.approx(expected, rel=1e-9, abs=1e-13)
+    assert ServerPairs.of(cluster, weights, placement * np.nan).theorem_one_residual == np.inf
