@@ -286,6 +286,14 @@ def test_certificates_refuse_a_filling_that_stopped_too_early():
     assert replace(stopped, placement=np.array([[4], [0]])).certificate.residual == 3
 
 
+def test_ranks_count_jobs_and_not_classes():
+    # After three tasks class 4 is behind the five jobs of class 3, class 2 behind fewer.
+    pool = Problem([[3, 0, 0], [1, 0, 2], [2, 3, 0], [1, 1, 3]], [8, 4, 5])
+    filling = fill_tasks(pool, BestRank("skip", "fullest"), counts=[1, 1, 5, 1])
+    assert filling.tasks.tolist() == [1, 1, 1, 1]
+    assert fill_tasks(pool, BestRank("skip", "fullest")).tasks.tolist() == [1, 2, 1, 0]
+
+
 POOL, SERVER = Problem([[1, 4], [3, 1]], [9, 18]), Cluster([[1]], [[1]])
 
 
