@@ -8,6 +8,7 @@ import os
 import select
 import signal
 import subprocess
+import sys
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -32,6 +33,14 @@ def until_the_signal_comes(self, key, text, write=Checkpoint.write, points={{poi
 Checkpoint.write = until_the_signal_comes
 """
 """Code before that of a sweep with a checkpoint: after ``points`` points it waits for a signal."""
+
+
+def python(*arguments, **options):
+    """Another Python that has ended well, with what it printed as text."""
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, **options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
 
 
 def wait_for(condition, what, seconds=PATIENCE, step=0.02):

@@ -2,8 +2,6 @@
 
 import errno
 import os
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -14,7 +12,7 @@ import pytest
 import fairness
 from fairness.machine.compiling import stored
 from fairness.machine.kernels import entry, nonzeros, span
-from tests.processes import PATIENCE
+from tests.processes import python
 
 
 def usage(shares, tasks, result):
@@ -63,16 +61,7 @@ def test_stored_kernels_notice_edits_of_the_helpers_that_they_name(tmp_path, nam
     printed = []
     for factor in (1, 2):
         (tmp_path / "helper.py").write_text(HELPER.format(factor=factor))
-        run = subprocess.run(
-            [sys.executable, "main.py"],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=PATIENCE,
-        )
-        printed.append(run.stdout.strip())
+        printed.append(python("main.py", cwd=tmp_path, env=environment).stdout.strip())
     assert printed == ["1", second]
 
 
@@ -112,15 +101,7 @@ def test_kernels_that_cannot_be_stored_are_compiled_all_the_same(tmp_path, make)
     environment = {**os.environ, **nowhere, "PYTHONPATH": place}
     for name in ("NUMBA_CACHE_DIR", "FAIRQUEUES_NOT_STORED"):
         environment.pop(name, None)
-    run = subprocess.run(
-        [sys.executable, "-c", ALLOCATES.format(place=place)],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
-    assert run.returncode == 0, run.stderr
+    run = python("-c", ALLOCATES.format(place=place), cwd=tmp_path, env=environment)
     assert run.stdout == "[3.0, 2.0]\n"
     assert run.stderr.count("cannot be stored") == 1, run.stderr
 

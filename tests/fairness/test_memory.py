@@ -2,8 +2,6 @@
 
 import math
 import resource
-import subprocess
-import sys
 import textwrap
 import types
 
@@ -12,6 +10,7 @@ import pytest
 from fairness import ModelError
 from fairness.machine import memory
 from fairness.machine.memory import Room, fits_memory, free_memory, memory_guarded, require_memory
+from tests.processes import python
 
 GIB = 2**30
 
@@ -41,10 +40,9 @@ gigabytes."""
 )
 def test_a_limit_of_the_process_ends_in_a_clear_error(kind, told):
     script = textwrap.dedent(SIMULATE.replace("{kind}", kind))
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    assert told in done.stdout
-    assert "GiB are free" in done.stdout
+    said = python("-c", script).stdout
+    assert told in said
+    assert "GiB are free" in said
 
 
 def process(tmp_path, cgroup, mountinfo):

@@ -2,8 +2,6 @@
 
 import ast
 import os
-import subprocess
-import sys
 from fractions import Fraction as F
 from functools import partial
 from itertools import count
@@ -21,7 +19,7 @@ from tests.fairness.cloud.instances import (
     random_rows,
     sparse_of,
 )
-from tests.processes import PATIENCE
+from tests.processes import python
 
 
 def by_rounds(demands, weights=None, **options):
@@ -189,16 +187,9 @@ def test_uncompiled_kernels_give_the_same_numbers():
         "print([events, [r.levels.tolist() for r in (edrf_rounds(d, threads=1), edrf_rounds(d, threads=2),"
         " dcdrf(d, 0.01, threads=1), dcdrf(d, 0.01, threads=2), dcdrf(d, 0.01, deadline=1e9, threads=1))]])"
     )
-    plain = subprocess.run(
-        [sys.executable, "-c", code],
-        input=repr([matrix.toarray().tolist() for matrix in matrices]),
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "ignore"},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=PATIENCE,
-    )
-    events, rounds = ast.literal_eval(plain.stdout)
+    given = repr([matrix.toarray().tolist() for matrix in matrices])
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "ignore"}
+    events, rounds = ast.literal_eval(python("-c", code, input=given, env=environment).stdout)
     assert events == [[edrf(matrix).levels.tolist() for matrix in matrices]] * 2
     first, cut = by_rounds(matrices[0]).levels, dcdrf(matrices[0], 0.01, threads=1).levels
     for ours, expected in zip(rounds, [first] * 2 + [cut] * 3, strict=True):

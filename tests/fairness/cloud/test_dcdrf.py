@@ -1,8 +1,6 @@
 """DC-DRF: its epsilon against exact filling, threads, forks and the tenants that rounding loses."""
 
 import os
-import subprocess
-import sys
 import threading
 from fractions import Fraction as F
 from itertools import count
@@ -20,7 +18,7 @@ from fairness.cloud.instances.families import HARD_FAMILIES
 from fairness.cloud.model.demands import SparseDemands
 from fairness.cloud.model.pattern import Pattern
 from tests.fairness.cloud.instances import random_rows, sparse_of
-from tests.processes import PATIENCE
+from tests.processes import PATIENCE, python
 
 # Enough entries for threads, evictions that are shared and ones that are not, several blocks and chunks.
 LARGE = SparseDemands(random_rows(120_000, 5000, 18, dtype=np.float32))
@@ -98,7 +96,7 @@ def test_one_thread_starts_none_and_a_forked_child_uses_one():
         "    os._exit(0 if good else 3)\n"
         "os._exit(4)\n"
     )
-    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=PATIENCE)
+    python("-W", "ignore", "-c", code)
 
 
 def test_a_pattern_of_other_demands_is_refused():
