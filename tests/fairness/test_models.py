@@ -75,10 +75,7 @@ BAD_CLUSTERS = [
         r"'class 1' can run nowhere: every server that it may use lacks something it demands "
         r"\('server 1' has no 'resource 2'\); add capacity",
     ),
-    (
-        {"eligible": [True, True]},
-        r"eligible must have shape \(n_classes, n_servers\) = \(2, 2\); got \(2,\)",
-    ),
+    ({"eligible": [True, True]}, r"eligible must have shape \(n_classes, n_servers\) = \(2, 2\); got \(2,\)"),
     ({"eligible": [[True, True], [True]]}, "eligible must have rows of equal length"),
     ({"eligible": [[0.5, 1], [1, 1]]}, "eligible must hold booleans"),
     ({"eligible": [[np.nan, 1], [1, 1]]}, "eligible must hold booleans"),
@@ -86,10 +83,7 @@ BAD_CLUSTERS = [
     ({"eligible": [[True, True], [False, False]]}, r"'class 2' can run nowhere: eligible\[1\] is False"),
     ({"eligible": [[True, False], [True, False]]}, "no class can use 'server 2'"),
     ({"gamma": [1, 2]}, r"gamma must have 2 dimensions; got shape \(2,\)"),
-    (
-        {"gamma": [[1, 2]]},
-        r"gamma must have shape \(n_classes, n_servers\) = \(2, 2\); got \(1, 2\)",
-    ),
+    ({"gamma": [[1, 2]]}, r"gamma must have shape \(n_classes, n_servers\) = \(2, 2\); got \(1, 2\)"),
     ({"gamma": [[1, -2], [1, 1]]}, r"gamma must be .* -2.0 at index \(0, 1\) \('class 1', 'server 2'\)"),
     ({"gamma": [[1, np.inf], [1, 1]]}, "gamma must be finite and >= 0; got inf"),
     ({"gamma": [[0, 0], [1, 1]]}, r"'class 1' can run nowhere: gamma\[0\] is 0 on all servers"),
@@ -114,10 +108,7 @@ BAD_CLUSTERS = [
         r"\('class 1', 'server 1', 'resource 1'\) is beyond the range of floats; "
         "give this resource another unit",
     ),
-    (
-        {"demands": [[1e-200, 1], [1, 1]], "capacities": [[1, 1], [1e200, 1]]},
-        r"capacities\[1, 0\] = 1e\+200",
-    ),
+    ({"demands": [[1e-200, 1], [1, 1]], "capacities": [[1, 1], [1e200, 1]]}, r"capacities\[1, 0\] = 1e\+200"),
     ({"capacities": [[1, 1], [1, 1e-310]]}, r"demands\[0, 1\] = 2 over capacities\[1, 1\] = 1e-310"),
     ({"demands": [[1e-309, 0], [1, 1]]}, r"demands\[0, 0\] = 1e-309 over capacities\[0, 0\] = 9"),
     (

@@ -2,7 +2,6 @@
 
 import os
 import threading
-from fractions import Fraction as F
 from itertools import count
 
 import numpy as np
@@ -129,30 +128,21 @@ def test_a_level_that_rounding_lowers_is_found():
         np.testing.assert_allclose(result.levels, [1 / heavy, 1 / light], rtol=1e-15)
 
 
-def test_rates_that_are_lost_beside_others_are_an_error():
-    # Forty decades: what a heavy tenant leaves of the load of resource 1 is rounding.
-    demands = sparse_of([[F(1), F(1, 3)], [F(1), F(1, 7)], [F(0), F(7, 10)]])
-    with pytest.raises(NotConvergedError, match="some tenants are so light") as caught:
-        dcdrf(demands, 0, [1.0, 0.3, 1e-40], threads=1)
-    assert caught.value.best.unfinished == 1
-    # Ten decades are none of its business.
-    assert dcdrf(demands, 0, [1.0, 0.3, 1e-10], threads=1).certificate.residual <= 1e-14
-
-
 @pytest.mark.parametrize("epsilon", [0.0, 0.01])
 @pytest.mark.parametrize(("light", "lost"), [(1e-10, False), (1e-28, None), (1e-33, True)])
 def test_lost_rates_are_never_a_silent_answer(light, lost, epsilon):
     # Heavy tenants leave next to nothing of mu on resource 1; what is left may be all rounding.
     rng = np.random.default_rng(0)
-    refused = 0
+    refused = []
     for _ in range(30):
         rows = [[(0, 1.0), (1, float(v))] for v in rng.uniform(0.1, 0.9, 40)]
         demands = SparseDemands.from_lists([*rows, [(1, 0.7)]], n_resources=2)
         try:
             result = dcdrf(demands, epsilon, np.r_[np.ones(40), light])
-        except NotConvergedError:
-            refused += 1
+        except NotConvergedError as error:
+            refused.append(str(error))
         else:
             assert result.certificate.holds
+    assert all("some tenants are so light" in text for text in refused)
     if lost is not None:
-        assert (refused > 0) == lost
+        assert bool(refused) == lost

@@ -17,10 +17,7 @@ def csr(data, columns, starts, m=4):
     [
         ([[1, 0]], "must be a scipy.sparse array .* got list; use SparseDemands.from_lists"),
         (sparse.csr_array((0, 3)), "at least one tenant and one resource; got shape"),
-        (
-            csr([0.5, 0.5], [2, 1], [0, 2]),
-            "tenant 0: columns must rise .* after column 2 comes 1; call",
-        ),
+        (csr([0.5, 0.5], [2, 1], [0, 2]), "tenant 0: columns must rise .* after column 2 comes 1; call"),
         (csr([0.5, 0.5], [1, 1], [0, 2]), "tenant 0: columns must rise .* after column 1 comes 1"),
         (csr([0.5], [1], [0, 1, 1]), "tenant 1: it demands nothing; leave the tenant out"),
         (csr([0.5, np.nan], [0, 3], [0, 1, 2]), r"tenant 1: the demand of column 3 is nan; .* > 0 and <= 1"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fairness import ModelError
-from fairness.cloud import edrf
+from fairness.cloud import dcdrf, edrf
 from fairness.cloud.instances.families import (
     HARD_FAMILIES,
     LIGHT,
@@ -143,25 +143,10 @@ def test_every_round_of_the_chain_fills_up_one_resource(n, m):
 
 @pytest.mark.parametrize(("n", "m"), [(3, 2), (11, 10), (1000, 2), (300, 40), (2000, 500)])
 def test_the_chain_takes_dcdrf_as_many_rounds_up_to_epsilon(n, m):
-    # Algorithm 2 in plain numpy: the least that is left of another resource after each round.
-    demands = chain(n, m, rng=2)
-    d = demands.matrix().toarray()
-    level, least = 0.0, 1.0
-    left, growing = np.ones(m), np.ones(n, dtype=bool)
-    for _ in range(m):
-        load = d[growing].sum(axis=0) / n
-        step = np.divide(left, load, out=np.full(m, np.inf), where=load > 0)
-        r = step.argmin()
-        left = left - step[r] * load
-        level += step[r]
-        growing &= d[:, r] == 0
-        demanded = d[growing].any(axis=0)
-        if demanded.any():
-            least = min(least, left[demanded].min())
-    assert not growing.any()
-    epsilon = chain_epsilon(n, m)
+    demands, epsilon = chain(n, m, rng=2), chain_epsilon(n, m)
     # m rounds of rounding errors of 1e-16 each.
-    assert least == pytest.approx(epsilon, abs=1e-12)
+    assert dcdrf(demands, epsilon - 1e-12).rounds == m
+    assert dcdrf(demands, epsilon + 1e-12).rounds < m
     # No demands can be harder than this.
     assert epsilon <= 1 - n ** (-1 / (m - 1))
 

@@ -129,55 +129,6 @@ def test_capacities_of_each_resource():
         assert stats.kstest((mine - 1) / (capacity - 1), "uniform").pvalue > ALPHA
 
 
-@pytest.mark.parametrize(("name", "shares"), [("U1", (0.5,)), ("G2", (0.5, 0.3))])
-def test_places_of_the_entries(name, shares):
-    # Of a tenant's pods only the entries tell. With 40 pods of 250 resources, a pod without any share holds
-    # 1/40 of the entries from anywhere, so the two fullest pods of a long vector are the tenant's.
-    n, m, pods = 4000, 10_000, 40
-    demands = demand_profile(name, n, m, rng=5, pods=pods, shortest=100, mean=100)
-    table = np.zeros((n, pods))
-    rows = np.repeat(np.arange(n), lengths_of(demands))
-    np.add.at(table, (rows, demands.columns * pods // m), 1)
-    order = np.argsort(-table, axis=1)
-    entries, anywhere = demands.n_entries, 1 - sum(shares)
-    for k, share in enumerate(shares):
-        own = np.take_along_axis(table, order[:, [k]], axis=1).sum()
-        p = share + anywhere / pods
-        # The fullest pod is the first or sometimes the second: 0.5 and 0.3 of 100 entries are 3 deviations
-        # apart. So the two are compared by their sum.
-        if len(shares) == 1:
-            assert_mean(own, entries * p, entries * p * (1 - p))
-        # Pods are equally likely, and the two are different ones: independent of each other, too.
-        assert_law(np.bincount(order[:, k], minlength=pods), np.full(pods, 1 / pods))
-    if len(shares) == 2:
-        both = np.take_along_axis(table, order[:, :2], axis=1).sum()
-        p = sum(shares) + 2 * anywhere / pods
-        assert_mean(both, entries * p, entries * p * (1 - p))
-        gap = (order[:, 1] - order[:, 0]) % pods
-        assert_law(np.bincount(gap, minlength=pods)[1:], np.full(pods - 1, 1 / (pods - 1)))
-
-
-def test_shares_of_two_pods():
-    # Two pods, so that every tenant has both. An entry of resource r < m/2 is then from PodA with 0.5, PodB
-    # with 0.3 or either with 0.1; with many resources per entry the counts are mixtures of two binomials.
-    demands = demand_profile("U2", 20_000, 40_000, rng=6, pods=2, shortest=6, longest=6)
-    low = np.add.reduceat(demands.columns < 20_000, demands.starts[:-1])
-    law = (stats.binom.pmf(np.arange(7), 6, 0.6) + stats.binom.pmf(np.arange(7), 6, 0.4)) / 2
-    assert_law(np.bincount(low, minlength=7), law)
-
-
-def test_a_pod_that_is_used_up_leaves_the_rest_to_the_data_centre():
-    # 20 pods of one resource each: every vector of length 20 is everything there is.
-    demands = demand_profile("U2", 300, 20, rng=7, pods=20, shortest=20, longest=20)
-    np.testing.assert_array_equal(demands.columns, np.tile(np.arange(20), 300))
-    # Pods of 4 resources: 0.5 of 40 entries do not fit, those beyond are spread over all others.
-    demands = demand_profile("U1", 2000, 200, rng=8, pods=50, shortest=40, longest=40)
-    table = np.zeros((2000, 50))
-    np.add.at(table, (np.repeat(np.arange(2000), 40), demands.columns // 4), 1)
-    assert (table.max(axis=1) == 4).all()
-    assert_law(np.bincount(demands.columns, minlength=200), np.full(200, 1 / 200))
-
-
 @pytest.mark.parametrize("name", ["U0", "U1", "U2"])
 def test_law_of_whole_vectors(name):
     # 7 resources in pods of 2, 2 and 3, vectors of 3: every course of the three draws, with its probability.
@@ -254,11 +205,7 @@ def test_seeds():
         (("G0", 10, 300), {"mean": np.nan}, "mean must be a finite number; got nan"),
         (("G0", 10, 300), {"deviation": 0}, "deviation must be a finite number > 0; got 0"),
         (("U1", 10, 300), {"pods": 0}, "pods must be a whole number from 1 to 2147483647; got 0"),
-        (
-            ("U1", 10, 300),
-            {"pods": 301},
-            "pods = 301 must be between 1, .* U1, and n_resources = 300",
-        ),
+        (("U1", 10, 300), {"pods": 301}, "pods = 301 must be between 1, .* U1, and n_resources = 300"),
         (("G2", 10, 300), {"pods": 1}, "pods = 1 must be between 2, the pods of a tenant of profile G2"),
         (("U2", 10, 1), {"shortest": 1, "longest": 1}, "pods = 1 must be between 2"),
         (
