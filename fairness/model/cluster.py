@@ -196,19 +196,18 @@ class Cluster(JobClasses):
                 argument="capacities",
                 index=(i,),
             )
-        for name, value in (
-            ("demands", frozen(d)),
-            ("capacities", frozen(c)),
-            ("gamma", frozen(np.ascontiguousarray(tasks))),
-            ("weights", frozen(w)),
-            ("job_classes", classes),
-            ("servers", hosts),
-            ("resources", columns),
-            ("_source", (rationals(demands), rationals(capacities))),
-            ("_given_gamma", None if gamma is None else (rationals(gamma), frozen(tasks))),
-            ("_given_eligible", allowed),
-        ):
-            object.__setattr__(self, name, value)
+        vars(self).update(
+            demands=frozen(d),
+            capacities=frozen(c),
+            gamma=frozen(np.ascontiguousarray(tasks)),
+            weights=frozen(w),
+            job_classes=classes,
+            servers=hosts,
+            resources=columns,
+            _source=(rationals(demands), rationals(capacities)),
+            _given_gamma=None if gamma is None else (rationals(gamma), frozen(tasks)),
+            _given_eligible=allowed,
+        )
 
     @property
     def n_servers(self) -> int:
@@ -325,26 +324,22 @@ class Cluster(JobClasses):
         return pd.DataFrame(columns, index=pd.Index(self.job_classes, name="job_class"))
 
     def _repr_html_(self) -> str:
-        heading = (
-            f"Cluster({self.n_classes} classes x {self.n_servers} servers x {self.n_resources} resources)"
-        )
         lines = [
             f"{server}: " + ", ".join(f"{name} {c:g}" for name, c in zip(self.resources, row, strict=True))
             for server, row in zip(self.servers, self.capacities, strict=True)
         ]
-        return notebook_html(heading, self.to_dataframe(), lines)
+        return notebook_html(self._heading, self.to_dataframe(), lines)
 
     def __repr__(self) -> str:
-        head = f"Cluster({self.n_classes} classes x {self.n_servers} servers x {self.n_resources} resources)"
         if self.n_classes > 20 or self.n_servers > 8 or self.n_resources > 8:
-            return head
+            return self._heading
         table = [["class", "weight", *self.resources, *(f"alone on {s}" for s in self.servers)]]
         for n, name in enumerate(self.job_classes):
             alone = (f"{g:g}" if g > 0 else "-" for g in self.gamma[n])
             table.append([name, f"{self.weights[n]:g}", *(f"{v:g}" for v in self.demands[n]), *alone])
         for i, name in enumerate(self.servers):
             table.append([name, "", *(f"{v:g}" for v in self.capacities[i]), *([""] * self.n_servers)])
-        return "\n".join([head, *(line.rstrip() for line in aligned(table))])
+        return "\n".join([self._heading, *(line.rstrip() for line in aligned(table))])
 
 
 def _alone(demands: FloatArray, capacities: FloatArray) -> FloatArray:

@@ -121,6 +121,11 @@ class JobClasses(ABC):
         """
         return cls(**arguments_of(cls, cls._told, data))
 
+    @property
+    def _heading(self) -> str:
+        sizes = (f"{len(names)} {axis.removeprefix('job_')}" for axis, names in self._names().items())
+        return f"{type(self).__name__}({' x '.join(sizes)})"
+
     def _names(self) -> dict[str, tuple[str, ...]]:
         axes = ("job_classes", "servers", "resources")
         return {axis: getattr(self, axis) for axis in axes if hasattr(self, axis)}

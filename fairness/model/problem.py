@@ -138,16 +138,15 @@ class Problem(JobClasses):
                 argument="demands",
                 index=(i,),
             )
-        for name, value in (
-            ("demands", frozen(a)),
-            ("capacities", frozen(c)),
-            ("weights", frozen(w)),
-            ("limits", frozen(cap)),
-            ("job_classes", names),
-            ("resources", columns),
-            ("_source", (rationals(demands), rationals(capacities))),
-        ):
-            object.__setattr__(self, name, value)
+        vars(self).update(
+            demands=frozen(a),
+            capacities=frozen(c),
+            weights=frozen(w),
+            limits=frozen(cap),
+            job_classes=names,
+            resources=columns,
+            _source=(rationals(demands), rationals(capacities)),
+        )
         share = self.task_shares
         lost = ~np.isfinite(share) | ((share == 0) & (a > 0) & (c > 0))
         if lost.any():
@@ -230,19 +229,14 @@ class Problem(JobClasses):
 
     def _repr_html_(self) -> str:
         capacities = (f"{name} {c:g}" for name, c in zip(self.resources, self.capacities, strict=True))
-        heading = f"Problem({self.n_classes} classes x {self.n_resources} resources)"
-        return notebook_html(heading, self.to_dataframe(), [f"capacities: {', '.join(capacities)}"])
+        return notebook_html(self._heading, self.to_dataframe(), [f"capacities: {', '.join(capacities)}"])
 
     def __repr__(self) -> str:
-        head = ["class", "weight", "limit", *self.resources]
-        rows = [
-            [name, f"{w:g}", f"{cap:g}", *(f"{v:g}" for v in row)]
-            for name, w, cap, row in zip(
-                self.job_classes, self.weights, self.limits, self.demands, strict=True
-            )
-        ]
-        foot = ["capacity", "", "", *(f"{v:g}" for v in self.capacities)]
-        lines = [f"Problem({self.n_classes} classes x {self.n_resources} resources)"]
-        if len(rows) > 20 or self.n_resources > 12:
-            return lines[0]
-        return "\n".join([*lines, *aligned([head, *rows, foot])])
+        if self.n_classes > 20 or self.n_resources > 12:
+            return self._heading
+        table = [["class", "weight", "limit", *self.resources]]
+        for i, name in enumerate(self.job_classes):
+            numbers = (self.weights[i], self.limits[i], *self.demands[i])
+            table.append([name, *(f"{v:g}" for v in numbers)])
+        table.append(["capacity", "", "", *(f"{v:g}" for v in self.capacities)])
+        return "\n".join([self._heading, *aligned(table)])

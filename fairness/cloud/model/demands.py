@@ -108,7 +108,8 @@ class SparseDemands:
             )
             raise ModelError.of("demands", f"of tenant {row}: {detail}")
         # Only now: a column beyond int32 would come out as another one.
-        self._set(starts, columns.astype(np.int32, copy=False), values, int(matrix.shape[1]))
+        columns = columns.astype(np.int32, copy=False)
+        vars(self).update(starts=starts, columns=columns, values=values, n_resources=int(matrix.shape[1]))
 
     @classmethod
     def of_checked(
@@ -116,17 +117,8 @@ class SparseDemands:
     ) -> SparseDemands:
         """Demands from arrays that are known to be well-formed; they are taken as they are."""
         made = object.__new__(cls)
-        made._set(starts, columns, values, n_resources)
+        vars(made).update(starts=starts, columns=columns, values=values, n_resources=n_resources)
         return made
-
-    def _set(self, starts: Offsets, columns: IndexArray, values: NDArray[Any], n_resources: int) -> None:
-        for name, value in (
-            ("starts", starts),
-            ("columns", columns),
-            ("values", values),
-            ("n_resources", n_resources),
-        ):
-            object.__setattr__(self, name, value)
 
     @classmethod
     def from_lists(cls, tenants: Sequence[Sequence[tuple[int, float]]], n_resources: int) -> SparseDemands:
