@@ -80,7 +80,6 @@ class CloudAllocation(Result):
         )
 
     def _lines(self) -> list[str]:
-        """Lines that every summary has."""
         full = int((self.free <= SATURATION).sum())
         shares = self.dominant_shares
         return [

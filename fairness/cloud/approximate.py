@@ -206,7 +206,6 @@ def _run(
 
 
 def _nothing(demands: SparseDemands) -> Pattern:
-    """Pattern in which no resource is listed."""
     m = demands.n_resources
     listed, tenants = np.zeros(m, dtype=np.bool_), np.empty(0, dtype=np.int32)
     starts = np.zeros(m + 1, dtype=np.int64)

@@ -87,7 +87,6 @@ def memory_guarded(purpose: str, remedy: str) -> Iterator[None]:
 
 
 def _process_rooms() -> list[Room]:
-    """Room under the limits of the process itself."""
     try:
         import resource
     except ImportError:  # not on Windows

@@ -54,12 +54,8 @@ class Solution:
 
 
 @runtime_checkable
-class CertifyingPolicy(Protocol):
+class CertifyingPolicy(Policy, Protocol):
     """A policy that certifies its own allocations."""
-
-    def __call__(self, problem: Problem, counts: ArrayLike) -> FloatArray:
-        """Tasks running per class, shape (..., n_classes)."""
-        ...
 
     def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
         """Allocation and evidence for one vector of counts."""

@@ -251,7 +251,6 @@ def _sink(keys: FloatArray, heap: IndexArray, k: int, size: int) -> None:
 
 @stored(nogil=True)
 def _heapify(keys: FloatArray, heap: IndexArray) -> None:
-    """Make a heap of keys and what they belong to."""
     for k in range(len(keys) // 2 - 1, -1, -1):
         _sink(keys, heap, k, len(keys))
 
@@ -273,7 +272,6 @@ def _load(first: int, last: int, rows: Rows, sign: float, loads: FloatArray) -> 
 
 @stored(summing, prefetching, nogil=True)
 def _merge(loads: FloatArray, more: FloatArray) -> None:
-    """Add the loads of another tile."""
     for r in range(len(loads)):
         add(loads, r, 0, more[r, 0])
         add(loads, r, 0, more[r, 1])

@@ -77,7 +77,6 @@ def _same_columns(
 def _put_rows(
     tenants: NDArray[np.int64], starts: Offsets, entries: NDArray[Any], ours: Offsets, new: NDArray[Any]
 ) -> None:
-    """Write new rows to the places of some tenants."""
     for k in range(len(tenants)):
         for e in range(ours[k], ours[k + 1]):
             entries[starts[tenants[k]] + e - ours[k]] = new[e]

@@ -89,7 +89,6 @@ def _change(
     change: float,
     least: float,
 ) -> None:
-    """Change the entries of some tenants in place."""
     for i in changed:
         for e in range(starts[i], starts[i + 1]):
             factor = 1.0 + change if stream.random() < 0.5 else 1.0 - change

@@ -306,7 +306,6 @@ def _uniform(stream: np.random.Generator, size: int) -> FloatArray:
 def _demands(
     values: FloatArray, rows: Numbers, columns: Numbers, n_tenants: int, n_resources: int
 ) -> SparseDemands:
-    """Demands entry by entry."""
     entries = sparse.coo_array((values, (rows, columns)), shape=(n_tenants, n_resources))
     return SparseDemands(entries.tocsr())
 

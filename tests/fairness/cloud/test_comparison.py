@@ -9,7 +9,7 @@ from fairness.cloud.approximate import dcdrf
 from fairness.cloud.comparison import Comparison, compare
 from fairness.cloud.exact import edrf
 from fairness.cloud.rounds import edrf_rounds
-from tests.fairness.cloud.instances import WORKED
+from tests.fairness.cloud.instances import WORKED, random_rows
 
 
 def test_worked_example():
@@ -51,11 +51,8 @@ def test_tenants_that_gain_miss_nothing():
 
 def test_rows_of_the_allocation_deviate_alike():
     rng = np.random.default_rng(2)
-    rows = rng.random((60, 12)) * (rng.random((60, 12)) < 0.3)
-    rows[:, 0] = 0.2
-    weights = rng.integers(1, 4, 60)
-    cut = edrf_rounds(sparse.csr_array(rows), weights, max_rounds=2, threads=1)
-    exact = edrf(sparse.csr_array(rows), weights)
+    rows, weights = random_rows(60, 12, 5, rng), rng.integers(1, 4, 60)
+    cut, exact = edrf_rounds(rows, weights, max_rounds=2, threads=1), edrf(rows, weights)
     result = compare(cut, exact)
     ours, theirs = cut.allocation(), exact.allocation()
     np.testing.assert_allclose(

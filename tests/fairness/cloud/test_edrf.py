@@ -6,7 +6,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from fairness import DRF, ModelError, NotConvergedError, Problem
 from fairness.cloud import Pattern, SparseDemands, edrf
@@ -19,11 +18,9 @@ def test_same_as_drf_of_one_pool():
     rng = np.random.default_rng(5)
     for _ in range(50):
         n, m = (int(v) for v in rng.integers(1, 30, 2))
-        rows = rng.random((n, m)) * (rng.random((n, m)) < 0.3)
-        rows[np.arange(n), rng.integers(m, size=n)] = rng.random(n) * 0.9 + 0.05
-        weights = rng.integers(1, 4, n)
-        tasks = DRF()(Problem(rows, np.ones(m), weights=weights), np.ones(n))
-        np.testing.assert_allclose(edrf(sparse.csr_array(rows), weights).tasks, tasks, rtol=1e-12)
+        rows, weights = random_rows(n, m, 8, rng), rng.integers(1, 4, n)
+        tasks = DRF()(Problem(rows.toarray(), np.ones(m), weights=weights), np.ones(n))
+        np.testing.assert_allclose(edrf(rows, weights).tasks, tasks, rtol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

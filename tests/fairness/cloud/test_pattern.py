@@ -5,21 +5,18 @@ import threading
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from fairness.cloud import Pattern, SparseDemands, edrf
 from fairness.cloud.engines import filling
 from fairness.cloud.engines.sums import add, table
 from fairness.cloud.model import tiles
+from tests.fairness.cloud.instances import random_rows
 from tests.processes import PATIENCE
 
 
 @pytest.fixture
 def demands():
-    rng = np.random.default_rng(0)
-    rows = rng.uniform(0.1, 1, (400, 30)) * (rng.random((400, 30)) < 0.2)
-    rows[np.arange(400), rng.integers(30, size=400)] = 1.0
-    return SparseDemands(sparse.csr_array(rows))
+    return SparseDemands(random_rows(400, 30, 12))
 
 
 def test_lists_of_some_resources_and_tenants(demands):

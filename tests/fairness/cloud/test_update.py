@@ -6,13 +6,7 @@ from scipy import sparse
 
 from fairness import ModelError
 from fairness.cloud import SparseDemands, edrf
-
-
-def random_rows(rng, n, m, dtype=float):
-    """About a third of the entries of an (n, m) matrix, none of the rows empty."""
-    rows = rng.uniform(0.01, 1, (n, m)) * (rng.random((n, m)) < 0.3)
-    rows[np.arange(n), rng.integers(m, size=n)] = 0.5
-    return sparse.csr_array(rows.astype(dtype))
+from tests.fairness.cloud.instances import random_rows
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -21,10 +15,10 @@ def test_same_as_a_fresh_allocation(same_resources, weighted):
     rng = np.random.default_rng(1)
     for _ in range(60):
         n, m = (int(v) for v in rng.integers(2, 40, 2))
-        demands = random_rows(rng, n, m)
+        demands = random_rows(n, m, 4, rng)
         weights = rng.uniform(0.5, 2, n) if weighted else None
         who = rng.permutation(n)[: int(rng.integers(1, n + 1))]
-        rows = demands[who] if same_resources else random_rows(rng, len(who), m)
+        rows = demands[who] if same_resources else random_rows(len(who), m, 4, rng)
         if same_resources:
             rows.data = rng.uniform(0.01, 1, rows.nnz)
         before = edrf(demands, weights)
@@ -40,7 +34,7 @@ def test_same_as_a_fresh_allocation(same_resources, weighted):
 
 def test_new_weights_with_new_demands():
     rng = np.random.default_rng(2)
-    demands, rows, who = random_rows(rng, 20, 8), random_rows(rng, 3, 8), [4, 17, 0]
+    demands, rows, who = random_rows(20, 8, 4, rng), random_rows(3, 8, 4, rng), [4, 17, 0]
     weights = rng.uniform(0.5, 2, 20)
     after = edrf(demands, weights).update(who, rows, [1.0, 3.0, 2.0])
     expected, weights[who] = demands.tolil(), [1.0, 3.0, 2.0]
@@ -50,7 +44,7 @@ def test_new_weights_with_new_demands():
 
 def test_weights_by_resource():
     rng = np.random.default_rng(3)
-    demands, rows, who = random_rows(rng, 20, 8), random_rows(rng, 2, 8), [3, 11]
+    demands, rows, who = random_rows(20, 8, 4, rng), random_rows(2, 8, 4, rng), [3, 11]
     table = rng.uniform(0.5, 2, (20, 8))
     given = sparse.csr_array(np.where(demands.toarray() > 0, table, 0))
     before = edrf(demands, given)
@@ -70,7 +64,7 @@ def test_weights_by_resource():
 def test_many_updates_do_not_drift():
     # Naive sums would keep what rounding left of tenants that went from 1 to 1e-9 and back.
     rng = np.random.default_rng(4)
-    low = random_rows(rng, 30, 5)
+    low = random_rows(30, 5, 4, rng)
     low.data *= 1e-9
     high = low.copy()
     high.data = rng.uniform(0.1, 1, low.nnz)
@@ -84,9 +78,9 @@ def test_many_updates_do_not_drift():
 
 def test_precision_of_storage():
     rng = np.random.default_rng(5)
-    single = edrf(random_rows(rng, 10, 6, np.float32))
-    assert single.update([1], random_rows(rng, 1, 6, np.float32)).demands.values.dtype == np.float32
-    assert single.update([1], random_rows(rng, 1, 6)).demands.values.dtype == np.float64
+    single = edrf(random_rows(10, 6, 4, rng, np.float32))
+    assert single.update([1], random_rows(1, 6, 4, rng, np.float32)).demands.values.dtype == np.float32
+    assert single.update([1], random_rows(1, 6, 4, rng)).demands.values.dtype == np.float64
 
 
 @pytest.mark.parametrize(
@@ -102,14 +96,14 @@ def test_precision_of_storage():
 )
 def test_bad_tenants(who, n_rows, n_resources, message):
     rng = np.random.default_rng(6)
-    result = edrf(random_rows(rng, 6, 4))
+    result = edrf(random_rows(6, 4, 4, rng))
     with pytest.raises(ModelError, match=message):
-        result.update(who, random_rows(rng, n_rows, n_resources))
+        result.update(who, random_rows(n_rows, n_resources, 4, rng))
 
 
 def test_update_does_not_change_the_result_it_starts_from():
     rng = np.random.default_rng(7)
-    result = edrf(random_rows(rng, 6, 4))
+    result = edrf(random_rows(6, 4, 4, rng))
     before = result.demands.values.copy(), result.loads.copy(), result.growth.copy()
     rows = SparseDemands.from_lists([[(0, 0.25)]], n_resources=4)
     result.update([2], rows)
