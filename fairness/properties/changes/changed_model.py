@@ -7,7 +7,7 @@ of the cluster; the others keep their names.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -19,22 +19,19 @@ from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
 from fairness.properties.changes.lies import Lie
 from fairness.properties.changes.parts import (
-    Number,
     Row,
     distinct_users,
     divisible,
     entries,
-    entry,
     is_index,
     length,
-    mapped,
-    nearby,
     only,
     set_fields,
+    varied,
     without,
 )
-from fairness.properties.protocol.arithmetic import as_given, given_gamma, row_text, shown
-from fairness.properties.protocol.property import Change, Model
+from fairness.properties.protocol.arithmetic import as_given, given_gamma, quotient, row_text, shown
+from fairness.properties.protocol.property import Change, Model, Numbers
 
 __all__ = ["Grow", "Join", "Leave", "Lie", "Units"]
 
@@ -105,9 +102,10 @@ class Join(Change):
         """Those who have joined, with what they brought."""
         self.validate(model)
         part = self.part(model)
-        scaled: dict[str, Any] = {"capacities": mapped(lambda c: c * part, as_given(model)[1])}
-        if isinstance(model, Cluster) and (gamma := given_gamma(model)) is not None:
-            scaled["gamma"] = mapped(lambda g: g * part, gamma)
+        scaled: dict[str, Any] = {"capacities": as_given(model)[1] * part}
+        gamma = given_gamma(model)
+        if gamma is not None:
+            scaled["gamma"] = gamma * part
         return only(model, list(self.users), scaled)
 
     def part(self, model: Model) -> Fraction:
@@ -165,24 +163,17 @@ class Grow(Change):
     def apply(self, model: Model) -> Model:
         """Model with the larger capacities."""
         self.validate(model)
-        capacities = as_given(model)[1]
-        if isinstance(model, Problem) or self.server is None:
-            return model.replaced(capacities=self._grown(capacities))
-        grown = list(capacities)
-        grown[self.server] = self._grown(capacities[self.server])
+        demands, capacities = as_given(model)
+        grown = capacities.copy()
+        here = Ellipsis if self.server is None else self.server
+        grown[here] = self._grown(capacities[here])
         gamma = given_gamma(model)
         if gamma is None:
             return model.replaced(capacities=grown)
-        demands = as_given(model)[0]
-        rows = [list(row) for row in gamma]
-        for row, need in zip(rows, demands, strict=True):
-            if row[self.server] > 0:
-                before, after = (
-                    min(divisible(c[self.server][r]) / divisible(v) for r, v in enumerate(need) if v > 0)
-                    for c in (capacities, grown)
-                )
-                row[self.server] = row[self.server] * (after / before)
-        return model.replaced(capacities=grown, gamma=rows)
+        needs = divisible(demands)
+        before, after = (quotient(divisible(c[here]), needs, np.inf).min(axis=1) for c in (capacities, grown))
+        gamma[:, here] *= quotient(after, before, 0)
+        return model.replaced(capacities=grown, gamma=gamma)
 
     def text(self, model: Model) -> str:
         """What grows."""
@@ -194,19 +185,14 @@ class Grow(Change):
 
     def neighbours(self, model: Model, rng: np.random.Generator) -> Iterator[Grow]:
         """One amount changed: smaller sums first."""
-        found = []
-        for r, value in enumerate(self.amounts):
-            for other in nearby(value, 0, rng):
-                if other >= 0:
-                    amounts = (*self.amounts[:r], other, *self.amounts[r + 1 :])
-                    if any(amounts):
-                        found.append(
-                            ((sum(v > 0 for v in amounts), length(amounts)), replace(self, amounts=amounts))
-                        )
-        yield from (change for _, change in sorted(found, key=lambda pair: pair[0]))
+        rows = varied(self.amounts, (0,) * len(self.amounts), rng)
+        found = [replace(self, amounts=row) for row in rows if min(row) >= 0 and any(row)]
+        found.sort(key=lambda change: (sum(v > 0 for v in change.amounts), length(change.amounts)))
+        yield from found
 
-    def _grown(self, row: Sequence[Number]) -> list[Number]:
-        return [entry(c) + v for c, v in zip(row, self.amounts, strict=True)]
+    def _grown(self, row: Numbers) -> Numbers:
+        total: Numbers = row + np.array(self.amounts, dtype=object)
+        return total
 
     def validate(self, model: Model) -> None:
         """Refuse other resources, and a server that is not there."""
@@ -251,24 +237,16 @@ class Units(Change):
         """The same model in the other units."""
         self.validate(model)
         demands, capacities = as_given(model)
+        units, parts = (np.array(row, dtype=object) for row in (self.resources, self.tasks))
         scaled: dict[str, Any] = {
-            "demands": [
-                [entry(v) * u * t for v, u in zip(row, self.resources, strict=True)]
-                for row, t in zip(demands, self.tasks, strict=True)
-            ]
+            "demands": demands * units * parts[:, None],
+            "capacities": capacities * units,
         }
+        gamma = given_gamma(model)
         if isinstance(model, Problem):
-            scaled["capacities"] = [entry(c) * u for c, u in zip(capacities, self.resources, strict=True)]
-            scaled["limits"] = model.limits / np.array(self.tasks, dtype=float)
-        else:
-            scaled["capacities"] = [
-                [entry(c) * u for c, u in zip(row, self.resources, strict=True)] for row in capacities
-            ]
-            gamma = given_gamma(model)
-            if gamma is not None:
-                scaled["gamma"] = [
-                    [divisible(g) / t for g in row] for row, t in zip(gamma, self.tasks, strict=True)
-                ]
+            scaled["limits"] = model.limits / parts.astype(float)
+        elif gamma is not None:
+            scaled["gamma"] = divisible(gamma) / parts[:, None]
         return model.replaced(**scaled)
 
     def text(self, model: Model) -> str:
@@ -288,20 +266,16 @@ class Units(Change):
 
     def neighbours(self, model: Model, rng: np.random.Generator) -> Iterator[Units]:
         """One factor changed: fewer and smaller ones first."""
-        found = []
-        for name in ("resources", "tasks"):
-            row = getattr(self, name)
-            for k, value in enumerate(row):
-                for other in nearby(value, 1, rng):
-                    if other > 0:
-                        other_row = (*row[:k], other, *row[k + 1 :])
-                        change = Units(
-                            other_row if name == "resources" else self.resources,
-                            other_row if name == "tasks" else self.tasks,
-                        )
-                        both = (*change.resources, *change.tasks)
-                        found.append(((sum(v != 1 for v in both), length(both)), change))
-        yield from (change for _, change in sorted(found, key=lambda pair: pair[0]))
+        rows = {name: varied(row, (1,) * len(row), rng) for name, row in vars(self).items()}
+        found = [
+            replace(self, **{name: row}) for name, others in rows.items() for row in others if min(row) > 0
+        ]
+        found.sort(key=lambda change: change._simplicity())
+        yield from found
+
+    def _simplicity(self) -> tuple[int, float]:
+        factors = (*self.resources, *self.tasks)
+        return sum(v != 1 for v in factors), length(factors)
 
     def validate(self, model: Model) -> None:
         """Refuse another number of resources or of classes."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from fairness.model.cluster import Cluster
 from fairness.properties.changes.changed_model import Lie
-from fairness.properties.protocol.arithmetic import as_given, quotient, unit_of
+from fairness.properties.protocol.arithmetic import as_given, entry, may_run, quotient, unit_of
 from fairness.properties.protocol.property import Model
 
 __all__ = ["distinct_lies"]
@@ -49,8 +49,7 @@ class _Claims:
         demands, capacities = as_given(model)
         self.rows = [list(row) for row in demands]
         self.exact = model._source[0] is not None
-        pool = not isinstance(model, Cluster)
-        self.servers = [list(capacities)] if pool else [list(row) for row in capacities]
+        self.servers = np.atleast_2d(capacities)
         self.zeros = any(v == 0 for row in self.rows for v in row)
         self.busiest = _busiest(model)
 
@@ -126,8 +125,7 @@ class _Claims:
         """The value in the arithmetic of the model."""
         if not self.exact:
             return float(value)
-        fraction = Fraction(value)
-        return fraction.numerator if fraction.denominator == 1 else fraction
+        return entry(Fraction(value))
 
     def _servers(self, n: int) -> tuple[bool, ...]:
         """Eligibility with one or two entries changed."""
@@ -145,20 +143,10 @@ class _Claims:
 
     def _runs(self, n: int, row: list[Any], eligible: tuple[bool, ...] | None) -> bool:
         """Whether the class could run somewhere if its claim were true."""
-        model = self.model
-        assert isinstance(model, Cluster)
-        present = [
-            all(c > 0 for v, c in zip(row, capacities, strict=True) if v > 0) for capacities in self.servers
-        ]
-        allowed = _allowed(model, n) if eligible is None else eligible
-        measured = model.unconstrained_gamma[n] > 0 if model.given_gamma is not None else allowed
-        return any(may and here and g for may, here, g in zip(allowed, present, measured, strict=True))
-
-
-def _allowed(cluster: Cluster, n: int) -> tuple[bool, ...]:
-    if cluster.given_eligible is None:
-        return (True,) * cluster.n_servers
-    return tuple(cluster.given_eligible[n].tolist())
+        assert isinstance(self.model, Cluster)
+        lacks = ((np.array(row) > 0) & (self.servers == 0)).any(axis=1)
+        allowed = may_run(self.model)[n] if eligible is None else np.array(eligible)
+        return bool((allowed & ~lacks).any())
 
 
 def _busiest(model: Model) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,17 +12,17 @@ from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.properties.changes.parts import (
     Row,
+    changed,
     distinct_users,
     entries,
-    entry,
     length,
-    nearby,
     rebuilt,
     set_fields,
+    varied,
     without,
 )
 from fairness.properties.protocol.arithmetic import as_given, given_gamma, row_text
-from fairness.properties.protocol.property import Change, Model
+from fairness.properties.protocol.property import Change, Model, Numbers
 
 __all__ = ["Lie"]
 
@@ -92,30 +92,22 @@ class Lie(Change):
         """Model with the claims in place of the truth."""
         self.validate(model)
         claims: dict[str, Any] = {}
+        users, (demands, capacities) = list(self.users), as_given(model)
         if self.demands is not None:
-            claims["demands"] = list(as_given(model)[0])
-            for n, row in zip(self.users, self.demands, strict=True):
-                claims["demands"][n] = list(row)
+            demands[users] = np.array(self.demands, dtype=object)
+            claims["demands"] = demands
         if self.eligible is not None and isinstance(model, Cluster):
             claims["eligible"] = model.eligible.copy()
-            for n, allowed in zip(self.users, self.eligible, strict=True):
-                claims["eligible"][n] = allowed
+            claims["eligible"][users] = self.eligible
         gamma = given_gamma(model)
         if gamma is not None:
-            claims["gamma"] = self._measured(model, gamma, claims)
+            # What is measured is 0 where liars hide a server or claim what it does not have.
+            useless = ((demands[users] > 0)[:, None, :] & (capacities == 0)).any(axis=2)
+            if self.eligible is not None:
+                useless |= ~np.array(self.eligible)
+            gamma[users] = np.where(useless, 0, gamma[users])
+            claims["gamma"] = gamma
         return rebuilt(model, claims)
-
-    def _measured(self, model: Model, gamma: Any, claims: dict[str, Any]) -> list[list[Any]]:
-        """Given gamma, with 0 where liars hide a server or claim what it does not have."""
-        demands, capacities = as_given(model)
-        demands = claims.get("demands", demands)
-        rows = [list(row) for row in gamma]
-        for k, n in enumerate(self.users):
-            for i, server in enumerate(capacities):
-                hidden = self.eligible is not None and not self.eligible[k][i]
-                if hidden or any(v > 0 and c == 0 for v, c in zip(demands[n], server, strict=True)):
-                    rows[n][i] = 0
-        return rows
 
     def text(self, model: Model) -> str:
         """Who claims what."""
@@ -124,7 +116,7 @@ class Lie(Change):
         truth = as_given(model)[0]
         for k, n in enumerate(self.users):
             parts = []
-            if self.demands is not None and not _same(self.demands[k], truth[n]):
+            if self.demands is not None and self.demands[k] != tuple(truth[n]):
                 parts.append(f"claims {row_text(self.demands[k])} instead of {row_text(truth[n])}")
             if self.eligible is not None and isinstance(model, Cluster):
                 pairs = list(zip(model.servers, self.eligible[k], model.eligible[n], strict=True))
@@ -149,25 +141,21 @@ class Lie(Change):
         if self.demands is not None and self.eligible is not None:
             yield replace(self, eligible=None)
             yield replace(self, demands=None)
-        found: list[tuple[Any, Lie]] = []
+        found: list[tuple[tuple[float, float], Lie]] = []
         truth = as_given(model)[0]
         zeros = bool((model.demands == 0).any())
         for k, n in enumerate(self.users):
-            for r, value in enumerate(() if self.demands is None else self.demands[k]):
-                true = entry(truth[n][r])
-                for other in nearby(value, true, rng):
-                    if other > 0 or (other == 0 and zeros):
-                        rows = _with(self.demands, k, r, other)
-                        if any(rows[k]):
-                            found.append((_size(rows, truth, self.users), replace(self, demands=rows)))
-            for i, may in enumerate(() if self.eligible is None else self.eligible[k]):
-                lists = _with(self.eligible, k, i, not may)
-                if any(lists[k]) and isinstance(model, Cluster):
-                    apart = sum(
-                        int(np.sum(np.not_equal(row, model.eligible[u])))
-                        for u, row in zip(self.users, lists, strict=True)
-                    )
-                    found.append(((apart, 0), replace(self, eligible=lists)))
+            if self.demands is not None:
+                for row in varied(self.demands[k], truth[n], rng):
+                    if (min(row) >= 0 if zeros else min(row) > 0) and any(row):
+                        rows = changed(self.demands, k, row)
+                        found.append((_size(rows, truth[list(self.users)]), replace(self, demands=rows)))
+            if self.eligible is not None and isinstance(model, Cluster):
+                for i, may in enumerate(self.eligible[k]):
+                    lists = changed(self.eligible, k, changed(self.eligible[k], i, not may))
+                    if any(lists[k]):
+                        apart = np.sum(np.array(lists) != model.eligible[list(self.users)])
+                        found.append(((float(apart), 0), replace(self, eligible=lists)))
         yield from (lie for _, lie in sorted(found, key=lambda pair: pair[0]))
 
 
@@ -181,18 +169,7 @@ def _rows(name: str, rows: Any, liars: int) -> tuple[Any, ...] | None:
     return rows
 
 
-def _size(rows: Any, truth: Any, users: tuple[int, ...]) -> tuple[int, float]:
+def _size(rows: tuple[Row, ...], truth: Numbers) -> tuple[float, float]:
     """How far claims are from the truth and how long they are."""
-    apart = sum(
-        a != b for row, n in zip(rows, users, strict=True) for a, b in zip(row, truth[n], strict=True)
-    )
-    return apart, sum(length(row) for row in rows)
-
-
-def _with(rows: Any, k: int, place: int, value: Any) -> Any:
-    row = rows[k]
-    return (*rows[:k], (*row[:place], value, *row[place + 1 :]), *rows[k + 1 :])
-
-
-def _same(first: Sequence[Any], second: Sequence[Any]) -> bool:
-    return all(a == b for a, b in zip(first, second, strict=True))
+    apart = np.sum(np.array(rows, dtype=object) != truth)
+    return float(apart), sum(length(row) for row in rows)

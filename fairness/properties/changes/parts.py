@@ -3,37 +3,35 @@
 from __future__ import annotations
 
 import math
-import numbers
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from fairness.errors import ModelError
 from fairness.model.problem import Problem
-from fairness.properties.protocol.arithmetic import as_given, given_gamma, row_text
-from fairness.properties.protocol.property import Change, Model
+from fairness.properties.protocol.arithmetic import as_given, entry, given_gamma, row_text
+from fairness.properties.protocol.property import Change, Model, Number, Numbers
 
 __all__ = [
-    "Number",
     "Row",
+    "changed",
     "distinct_users",
     "divisible",
     "entries",
-    "entry",
     "is_index",
     "length",
-    "mapped",
     "nearby",
     "only",
     "rebuilt",
     "set_fields",
+    "varied",
     "without",
 ]
 
-Number = int | float | Fraction
 Row = tuple[Number, ...]
+T = TypeVar("T")
 
 
 def set_fields(change: Change, **values: Any) -> None:
@@ -56,24 +54,6 @@ def is_index(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 0)
 
 
-def entry(value: Any) -> Number:
-    """Python int, Fraction (int where it is one) or float.
-
-    Raises
-    ------
-    ModelError
-        If this is no number.
-    """
-    if isinstance(value, numbers.Integral):
-        return int(value)
-    if isinstance(value, numbers.Rational):
-        fraction = Fraction(value)
-        return fraction.numerator if fraction.denominator == 1 else fraction
-    if not isinstance(value, numbers.Real):
-        raise ModelError(f"demands, amounts and factors must be numbers; got {value!r}")
-    return float(value)
-
-
 def entries(name: str, values: Iterable[Any]) -> Row:
     """A row of finite numbers >= 0.
 
@@ -90,17 +70,10 @@ def entries(name: str, values: Iterable[Any]) -> Row:
     return row
 
 
-def divisible(value: Any) -> Number:
-    """As :func:`entry`, but integers divide without rounding."""
-    number = entry(value)
-    return Fraction(number) if isinstance(number, int) else number
-
-
-def mapped(function: Callable[[Any], Any], values: Any) -> Any:
-    """Function of every entry of a nested list or array."""
-    if np.ndim(values):
-        return [mapped(function, v) for v in values]
-    return entry(function(entry(values)))
+def divisible(values: Numbers) -> Numbers:
+    """The numbers with ints as fractions, so that quotients of them are exact."""
+    exact = [Fraction(v) if isinstance(v, int) else v for v in values.flat]
+    return np.array(exact, dtype=object).reshape(values.shape)
 
 
 def rebuilt(model: Model, arguments: dict[str, Any]) -> Model:
@@ -108,31 +81,29 @@ def rebuilt(model: Model, arguments: dict[str, Any]) -> Model:
     if isinstance(model, Problem):
         return model.replaced(**arguments)
     demands, capacities = as_given(model)
-    demands, capacities = arguments.get("demands", demands), arguments.get("capacities", capacities)
-    gamma = arguments.get("gamma", given_gamma(model))
-    allowed = arguments.get("eligible", model.given_eligible)
-    wants, lacks = np.array(demands, dtype=float) > 0, np.array(capacities, dtype=float) == 0
-    usable = ~(wants[:, None, :] & lacks[None, :, :]).any(axis=2)
-    if allowed is not None:
-        usable &= allowed
-    if gamma is not None:
-        usable &= np.array(gamma, dtype=float) > 0
+    given = {
+        "demands": demands,
+        "capacities": capacities,
+        "gamma": given_gamma(model),
+        "eligible": model.given_eligible,
+        **arguments,
+    }
+    usable = ~((given["demands"] > 0)[:, None, :] & (given["capacities"] == 0)).any(axis=2)
+    by_server = {name: given[name] for name in ("gamma", "eligible") if given[name] is not None}
+    for values in by_server.values():
+        usable &= values > 0
     keep = np.flatnonzero(usable.any(axis=0))
     if 0 < len(keep) < model.n_servers:
-        arguments["capacities"] = [capacities[i] for i in keep]
+        arguments["capacities"] = given["capacities"][keep]
         arguments["servers"] = [model.servers[i] for i in keep]
-        if allowed is not None:
-            arguments["eligible"] = np.asarray(allowed)[:, keep]
-        if gamma is not None:
-            arguments["gamma"] = [[row[i] for i in keep] for row in gamma]
+        arguments |= {name: values[:, keep] for name, values in by_server.items()}
     return model.replaced(**arguments)
 
 
 def only(model: Model, stay: list[int], arguments: dict[str, Any]) -> Model:
     """Model of some of its classes, with some arguments replaced."""
-    demands = as_given(model)[0]
     arguments |= {
-        "demands": [demands[n] for n in stay],
+        "demands": as_given(model)[0][stay],
         "weights": model.weights[stay],
         "job_classes": [model.job_classes[n] for n in stay],
     }
@@ -143,7 +114,7 @@ def only(model: Model, stay: list[int], arguments: dict[str, Any]) -> Model:
             arguments["eligible"] = model.given_eligible[stay]
         gamma = arguments.get("gamma", given_gamma(model))
         if gamma is not None:
-            arguments["gamma"] = [gamma[n] for n in stay]
+            arguments["gamma"] = gamma[stay]
     return rebuilt(model, arguments)
 
 
@@ -157,11 +128,22 @@ def nearby(value: Number, anchor: Number, rng: np.random.Generator) -> list[Numb
     return [v for v in dict.fromkeys(entry(v) for v in close) if v != value]
 
 
+def varied(row: Row, anchors: Sequence[Number], rng: np.random.Generator) -> Iterator[Row]:
+    """Rows with one entry changed to a nearby one."""
+    for k, (value, anchor) in enumerate(zip(row, anchors, strict=True)):
+        yield from (changed(row, k, other) for other in nearby(value, anchor, rng))
+
+
 def length(row: Iterable[Number]) -> float:
     """How long a row is to write: numerators and denominators, added up."""
     return float(sum(abs(v.numerator) + v.denominator if isinstance(v, Fraction) else abs(v) for v in row))
 
 
-def without(values: tuple[Any, ...], k: int) -> tuple[Any, ...]:
+def without(values: tuple[T, ...], k: int) -> tuple[T, ...]:
     """All but one of the values."""
     return values[:k] + values[k + 1 :]
+
+
+def changed(values: tuple[T, ...], k: int, value: T) -> tuple[T, ...]:
+    """The values with another one at a place."""
+    return (*values[:k], value, *values[k + 1 :])

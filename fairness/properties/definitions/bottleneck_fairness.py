@@ -46,6 +46,7 @@ from fairness.properties.protocol.arithmetic import (
     as_given,
     demands_in,
     given_gamma,
+    may_run,
     quotient,
     read,
     shown,
@@ -144,34 +145,22 @@ def max_min_finding(name: str, question: Question, resource: int) -> Finding:
 def _with_bottleneck(model: Model) -> Model:
     """The model with resource 0 everywhere and its demands raised until it is dominant; integers stay so."""
     demands, capacities = as_given(model)
+    capacities[..., 0] = np.where(capacities[..., 0] > 0, capacities[..., 0], 1)
     cluster = model if isinstance(model, Cluster) else None
-    servers = [list(row) for row in (capacities if cluster else [capacities])]
-    for row in servers:
-        row[0] = row[0] if row[0] > 0 else 1
-    raised = []
-    for n, given in enumerate(demands):
-        row = list(given)
-        allowed = [True] if cluster is None else _may_run(cluster)[n]
+    for n, row in enumerate(demands):
+        servers = capacities[None] if cluster is None else capacities[may_run(cluster)[n]]
+        wanted = np.flatnonzero(row > 0)
         needed = [
-            max(_ratio(v * c[0], c[r]) for r, v in enumerate(row) if v > 0)
-            for c, may in zip(servers, allowed, strict=True)
-            if may and any(row) and all(c[r] > 0 for r, v in enumerate(row) if v > 0)
+            max(_ratio(row[r] * c[0], c[r]) for r in wanted)
+            for c in servers
+            if wanted.size and (c[wanted] > 0).all()
         ]
         first = max(needed, default=1)
-        whole = all(isinstance(v, int) for v in row)
-        row[0] = ceil(first) if whole else first
-        raised.append(row)
+        row[0] = ceil(first) if all(isinstance(v, int) for v in row) else first
     if cluster is None:
-        return model.replaced(demands=raised, capacities=servers[0])
+        return model.replaced(demands=demands, capacities=capacities)
     eligible = cluster.given_eligible if cluster.given_gamma is None else cluster.eligible
-    return cluster.replaced(demands=raised, capacities=servers, gamma=None, eligible=eligible)
-
-
-def _may_run(cluster: Cluster) -> Any:
-    if cluster.given_gamma is not None:
-        return cluster.eligible
-    given = cluster.given_eligible
-    return np.ones(cluster.eligible.shape, dtype=bool) if given is None else given
+    return cluster.replaced(demands=demands, capacities=capacities, gamma=None, eligible=eligible)
 
 
 def _ratio(top: Any, bottom: Any) -> Any:

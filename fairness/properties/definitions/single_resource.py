@@ -15,6 +15,8 @@ References
 
 from __future__ import annotations
 
+import numpy as np
+
 from fairness.model.cluster import Cluster
 from fairness.properties.definitions.bottleneck_fairness import BottleneckFairness
 from fairness.properties.protocol.arithmetic import as_given
@@ -47,13 +49,11 @@ class SingleResourceFairness(BottleneckFairness):
         if self.applies(model):
             return model
         demands, capacities = as_given(model)
-        first = [[row[0] if row[0] > 0 else 1] for row in demands]
+        first = {
+            name: np.where(values[..., :1] > 0, values[..., :1], 1)
+            for name, values in (("demands", demands), ("capacities", capacities))
+        }
         if not isinstance(model, Cluster):
-            return model.replaced(demands=first, capacities=[capacities[0] if capacities[0] > 0 else 1])
+            return model.replaced(**first)
         # Where a class may run now it may run then, so every class and server stays in use.
-        return model.replaced(
-            demands=first,
-            capacities=[[row[0] if row[0] > 0 else 1] for row in capacities],
-            gamma=None,
-            eligible=model.eligible,
-        )
+        return model.replaced(**first, gamma=None, eligible=model.eligible)

@@ -17,12 +17,14 @@ References
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairness.arguments.labels import as_named
 from fairness.arguments.validation import float_array, rationals
@@ -30,19 +32,21 @@ from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.division import check_division
 from fairness.model.problem import Problem
-from fairness.properties.protocol.property import TOLERANCE, Change, Model, Numbers, Question
+from fairness.properties.protocol.property import TOLERANCE, Change, Model, Number, Numbers, Question
 
 __all__ = [
     "Reading",
     "as_given",
     "demands_in",
     "entitlements",
+    "entry",
     "expected",
     "fall",
     "fitted",
     "given_gamma",
     "in_arithmetic_of",
     "largest",
+    "may_run",
     "quotient",
     "read",
     "row_text",
@@ -233,12 +237,28 @@ def expected(name: str, question: Question, kind: type[Change]) -> Any:
     return question.change, question.allocation_after
 
 
-def as_given(model: Model) -> tuple[Any, Any]:
-    """Demands and capacities with the exact entries of a rational model, as lists; else as float arrays."""
+def entry(value: Any) -> Number:
+    """Python int, Fraction (int where it is one) or float.
+
+    Raises
+    ------
+    ModelError
+        If this is no number.
+    """
+    if isinstance(value, numbers.Rational):
+        fraction = Fraction(value)
+        return fraction.numerator if fraction.denominator == 1 else fraction
+    if not isinstance(value, numbers.Real):
+        raise ModelError(f"demands, amounts and factors must be numbers; got {value!r}")
+    return float(value)
+
+
+def as_given(model: Model) -> tuple[Numbers, Numbers]:
+    """Demands and capacities with the entries that were given: object arrays of ints, fractions or floats."""
     demands, capacities = model._source
     return (
-        model.demands if demands is None else demands,
-        model.capacities if capacities is None else capacities,
+        _entries(model.demands if demands is None else demands),
+        _entries(model.capacities if capacities is None else capacities),
     )
 
 
@@ -270,9 +290,18 @@ def task_shares(model: Model, exact: bool = False) -> Numbers:
     return shares[:, None, :]
 
 
-def given_gamma(model: Model) -> Any:
-    """Gamma as it was given, with its exact entries if it has; None if it was not given."""
-    return model.given_gamma if isinstance(model, Cluster) else None
+def given_gamma(model: Model) -> Numbers | None:
+    """Gamma with the entries that were given, an object array; None if it was not given."""
+    given = model.given_gamma if isinstance(model, Cluster) else None
+    return None if given is None else _entries(given)
+
+
+def may_run(cluster: Cluster) -> NDArray[np.bool_]:
+    """Where a class may run by what was given, whether a resource is there or not; (n_classes, n_servers)."""
+    if cluster.given_gamma is not None:
+        return cluster.eligible
+    given = cluster.given_eligible
+    return np.ones(cluster.eligible.shape, dtype=bool) if given is None else given
 
 
 def unit_of(row: Any) -> Any:
@@ -293,6 +322,9 @@ def _cluster_shares(cluster: Cluster) -> Numbers:
 
 
 def _fractions(values: Numbers) -> Numbers:
-    exact = np.empty(values.shape, dtype=object)
-    exact.ravel()[:] = [Fraction(v) for v in values.ravel().tolist()]
-    return exact
+    return np.array([Fraction(v) for v in values.flat], dtype=object).reshape(values.shape)
+
+
+def _entries(values: Any) -> Numbers:
+    given = np.array(values, dtype=object)
+    return np.array([entry(v) for v in given.flat], dtype=object).reshape(given.shape)

@@ -36,6 +36,7 @@ from fairness.protocol.policy import Policy, policy_name
 __all__ = ["TOLERANCE", "Change", "Finding", "Model", "Property", "Question", "Witness", "division_of"]
 
 Model = Problem | Cluster
+Number = int | float | Fraction
 Numbers = NDArray[Any]
 """Floats, or an object array of fractions."""
 
