@@ -22,8 +22,8 @@ from numpy.typing import ArrayLike
 
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
-from fairness.properties.exact.enclosure import Enclosure, Unproved, enclose
-from fairness.properties.exact.rational import Rows, rational
+from fairness.properties.exact.enclosure import Unproved, enclose
+from fairness.properties.exact.rational import rational
 from fairness.properties.exact.statements import COMPARISONS, JUDGEMENTS, Situation, legal
 from fairness.properties.protocol.property import Model, Witness, division_of
 
@@ -116,12 +116,7 @@ def _situation(policy: Any, model: Model, hint: ArrayLike | None) -> tuple[Situa
     found = enclose(policy, model, policy(model, np.ones(model.n_classes)) if hint is None else hint)
     if isinstance(found, Unproved):
         raise _NoProofError(found.reason)
-    lower, upper = _rows(found, "lower"), _rows(found, "upper")
+    lower, upper = (bound.reshape(model.n_classes, -1).tolist() for bound in (found.lower, found.upper))
     servers = model.servers if isinstance(model, Cluster) else ("pool",)
     numbers = rational(model, division_of(policy))
     return Situation(numbers, lower, upper, model.job_classes, servers), found.how, found.chosen
-
-
-def _rows(found: Enclosure, bound: str) -> Rows:
-    values = getattr(found, bound)
-    return [[v] for v in values.tolist()] if values.ndim == 1 else values.tolist()

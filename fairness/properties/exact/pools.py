@@ -111,8 +111,8 @@ def asset_rates(model: RationalModel) -> Row:
 
 def filling(model: RationalModel, rates: Row) -> Enclosure:
     """Exact progressive filling of a pool."""
-    tasks = _array(fill([rows[0] for rows in model.shares], rates))
-    return Enclosure(tasks, tasks, "progressive filling, event by event, in fractions")
+    tasks = fill([rows[0] for rows in model.shares], rates)
+    return Enclosure.at(tasks, "progressive filling, event by event, in fractions")
 
 
 def bottleneck_max(model: RationalModel, hint: FloatArray) -> Enclosure | Unproved:
@@ -140,12 +140,9 @@ def bottleneck_max(model: RationalModel, hint: FloatArray) -> Enclosure | Unprov
         tasks[i] = value
     complaint = model.misfit([[v] for v in tasks]) or _no_bottleneck(model, tasks)
     if complaint:
-        return Unproved(
-            f"the fractions {_text(tasks)} near the hint are not bottleneck-max fair: {complaint}"
-        )
-    return Enclosure(
-        _array(tasks), _array(tasks), "every class has the largest weighted share of a full resource"
-    )
+        told = ", ".join(map(str, tasks))
+        return Unproved(f"the fractions ({told}) near the hint are not bottleneck-max fair: {complaint}")
+    return Enclosure.at(tasks, "every class has the largest weighted share of a full resource")
 
 
 def _no_bottleneck(model: RationalModel, tasks: Row) -> str | None:
@@ -178,11 +175,11 @@ def alpha_fair(model: RationalModel, alpha: int, hint: FloatArray) -> Enclosure 
                 continue
         exact = _exact(shares, weights, alpha, tasks, prices)
         if exact is not None:
-            point = _array([exact[live.index(i)] if i in live else Fraction(0) for i in range(len(hint))])
+            point = [exact[live.index(i)] if i in live else Fraction(0) for i in range(len(hint))]
             how = (
                 "fractions with prices at which every task costs its marginal utility, of full resources only"
             )
-            return Enclosure(point, point, how)
+            return Enclosure.at(point, how)
         bounds = radii(model, alpha, tasks, prices)
         if best is None or max(bounds) < max(best[1]):
             best = tasks, bounds
@@ -195,7 +192,7 @@ def alpha_fair(model: RationalModel, alpha: int, hint: FloatArray) -> Enclosure 
         lower[i], upper[i] = max(Fraction(0), _rounded(value - radius, -1)), _rounded(value + radius, 1)
     width = max(float(r / v) for v, r in zip(*best, strict=True))
     how = f"a feasible point and prices whose gap bounds the relative distance by {width:.0e}"
-    return Enclosure(_array(lower), _array(upper), how)
+    return Enclosure(np.array(lower, dtype=object), np.array(upper, dtype=object), how)
 
 
 def _newton(shares: list[Row], weights: Row, alpha: int, hint: list[float], floor: float) -> tuple[Row, Row]:
@@ -319,13 +316,3 @@ def _decimal(value: Fraction) -> Decimal:
 
 def _live(model: RationalModel) -> list[int]:
     return [i for i, alone in enumerate(model.gamma) if alone[0] > 0]
-
-
-def _array(values: Row) -> np.ndarray:
-    result = np.empty(len(values), dtype=object)
-    result[:] = values
-    return result
-
-
-def _text(values: Row) -> str:
-    return "(" + ", ".join(map(str, values)) + ")"

@@ -69,6 +69,12 @@ class Enclosure:
     how: str
     chosen: bool = False
 
+    @classmethod
+    def at(cls, values: Row | Rows, how: str, chosen: bool = False) -> Enclosure:
+        """An allocation that is known exactly, as lists of fractions."""
+        exact = np.array(values, dtype=object)
+        return cls(exact, exact, how, chosen)
+
     @property
     def is_exact(self) -> bool:
         """Whether both bounds agree."""

@@ -88,8 +88,8 @@ def per_server_filling(model: RationalModel) -> Enclosure:
         fill([model.shares[k][i] for k in range(n)], [model.weights[k] * model.gamma[k][i] for k in range(n)])
         for i in range(s)
     ]
-    placement = _array([[columns[i][k] for i in range(s)] for k in range(n)])
-    return Enclosure(placement, placement, "progressive filling on each server, event by event, in fractions")
+    placement = [[columns[i][k] for i in range(s)] for k in range(n)]
+    return Enclosure.at(placement, "progressive filling on each server, event by event, in fractions")
 
 
 def ps_dsf(model: RationalModel, hint: FloatArray) -> Enclosure | Unproved:
@@ -149,7 +149,7 @@ def _proved(
     complaint = model.misfit(placement) or prove(placement)
     if complaint:
         return Unproved(f"the fractions near the hint are not what the mechanism means: {complaint}")
-    return Enclosure(_array(placement), _array(placement), claim, chosen=True)
+    return Enclosure.at(placement, claim, chosen=True)
 
 
 def _no_bottleneck(model: RationalModel, placement: Rows) -> str | None:
@@ -252,9 +252,3 @@ def _difference(model: RationalModel, one: int, other: int, yardstick: Row) -> E
     return {
         (n, i): sign / (model.weights[n] * yardstick[n]) for n, sign in sides for i in range(model.sizes[1])
     }
-
-
-def _array(rows: Rows) -> np.ndarray:
-    result = np.empty((len(rows), len(rows[0])), dtype=object)
-    result[:] = rows
-    return result

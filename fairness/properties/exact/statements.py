@@ -30,7 +30,7 @@ Where a better placement is needed, a float solver proposes one; it is made rati
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -100,19 +100,7 @@ def shown(value: Fraction) -> str:
 
 def sharing_incentive(now: Situation) -> Claim:
     """Nobody has less than its part of everything would give."""
-    weights = now.model.weights
-    claims = []
-    for n, alone in enumerate(now.alone):
-        part = weights[n] / sum(weights)
-        claims.append(
-            _less(
-                now.most[n],
-                alone * part,
-                f"{now.job_classes[n]} runs {now.tasks(n)} tasks; {shown(part)} of everything, alone, would "
-                f"run {shown(part)} x {shown(alone)} = {shown(part * alone)}",
-            )
-        )
-    return _worst(claims)
+    return _shortfalls(now, now, range(len(now.job_classes)), "{0} of everything, alone,")
 
 
 def envy_freeness(now: Situation) -> Claim:
@@ -179,15 +167,19 @@ def group_strategy_proofness(now: Situation, change: Change, after: Situation) -
     return Claim(min(gains) if min(gains) < 0 else max(gains), "; ".join(texts))
 
 
-def population_monotonicity(now: Situation, change: Change, after: Situation) -> Claim:
-    """Nobody loses when others leave."""
+def monotonicity(now: Situation, change: Change, after: Situation) -> Claim:
+    """Nobody loses when others leave, or when there is more."""
     stay = [n for n in range(len(now.job_classes)) if n not in change.users]
-    return _losses(now, after, stay)
-
-
-def resource_monotonicity(now: Situation, change: Change, after: Situation) -> Claim:
-    """Nobody loses when there is more."""
-    return _losses(now, after, list(range(len(now.job_classes))))
+    return _worst(
+        [
+            _less(
+                after.most[k],
+                now.least[n],
+                f"{now.job_classes[n]} runs {now.tasks(n)} tasks before and {after.tasks(k)} after",
+            )
+            for k, n in enumerate(stay)
+        ]
+    )
 
 
 def scale_invariance(now: Situation, change: Change, after: Situation) -> Claim:
@@ -207,19 +199,7 @@ def scale_invariance(now: Situation, change: Change, after: Situation) -> Claim:
 
 def dynamic_sharing_incentive(now: Situation, change: Change, after: Situation) -> Claim:
     """Nobody who has joined has less than what it brought would give."""
-    weights = now.model.weights
-    claims = []
-    for k, n in enumerate(change.users):
-        part, alone = weights[n] / sum(weights), now.alone[n]
-        claims.append(
-            _less(
-                after.most[k],
-                part * alone,
-                f"{now.job_classes[n]} runs {after.tasks(k)} tasks; what it brought, {shown(part)} of all, "
-                f"would run {shown(part)} x {shown(alone)} = {shown(part * alone)}",
-            )
-        )
-    return _worst(claims)
+    return _shortfalls(now, after, change.users, "what it brought, {0} of all,")
 
 
 def single_resource_fairness(now: Situation) -> Claim:
@@ -254,8 +234,8 @@ JUDGEMENTS: dict[str, Judgement] = {
 COMPARISONS: dict[str, tuple[str, Comparison]] = {
     "strategy-proofness": ("lie", strategy_proofness),
     "group strategy-proofness": ("lie", group_strategy_proofness),
-    "population monotonicity": ("leave", population_monotonicity),
-    "resource monotonicity": ("add capacity", resource_monotonicity),
+    "population monotonicity": ("leave", monotonicity),
+    "resource monotonicity": ("add capacity", monotonicity),
     "scale invariance": ("units", scale_invariance),
     "dynamic sharing incentive": ("join", dynamic_sharing_incentive),
 }
@@ -323,17 +303,20 @@ def _true_tasks(now: Situation, after: Situation, n: int) -> Fraction:
     return total
 
 
-def _losses(now: Situation, after: Situation, stay: list[int]) -> Claim:
-    return _worst(
-        [
+def _shortfalls(now: Situation, after: Situation, users: Sequence[int], source: str) -> Claim:
+    """What users run, below what the source of their own, a part of everything by weight, would give."""
+    claims = []
+    for k, n in enumerate(users):
+        part, alone = now.model.weights[n] / sum(now.model.weights), now.alone[n]
+        claims.append(
             _less(
                 after.most[k],
-                now.least[n],
-                f"{now.job_classes[n]} runs {now.tasks(n)} tasks before and {after.tasks(k)} after",
+                part * alone,
+                f"{now.job_classes[n]} runs {after.tasks(k)} tasks; {source.format(shown(part))} would run "
+                f"{shown(part)} x {shown(alone)} = {shown(part * alone)}",
             )
-            for k, n in enumerate(stay)
-        ]
-    )
+        )
+    return _worst(claims)
 
 
 def _unfair(now: Situation, amounts: Row) -> Claim:
