@@ -155,19 +155,14 @@ class Explorer:
         if change is not None and self.rng.random() < 0.5:
             others = list(islice(change.neighbours(case.model, self.rng), 20))
             if others:
-                return self.compared(
-                    case.sketch, case.model, others[self.rng.integers(len(others))], case.before
-                )
+                other = others[self.rng.integers(len(others))]
+                return self.asked(case.sketch, case.model, other, case.before)
         made = self.made(moved(case.sketch, self.rng, self.domain, constrained=self.constrained))
         if made is None:
             return None
         sketch, model = made
         before = self.answer(model)
-        if before is None:
-            return None
-        if change is None:
-            return self.checked(sketch, model, before)
-        return self.compared(sketch, model, change, before)
+        return None if before is None else self.asked(sketch, model, change, before)
 
     # --- one model ---
 
@@ -183,19 +178,13 @@ class Explorer:
             return
         sketch, model = made
         before = None
-        if not self.prop.compares:
-            before = self.answer(model)
-            case = None if before is None else self.checked(sketch, model, before)
-            if case is not None:
-                yield case
-            return
-        for change in self.prop.changes(model, self.rng, changes):
+        for change in self.prop.changes(model, self.rng, changes) if self.prop.compares else (None,):
             if self.spent:
                 return
             before = self.answer(model) if before is None else before
             if before is None:
                 return
-            case = self.compared(sketch, model, change, before)
+            case = self.asked(sketch, model, change, before)
             if case is not None:
                 yield case
 
@@ -210,15 +199,17 @@ class Explorer:
             sketch = Sketch.of(suited)
         return (sketch, suited) if self.prop.applies(suited) else None
 
-    def checked(
-        self,
-        sketch: Sketch,
-        model: Model,
-        before: Numbers,
-        change: Change | None = None,
-        after: Numbers | None = None,
-    ) -> Case | None:
-        """What the checker finds; None, and a failure on record, where it refuses."""
+    def asked(self, sketch: Sketch, model: Model, change: Change | None, before: Numbers) -> Case | None:
+        """What the checker finds, after a change if there is one.
+
+        None where the change makes no sense for this model or the policy refuses the model after it; None,
+        and a failure on record, where the checker refuses.
+        """
+        after = None
+        if change is not None:
+            after = self._after(model, change)
+            if after is None:
+                return None
         try:
             finding = self.prop.check(model, before, change, after, division=division_of(self.policy))
         except FairqueuesError as error:
@@ -230,8 +221,7 @@ class Explorer:
             return None
         return Case(policy_name(self.policy), sketch, model, change, finding, before, after)
 
-    def compared(self, sketch: Sketch, model: Model, change: Change, before: Numbers) -> Case | None:
-        """None where the change makes no sense for this model or the policy refuses the model after it."""
+    def _after(self, model: Model, change: Change) -> Numbers | None:
         try:
             changed = change.apply(model)
         except ModelError:
@@ -243,10 +233,7 @@ class Explorer:
             # shares are of the whole cluster, two different mechanisms would be compared.
             if changed.n_servers < model.n_servers:
                 return None
-        after = self.answer(changed)
-        if after is None:
-            return None
-        return self.checked(sketch, model, before, change, after)
+        return self.answer(changed)
 
     def answer(self, model: Model) -> Numbers | None:
         """What the policy gives; None, and a failure on record, where it raises a numerical error.

@@ -106,8 +106,7 @@ def _of_shape(
                 continue
             for eligible in product(patterns, repeat=n):
                 if _is_first(demands, capacities, eligible):
-                    free = all(map(all, eligible))
-                    yield Sketch(demands, capacities, (1,) * n, None if free else eligible, pool)
+                    yield Sketch(demands, capacities, (1,) * n, eligible, pool)
 
 
 def _is_first(demands: Rows, capacities: Rows, eligible: Flags) -> bool:
@@ -158,5 +157,4 @@ def random_sketch(
     eligible = None
     if constrained and not pool and s > 1 and coins[3] < 0.5:
         eligible = flags_of((rng.random((n, s)) < 2 / 3).tolist())
-        eligible = None if all(map(all, eligible)) else eligible
     return Sketch(rows[:n], rows[n:], weights, eligible, pool)

@@ -6,15 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
 from math import gcd
-from typing import TypeVar
 
 import numpy as np
 
-from fairness.properties.counterexamples.sketches import Flags, Sketch, flags_of
+from fairness.properties.changes.parts import changed, without
+from fairness.properties.counterexamples.sketches import Sketch, flags_of
 
 __all__ = ["STAGES", "moved"]
-
-T = TypeVar("T")
 
 
 def moved(
@@ -33,8 +31,7 @@ def moved(
     if coin < 0.2 and constrained and not sketch.pool and s > 1:
         flags = [list(row) for row in sketch.eligible or ((True,) * s,) * n]
         flags[k % n][other % s] = not flags[k % n][other % s]
-        free = all(map(all, flags))
-        return replace(sketch, eligible=None if free else flags_of(flags))
+        return replace(sketch, eligible=flags_of(flags))
     if coin < 0.6:
         values[k] += 1 if rng.random() < 0.5 else -1
     elif coin < 0.7:
@@ -56,7 +53,7 @@ def _lighter(sketch: Sketch, domain: str) -> Iterator[Sketch]:
     for k, w in enumerate(sketch.weights):
         for less in sorted({1, w - 1}):
             if 1 <= less < w:
-                yield replace(sketch, weights=_changed(sketch.weights, k, less))
+                yield replace(sketch, weights=changed(sketch.weights, k, less))
 
 
 def _freer(sketch: Sketch, domain: str) -> Iterator[Sketch]:
@@ -67,7 +64,7 @@ def _freer(sketch: Sketch, domain: str) -> Iterator[Sketch]:
     for k, row in enumerate(sketch.eligible):
         for i, may in enumerate(row):
             if not may:
-                yield replace(sketch, eligible=_freed(_changed(sketch.eligible, k, _changed(row, i, True))))
+                yield replace(sketch, eligible=changed(sketch.eligible, k, changed(row, i, True)))
 
 
 def _scaled(sketch: Sketch, domain: str) -> Iterator[Sketch]:
@@ -89,7 +86,7 @@ def _lower(sketch: Sketch, domain: str) -> Iterator[Sketch]:
         v = values[k]
         for less in sorted({floor[k], 1, v // 2, int(v) if v != int(v) else v - 1}):
             if floor[k] <= less < v:
-                yield sketch.with_entries(_changed(values, k, less))
+                yield sketch.with_entries(changed(values, k, less))
 
 
 def _two_lower(sketch: Sketch, domain: str) -> Iterator[Sketch]:
@@ -97,7 +94,7 @@ def _two_lower(sketch: Sketch, domain: str) -> Iterator[Sketch]:
     values, floor = sketch.entries, _floor(sketch, domain)
     above = [k for k, v in enumerate(values) if v - 1 >= floor[k]]
     for k, other in combinations(above, 2) if len(values) <= 16 else ():
-        yield sketch.with_entries(_changed(_changed(values, k, values[k] - 1), other, values[other] - 1))
+        yield sketch.with_entries(changed(changed(values, k, values[k] - 1), other, values[other] - 1))
 
 
 def _floor(sketch: Sketch, domain: str) -> list[int]:
@@ -117,34 +114,22 @@ def _fewer(sketch: Sketch, domain: str) -> Iterator[Sketch]:
         for k in range(n):
             yield replace(
                 sketch,
-                demands=_without(sketch.demands, k),
-                weights=_without(sketch.weights, k),
-                eligible=None if flags is None else _freed(_without(flags, k)),
+                demands=without(sketch.demands, k),
+                weights=without(sketch.weights, k),
+                eligible=None if flags is None else without(flags, k),
             )
     if s > 1:
         for i in range(s):
-            kept = None if flags is None else _freed(tuple(_without(row, i) for row in flags))
-            yield replace(sketch, capacities=_without(sketch.capacities, i), eligible=kept)
+            kept = None if flags is None else tuple(without(row, i) for row in flags)
+            yield replace(sketch, capacities=without(sketch.capacities, i), eligible=kept)
     if m > 1:
         for r in range(m):
             yield replace(
                 sketch,
-                demands=tuple(_without(row, r) for row in sketch.demands),
-                capacities=tuple(_without(row, r) for row in sketch.capacities),
+                demands=tuple(without(row, r) for row in sketch.demands),
+                capacities=tuple(without(row, r) for row in sketch.capacities),
             )
 
 
 STAGES = (_fewer, _lighter, _freer, _scaled, _lower, _two_lower)
 """Ways to be smaller, the boldest first; each takes a sketch and a domain."""
-
-
-def _freed(flags: Flags) -> Flags | None:
-    return None if all(map(all, flags)) else flags
-
-
-def _without(row: tuple[T, ...], k: int) -> tuple[T, ...]:
-    return row[:k] + row[k + 1 :]
-
-
-def _changed(row: tuple[T, ...], k: int, value: T) -> tuple[T, ...]:
-    return (*row[:k], value, *row[k + 1 :])

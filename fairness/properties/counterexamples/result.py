@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import builtins
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -13,6 +12,7 @@ import pandas as pd
 from fairness.arguments.validation import Entropy
 from fairness.display.drawing import bars
 from fairness.display.result import Result
+from fairness.properties.protocol.arithmetic import row_text, shown
 from fairness.properties.protocol.property import Model, Numbers, Witness
 
 if TYPE_CHECKING:
@@ -182,13 +182,9 @@ def describe(witness: Witness) -> str:
 
 def _in_words(allocation: Numbers) -> str:
     if allocation.ndim == 1:
-        return "(" + ", ".join(_number(v) for v in allocation) + ") tasks"
+        return f"{row_text(allocation)} tasks"
     rows = (
-        f"{_number(row.sum())} = " + " + ".join(_number(v) for v in row) if len(row) > 1 else _number(row[0])
+        f"{shown(row.sum())} = {' + '.join(map(shown, row))}" if len(row) > 1 else shown(row[0])
         for row in allocation
     )
-    return "(" + ", ".join(rows) + ") tasks"
-
-
-def _number(value: Any) -> str:
-    return str(value) if isinstance(value, Fraction) else f"{value:.6g}"
+    return f"({', '.join(rows)}) tasks"

@@ -64,7 +64,6 @@ def search(
     budget: int = 2000,
     rng: Seed = 0,
     domain: str = "positive",
-    models: type | None = None,
     sizes: Sizes | None = None,
     seconds: float | None = None,
     accept: Callable[[Witness], bool] | None = None,
@@ -81,8 +80,6 @@ def search(
     rng : numpy Generator or seed
     domain : {"positive", "any"}
         Whether demands may be zero. Most theorems assume that none is.
-    models : type, optional
-        Problem or Cluster; default: what the policy is for.
     sizes : Sizes, optional
         Sizes of the random models.
     seconds : float, optional
@@ -98,8 +95,7 @@ def search(
     Raises
     ------
     ModelError
-        If the policy or the property is none, or the domain, the budget, the time or the models are not
-        known.
+        If the policy or the property is none, or the domain, the budget or the time make no sense.
 
     Notes
     -----
@@ -117,14 +113,7 @@ def search(
     name = policy_name(policy)
     if not isinstance(prop, Property):
         raise ModelError(f"search needs a Property, for example SharingIncentive(); got {prop!r}")
-    for_clusters = isinstance(policy, ClusterPolicy)
-    kind = (Cluster if for_clusters else Problem) if models is None else models
-    if kind not in (Problem, Cluster):
-        raise ModelError.of("models", f"must be Problem or Cluster; got {models!r}")
-    if (kind is Cluster) != for_clusters:
-        raise ModelError(
-            f"{name} is a policy for a {'Cluster' if for_clusters else 'Problem'}; got {kind.__name__}"
-        )
+    kind = Cluster if isinstance(policy, ClusterPolicy) else Problem
     budget = check_budget(budget)
     if seconds is not None and not (isinstance(seconds, int | float) and seconds > 0):
         raise ModelError.of("seconds", f"must be a number > 0, or None; got {seconds!r}")

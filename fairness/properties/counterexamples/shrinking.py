@@ -144,7 +144,7 @@ class _Descent:
             return
         for change in islice(case.change.neighbours(case.model, explorer.rng), 50):
             if magnitude(change) < magnitude(case.change) and self._new(case.sketch, change):
-                other = explorer.compared(case.sketch, case.model, change, case.before)
+                other = explorer.asked(case.sketch, case.model, change, case.before)
                 if other is not None:
                     yield other
 
@@ -164,11 +164,7 @@ class _Descent:
             before = explorer.answer(model) if before is None else before
             if before is None:
                 return
-            other = (
-                explorer.checked(sketch, model, before)
-                if change is None
-                else explorer.compared(sketch, model, change, before)
-            )
+            other = explorer.asked(sketch, model, change, before)
             if other is not None:
                 yield other
 

@@ -21,6 +21,7 @@ import numpy as np
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
+from fairness.properties.protocol.arithmetic import entry
 from fairness.properties.protocol.property import Model
 
 __all__ = ["DOMAINS", "Entry", "Flags", "Rows", "Sketch", "check_domain", "flags_of", "rows_of"]
@@ -46,7 +47,7 @@ class Sketch:
         A pool has one row.
     weights : tuple of int, (n_classes,)
     eligible : tuple of rows of bool, (n_classes, n_servers), or None
-        None where there is no constraint.
+        None where there is no constraint; it becomes None where all are True.
     pool : bool
         Whether this is a :class:`~fairness.Problem`.
     """
@@ -56,6 +57,10 @@ class Sketch:
     weights: tuple[Entry, ...]
     eligible: Flags | None = None
     pool: bool = True
+
+    def __post_init__(self) -> None:
+        if self.eligible is not None and all(map(all, self.eligible)):
+            object.__setattr__(self, "eligible", None)
 
     @classmethod
     def of(cls, model: Model) -> Sketch:
@@ -132,13 +137,7 @@ def check_domain(domain: str) -> str:
 
 def rows_of(rows: Iterable[Iterable[Entry]]) -> Rows:
     """Rows as tuples, fractions that are whole as ints."""
-    return tuple(tuple(_entry(v) for v in row) for row in rows)
-
-
-def _entry(value: Entry) -> Entry:
-    if isinstance(value, Fraction) and value.denominator == 1:
-        return value.numerator
-    return value
+    return tuple(tuple(entry(v) for v in row) for row in rows)
 
 
 def flags_of(rows: Iterable[Iterable[bool]]) -> Flags:
@@ -147,4 +146,4 @@ def flags_of(rows: Iterable[Iterable[bool]]) -> Flags:
 
 
 def _weights(model: Model) -> tuple[Entry, ...]:
-    return tuple(_entry(Fraction(float(w))) for w in model.weights)
+    return tuple(entry(Fraction(float(w))) for w in model.weights)

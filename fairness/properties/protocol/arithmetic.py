@@ -245,6 +245,8 @@ def entry(value: Any) -> Number:
     ModelError
         If this is no number.
     """
+    if isinstance(value, numbers.Integral):
+        return int(value)
     if isinstance(value, numbers.Rational):
         fraction = Fraction(value)
         return fraction.numerator if fraction.denominator == 1 else fraction

@@ -441,8 +441,6 @@ def test_wrong_arguments(arguments, words):
         ({"seconds": np.nan}, "seconds must be a number > 0"),
         ({"seconds": "1"}, "seconds must be a number > 0"),
         ({"domain": "zeros"}, "domain must be one of"),
-        ({"models": int}, "models must be Problem or Cluster"),
-        ({"models": Cluster}, "is a policy for a Problem; got Cluster"),
     ],
 )
 def test_wrong_options(options, words):
