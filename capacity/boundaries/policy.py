@@ -21,11 +21,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from capacity.boundaries.policy_rays import PolicyPoint, PolicyRays
 from capacity.boundaries.rays import volume
@@ -257,13 +257,10 @@ def policy_stability_region(
     """
     rays = PolicyRays(problem, policy, mean_sizes, precision, confirm, gap, options)
     require_whole("confirm_points", confirm_points, 1)
-
-    def build(found: tuple[PolicyPoint, ...], faces: NDArray[np.intp]) -> PolicyRegion:
-        return PolicyRegion(
-            problem=problem, policy=policy, mean_sizes=rays.mean_sizes, precision=rays.precision,
-            confirm=confirm, gap=rays.gap, options=options, points=found, faces=faces,
-        )  # fmt: skip
-
+    build = partial(
+        PolicyRegion, problem=problem, policy=policy, mean_sizes=rays.mean_sizes, precision=rays.precision,
+        confirm=confirm, gap=rays.gap, options=options,
+    )  # fmt: skip
     region = traced(rays, points, build, progress, time_limit)
     if confirm is None:
         return region

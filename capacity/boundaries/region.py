@@ -300,7 +300,7 @@ Region = TypeVar("Region", bound=RayRegion)
 def traced(
     rays: Rays,
     points: int,
-    build: Callable[[tuple[Any, ...], NDArray[np.intp]], Region],
+    build: Callable[..., Region],
     progress: ProgressOption,
     time_limit: float | None,
 ) -> Region:
@@ -340,7 +340,7 @@ def traced(
         if n == 2:
             order = np.argsort(used[:, 1], kind="stable")
             used, ordered = used[order], [found[k] for k in order]
-        return build(tuple(ordered), frozen(mesh(used)))
+        return build(points=tuple(ordered), faces=frozen(mesh(used)))
 
     try:
         with watching(progress, time_limit), Task("the region", points, "rays") as work:

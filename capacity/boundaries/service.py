@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -260,13 +260,10 @@ def service_region(
     True
     """
     rays = _rays(problem, method, minimum_service_rate, mean_sizes, precision, max_states)
-
-    def build(found: tuple[ServicePoint, ...], faces: NDArray[np.intp]) -> ServiceRegion:
-        return ServiceRegion(
-            problem=problem, method=method, minimum_service_rates=rays.minimum, max_states=max_states,
-            mean_sizes=rays.model.mean_sizes, precision=rays.precision, points=found, faces=faces,
-        )  # fmt: skip
-
+    build = partial(
+        ServiceRegion, problem=problem, method=method, minimum_service_rates=rays.minimum,
+        max_states=max_states, mean_sizes=rays.model.mean_sizes, precision=rays.precision,
+    )  # fmt: skip
     return traced(rays, points, build, progress, time_limit)
 
 

@@ -19,7 +19,8 @@ ROUNDING = 1e-12
 """Data given as floats are rounded: an inequality exceeded by less than this part of it is redundant."""
 
 MERGE = 1e-9
-"""Vertices of rounded data closer than this, relative to the largest load of each class, are one."""
+"""Vertices of rounded data closer than this, relative to the largest load of each class, are one; a vertex
+lies on a facet if it is closer to it than this, relatively."""
 
 TWO_TO_53 = 2**53
 """Integers below this are floats."""

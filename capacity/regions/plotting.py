@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from capacity.regions.inequalities import MERGE
 from fairness.display.lettering import label
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["draw_faces", "load_axes", "plot_polytope"]
-
-TOUCHING = 1e-9
-"""A vertex lies on a facet if it is closer to it than this, relatively."""
 
 
 def load_axes(job_classes: Sequence[str], ax: Axes | None) -> Any:
@@ -58,7 +56,7 @@ def plot_polytope(region: Any, ax: Axes | None) -> Axes:
         )
     axes = load_axes(region.job_classes, ax)
     vertices, (normals, offsets) = region.vertices, region.facets
-    full = vertices @ normals.T > (1 - TOUCHING) * offsets
+    full = vertices @ normals.T > (1 - MERGE) * offsets
     top = vertices.max(axis=0)
     if region.n_classes == 3:
         for k, name in enumerate(region.facet_names):

@@ -94,24 +94,17 @@ def test_a_simulation_that_is_stopped_gives_its_first_replications(everything):
     assert best is None or 2 <= best.replications <= 8
 
 
-def test_a_simulation_whose_time_is_over_gives_its_first_replications(everything, monkeypatch):
-    system = System(Problem([[1]], [1]), [0.5])
-    few = simulate(system, DRF(), events=20_000, replications=4, rng=1)
+def test_a_time_that_ends_with_the_work_takes_nothing(everything, monkeypatch):
+    system, options = System(Problem([[1]], [1]), [0.5]), {"events": 20_000, "replications": 4, "rng": 1}
     clock = [0.0]
     monkeypatch.setattr("fairness.machine.work.time.monotonic", lambda: clock[0])
 
     def watcher(progress):
         clock[0] = progress.done if progress.what == "the simulation" else clock[0]
 
-    options = {"events": 20_000, "rng": 1, "progress": watcher}
-    with pytest.raises(
-        NotConvergedError, match=r"the first 4 of 8 .* are finished; raise time_limit"
-    ) as stop:
-        simulate(system, DRF(), replications=8, time_limit=3.5, **options)
-    assert repr(stop.value.best) == repr(few)
-    # Over when the last is finished: nothing is missing.
-    clock[0] = 0.0
-    assert repr(simulate(system, DRF(), replications=4, time_limit=3.5, **options)) == repr(few)
+    timed = simulate(system, DRF(), time_limit=3.5, progress=watcher, **options)
+    assert clock[0] == 4
+    assert repr(timed) == repr(simulate(system, DRF(), **options))
 
 
 def test_a_table_that_memory_cannot_hold_is_refused_before_it_starts():
