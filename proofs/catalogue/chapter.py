@@ -13,10 +13,11 @@ Steps = Callable[[Question], Iterable[Step]]
 
 
 class Chapter:
-    """Statements on one source; what is refuted in it is claimed for ``scope``, unless it says otherwise."""
+    """Statements on one source; those that name no place or scope have that of the chapter."""
 
-    def __init__(self, source: str, scope: str = "") -> None:
+    def __init__(self, source: str, place: str = "", scope: str = "") -> None:
         self.source = source
+        self.place = place
         self.scope = scope
         self.statements: list[Statement] = []
 
@@ -27,7 +28,7 @@ class Chapter:
         self,
         id: str,
         *,
-        place: str,
+        place: str = "",
         words: str,
         latex: str,
         scope: str = "",
@@ -44,7 +45,7 @@ class Chapter:
                 Statement(
                     id=id,
                     source=self.source,
-                    place=place,
+                    place=place or self.place,
                     words=words,
                     latex=latex,
                     hypotheses=hypotheses or {},
@@ -64,7 +65,7 @@ class Chapter:
         self,
         id: str,
         *,
-        place: str,
+        place: str = "",
         words: str,
         latex: str,
         case: str,

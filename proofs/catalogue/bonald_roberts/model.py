@@ -23,7 +23,8 @@ from proofs.statement import Question, Size
 __all__ = ["SOURCE", "STATEMENTS", "drf_has_bottlenecks", "named"]
 
 SOURCE = 'T. Bonald and J. Roberts, "Resource sharing in data centers" (2014)'
-STATEMENTS = Chapter(SOURCE)
+PLACE = "slides on the properties of allocations"
+STATEMENTS = Chapter(SOURCE, place=PLACE)
 
 RESOURCES = Size(3, 1, 8, "resources", deep=5)
 USERS = Size(3, 1, 8, "users", deep=6)
@@ -49,7 +50,6 @@ WORDS = {
     "honest": "the allocation for the true demands has a bottleneck for everybody",
     "lied": "the allocation for the stated demands has a bottleneck for everybody",
 }
-PLACE = "slides on the properties of allocations"
 BY_PRICES = "By the optimality conditions of PF; they are sufficient, as the problem is concave."
 
 
@@ -107,7 +107,6 @@ def _nobody_gains_alone(question: Question) -> Iterator[Step]:
 
 @STATEMENTS.add(
     "br-pf-efficient",
-    place=PLACE,
     words="Under proportional fairness nobody can gain unless somebody loses.",
     latex=EFFICIENT,
     hypotheses=named(
@@ -140,7 +139,6 @@ def _pf_efficient(question: Question) -> Iterator[Step]:
 
 @STATEMENTS.add(
     "br-drf-efficient",
-    place=PLACE,
     words="Under dominant resource fairness nobody can gain unless somebody loses.",
     latex=EFFICIENT,
     hypotheses=named("demand", "gain", "others", "full"),
@@ -156,7 +154,6 @@ def _drf_efficient(question: Question) -> Iterator[Step]:
 
 @STATEMENTS.add(
     "br-bmf-efficient",
-    place=PLACE,
     words="Under bottleneck-max fairness nobody can gain unless somebody loses.",
     latex=EFFICIENT,
     hypotheses=named("demand", "gain", "others", "full"),
@@ -183,7 +180,6 @@ def drf_has_bottlenecks() -> Iterator[Step]:
 
 @STATEMENTS.add(
     "br-pf-sharing-incentive",
-    place=PLACE,
     words="Under proportional fairness each of n users has a share of at least 1/n of some resource.",
     latex=INCENTIVE,
     hypotheses=named("prices", "largest", "optimal", "budget", "slackness"),
@@ -240,7 +236,6 @@ def _bottleneck_incentive(question: Question) -> Step:
 
 @STATEMENTS.add(
     "br-drf-sharing-incentive",
-    place=PLACE,
     words="Under dominant resource fairness each of n users has a share of at least 1/n of some resource.",
     latex=INCENTIVE,
     hypotheses=named("largest", "level", "bottleneck", "full"),
@@ -260,7 +255,6 @@ def _drf_incentive(question: Question) -> Iterator[Step]:
 
 @STATEMENTS.add(
     "br-bmf-sharing-incentive",
-    place=PLACE,
     words="Under bottleneck-max fairness each of n users has a share of at least 1/n of some resource.",
     latex=INCENTIVE,
     hypotheses=named("bottleneck", "full"),

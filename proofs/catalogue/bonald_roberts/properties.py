@@ -20,7 +20,7 @@ from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
 
-STATEMENTS = Chapter(SOURCE)
+STATEMENTS = Chapter(SOURCE, place=PLACE)
 
 ENVY_FREE = r"\min_j x_k a_{kj}/a_{ij} \le x_i"
 SCALE = r"x_i(sa_i) = x_i(a_i)/s"
@@ -33,7 +33,6 @@ LIE = "all lies"
 
 @STATEMENTS.add(
     "br-pf-envy-free",
-    place=PLACE,
     words="Under proportional fairness nobody would run more tasks with what another user holds.",
     latex=ENVY_FREE,
     hypotheses=named("prices", "bundle", "optimal", "positive"),
@@ -64,7 +63,6 @@ def _pf_envy(question: Question) -> Iterator[Step]:
 
 @STATEMENTS.add(
     "br-drf-envy-free",
-    place=PLACE,
     words="Under dominant resource fairness nobody would run more tasks with what another user holds.",
     latex=ENVY_FREE,
     hypotheses=named("demand", "bundle", "largest", "level"),
@@ -89,7 +87,6 @@ def _drf_envy(question: Question) -> Iterator[Step]:
 
 @STATEMENTS.add(
     "br-bmf-envy-free",
-    place=PLACE,
     words="Under bottleneck-max fairness nobody would run more tasks with what another user holds.",
     latex=ENVY_FREE,
     hypotheses=named("demand", "bundle", "bottleneck"),
@@ -108,7 +105,6 @@ def _bmf_envy(question: Question) -> Iterator[Step]:
 
 @STATEMENTS.add(
     "br-pf-scale-invariant",
-    place=PLACE,
     words="Under proportional fairness it does not matter how the work of a user is cut into tasks.",
     latex=SCALE,
     hypotheses=named("units", "optimal", "shares"),
@@ -133,7 +129,6 @@ def _same_shares(question: Question) -> Step:
 
 @STATEMENTS.add(
     "br-drf-scale-invariant",
-    place=PLACE,
     words="Under dominant resource fairness it does not matter how the work of a user is cut into tasks.",
     latex=SCALE,
     hypotheses=named("units", "shares"),
@@ -150,7 +145,6 @@ def _share_scale(question: Question) -> Iterator[Step]:
 
 STATEMENTS.add(
     "br-bmf-scale-invariant",
-    place=PLACE,
     words="Under bottleneck-max fairness it does not matter how the work of a user is cut into tasks.",
     latex=SCALE,
     hypotheses=named("units", "shares"),
@@ -160,7 +154,6 @@ STATEMENTS.add(
 
 STATEMENTS.refute(
     "br-mmf-scale-invariant",
-    place=PLACE,
     words="Under max-min fairness it does not matter how the work of a user is cut into tasks.",
     latex=SCALE,
     scope="all demands",
@@ -191,7 +184,6 @@ def _losers_exist(question: Question, says: str, first: str, then: str) -> Step:
 
 @STATEMENTS.add(
     "br-drf-strategy-proof",
-    place=PLACE,
     words="Under dominant resource fairness nobody runs more tasks by stating other demands.",
     latex=TRUTHFUL,
     hypotheses=named("demand", "gain", "bundle", "largest", "shares", "full", "fits", "honest", "lied"),
@@ -290,7 +282,6 @@ def _drf_strategy(question: Question) -> Iterator[Step]:
 
 STATEMENTS.refute(
     "br-pf-strategy-proof",
-    place=PLACE,
     words="Under proportional fairness nobody runs more tasks by stating other demands.",
     latex=TRUTHFUL,
     scope=LIE,
@@ -313,7 +304,6 @@ STATEMENTS.refute(
 
 STATEMENTS.refute(
     "br-bmf-strategy-proof",
-    place=PLACE,
     words="Under bottleneck-max fairness nobody runs more tasks by stating other demands.",
     latex=TRUTHFUL,
     scope=LIE,

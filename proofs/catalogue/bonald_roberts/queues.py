@@ -21,12 +21,11 @@ from proofs.statement import Question, Size
 
 __all__ = ["CLASSES", "DEMANDS", "EXAMPLE", "STATEMENTS", "THREE"]
 
-STATEMENTS = Chapter(SOURCE)
+STATEMENTS = Chapter(SOURCE, place='slide "Balanced fairness"')
 
 EXAMPLE = [[1, "1/10"], ["1/10", 1]]
 THREE = [[2, 1, "1/2"], [1, "3/2", 1], ["1/2", 1, 3]]
 CLASSES = Size(3, 1, 5, "classes", deep=4)
-BALANCED = 'slide "Balanced fairness"'
 
 
 def _both_ways(question: Question, says: str, held: dict[str, str], left: str, right: str) -> Iterator[Step]:
@@ -41,7 +40,6 @@ ATTAINED = {"attained": "the balance function is the sum of the largest resource
 
 @STATEMENTS.add(
     "br-product-form",
-    place=BALANCED,
     words="Under balanced fairness the balance function times the powers of the loads solves the balance "
     "equations.",
     latex=r"\pi(x) = \pi(0)\,\Phi(x)\prod_i\rho_i^{x_i}, \quad \lambda_i\pi(x-e_i) = "
@@ -79,7 +77,6 @@ def _product_form(question: Question) -> Iterator[Step]:
 
 @STATEMENTS.add(
     "br-balanced-fits",
-    place=BALANCED,
     words="Balanced fairness fits, and uses some resource fully, whenever there are jobs.",
     latex=r"\max_j\sum_i\varphi_i(x)a_{ij} = 1 \quad (x \ne 0)",
     hypotheses={
@@ -115,7 +112,6 @@ def _fits(question: Question) -> Iterator[Step]:
 
 @STATEMENTS.add(
     "br-balanced-smallest",
-    place=BALANCED,
     words="No balance function that fits is smaller than that of balanced fairness anywhere.",
     latex=r"\Psi(0)=1,\ \Psi(x) \ge \max_j\sum_i a_{ij}\Psi(x-e_i) \implies \Psi \ge \Phi",
     hypotheses={
@@ -151,7 +147,6 @@ def _smallest(question: Question) -> Iterator[Step]:
 
 @STATEMENTS.add(
     "br-balanced-stable",
-    place=BALANCED,
     words="The law of balanced fairness has a finite sum if and only if no resource has a load of 1 or more.",
     latex=r"\sum_x\Phi(x)\rho^x < \infty \iff \rho a < 1",
     hypotheses={

@@ -33,19 +33,20 @@ __all__ = ["SOURCE", "STATEMENTS"]
 SOURCE = (
     'A. Ghodsi et al., "Dominant Resource Fairness: Fair Allocation of Multiple Resource Types", NSDI 2011'
 )
-STATEMENTS = Chapter(SOURCE, scope="all pools")
+STATEMENTS = Chapter(SOURCE, place="section 6, table of properties", scope="all pools")
 
-TABLE = "section 6, table of properties"
 NAMES = {"asset": "Asset fairness", "ceei": "CEEI", "drf": "DRF"}
 SIZES = {"n": Size(3, 2, 6, "users", deep=5), "m": Size(2, 1, 5, "resources", deep=4)}
 
 
-def _cross(
-    policy: str, key: str, words: str, latex: str, case: str, function: str, arguments: dict[str, Any]
-) -> None:
+Property = tuple[str, str, str]
+"""Key, words and formula."""
+
+
+def _cross(policy: str, named: Property, case: str, function: str, arguments: dict[str, Any]) -> None:
+    key, words, latex = named
     STATEMENTS.refute(
         f"drf-table-{policy}-{key}",
-        place=TABLE,
         words=f"{NAMES[policy]} {words}",
         latex=latex,
         case=case,
@@ -57,24 +58,22 @@ def _cross(
 
 def _tick(
     policy: str,
-    key: str,
-    words: str,
-    latex: str,
+    named: Property,
     steps: Callable[[Question], Iterable[Step]],
     hypotheses: str,
-    mutants: tuple[str, ...],
     sizes: str = "n",
     scope: str = "all real demands > 0 and any number of resources, n = {n} users",
 ) -> None:
+    """Hypotheses by name; a star marks those without which the proof fails."""
+    key, words, latex = named
     STATEMENTS.add(
         f"drf-table-{policy}-{key}",
-        place=TABLE,
         words=f"{NAMES[policy]} {words}",
         latex=latex,
-        hypotheses={name: CONDITIONS[name] for name in hypotheses.split(", ")},
+        hypotheses={name: CONDITIONS[name] for name in hypotheses.replace("*", "").split(", ")},
         scope=scope,
         sizes={name: SIZES[name] for name in sizes},
-        mutants=mutants,
+        mutants=tuple(name[:-1] for name in hypotheses.split(", ") if name.endswith("*")),
         remark="The paper says so: this cell of its table has a tick.",
     )(steps)
 
@@ -102,64 +101,32 @@ CONDITIONS = {
 }
 WIDE = "all real demands > 0; n = {n} users, m = {m} resources"
 PAIR = "any two users with real demands > 0"
+ALONE = "all real demands > 0, n = {n} users"
+ANY = "all real demands > 0, any numbers of users and resources"
+
+# In the order of the paper: row by row, asset fairness, CEEI, DRF.
+
 SI = (
+    "si",
     "gives every user at least the tasks that an equal part of every resource runs.",
     r"x_i \ge \frac1n \min_j \frac{c_j}{a_{ij}}",
 )
-SP = ("is strategy-proof: claiming other demands pays for nobody.", r"u_i(a_i', a_{-i}) \le u_i(a)")
-EF = (
-    "is envy-free: nobody would run more with another's bundle.",
-    r"x_k a_{kj}\ge y a_{ij}\ \forall j \Rightarrow y\le x_i",
-)
-PE = ("is Pareto-efficient.", r"z \ge x,\ za \le c \Rightarrow z = x")
-ONE = ("gives equal parts of a single resource.", r"m = 1 \Rightarrow x_i a_i = c/n")
-BF = (
-    "gives equal parts of a resource that is dominant for all users.",
-    r"a_{ir}/c_r = \max_j a_{ij}/c_j\ \forall i \Rightarrow x_i a_{ir} = c_r/n",
-)
-PM = ("is population-monotone: nobody loses when a user leaves.", r"x_i(N\setminus k) \ge x_i(N)")
-RM = ("is resource-monotone: nobody loses when a capacity grows.", r"c' \ge c \Rightarrow x_i(c') \ge x_i(c)")
-SMALL: dict[str, Any] = {"demands": [[2, 1], [1, 2]], "capacities": [1, 1], "more": [2, 1]}
-DOUBLED = "With demands (2, 1) and (1, 2) the second user loses when the first of two units is doubled."
-
-
 _cross(
     "asset",
-    "si",
-    *SI,
+    SI,
     "User 1 of demands (1, 3) and (1, 1) runs fewer tasks than in half of the pool.",
     "sharing_incentive",
     {"demands": [[1, 3], [1, 1]], "capacities": [30, 30]},
 )
+_tick("ceei", SI, ceei_sharing, "income*, sold out*, price, part*, tasks, cost", "nm", WIDE)
+_tick("drf", SI, drf_sharing, "full*, level*, demand, part*")
 
-_tick(
-    "ceei",
-    "si",
-    *SI,
-    ceei_sharing,
-    "income, sold out, price, part, tasks, cost",
-    ("income", "sold out", "part"),
-    "nm",
-    WIDE,
-)
-
-_tick("drf", "si", *SI, drf_sharing, "full, level, demand, part", ("full", "level", "part"))
-
-_tick(
-    "asset",
-    "sp",
-    *SP,
-    lambda q: truthful_steps(q, "asset"),
-    "full, feasible, covers, claim, level, level later, demand",
-    ("full", "feasible", "covers"),
-    "nm",
-    WIDE,
-)
-
+SP = ("sp", "is strategy-proof: claiming other demands pays for nobody.", r"u_i(a_i', a_{-i}) \le u_i(a)")
+TRUTHFUL = "full*, feasible*, covers*, claim, level, level later, demand"
+_tick("asset", SP, lambda q: truthful_steps(q, "asset"), TRUTHFUL, "nm", WIDE)
 _cross(
     "ceei",
-    "sp",
-    *SP,
+    SP,
     "User 1 of demands (16, 1) and (1, 2) gains by claiming (16, 8).",
     "truthfulness",
     {
@@ -170,134 +137,59 @@ _cross(
         "claimed_prices": ["1/100", "1/100"],
     },
 )
+_tick("drf", SP, lambda q: truthful_steps(q, "drf"), TRUTHFUL)
 
-_tick(
-    "drf",
-    "sp",
-    *SP,
-    lambda q: truthful_steps(q, "drf"),
-    "full, feasible, covers, claim, level, level later, demand",
-    ("full", "feasible", "covers"),
-)
-
-_tick(
-    "asset",
+EF = (
     "ef",
-    *EF,
-    asset_envy,
-    "covers, demand, level other, level own",
-    ("covers", "level other"),
-    "m",
-    PAIR + ", m = {m} resources",
+    "is envy-free: nobody would run more with another's bundle.",
+    r"x_k a_{kj}\ge y a_{ij}\ \forall j \Rightarrow y\le x_i",
 )
-
+OWN = "covers*, demand, level other*, level own"
+_tick("asset", EF, asset_envy, OWN, "m", PAIR + ", m = {m} resources")
 _tick(
     "ceei",
-    "ef",
-    *EF,
+    EF,
     ceei_envy,
-    "covers, price, income other, income, tasks, cost",
-    ("covers", "price", "income other"),
+    "covers*, price*, income other*, income, tasks, cost",
     "m",
     PAIR + ", m = {m} resources",
 )
+_tick("drf", EF, drf_envy, OWN, "", PAIR + ", any number of resources")
 
-_tick(
-    "drf",
-    "ef",
-    *EF,
-    drf_envy,
-    "covers, demand, level other, level own",
-    ("covers", "level other"),
-    "",
-    PAIR + ", any number of resources",
+PE = ("pe", "is Pareto-efficient.", r"z \ge x,\ za \le c \Rightarrow z = x")
+_tick("asset", PE, filled_pareto, "full*, feasible, demand*, no loss*")
+_tick("ceei", PE, ceei_pareto, "income*, sold out, feasible*, price, demand, no loss", "nm", WIDE)
+_tick("drf", PE, filled_pareto, "full*, feasible, demand*, no loss*")
+
+ONE = ("single", "gives equal parts of a single resource.", r"m = 1 \Rightarrow x_i a_i = c/n")
+_tick("asset", ONE, filled_single, "level*, full*", "n", ALONE)
+_tick("ceei", ONE, ceei_single, "income*, sold out*", "n", ALONE)
+_tick("drf", ONE, filled_single, "level*, full*", "n", ALONE)
+
+BF = (
+    "bottleneck",
+    "gives equal parts of a resource that is dominant for all users.",
+    r"a_{ir}/c_r = \max_j a_{ij}/c_j\ \forall i \Rightarrow x_i a_{ir} = c_r/n",
 )
-
-_tick("asset", "pe", *PE, filled_pareto, "full, feasible, demand, no loss", ("full", "no loss", "demand"))
-
-_tick(
-    "ceei",
-    "pe",
-    *PE,
-    ceei_pareto,
-    "income, sold out, feasible, price, demand, no loss",
-    ("income", "feasible"),
-    "nm",
-    WIDE,
-)
-
-_tick("drf", "pe", *PE, filled_pareto, "full, feasible, demand, no loss", ("full", "no loss", "demand"))
-
-_tick(
-    "asset",
-    "single",
-    *ONE,
-    filled_single,
-    "level, full",
-    ("level", "full"),
-    "n",
-    "all real demands > 0, n = {n} users",
-)
-
-_tick(
-    "ceei",
-    "single",
-    *ONE,
-    ceei_single,
-    "income, sold out",
-    ("income", "sold out"),
-    "n",
-    "all real demands > 0, n = {n} users",
-)
-
-_tick(
-    "drf",
-    "single",
-    *ONE,
-    filled_single,
-    "level, full",
-    ("level", "full"),
-    "n",
-    "all real demands > 0, n = {n} users",
-)
-
 _cross(
     "asset",
-    "bottleneck",
-    *BF,
+    BF,
     "Of 21 units that both need most, users of demands (3, 2) and (4, 1) get 9 and 12.",
     "bottleneck_fairness",
     {"demands": [[3, 2], [4, 1]], "capacities": [21, 21]},
 )
+_tick("ceei", BF, ceei_bottleneck, "income*, sold out, price, dominant*, tasks, feasible*", "nm", WIDE)
+_tick("drf", BF, drf_bottleneck, "full*, dominant, feasible*")
 
-_tick(
-    "ceei",
-    "bottleneck",
-    *BF,
-    ceei_bottleneck,
-    "income, sold out, price, dominant, tasks, feasible",
-    ("income", "dominant", "feasible"),
-    "nm",
-    WIDE,
-)
-
-_tick("drf", "bottleneck", *BF, drf_bottleneck, "full, dominant, feasible", ("full", "feasible"))
-
-_tick(
-    "asset",
+PM = (
     "population",
-    *PM,
-    filled_population,
-    "full, fits, demand, level, level later",
-    ("full", "fits"),
-    "",
-    "all real demands > 0, any numbers of users and resources",
+    "is population-monotone: nobody loses when a user leaves.",
+    r"x_i(N\setminus k) \ge x_i(N)",
 )
-
+_tick("asset", PM, filled_population, "full*, fits*, demand, level, level later", "", ANY)
 _cross(
     "ceei",
-    "population",
-    *PM,
+    PM,
     "User 2 of demands (4, 1), (1, 16) and (16, 1) loses when user 3 leaves.",
     "population_monotonicity",
     {
@@ -307,27 +199,15 @@ _cross(
         "later_prices": ["17/345", "179/690"],
     },
 )
+_tick("drf", PM, filled_population, "full*, fits*, demand, level, level later", "", ANY)
 
-_tick(
-    "drf",
-    "population",
-    *PM,
-    filled_population,
-    "full, fits, demand, level, level later",
-    ("full", "fits"),
-    "",
-    "all real demands > 0, any numbers of users and resources",
-)
-
-_cross("asset", "resource", *RM, DOUBLED, "resource_monotonicity", SMALL)
-
-_cross(
-    "ceei",
+RM = (
     "resource",
-    *RM,
-    DOUBLED,
-    "resource_monotonicity",
-    SMALL | {"prices": [1, 1], "later_prices": [0, 2]},
+    "is resource-monotone: nobody loses when a capacity grows.",
+    r"c' \ge c \Rightarrow x_i(c') \ge x_i(c)",
 )
-
-_cross("drf", "resource", *RM, DOUBLED, "resource_monotonicity", SMALL)
+SMALL: dict[str, Any] = {"demands": [[2, 1], [1, 2]], "capacities": [1, 1], "more": [2, 1]}
+DOUBLED = "With demands (2, 1) and (1, 2) the second user loses when the first of two units is doubled."
+_cross("asset", RM, DOUBLED, "resource_monotonicity", SMALL)
+_cross("ceei", RM, DOUBLED, "resource_monotonicity", SMALL | {"prices": [1, 1], "later_prices": [0, 2]})
+_cross("drf", RM, DOUBLED, "resource_monotonicity", SMALL)

@@ -12,9 +12,8 @@ from proofs.statement import Question, Said, Size
 
 __all__ = ["STATEMENTS"]
 
-STATEMENTS = Chapter(SOURCE)
-
 PLACE = "section 5 (indivisible tasks), SequentialMinMax"
+STATEMENTS = Chapter(SOURCE, place=PLACE)
 
 
 def _instances(ahead: int = 1) -> Iterator[Step]:
@@ -36,7 +35,6 @@ UNITS = {"c": Size(2, 2, 6, "units of the resource", deep=4)}
 
 @STATEMENTS.add(
     "edrf-minmax-pareto",
-    place=PLACE,
     words="SequentialMinMax is Pareto optimal among allocations of whole bundles.",
     latex=r"y \ge x,\ y \ne x \implies y \text{ infeasible}",
     hypotheses={
@@ -71,7 +69,6 @@ def _pareto(question: Question) -> Iterator[Step]:
 
 @STATEMENTS.add(
     "edrf-minmax-sharing-incentive",
-    place=PLACE,
     words="SequentialMinMax gives everybody at least the whole bundles in the n-th part of all resources.",
     latex=r"x_i \ge \lfloor 1/(n \max_r D_{ir}) \rfloor",
     hypotheses={**FAIR, "few": "agent 1 has less than the bundles in its n-th part"},
@@ -108,7 +105,6 @@ def _incentive(question: Question) -> Iterator[Step]:
 
 @STATEMENTS.add(
     "edrf-minmax-envy",
-    place=PLACE,
     words="Under SequentialMinMax nobody could run more than one bundle more with what another holds.",
     latex=r"u_i(A_j) \le u_i(A_i) + 1",
     hypotheses={

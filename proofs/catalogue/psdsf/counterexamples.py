@@ -79,32 +79,32 @@ def _all_drf_properties(_: Question) -> Iterator[Step]:
     yield Step("With divided resources a user gains by hiding a server that it may use.", NOT_TRUTHFUL)
 
 
-@STATEMENTS.add(
+STATEMENTS.refute(
     "psdsf-resource-pareto",
     place="section III-B, after Theorem 3",
     words="With divided resources no placement gives somebody more tasks than PS-DSF and nobody fewer.",
     latex=r"x\text{ PS-DSF (RDM)},\ y\ge x\text{ feasible}\implies y=x",
+    case="Servers (2,1) and (1,1): (1/2, 2/3) is PS-DSF, (3/5, 4/5) fits.",
+    witness=NOT_PARETO_SMALL,
     remark="The paper says so itself, without an example. With divided time it holds: psdsf-time-pareto.",
     said=Said.DENIED,
 )
-def _resource_pareto(_: Question) -> Iterator[Step]:
-    yield Step("Servers (2,1) and (1,1): (1/2, 2/3) is PS-DSF, (3/5, 4/5) fits.", NOT_PARETO_SMALL)
 
 
-@STATEMENTS.add(
+STATEMENTS.refute(
     "psdsf-definition-5-for-totals",
     place="Definition 5 and Theorem 1, read in a way that is not the paper's",
     words="Read with totals on both sides: if every user has a bottleneck on every server, no total can grow "
     "unless the total of a user of no higher level falls.",
     latex=r"\text{(12) for all}\ n,i,\ y\ \text{feasible},\ y_n>x_n\implies\exists p,i:\ y_p<x_p,\ "
     r"s_{pi}/\varphi_p\le s_{ni}/\varphi_n",
+    case="Both users grow from 4/3 to 3/2 when parts of their tasks change places.",
+    witness=NOT_PARETO,
     remark="A reading only. If the loss is counted on the server, as the proof of Theorem 1 does, the "
     "theorem holds, also when tasks of user n move: psdsf-theorem-1. Here each user loses tasks on its "
     "better server and wins more on the other.",
     said=Said.READER,
 )
-def _definition_5_for_totals(_: Question) -> Iterator[Step]:
-    yield Step("Both users grow from 4/3 to 3/2 when parts of their tasks change places.", NOT_PARETO)
 
 
 STATEMENTS.refute(
@@ -131,17 +131,17 @@ STATEMENTS.refute(
 )
 
 
-@STATEMENTS.add(
+STATEMENTS.refute(
     "psdsf-resource-strategy-proof",
     place="section III-B, after Theorem 3",
     words="With divided resources nobody runs more by lying about the servers that it may use.",
     latex=r"x'_n\le x_n",
+    case="User 1 hides the first server and runs 52/45 tasks instead of 44/39.",
+    witness=NOT_TRUTHFUL,
     remark="The paper says that it fails in general. In this example both users gain, so it is no case "
     "against Lemma 1; psdsf-lemma-1 gives one.",
     said=Said.DENIED,
 )
-def _resource_strategy_proof(_: Question) -> Iterator[Step]:
-    yield Step("User 1 hides the first server and runs 52/45 tasks instead of 44/39.", NOT_TRUTHFUL)
 
 
 STATEMENTS.refute(
