@@ -17,9 +17,8 @@ from proofs.statement import Question, Said, Size
 __all__ = ["SOURCE", "STATEMENTS", "WEIGHTS", "WORKED", "envy_steps", "first_round_steps", "incentive_steps"]
 
 SOURCE = (
-    'D. C. Parkes, A. D. Procaccia, N. Shah, "Beyond dominant resource fairness: extensions, '
-    "limitations, and "
-    'indivisibilities", ACM TEAC 3(1), 2015, DOI 10.1145/2739040'
+    'D. C. Parkes, A. D. Procaccia, N. Shah, "Beyond dominant resource fairness: extensions, limitations, '
+    'and indivisibilities", ACM TEAC 3(1), 2015, DOI 10.1145/2739040'
 )
 STATEMENTS = Chapter(SOURCE)
 
@@ -28,9 +27,6 @@ WORKED = [["1", "0"], ["1/2", "1"], ["0", "1"]]
 
 WEIGHTS = [None, [1, 3], [3, 1], [[1, 2], [2, 1]]]
 """Entitlements of two agents: equal, of one number each, and of one number per resource."""
-
-
-Hints = tuple[tuple[tuple[str, ...], str], ...]
 
 DEMAND = {"demand": "demands are positive (or not negative where so said)"}
 TIGHT = {"tight": "some resource fixes rho: there the rate is the entitlement"}
