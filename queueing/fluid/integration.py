@@ -34,6 +34,7 @@ References
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -107,26 +108,14 @@ class Integrator:
     def run(self) -> Trajectory:
         """Follow the pieces until the system is empty, the horizon is reached, or it diverges."""
         names = self.system.problem.job_classes
-        stalled = 0
+        before, ended = self.u == 0, ""
         try:
-            empty = self._hold(self.u == 0)
-            for i in np.flatnonzero((self.u == 0) & ~empty):
-                self.events.append(FluidEvent(0.0, "leaves zero", names[i]))
-            while True:
-                before = self.log_size, self.time
-                cause = self._piece(empty)
-                if cause in ("emptied", "horizon", "diverged"):
-                    return self._result(cause)
-                held = self._switch(int(cause), empty)
-                for i in np.flatnonzero(held != empty):
-                    kind = "empties" if held[i] else "leaves zero"
+            for cause, empty in self.regimes():
+                for i in np.flatnonzero(empty != before):
+                    kind = "empties" if empty[i] else "leaves zero"
                     self.events.append(FluidEvent(self.time * self.scale, kind, names[i]))
-                empty = held
-                # A regime may last for no time, but not many regimes in a row.
-                moved = abs(self.log_size - before[0]) + (self.time - before[1]) / math.exp(self.log_size)
-                stalled = 0 if moved > 1e-12 else stalled + 1
-                if stalled > 4 * self.n:
-                    raise Exhausted("the trajectory changes its regime again and again at one point")
+                before, ended = empty, str(cause)
+            return self._result(ended)
         except Exhausted as reason:
             # The point that was tried last stands for the piece that was not finished.
             tried = np.maximum(self.latest[: self.n], 0.0)
@@ -139,6 +128,27 @@ class Integrator:
                 "a larger rtol, more max_evaluations, or method='LSODA' where time scales differ much",
                 best=path,
             ) from None
+
+    def regimes(self) -> Iterator[tuple[str | int | None, BoolArray]]:
+        """Integrate piece by piece: what ended each, and the classes that are empty from then on.
+
+        What begins the first is None; the last ends with a status.
+        """
+        empty, stalled = self._hold(self.u == 0), 0
+        yield None, empty
+        while True:
+            log_size, steps = self.log_size, self.steps
+            cause = self._piece(empty)
+            if isinstance(cause, str):
+                yield cause, empty
+                return
+            empty = self._switch(cause, empty)
+            yield cause, empty
+            # A regime may last for no time, but not many regimes in a row.
+            moved = abs(self.log_size - log_size) + self.steps - steps
+            stalled = 0 if moved > 1e-12 else stalled + 1
+            if stalled > 4 * self.n:
+                raise Exhausted("the trajectory changes its regime again and again at one point")
 
     def _switch(self, touched: int, empty: BoolArray) -> BoolArray:
         """Classes that stay empty after class ``touched`` has emptied, or may leave zero."""

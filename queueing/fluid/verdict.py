@@ -387,35 +387,23 @@ class _Probe(Integrator):
     def outcome(self) -> Outcome:
         """Follow the pieces until the direction stops or repeats, or the size has changed a lot."""
         visits: list[tuple[int, bytes, FloatArray, float, float]] = []
-        stalled = 0
         try:
-            empty = self._hold(self.u == 0)
-            while True:
-                before = self.log_size, self.steps
-                cause = self._piece(empty)
-                if cause == "still":
-                    growth = float(self._derivative(self.u, empty)[0].sum())
-                    return self._end("ray", growth)
-                if cause in ("emptied", "diverged"):
-                    kind = "drained" if cause == "emptied" else "grown"
-                    return self._end(kind, self.log_size / self.steps)
-                touched = int(cause)
-                empty = self._switch(touched, empty)
+            for cause, empty in self.regimes():
+                if not isinstance(cause, int):
+                    continue
                 held = empty.tobytes()
                 for where, what, u, log_size, steps in visits:
-                    if (where, what) == (touched, held) and np.abs(u - self.u).max() < SAME:
+                    if (where, what) == (cause, held) and np.abs(u - self.u).max() < SAME:
                         passed = self.steps - steps
                         # Standing still at an event is no cycle.
                         if passed > 1e-3 / float(self.system.arrival_rates.sum()):
                             return self._end("cycle", (self.log_size - log_size) / passed)
-                visits.append((touched, held, self.u.copy(), self.log_size, self.steps))
-                moved = abs(self.log_size - before[0]) + self.steps - before[1]
-                stalled = 0 if moved > 1e-12 else stalled + 1
-                if stalled > 4 * self.n:
-                    break
+                visits.append((cause, held, self.u.copy(), self.log_size, self.steps))
+            if cause == "still":
+                return self._end("ray", float(self._derivative(self.u, empty)[0].sum()))
+            return self._end("drained" if cause == "emptied" else "grown", self.log_size / self.steps)
         except Exhausted:
-            pass
-        return self._end("unfinished", self.log_size / self.steps if self.steps else 0.0)
+            return self._end("unfinished", self.log_size / self.steps if self.steps else 0.0)
 
     def mean_drift(self) -> FloatArray:
         """Drift at the start, its empty classes staying empty where they do."""

@@ -22,6 +22,7 @@ References
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +90,42 @@ class PhaseChain(Chain):
 
     def iterated(self, tolerance: float, max_cycles: int) -> tuple[FloatArray, Convergence]:
         """Law by aggregation, disaggregation and sweeps."""
-        return _aggregated(self.grid, self.start, tolerance=tolerance, max_cycles=max_cycles)
+        grid, law = self.grid, self.start / self.start.sum()
+        tables = _tables(grid)
+        stiffness = _stiffness(grid)
+        mixture = Mixture(law, MIXED)
+        counts = grid.counts_law(law)
+        before = marginal_laws(counts)
+        rates: list[float] = []
+        last, change, error, mixed = math.inf, math.inf, math.inf, True
+        for cycle in range(1, max_cycles + 1):
+            mixture.begin(law.ravel())
+            law = _reweighted(grid, law, counts, tolerance)
+            for _ in range(SWEEPS):
+                _sweep(law.reshape(-1), *tables, True, True)
+                change = float(_sweep(law.reshape(-1), *tables, False, True))
+            law /= law.sum()
+            mixture.keep(law.ravel())
+            counts = grid.counts_law(law)
+            after = marginal_laws(counts)
+            moved = moved_means(before, after)
+            # Only a cycle that follows a cycle shows how errors contract.
+            rates = [] if mixed else [*rates[-1:], moved / last if last > 0 else 0.0]
+            # In a sweep a mode slower than the fastest rate by a factor moves by that part of its error only,
+            # and the less the fuller the system: without this, sizes on different scales look solved too
+            # early.
+            slow = SAFETY * change * stiffness * (1.0 + float(mean_counts(after).max()))
+            error = max(HIDDEN * extrapolated_error(moved, rates, rounding_error(after, law.size)), slow)
+            if len(rates) == PLAIN and change <= tolerance and error <= tolerance:
+                return law, Convergence(cycle, change, error, True)
+            settling = change <= tolerance and max(moved, slow) <= tolerance
+            mixed = not settling or (len(rates) == PLAIN and max(rates) > SLOW)
+            last, before = moved, after
+            if mixed:
+                mixture.mix(law.reshape(-1))
+                counts = grid.counts_law(law)
+                before = marginal_laws(counts)
+        return law, Convergence(max_cycles, change, error, False)
 
     def marginals(self, law: FloatArray) -> tuple[FloatArray, ...]:
         """Laws of the counts."""
@@ -97,48 +133,7 @@ class PhaseChain(Chain):
 
     def residual(self, law: FloatArray) -> float:
         """Sum of |inflow - outflow| over the sum of all flows, including those between phases."""
-        return _Kernel(self.grid).residual(law)
-
-
-def _aggregated(
-    grid: PhaseGrid, start: FloatArray, *, tolerance: float, max_cycles: int
-) -> tuple[FloatArray, Convergence]:
-    """Law by aggregation, disaggregation and sweeps, and how far it got."""
-    kernel = _Kernel(grid)
-    law = start / start.sum()
-    stiffness = _stiffness(grid)
-    mixture = Mixture(law, MIXED)
-    counts = grid.counts_law(law)
-    before = marginal_laws(counts)
-    rates: list[float] = []
-    last, change, error, mixed = math.inf, math.inf, math.inf, True
-    for cycle in range(1, max_cycles + 1):
-        mixture.begin(law.ravel())
-        law = _reweighted(grid, law, counts, tolerance)
-        for _ in range(SWEEPS):
-            kernel.sweep(law, True)
-            change = kernel.sweep(law, False)
-        law /= law.sum()
-        mixture.keep(law.ravel())
-        counts = grid.counts_law(law)
-        after = marginal_laws(counts)
-        moved = moved_means(before, after)
-        # Only a cycle that follows a cycle shows how errors contract.
-        rates = [] if mixed else [*rates[-1:], moved / last if last > 0 else 0.0]
-        # In a sweep a mode slower than the fastest rate by a factor moves by that part of its error only, and
-        # the less the fuller the system: without this, sizes on different scales look solved too early.
-        slow = SAFETY * change * stiffness * (1.0 + float(mean_counts(after).max()))
-        error = max(HIDDEN * extrapolated_error(moved, rates, rounding_error(after, law.size)), slow)
-        if len(rates) == PLAIN and change <= tolerance and error <= tolerance:
-            return law, Convergence(cycle, change, error, True)
-        settling = change <= tolerance and max(moved, slow) <= tolerance
-        mixed = not settling or (len(rates) == PLAIN and max(rates) > SLOW)
-        last, before = moved, after
-        if mixed:
-            mixture.mix(law.reshape(-1))
-            counts = grid.counts_law(law)
-            before = marginal_laws(counts)
-    return law, Convergence(max_cycles, change, error, False)
+        return float(_sweep(np.ascontiguousarray(law).reshape(-1), *_tables(self.grid), True, False))
 
 
 def _stiffness(grid: PhaseGrid) -> float:
@@ -172,42 +167,31 @@ def _reweighted(grid: PhaseGrid, law: FloatArray, counts: FloatArray, tolerance:
     return grid.spread(ratio, law)
 
 
-class _Kernel:
-    """Arguments of the compiled sweep."""
+def _tables(grid: PhaseGrid) -> tuple[NDArray, ...]:
+    """Arguments of the compiled sweep: tables of all classes, one after the other.
 
-    def __init__(self, grid: PhaseGrid) -> None:
-        n = len(grid.classes)
-        pointers, sources, weights = [], [], []
-        for c in grid.classes:
-            for moves in (c.arrive, c.serve):
-                incoming = sparse.csr_array(moves.T)
-                pointers.append(incoming.indptr.astype(np.int64))
-                sources.append(incoming.indices.astype(np.int64))
-                weights.append(incoming.data)
-        # Tables of all classes, one after the other; row 2 i holds arrivals of class i, 2 i + 1 services.
-        self.table = (
-            np.concatenate(pointers),
-            np.concatenate([[0], np.cumsum([len(p) for p in pointers])])[:-1].astype(np.int64),
-            np.concatenate(sources),
-            np.concatenate(weights),
-            np.concatenate([[0], np.cumsum([len(s) for s in sources])])[:-1].astype(np.int64),
-            np.concatenate([c.total for c in grid.classes]),
-            np.concatenate([np.asarray(c.serve.sum(axis=1)).ravel() for c in grid.classes]),
-            np.concatenate([[0], np.cumsum(grid.sizes)])[:-1].astype(np.int64),
-            np.array(grid.sizes, dtype=np.int64),
-            np.array(grid.tasks.shape[1:], dtype=np.int64),
-            grid.arrival_rates,
-            np.ascontiguousarray(grid.tasks.reshape(n, -1)),
-        )
+    Row 2 i of the moves holds arrivals of class i, 2 i + 1 services.
+    """
+    moves = [sparse.csr_array(m.T) for c in grid.classes for m in (c.arrive, c.serve)]
+    return (
+        np.concatenate([m.indptr for m in moves]).astype(np.int64),
+        _starts([len(m.indptr) for m in moves]),
+        np.concatenate([m.indices for m in moves]).astype(np.int64),
+        np.concatenate([m.data for m in moves]),
+        _starts([m.nnz for m in moves]),
+        np.concatenate([c.total for c in grid.classes]),
+        np.concatenate([np.asarray(c.serve.sum(axis=1)).ravel() for c in grid.classes]),
+        _starts(grid.sizes),
+        np.array(grid.sizes, dtype=np.int64),
+        np.array(grid.tasks.shape[1:], dtype=np.int64),
+        grid.arrival_rates,
+        np.ascontiguousarray(grid.tasks.reshape(len(grid.classes), -1)),
+    )
 
-    def sweep(self, law: FloatArray, forward: bool) -> float:
-        """Solve for state after state, in place; the change over the law, weighted by the rates out."""
-        flat = law.reshape(-1)
-        return float(_sweep(flat, *self.table, forward, True))
 
-    def residual(self, law: FloatArray) -> float:
-        """Sum of |inflow - outflow| over the sum of all flows."""
-        return float(_sweep(np.ascontiguousarray(law).reshape(-1), *self.table, True, False))
+def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
+    """Where each of some tables begins that stand one after the other."""
+    return np.cumsum([0, *sizes[:-1]], dtype=np.int64)
 
 
 @stored(nogil=True)

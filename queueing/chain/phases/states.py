@@ -93,39 +93,32 @@ def class_states(law: PhaseType, size: int) -> ClassStates:
         return at_rank[rank(states)]
 
     n = len(total)
-    arrivals, services = _Entries(), _Entries()
+    arrivals, services = [], []
     finish = np.zeros(n)
     room_left = np.flatnonzero(total < size - 1)
     for k in range(m):
         if law.initial[k] > 0:
-            arrivals.add(room_left, place(counts[room_left] + one[k]), law.initial[k])
+            chance = np.full(len(room_left), law.initial[k])
+            arrivals.append((room_left, place(counts[room_left] + one[k]), chance))
         busy = np.flatnonzero(counts[:, k])
         part = counts[busy, k] / total[busy]
         if law.exits[k] > 0:
-            services.add(busy, place(counts[busy] - one[k]), law.exits[k] * part)
+            services.append((busy, place(counts[busy] - one[k]), law.exits[k] * part))
             finish[busy] += law.exits[k] * part
         for j in range(m):
             if j != k and law.rates[k, j] > 0:
-                services.add(busy, place(counts[busy] - one[k] + one[j]), law.rates[k, j] * part)
+                services.append((busy, place(counts[busy] - one[k] + one[j]), law.rates[k, j] * part))
     weights = law.visits / law.mean
     logs = special.gammaln(total + 1.0) - special.gammaln(counts + 1.0).sum(axis=1)
     mixing = np.exp(logs + counts @ np.log(weights))
     mixing /= np.bincount(total, mixing)[total]
-    return ClassStates(total, mixing, arrivals.array(n), services.array(n), finish)
+    return ClassStates(total, mixing, _gathered(arrivals, n), _gathered(services, n), finish)
 
 
-class _Entries:
-    """Rows, columns and values of a sparse array, in parts."""
-
-    def __init__(self) -> None:
-        self.parts: list[tuple[NDArray, NDArray, NDArray]] = []
-
-    def add(self, rows: NDArray, columns: NDArray, values: FloatArray | float) -> None:
-        self.parts.append((rows, columns, np.broadcast_to(values, rows.shape)))
-
-    def array(self, n: int) -> sparse.csr_array:
-        rows, columns, values = (np.concatenate(part) for part in zip(*self.parts, strict=True))
-        return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape=(n, n)))
+def _gathered(parts: Sequence[tuple[NDArray, NDArray, FloatArray]], n: int) -> sparse.csr_array:
+    """Sparse array from its rows, columns and values, in parts."""
+    rows, columns, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape=(n, n)))
 
 
 @dataclass(frozen=True, eq=False)
