@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+from scipy import special
 
 from fairness import Problem
 from fairness.testing import KINDS, random_problem
@@ -53,6 +54,14 @@ def rate_matrix(states, moves, dtype=float):
             if y in number:
                 rates[number[x], number[y]] += rate
     return rates
+
+
+def processor_sharing_law(loads, shape):
+    """Law of the counts when one resource is shared equally: a product form, conditioned on the box."""
+    x = np.indices(shape)
+    logs = special.gammaln(x.sum(axis=0) + 1.0) - special.gammaln(x + 1.0).sum(axis=0)
+    law = np.exp(logs + np.tensordot(np.log(loads), x, axes=1))
+    return law / law.sum()
 
 
 def rational_law(system, policy, states, rates):

@@ -5,7 +5,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from fairness import DRF, PSDSF, BottleneckMax, Cluster, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError, NotConvergedError, UnstableError
@@ -23,7 +22,15 @@ from queueing.chain.transient import transient
 from queueing.model.system import System
 from queueing.states.table import tabulate
 from tests.own_policies import priority, sharing, short_first
-from tests.queueing.chains import EXAMPLE, SOLVERS, one_resource, rate_matrix, rational_law, stepped
+from tests.queueing.chains import (
+    EXAMPLE,
+    SOLVERS,
+    one_resource,
+    processor_sharing_law,
+    rate_matrix,
+    rational_law,
+    stepped,
+)
 
 
 def relative_gap(one, other):
@@ -36,15 +43,11 @@ def test_processor_sharing_is_product_form(solver, loads):
     sizes = np.arange(1, len(loads) + 1) / 2
     system = System(one_resource(len(loads)), loads / sizes, sizes)
     law = stationary(system, sharing, shape=9, solver=solver)
-    total = sum(loads)
     # Losing arrivals at the faces keeps a reversible law, conditioned on the box.
-    states = np.array(list(itertools.product(range(9), repeat=len(loads))))
-    weight = [stats.multinomial.pmf(x, x.sum(), np.array(loads) / total) * total ** x.sum() for x in states]
-    exact = np.array(weight).reshape(law.shape) / np.sum(weight)
+    exact = processor_sharing_law(loads, law.shape)
     # 1e-9: ten times the tolerance 1e-11 of the means, for single probabilities in the far corner.
     assert law.distribution == pytest.approx(exact, rel=1e-9)
-    mean = law.mean_jobs
-    pairs = np.einsum("s,si,sk->ik", exact.ravel(), states - mean, states - mean)
+    pairs = np.cov(np.indices(law.shape).reshape(len(loads), -1), aweights=exact.ravel(), ddof=0)
     assert law.covariance == pytest.approx(pairs, rel=1e-9)
 
 

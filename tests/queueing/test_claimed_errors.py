@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import special
 
 from benchmarks.claims.chains import measure
 from fairness import DRF, Problem
@@ -16,17 +15,14 @@ from queueing.chain.solvers.ladder import Automatic, Elimination, Multilevel, Pr
 from queueing.chain.solvers.multilevel import Convergence
 from queueing.chain.stationary import stationary
 from queueing.model.system import System
+from queueing.states.box import marginal_laws, mean_counts
 from tests.own_policies import priority
-from tests.queueing.chains import EXAMPLE, one_resource
+from tests.queueing.chains import EXAMPLE, one_resource, processor_sharing_law
 
 
 def product_form(system, shape):
-    """One resource under max-min fairness is processor sharing: a law with product form, cut to the box."""
-    x = np.indices(shape)
-    logs = special.gammaln(x.sum(axis=0) + 1.0) - special.gammaln(x + 1.0).sum(axis=0)
-    law = np.exp(logs + np.tensordot(np.log(system.loads), x, axes=1))
-    law /= law.sum()
-    return np.array([(law * k).sum() for k in x])
+    """Means of processor sharing, which one resource under max-min fairness is, on a box."""
+    return mean_counts(marginal_laws(processor_sharing_law(system.loads, shape)))
 
 
 @pytest.mark.parametrize(

@@ -260,34 +260,6 @@ def test_bad_answers_on_a_cluster():
     assert policy_tasks(TWO, lambda c, x: PSDSF()(c, x), counts[0]).tolist() == [2, 8]
 
 
-# One server is a pool
-
-
-ONE_SERVER = [PSDSF(), PSDSF(server_order=(0,)), CDRFH(), TSF(), PerServerDRF()]
-
-
-@pytest.mark.parametrize("policy", ONE_SERVER, ids=lambda policy: policy.name)
-def test_one_server_is_a_pool(policy):
-    demands, capacities, weights = [[1, 4], [3, 1]], [9, 18], [1, 2]
-    pool = System.with_load(Problem(demands, capacities, weights=weights), [1, 1], 0.7, [1, 2])
-    server = System(Cluster(demands, [capacities], weights=weights), pool.arrival_rates, pool.mean_sizes)
-    assert server.relative_loads == pytest.approx(pool.relative_loads.max(keepdims=True), rel=1e-9)
-    box = (64, 32) if isinstance(policy, PSDSF | PerServerDRF) else (32, 16)
-    one, other = tabulate(pool.problem, DRF(), box), tabulate(server.problem, policy, box)
-    # 1e-9: programs solved by simplex; the filling policies agree to rounding.
-    np.testing.assert_allclose(other.tasks, one.tasks, rtol=1e-9)
-    laws = (stationary(pool, DRF(), shape=box, table=one), stationary(server, policy, shape=box, table=other))
-    np.testing.assert_allclose(laws[1].mean_jobs, laws[0].mean_jobs, rtol=1e-8)
-    if isinstance(policy, PSDSF | PerServerDRF):
-        options = {"rng": 5, "replications": 2, "start": [0, 0]}
-        for length in ({"events": 20_000}, {"jobs": 5_000}):
-            first = simulate(pool, DRF(), table=one, **options, **length)
-            second = simulate(server, policy, table=other, **options, **length)
-            # Rounding may turn an event in 1e-16 of all cases: the walks are the same.
-            np.testing.assert_allclose(second.mean_jobs, first.mean_jobs, rtol=1e-9)
-            np.testing.assert_allclose(second.mean_durations, first.mean_durations, rtol=1e-9)
-
-
 # Servers apart: independent queues
 
 

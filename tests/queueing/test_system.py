@@ -61,38 +61,27 @@ def test_stability():
 
 
 @pytest.mark.parametrize(
-    ("rates", "sizes", "message"),
+    ("make", "arguments", "message"),
     [
-        ([1, 2, 3], 1, r"arrival_rates must have shape \(2,\), one entry per job class; got \(3,\)"),
-        (1, 1, r"arrival_rates must have shape \(2,\)"),
-        ([[1], [1, 2]], 1, "arrival_rates must be an array of numbers with rows of equal length"),
-        (["a", "b"], 1, "arrival_rates must be an array of numbers"),
-        ([np.nan, 1], 1, r"arrival_rates must be finite and >= 0; got nan at index 0 \('A'\)"),
-        ([1, -1], 1, r"arrival_rates must be finite and >= 0; got -1.0 at index 1 \('B'\)"),
-        ([1, 1], 0, r"mean_sizes must be finite and > 0; got 0.0 at index 0 \('A'\)"),
-        ([1, 1], [1, np.inf], r"mean_sizes must be finite and > 0; got inf at index 1"),
-        ([1, 1], [1, 1, 1], r"mean_sizes must have shape \(2,\)"),
+        (System, ([1, 2, 3],), r"arrival_rates must have shape \(2,\), one entry per job class; got \(3,\)"),
+        (System, (1,), r"arrival_rates must have shape \(2,\)"),
+        (System, ([[1], [1, 2]],), "arrival_rates must be an array of numbers with rows of equal length"),
+        (System, (["a", "b"],), "arrival_rates must be an array of numbers"),
+        (System, ([np.nan, 1],), r"arrival_rates must be finite and >= 0; got nan at index 0 \('A'\)"),
+        (System, ([1, -1],), r"arrival_rates must be finite and >= 0; got -1.0 at index 1 \('B'\)"),
+        (System, ([1, 1], 0), r"mean_sizes must be finite and > 0; got 0.0 at index 0 \('A'\)"),
+        (System, ([1, 1], [1, np.inf]), r"mean_sizes must be finite and > 0; got inf at index 1"),
+        (System, ([1, 1], [1, 1, 1]), r"mean_sizes must have shape \(2,\)"),
+        (System.with_load, ([1, 2, 3], 0.5), r"mix must have shape \(2,\), one entry per job class; got"),
+        (System.with_load, ([1, -2], 0.5), r"mix must be finite and >= 0; got -2.0 at index 1 \('B'\)"),
+        (System.with_load, ([0, 0], 0.5), "puts relative load 0 on the busiest resource"),
+        (System.with_load, ([1, 2], np.nan), "load must be a finite number > 0; got nan"),
+        (System.with_load, ([1, 2], 0.5, [0, 1]), r"mean_sizes must be finite and > 0; got 0.0 at index 0"),
     ],
 )
-def test_bad_input(rates, sizes, message):
+def test_bad_input(make, arguments, message):
     with pytest.raises(ModelError, match=message):
-        System(POOL, rates, sizes)
-
-
-@pytest.mark.parametrize(
-    ("mix", "load", "sizes", "message"),
-    [
-        ([1, 2, 3], 0.5, 1, r"mix must have shape \(2,\), one entry per job class; got \(3,\)"),
-        ([1, -2], 0.5, 1, r"mix must be finite and >= 0; got -2.0 at index 1 \('B'\)"),
-        ([0, 0], 0.5, 1, "puts relative load 0 on the busiest resource"),
-        ([1, 2], np.nan, 1, "load must be a finite number > 0; got nan"),
-        ([1, 2], 0.5, [0, 1], r"mean_sizes must be finite and > 0; got 0.0 at index 0 \('A'\)"),
-        ([1, 2], 0.5, [1, 1, 1], r"mean_sizes must have shape \(2,\)"),
-    ],
-)
-def test_bad_input_of_with_load(mix, load, sizes, message):
-    with pytest.raises(ModelError, match=message):
-        System.with_load(POOL, mix, load, sizes)
+        make(POOL, *arguments)
 
 
 @pytest.mark.parametrize("wrong", ["0.5", None, [0.5], np.nan, np.inf, -1, 0, True, 1j])
