@@ -4,7 +4,8 @@ A :class:`Task` is work of a known or guessed amount: states of a table, levels 
 a model. Its time is guessed from what is known of such work, and better as soon as a small part is done.
 From :data:`LONG` seconds on the guess is announced, to the log of this module and to whoever watches; work
 that would take longer than :data:`TOO_LONG` is refused with the guess and what can be done instead, unless a
-time limit says when to stop.
+time limit says when to stop. The refusal goes by the time that the processor has worked: by the clock on the
+wall, which also runs while others have the machine, a moment's work may look like weeks.
 
 Long work may lie many calls deep, so tasks report to those who watch *now* (:func:`watching`), as logs do; a
 driver opens the watch with the ``progress`` and ``time_limit`` it was given. Where the time is
@@ -179,7 +180,8 @@ class Task:
         self.done = 0.0
         self._guess, self._watch = seconds, current_watch()
         self._begin = self._told = time.monotonic()
-        self._announced = False
+        self._worked = time.process_time()
+        self._announced = self._judged = False
         self._bar: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -188,6 +190,7 @@ class Task:
 
     def __enter__(self) -> Task:
         self._watch.check(self.what)
+        self._refuse(self._guess)
         self._announce(self._guess)
         return self
 
@@ -204,21 +207,32 @@ class Task:
         remaining = elapsed * (self.total - self.done) / self.done if self.done else math.nan
         if elapsed > SAMPLE:
             self._announce(elapsed + remaining)
+        worked = min(elapsed, time.process_time() - self._worked)
+        if worked > SAMPLE and self.done and not self._judged:
+            self._judged = True
+            self._refuse(worked * self.total / self.done)
         if now - self._told > SHOWN or self.done >= self.total:
             self._told = now
             self._tell(Progress(self.what, self.done, self.total, self.unit, elapsed, remaining))
         self._watch.check(self.what)
 
     def _announce(self, seconds: float) -> None:
-        """Say once that the work is long; refuse it if it is too long."""
+        """Say once that the work is long."""
         if self._announced or not seconds >= LONG:
             return
         self._announced = True
-        progress = Progress(self.what, self.done, self.total, self.unit, 0.0, seconds, announced=True)
-        if seconds > TOO_LONG and math.isinf(self._watch.deadline):
-            raise ModelError(f"{progress}; {self.instead}, or give a time_limit to start it all the same")
+        progress = self._announcement(seconds)
         _log.info("%s", progress)
         self._tell(progress)
+
+    def _refuse(self, seconds: float) -> None:
+        """Refuse work that is too long."""
+        if seconds > TOO_LONG and math.isinf(self._watch.deadline):
+            guess = self._announcement(seconds)
+            raise ModelError(f"{guess}; {self.instead}, or give a time_limit to start it all the same")
+
+    def _announcement(self, seconds: float) -> Progress:
+        return Progress(self.what, self.done, self.total, self.unit, 0.0, seconds, announced=True)
 
     def _tell(self, progress: Progress) -> None:
         watcher = self._watch.progress

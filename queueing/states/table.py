@@ -39,7 +39,8 @@ CHUNK = 1 << 16
 """Most states per call of the policy: enough to hide the cost of a call, few enough to stay in the cache."""
 
 FIRST_CHUNK = 256
-"""States of the first call, which tells how long the others take."""
+"""States of the first call, which tells how long the others take. Those of a pool are asked for in multiples
+of it, after which a policy that goes from state to state starts anew: the table does not depend on time."""
 
 CHUNK_SECONDS = 0.2
 """Time that a call may take: a user who stops the work waits no longer."""
@@ -193,24 +194,25 @@ def _computed(
         "states",
         instead="give a smaller shape, or take fewer classes",
     )
+    missing = _missing(sizes, inner)
+    unit = min(FIRST_CHUNK, most) if isinstance(problem, Problem) else 1
     with work:
         if n_jobs == 1:
             start, chunk = 0, min(FIRST_CHUNK, most)
-            while start < states:
+            while start < len(missing):
                 begin = time.monotonic()
-                place = _missing(start, min(start + chunk, states), sizes, inner)
-                if len(place):
-                    tasks[place] = _at(problem, policy, sizes, place)
-                    work.advance(len(place))
+                place = np.asarray(missing[start : start + chunk])
+                tasks[place] = _at(problem, policy, sizes, place)
+                work.advance(len(place))
                 start += chunk
                 # Neither many small calls nor one that lasts for minutes.
                 seconds = max(time.monotonic() - begin, 1e-6)
-                chunk = int(min(most, max(1, chunk * min(8.0, CHUNK_SECONDS / seconds))))
+                chunk = unit * int(min(most, max(unit, chunk * min(8.0, CHUNK_SECONDS / seconds))) // unit)
         else:
             # States with many jobs of many classes may take longer: several chunks for each worker.
-            chunk = min(most, math.ceil(states / (8 * joblib.effective_n_jobs(n_jobs))))
-            parts = (_missing(k, min(k + chunk, states), sizes, inner) for k in range(0, states, chunk))
-            chosen = [place for place in parts if len(place)]
+            parts = math.ceil(len(missing) / (8 * joblib.effective_n_jobs(n_jobs)))
+            chunk = unit * math.ceil(min(most, parts) / unit)
+            chosen = [np.asarray(missing[k : k + chunk]) for k in range(0, len(missing), chunk)]
             run = joblib.Parallel(n_jobs=n_jobs, return_as="generator", **attended())
             pieces = run(joblib.delayed(_at)(problem, policy, sizes, place) for place in chosen)
             for place, piece in zip(chosen, pieces, strict=True):
@@ -219,13 +221,13 @@ def _computed(
     return frozen(tasks.reshape(*sizes, n))
 
 
-def _missing(start: int, end: int, sizes: tuple[int, ...], inner: tuple[int, ...]) -> NDArray[np.intp]:
-    """Places from ``start`` on that are not in the known corner ``inner``."""
-    place = np.arange(start, end)
+def _missing(sizes: tuple[int, ...], inner: tuple[int, ...]) -> range | NDArray[np.intp]:
+    """Places that are not in the known corner ``inner``."""
     if not any(inner):
-        return place
-    axes = np.unravel_index(place, sizes)
-    return place[np.any([axis >= k for axis, k in zip(axes, inner, strict=True)], axis=0)]
+        return range(math.prod(sizes))
+    outside = np.ones(sizes, dtype=bool)
+    outside[tuple(slice(k) for k in inner)] = False
+    return np.flatnonzero(outside)
 
 
 def _at(

@@ -19,12 +19,14 @@ def told():
 
 @pytest.fixture
 def clock(monkeypatch):
-    """A clock that moves when it is told to."""
-    now = [1000.0]
+    """A clock that moves when it is told to, and the processor's, which may stand still meanwhile."""
+    now, worked = [1000.0], [10.0]
     monkeypatch.setattr("fairness.machine.work.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("fairness.machine.work.time.process_time", lambda: worked[0])
 
-    def wait(seconds):
+    def wait(seconds, busy=True):
         now[0] += seconds
+        worked[0] += seconds * busy
 
     return wait
 
@@ -60,11 +62,24 @@ def test_what_would_take_weeks_is_refused_with_an_alternative(clock):
     task = Task("a table", 1e9, "states", seconds=1e9, instead="give a smaller shape")
     with pytest.raises(ModelError, match=message), task:
         pass
+    with Task("a table", 1e9, "states") as task:
+        clock(1.0)
+        with pytest.raises(ModelError, match="about 32 years"):
+            task.advance()
     # Who limits the time may start it.
     with watching(time_limit=3.0), Task("a table", 1e9, "states", seconds=1e9) as task:
         clock(4.0)
         with pytest.raises(OutOfTime, match="time_limit=3 seconds are over during a table"):
             task.advance()
+
+
+def test_time_for_which_others_had_the_machine_refuses_nothing(told, clock):
+    with watching(told.append), Task("a table", 1e9, "states") as task:
+        clock(1.0, busy=False)
+        task.advance()
+        assert told[0].announced
+        clock(1.0)
+        task.advance(1e6)
 
 
 def test_the_tighter_of_two_limits_holds(clock):

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import joblib
 import numpy as np
 import pytest
 
-from fairness import DRF, MaxMin, Problem
+from fairness import DRF, BottleneckMax, MaxMin, Problem, ProportionalFair
 from fairness.errors import ModelError
 from queueing.states import table as module
 from queueing.states.box import grid_counts
@@ -41,6 +42,16 @@ def test_known_states_are_not_computed_again(monkeypatch):
     seen.clear()
     assert np.array_equal(tabulate(POOL, policy, (2, 2), known=second).tasks, second.tasks[:2, :2])
     assert seen == []
+
+
+@pytest.mark.parametrize("policy", [ProportionalFair(), BottleneckMax()])
+def test_a_table_depends_neither_on_time_nor_on_workers(policy, monkeypatch):
+    """Prices go on from state to state, so where batches end must not depend on how long they take."""
+    fast = tabulate(POOL, policy, (40, 50))
+    with joblib.parallel_config(backend="threading"):
+        np.testing.assert_array_equal(tabulate(POOL, policy, (40, 50), n_jobs=2).tasks, fast.tasks)
+    monkeypatch.setattr(module, "CHUNK_SECONDS", 1e-9)
+    np.testing.assert_array_equal(tabulate(POOL, policy, (40, 50)).tasks, fast.tasks)
 
 
 def test_errors():

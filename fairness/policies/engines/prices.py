@@ -38,6 +38,7 @@ CERTIFIED = 1e-10
 
 _SHARP = 1e-13  # Newton stops here: errors are squared, so the step that arrives goes on to rounding errors
 _STEPS = 25
+_ANEW = 256  # states after which prices start anew: a batch has the tasks of its parts of so many states
 
 
 @numba.njit(nogil=True, error_model="numpy")
@@ -159,7 +160,7 @@ def _solve_states(
                 cap[i] = x * limits[i]
         users = present[:number]
         residual = 0.0 if number == 0 else np.inf
-        for cold in range(0 if warm else 1, 2):
+        for cold in range(0 if warm and state % _ANEW > 0 else 1, 2):
             if residual <= CERTIFIED:
                 break
             if cold == 1:
