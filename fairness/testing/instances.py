@@ -83,8 +83,6 @@ def random_cluster(
     ModelError
         If in 1000 draws some class could run nowhere or some server was of no use to anybody.
     """
-    if kind not in KINDS:
-        raise ModelError.of("kind", f"must be one of {', '.join(KINDS)}; got {kind!r}")
     rng = generator(rng)
     for _ in range(_DRAWS):
         demands = random_problem(rng, n_classes, n_resources, kind=kind).demands

@@ -137,19 +137,6 @@ COUNTS = pd.Series({"B": 3, "A": 1})
 STATES = pd.DataFrame({"B": [3, 1], "A": [1, 2]}, index=["monday", "tuesday"])
 
 
-@pytest.mark.parametrize("policy", [DRF(), ProportionalFair()], ids=repr)
-def test_counts_follow_their_labels(policy: Any) -> None:
-    assert allocate(POOL, policy, COUNTS).tasks.tolist() == allocate(PLAIN, policy, [1, 3]).tasks.tolist()
-    assert policy(POOL, COUNTS).tolist() == policy(PLAIN, [1, 3]).tolist()
-    assert policy(POOL, STATES).tolist() == policy(PLAIN, [[1, 3], [2, 1]]).tolist()
-
-
-@pytest.mark.parametrize("policy", [PSDSF(), TSF()], ids=repr)
-def test_counts_follow_their_labels_on_servers(policy: Any) -> None:
-    assert policy(CLUSTER, COUNTS).tolist() == policy(CLUSTER, [1, 3]).tolist()
-    assert allocate(CLUSTER, policy, COUNTS).counts.tolist() == [1, 3]
-
-
 LABELLED = SimpleNamespace(
     pool=POOL,
     system=SYSTEM,
@@ -157,6 +144,7 @@ LABELLED = SimpleNamespace(
     capacities=CAPACITIES,
     held=DEMANDS.iloc[::-1, ::-1],
     counts=COUNTS,
+    states=STATES,
     mix=pd.Series({"B": 1.0, "A": 2.0}),
     shape=pd.Series({"B": 5, "A": 9}),
     costs=pd.Series({"ram": 1, "cpu": 3}),
@@ -170,6 +158,7 @@ ORDERED = SimpleNamespace(
     capacities=[9, 18],
     held=DEMANDS.to_numpy(),
     counts=[1, 3],
+    states=[[1, 3], [2, 1]],
     mix=np.array([2.0, 1.0]),
     shape=[9, 5],
     costs=[3, 1],
@@ -178,6 +167,10 @@ ORDERED = SimpleNamespace(
 )
 
 PLACES: dict[str, Callable[[Any], Any]] = {
+    "allocate": lambda s: allocate(s.pool, ProportionalFair(), s.counts).tasks,
+    "allocate on servers": lambda s: allocate(CLUSTER, TSF(), s.counts).placement,
+    "policy": lambda s: DRF()(s.pool, s.states),
+    "policy on servers": lambda s: PSDSF()(CLUSTER, s.states),
     "mean sizes": lambda s: System(s.pool, s.mix, s.mix).loads,
     "with_load": lambda s: System.with_load(s.pool, s.mix, 0.5, s.mix).arrival_rates,
     "mean durations": lambda s: s.system.mean_durations(s.mix),

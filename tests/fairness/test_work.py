@@ -118,14 +118,11 @@ def test_a_stop_brings_what_is_known():
     assert (interrupt.best, interrupt.__notes__) == ([3], ["at least 3"])
 
 
-@pytest.mark.parametrize("value", [-1, "x", float("nan"), True])
-def test_wrong_limits(value):
-    with pytest.raises(ModelError, match=r"time_limit must be a number"), watching(time_limit=value):
-        pass
-
-
-def test_wrong_progress():
-    with pytest.raises(ModelError, match="progress must be"), watching("yes"):
+@pytest.mark.parametrize(
+    ("name", "value"), [("time_limit", -1), ("time_limit", float("nan")), ("progress", "yes")]
+)
+def test_wrong_limits_and_watchers(name, value):
+    with pytest.raises(ModelError, match=f"{name} must be"), watching(**{name: value}):
         pass
 
 

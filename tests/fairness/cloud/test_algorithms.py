@@ -3,7 +3,6 @@
 import ast
 import os
 from fractions import Fraction as F
-from functools import partial
 from itertools import count
 
 import numpy as np
@@ -27,26 +26,6 @@ def without_epsilon(demands, weights=None, **options):
 
 EXACT = pytest.mark.parametrize("algorithm", [edrf, by_rounds, without_epsilon])
 IN_ROUNDS = pytest.mark.parametrize("algorithm", [by_rounds, without_epsilon])
-
-
-@pytest.mark.parametrize(
-    "algorithm",
-    [edrf, by_rounds, *(partial(dcdrf, epsilon=epsilon, threads=1) for epsilon in (0, 0.1, 0.2499))],
-)
-def test_worked_example(algorithm):
-    result = algorithm(WORKED)
-    np.testing.assert_array_equal(result.allocation().toarray(), [[3 / 4, 0], [1 / 4, 1 / 2], [0, 1 / 2]])
-    np.testing.assert_array_equal(result.tasks, [3 / 4, 1 / 2, 1 / 2])
-    # Two rounds: x = 3/2 and then 3/4 more.
-    np.testing.assert_array_equal(result.levels, [9 / 4, 3 / 2, 3 / 2])
-    np.testing.assert_array_equal(result.free, 0)
-    assert result.certificate.residual == 0
-    if algorithm is edrf:
-        assert (result.events, result.stoppers.tolist()) == (2, [0, 1, 1])
-    else:
-        np.testing.assert_array_equal(result.round_levels, [3 / 2, 9 / 4])
-        assert (result.rounds, result.unfinished, result.timed_out) == (2, 0, False)
-        assert result.epsilon == getattr(algorithm, "keywords", {}).get("epsilon", 0)
 
 
 # As exact binary fractions with 50 digits these are met by no residual of small demands; zero is.

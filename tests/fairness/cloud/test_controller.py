@@ -3,7 +3,7 @@
 import math
 import re
 from dataclasses import FrozenInstanceError
-from itertools import pairwise
+from itertools import count, pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -108,12 +108,6 @@ def test_settles_from_zero_within_the_stated_intervals(critical, start, precisio
     assert all(value == 0 or FLOOR <= value <= CEILING for value in used)
 
 
-def test_default_search_of_four_decades_takes_twelve_intervals():
-    controller = DeadlineController(8.0)
-    run(controller, 1e-6, 12)
-    assert_settled(controller, 1e-6, 1.1)
-
-
 @given(critical_values(), st.integers(1, 12), st.floats(1.01, 2.0))
 @settings(max_examples=200, deadline=None)
 def test_settled_one_interval_in_rest_plus_one_times_out(critical, rest, precision):
@@ -151,6 +145,9 @@ def test_finds_the_critical_value_again_after_a_jump(before, after, phase, rest,
 
 @pytest.mark.parametrize(("ratio", "intervals"), [(1.05, 3), (2, 9), (1000, 15)])
 def test_examples_of_the_docstring(ratio, intervals):
+    controller = DeadlineController(8.0)
+    run(controller, 1e-6, 12)
+    assert_settled(controller, 1e-6, 1.1)
     assert 2 * trials(ratio, 1.1) + 1 == intervals
     for deadline, critical in ((7.0, 1e-4 * ratio), (9.0, 1e-4 / ratio)):
         controller = DeadlineController(8.0)
@@ -288,17 +285,6 @@ def test_the_same_deadline_or_a_bad_one_changes_nothing():
     assert (controller.window, controller.epsilon) == state
 
 
-class Ticks:
-    """A clock that advances by a fixed time per call."""
-
-    def __init__(self, tick=1.0):
-        self.now, self.tick = 0.0, tick
-
-    def __call__(self):
-        self.now += self.tick
-        return self.now
-
-
 def test_step_hands_everything_over_and_notes_the_outcome(monkeypatch):
     calls = []
 
@@ -310,7 +296,9 @@ def test_step_hands_everything_over_and_notes_the_outcome(monkeypatch):
     monkeypatch.setattr(module, "dcdrf", allocate)
     controller = DeadlineController(8.0)
     for _ in range(2):
-        result = controller.step("demands", "weights", pattern="pattern", clock=Ticks(0.5), threads=1)
+        result = controller.step(
+            "demands", "weights", pattern="pattern", clock=count(0.5, 0.5).__next__, threads=1
+        )
     assert not result.timed_out
     assert calls == [("demands", e, "weights", "pattern", 8.0, 1) for e in (0.0, 0.01)]
     entry = controller.history[1]
@@ -342,7 +330,7 @@ def test_with_dcdrf_it_finds_an_epsilon_in_time():
     ]
     demands = SparseDemands.from_lists(tenants, 60)
     controller = DeadlineController(12.0, rest=3)
-    results = [controller.step(demands, clock=Ticks(), threads=1) for _ in range(40)]
+    results = [controller.step(demands, clock=count(1).__next__, threads=1) for _ in range(40)]
     assert (results[0].timed_out, results[0].epsilon) == (True, 0)
     late = controller.to_dataframe()["timed_out"].to_numpy()
     assert [result.timed_out for result in results] == late.tolist()
@@ -358,7 +346,7 @@ def test_with_dcdrf_it_finds_an_epsilon_in_time():
     # With enough time it goes down to exact EDRF.
     controller.deadline = 1000.0
     for _ in range(12):
-        last = controller.step(demands, clock=Ticks(), threads=1)
+        last = controller.step(demands, clock=count(1).__next__, threads=1)
     assert (last.epsilon, last.timed_out) == (0, False)
     assert controller.epsilon == 0
     assert last.rounds > 20
