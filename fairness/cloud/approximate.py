@@ -146,18 +146,10 @@ def dcdrf(
     state, why, late, seconds = _run(given, growth, epsilon, pattern, limit, number)
     rounds, left = int(state.progress[0]), int(state.progress[1])
     state.levels[state.growing] = state.level
+    levels, free = frozen(state.levels), frozen(np.maximum(0.0, state.left))
+    trail = frozen(state.trail[:rounds].copy())
     result = Rounds(
-        given,
-        frozen(state.levels),
-        frozen(growth),
-        frozen(np.maximum(0.0, state.left)),
-        seconds,
-        "DC-DRF",
-        epsilon,
-        rounds,
-        late,
-        left,
-        frozen(state.trail[:rounds].copy()),
+        given, levels, frozen(growth), free, seconds, "DC-DRF", epsilon, rounds, late, left, trail
     )
     return result._unless_lost(1.0 if why == STUCK else state.misfit(epsilon))
 

@@ -210,16 +210,9 @@ def _filled(
     """The allocation, once resources' loads are known."""
     state, pattern, seconds = fill(demands, growth, loads, pattern)
     levels, stoppers = state.stops()
+    free, seconds = frozen(np.maximum(0.0, 1.0 - state.used)), {"load": load_seconds, **seconds}
+    events = int(state.progress[1])
     result = Edrf(
-        demands,
-        frozen(levels),
-        frozen(growth),
-        frozen(np.maximum(0.0, 1.0 - state.used)),
-        {"load": load_seconds, **seconds},
-        frozen(stoppers),
-        int(state.progress[1]),
-        pattern,
-        by_resource,
-        frozen(loads),
+        demands, levels, frozen(growth), free, seconds, stoppers, events, pattern, by_resource, frozen(loads)
     )
     return result._unless_lost(state.misfit)

@@ -225,7 +225,7 @@ def edrf_rounds(
         seconds,
         "EDRF",
         0.0,
-        len(reached),
+        len(trail),
         late,
         left,
         trail,

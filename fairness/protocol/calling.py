@@ -265,11 +265,7 @@ def _knows_one_state(problem: Problem | Cluster, policy: Any, counts: FloatArray
 
 
 def _require_same_alone(
-    problem: Problem | Cluster,
-    policy: Any,
-    counts: FloatArray,
-    values: FloatArray,
-    place: tuple[int, ...],
+    problem: Problem | Cluster, policy: Any, counts: FloatArray, values: FloatArray, place: tuple[int, ...]
 ) -> None:
     """Refuse a policy that answers something else for a state of a batch when asked about it alone."""
     if counts.ndim == 1:

@@ -245,13 +245,7 @@ def allocate(
         tasks = call_policy(problem, policy, x)
         solution = Solution(tasks, feasibility_certificate(problem, x, tasks))
     return Allocation(
-        problem,
-        name,
-        x,
-        solution.tasks,
-        solution.certificate,
-        prices=solution.prices,
-        levels=solution.levels,
+        problem, name, x, solution.tasks, solution.certificate, prices=solution.prices, levels=solution.levels
     )
 
 

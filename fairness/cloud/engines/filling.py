@@ -32,7 +32,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.arguments.validation import FloatArray
+from fairness.arguments.validation import FloatArray, frozen
 from fairness.cloud.engines import prefetch as prefetching
 from fairness.cloud.engines import sums as summing
 from fairness.cloud.engines.prefetch import LINE, prefetch, prefetch_row
@@ -98,7 +98,7 @@ class Filling(NamedTuple):
         levels, stoppers = np.empty(len(order)), np.empty(len(order), dtype=np.int32)
         levels[order] = np.repeat(self.heights[:events], sizes)
         stoppers[order] = np.repeat(self.stoppers[:events], sizes)
-        return levels, stoppers
+        return frozen(levels), frozen(stoppers)
 
     @property
     def used(self) -> FloatArray:

@@ -27,11 +27,7 @@ __all__ = ["churned"]
 
 
 def churned(
-    demands: SparseDemands,
-    *,
-    fraction: float = 0.05,
-    change: float = 0.05,
-    rng: Seed,
+    demands: SparseDemands, *, fraction: float = 0.05, change: float = 0.05, rng: Seed
 ) -> tuple[SparseDemands, NDArray[np.int64]]:
     """Demands after some tenants have changed theirs.
 
