@@ -33,20 +33,14 @@ from proofs import (
 from proofs.catalogue import statement_named
 from proofs.checking import verify_finding
 from proofs.checking.queries import smt_query
-from proofs.definitions import define, define_again, definition, fraction
+from proofs.definitions import define, define_again, definition
 from proofs.polynomials import Polynomial, polynomial
 from proofs.relations import Relation, relation
 from proofs.statement import Question
 from proofs.verdict import Finding
+from tests.proofs.statements import own
 
 REFUSED = (EvidenceError, ProofError)
-
-
-def own(*claims, name="own", hypotheses=None, **options):
-    """A statement of one's own whose claims are all meant as the statement itself."""
-    steps = [Step(f"step {k}", claim, states=True) for k, claim in enumerate(claims)]
-    given = {"words": "P = NP", "scope": "all", "steps": lambda question: steps} | options
-    return Statement(id=name, source="s", place="p", latex="l", hypotheses=hypotheses or {}, **given)
 
 
 def refused(verdict, statement=None):
@@ -61,36 +55,14 @@ def edited(verdict, change):
     return json.dumps(data)
 
 
-@define
-def attacked_cubes(largest):
-    for k in range(largest):
-        yield {"k": k}, k**3 >= k
-
-
-@define
-def attacked_half(number):
-    return fraction(number) / 2
-
-
-@define
-def attacked_draw(rng, largest):
-    k = rng.randint(0, largest)
-    return {"k": k}, k**2 >= k
-
-
-@define
-def attacked_case(number):
-    return {"rest": number % 2, "holds": number % 2 == 1}
-
-
 CLAIMS = {
     "refutation": Implication({"demand": "0 < a", "fits": "x*a <= 1"}, "x*a <= 2"),
     "assignment": Implication({"fits": "x*a <= 1"}, "x <= 2"),
-    "enumerated": Enumeration("attacked_cubes", {"largest": 5}),
-    "case": Enumeration("attacked_cubes", {"largest": 5}),
-    "computed": Computation("attacked_half", {"number": "3/2"}, "3/4"),
-    "searched": Search("attacked_draw", {"largest": 5}, number=4, seed=1),
-    "counterexample": Counterexample("attacked_case", {"number": 2}),
+    "enumerated": Enumeration("cubes", {"largest": 5}),
+    "case": Enumeration("cubes", {"largest": 5}),
+    "computed": Computation("half_of", {"number": "3/2"}, "3/4"),
+    "searched": Search("random_squares", {"largest": 5}, number=4, seed=1),
+    "counterexample": Counterexample("two_is_odd", {"number": 2}),
 }
 
 
@@ -166,6 +138,8 @@ EDITS = {
     "open evidence": setting("findings", 0, "evidence", value={"kind": "open", "why": "late"}),
     "more evidence": adding("findings", 0, "evidence", "note", value="checked by Euler"),
     "no terms": setting("findings", 0, "evidence", "terms", value=[]),
+    "terms that are none": setting("findings", 0, "evidence", "terms", value=[[]]),
+    "cofactors in a list": setting("findings", 0, "evidence", "cofactors", value=[]),
     "terms as text": setting("findings", 0, "evidence", "terms", value="0 = 1"),
     "a coefficient": setting("findings", 0, "evidence", "terms", 0, "coefficient", value=5),
     "coefficient 0": setting("findings", 0, "evidence", "terms", 0, "coefficient", value=0),
@@ -241,8 +215,8 @@ BENT = {
     "a library that knows nothing of it": ("computed", "second", "library"),
     "fewer random cases": ("searched", "cases", 3),
     "another last case": ("searched", "last", {"k": 1_000}),
-    "another counterexample": ("counterexample", "values", {"rest": 1, "holds": False}),
-    "a counterexample that holds": ("counterexample", "values", {"rest": 0, "holds": True}),
+    "another counterexample": ("counterexample", "values", {"number": 2, "rest": 1, "holds": False}),
+    "a counterexample that holds": ("counterexample", "values", {"number": 2, "rest": 0, "holds": True}),
     "a witness that is none": ("assignment", "values", {"x": 0, "a": 0}),
     "a witness of another claim": ("assignment", "values", {"y": 9}),
     "a witness without values": ("assignment", "values", {}),
@@ -689,14 +663,14 @@ def test_a_counterexample_that_shows_nothing(values):
 @pytest.mark.parametrize("number", [0, -1, True, 2.0, "3", None])
 def test_a_search_over_no_cases(number):
     with pytest.raises(ProofError, match="whole number of cases from 1"):
-        Search("attacked_draw", {"largest": 3}, number=number)
+        Search("random_squares", {"largest": 3}, number=number)
 
 
 def test_an_enumeration_over_no_cases():
-    asked = own(Enumeration("attacked_cubes", {"largest": 0}))
+    asked = own(Enumeration("cubes", {"largest": 0}))
     verdict = check(asked)
     assert verdict.status == Status.UNKNOWN
-    good = check(own(Enumeration("attacked_cubes", {"largest": 1}))).findings[0]
+    good = check(own(Enumeration("cubes", {"largest": 1}))).findings[0]
     evidence = {**good.evidence, "cases": 0}
     finding = replace(good, claim=verdict.findings[0].claim, evidence=evidence, reason="all 0 cases")
     with pytest.raises(EvidenceError):

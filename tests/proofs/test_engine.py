@@ -20,7 +20,6 @@ from proofs import (
     ProofError,
     Search,
     Size,
-    Statement,
     Status,
     Step,
     Verdict,
@@ -35,17 +34,12 @@ from proofs.definitions import define, define_again, fraction, plain
 from proofs.polynomials import polynomial
 from proofs.prover.combinations import find_refutation
 from proofs.relations import relation
+from tests.proofs.statements import own
 from tests.proofs.tampering import changed, numbers_in
 
 
-def statement(*claims, **options):
-    steps = [Step(f"step {k}", claim, states=True) for k, claim in enumerate(claims)]
-    given = {"hypotheses": {}, "sizes": {}, "steps": lambda question: steps} | options
-    return Statement(id="test", source="s", place="p", words="w", latex="l", scope="all", **given)
-
-
 def answer(*claims, **options):
-    asked = statement(*claims)
+    asked = own(*claims)
     verdict = check(asked, **options)
     verify(verdict, asked)
     return verdict
@@ -172,45 +166,15 @@ def test_a_contradiction_needs_a_positive_term_and_known_premises():
 
 def test_solver_queries_are_those_of_the_claim():
     claim = Implication({"x": "x > 1/2"}, "x**2 != 1/4")
-    assert "(assert (> (+ x (/ -1 2)) 0))" not in smt_query(
-        claim
-    )  # written as (- (/ 1 2)), which all solvers read
+    # Written as (- (/ 1 2)), which all solvers read.
+    assert "(assert (> (+ x (/ -1 2)) 0))" not in smt_query(claim)
     assert "(check-sat)" in smt_query(claim)
-    asked = statement(claim)
-    verdict = check(asked)
-    finding = verdict.findings[0]
-    if finding.evidence["kind"] == "unsat":
-        finding.evidence["query"] = finding.evidence["query"].replace("x", "y")
-        with pytest.raises(EvidenceError, match="query"):
-            verify(verdict, asked)
-
-
-@define
-def cubes(largest):
-    for k in range(largest):
-        yield {"k": k}, k**3 >= k
 
 
 @define
 def squares_beyond(largest):
     for k in range(largest):
         yield {"k": k}, k**2 > k
-
-
-@define
-def random_squares(rng, largest):
-    k = rng.randint(-largest, largest)
-    return {"k": k}, k**2 >= k
-
-
-@define
-def half_of(number):
-    return fraction(number) / 2
-
-
-@define
-def two_is_odd(number):
-    return {"number": number, "rest": number % 2, "holds": number % 2 == 1}
 
 
 def test_cases_are_counted_and_the_first_bad_one_is_the_witness():
@@ -327,7 +291,7 @@ def test_what_the_second_definition_knows_is_confirmed():
     ],
 )
 def test_evidence_with_one_changed_number_fails(claim):
-    asked = statement(claim)
+    asked = own(claim)
     text = check(asked).to_json()
     data = json.loads(text)
     for path in numbers_in(data["findings"][0]):
@@ -355,12 +319,12 @@ def test_the_weakest_step_decides():
             Verdict.from_json(
                 verdict.to_json().replace('"status": "SUPPORTED",\n "kind"', '"status": "PROVED",\n "kind"')
             ),
-            statement(proved, search),
+            own(proved, search),
         )
 
 
 def test_time_limits_give_unknown():
-    verdict = check(statement(Enumeration("cubes", {"largest": 10**9})), time_limit=0.05)
+    verdict = check(own(Enumeration("cubes", {"largest": 10**9})), time_limit=0.05)
     assert verdict.status == Status.UNKNOWN
     assert "time limit" in verdict.reason
 
@@ -371,13 +335,13 @@ def test_time_limits_hold_for_every_step_and_inside_linear_programs():
         Implication({n: f"{n} >= {k}" for n in names}, "x0*x1*x2*x3 >= 1", degree=3) for k in range(1, 99)
     ]
     begin = time.process_time()
-    verdict = check(statement(*many), time_limit=0.5)
+    verdict = check(own(*many), time_limit=0.5)
     # One linear program may be under way when the time is over. Time of the processor, which this process
     # does not get more of when others are busy.
     assert time.process_time() - begin < 20
     assert verdict.status == Status.UNKNOWN
     assert find_refutation(many[0], 2, time.monotonic() - 1) is None
-    late = check(statement(*[Enumeration("cubes", {"largest": 10**9})] * 2), time_limit=0.05)
+    late = check(own(*[Enumeration("cubes", {"largest": 10**9})] * 2), time_limit=0.05)
     assert "before this step" in late.findings[1].reason
     for wrong in (0, -1, float("nan")):
         with pytest.raises(ProofError, match="seconds > 0"):
@@ -385,7 +349,7 @@ def test_time_limits_hold_for_every_step_and_inside_linear_programs():
 
 
 def test_words_alone_and_nothing_are_no_proof():
-    for empty in (statement(), statement(InWords("obvious"))):
+    for empty in (own(), own(InWords("obvious"))):
         with pytest.raises(ProofError, match="no step that can be checked"):
             check(empty)
 
@@ -393,7 +357,7 @@ def test_words_alone_and_nothing_are_no_proof():
 def test_without_the_solver_the_answer_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "z3", None)
     claim = Implication({"root": "x**2 == 2"}, "x < 0", degree=1)
-    verdict = check(statement(claim))
+    verdict = check(own(claim))
     assert verdict.status == Status.UNKNOWN
     assert "pip install 'fairqueues[exact]'" in verdict.reason
     evidence = {"kind": "unsat", "query": smt_query(claim), "solvers": ["z3"], "met": {}}
@@ -407,20 +371,12 @@ def test_names_cannot_add_to_a_query():
     assert query.count("\n(assert") == 2
 
 
-def test_malformed_evidence_is_refused():
-    claim = Implication({"fits": "x <= 1"}, "x <= 2")
-    finding = check(statement(claim)).findings[0]
-    for false in ({"terms": 1}, {"terms": [[]], "cofactors": {}}, {"terms": [], "cofactors": []}, {}):
-        with pytest.raises(EvidenceError):
-            verify_finding(claim, replace(finding, evidence={"kind": "refutation"} | false))
-
-
 def test_questions_drop_reverse_and_replace_hypotheses():
     def steps(question):
         held = question.kept({"sign 1": "x >= 1", "sign 2": "y >= 1"})
         return [Step("add", Implication(held, f"x + y >= {question.sizes['n']}"), states=True)]
 
-    asked = statement(
+    asked = own(
         steps=steps,
         hypotheses={"sign": "both are at least 1"},
         sizes={"n": Size(2, 1, 2, "bound", deep=1)},
@@ -439,8 +395,8 @@ def test_questions_drop_reverse_and_replace_hypotheses():
         check(asked, n=3)
     with pytest.raises(ProofError, match="no hypothesis 'sing'"):
         check(asked, drop=["sing"])
-    hollow = statement(hypotheses={"unused": "nobody asks"})
-    with pytest.raises(ProofError, match="no step of test uses the hypothesis 'unused'"):
+    hollow = own(hypotheses={"unused": "nobody asks"})
+    with pytest.raises(ProofError, match="no step of own uses the hypothesis 'unused'"):
         check(hollow, drop=["unused"])
     with pytest.raises(ProofError, match="no statement is called"):
         check("br-feasable")
