@@ -25,11 +25,9 @@ __all__ = [
     "SilentError",
     "asked",
     "cases_of",
-    "check_case",
+    "check_cases",
     "check_computed",
     "check_counterexample",
-    "check_enumerated",
-    "check_searched",
     "computed",
     "counterexample",
     "digests_of",
@@ -266,22 +264,8 @@ def check_computed(claim: Computation, evidence: Mapping[str, Any]) -> None:
         )
 
 
-def check_enumerated(claim: Enumeration, evidence: Mapping[str, Any]) -> None:
-    """Raise EvidenceError unless all cases have the property, and are those of the evidence."""
-    _check_all(claim, evidence)
-
-
-def check_searched(claim: Search, evidence: Mapping[str, Any]) -> None:
-    """Raise EvidenceError unless all random cases have the property, and are those of the evidence."""
-    _check_all(claim, evidence)
-
-
-def check_case(claim: Enumeration | Search, evidence: Mapping[str, Any]) -> None:
-    """Raise EvidenceError unless the first case that lacks the property is that of the evidence."""
-    _check_all(claim, evidence)
-
-
-def _check_all(claim: Enumeration | Search, evidence: Mapping[str, Any]) -> None:
+def check_cases(claim: Enumeration | Search, evidence: Mapping[str, Any]) -> None:
+    """Raise EvidenceError unless all cases, or the first without the property, are those of the evidence."""
     found = looked_at(claim)
     if found["kind"] == "open":
         raise EvidenceError("there is no case to look at")

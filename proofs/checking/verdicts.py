@@ -11,13 +11,7 @@ from dataclasses import fields
 from typing import Any
 
 from proofs.catalogue import statements
-from proofs.checking.cases import (
-    check_case,
-    check_computed,
-    check_counterexample,
-    check_enumerated,
-    check_searched,
-)
+from proofs.checking.cases import check_cases, check_computed, check_counterexample
 from proofs.checking.digests import canonical
 from proofs.checking.queries import check_met, check_unsat
 from proofs.checking.refutations import check_assignment, check_not_vacuous, check_refutation
@@ -40,10 +34,10 @@ CHECKS: dict[tuple[str, Status], dict[str, tuple[Check, ...]]] = {
     ("Implication", Status.PROVED): _PROVED,
     ("Implication", Status.REFUTED): {"assignment": (check_assignment,)},
     ("Computation", Status.PROVED): {"computed": (check_computed,)},
-    ("Enumeration", Status.PROVED): {"enumerated": (check_enumerated,)},
-    ("Enumeration", Status.REFUTED): {"case": (check_case,)},
-    ("Search", Status.SUPPORTED): {"searched": (check_searched,)},
-    ("Search", Status.REFUTED): {"case": (check_case,)},
+    ("Enumeration", Status.PROVED): {"enumerated": (check_cases,)},
+    ("Enumeration", Status.REFUTED): {"case": (check_cases,)},
+    ("Search", Status.SUPPORTED): {"searched": (check_cases,)},
+    ("Search", Status.REFUTED): {"case": (check_cases,)},
     ("Counterexample", Status.REFUTED): {"counterexample": (check_counterexample,)},
 }
 """Which kinds of evidence settle which claim in which way."""

@@ -1,7 +1,6 @@
 """Khamse-Ashari et al., "Per-server dominant-share fairness (PS-DSF)", ICC 2017, arXiv:1611.00404: rivals.
 
-The figures print few numbers. The others follow from the demands and capacities by exact linear programming;
-totals are compared with fractions and proved leximin in rational arithmetic.
+The totals of the figures are values of statements, which the policies give exactly.
 """
 
 from fractions import Fraction
@@ -23,26 +22,8 @@ from tests.fairness.leximin import prove_leximin
 
 F = Fraction
 
-FIGURE_1, FIGURE_2 = cluster_of(counterexamples.FIGURE_1), cluster_of(counterexamples.FIGURE_2)
+FIGURE_1 = cluster_of(counterexamples.FIGURE_1)
 GOOGLE = cluster_of(counterexamples.TABLE_IV, servers=["A", "B", "C", "D"])
-
-CASES = {
-    "figure 1, TSF": (FIGURE_1, TSF(), [2, 2, 16]),
-    "figure 1, C-DRFH": (FIGURE_1, CDRFH(), [F(60, 23), F(72, 23), F(288, 23)]),
-    "figure 2, TSF": (FIGURE_2, TSF(), [F(21, 8), F(21, 8), F(21, 2), F(147, 16)]),
-    "figure 2, C-DRFH": (FIGURE_2, CDRFH(), [F(600, 169), F(600, 169), F(1440, 169), F(1260, 169)]),
-    "figure 5, TSF": (GOOGLE, TSF(), [F(93660, 457), F(49140, 457), F(10560, 181), F(6435, 181)]),
-    "figure 5, C-DRFH": (GOOGLE, CDRFH(), [210, 105, F(10560, 181), F(6435, 181)]),
-}
-
-
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_totals(case):
-    cluster, policy, totals = case
-    solution = policy.solve(cluster)
-    np.testing.assert_allclose(solution.placement.sum(axis=1), [float(v) for v in totals], rtol=1e-12)
-    assert solution.certificate.residual < 1e-12
-    prove_leximin(cluster, [F(v) for v in totals], solution.placement, solution.details["rounds"])
 
 
 def test_table_4_of_task_share_fairness():

@@ -2,9 +2,7 @@
 
 W. Wang, B. Liang and B. Li, "Multi-resource fair allocation in heterogeneous cloud computing systems", TPDS
 26(10), 2015 (DRFH); E. Friedman, A. Ghodsi and C.-A. Psomas, "Strategyproof allocation of discrete jobs on
-multiple machines", EC 2014 (CDRF); Y. Shan, A. Jain, G. Kesidis, B. Urgaonkar, J. Khamse-Ashari and I.
-Lambadaris, "Online scheduling of Spark workloads with Mesos using different fair allocation algorithms",
-arXiv:1803.00922 (the two servers of the last test, there with whole tasks).
+multiple machines", EC 2014 (CDRF).
 """
 
 from fractions import Fraction
@@ -69,13 +67,3 @@ def test_drfh_can_give_less_than_an_equal_part_of_every_server():
     np.testing.assert_allclose(solution.placement.sum(axis=1), [float(v) for v in totals], rtol=1e-14)
     prove_leximin(cluster, totals, solution.placement, solution.details["rounds"])
     np.testing.assert_allclose(cluster.gamma.sum(axis=1) / 2, [1, 1], rtol=1e-14)
-
-
-def test_two_servers_of_kesidis_and_others_with_divisible_tasks():
-    cluster = Cluster([[5, 1], [1, 5]], [[100, 30], [30, 100]])
-    for policy in (DRFH(), TSF()):
-        solution = policy.solve(cluster)
-        np.testing.assert_allclose(solution.placement.sum(axis=1), [65 / 3, 65 / 3], rtol=1e-14)
-        expected = [[235 / 12, 25 / 12], [25 / 12, 235 / 12]]
-        np.testing.assert_allclose(solution.placement, expected, rtol=1e-13)
-        prove_leximin(cluster, [F(65, 3)] * 2, solution.placement, solution.details["rounds"])

@@ -16,8 +16,7 @@ If resource j is full at :math:`x + e_i`, then :math:`M = a_{ij}\Phi + A_jM` at 
           \ge a_{ij}\Phi,
 
 because :math:`K_k - A_jK_k = \sum_{s\ge1} A_k^s h_j \ge 0`. By induction on the number of jobs :math:`M \le
-R`; summed with :math:`\rho^x` this is the bound. With one resource nothing is lost but at x = 0, where M =
-R.
+R`; summed with :math:`\rho^x` this is the bound. With one resource nothing is lost but at x = 0, where M = R.
 """
 
 from __future__ import annotations

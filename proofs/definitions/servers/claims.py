@@ -145,10 +145,8 @@ def stable_on_ray(cluster: Any, jobs: Any, placement: Any, growth: Any, optimal:
     """Claim: the fluid queues do not grow along the ray through ``jobs`` while the loads fit.
 
     PS-DSF depends on the proportions of the jobs only. If the loads exceed its tasks by ``growth`` times the
-    jobs, the
-    queues stay on the ray and grow. The placement ``optimal`` carries the loads and leaves something of every
-    resource
-    that is in use.
+    jobs, the queues stay on the ray and grow. The placement ``optimal`` carries the loads and leaves
+    something of every resource that is in use.
     """
     model = Servers.of({**cluster, "weights": jobs})
     x, y, speed = fractions(placement), fractions(optimal), fractions([growth])[0]

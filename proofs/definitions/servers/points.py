@@ -1,10 +1,8 @@
 """All PS-DSF allocations of a small cluster with divided resources, if every user demands every resource.
 
 Then a full resource of a server stops everybody there, so the condition of Theorem 1 says: something is full
-on every server,
-and servers serve their lowest levels only. For each server choose who is served and what is full: equal
-levels and full
-resources are linear equations. Points are what their solutions leave.
+on every server, and servers serve their lowest levels only. For each server choose who is served and what is
+full: equal levels and full resources are linear equations. Points are what their solutions leave.
 """
 
 from __future__ import annotations

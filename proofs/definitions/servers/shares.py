@@ -198,8 +198,7 @@ def yardsticks(cluster: Servers, share: str) -> Row:
     """Tasks of a user that make its share 1, times its weight.
 
     "global": the dominant share of the pooled cluster (C-DRFH, eq. 5). "unconstrained": tasks alone on the
-    whole cluster,
-    placement constraints set aside (TSF).
+    whole cluster, placement constraints set aside (TSF).
     """
     if share == "global":
         pooled = [sum(column) for column in zip(*cluster.capacities, strict=True)]
@@ -213,10 +212,9 @@ def is_leximin(cluster: Servers, placement: Matrix, share: str, prices: list[Mat
     """Whether the shares are max-min fair: for every level there are prices that stop its users.
 
     Prices per unit, one table (server, resource) for each level in rising order. Let v be the cost of a task
-    where it is
-    cheapest. If the users up to the level could buy all that there is for what they have, and the users at
-    the level
-    have v > 0, then no placement that leaves the others their tasks gives one of the level more.
+    where it is cheapest. If the users up to the level could buy all that there is for what they have, and the
+    users at the level have v > 0, then no placement that leaves the others their tasks gives one of the level
+    more.
     """
     tasks, scale = totals(placement), yardsticks(cluster, share)
     if not fits(cluster, placement, "resource"):
