@@ -44,7 +44,7 @@ from queueing.simulation.replications import RunLength, estimate_ratio, withheld
 from queueing.simulation.results import Simulation
 from queueing.simulation.sampling import Level
 from queueing.simulation.soundness import Measured, Memory, run_warnings
-from queueing.simulation.starts import check_start, given_start, stationary_start
+from queueing.simulation.starts import given_start, stationary_start
 from queueing.states.growing_table import GrowingTable, kernel_table
 from queueing.states.table import Table
 
@@ -67,7 +67,7 @@ class CountLevel(Level[Run]):
         start: ArrayLike | None,
     ) -> None:
         self.name = policy_name(policy)
-        fixed = None if start is None else given_start(check_start(system, start))
+        fixed = None if start is None else given_start(system, start)
         if not system.arrival_rates.any():
             raise ModelError.of("arrival_rates", "are all 0: there is nothing to simulate; set one above 0")
         system.require_poisson("the simulation of counts", 'level="jobs"')

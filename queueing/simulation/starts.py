@@ -44,7 +44,7 @@ from queueing.model.laws import Exponential, Law
 from queueing.model.system import System
 from queueing.states.box import MOST
 
-__all__ = ["Start", "check_start", "given_start", "rest_of_sizes", "stationary_start"]
+__all__ = ["Start", "given_start", "rest_of_sizes", "stationary_start"]
 
 Draw = Callable[[np.random.Generator], NDArray[np.int64]]
 
@@ -85,19 +85,14 @@ class Start:
         return np.asarray(np.floor(part * state), dtype=np.int64)
 
 
-def check_start(system: System, start: ArrayLike) -> NDArray[np.int64]:
-    """Validated initial job counts, (n_classes,)."""
+def given_start(system: System, start: ArrayLike) -> Start:
+    """The same job counts, (n_classes,), for every replication."""
     counts = system.problem.check_counts(start)
     if counts.ndim != 1 or (counts != np.floor(counts)).any() or (counts > MOST).any():
         raise ModelError.of(
             "start", f"must list {system.n_classes} whole numbers of jobs, <= 2**53; got {start!r}"
         )
-    return counts.astype(np.int64)
-
-
-def given_start(counts: NDArray[np.int64]) -> Start:
-    """The same state for every replication."""
-    return Start(counts.astype(float), lambda _: counts.copy(), np.full(len(counts), np.inf))
+    return Start(counts, lambda _: counts.astype(np.int64), np.full(len(counts), np.inf))
 
 
 def stationary_start(system: System) -> Start:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -36,7 +35,7 @@ from queueing.simulation.jobs.events import (
 from queueing.simulation.starts import rest_of_sizes
 from queueing.states.growing_table import GrowingTable, kernel_table
 
-__all__ = ["DrawnJobs", "JobSource", "Outcome", "Phase", "TracedJobs", "run", "work_left"]
+__all__ = ["DrawnJobs", "Outcome", "Phase", "TracedJobs", "run", "work_left"]
 
 BLOCK = 4096
 """Jobs drawn ahead per class: enough to hide the cost of a call, few enough to stay in the cache."""
@@ -45,14 +44,6 @@ FIRST_JOBS = 64
 """Room in each heap before any doubling."""
 
 MOST = int(np.iinfo(np.int64).max)
-
-
-class JobSource(Protocol):
-    """Supply of jobs, class by class."""
-
-    def fill(self, i: int, times: FloatArray, sizes: FloatArray) -> None:
-        """Write the next arrival times and sizes of class i; times are inf when there are no more jobs."""
-        ...
 
 
 class DrawnJobs:
@@ -68,7 +59,7 @@ class DrawnJobs:
         self.arrival_streams, self.size_streams = streams[::2], streams[1::2]
 
     def fill(self, i: int, times: FloatArray, sizes: FloatArray) -> None:
-        """Write the next arrival times and sizes of class i."""
+        """Write the next arrival times and sizes of class i; times are inf when there are no more jobs."""
         law = self.interarrivals[i]
         if law is None:
             times[:] = np.inf
@@ -107,7 +98,7 @@ class TracedJobs:
         self.taken = [0] * len(own)
 
     def fill(self, i: int, times: FloatArray, sizes: FloatArray) -> None:
-        """Write the next arrival times and sizes of class i."""
+        """As for drawn jobs."""
         start = self.taken[i]
         stop = self.taken[i] = min(start + len(times), len(self.times[i]))
         times[: stop - start] = self.times[i][start:stop]
@@ -146,7 +137,7 @@ class Outcome:
 
 
 def run(
-    source: JobSource,
+    source: DrawnJobs | TracedJobs,
     table: GrowingTable,
     warmup: Sequence[Phase],
     phases: Sequence[Phase],
@@ -207,7 +198,7 @@ class _Run:
     """State of the kernel, and what it reads."""
 
     def __init__(
-        self, source: JobSource, table: GrowingTable, log: int, present: Sequence[FloatArray]
+        self, source: DrawnJobs | TracedJobs, table: GrowingTable, log: int, present: Sequence[FloatArray]
     ) -> None:
         n = table.table.problem.n_classes
         self.source = source

@@ -48,7 +48,7 @@ from queueing.model.job_trace import JobTrace
 from queueing.model.system import System
 from queueing.simulation.jobs.arguments import check_length, check_levels, check_tails, run_phases
 from queueing.simulation.jobs.results import JobSimulation
-from queueing.simulation.jobs.runs import DrawnJobs, JobSource, Outcome, TracedJobs, run, work_left
+from queueing.simulation.jobs.runs import DrawnJobs, Outcome, TracedJobs, run, work_left
 from queueing.simulation.jobs.statistics import (
     JOBS,
     SLOWDOWN,
@@ -61,7 +61,7 @@ from queueing.simulation.jobs.statistics import (
 from queueing.simulation.replications import RunLength, withheld
 from queueing.simulation.sampling import Level
 from queueing.simulation.soundness import Measured, Memory, run_warnings
-from queueing.simulation.starts import check_start, given_start, stationary_start
+from queueing.simulation.starts import given_start, stationary_start
 from queueing.states.growing_table import GrowingTable
 from queueing.states.table import Table
 
@@ -107,10 +107,10 @@ class JobLevel(Level[Sample]):
         if trace is not None:
             if start is not None:
                 raise ModelError("a trace starts empty, with its first job; leave out start")
-            self.start = given_start(np.zeros(system.n_classes, dtype=np.int64))
+            self.start = given_start(system, np.zeros(system.n_classes))
             self.memory = Memory.of(system, *trace.variation)
         else:
-            fixed = None if start is None else given_start(check_start(system, start))
+            fixed = None if start is None else given_start(system, start)
             system.require_stable()
             rates = zip(system.processes, system.arrival_rates, strict=True)
             self.gaps = tuple(one.interarrival(float(rate)) if rate > 0 else None for one, rate in rates)
@@ -132,7 +132,7 @@ class JobLevel(Level[Sample]):
 
     def sample(self, generator: np.random.Generator) -> Sample:
         """One replication, or all batches of one run."""
-        source: JobSource
+        source: DrawnJobs | TracedJobs
         present: tuple[FloatArray, ...] = ()
         if self.trace is not None:
             source = TracedJobs(self.trace)

@@ -15,7 +15,6 @@ import numpy as np
 from fairness.model.problem import FloatArray
 from queueing.simulation.jobs.events import ARRIVAL, CLASS, DEPARTURE, SIZE
 from queueing.simulation.jobs.runs import Outcome
-from queueing.simulation.kernels import kernel
 from queueing.simulation.replications import PARTS, Estimate, estimate_ratio
 
 __all__ = ["estimates", "phase_parts", "phase_quantiles", "phase_totals", "quantile_estimates"]
@@ -24,25 +23,16 @@ __all__ = ["estimates", "phase_parts", "phase_quantiles", "phase_totals", "quant
 JOBS, DURATION, SLOWDOWN, WORK, AREA, TIME = range(6)
 
 
-@kernel()
-def _add(log: FloatArray, totals: FloatArray) -> None:
-    """Add the jobs of a part of the log to their totals, (n_classes, 6)."""
-    # Columns as numbers: a stored kernel would not see the names change in the other file.
-    for k in range(len(log)):
-        i = int(log[k, 0])
-        duration, size = log[k, 3] - log[k, 1], log[k, 2]
-        totals[i, 0] += 1
-        totals[i, 1] += duration
-        totals[i, 2] += duration / size
-        totals[i, 3] += size
-
-
 def phase_totals(outcome: Outcome) -> FloatArray:
     """Totals of each measured phase, (n_phases, n_classes, 6)."""
     phases, n = outcome.area.shape
     totals = np.zeros((phases, n, 6))
-    for k in range(phases):
-        _add(outcome.log[outcome.edges[k] : outcome.edges[k + 1]], totals[k])
+    for k, (begin, end) in enumerate(pairwise(outcome.edges)):
+        kinds, arrivals, sizes, departures = outcome.log[begin:end].T
+        durations = departures - arrivals
+        columns = ((JOBS, None), (DURATION, durations), (SLOWDOWN, durations / sizes), (WORK, sizes))
+        for column, values in columns:
+            totals[k, :, column] = np.bincount(kinds.astype(np.int64), values, n)
     totals[:, :, AREA] = outcome.area
     totals[:, :, TIME] = outcome.time[:, None]
     return totals

@@ -35,7 +35,6 @@ from queueing.simulation.tasks.rules.schedulers import (
     TARGET,
     DRFScheduler,
     FIFOScheduler,
-    Rule,
     Scheduler,
     TargetScheduler,
     is_scheduler,
@@ -61,21 +60,7 @@ class TaskRuns:
     ``by_level`` says that a pool has jobs of one type each and no placement rule was asked for.
     """
 
-    system: System
-    scheduler: Scheduler
-    max_jobs: int
-    event_rate: float
-    most_running: int
-    alone_times: FloatArray
-    rule: Rule
-    table: GrowingTable | None
-
-    def __init__(
-        self,
-        system: System,
-        scheduler: Scheduler,
-        tasks: Tasks,
-    ) -> None:
+    def __init__(self, system: System, scheduler: Scheduler, tasks: Tasks) -> None:
         self.by_level = _check(system, scheduler, tasks)
         problem, task_types = system.problem, tasks.types
         self.system, self.scheduler, self.max_jobs = system, scheduler, int(tasks.max_jobs)
