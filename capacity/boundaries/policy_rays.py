@@ -36,11 +36,6 @@ __all__ = ["PolicyPoint", "PolicyRays"]
 CRITICAL = 1e-7
 """Growth, over the arrival rate, that an undecided verdict may have to count as the boundary itself."""
 
-LENGTHENED = 1
-"""How often the runs of an open test are made four times as long before the bracket is left as it is."""
-
-CONFIRM = (None, "chain", "simulation")
-
 
 @dataclass(frozen=True, eq=False)
 class PolicyPoint(RayPoint):
@@ -93,7 +88,7 @@ class PolicyRays(Rays):
     ) -> None:
         super().__init__(problem, precision)
         gap = require_number("gap", gap, above=0, below=1, hint=", a relative load")
-        if confirm not in CONFIRM:
+        if confirm not in (None, "chain", "simulation"):
             raise ModelError.of("confirm", f"must be None, 'chain' or 'simulation'; got {confirm!r}")
         self.scheduler = is_scheduler(policy)
         if not (self.scheduler or callable(policy)):
@@ -215,10 +210,9 @@ class PolicyRays(Rays):
         return PolicyPoint(frozen(direction), inner, outer, evidence, outer_evidence, evaluations)
 
     def _tested(self, system: System) -> tuple[GrowthTest, int]:
-        """The test with runs long enough to decide, within reason, and how often it was made."""
-        options = dict(self.options)
-        test, runs = simulation_test(system, self.policy, **options), 1
-        while test.says == "open" and runs <= LENGTHENED:
-            options["events"] = 4 * options.get("events", EVENTS)
-            test, runs = simulation_test(system, self.policy, **options), runs + 1
-        return test, runs
+        """The test, with runs four times as long if it stays open, and how often it was made."""
+        test = simulation_test(system, self.policy, **self.options)
+        if test.says != "open":
+            return test, 1
+        longer = self.options | {"events": 4 * self.options.get("events", EVENTS)}
+        return simulation_test(system, self.policy, **longer), 2

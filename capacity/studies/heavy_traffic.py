@@ -45,7 +45,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -195,26 +195,12 @@ class HeavyTraffic(Result):
             self.reference[job_class], color="0.6", lw=1, ls="--", label="ρ Σ a/C over the full resources"
         )
         for queue, marker in zip(self.queues, "oDs^v<>" * len(self.queues), strict=False):
-            shade = colour(queue.policy)
-            ax.plot(
-                1.0 - queue.loads,
-                queue.values[:, job_class],
-                marker + "-",
-                ms=4,
-                color=shade,
-                label=label(queue.policy),
-            )
-            if math.isfinite(queue.limit[job_class]):
-                ax.errorbar(
-                    [0.0],
-                    [queue.limit[job_class]],
-                    yerr=[queue.limit_error[job_class]],
-                    fmt=marker,
-                    mfc="white",
-                    color=shade,
-                    capsize=4,
-                    clip_on=False,
-                )
+            shade, values = colour(queue.policy), queue.values[:, job_class]
+            ax.plot(1.0 - queue.loads, values, marker + "-", ms=4, color=shade, label=label(queue.policy))
+            limit, error = queue.limit[job_class], queue.limit_error[job_class]
+            if math.isfinite(limit):
+                style: Any = {"fmt": marker, "mfc": "white", "color": shade, "capsize": 4, "clip_on": False}
+                ax.errorbar([0.0], [limit], yerr=[error], **style)
         name = self.problem.job_classes[job_class]
         ax.set(xlabel="1 - load of the busiest resource", ylabel=label(f"(1 - load) × mean jobs of {name}"))
         ax.legend(fontsize="small")
@@ -295,6 +281,7 @@ def heavy_traffic(
     full = np.flatnonzero(relative >= 1.0 - FULL)
     shares = problem.task_shares[:, full]
     live = edge.loads > 0
+    options = {"tail": tail, "solver": Automatic(tolerance), "max_states": max_states}
     queues: list[ScaledQueue] = []
 
     def found() -> HeavyTraffic:
@@ -315,7 +302,7 @@ def heavy_traffic(
                         raise ModelError(f"a policy must be callable, or 'balanced'; got {policy!r}")
                     queues.append(_queue("balanced", edge, far, _balanced(edge, far, tail)))
                 else:
-                    points = _chain(edge, policy, steps, tail, tolerance, max_states)
+                    points = _chain(edge, policy, steps, **options)
                     queues.append(_queue(policy_name(policy), edge, steps, points))
                 work.advance()
     except (OutOfTime, KeyboardInterrupt) as stop:
@@ -326,12 +313,7 @@ def heavy_traffic(
 
 def _loads(name: str, given: Sequence[float]) -> FloatArray:
     loads = float_array(name, given)
-    if (
-        loads.ndim != 1
-        or len(loads) < 4
-        or not ((loads > 0) & (loads < 1)).all()
-        or (np.diff(loads) <= 0).any()
-    ):
+    if loads.ndim != 1 or len(loads) < 4 or not (np.diff([0.0, *loads, 1.0]) > 0).all():
         raise ModelError.of(
             name, f"must be at least 4 increasing relative loads between 0 and 1; got {given!r}"
         )
@@ -347,21 +329,11 @@ def _balanced(edge: System, loads: FloatArray, tail: float) -> tuple[FloatArray,
     return np.array([law.mean_jobs for law in laws]), np.array([law.mean_jobs_error for law in laws])
 
 
-def _chain(
-    edge: System, policy: Policy, loads: FloatArray, tail: float, tolerance: float, max_states: int
-) -> tuple[FloatArray, FloatArray]:
+def _chain(edge: System, policy: Policy, loads: FloatArray, **options: Any) -> tuple[FloatArray, FloatArray]:
     means, errors = [], []
     table: Table | None = None
     for u in loads:
-        law = stationary(
-            _at(edge, float(u)),
-            policy,
-            tail=tail,
-            solver=Automatic(tolerance),
-            max_states=max_states,
-            table=table,
-            distribution=False,
-        )
+        law = stationary(_at(edge, float(u)), policy, table=table, distribution=False, **options)
         table = tabulate(edge.problem, policy, law.shape, known=table)
         means.append(law.mean_jobs)
         errors.append(law.mean_jobs_error)

@@ -21,13 +21,14 @@ from fairness.machine.workers import attended
 
 __all__ = ["stream"]
 
+Function = Callable[..., Any]
+Tasks = Iterator[tuple[Any, ...]]
+
 _PER_WORKER = 4
 """Tasks per worker of a round; and of what dask is given ahead, so that no worker waits for the next one."""
 
 
-def stream(
-    function: Callable[..., Any], tasks: Iterator[tuple[Any, ...]], n_jobs: int | None
-) -> Generator[Any, None, None]:
+def stream(function: Function, tasks: Tasks, n_jobs: int | None) -> Generator[Any, None, None]:
     """Results of ``function(*task)`` in the order in which they end.
 
     Closing the iterator cancels what still runs. Whatever it raises comes from the backend, or is a
@@ -41,9 +42,7 @@ def stream(
     return _in_rounds(function, tasks, n_jobs)
 
 
-def _by_joblib(
-    function: Callable[..., Any], tasks: Iterator[tuple[Any, ...]], n_jobs: int | None
-) -> Generator[Any, None, None]:
+def _by_joblib(function: Function, tasks: Tasks, n_jobs: int | None) -> Generator[Any, None, None]:
     run = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1, **attended())
     results = run(joblib.delayed(function)(*task) for task in tasks)
     try:
@@ -56,9 +55,7 @@ def _by_joblib(
             results.close()
 
 
-def _in_rounds(
-    function: Callable[..., Any], tasks: Iterator[tuple[Any, ...]], n_jobs: int | None
-) -> Generator[Any, None, None]:
+def _in_rounds(function: Function, tasks: Tasks, n_jobs: int | None) -> Generator[Any, None, None]:
     n_tasks = _PER_WORKER * joblib.effective_n_jobs(n_jobs)
     while batch := list(itertools.islice(tasks, n_tasks)):
         results = joblib.Parallel(n_jobs=n_jobs, batch_size=1)(
@@ -68,9 +65,7 @@ def _in_rounds(
         yield from sorted(results, key=lambda result: isinstance(result, Failure))
 
 
-def _by_dask(
-    function: Callable[..., Any], tasks: Iterator[tuple[Any, ...]], client: Any
-) -> Generator[Any, None, None]:
+def _by_dask(function: Function, tasks: Tasks, client: Any) -> Generator[Any, None, None]:
     from distributed import as_completed, rejoin, secede
     from distributed.worker import thread_state
 
