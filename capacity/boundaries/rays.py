@@ -102,13 +102,8 @@ def crossing(
     values = {0.0: at_zero, 1.0: -1.0}
     failures: dict[float, NotConvergedError] = {}
     evaluations = 0
-    work = Task(
-        "the boundary on a ray",
-        EVALUATIONS,
-        "evaluations",
-        EVALUATIONS * seconds,
-        "take a larger precision or method='bound'",
-    )
+    remedy = "take a larger precision or method='bound'"
+    work = Task("the boundary on a ray", EVALUATIONS, "evaluations", EVALUATIONS * seconds, remedy)
 
     def look(u: float) -> None:
         nonlocal inner, outer, evaluations

@@ -7,12 +7,12 @@ bound to the model for real numbers, and trial in the order of cost for whole nu
 from __future__ import annotations
 
 import heapq
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from capacity.boundaries.service_rates import Rates, rate_model
+from capacity.boundaries.service_rates import RateModel, Rates, rate_model
 from capacity.provisioning.program import BoundProgram, Choice
 from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.work import Task
@@ -37,40 +37,42 @@ CANDIDATES = 200_000
 """Whole numbers of servers looked at, most of them without the model: some seconds."""
 
 
+@dataclass(eq=False)
 class Verifier:
-    """The exact model at given numbers of servers; counts its evaluations."""
+    """The exact model at given numbers of servers; counts its evaluations.
 
-    def __init__(
-        self,
-        problem: Problem,
-        method: str | Policy,
-        loads: FloatArray,
-        mean_sizes: FloatArray,
-        target: FloatArray,
-        program: BoundProgram,
-        max_states: int | None,
-        max_evaluations: int,
-    ) -> None:
-        self._base, self._method, self._loads, self._sizes = problem, method, loads, mean_sizes
-        self._target, self.program = target, program
-        self._max_states, self._budget = max_states, max_evaluations
-        model = rate_model(problem, method, mean_sizes, max_states)
+    ``best`` are the cheapest servers found so far that keep the targets.
+    """
+
+    base: Problem
+    method: str | Policy
+    loads: FloatArray
+    mean_sizes: FloatArray
+    target: FloatArray
+    program: BoundProgram
+    max_states: int | None
+    max_evaluations: int
+    evaluations: int = field(default=0, init=False)
+    best: Choice | None = field(default=None, init=False)
+    _seen: dict[tuple[bytes, float], Rates] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        model = self._model(self.base)
         self.name, self.evidence = model.name, model.evidence
-        self.evaluations = 0
-        self.best: Choice | None = None
-        """Cheapest servers found so far that keep the targets."""
-        self._seen: dict[tuple[bytes, float], Rates] = {}
         self.work = Task("the model at some capacities", 1, "evaluations of the model")
-        self.live = loads > 0
+        self.live = self.loads > 0
+
+    def _model(self, problem: Problem) -> RateModel:
+        return rate_model(problem, self.method, self.mean_sizes, self.max_states)
 
     @property
     def exhausted(self) -> bool:
         """No evaluation is left."""
-        return self.evaluations >= self._budget
+        return self.evaluations >= self.max_evaluations
 
     def problem(self, servers: FloatArray) -> Problem:
         """The problem with the capacities of these servers."""
-        base = self._base
+        base = self.base
         return Problem(
             base.demands,
             servers @ self.program.supplies,
@@ -107,24 +109,16 @@ class Verifier:
         if not last:
             self.work.advance(0)
         self.evaluations += 1
-        model = rate_model(self.problem(servers), self._method, self._sizes, self._max_states)
-        self._seen[key] = model.rates(self._loads, tail)
+        self._seen[key] = self._model(self.problem(servers)).rates(self.loads, tail)
         if not last:
             self.work.advance()
         return self._seen[key]
 
     def searching(self, bound: Choice) -> Task:
         """The search that starts at the bound's optimum, as work whose time is told before it starts."""
-        expected = min(EVALUATIONS, self._budget)
-        model = rate_model(self.problem(bound.servers), self._method, self._sizes, self._max_states)
-        seconds = expected * model.seconds(self._loads, TAIL)
-        self.work = Task(
-            f"the cheapest capacities under {self.name}",
-            expected,
-            "evaluations of the model",
-            seconds,
-            "take method='bound'",
-        )
+        expected, what = min(EVALUATIONS, self.max_evaluations), f"the cheapest capacities under {self.name}"
+        seconds = expected * self._model(self.problem(bound.servers)).seconds(self.loads, TAIL)
+        self.work = Task(what, expected, "evaluations of the model", seconds, "take method='bound'")
         return self.work
 
     def keeps(self, servers: FloatArray) -> bool | None:
@@ -136,10 +130,10 @@ class Verifier:
                 rates = self.rates(servers, tail)
             except NotConvergedError:
                 return None
-            if (rates.low >= self._target)[self.live].all():
+            if (rates.low >= self.target)[self.live].all():
                 self._kept(servers)
                 return True
-            if (rates.high < self._target)[self.live].any():
+            if (rates.high < self.target)[self.live].any():
                 return False
         return None
 
@@ -148,7 +142,7 @@ class Verifier:
         if not self.enough(servers):
             return False
         try:
-            kept = bool((self.rates(servers).low >= self._target)[self.live].all())
+            kept = bool((self.rates(servers).low >= self.target)[self.live].all())
             if kept:
                 self._kept(servers)
             return kept
