@@ -108,13 +108,11 @@ class ServiceRegion(RayRegion):
     def _columns(self) -> list[tuple[str, Sequence[Any]]]:
         names = self.problem.job_classes
         rates = np.array([p.service_rates for p in self.points]).T
+        evidence = ("tail_mass", "residual", "monotone", "evaluations")
         return [
             ("binding", [names[k] for k in self.binding]),
             *((f"service_rate {name}", row) for name, row in zip(names, rates, strict=True)),
-            *(
-                (name, [getattr(p, name) for p in self.points])
-                for name in ("tail_mass", "residual", "monotone", "evaluations")
-            ),
+            *((name, [getattr(p, name) for p in self.points]) for name in evidence),
         ]
 
     def summary(self) -> str:

@@ -116,10 +116,8 @@ class Provision(Result):
     def summary(self) -> str:
         """What a person wants to read: what to buy, the costs, the evidence of each target."""
         bought = ", ".join(
-            f"{name} {c:.6g} (load {u:.3g})"
-            for name, c, u in zip(
-                self.problem.resources, self.capacities, self.system.relative_loads, strict=True
-            )
+            f"{name} {row.capacity:.6g} (load {row.relative_load:.3g})"
+            for name, row in self.resource_table().iterrows()
         )
         lines = [
             f"Provision ({self.method}): cost {self.cost:.6g}; {bought}",

@@ -273,13 +273,8 @@ class BoundProgram:
         rents = np.zeros(len(r))
         rents[needed] = 1.0 / (room * self.least[needed])
         gradient_c = slopes.T @ (1.0 / held) - rents
-        factors = np.vstack(
-            [
-                slopes / held[:, None],
-                np.diag(np.sqrt(np.maximum(bends.T @ (1.0 / held), 0.0))),
-                np.diag(rents),
-            ]
-        )
+        curves = np.sqrt(np.maximum(bends.T @ (1.0 / held), 0.0))
+        factors = np.vstack([slopes / held[:, None], np.diag(curves), np.diag(rents)])
         above, below = 1.0 / (high - x), 1.0 / (x - low)  # without an upper end 1/inf
         gradient = weight * self.costs + self.supplies @ gradient_c - below + above
         ends = np.hypot(below, above)
@@ -328,12 +323,8 @@ class BoundProgram:
         """
         i, _ = self._pairs
         needed = np.flatnonzero(self.least > 0)
-        rows = np.vstack(
-            [
-                -self._slopes(x @ self.supplies) @ self.supplies.T / self.durations[i, None],
-                -self.supplies.T[needed] / self.least[needed, None],
-            ]
-        )
+        falls = self._slopes(x @ self.supplies) @ self.supplies.T / self.durations[i, None]
+        rows = -np.vstack([falls, self.supplies.T[needed] / self.least[needed, None]])
         multipliers, rents = np.zeros(len(i)), np.zeros(len(self.least))
         scale = np.abs(rows).max(axis=1, initial=0.0)
         kept = np.flatnonzero(scale > 0)

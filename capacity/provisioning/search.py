@@ -72,24 +72,13 @@ class Verifier:
 
     def problem(self, servers: FloatArray) -> Problem:
         """The problem with the capacities of these servers."""
-        base = self.base
-        return Problem(
-            base.demands,
-            servers @ self.program.supplies,
-            weights=base.weights,
-            job_classes=base.job_classes,
-            resources=base.resources,
-        )
+        return self.base.replaced(capacities=servers @ self.program.supplies)
 
     def enough(self, servers: FloatArray) -> bool:
         """What every policy needs: capacities above the loads, for the load targets, and for lone jobs."""
         c, program = servers @ self.program.supplies, self.program
         used = program.demands.any(axis=0)
-        return bool(
-            (c > program.resource_loads)[used].all()
-            and (c >= program.least).all()
-            and (c >= needs(program)).all()
-        )
+        return bool((c > program.resource_loads)[used].all() and (c >= needs(program)).all())
 
     def _kept(self, servers: FloatArray) -> None:
         cost = float(self.program.costs @ servers)
@@ -153,17 +142,15 @@ class Verifier:
 
 
 def needs(program: BoundProgram) -> FloatArray:
-    """Capacities that the targets of lone jobs need: a_ij over the largest relative duration."""
-    most: FloatArray = (program.demands / program.durations[:, None]).max(axis=0)
-    return most
+    """Capacities for the load targets, and for lone jobs: a_ij over the largest relative duration."""
+    return np.maximum(program.least, (program.demands / program.durations[:, None]).max(axis=0))
 
 
 def cheapest_floor(program: BoundProgram, whole: bool) -> Choice:
     """Cheapest servers with the capacities that every policy needs; its cost from below."""
-    least = np.maximum(program.least, needs(program))
     solved = milp(
         program.costs,
-        constraints=LinearConstraint(program.supplies.T, lb=least),
+        constraints=LinearConstraint(program.supplies.T, lb=needs(program)),
         integrality=np.full(len(program.costs), int(whole)),
         bounds=Bounds(0, np.floor(program.most) if whole else program.most),
         options={"mip_rel_gap": 0.0},
@@ -254,8 +241,7 @@ def search_whole(verifier: Verifier, bound: Choice, floor: Choice) -> tuple[Choi
     best = _descended(verifier, _reached(verifier, bound))
     # Alone, a type must supply what no other type has.
     only = (program.supplies > 0).sum(axis=0) == 1
-    least = np.maximum(program.least, needs(program))
-    low = np.zeros(len(costs))
+    least, low = needs(program), np.zeros(len(costs))
     for t in range(len(costs)):
         own = only & (program.supplies[t] > 0)
         # 1e-12: a quotient that is whole up to rounding stays.

@@ -79,12 +79,8 @@ def test_vertices_and_volume_equal_qhull(seed, rational):
     region = stability_region(problem)
     # Qhull in units of the largest load of each class.
     unit = 1.0 / problem.task_shares.max(axis=1)
-    halfspaces = np.vstack(
-        [
-            np.column_stack([(problem.task_shares * unit[:, None]).T, -np.ones(m)]),
-            np.column_stack([-np.eye(n), np.zeros(n)]),
-        ]
-    )
+    shares = (problem.task_shares * unit[:, None]).T
+    halfspaces = np.vstack([np.c_[shares, -np.ones(m)], np.c_[-np.eye(n), np.zeros(n)]])
     corners = HalfspaceIntersection(halfspaces, np.full(n, 0.5 / n)).intersections
     hull = ConvexHull(corners)
     mine = region.vertices / unit

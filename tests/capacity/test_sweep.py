@@ -147,12 +147,9 @@ def test_special_floats_survive_the_record(tmp_path):
 
 def test_values_that_are_no_coordinates_come_by_label():
     pools = {"small": Problem([[1]], [1]), "large": Problem([[1]], [4])}
-    result = sweep(
-        lambda pool, part: (pool, part),
-        {"p": 0},
-        {"pool": pools, "part": {"third": Fraction(1, 3)}},
-        lambda i, p: {"c": i[0].capacities[0], "exact": i[1] == Fraction(1, 3)},
-    )
+    over = {"pool": pools, "part": {"third": Fraction(1, 3)}}
+    outputs = lambda i, p: {"c": i[0].capacities[0], "exact": i[1] == Fraction(1, 3)}  # noqa: E731
+    result = sweep(lambda pool, part: (pool, part), {"p": 0}, over, outputs)
     assert result.c.sel(pool="large", part="third", policy="p") == 4
     assert result.exact.all()
 
