@@ -14,7 +14,7 @@ from functools import cache
 
 import pytest
 
-from proofs import EvidenceError, ProofError, Status, check, statements, verify
+from proofs import EvidenceError, ProofError, Status, check, statements
 from proofs.__main__ import main
 from proofs.catalogue import PAPERS, statements_of
 from proofs.catalogue.drf import table
@@ -240,21 +240,6 @@ def test_evidence_with_one_other_number_is_refused(name):
             verify_finding(step.claim, replace(finding, evidence=changed(finding.evidence, path)))
         with pytest.raises(EvidenceError):
             verify_finding(step.claim, replace(finding, status=Status.UNKNOWN))
-
-
-@pytest.mark.parametrize("name", STATEMENTS)
-def test_another_status_is_refused(name):
-    verdict = verdict_of(name)
-    finding = verdict.findings[-1]
-    statement = replace(STATEMENTS[name], steps=lambda question: [])
-    for status in set(Status) - {finding.status}:
-        if finding.claim["claim"] != "InWords":
-            with pytest.raises(EvidenceError):
-                verify_finding(None, replace(finding, status=status))
-    with pytest.raises((EvidenceError, ValueError)):
-        verify(verdict, statement)
-    with pytest.raises(EvidenceError):
-        verify(replace(verdict, findings=verdict.findings[:-1]))
 
 
 # Mutants: without a hypothesis a witness contradicts the statement, or a step of its proof.
