@@ -20,17 +20,6 @@ LEXIMIN = [TSF(), TSF("dedicated"), CDRF(), DRFH(), CDRFH()]
 
 def test_every_policy_has_a_colour_of_its_own():
     names = [entry.name for entry in CLUSTER_CATALOGUE]
-    expected = {
-        "PS-DSF rdm",
-        "PS-DSF tdm",
-        "TSF",
-        "TSF dedicated",
-        "CDRF",
-        "DRFH",
-        "C-DRFH",
-        "DRF per server",
-    }
-    assert expected == set(names)
     assert len({colour(name) for name in names}) == len(names)
     assert colour("DRF") == "#D55E00"
 

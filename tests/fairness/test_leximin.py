@@ -188,9 +188,8 @@ def solved():
 def certify(solved, placement=None, rounds=None):
     cluster, counts, yardsticks, result = solved
     placement = result.placement if placement is None else placement
-    return leximin_certificate(
-        cluster, counts, placement, yardsticks, result.rounds if rounds is None else rounds
-    )
+    rounds = result.rounds if rounds is None else rounds
+    return leximin_certificate(cluster, counts, placement, yardsticks, rounds)
 
 
 def test_certificate_holds_and_fails_on_perturbed_placements(solved):
@@ -216,25 +215,27 @@ def test_certificate_refuses_false_evidence(solved):
     cluster, counts, _, result = solved
     first, *others = result.rounds
     n = first.classes[0]
-    assert not certify(solved, rounds=result.rounds[1:]).holds
-    assert not certify(solved, rounds=result.rounds[::-1]).holds
-    assert not certify(solved, rounds=[first, *result.rounds]).holds
-    assert not certify(solved, rounds=[replace(first, prices=-first.prices), *others]).holds
-    assert not certify(solved, rounds=[replace(first, level=first.level * 1.001), *others]).holds
-    doubled = first.multipliers.copy()
+    doubled, tiny = first.multipliers.copy(), first.multipliers.copy()
     doubled[n] *= 1.001
-    assert not certify(solved, rounds=[replace(first, multipliers=doubled), *others]).holds
     # A class that is listed with a multiplier that rounding could have made.
     lone = next(k for k in range(cluster.n_classes) if counts[k] > 0 and k not in first.classes)
-    tiny = first.multipliers.copy()
     tiny[lone] = 1e-18 * tiny[n]
-    listed = replace(first, multipliers=tiny, classes=(*first.classes, lone))
-    assert not certify(solved, rounds=[listed, *others]).holds
-    assert not certify(solved, rounds=[replace(first, multipliers=np.full(6, np.nan)), *others]).holds
-    assert not certify(solved, rounds=[*result.rounds, replace(first, classes=())]).holds
-    assert not certify(solved, rounds=[replace(first, bound=first.bound * 1.001), *others]).holds
-    for level in (0.0, -first.level, np.inf, np.nan):
-        assert not certify(solved, rounds=[replace(first, level=level), *others]).holds
+    changes = [
+        {"prices": -first.prices},
+        {"multipliers": doubled},
+        {"multipliers": tiny, "classes": (*first.classes, lone)},
+        {"multipliers": np.full(6, np.nan)},
+        {"bound": first.bound * 1.001},
+        *({"level": level} for level in (first.level * 1.001, 0.0, -first.level, np.inf, np.nan)),
+    ]
+    for rounds in (
+        result.rounds[1:],
+        result.rounds[::-1],
+        [first, *result.rounds],
+        [*result.rounds, replace(first, classes=())],
+        *([replace(first, **change), *others] for change in changes),
+    ):
+        assert not certify(solved, rounds=rounds).holds
     wrong = replace(first, multipliers=first.multipliers[:-1])
     with pytest.raises(ModelError, match=r"levels\[1\] must have the shapes \(3, 3\) and \(6,\); got"):
         certify(solved, rounds=[first, wrong])

@@ -14,6 +14,8 @@ from fairness.policies.servers.engines import market
 from fairness.policies.servers.engines.market import time_division
 from fairness.policies.servers.engines.market_interior import _factorise
 from fairness.testing import random_cluster
+from proofs.catalogue.psdsf import counterexamples
+from proofs.prover.library import servers
 
 # What rounding leaves in a tree of some hundred nodes: the support is solved exactly.
 EXACT = 1e-12
@@ -79,31 +81,21 @@ def eisenberg_gale(gamma, weights) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("gamma", "weights", "totals"),
+    ("figure", "totals"),
     [
-        ([[6, 0], [6, 0], [12, 12]], [1, 1, 2], ["3", "3", "12"]),
-        ([[6, 0], [6, 0], [12, 12], [9, 12]], [1, 1, 1, 1], ["3", "3", "6", "6"]),
-        ([["1", "1", "1/2"], ["1/3", "2/3", "2/3"]], [1, 1], ["3/2", "1"]),
-        (
-            [
-                ["80", "340", "165/2", "55"],
-                ["40", "170", "165/4", "165/4"],
-                ["0", "0", "165/2", "55/2"],
-                ["0", "0", "55/2", "55/2"],
-            ],
-            [1, 1, 1, 1],
-            ["210", "105", "165/2", "55/2"],
-        ),
+        (counterexamples.FIGURE_1, ["3", "3", "12"]),
+        (counterexamples.FIGURE_2, ["3", "3", "6", "6"]),
+        (counterexamples.TABLE_IV, ["210", "105", "165/2", "55/2"]),
     ],
-    ids=["Figure 1", "Figure 2", "Figure 4", "Figure 5"],
+    ids=["Figure 1", "Figure 2", "Figure 5"],
 )
-def test_figures_of_the_paper(gamma, weights, totals):
-    gamma = [[Fraction(v) for v in row] for row in gamma]
-    weights = [Fraction(v) for v in weights]
-    placement, _, details = time_division(cluster_of(gamma), [float(v) for v in weights])
+def test_figures_of_the_paper(figure, totals):
+    cluster = servers.cluster_of(figure)
+    placement, _, details = time_division(cluster, cluster.weights)
     assert details["certificate"].residual <= EXACT
-    assert exact_totals(gamma, weights, placement) == [Fraction(v) for v in totals]
-    np.testing.assert_allclose(placement.sum(axis=1), [float(Fraction(v)) for v in totals], rtol=EXACT)
+    exact = exact_totals(cluster.as_fractions()[2], list(map(Fraction, cluster.weights)), placement)
+    assert exact == list(map(Fraction, totals))
+    np.testing.assert_allclose(placement.sum(axis=1), list(map(float, exact)), rtol=EXACT)
 
 
 @pytest.mark.parametrize("t", ["1/10", "2/3", "1", "19/10"])
@@ -306,12 +298,12 @@ def test_grounded_laplacian_is_factorised_without_loss(size):
 
 def test_bad_weights():
     cluster = cluster_of([[1, 2], [2, 1]])
-    with pytest.raises(ModelError, match=r"weights must have shape \(2,\); got \(3,\)"):
-        time_division(cluster, [1, 1, 1])
-    with pytest.raises(
-        ModelError, match=r"weights must be finite and >= 0; got -1\.0 at index \(1,\) \('class 2'\)"
+    for weights, message in (
+        ([1, 1, 1], r"weights must have shape \(2,\); got \(3,\)"),
+        ([1, -1], r"weights must be finite and >= 0; got -1\.0 at index \(1,\) \('class 2'\)"),
     ):
-        time_division(cluster, [1, -1])
+        with pytest.raises(ModelError, match=message):
+            time_division(cluster, weights)
 
 
 def test_failure_is_an_error_with_the_best_point(monkeypatch):

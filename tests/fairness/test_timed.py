@@ -120,14 +120,6 @@ def test_tdrf_passes_the_battery():
         check_policy(OfAnySize(first), skip={"relabelling", "splitting"})
 
 
-def test_tdrf_of_equal_times_is_drf():
-    problem = Problem([[1, 4], [3, 1]], [9, 18])
-    for policy in (TDRF([5, 5]), TDRF([0, 0]), TDRF([2, 2], 2, 3)):
-        np.testing.assert_allclose(
-            policy(problem, [[1, 1], [2, 1]]), DRF()(problem, [[1, 1], [2, 1]]), rtol=1e-14
-        )
-
-
 def test_integer_tdrf_serves_the_lowest_weighted_share():
     rng = np.random.default_rng(6)
     for _ in range(150):
