@@ -159,11 +159,7 @@ class ClusterFilling(Result):
     def to_dataframe(self) -> pd.DataFrame:
         """One row per class: jobs, tasks, dominant share, tasks on each server."""
         frame = pd.DataFrame(
-            {
-                "jobs": self.counts,
-                "tasks": self.tasks,
-                "dominant_share": self.dominant_shares.astype(float),
-            },
+            {"jobs": self.counts, "tasks": self.tasks, "dominant_share": self.dominant_shares.astype(float)},
             index=pd.Index(self.cluster.job_classes, name="job_class"),
         )
         for i, server in enumerate(self.cluster.servers):

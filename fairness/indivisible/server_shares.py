@@ -28,14 +28,7 @@ from fractions import Fraction
 from fairness.indivisible.free_resources import Ledger, Number
 from fairness.indivisible.rational_model import ClusterAmounts
 
-__all__ = [
-    "ClusterRule",
-    "DominantShare",
-    "Level",
-    "ResidualShare",
-    "TaskShare",
-    "VirtualShare",
-]
+__all__ = ["ClusterRule", "DominantShare", "Level", "ResidualShare", "TaskShare", "VirtualShare"]
 
 Level = Callable[[int, int], Number]
 """Level of a class on a server."""

@@ -18,7 +18,6 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from fairness.arguments.validation import Seed, generator
 from fairness.errors import ModelError
 from fairness.indivisible.free_resources import ROUNDING, Number
 
@@ -46,25 +45,21 @@ class Ties:
         return min(range(len(tied)), key=lambda k: rank(tied[k]))
 
 
-def make_ties(ties: str | Sequence[int], rng: Seed, n_classes: int, *, exact: bool) -> Ties:
+def make_ties(ties: str | Sequence[int], rng: np.random.Generator, n_classes: int, *, exact: bool) -> Ties:
     """Ties from the arguments of a public function.
 
     Raises
     ------
     ModelError
-        If ``ties`` is neither "first" nor "random" nor a permutation of the classes, or rng is no seed.
+        If ``ties`` is neither "first" nor "random" nor a permutation of the classes.
     """
-    if isinstance(ties, str):
-        if ties not in ("first", "random"):
-            raise ModelError.of(
-                "ties", f"must be 'first', 'random' or the class numbers in order of precedence; got {ties!r}"
-            )
-        order = list(range(n_classes))
-    else:
-        order = check_order("ties", ties, n_classes, "class")
-    drawn = isinstance(ties, str) and ties == "random"
-    stream = generator(rng)
-    return Ties(order, stream if drawn else None, exact=exact)
+    if not isinstance(ties, str):
+        return Ties(check_order("ties", ties, n_classes, "class"), None, exact=exact)
+    if ties not in ("first", "random"):
+        raise ModelError.of(
+            "ties", f"must be 'first', 'random' or the class numbers in order of precedence; got {ties!r}"
+        )
+    return Ties(range(n_classes), rng if ties == "random" else None, exact=exact)
 
 
 def check_order(name: str, order: Sequence[int], size: int, what: str) -> list[int]:

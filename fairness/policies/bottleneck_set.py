@@ -47,13 +47,7 @@ from fairness.display.result import Result
 from fairness.errors import ModelError, NotConvergedError
 from fairness.evidence.pools import bottleneck_certificate
 from fairness.exact.linear_algebra import Number, affine_solutions
-from fairness.exact.small_polytopes import (
-    Point,
-    distinct,
-    enumerate_vertices,
-    hull_distance,
-    joined_segments,
-)
+from fairness.exact.small_polytopes import Point, distinct, enumerate_vertices, hull_distance, joined_segments
 from fairness.model.problem import FloatArray, Problem
 
 if TYPE_CHECKING:

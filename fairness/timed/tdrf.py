@@ -41,13 +41,7 @@ from numpy.typing import ArrayLike
 from fairness.arguments.labels import as_named, unnamed
 from fairness.arguments.validation import Seed
 from fairness.errors import ModelError
-from fairness.evidence.pools import (
-    SATURATION,
-    Certificate,
-    feasibility_residual,
-    job_shares,
-    relative_usage,
-)
+from fairness.evidence.pools import SATURATION, Certificate, feasibility_residual, job_shares, relative_usage
 from fairness.indivisible.pool import TaskFilling, fill_tasks
 from fairness.indivisible.rules import LowestShare
 from fairness.model.problem import FloatArray, Problem

@@ -35,7 +35,6 @@ from fairness.arguments.validation import A_GENERATOR, entropy_of, generator, sp
 from fairness.cloud import HARD_FAMILIES, churned, demand_profile
 from fairness.display.storage import dumps, loads
 from fairness.indivisible import fill_cluster, fill_tasks, repeat_filling
-from fairness.indivisible.turns import make_ties
 from fairness.properties import property_named, search
 from fairness.testing import check_policy, random_cluster, random_problem
 from fairness.timed.tdrf import integer_tdrf
@@ -122,7 +121,6 @@ SILENT: dict[str, Callable[..., Any]] = {
     # Generators, whose parent the caller reports.
     "fairness.arguments.validation.generator": generator,
     "fairness.arguments.validation.spawned": partial(spawned, count=2),
-    "fairness.indivisible.turns.make_ties": partial(make_ties, "first", n_classes=2, exact=True),
     "queueing.simulation.replications.spawn_streams": partial(spawn_streams, replications=2),
 }
 

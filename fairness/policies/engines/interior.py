@@ -51,12 +51,7 @@ _ITERATIONS = 150  # 8 to 15 are usual; up to 70 occur for alpha = 0.05
 
 @numba.njit(nogil=True, error_model="numpy")
 def interior_point(
-    shares: Shares,
-    users: IntArray,
-    alpha: float,
-    rows: FloatArray,
-    columns: FloatArray,
-    matrix: FloatArray,
+    shares: Shares, users: IntArray, alpha: float, rows: FloatArray, columns: FloatArray, matrix: FloatArray
 ) -> float:
     """Put prices into ``columns[0]``, 0 where slack outweighs them; return the unit of the weights.
 

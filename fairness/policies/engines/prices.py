@@ -54,12 +54,7 @@ def _tasks_at(cost: float, weight: float, cap: float, alpha: float) -> float:
 
 @numba.njit(nogil=True, error_model="numpy")
 def _newton(
-    shares: Shares,
-    users: IntArray,
-    alpha: float,
-    rows: FloatArray,
-    columns: FloatArray,
-    matrix: FloatArray,
+    shares: Shares, users: IntArray, alpha: float, rows: FloatArray, columns: FloatArray, matrix: FloatArray
 ) -> float:
     """Improve the prices in ``columns[0]`` and set the tasks; return the residual, infinite for failure."""
     m = columns.shape[1]

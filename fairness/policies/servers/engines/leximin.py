@@ -1,10 +1,7 @@
 r"""Leximin over placements: the engine of the max-min mechanisms on a cluster.
 
-With yardsticks :math:`h_n` (tasks) and effective weights :math:`\varphi_n` (jobs times weight), class n
-stands at the level :math:`y_n = x_n/(\varphi_n h_n)`, where :math:`x_n = \sum_i x_{ni}` are its tasks on all
-servers. *Leximin* makes the lowest level as high as possible, then the next lowest, and so on, over all
-placements :math:`x_{ni} \ge 0` on eligible pairs with :math:`\sum_n x_{ni} b_{nir} \le 1` for every resource
-of every server. Its totals are unique; its placement is often not.
+What levels are, and what leximin makes of them, is said beside the evidence (:mod:`.level_evidence`). The
+totals of a leximin placement are unique; the placement is often not.
 
 One linear program finds the lowest level only: it leaves the other classes anywhere between their level and
 what they could have. Here the classes that its dual values show to be at their maximum are frozen, and the
