@@ -1,6 +1,5 @@
 """The search for counterexamples, mostly against toy properties whose smallest witness is known."""
 
-from dataclasses import dataclass
 from itertools import takewhile
 
 import numpy as np
@@ -13,73 +12,45 @@ from fairness.properties.counterexamples.exploring import PHASES
 from fairness.properties.counterexamples.instances import Sizes, all_sketches
 from fairness.properties.counterexamples.search import search
 from fairness.properties.counterexamples.shrinking import CLEAR
-from fairness.properties.protocol.property import Change, Finding, Property
+from fairness.properties.definitions.catalogue import property_named
+from fairness.properties.protocol.property import Finding, Property
 from fairness.protocol.cluster_policy import ClusterPolicy, ClusterSolution
 
 
-class EqualPart(Property):
+class Toy(Property):
+    """A property of one line: the violation is a function of what is asked."""
+
+    name, key, statement = "toy", "TOY", "..."
+
+    def __init__(self, violation, models=(Problem, Cluster)):
+        self.violation, self.models = violation, models
+
+    def judge(self, asked):
+        return Finding(self.name, float(self.violation(asked)), text="falls behind")
+
+
+def behind_equal_part(asked):
     """Sharing incentive of pools, in one line."""
-
-    name, key, statement = "equal part", "EP", "Nobody falls behind its equal part."
-    models = (Problem,)
-
-    def judge(self, asked):
-        part = asked.model.weights / asked.model.weights.sum() / asked.model.task_shares.max(axis=1)
-        return Finding(self.name, float(np.max(1 - asked.allocation / part)), text="falls behind")
+    part = asked.model.weights / asked.model.weights.sum() / asked.model.task_shares.max(axis=1)
+    return np.max(1 - asked.allocation / part)
 
 
-@dataclass(frozen=True)
-class Double(Change):
-    """One class claims twice its demand of one resource."""
-
-    users: tuple[int, ...] = ()
-    resource: int = 0
-    factor: int = 2
-    kind: str = "double"
-
-    def apply(self, model):
-        if self.users[0] >= model.n_classes or self.resource >= model.n_resources:
-            raise ModelError("no such class or resource")
-        demands = [[int(v) for v in row] for row in model.demands]
-        demands[self.users[0]][self.resource] *= self.factor
-        return model.replaced(demands=demands)
-
-    def text(self, model):
-        return (
-            f"class {self.users[0] + 1} multiplies its claim on resource {self.resource + 1} by {self.factor}"
-        )
-
-    def neighbours(self, model, rng):
-        for factor in (2, self.factor - 1, self.factor + 1):
-            if factor >= 2 and factor != self.factor:
-                yield Double(self.users, self.resource, factor)
+def needle(asked):
+    """Positive only where a demand is 37 and the capacity of that resource 23: for climbers."""
+    return 0.5 - np.abs(asked.model.demands[0, 0] - 37) - np.abs(asked.model.capacities[0] - 23)
 
 
-class Modesty(Property):
-    """Claiming a multiple of one demand does not pay; a property that compares."""
+def shaped(*shape):
+    """Broken by models of one shape."""
 
-    name, key, statement, compares = "modesty", "MO", "Nobody gains by a larger claim.", True
+    def violation(asked):
+        servers = asked.model.n_servers if isinstance(asked.model, Cluster) else 1
+        return ((asked.model.n_classes, servers, asked.model.n_resources) == shape) - 0.5
 
-    def changes(self, model, rng, number):
-        for n in range(model.n_classes):
-            for r in range(model.n_resources):
-                yield Double((n,), r, int(rng.integers(2, 6)))
-
-    def judge(self, asked):
-        (n,) = asked.change.users
-        claimed = asked.change.apply(asked.model).demands[n]
-        gain = asked.allocation_after[n] * np.min(claimed / asked.model.demands[n]) / asked.allocation[n] - 1
-        return Finding(self.name, float(gain), (n,), "gains")
+    return Toy(violation)
 
 
-class Needle(Property):
-    """Broken only where a demand is 37 and the capacity of that resource 23: for climbers."""
-
-    name, key, statement, models = "needle", "NE", "...", (Problem,)
-
-    def judge(self, asked):
-        distance = np.abs(asked.model.demands[0, 0] - 37) + np.abs(asked.model.capacities[0] - 23)
-        return Finding(self.name, float(0.5 - distance))
+EQUAL_PART, SP = Toy(behind_equal_part, (Problem,)), property_named("SP")
 
 
 def always(witness):
@@ -88,13 +59,13 @@ def always(witness):
 
 def test_finds_the_smallest_witness():
     """Asset fairness against the equal part: nothing smaller among all models of two classes."""
-    result = search(AssetFair(), EqualPart(), accept=always)
+    result = search(AssetFair(), EQUAL_PART, accept=always)
     assert result.violated
     assert result.mark == "✗"
     sizes = [
         sketch.size
         for sketch in takewhile(lambda s: s.size[0] == 2 and s.size[2] <= 2, all_sketches(Problem))
-        if EqualPart().of(AssetFair(), sketch.build()).violation > CLEAR
+        if EQUAL_PART.of(AssetFair(), sketch.build()).violation > CLEAR
     ]
     model = result.witness.model
     assert model.is_rational
@@ -102,14 +73,14 @@ def test_finds_the_smallest_witness():
     assert (model.n_classes, model.n_resources) == (2, 2)
     # The witness says what the policy gives, and its finding is that of the checker.
     np.testing.assert_array_equal(result.witness.allocation, AssetFair()(model, [1, 1]))
-    assert result.witness.finding.violation == EqualPart().of(AssetFair(), model).violation
+    assert result.witness.finding.violation == EQUAL_PART.of(AssetFair(), model).violation
     assert "violated" in result.summary()
     assert "falls behind" in result.summary()
 
 
 @pytest.mark.parametrize("budget", [1, 37, 700])
 def test_spends_the_budget_and_says_how_far_it_came(budget):
-    result = search(DRF(), EqualPart(), budget=budget)
+    result = search(DRF(), EQUAL_PART, budget=budget)
     assert not result.violated
     assert result.exhausted
     assert result.mark == "✓"
@@ -124,7 +95,7 @@ def test_spends_the_budget_and_says_how_far_it_came(budget):
 
 
 def test_all_phases_have_their_part():
-    result = search(DRF(), EqualPart(), budget=1000)
+    result = search(DRF(), EQUAL_PART, budget=1000)
     assert [result.searched[phase] for phase in PHASES] == [200, 400, 400, 0]
 
 
@@ -142,14 +113,14 @@ def test_repeats_with_the_seed_and_leaves_it_with_another():
     asked = []
     for seed in (3, 3, 4):
         policy = Recorder()
-        search(policy, Modesty(), budget=400, rng=seed)
+        search(policy, SP, budget=400, rng=seed)
         asked.append(policy.asked)
     assert asked[0] == asked[1] != asked[2]
 
 
 def test_climbs_to_what_chance_does_not_meet():
     """Two entries of up to 100 must be right at once: 1 chance in 20,000 for a random model."""
-    result = search(DRF(), Needle(), budget=6000, accept=always)
+    result = search(DRF(), Toy(needle, (Problem,)), budget=6000, accept=always)
     assert result.searched["local"] > 0
     assert result.violated
     assert result.witness.model.demands[0, 0] == 37
@@ -157,7 +128,7 @@ def test_climbs_to_what_chance_does_not_meet():
 
 
 def test_properties_that_compare():
-    result = search(ProportionalFair(), Modesty(), accept=always)
+    result = search(ProportionalFair(), SP, accept=always)
     witness = result.witness
     assert witness.change.users == witness.finding.users
     after = ProportionalFair()(witness.change.apply(witness.model), np.ones(witness.model.n_classes))
@@ -165,37 +136,31 @@ def test_properties_that_compare():
     assert witness.change.text(witness.model) in result.summary()
     assert (witness.model.n_classes, witness.model.n_resources) == (2, 2)
     assert set(witness.model.weights) == {1}
-    assert witness.change.factor == 2  # the simplest neighbour that still works
-    assert not search(DRF(), Modesty(), budget=500).violated
+    assert not search(DRF(), SP, budget=500).violated
 
 
 def test_shrinking_respects_what_the_caller_accepts():
     def even(witness):
         return witness.model.n_classes == 3 and witness.model.capacities[0] % 2 == 0
 
-    result = search(MaxMin(), EqualPart(), budget=1000, accept=even)
+    result = search(MaxMin(), EQUAL_PART, budget=1000, accept=even)
     assert result.witness.model.n_classes == 3
     assert result.witness.model.capacities[0] % 2 == 0
     assert result.confirmation == "accepted by the caller"
 
 
 def test_a_doubtful_violation_is_marked_and_not_hidden():
-    result = search(MaxMin(), EqualPart(), accept=lambda witness: False)
+    result = search(MaxMin(), EQUAL_PART, accept=lambda witness: False)
     assert result.violated
     assert result.mark == "✗?"
     assert "not confirmed" in result.summary()
     # No exact definition of this property is known to the independent check.
-    assert search(MaxMin(), EqualPart(), budget=100).mark == "✗?"
+    assert search(MaxMin(), EQUAL_PART, budget=100).mark == "✗?"
 
 
 def test_a_violation_that_is_not_clear_is_shown_as_doubtful():
-    class Hairline(Property):
-        name, key, statement, models = "hairline", "HL", "...", (Problem,)
-
-        def judge(self, asked):
-            return Finding(self.name, 1e-5 * float(asked.allocation[0] > 1))
-
-    result = search(DRF(), Hairline(), budget=300)
+    hairline = Toy(lambda asked: 1e-5 * (asked.allocation[0] > 1), (Problem,))
+    result = search(DRF(), hairline, budget=300)
     assert result.best == 1e-5
     assert result.mark == "✗?"
     assert result.witness.allocation[0] > 1
@@ -210,22 +175,21 @@ def test_failures_are_counted_with_their_model():
                 raise NotConvergedError("stuck", residual=0.5)
             return DRF()(problem, counts)
 
-    result = search(Moody(), EqualPart(), budget=500)
+    result = search(Moody(), EQUAL_PART, budget=500)
     assert 50 < result.failures < 450
     assert result.failure.model.n_classes == 3
     assert "NotConvergedError: stuck" in result.failure.message
     assert result.mark == "✓!"
     assert f"the policy failed on {result.failures} models" in result.summary()
-    compared = search(Moody(), Modesty(), budget=500)
+    compared = search(Moody(), SP, budget=500)
     assert compared.failures > 5  # models whose class count is not 3 are asked about many changes
 
 
 def test_a_refused_answer_is_a_failure():
-    class Strict(EqualPart):
-        def judge(self, asked):
-            raise ModelError("allocation must be >= 0")
+    def refused(asked):
+        raise ModelError("allocation must be >= 0")
 
-    result = search(DRF(), Strict(), budget=20)
+    result = search(DRF(), Toy(refused), budget=20)
     assert result.failures == result.evaluated > 10
     assert "ModelError: allocation must be >= 0" in result.failure.message
 
@@ -235,18 +199,13 @@ def test_mistakes_of_a_policy_are_not_swallowed():
         return None + 1
 
     with pytest.raises(TypeError):
-        search(broken, EqualPart())
+        search(broken, EQUAL_PART)
 
 
 def test_a_property_without_meaning_is_not_searched():
-    class ForClusters(EqualPart):
-        models = (Cluster,)
-
-    class Never(EqualPart):
-        def applies(self, model):
-            return False
-
-    for prop in (ForClusters(), Never()):
+    never = Toy(behind_equal_part)
+    never.applies = lambda model: False
+    for prop in (Toy(behind_equal_part, (Cluster,)), never):
         result = search(DRF(), prop)
         assert result.mark == "–"
         assert not result.exhausted
@@ -254,59 +213,34 @@ def test_a_property_without_meaning_is_not_searched():
 
 
 def test_suit_makes_the_models_that_are_asked():
-    class Twins(EqualPart):
-        """Only about classes with equal demands."""
+    def apart(asked):
+        assert twins.applies(asked.model)
+        return asked.allocation.max() - asked.allocation.min()
 
-        def applies(self, model):
-            return (model.demands == model.demands[0]).all()
-
-        def suit(self, model):
-            return model.replaced(demands=[[int(v) for v in model.demands[0]]] * model.n_classes)
-
-        def judge(self, asked):
-            assert self.applies(asked.model)
-            return Finding(self.name, float(asked.allocation.max() - asked.allocation.min()))
-
-    result = search(MaxMin(), Twins(), budget=600, accept=always)
+    twins = Toy(apart)
+    twins.applies = lambda model: (model.demands == model.demands[0]).all()
+    twins.suit = lambda model: model.replaced(demands=[[int(v) for v in model.demands[0]]] * model.n_classes)
+    result = search(MaxMin(), twins, budget=600, accept=always)
     # Weights are all that tells twins apart.
     assert sorted(result.witness.model.weights) == [1, 2]
 
 
 def test_stops_in_time():
     # So many models take a quarter of an hour.
-    result = search(DRF(), EqualPart(), budget=10**7, seconds=0.3)
+    result = search(DRF(), EQUAL_PART, budget=10**7, seconds=0.3)
     assert result.evaluated < result.budget
     assert "stopped early" in result.summary()
     # However little time there is, a model is asked: only what has no meaning is "not applicable".
-    assert search(DRF(), EqualPart(), seconds=1e-9).evaluated == 1
+    assert search(DRF(), EQUAL_PART, seconds=1e-9).evaluated == 1
 
 
 def test_domains_and_sizes():
-    class NoZero(EqualPart):
-        def judge(self, asked):
-            return Finding(self.name, float((asked.model.demands == 0).any()) - 0.5)
-
-    assert not search(DRF(), NoZero(), budget=500).violated
-    assert search(DRF(), NoZero(), budget=500, domain="any", accept=always).violated
+    no_zero = Toy(lambda asked: (asked.model.demands == 0).any() - 0.5)
+    assert not search(DRF(), no_zero, budget=500).violated
+    assert search(DRF(), no_zero, budget=500, domain="any", accept=always).violated
     sizes = Sizes(classes=(5,), resources=(4,))
-    assert search(DRF(), _Shape((5, 1, 4)), budget=2000, sizes=sizes, accept=always).violated
-    assert not search(DRF(), _Shape((5, 1, 4)), budget=2000, accept=always).violated
-
-
-class _Shape(Property):
-    """Broken by models of one shape."""
-
-    name, key, statement = "shape", "SH", "..."
-
-    def __init__(self, shape):
-        self.shape = shape
-
-    def judge(self, asked):
-        servers = asked.model.n_servers if isinstance(asked.model, Cluster) else 1
-        return Finding(
-            self.name,
-            float((asked.model.n_classes, servers, asked.model.n_resources) == self.shape) - 0.5,
-        )
+    assert search(DRF(), shaped(5, 1, 4), budget=2000, sizes=sizes, accept=always).violated
+    assert not search(DRF(), shaped(5, 1, 4), budget=2000, accept=always).violated
 
 
 class FirstServer(ClusterPolicy):
@@ -331,38 +265,33 @@ class FirstServer(ClusterPolicy):
         return ClusterSolution(placement, feasibility_certificate(pool, np.ones(1), np.zeros(1)))
 
 
-class Everywhere(Property):
-    """Every class runs on every server; and no server may be hidden."""
+class Hiding(Toy):
+    """Nobody may hide a server; whether servers dropped out is noted."""
 
-    name, key, statement, models, compares = "everywhere", "EV", "...", (Cluster,), True
+    compares = True
+
+    def __init__(self):
+        super().__init__(self.noted, (Cluster,))
+        self.dropped = []
+
+    def noted(self, asked):
+        self.dropped.append(asked.change.apply(asked.model).n_servers < asked.model.n_servers)
+        return -1.0
 
     def changes(self, model, rng, number):
         for n in range(model.n_classes):
-            yield Hide((n,))
-
-    def judge(self, asked):
-        return Finding(self.name, -1.0)
-
-
-@dataclass(frozen=True)
-class Hide(Change):
-    users: tuple[int, ...] = ()
-    kind: str = "hide"
-
-    def apply(self, model):
-        allowed = model.eligible.copy()
-        allowed[self.users[0], 0] = False
-        return model.replaced(eligible=allowed)
-
-    def text(self, model):
-        return "hides the first server"
+            for i in range(model.n_servers):
+                claim = model.eligible[n].copy()
+                claim[i] = False
+                if claim.any():
+                    yield Lie((n,), eligible=(tuple(claim.tolist()),))
 
 
 def test_clusters_with_and_without_constraints():
     """A policy that refuses constraints meets none, not even after a change."""
     free, refusing = FirstServer(), FirstServer(handles_constraints=False)
     for policy in (free, refusing):
-        result = search(policy, Everywhere(), budget=600)
+        result = search(policy, Hiding(), budget=600)
         assert result.failures == 0
         assert result.models == "clusters"
     assert free.constrained > 50
@@ -371,78 +300,47 @@ def test_clusters_with_and_without_constraints():
 
 def test_no_server_drops_out_by_a_change():
     """Else C-DRFH, which knows the capacities of all servers, would seem to lose strategy-proofness."""
-
-    class Watch(Property):
-        name, key, statement, models, compares = "watch", "WT", "...", (Cluster,), True
-
-        def changes(self, model, rng, number):
-            for n in range(model.n_classes):
-                for i in range(model.n_servers):
-                    claim = model.eligible[n].copy()
-                    claim[i] = False
-                    if claim.any():
-                        yield Lie((n,), eligible=(tuple(claim.tolist()),))
-
-        def judge(self, asked):
-            dropped.append(asked.change.apply(asked.model).n_servers < asked.model.n_servers)
-            return Finding(self.name, -1.0)
-
-    dropped = []
-    search(FirstServer(), Watch(), budget=1000)
-    assert len(dropped) > 100
-    assert not any(dropped)
+    hiding = Hiding()
+    search(FirstServer(), hiding, budget=1000)
+    assert len(hiding.dropped) > 100
+    assert not any(hiding.dropped)
     cluster = Cluster([[1], [1]], [[1], [1]], eligible=[[True, True], [False, True]])
     assert Lie((0,), eligible=((False, True),)).apply(cluster).n_servers == 1
 
 
 def test_cluster_witnesses_shrink_too():
-    class Waste(Property):
-        name, key, statement, models = "waste", "WA", "...", (Cluster,)
+    def waste(asked):
+        return (asked.model.eligible.any(axis=0) & (asked.allocation.sum(axis=0) == 0)).mean()
 
-        def judge(self, asked):
-            return Finding(
-                self.name,
-                float((asked.model.eligible.any(axis=0) & (asked.allocation.sum(axis=0) == 0)).mean()),
-            )
-
-    result = search(FirstServer(), Waste(), accept=always)
+    result = search(FirstServer(), Toy(waste), accept=always)
     model = result.witness.model
     assert (model.n_classes, model.n_servers, model.n_resources) == (1, 2, 1)
     assert model.eligible.all()
     assert model.demands.sum() + model.capacities.sum() == 3
     assert "2 servers" in result.summary()
-    shape = search(FirstServer(), _Shape((2, 3, 2)), budget=3000, accept=always)
+    shape = search(FirstServer(), shaped(2, 3, 2), budget=3000, accept=always)
     assert shape.witness.model.n_servers == 3
     assert shape.witness.model.capacities.sum() == 6
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("policy", "prop", "options", "words"),
     [
-        ((DRF, EqualPart()), "policy must be callable"),
-        (("DRF", EqualPart()), "policy must be callable"),
-        ((DRF(), "SI"), "search needs a Property"),
-        ((DRF(), EqualPart), "search needs a Property"),
+        (DRF, EQUAL_PART, {}, "policy must be callable"),
+        ("DRF", EQUAL_PART, {}, "policy must be callable"),
+        (DRF(), "SI", {}, "search needs a Property"),
+        (DRF(), Toy, {}, "search needs a Property"),
+        *(
+            (DRF(), EQUAL_PART, {"budget": budget}, "budget must be a whole number")
+            for budget in (0, 2.5, True, 10**400)
+        ),
+        *(
+            (DRF(), EQUAL_PART, {"seconds": seconds}, "seconds must be a number > 0")
+            for seconds in (0, np.nan, "1")
+        ),
+        (DRF(), EQUAL_PART, {"domain": "zeros"}, "domain must be one of"),
     ],
 )
-def test_wrong_arguments(arguments, words):
+def test_wrong_arguments(policy, prop, options, words):
     with pytest.raises(ModelError, match=words):
-        search(*arguments)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"budget": 0}, "budget must be a whole number"),
-        ({"budget": 2.5}, "budget must be a whole number"),
-        ({"budget": True}, "budget must be a whole number"),
-        ({"budget": 10**400}, "budget must be a whole number"),
-        ({"seconds": 0}, "seconds must be a number > 0"),
-        ({"seconds": np.nan}, "seconds must be a number > 0"),
-        ({"seconds": "1"}, "seconds must be a number > 0"),
-        ({"domain": "zeros"}, "domain must be one of"),
-    ],
-)
-def test_wrong_options(options, words):
-    with pytest.raises(ModelError, match=words):
-        search(DRF(), EqualPart(), **options)
+        search(policy, prop, **options)
