@@ -171,17 +171,6 @@ def test_resume_refuses_other_settings(tmp_path, name, change):
         audit([DRF()], ["SI"], **{"budget": 50, "resume": path, **change})
 
 
-@pytest.mark.parametrize(
-    "text", ["[]", "{", '{"cells": [], "settings": 3}', "SQLite format 3\0" + "x" * 5000]
-)
-def test_resume_refuses_a_corrupt_file_and_leaves_it(tmp_path, text):
-    path = tmp_path / "audit.json"
-    path.write_text(text)
-    with pytest.raises(ModelError, match="is no checkpoint of audits"):
-        audit([DRF()], ["SI"], budget=50, resume=path)
-    assert path.read_text() == text
-
-
 # --- implications --------------------------------------------------------------------------------------
 
 
@@ -217,21 +206,22 @@ class Strong(Weak):
     blind = True
 
 
+def cell(prop, size=None, confirmation=""):
+    """A cell of max-min fairness: a witness of two classes, demands 1 and size, or none found."""
+    result = SearchResult("MMF", prop.name, "pools", "positive", 10, {"random": 10}, 0.1, "", -0.5)
+    if size is None:
+        return result
+    model = Problem([[1], [size]], [1])
+    tasks = MaxMin()(model, [1, 1])
+    witness = Witness("MMF", prop.name, model, None, prop.check(model, tasks), tasks)
+    return replace(result, witness=witness, confirmation=confirmation)
+
+
 def test_a_witness_against_an_implied_property_is_asked_about_the_stronger_one(monkeypatch):
     """The search for the strong one finds nothing; the witness of the weak one settles it, once confirmed."""
-    cells = {}
-
-    def fake(policy, prop, **rest):
-        cell = SearchResult(policy.name, prop.name, "pools", "positive", 10, {"random": 10}, 0.1, "", -0.5)
-        if prop.name == "weak":
-            model = Problem([[1], [9]], [1])
-            allocation = MaxMin()(model, [1, 1])
-            cell = replace(
-                cell, witness=Witness("MMF", "weak", model, None, prop.check(model, allocation), allocation)
-            )
-        return cells.setdefault(prop.name, cell)
-
-    monkeypatch.setattr(module, "search", fake)
+    monkeypatch.setattr(
+        module, "search", lambda policy, prop, **rest: cell(prop, 9 if prop.name == "weak" else None)
+    )
     table = audit([MaxMin()], [Strong(), Weak()])
     witness = table.witnesses["MMF", "strong"]
     assert witness.property == "strong"
@@ -248,45 +238,35 @@ def test_a_witness_against_an_implied_property_is_asked_about_the_stronger_one(m
     assert "contradiction: MMF: strong implies weak" in table.summary()
 
 
-def test_a_confirmed_witness_takes_the_place_of_a_smaller_doubtful_one():
-    def cell(size, confirmation):
-        model = Problem([[1], [size]], [1])
-        found = Witness("MMF", "weak", model, None, Finding("weak", 0.5), np.ones(2))
-        return SearchResult("MMF", "weak", "pools", "positive", 9, {}, 0.1, "", 0.5, found, confirmation)
-
-    for size, confirmation, own, better in [
-        (9, "sure", cell(3, ""), True),
-        (3, "", cell(9, "sure"), False),
-        (3, "sure", cell(9, "sure"), True),
-        (9, "sure", cell(9, "sure"), False),
-        (9, "", cell(3, ""), False),
-        (9, "", replace(cell(3, ""), witness=None), True),
-    ]:
-        assert module._is_better(cell(size, "").witness, confirmation, own) is better
+@pytest.mark.parametrize(
+    ("size", "confirmation", "own", "better"),
+    [
+        (9, "sure", cell(Weak(), 3), True),
+        (3, "", cell(Weak(), 9, "sure"), False),
+        (3, "sure", cell(Weak(), 9, "sure"), True),
+        (9, "sure", cell(Weak(), 9, "sure"), False),
+        (9, "", cell(Weak(), 3), False),
+        (9, "", cell(Weak()), True),
+    ],
+)
+def test_a_confirmed_witness_takes_the_place_of_a_smaller_doubtful_one(size, confirmation, own, better):
+    assert module._is_better(cell(Weak(), size).witness, confirmation, own) is better
 
 
 def test_a_witness_against_a_stronger_property_serves_where_it_can(monkeypatch):
     """Less than a quarter of its part is less than a half; the checker decides, not the implication."""
 
-    def fake(policy, prop, **rest):
-        cell = SearchResult(policy.name, prop.name, "pools", "positive", 10, {"random": 10}, 0.1, "", -0.5)
-        if prop.name == "strong":
-            model = Problem([[1], [share]], [1])
-            tasks = MaxMin()(model, [1, 1])
-            cell = replace(
-                cell, witness=Witness("MMF", "strong", model, None, prop.check(model, tasks), tasks)
-            )
-        return cell
+    def audited(size):
+        monkeypatch.setattr(
+            module, "search", lambda policy, prop, **rest: cell(prop, size if prop.name == "strong" else None)
+        )
+        return audit([MaxMin()], [Strong(), Weak()])
 
-    monkeypatch.setattr(module, "search", fake)
-    share = 9
-    assert list(audit([MaxMin()], [Strong(), Weak()]).witnesses) == [("MMF", "strong")]  # not confirmed
+    assert list(audited(9).witnesses) == [("MMF", "strong")]  # not confirmed
     monkeypatch.setattr(module, "exact_verdict", lambda policy: lambda witness: "confirmed")
-    table = audit([MaxMin()], [Strong(), Weak()])
-    assert table.witnesses["MMF", "weak"].property == "weak"
+    assert audited(9).witnesses["MMF", "weak"].property == "weak"
     # Here class 1 has less than a half of its part, but more than a quarter.
-    share = 4
-    table = audit([MaxMin()], [Strong(), Weak()])
+    table = audited(4)
     assert list(table.witnesses) == [("MMF", "strong")]
     assert not table.contradictions
 
@@ -322,44 +302,29 @@ def test_witnesses_survive_a_file(change, exact):
 
 
 @pytest.mark.parametrize(
-    ("policies", "properties", "words"),
-    [
-        ([], None, "policies is empty"),
-        (["DRF"], None, "policy must be callable"),
-        ([DRF], None, "policy must be callable"),
-        ("DRF", None, "policies must be a list"),
-        (DRF(), None, "policies must be a list"),
-        ([DRF(), DRF()], None, "two policies are called 'DRF'"),
-        ([DRF()], ["sharing incentives"], "do you mean 'sharing incentive'"),
-        ([DRF()], [3], "properties must list Property objects or names"),
-        ([DRF()], 3, "properties must list Property objects or names"),
-        ([DRF()], [], "properties is empty"),
-    ],
-)
-def test_wrong_arguments(policies, properties, words):
-    with pytest.raises(ModelError, match=words):
-        audit(policies, properties, budget=10)
-
-
-@pytest.mark.parametrize(
     ("options", "words"),
     [
+        ({"policies": []}, "policies is empty"),
+        ({"policies": ["DRF"]}, "policy must be callable"),
+        ({"policies": [DRF]}, "policy must be callable"),
+        ({"policies": "DRF"}, "policies must be a list"),
+        ({"policies": DRF()}, "policies must be a list"),
+        ({"policies": [DRF(), DRF()]}, "two policies are called 'DRF'"),
+        ({"properties": ["sharing incentives"]}, "do you mean 'sharing incentive'"),
+        ({"properties": [3]}, "properties must list Property objects or names"),
+        ({"properties": 3}, "properties must list Property objects or names"),
+        ({"properties": []}, "properties is empty"),
         ({"domain": "zeros"}, "domain must be one of"),
-        ({"budget": 0}, "budget must be a whole number"),
-        ({"budget": 1.5}, "budget must be a whole number"),
-        ({"n_jobs": 0}, "n_jobs must be a positive integer"),
-        ({"n_jobs": 1.5}, "n_jobs must be a positive integer"),
-        ({"n_jobs": "2"}, "n_jobs must be a positive integer"),
-        ({"rng": -1}, "rng must be a seed >= 0"),
-        ({"rng": 1.5}, "rng must be a seed >= 0"),
-        ({"rng": "a"}, "rng must be a seed >= 0"),
+        *(({"budget": value}, "budget must be a whole number") for value in (0, 1.5)),
+        *(({"n_jobs": value}, "n_jobs must be a positive integer") for value in (0, 1.5, "2")),
+        *(({"rng": value}, "rng must be a seed >= 0") for value in (-1, 1.5, "a")),
         ({"resume": 5}, "resume must be a path"),
         ({"resume": "/no/such/place/audit.json"}, "cannot write /no/such/place/audit.json"),
     ],
 )
 def test_wrong_options(options, words):
     with pytest.raises(ModelError, match=words):
-        audit([DRF()], [property_named("SI")], **{"budget": 10, **options})
+        audit(**{"policies": [DRF()], "properties": [property_named("SI")], "budget": 10, **options})
 
 
 def test_a_budget_may_come_from_numpy_and_one_property_alone(tmp_path):
@@ -375,18 +340,7 @@ def test_a_budget_may_come_from_numpy_and_one_property_alone(tmp_path):
 
 def test_one_command_prints_both_tables(tmp_path, capsys):
     path = tmp_path / "audit.json"
-    arguments = [
-        "--policies",
-        "asset",
-        "drfh",
-        "--properties",
-        "SI",
-        "EF",
-        "--budget",
-        "150",
-        "--out",
-        str(path),
-    ]
+    arguments = f"--policies asset drfh --properties SI EF --budget 150 --out {path}".split()
     assert main(arguments) == 0
     text = capsys.readouterr().out
     lines = text.splitlines()
@@ -429,7 +383,7 @@ def test_an_interrupted_command_says_how_to_go_on(tmp_path, capsys, monkeypatch)
         return search(policy, prop, **options)
 
     monkeypatch.setattr(module, "search", interrupted)
-    arguments = ["--policies", "DRF", "--properties", "SI", "EF", "--budget", "30", "--out", str(path)]
+    arguments = f"--policies DRF --properties SI EF --budget 30 --out {path}".split()
     assert main(arguments) == 130
     assert f"goes on from {path}" in capsys.readouterr().err
     assert len(kept(path)) == 1
