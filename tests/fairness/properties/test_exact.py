@@ -1,7 +1,7 @@
 """Exact allocations and enclosures against printed rationals, closed forms, and the float policies."""
 
 import math
-from fractions import Fraction
+from fractions import Fraction as F
 
 import numpy as np
 import pytest
@@ -17,27 +17,21 @@ from fairness import (
     Problem,
     ProportionalFair,
 )
+from fairness.policies.servers.per_server import PerServerDRF
+from fairness.policies.servers.psdsf import PSDSF
+from fairness.policies.servers.task_share import CDRFH, TSF
 from fairness.properties.exact.enclosure import Enclosure, Unproved, enclose
 from fairness.properties.exact.pools import alpha_fair, bottleneck_max, radii
 from fairness.properties.exact.rational import near, rational, solve, vertex
-from fairness.properties.exact.servers import leximin, per_server_filling, ps_dsf, stops, totals
-from tests.fairness.properties.instances import integer_pool
-
-F = Fraction
+from fairness.properties.exact.servers import stops, totals
+from tests.fairness.properties.instances import answered, integer_pool
 
 TRIANGLE = [[1, 1, 1], [2, 1, F(3, 2)], [1, 2, F(3, 2)]]
 
 
 def fractions(*values):
-    """Fractions from strings like "3/29", in nested lists as given."""
-    return [fractions(*v) if isinstance(v, tuple) else Fraction(v) for v in values]
-
-
-def exactly(policy, problem):
-    found = enclose(policy, problem, policy(problem, np.ones(problem.n_classes)))
-    assert isinstance(found, Enclosure), found
-    assert found.is_exact
-    return found.lower.tolist()
+    """Fractions from strings like "3/29"."""
+    return [F(v) for v in values]
 
 
 @pytest.mark.parametrize(
@@ -57,30 +51,38 @@ def test_worked_examples_of_bottleneck_max_fairness(demands, maxmin, drf, pf, bm
     policies = (MaxMin(), DRF(), ProportionalFair(), BottleneckMax())
     for policy, expected in zip(policies, (maxmin, drf, pf, bmf), strict=True):
         if expected is not None:
-            assert exactly(policy, pool) == fractions(*expected.split())
+            assert answered(policy, pool).tolist() == fractions(*expected.split())
 
 
-def test_worked_examples_of_dominant_resource_fairness():
-    """Ghodsi et al., NSDI 2011: the main example, and weights 2:1."""
-    pool = Problem([[1, 4], [3, 1]], [9, 18])
-    assert exactly(DRF(), pool) == [3, 2]
-    assert exactly(AssetFair(), pool) == fractions("63/25", "54/25")
-    assert exactly(ProportionalFair(), pool) == fractions("45/11", "18/11")
-    assert exactly(DRF(), pool.replaced(weights=[2, 1])) == fractions("54/13", "18/13")
-    edrf = DRF(resource_weights=[[1, 1]] * 3)
-    assert exactly(edrf, Problem([[1, 0], [F(1, 2), 1], [0, 1]], [1, 1])) == fractions("3/4", "1/2", "1/2")
-    liar = Problem([[16, 8], [1, 2]], [100, 100])
-    assert exactly(ProportionalFair(), liar) == fractions("25/6", "100/3")
+GHODSI, HALVES = Problem([[1, 4], [3, 1]], [9, 18]), Problem([[1, 0], [F(1, 2), 1], [0, 1]], [1, 1])
+CROSSED, LINK = Problem([[1, 2], [2, 1]], [1, 1]), Problem([[1], [1]], [5], weights=[4, 1])
+LIAR, BLOCKED = Problem([[16, 8], [1, 2]], [100, 100]), Problem([[1, 1], [1, 0]], [4, 0])
+EVERY = (MaxMin(), DRF(), AssetFair(), BottleneckMax(), ProportionalFair(), AlphaFair(2))
 
 
-def test_resource_weights_pick_the_resource_that_counts():
-    pool = Problem([[1, 2], [2, 1]], [1, 1])
-    # Class 1 is measured by resource 1 (1/1 < 4/2), class 2 by resource 2 (1/1 < 4/2): equal tasks fill both.
-    assert exactly(DRF(resource_weights=[[1, 4], [4, 1]]), pool) == fractions("1/3", "1/3")
-    # With 1 and 1/2 it is 1/2 each way: rates min(1/1, .5/2) = 1/4 and min(1/2, .5/1) = 1/2.
-    assert exactly(DRF(resource_weights=[[1, 0.5], [1, 0.5]]), pool) == fractions("1/5", "2/5")
-    with pytest.raises(ModelError, match="resource_weights has shape"):
-        enclose(DRF(resource_weights=[[1, 1]]), pool)
+@pytest.mark.parametrize(
+    ("policy", "pool", "expected"),
+    [
+        # Ghodsi et al., NSDI 2011: the main example, and weights 2:1.
+        (DRF(), GHODSI, "3 2"),
+        (AssetFair(), GHODSI, "63/25 54/25"),
+        (ProportionalFair(), GHODSI, "45/11 18/11"),
+        (DRF(), GHODSI.replaced(weights=[2, 1]), "54/13 18/13"),
+        (ProportionalFair(), LIAR, "25/6 100/3"),
+        (DRF(resource_weights=[[1, 1]] * 3), HALVES, "3/4 1/2 1/2"),
+        # Class 1 is measured by resource 1 (1/1 < 4/2), class 2 by resource 2: equal tasks fill both.
+        (DRF(resource_weights=[[1, 4], [4, 1]]), CROSSED, "1/3 1/3"),
+        # With 1 and 1/2 it is 1/2 each way: rates min(1/1, .5/2) = 1/4 and min(1/2, .5/1) = 1/2.
+        (DRF(resource_weights=[[1, 0.5], [1, 0.5]]), CROSSED, "1/5 2/5"),
+        # A job of weight w counts like w jobs: one link, weights 4 and 1.
+        (AlphaFair(3), LINK, "4 1"),
+        (AlphaFair(math.inf), LINK, "4 1"),
+        # A class that demands what is not there gets nothing.
+        *((policy, BLOCKED, "0 4") for policy in EVERY),
+    ],
+)
+def test_worked_examples_of_pools(policy, pool, expected):
+    assert answered(policy, pool).tolist() == fractions(*expected.split())
 
 
 def test_proportional_fairness_encloses_the_closed_form():
@@ -109,10 +111,6 @@ def test_alpha_fairness_encloses_the_closed_form_of_a_line():
     ):
         assert lower < least < most < upper
     assert found.radius < F(1, 10**20)
-    # A job of weight w counts like w jobs: one link, weights 4 and 1.
-    link = Problem([[1], [1]], [5], weights=[4, 1])
-    assert exactly(AlphaFair(3), link) == [4, 1]
-    assert exactly(AlphaFair(math.inf), link) == [4, 1]
 
 
 def small_pool(rng, weighted):
@@ -122,10 +120,9 @@ def small_pool(rng, weighted):
 def test_enclosures_hold_what_the_float_policies_answer():
     """Two ways that share nothing; integers 0 to 4 are full of ties and of resources full at price 0."""
     rng = np.random.default_rng(7)
-    prices = (ProportionalFair(), AlphaFair(2), AlphaFair(3))
     for k in range(120):
         pool = small_pool(rng, k % 2 == 1)
-        for policy in (MaxMin(), DRF(), AssetFair(), BottleneckMax(), *prices):
+        for policy in (*EVERY, AlphaFair(3)):
             tasks = policy(pool, np.ones(pool.n_classes))
             found = enclose(policy, pool, tasks)
             assert isinstance(found, Enclosure), (policy, pool, found)
@@ -213,24 +210,24 @@ def test_bottleneck_max_says_whether_it_is_the_only_one():
         assert isinstance(enclose(BottleneckMax(), pool, hint), Unproved)
 
 
-def test_a_class_that_demands_what_is_not_there_gets_nothing():
-    pool = Problem([[1, 1], [1, 0]], [4, 0])
-    for policy in (MaxMin(), DRF(), AssetFair(), BottleneckMax(), ProportionalFair(), AlphaFair(2)):
-        assert exactly(policy, pool) == [0, 4]
-
-
 def test_what_cannot_be_enclosed_says_why():
-    pool = Problem([[1, 2], [2, 1]], [1, 1])
-    assert "rational for integers" in enclose(AlphaFair(0.5), pool, [1 / 3, 1 / 3]).reason
-    assert "no exact definition" in enclose(lambda problem, counts: counts, pool).reason
-    with pytest.raises(ModelError, match="hint is missing"):
-        enclose(ProportionalFair(), pool)
-    with pytest.raises(ModelError, match="hint must have shape"):
-        enclose(ProportionalFair(), pool, [1, 2, 3])
-    with pytest.raises(ModelError, match="given as floats"):
-        enclose(DRF(), Problem([[0.5]], [1]))
-    with pytest.raises(ModelError, match="limits"):
-        enclose(DRF(), pool.replaced(limits=[1, 1]))
+    assert "rational for integers" in enclose(AlphaFair(0.5), CROSSED, [1 / 3, 1 / 3]).reason
+    assert "no exact definition" in enclose(lambda problem, counts: counts, CROSSED).reason
+
+
+@pytest.mark.parametrize(
+    ("policy", "pool", "hint", "words"),
+    [
+        (ProportionalFair(), CROSSED, None, "hint is missing"),
+        (ProportionalFair(), CROSSED, [1, 2, 3], "hint must have shape"),
+        (DRF(), Problem([[0.5]], [1]), None, "given as floats"),
+        (DRF(), CROSSED.replaced(limits=[1, 1]), None, "limits"),
+        (DRF(resource_weights=[[1, 1]]), CROSSED, None, "resource_weights has shape"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(policy, pool, hint, words):
+    with pytest.raises(ModelError, match=words):
+        enclose(policy, pool, hint)
 
 
 # --- clusters ------------------------------------------------------------------------------------------
@@ -241,98 +238,60 @@ FOUR_USERS = Cluster(
 )
 
 
-def test_ps_dsf_of_figure_1():
-    """Khamse-Ashari et al. (arXiv:1611.00404), Figure 1: 6, 6 and 12 GB, under both divisions."""
-    for division in ("resource", "time"):
-        found = ps_dsf(rational(FIGURE_1, division), np.array([[3, 0], [3, 0], [1e-13, 12]]))
-        assert found.lower.tolist() == [[3, 0], [3, 0], [0, 12]]
-        wrong = ps_dsf(rational(FIGURE_1, division), np.array([[2.5, 0], [3.5, 0], [0, 12]]))
-        assert isinstance(wrong, Unproved)
+# Two PS-DSF placements of one cluster; three wireless channels and two users (section IV); an example where
+# task share fairness with equal weights gives 1 instead of 5.5; two mirrored servers (Wang, Liang and Li).
+TWO_POINTS = Cluster([[2, 6, 3], [2, 2, 5]], [[6, 6, 5], [11, 8, 2], [1, 7, 8]], weights=[2, 1])
+CHANNELS = Cluster([[1], [1]], [[1]] * 3, gamma=[[1, 1, F(1, 2)], [F(1, 3), F(2, 3), F(2, 3)]])
+UNSHARED = Cluster([[F(1, 10), 1], [1, F(1, 10)]], [[10, 1], [1, 10]], eligible=[[1, 1], [0, 1]])
+MIRRORED = Cluster([[F(1, 5), 1], [1, F(1, 5)]], [[2, 12], [12, 2]])
+TIMED = PSDSF(division="time")
+SIX, SHARED = [[3, 0], [3, 0], [1e-13, 12]], [[3.6, 0], [3.6, 0], [1e-10, 8], [0, 8]]
+CHANNEL_TASKS = [[1, 0.5, 0], [0, 1 / 3, 2 / 3]]
+POOLED = [[60 / 23, 0], [72 / 23, 0], [12 / 23, 12]]
 
 
-def test_ps_dsf_of_figures_2_and_3():
-    placement = np.array([[3.6, 0], [3.6, 0], [0, 8], [0, 8]])
-    found = ps_dsf(rational(FOUR_USERS), placement + 1e-10)
-    assert totals(found.lower.tolist()) == fractions("18/5", "18/5", "8", "8")
-    timed = ps_dsf(rational(FOUR_USERS, "time"), np.array([[3, 0], [3, 0], [0, 6], [0, 6]]))
-    assert totals(timed.lower.tolist()) == [3, 3, 6, 6]
-    # What is right under one division is wrong under the other.
-    assert isinstance(ps_dsf(rational(FOUR_USERS, "time"), placement), Unproved)
+def with_places(three, four):
+    """Leximin tasks of the four users: classes 3 and 4 may trade places, all at level 7/16."""
+    return [[2.625, 0], [2.625, 0], [three, 10.5 - three], [four, 9.1875 - four]]
 
 
-def test_two_ps_dsf_placements_of_one_cluster():
-    cluster = Cluster([[2, 6, 3], [2, 2, 5]], [[6, 6, 5], [11, 8, 2], [1, 7, 8]], weights=[2, 1])
-    for rows, expected in (
-        ((("6/7", "2/3", "1/9"), ("3/7", "0", "7/18")), ("103/63", "103/126")),
-        ((("20/33", "2/3", "1/3"), ("7/11", "0", "1/6")), ("53/33", "53/66")),
-    ):
-        exact = fractions(*rows)
-        found = ps_dsf(rational(cluster), np.array(exact, dtype=float))
-        assert found.lower.tolist() == exact
-        assert totals(exact) == fractions(*expected)
-        assert "need not be the only one" in found.how
-
-
-def test_ps_dsf_with_given_gamma():
-    """Three wireless channels and two users: 1.5 and 1, the middle channel half and half (section IV)."""
-    gamma = [[1, 1, F(1, 2)], [F(1, 3), F(2, 3), F(2, 3)]]
-    channels = Cluster([[1], [1]], [[1], [1], [1]], gamma=gamma)
-    for division in ("resource", "time"):
-        found = ps_dsf(rational(channels, division), np.array([[1, 0.5, 0], [0, 1 / 3, 2 / 3]]))
-        assert totals(found.lower.tolist()) == fractions("3/2", "1")
-
-
-def shares_of_the_whole(model):
-    """Tasks that hold the whole of the dominant resource of all servers together (DRFH)."""
-    total = [sum(column) for column in zip(*model.capacities, strict=True)]
-    return [min(c / d for c, d in zip(total, row, strict=True) if d > 0) for row in model.demands]
-
-
-def test_leximin_totals_of_figures_1_to_3():
-    model = rational(FIGURE_1)
-    task_share = [sum(row) for row in model.unconstrained]
-    assert task_share == [6, 6, 24]
-    found = leximin(model, np.array([[2, 0], [2, 0], [4, 12]]), task_share)
-    assert totals(found.lower.tolist()) == [2, 2, 16]
-    hint = np.array([[60 / 23, 0], [72 / 23, 0], [12 / 23, 12]])
-    found = leximin(model, hint, shares_of_the_whole(model))
-    assert totals(found.lower.tolist()) == fractions("60/23", "72/23", "288/23")
-    assert isinstance(leximin(model, hint, task_share), Unproved)
-
-    model = rational(FOUR_USERS)
-    task_share = [sum(row) for row in model.unconstrained]
-    assert task_share == [6, 6, 24, 21]
-    expected = fractions("21/8", "21/8", "21/2", "147/16")
-    # All at level 7/16, and the CPU of both servers full; classes 3 and 4 may trade places.
-    for three, four in ((3, 15 / 16), (7 / 2, 11 / 16)):
-        hint = np.array([[2.625, 0], [2.625, 0], [three, 10.5 - three], [four, 9.1875 - four]])
-        found = leximin(model, hint + 1e-11, task_share)
-        assert totals(found.lower.tolist()) == expected
-        assert float(found.lower[2, 0]) == pytest.approx(three, abs=1e-9)
-
-
-def test_leximin_without_the_sharing_incentive():
-    """The example on which task share fairness with equal weights gives 1 instead of 5.5."""
-    cluster = Cluster([[F(1, 10), 1], [1, F(1, 10)]], [[10, 1], [1, 10]], eligible=[[1, 1], [0, 1]])
-    model = rational(cluster)
-    task_share = [sum(row) for row in model.unconstrained]
-    assert task_share == [11, 11]
-    found = leximin(model, np.array([[1, 0], [0, 1.0]]), task_share)
-    assert totals(found.lower.tolist()) == [1, 1]
-    # Feasible but not leximin: class 1 alone, both lower, and the levels in the wrong order.
-    for hint in ([[1, 10.0], [0, 0]], [[0.5, 0], [0, 0.5]], [[1.0, 5], [0, 0.5]]):
-        assert isinstance(leximin(model, np.array(hint), task_share), Unproved)
-
-
-def test_per_server_drf_of_two_mirrored_servers():
-    """Wang, Liang and Li, "Multi-resource fair allocation in heterogeneous cloud computing systems"."""
-    cluster = Cluster([[F(1, 5), 1], [1, F(1, 5)]], [[2, 12], [12, 2]])
-    found = per_server_filling(rational(cluster))
-    assert totals(found.lower.tolist()) == [6, 6]
-    assert found.lower.tolist() == [[5, 1], [1, 5]]
-    model = rational(cluster)
-    found = leximin(model, np.array([[10, 0], [0, 10.0]]), shares_of_the_whole(model))
-    assert totals(found.lower.tolist()) == [10, 10]
+@pytest.mark.parametrize(
+    ("policy", "cluster", "hint", "expected"),
+    [
+        (PSDSF(), FIGURE_1, SIX, "3 3 12"),
+        (TIMED, FIGURE_1, SIX, "3 3 12"),
+        (PSDSF(), FIGURE_1, [[2.5, 0], [3.5, 0], [0, 12]], None),
+        (TIMED, FIGURE_1, [[2.5, 0], [3.5, 0], [0, 12]], None),
+        (PSDSF(), FOUR_USERS, SHARED, "18/5 18/5 8 8"),
+        (TIMED, FOUR_USERS, [[3, 0], [3, 0], [0, 6], [0, 6]], "3 3 6 6"),
+        (TIMED, FOUR_USERS, SHARED, None),  # what is right under one division is wrong under the other
+        (PSDSF(), TWO_POINTS, [[6 / 7, 2 / 3, 1 / 9], [3 / 7, 0, 7 / 18]], "103/63 103/126"),
+        (PSDSF(), TWO_POINTS, [[20 / 33, 2 / 3, 1 / 3], [7 / 11, 0, 1 / 6]], "53/33 53/66"),
+        (PSDSF(), CHANNELS, CHANNEL_TASKS, "3/2 1"),
+        (TIMED, CHANNELS, CHANNEL_TASKS, "3/2 1"),
+        (TSF(), FIGURE_1, [[2, 0], [2, 0], [4, 12]], "2 2 16"),
+        (CDRFH(), FIGURE_1, POOLED, "60/23 72/23 288/23"),
+        (TSF(), FIGURE_1, POOLED, None),
+        (TSF(), FOUR_USERS, with_places(3, 15 / 16), "21/8 21/8 21/2 147/16"),
+        (TSF(), FOUR_USERS, with_places(7 / 2, 11 / 16), "21/8 21/8 21/2 147/16"),
+        (TSF(), UNSHARED, [[1, 0], [0, 1]], "1 1"),
+        # Feasible but not leximin: class 1 alone, both lower, and the levels in the wrong order.
+        (TSF(), UNSHARED, [[1, 10], [0, 0]], None),
+        (TSF(), UNSHARED, [[0.5, 0], [0, 0.5]], None),
+        (TSF(), UNSHARED, [[1, 5], [0, 0.5]], None),
+        (CDRFH(), MIRRORED, [[10, 0], [0, 10]], "10 10"),
+        (PerServerDRF(), MIRRORED, [[5, 1], [1, 5]], "6 6"),
+    ],
+)
+def test_worked_examples_of_clusters(policy, cluster, hint, expected):
+    """Khamse-Ashari et al. (arXiv:1611.00404), Figures 1 to 3 and sections III and IV, among others."""
+    found = enclose(policy, cluster, np.array(hint, dtype=float))
+    if expected is None:
+        assert isinstance(found, Unproved)
+    else:
+        assert totals(found.lower.tolist()) == fractions(*expected.split())
+        np.testing.assert_allclose(found.lower.astype(float), hint, atol=1e-9)
+        assert ("need not be the only one" in found.how) == (policy == PSDSF())
 
 
 def test_prices_that_stop_nobody_prove_nothing():
