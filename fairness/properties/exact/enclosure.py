@@ -54,8 +54,6 @@ __all__ = ["Enclosure", "Unproved", "enclose"]
 ENUMERABLE = 100
 """Assignments of bottlenecks to classes up to which all bottleneck-max fair allocations are listed."""
 
-CONSTRAINED = "the mechanism has no placement constraints, the cluster has"
-
 
 @singledispatch
 def enclose(policy: Any, model: Model, hint: ArrayLike | None = None) -> Enclosure | Unproved:
@@ -168,13 +166,11 @@ def _(policy: TSF, model: Cluster, hint: ArrayLike | None = None) -> Enclosure |
 
 
 @enclose.register
-def _(policy: CDRF, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
-    return enclose(TSF(), model, hint) if _unconstrained(model) else Unproved(CONSTRAINED)
-
-
-@enclose.register
-def _(policy: DRFH, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
-    return enclose(CDRFH(), model, hint) if _unconstrained(model) else Unproved(CONSTRAINED)
+def _(policy: CDRF | DRFH, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
+    numbers = rational(model)
+    if numbers.gamma != numbers.unconstrained:
+        return Unproved("the mechanism has no placement constraints, the cluster has")
+    return enclose(TSF() if isinstance(policy, CDRF) else CDRFH(), model, hint)
 
 
 @enclose.register
@@ -184,10 +180,6 @@ def _(policy: CDRFH, model: Cluster, hint: ArrayLike | None = None) -> Enclosure
     if yardstick is None:
         return Unproved("with effective capacities a class has no share of the pooled capacities")
     return servers.leximin(numbers, _hint(policy, model, hint), yardstick)
-
-
-def _unconstrained(model: Cluster) -> bool:
-    return not servers.is_constrained(rational(model))
 
 
 def _hint(policy: object, model: Model, hint: ArrayLike | None) -> FloatArray:

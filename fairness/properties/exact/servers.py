@@ -54,7 +54,7 @@ from fairness.properties.exact.rational import (
     vertex,
 )
 
-__all__ = ["is_constrained", "leximin", "per_server_filling", "pooled", "ps_dsf", "stops", "totals"]
+__all__ = ["leximin", "per_server_filling", "pooled", "ps_dsf", "stops", "totals"]
 
 Equation = dict[tuple[int, int], Fraction]
 """Coefficients by (class, server)."""
@@ -74,11 +74,6 @@ def pooled(model: RationalModel) -> Row | None:
                 return None
     total = totals([list(column) for column in zip(*model.capacities, strict=True)])
     return [min(c / d for c, d in zip(total, row, strict=True) if d > 0) for row in model.demands]
-
-
-def is_constrained(model: RationalModel) -> bool:
-    """Whether a class is kept from a server that has all that it demands."""
-    return model.gamma != model.unconstrained
 
 
 def per_server_filling(model: RationalModel) -> Enclosure:
