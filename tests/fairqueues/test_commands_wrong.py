@@ -31,7 +31,6 @@ def refused(place, *arguments, typed=None):
 
 WRONG_FILES = {
     "negative demand": ("[[10, 1]", "[[-10, 1]", "allocate", "line 5, pool.demands"),
-    "unknown table": ("[fluid]", "[fluide]", "fluid", "did you mean 'fluid'"),
     "unstable load": ("load = 0.5", "load = 1.5", "solve", "load"),
     "unstable simulation": ("load = 0.5", "load = 1.5", "simulate", "load"),
     "unstable fluid": ("load = 0.5", "load = 1.5", "fluid", "horizon"),
@@ -39,8 +38,6 @@ WRONG_FILES = {
     "no sweep": (TWO[TWO.index("[sweep]") : TWO.index("[targets]")], "", "sweep", "needs [sweep]"),
     "no targets": (TWO[TWO.index("[targets]") : TWO.index("[cloud]")], "", "provision", "needs [targets]"),
     "no policies": ('policies = ["drf", "pf"]\n', "", "solve", "no policy"),
-    "bad TOML": ("[pool]", "[pool", "allocate", "line 4"),
-    "target without a way": ("minimum_service_rates = 0.3", "minimum_service_rates = -1", "provision", "targets"),  # noqa: E501
 }  # fmt: skip
 
 

@@ -1,6 +1,5 @@
 """What is written runs as printed, its links lead somewhere, and every public name is in the reference."""
 
-import ast
 import doctest
 import importlib
 import importlib.util
@@ -38,11 +37,18 @@ def commands(page):
     return re.findall(r"(?ms)^\$ (.*?)\n(.*?)(?=^\$ |\Z)", "".join(blocks(page, "console")))
 
 
-def save_files(page, folder):
-    """The files that a reader of the page saves."""
+def check_commands(page, folder, call):
+    """The files of the page are saved, and its commands, called in the folder, print what is printed."""
     text = page.read_text(encoding="utf-8")
     for name, content in re.findall(r"(?s)Save this as `([^`]+)`:\s+```toml\n(.*?)```", text):
         (folder / name).write_text(content, encoding="utf-8")
+    checker = doctest.OutputChecker()
+    for command, expected in commands(page):
+        printed, code = call(command)
+        assert checker.check_output(expected, printed, FLAGS), f"$ {command}\n{printed}"
+        assert code == (2 if expected.startswith("fairqueues: ") else 0), f"$ {command}\n{printed}"
+        for written in re.findall(r"(?:--out|--report|--checkpoint|>) (\S+)", command):
+            assert (folder / written).stat().st_size > 0, command
 
 
 def every_page(condition):
@@ -68,21 +74,16 @@ def test_python_blocks_run_as_printed(page, tmp_path, monkeypatch):
 # Those of README and tutorial are run by test_newcomer.
 @every_page(lambda page: commands(page) and page.name not in ("README.md", "tutorial.md"))
 def test_commands_print_what_is_printed(page, tmp_path):
-    save_files(page, tmp_path)
-    variables = environment(COLUMNS="120", NO_COLOR="1")
-    checker = doctest.OutputChecker()
-    for command, expected in commands(page):
+    def call(command):
         name, *arguments = shlex.split(command)
         assert name == "fairqueues"
         done = subprocess.run(
-            [sys.executable, "-m", name, *arguments],
-            cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=PATIENCE,
+            [sys.executable, "-m", name, *arguments], cwd=tmp_path, capture_output=True, text=True,
+            env=environment(COLUMNS="120", NO_COLOR="1"), timeout=PATIENCE,
         )  # fmt: skip
-        printed = done.stdout or done.stderr
-        assert checker.check_output(expected, printed, FLAGS), f"{command}\n{printed}"
-        for option in ("--out", "--report"):
-            if option in arguments:
-                assert (tmp_path / arguments[arguments.index(option) + 1]).stat().st_size > 0
+        return done.stdout or done.stderr, done.returncode
+
+    check_commands(page, tmp_path, call)
 
 
 @every_page(lambda page: True)
@@ -150,13 +151,6 @@ def test_public_functions_say_arguments_results_and_an_example():
     }
     lacking = {n: missing_sections(f) for n, f in functions.items() if inspect.isfunction(f)}
     assert {n: what for n, what in lacking.items() if what} == {}
-
-
-def test_every_source_file_says_what_it_is():
-    """The pages made from module docstrings leave no module out."""
-    for package in ("fairness", "queueing", "capacity", "proofs"):
-        for path in (ROOT / package).rglob("*.py"):
-            assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import tomllib
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -272,18 +271,13 @@ def test_every_colour_of_the_page_stands_out_from_white() -> None:
 def test_rates_of_the_table_are_those_of_the_library() -> None:
     state = State()
     rows = Page(state).show(state)["rates"]
-    columns = zip(
-        state.system.loads,
-        balanced_fairness(state.system).service_rates,
-        duration_bound(state.system).service_rates,
-        strict=True,
-    )
+    laws = balanced_fairness(state.system), duration_bound(state.system)
+    columns = np.stack([state.system.loads, *(law.service_rates for law in laws)], axis=1)
     # Four digits are shown, and 1e-6 of the probability is left out.
-    np.testing.assert_allclose([[float(v) for v in row] for row in rows], list(columns), rtol=1e-3)
+    np.testing.assert_allclose(np.array(rows, dtype=float), columns, rtol=1e-3)
 
 
-def test_a_scenario_whose_traffic_does_not_fit_is_refused_in_words(tmp_path: Path) -> None:
-    file = tmp_path / "over.toml"
-    file.write_text("[pool]\ndemands = [[1], [1]]\ncapacities = [1]\n[traffic]\nmix = [1, 1]\nload = 1.25\n")
+def test_a_scenario_whose_traffic_does_not_fit_is_refused_in_words() -> None:
+    text = "[pool]\ndemands = [[1], [1]]\ncapacities = [1]\n[traffic]\nmix = [1, 1]\nload = 1.25\n"
     with pytest.raises(ModelError, match=r"shows traffic that fits; .* is 1\.25, so set a traffic\.load"):
-        State.from_scenario(Scenario.read(file))
+        State.from_scenario(Scenario.parse(text))

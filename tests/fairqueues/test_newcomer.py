@@ -17,13 +17,14 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 
-from tests.fairqueues.test_docs import FLAGS, ROOT, blocks, commands, save_files
+from tests.fairqueues.test_docs import FLAGS, ROOT, blocks, check_commands, commands
 
 PAGES = (ROOT / "README.md", ROOT / "docs" / "tutorial.md")
 PACKAGES = ("capacity", "fairness", "fairqueues", "proofs", "queueing")
@@ -210,23 +211,13 @@ def test_python_runs_as_printed(page, environment, tmp_path):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_print_what_is_printed(page, environment, tmp_path):
-    save_files(page, tmp_path)
     assert len(commands(page)) >= 3
-    checker = doctest.OutputChecker()
-    for command, expected in commands(page):
-        printed, code = environment.shell(command, tmp_path)
-        assert checker.check_output(expected, printed, FLAGS), f"$ {command}\n{printed}"
-        assert code == (2 if expected.startswith("fairqueues: ") else 0), f"$ {command}\n{printed}"
-        for written in re.findall(r"(?:--out|--report|--checkpoint|>) (\S+)", command):
-            assert (tmp_path / written).stat().st_size > 0, command
+    check_commands(page, tmp_path, partial(environment.shell, folder=tmp_path))
 
 
 @pytest.mark.parametrize(
     ("command", "extra"),
-    [
-        ("explore drf_example --no-browser", "explore"),
-        ("sweep talk_sweep --backend dask", "cluster"),
-    ],
+    [("explore drf_example --no-browser", "explore"), ("sweep talk_sweep --backend dask", "cluster")],
 )
 def test_what_an_extra_brings_is_asked_for_in_one_line(command, extra, environment, tmp_path):
     printed, code = environment.shell(f"fairqueues {command}", tmp_path)
