@@ -49,6 +49,7 @@ from fairness.model.problem import FloatArray
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.policy import Policy
 from fairqueues.files import require_writable, write_all
+from queueing.chain.solvers.box_rates import box_rates
 from queueing.model.system import System
 from queueing.states.box import box_name, check_box, count_states
 from queueing.states.table import Table, tabulate
@@ -175,20 +176,9 @@ def _tabulated(system: System, policy: Policy | ClusterPolicy, shape: Sequence[i
 
 
 def _rates(system: System, table: Table) -> sparse.csr_array:
-    sizes = table.shape
-    states = math.prod(sizes)
-    number = np.arange(states).reshape(sizes)
-    rows, columns, values = [], [], []
-    for i, (rate, size) in enumerate(zip(system.arrival_rates, system.mean_sizes, strict=True)):
-        lower = np.delete(number, -1, axis=i).ravel()
-        upper = np.delete(number, 0, axis=i).ravel()
-        down = (table.tasks[..., i] / size).ravel()[upper]
-        rows += [lower, upper]
-        columns += [upper, lower]
-        values += [np.full(len(lower), rate), down]
-    row, column, value = map(np.concatenate, (rows, columns, values))
-    there = value > 0
-    moves = sparse.coo_array((value[there], (row[there], column[there])), shape=(states, states)).tocsr()
+    down = np.moveaxis(table.tasks / system.mean_sizes, -1, 0)
+    moves = box_rates(system.arrival_rates, down)
+    moves.eliminate_zeros()
     return (moves - sparse.diags_array(moves.sum(axis=1))).tocsr()
 
 
