@@ -115,8 +115,7 @@ def _runs(
     import capacity
 
     model = scenario.model
-    options = settings(scenario, "region", ("points", "precision"))
-    options |= {} if points is None else {"points": points}
+    options = settings(scenario, "region", ("points", "precision"), points=points)
     if scenario.has_traffic:
         options["mean_sizes"] = scenario.system.mean_sizes
     if what is Kind.STABILITY:

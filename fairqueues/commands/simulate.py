@@ -59,12 +59,10 @@ def simulate(
     what = level or Level(section.level)
     entropy = seed_of(seed, scenario)
     length = "jobs" if what is Level.JOBS else "events"
-    options = settings(scenario, "simulation", (length, "replications", "warmup", "confidence"))
-    options |= {} if events is None else {length: events}
-    options |= {} if replications is None else {"replications": replications}
+    keys = (length, "replications", "warmup", "confidence")
+    options = settings(scenario, "simulation", keys, **{length: events}, replications=replications)
     if what is Level.JOBS:
-        options |= settings(scenario, "simulation", ("precision", "max_replications"))
-        options |= {} if precision is None else {"precision": precision}
+        options |= settings(scenario, "simulation", ("precision", "max_replications"), precision=precision)
     elif precision is not None:
         raise WrongUse(f"--precision is for level jobs; at level {what} set --events and --replications")
     options |= {"rng": entropy, "n_jobs": jobs}

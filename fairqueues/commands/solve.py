@@ -45,12 +45,9 @@ def solve(
     if load is not None:
         system = system.at_load(load)
     system.require_stable()
-    options = chain_options(scenario)
     given = numbers("--shape", shape, system.n_classes)
-    if given is not None:
-        options["shape"] = [int(k) if k.is_integer() else k for k in given]
-    if tail is not None:
-        options["tail"] = tail
+    box = None if given is None else [int(k) if k.is_integer() else k for k in given]
+    options = chain_options(scenario, shape=box, tail=tail)
     runs = {n: partial(stationary, system, p, distribution=False, **options) for n, p in policies.items()}
     results: dict[str, Any]
     results, failures = reached(runs, "solve")
@@ -58,9 +55,9 @@ def solve(
     for name, law in results.items():
         # A box that was given leaves out what it leaves out; one that was found must keep its promise.
         kept = None if options.get("shape") else bool(law.tail_mass <= options.get("tail", 1.0))
-        box = " x ".join(map(str, law.shape))
+        size = " x ".join(map(str, law.shape))
         evidence += [
-            Evidence(name, f"{law.method} on {box} states, tail mass", law.tail_mass, kept),
+            Evidence(name, f"{law.method} on {size} states, tail mass", law.tail_mass, kept),
             Evidence(name, "violation of the balance equations", law.residual),
         ]
     if not is_cluster(scenario):

@@ -132,16 +132,17 @@ def numbers(option: str, text: str | None, n: int) -> list[float] | None:
     return values
 
 
-def settings(scenario: Scenario, section: str, keys: Sequence[str]) -> dict[str, Any]:
-    """Keys of a table as arguments; those without a value are left out."""
-    table = scenario.section(section)
-    return {key: value for key in keys if (value := getattr(table, key)) is not None}
+def settings(scenario: Scenario, section: str, keys: Sequence[str], **given: Any) -> dict[str, Any]:
+    """Keys of a table as arguments, or what is given instead; those without a value are left out."""
+    table = {key: getattr(scenario.section(section), key) for key in keys}
+    table |= {key: value for key, value in given.items() if value is not None}
+    return {key: value for key, value in table.items() if value is not None}
 
 
-def chain_options(scenario: Scenario) -> dict[str, Any]:
-    """Settings of [chain] as arguments of :func:`queueing.stationary`."""
+def chain_options(scenario: Scenario, **given: Any) -> dict[str, Any]:
+    """Settings of [chain], or what is given instead, as arguments of :func:`queueing.stationary`."""
     from queueing import Automatic, Elimination, Multilevel, Product
 
     solvers = {"auto": Automatic, "product": Product, "elimination": Elimination, "multilevel": Multilevel}
-    options = settings(scenario, "chain", ("shape", "tail", "max_states"))
+    options = settings(scenario, "chain", ("shape", "tail", "max_states"), **given)
     return options | {"solver": solvers[scenario.section("chain").solver]()}
