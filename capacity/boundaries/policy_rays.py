@@ -36,6 +36,9 @@ __all__ = ["PolicyPoint", "PolicyRays"]
 CRITICAL = 1e-7
 """Growth, over the arrival rate, that an undecided verdict may have to count as the boundary itself."""
 
+EDGES = {0.0: "empty system", 1.0: "load 1: no policy is stable (proof)"}
+"""Evidence that needs no computation."""
+
 
 @dataclass(frozen=True, eq=False)
 class PolicyPoint(RayPoint):
@@ -147,11 +150,12 @@ class PolicyRays(Rays):
         return fluid_verdict(self.system(direction, u), self.policy, **self.options)
 
     def _fluid(self, direction: FloatArray) -> PolicyPoint:
-        seen: dict[float, FluidVerdict] = {}
+        seen = dict(EDGES)
         shown = "(" + ", ".join(f"{v:.6g}" for v in direction) + ")"
 
         def margin(u: float) -> tuple[float, float]:
-            seen[u] = verdict = self.verdict(direction, u)
+            verdict = self.verdict(direction, u)
+            seen[u] = verdict.evidence
             rate = float(verdict.system.arrival_rates.sum())
             if verdict.basis in ("load", "theorem") and verdict.status != "undecided":
                 return (1.0 - u, 1.0 - u) if verdict.stable else (-1.0, -1.0)
@@ -172,10 +176,9 @@ class PolicyRays(Rays):
             ) from error
         return self._point(direction, found, seen)
 
-    def _point(self, direction: FloatArray, found: Crossing, seen: dict[float, Any]) -> PolicyPoint:
+    def _point(self, direction: FloatArray, found: Crossing, seen: dict[float, str]) -> PolicyPoint:
         """The bracket with its evidence."""
-        inner = seen[found.inner].evidence if found.inner in seen else "empty system"
-        outer = seen[found.outer].evidence if found.outer in seen else "load 1: no policy is stable (proof)"
+        inner, outer = seen[found.inner], seen.get(found.outer, "not computed")
         return PolicyPoint(frozen(direction), found.inner, found.outer, inner, outer, found.evaluations)
 
     def _guess(self, direction: FloatArray) -> float:
@@ -184,8 +187,7 @@ class PolicyRays(Rays):
         return last if u is None else min(max(u, self.precision), last)
 
     def _simulated(self, direction: FloatArray) -> PolicyPoint:
-        inner, outer, evaluations = 0.0, 1.0, 0
-        evidence, outer_evidence = "empty system", "load 1: no policy is stable (proof)"
+        inner, outer, evaluations, seen = 0.0, 1.0, 0, dict(EDGES)
         stuck: float | None = None
         sides = [False, True]
         while outer - inner > self.precision and sides:
@@ -196,10 +198,11 @@ class PolicyRays(Rays):
                 u = (stuck + (outer if sides[0] else inner)) / 2
             test, runs = self._tested(self.system(direction, u))
             evaluations += runs
+            seen[u] = test.evidence
             if test.says == "settles":
-                inner, evidence = u, test.evidence
+                inner = u
             elif test.says == "grows":
-                outer, outer_evidence = u, test.evidence
+                outer = u
             elif stuck is None:
                 stuck = u
                 continue
@@ -207,7 +210,7 @@ class PolicyRays(Rays):
                 sides.pop(0)
             if stuck is not None and not inner < stuck < outer:
                 stuck = None
-        return PolicyPoint(frozen(direction), inner, outer, evidence, outer_evidence, evaluations)
+        return self._point(direction, Crossing(inner, outer, evaluations), seen)
 
     def _tested(self, system: System) -> tuple[GrowthTest, int]:
         """The test, with runs four times as long if it stays open, and how often it was made."""
