@@ -110,29 +110,27 @@ class BalancedPlan(Result):
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per component: method, groups, classes, box, states, memory and time."""
-        return pd.DataFrame(
-            [
-                {
-                    "method": step.method,
-                    "groups": len(step.component.groups),
-                    "classes": sum(len(self.groups[g]) for g in step.component.groups),
-                    "box": box_name(step.box) if step.box else "",
-                    "states": step.states,
-                    "bytes": step.n_bytes,
-                    "seconds": step.seconds,
-                }
-                for step in self.steps
-            ],
-            columns=["method", "groups", "classes", "box", "states", "bytes", "seconds"],
-        ).rename_axis("component")
+        steps = self.steps
+        columns = {
+            "method": [step.method for step in steps],
+            "groups": [len(step.component.groups) for step in steps],
+            "classes": [self._classes(step) for step in steps],
+            "box": [box_name(step.box) if step.box else "" for step in steps],
+            "states": [step.states for step in steps],
+            "bytes": [step.n_bytes for step in steps],
+            "seconds": [step.seconds for step in steps],
+        }
+        return pd.DataFrame(columns).rename_axis("component")
+
+    def _classes(self, step: Step) -> int:
+        return sum(len(self.groups[g]) for g in step.component.groups)
 
     def summary(self) -> str:
         """What a person wants to read."""
         live = sum(map(len, self.groups))
         lines = [f"balanced fairness of {live} classes in {len(self.groups)} groups"]
         for step in self.steps[:20]:
-            classes = sum(len(self.groups[g]) for g in step.component.groups)
-            line = f"  {step.method}: {classes} classes in {len(step.component.groups)} groups"
+            line = f"  {step.method}: {self._classes(step)} classes in {len(step.component.groups)} groups"
             if step.box:
                 line += f", box {box_name(step.box)}, {step.n_bytes / 2**20:.3g} MiB, {step.seconds:.2g} s"
             lines.append(line)

@@ -187,10 +187,10 @@ def _first_law(system: System, box: Shape) -> FloatArray:
 
 def _require_service(table: Table) -> None:
     """Somebody served in every state with jobs: then the empty state is reached from everywhere."""
-    served = table.tasks.any(axis=-1)
-    idle = ~served.reshape(-1)
-    if idle[1:].any():
-        state = np.unravel_index(1 + int(np.argmax(idle[1:])), table.shape)
+    idle = ~table.tasks.any(axis=-1)
+    idle.flat[0] = False
+    if idle.any():
+        state = np.argwhere(idle)[0]
         raise ModelError(
             f"{table.policy} serves nobody in state {tuple(int(x) for x in state)}, so the chain cannot be "
             "emptied from there; stationary needs a policy that serves somebody whenever jobs are present"

@@ -42,7 +42,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fairness.arguments.validation import Entropy, Seed, entropy_of, float_array, generator, model_array
+from fairness.arguments.validation import (
+    Entropy,
+    Seed,
+    entropy_of,
+    float_array,
+    generator,
+    model_array,
+    require,
+)
 from fairness.display.drawing import curves
 from fairness.display.result import Result
 from fairness.errors import ModelError, NotConvergedError
@@ -247,14 +255,9 @@ def _start(problem: Problem, start: ArrayLike | None, stream: np.random.Generato
         raise ModelError.of(
             "start", f"must have shape {demanded.shape}, jobs x resources; got {queues.shape}"
         )
-    wrong = ~(np.isfinite(queues) & (queues >= 0)) | ((queues > 0) & ~demanded)
-    if wrong.any():
-        i, j = (int(k) for k in np.argwhere(wrong)[0])
-        raise ModelError.of(
-            "start",
-            f"must be finite, >= 0, and 0 where nothing is demanded; got {queues[i, j]} for "
-            f"{problem.job_classes[i]!r} at {problem.resources[j]!r}",
-        )
+    good = np.isfinite(queues) & (queues >= 0) & (demanded | (queues == 0))
+    rule = "finite, >= 0, and 0 where nothing is demanded"
+    require("start", queues, good, rule, problem.job_classes, problem.resources)
     dry = ~queues.any(axis=1)
     if dry.any():
         raise ModelError.of(
@@ -311,15 +314,10 @@ def _upstream(problem: Problem, queues: FloatArray) -> list[list[list[int]]]:
     result = []
     for i, ring in enumerate(_rings(problem)):
         row: list[list[int]] = [[] for _ in range(problem.n_resources)]
-        size = len(ring)
-        for position in range(size):
-            chain = []
-            for back in range(size):
-                j = int(ring[(position - back) % size])
-                chain.append(j)
-                if queues[i, j] > 0:
-                    break
-            row[int(ring[position])] = chain
+        for position, j in enumerate(ring):
+            back = np.roll(ring[::-1], position + 1)  # j, the one before it, and so on
+            waiting = np.flatnonzero(queues[i, back] > 0)
+            row[j] = back[: waiting[0] + 1].tolist() if len(waiting) else back.tolist()
         result.append(row)
     return result
 

@@ -27,7 +27,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from fairness.errors import ModelError
+from fairness.arguments.validation import require_number
 from queueing.model.laws import Exponential, Hyperexponential, Law
 from queueing.model.scipy_law import as_law
 
@@ -93,15 +93,9 @@ class OnOff(Arrivals):
     mean_off: float
 
     def __post_init__(self) -> None:
+        hint = " (for arrivals without interruption take Poisson())"
         for name in ("mean_on", "mean_off"):
-            # The law checks its mean; here it gets the name of the argument.
-            try:
-                object.__setattr__(self, name, Exponential(getattr(self, name)).mean)
-            except ModelError:
-                raise ModelError(
-                    f"{name} must be a finite number > 0; got {getattr(self, name)!r}; for arrivals "
-                    "without interruption take Poisson()"
-                ) from None
+            object.__setattr__(self, name, require_number(name, getattr(self, name), above=0, hint=hint))
 
     def interarrival(self, rate: float) -> Law:
         """Law of the time between two arrivals."""

@@ -33,7 +33,6 @@ References
 from __future__ import annotations
 
 import math
-import numbers
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -43,7 +42,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize, special
 
-from fairness.arguments.validation import float_array, frozen, require_number
+from fairness.arguments.validation import float_array, frozen, require_number, require_whole
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
 from queueing.model.csv_columns import positive_numbers, read_columns
@@ -124,7 +123,8 @@ class Exponential(_ByMean):
 
     def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
         """Independent values, (size,)."""
-        return self.mean * _exponentials(generator, size)
+        # Never 0: a job of size 0 has no slowdown.
+        return self.mean * _at_least_tiny(generator.standard_exponential(size))
 
 
 def exponential_laws(means: list[float]) -> tuple[Exponential, ...]:
@@ -178,8 +178,7 @@ class Erlang(_ByMean):
     mean: float = 1.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.phases, numbers.Integral) or isinstance(self.phases, bool) or self.phases < 1:
-            raise ModelError.of("phases", f"of an Erlang law must be an integer >= 1; got {self.phases!r}")
+        object.__setattr__(self, "phases", require_whole("phases of an Erlang law", self.phases, 1))
         _set_positive(self, "mean")
 
     @property
@@ -348,7 +347,7 @@ class TruncatedPareto(_ByMean):
         return self._moment(1, lowest) / self._moment(1)
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True)
 class Lognormal(_ByMean):
     """Lognormal law, from its squared coefficient of variation and mean.
 
@@ -363,9 +362,8 @@ class Lognormal(_ByMean):
     scv: float = 1.0
     mean: float = 1.0
 
-    def __init__(self, scv: float = 1.0, mean: float = 1.0) -> None:
-        object.__setattr__(self, "scv", _positive("scv", scv))
-        object.__setattr__(self, "mean", _positive("mean", mean))
+    def __post_init__(self) -> None:
+        _set_positive(self, "scv", "mean")
 
     def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
         """Independent values, (size,)."""
@@ -459,11 +457,6 @@ def _positive(name: str, value: float) -> float:
 def _set_positive(law: Law, *names: str) -> None:
     for name in names:
         object.__setattr__(law, name, _positive(name, getattr(law, name)))
-
-
-def _exponentials(generator: np.random.Generator, size: int) -> FloatArray:
-    """Exponential numbers of mean 1, never 0: a job of size 0 has no slowdown."""
-    return _at_least_tiny(generator.standard_exponential(size))
 
 
 def _at_least_tiny(values: FloatArray) -> FloatArray:

@@ -31,6 +31,7 @@ from typing import Any
 import networkx as nx
 from numpy.typing import ArrayLike
 
+from fairness.arguments.validation import require_whole
 from fairness.errors import ModelError
 from fairness.model.problem import Problem
 
@@ -123,10 +124,8 @@ def linear_network(n_links: int, *, capacity: Any = 1) -> Problem:
       short 2        1    inf       0       1
       capacity                      1       1
     """
-    if not isinstance(n_links, numbers.Integral) or n_links < 1:
-        raise ModelError.of("n_links", f"must be a positive integer; got {n_links!r}")
-    n = int(n_links)
-    capacities = [capacity] * n if isinstance(capacity, numbers.Number) else list(capacity)
+    n = require_whole("n_links", n_links, 1)
+    capacities: list[Any] = [capacity] * n if isinstance(capacity, numbers.Number) else list(capacity)
     if len(capacities) != n:
         raise ModelError.of(
             "capacity", f"must be one number or {n} numbers, one per link; got {len(capacities)}"

@@ -135,8 +135,14 @@ def test_errors():
     problem = Problem([[1, 3], [0, 2]], [1, 1])
     for call, message in [
         (lambda: circulate(problem, [1, 1]), r"start must have shape \(2, 2\), jobs x resources; got \(2,\)"),
-        (lambda: circulate(problem, [[1, 1], [1, 1]]), r"got 1.0 for 'class 2' at 'resource 1'"),
-        (lambda: circulate(problem, [[1, -1], [0, 1]]), r"got -1.0 for 'class 1' at 'resource 2'"),
+        (
+            lambda: circulate(problem, [[1, 1], [1, 1]]),
+            r"got 1.0 at index \(1, 0\) \('class 2', 'resource 1'\)",
+        ),
+        (
+            lambda: circulate(problem, [[1, -1], [0, 1]]),
+            r"got -1.0 at index \(0, 1\) \('class 1', 'resource 2'\)",
+        ),
         (lambda: circulate(problem, [[1, 1], [0, 0]]), r"start gives no fluid to 'class 2'"),
         (lambda: circulate(problem, horizon=0), r"horizon and max_events must be positive"),
         (lambda: circulate(Problem([[1, 3]], [1, 0])), r"'resource 2' has capacity 0"),

@@ -129,7 +129,7 @@ def test_tcp_acknowledgements_load_the_reverse_path():
 def test_errors_of_the_other_builders():
     arcs, graph, one = triangle(directed=True), triangle(), {"x": ("A", "B")}
     for build, arguments, message in [
-        (linear_network, (0,), r"n_links must be a positive integer; got 0"),
+        (linear_network, (0,), r"n_links must be a whole number >= 1; got 0"),
         (partial(linear_network, capacity=[1, 2]), (3,), r"one number or 3 numbers, one per link; got 2"),
         (wireless_cell, ({"far": 0},), r"rates must be finite numbers > 0; got 0 for 'far'"),
         (wireless_cell, ([1, -2],), r"got -2 for 'index 1'"),
