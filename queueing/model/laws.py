@@ -33,6 +33,7 @@ References
 from __future__ import annotations
 
 import math
+import numbers
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -42,7 +43,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize, special
 
-from fairness.arguments.validation import float_array, frozen, require_number, require_whole
+from fairness.arguments.validation import float_array, frozen, require_number
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
 from queueing.model.csv_columns import positive_numbers, read_columns
@@ -178,7 +179,8 @@ class Erlang(_ByMean):
     mean: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "phases", require_whole("phases of an Erlang law", self.phases, 1))
+        if not isinstance(self.phases, numbers.Integral) or isinstance(self.phases, bool) or self.phases < 1:
+            raise ModelError.of("phases", f"of an Erlang law must be an integer >= 1; got {self.phases!r}")
         _set_positive(self, "mean")
 
     @property
