@@ -121,9 +121,8 @@ class BoundProgram:
         for _ in range(40):
             x = self._centred(x, low, high, weight)
             cost = float(self.costs @ x)
-            best = self._bounded_below(
-                Purchase(x, cost, best.lower, best.prices), low, high, self._barrier_multipliers(x, weight)
-            )
+            multipliers = self._multipliers(1.0 / (weight * self._slacks(x)))  # central path, [1] eq. (11.10)
+            best = self._bounded_below(Purchase(x, cost, best.lower, best.prices), low, high, multipliers)
             if gap * cost < cost - best.lower < NEAR * cost:
                 best = self._bounded_below(best, low, high, self._linear_multipliers(x, low, high))
             if cost - best.lower <= gap * cost:
@@ -157,31 +156,27 @@ class BoundProgram:
                 return None if best is None else Purchase(best, cost, cost, root.prices)
             _, _, low, high, relaxed = heapq.heappop(queue)
             # Barrier solutions lie inside: a number just above a whole one is that one, if it keeps.
-            for candidate in (
-                np.rint(relaxed.servers),
-                np.ceil(relaxed.servers - 1e-6),
-                np.ceil(relaxed.servers),
-            ):
+            x = relaxed.servers
+            for candidate in (np.rint(x), np.ceil(x - 1e-6), np.ceil(x)):
                 rounded = np.clip(candidate, low, high)
                 value = float(self.costs @ rounded)
                 if value < cost and self.keeps(rounded):
                     best, cost = rounded, value
             if not (high > low).any():
                 continue
-            distance = np.where(high > low, np.abs(relaxed.servers - np.rint(relaxed.servers)), -1.0)
+            distance = np.where(high > low, np.abs(x - np.rint(x)), -1.0)
             t = int(np.argmax(distance))
             for side in (0, 1):
                 lower, upper = low.copy(), high.copy()
-                middle = min(max(math.floor(relaxed.servers[t]), low[t]), high[t] - 1)
+                middle = min(max(math.floor(x[t]), low[t]), high[t] - 1)
                 if side:
                     lower[t] = middle + 1
                 else:
                     upper[t] = middle
                 child = self._bounded(lower, upper)
                 if child is not None and child.lower < cost:
-                    heapq.heappush(
-                        queue, (max(child.lower, relaxed.lower), 2 * node + side, lower, upper, child)
-                    )
+                    least = max(child.lower, relaxed.lower)
+                    heapq.heappush(queue, (least, 2 * node + side, lower, upper, child))
         raise NotConvergedError(
             f"{max_nodes} nodes do not prove the cheapest whole servers: at best {cost:.6g}, at least "
             f"{queue[0][0] if queue else cost:.6g}; reduce most, give fewer types, or take whole=False",
@@ -305,13 +300,12 @@ class BoundProgram:
             x, value = x + length * step, new
         return x
 
-    def _barrier_multipliers(self, x: FloatArray, weight: float) -> tuple[FloatArray, FloatArray]:
-        """Multipliers of the targets and of the least capacities on the central path, [1] eq. (11.10)."""
+    def _multipliers(self, of_slacks: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Multipliers of the targets and of all least capacities from those of the relative slacks."""
         i, _ = self._pairs
-        slack, needed = self._slacks(x), self.least > 0
-        rents = np.zeros(len(needed))
-        rents[needed] = 1.0 / (weight * slack[len(i) :] * self.least[needed])
-        return 1.0 / (weight * slack[: len(i)] * self.durations[i]), rents
+        needed, rents = self.least > 0, np.zeros(len(self.least))
+        rents[needed] = of_slacks[len(i) :] / self.least[needed]
+        return of_slacks[: len(i)] / self.durations[i], rents
 
     def _linear_multipliers(
         self, x: FloatArray, low: FloatArray, high: FloatArray
@@ -325,7 +319,6 @@ class BoundProgram:
         needed = np.flatnonzero(self.least > 0)
         falls = self._slopes(x @ self.supplies) @ self.supplies.T / self.durations[i, None]
         rows = -np.vstack([falls, self.supplies.T[needed] / self.least[needed, None]])
-        multipliers, rents = np.zeros(len(i)), np.zeros(len(self.least))
         scale = np.abs(rows).max(axis=1, initial=0.0)
         kept = np.flatnonzero(scale > 0)
         unit = self.costs.max()
@@ -335,12 +328,10 @@ class BoundProgram:
             b_ub=self._slacks(x)[kept] / scale[kept],
             bounds=np.column_stack([low - x, high - x]),
         )
+        found = np.zeros(len(rows))
         if solved.status == 0:
-            found = np.zeros(len(rows))
             found[kept] = np.maximum(0.0, -solved.ineqlin.marginals) * unit / scale[kept]
-            multipliers = found[: len(i)] / self.durations[i]
-            rents[needed] = found[len(i) :] / self.least[needed]
-        return multipliers, rents
+        return self._multipliers(found)
 
     def _slopes(self, c: FloatArray) -> FloatArray:
         """How fast the left side of every target falls with each capacity, (n_pairs, n_resources)."""
