@@ -9,6 +9,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -41,6 +42,18 @@ def python(*arguments, **options):
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, **options)
     assert done.returncode == 0, done.stdout + done.stderr
     return done
+
+
+def at_once(number, call):
+    """What so many threads get that make the same call at once."""
+    results = []
+    threads = [threading.Thread(daemon=True, target=lambda: results.append(call())) for _ in range(number)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert len(results) == number
+    return results
 
 
 def wait_for(condition, what, seconds=PATIENCE, step=0.02):

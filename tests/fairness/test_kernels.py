@@ -74,23 +74,24 @@ print(fairness.allocate(problem, fairness.DRF()).tasks.round(9).tolist())
 """
 
 
+SOURCES = [source for source in PACKAGE.rglob("*.py*") if source.suffix in (".py", ".pyi")]
+
+
 def folder_that_takes_nothing(place):
     """The package where numba can make no file; also root, who may write everywhere, cannot."""
-    for source in PACKAGE.rglob("*.py*"):
-        if source.suffix in (".py", ".pyi"):
-            target = place / "fairness" / source.relative_to(PACKAGE)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(source.read_bytes())
-            (target.parent / "__pycache__").touch()
+    for source in SOURCES:
+        target = place / source.relative_to(PACKAGE.parent)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(source.read_bytes())
+        (target.parent / "__pycache__").touch()
     return place
 
 
 def zip_file(place):
     archive = place / "fairness.zip"
     with zipfile.ZipFile(archive, "w") as packed:
-        for source in PACKAGE.rglob("*.py*"):
-            if source.suffix in (".py", ".pyi"):
-                packed.write(source, Path("fairness") / source.relative_to(PACKAGE))
+        for source in SOURCES:
+            packed.write(source, source.relative_to(PACKAGE.parent))
     return archive
 
 

@@ -1,7 +1,6 @@
 """DC-DRF: its epsilon against exact filling, threads, forks and the tenants that rounding loses."""
 
 import os
-import threading
 from itertools import count
 
 import numpy as np
@@ -17,7 +16,7 @@ from fairness.cloud.instances.families import HARD_FAMILIES
 from fairness.cloud.model.demands import SparseDemands
 from fairness.cloud.model.pattern import Pattern
 from tests.fairness.cloud.instances import random_rows, sparse_of
-from tests.processes import PATIENCE, python
+from tests.processes import at_once, python
 
 # Enough entries for threads, evictions that are shared and ones that are not, several blocks and chunks.
 LARGE = SparseDemands(random_rows(120_000, 5000, 18, dtype=np.float32))
@@ -56,18 +55,8 @@ def test_threads_change_no_bit(epsilon):
 
 
 def test_used_from_several_python_threads_at_once():
-    results = []
-    callers = [
-        threading.Thread(daemon=True, target=lambda: results.append(dcdrf(LARGE, 0.1, threads=2)))
-        for _ in range(2)
-    ]
-    for caller in callers:
-        caller.start()
-    for caller in callers:
-        caller.join(PATIENCE)
-    assert len(results) == 2
-    for result in results[1:]:
-        np.testing.assert_array_equal(result.levels, results[0].levels)
+    one, other = at_once(2, lambda: dcdrf(LARGE, 0.1, threads=2))
+    np.testing.assert_array_equal(one.levels, other.levels)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")

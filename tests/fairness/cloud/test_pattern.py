@@ -1,7 +1,6 @@
 """Lists of tenants per resource, work on tiles, and sums from which terms are taken out again."""
 
 import math
-import threading
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from fairness.cloud.engines import filling
 from fairness.cloud.engines.sums import add, table
 from fairness.cloud.model import tiles
 from tests.fairness.cloud.instances import random_rows
-from tests.processes import PATIENCE
+from tests.processes import at_once
 
 
 @pytest.fixture
@@ -64,17 +63,9 @@ def test_tiles_cover_all_tenants_once(demands, number, monkeypatch):
 
 def test_work_on_tiles_from_several_threads(demands, monkeypatch):
     monkeypatch.setattr(tiles, "WORTHWHILE", 1)
-    expected, results = edrf(demands).levels, []
-    threads = [
-        threading.Thread(daemon=True, target=lambda: results.append(edrf(demands).levels)) for _ in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE)
-    for levels in results:
-        np.testing.assert_array_equal(levels, expected)
-    assert len(results) == 4
+    expected = edrf(demands).levels
+    for result in at_once(4, lambda: edrf(demands)):
+        np.testing.assert_array_equal(result.levels, expected)
 
 
 def test_an_error_in_a_tile_is_raised():
