@@ -29,6 +29,7 @@ __all__ = [
     "rationals",
     "refuse_foreign",
     "require",
+    "require_choice",
     "require_flag",
     "require_number",
     "require_shape",
@@ -134,6 +135,13 @@ def require_whole(name: str, value: Any, least: int, most: int | None = None, hi
     if value > LARGEST:
         raise ModelError.of(name, f"must be a whole number <= 2**63 - 1{hint}; got {_brief(value)}")
     return int(value)
+
+
+def require_choice(name: str, value: str, choices: Sequence[str]) -> str:
+    """The value; refuse what is none of the choices."""
+    if value not in choices:
+        raise ModelError.of(name, f"must be one of {', '.join(map(repr, choices))}; got {value!r}")
+    return value
 
 
 def require_flag(name: str, value: Any) -> bool:

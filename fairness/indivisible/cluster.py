@@ -36,14 +36,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fairness.arguments.validation import Entropy, Seed, entropy_of, generator
+from fairness.arguments.validation import Entropy, Seed, entropy_of, generator, require_choice
 from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.evidence.pools import Certificate
 from fairness.indivisible.free_resources import Ledger, Number
 from fairness.indivisible.placement import Placing
 from fairness.indivisible.rational_model import ClusterAmounts, Numbers, array, number, overfull
-from fairness.indivisible.rules import check_stop
+from fairness.indivisible.rules import STOPS
 from fairness.indivisible.server_shares import ClusterRule, DominantShare
 from fairness.indivisible.turns import make_ties
 from fairness.model.cluster import Cluster
@@ -253,15 +253,13 @@ def fill_cluster(
         raise ModelError.of(
             "rule", f"must be DominantShare(), TaskShare(), VirtualShare() or ResidualShare(); got {rule!r}"
         )
-    if server_rule not in SERVER_RULES:
-        raise ModelError.of("server_rule", f"must be one of {', '.join(SERVER_RULES)}; got {server_rule!r}")
-    class_first = server_rule not in ("rrr", "joint")
+    class_first = require_choice("server_rule", server_rule, SERVER_RULES) not in ("rrr", "joint")
     if class_first and rule.per_server:
         raise ModelError(
             f"{rule.name} has a level on each server, so {server_rule!r} cannot choose the class first; "
             "take server_rule='rrr' or 'joint'"
         )
-    if check_stop(stop) == "first misfit" and not class_first:
+    if require_choice("stop", stop, STOPS) == "first misfit" and not class_first:
         raise ModelError(
             f"stop='first misfit' needs a server rule that chooses the class first; got {server_rule!r}"
         )

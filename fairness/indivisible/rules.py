@@ -37,6 +37,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from fairness.arguments.validation import require_choice
 from fairness.errors import ModelError
 from fairness.indivisible.free_resources import Ledger, Number
 from fairness.indivisible.rational_model import PoolAmounts
@@ -50,7 +51,6 @@ __all__ = [
     "PoolRule",
     "SequentialMinMax",
     "Started",
-    "check_stop",
 ]
 
 STOPS = ("first misfit", "skip")
@@ -142,7 +142,7 @@ class LowestShare(_ByShare):
     def __init__(
         self, stop: str = "first misfit", factors: Sequence[Fraction | int | float] | None = None
     ) -> None:
-        object.__setattr__(self, "stop", check_stop(stop))
+        object.__setattr__(self, "stop", require_choice("stop", stop, STOPS))
         if factors is not None:
             if not isinstance(factors, Iterable):
                 raise ModelError.of("factors", f"must list one number per class; got {factors!r}")
@@ -180,11 +180,8 @@ class BestRank(PoolRule):
     name = "BMF"
 
     def __post_init__(self) -> None:
-        check_stop(self.stop)
-        if self.bottlenecks not in BOTTLENECKS:
-            raise ModelError.of(
-                "bottlenecks", f"must be one of {', '.join(BOTTLENECKS)}; got {self.bottlenecks!r}"
-            )
+        require_choice("stop", self.stop, STOPS)
+        require_choice("bottlenecks", self.bottlenecks, BOTTLENECKS)
 
     def fill(self, started: Started) -> int | None:
         """Serve the most deprived."""
@@ -222,13 +219,6 @@ class BestRank(PoolRule):
             if not started.start(n):
                 waiting.remove(n)
         return None
-
-
-def check_stop(stop: str) -> str:
-    """Return the stop rule, or refuse it."""
-    if stop not in STOPS:
-        raise ModelError.of("stop", f"must be one of {', '.join(map(repr, STOPS))}; got {stop!r}")
-    return stop
 
 
 def _fullest(amounts: PoolAmounts, demanded: list[int], tasks: list[int], ties: Ties) -> list[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,10 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fairness.arguments.validation import Entropy, Seed, entropy_of, generator, spawned
+from fairness.arguments.validation import Entropy, Seed, entropy_of, generator, require_whole, spawned
 from fairness.display.drawing import bars
 from fairness.display.result import Result
-from fairness.errors import ModelError
 from fairness.indivisible.cluster import fill_cluster
 from fairness.indivisible.server_shares import ClusterRule, DominantShare
 from fairness.model.cluster import Cluster
@@ -132,8 +130,7 @@ def repeat_filling(
     >>> repeat_filling(cluster, VirtualShare(), runs=20, rng=1).mean.shape
     (2, 2)
     """
-    if not isinstance(runs, numbers.Integral) or not 2 <= runs < 2**31:
-        raise ModelError.of("runs", f"must be an integer >= 2, for a standard deviation; got {runs!r:.80}")
+    require_whole("runs", runs, 2, 2**31 - 1, ", for a standard deviation")
     rule = DominantShare() if rule is None else rule
     parent = generator(rng)
     entropy = entropy_of(parent)

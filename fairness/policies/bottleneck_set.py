@@ -40,7 +40,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from fairness.arguments.labels import as_named
-from fairness.arguments.validation import float_array, model_array
+from fairness.arguments.validation import float_array, model_array, require_number
 from fairness.display.drawing import given_axes
 from fairness.display.lettering import label
 from fairness.display.result import Result
@@ -220,8 +220,7 @@ def all_bottleneck_max(
       segment   (1/3, 2/9, 2/9) -- (2/5, 1/5, 1/5)
     """
     x = problem.check_state(counts)
-    if not isinstance(max_assignments, numbers.Real):
-        raise ModelError.of("max_assignments", f"must be a number; got {max_assignments!r}")
+    require_number("max_assignments", max_assignments, most=math.inf)
     instance = _Instance(problem, x, problem.is_rational)
     needed = math.prod(len(options) for options in instance.options)
     if needed > max_assignments:

@@ -38,14 +38,13 @@ References
 from __future__ import annotations
 
 import math
-import numbers
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.arguments.validation import frozen
-from fairness.errors import ModelError, NotConvergedError
+from fairness.arguments.validation import frozen, require_number
+from fairness.errors import NotConvergedError
 from fairness.evidence.pools import price_certificate, relative_usage, rounding
 from fairness.model.problem import FloatArray, Problem
 from fairness.policies.engines.prices import CERTIFIED, price_kernel
@@ -122,17 +121,9 @@ class AlphaFair:
     alpha: float
 
     def __post_init__(self) -> None:
-        value = self.alpha
-        if not isinstance(value, numbers.Real) or isinstance(value, bool) or not value >= 0:
-            raise ModelError.of(
-                "alpha", f"must be a number >= 0 (0 for maximum throughput, inf for max-min); got {value!r}"
-            )
-        try:
-            object.__setattr__(self, "alpha", float(value))
-        except OverflowError:
-            raise ModelError.of(
-                "alpha", "is above the largest float; take inf for max-min fairness"
-            ) from None
+        hint = " (0 for maximum throughput, inf for max-min)"
+        alpha = require_number("alpha", self.alpha, least=0, most=math.inf, hint=hint)
+        object.__setattr__(self, "alpha", alpha)
 
     @property
     def name(self) -> str:

@@ -112,7 +112,7 @@ def test_table():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"horizon": 0}, "horizon must be finite and > 0"),
+        ({"horizon": 0}, "horizon must be a finite number > 0"),
         ({"period": -1}, "period must be"),
         ({"sample_every": 0}, "sample_every must be"),
         ({"delay": -1}, "delay must be"),
@@ -125,13 +125,13 @@ def test_table():
         ({"activity": {0: [(np.nan, 1)]}}, "empty interval"),
         ({"activity": {0: (0, 1)}}, r"activity\[0\] must be a list of intervals, for example \[\(0, 10\)\]"),
         ({"activity": [(0, 1)]}, "activity must map class numbers to intervals"),
-        ({"horizon": "long"}, "horizon must be finite and > 0; got 'long'"),
-        ({"period": None}, "period must be finite and > 0; got None"),
-        ({"horizon": np.inf}, "horizon must be finite"),
+        ({"horizon": "long"}, r"horizon must be a finite number > 0 and <= 1e\+300; got 'long'"),
+        ({"period": None}, "period must be a finite number > 0 .*; got None"),
+        ({"horizon": np.inf}, "horizon must be a finite"),
         ({"delay": None}, "delay must be"),
         ({"delay": (1, 2, 3)}, "delay must be"),
         ({"delay": "ab"}, "delay must be"),
-        ({"settled": np.nan}, "settled must be finite and > 0"),
+        ({"settled": np.nan}, "settled must be a finite number > 0"),
         ({"cluster": "cluster"}, "distributed_psdsf needs a Cluster; got str"),
     ],
 )

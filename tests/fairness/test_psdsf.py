@@ -156,7 +156,7 @@ def test_names_and_bad_arguments():
         ({"division": "space"}, "division must be one of"),
         ({"method": "newton"}, "method must be one of"),
         ({"division": "time", "method": "algorithm-1"}, "resource division"),
-        *(({"max_sweeps": n}, "max_sweeps must be an integer >= 1; got") for n in (0, -1, 2.5, "many", None)),
+        *(({"max_sweeps": n}, "max_sweeps must be a whole") for n in (0, -1, 2.5, "many", None)),
         *(({"server_order": n}, "server_order must be a tuple of") for n in (1, "01", (1.0, 0.0))),
     ):
         with pytest.raises(ModelError, match=message):

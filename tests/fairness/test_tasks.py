@@ -332,9 +332,9 @@ def test_bad_rules_and_models(call, arguments, message):
         (fill_cluster, {"server_rule": "worst fit"}, "server_rule must be one of"),
         (fill_cluster, {"rule": VirtualShare(), "server_rule": "best fit"}, "cannot choose the class first"),
         (fill_cluster, {"stop": "first misfit"}, "chooses the class first"),
-        (repeat_filling, {"runs": 1}, "runs must be an integer >= 2, .* got 1"),
-        (repeat_filling, {"runs": 2.5}, "runs must be an integer >= 2, .* got 2.5"),
-        (repeat_filling, {"runs": "3"}, "runs must be an integer >= 2, .* got '3'"),
+        (repeat_filling, {"runs": 1}, "runs must be a whole number from 2 .* got 1"),
+        (repeat_filling, {"runs": 2.5}, "runs must be a whole number from 2 .* got 2.5"),
+        (repeat_filling, {"runs": "3"}, "runs must be a whole number from 2 .* got '3'"),
     ],
 )
 def test_bad_options(call, options, message):

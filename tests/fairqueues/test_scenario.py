@@ -159,7 +159,7 @@ def test_a_system_becomes_a_file_and_comes_back(system):
         ({"policy": "maxmin", "alpha": 2}, "it has none"),
         ("alpha:x", "alpha must be"),
         ("drf:x", "resource_weights must be an array of numbers"),
-        ({"policy": "alpha", "alpha": 10**400}, "alpha is above the largest float; take inf"),
+        ({"policy": "alpha", "alpha": 10**400}, r"inf for max-min\); got a number too large for floats"),
         ({"policy": "tdrf", "join_times": [10**400, 1]}, "a parameter of policy 'tdrf' is of the wrong kind"),
     ],
 )

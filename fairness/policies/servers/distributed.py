@@ -23,14 +23,22 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral, Real
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairness.arguments.validation import Entropy, FloatArray, Seed, entropy_of, generator
+from fairness.arguments.validation import (
+    Entropy,
+    FloatArray,
+    Seed,
+    entropy_of,
+    generator,
+    require_choice,
+    require_number,
+)
 from fairness.display.drawing import curves
 from fairness.display.result import Result
 from fairness.errors import ModelError
@@ -320,9 +328,7 @@ def _checked(
     if sample_every is not None:
         times["sample_every"] = sample_every
     for name, value in times.items():
-        good = isinstance(value, Real) and not isinstance(value, bool) and 0 < value <= LARGEST_TIME
-        if not good:
-            raise ModelError.of(name, f"must be finite and > 0; got {value!r:.80}")
+        require_number(name, value, above=0, most=LARGEST_TIME)
     for name in ("period", "sample_every"):
         if name in times and horizon / times[name] > MOST_TURNS:
             raise ModelError.of(
@@ -330,10 +336,7 @@ def _checked(
                 f"= {times[name]:g} is {horizon / times[name]:.3g} times in the horizon {horizon:g}, "
                 f"more than {MOST_TURNS:.0e}; raise {name} or lower horizon",
             )
-    if procedure not in PROCEDURES:
-        raise ModelError.of(
-            "procedure", f"must be one of {', '.join(map(repr, PROCEDURES))}; got {procedure!r}"
-        )
+    require_choice("procedure", procedure, PROCEDURES)
     bounds = (delay, delay) if isinstance(delay, (int, float, np.number)) else delay
     try:
         low, high = (float(bound) for bound in bounds)

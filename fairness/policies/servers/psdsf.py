@@ -23,13 +23,12 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from operator import index
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from fairness.arguments.validation import FloatArray
+from fairness.arguments.validation import FloatArray, require_choice, require_whole
 from fairness.errors import ModelError, NotConvergedError
 from fairness.evidence.clusters import resource_division_certificate
 from fairness.model.cluster import Cluster
@@ -74,16 +73,12 @@ class PSDSF(ClusterPolicy):
 
     def __post_init__(self) -> None:
         check_division(self.division)
-        if self.method not in METHODS:
-            raise ModelError.of(
-                "method", f"must be one of {', '.join(map(repr, METHODS))}; got {self.method!r}"
-            )
+        require_choice("method", self.method, METHODS)
         if self.division == "time" and (self.method != "filling" or self.server_order is not None):
             raise ModelError(
                 "method and server_order are for resource division; leave them out with division='time'"
             )
-        if not (isinstance(self.max_sweeps, Integral) and 1 <= self.max_sweeps < 2**62):
-            raise ModelError.of("max_sweeps", f"must be an integer >= 1; got {self.max_sweeps!r:.80}")
+        require_whole("max_sweeps", self.max_sweeps, 1)
         if self.server_order is not None:
             try:
                 order = tuple(index(i) for i in self.server_order)

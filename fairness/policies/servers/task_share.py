@@ -34,7 +34,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.arguments.validation import FloatArray
+from fairness.arguments.validation import FloatArray, require_choice
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.policies.servers.engines.leximin import leximin
@@ -93,8 +93,7 @@ class TSF(LeximinPolicy):
     weighting: str = "equal"
 
     def __post_init__(self) -> None:
-        if self.weighting not in WEIGHTINGS:
-            raise ModelError.of("weighting", f"must be one of {WEIGHTINGS}; got {self.weighting!r}")
+        require_choice("weighting", self.weighting, WEIGHTINGS)
 
     @property
     def name(self) -> str:  # type: ignore[override]
