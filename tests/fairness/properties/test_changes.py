@@ -8,9 +8,10 @@ import pytest
 from fairness import Cluster, ModelError, Problem
 from fairness.display.storage import dumps, loads
 from fairness.properties.changes.changed_model import Grow, Join, Leave, Lie, Units
-from fairness.properties.definitions.catalogue import PROPERTIES
+from fairness.properties.definitions.catalogue import PROPERTIES, property_named
 from tests.fairness.properties.instances import integer_cluster, integer_pool
 
+SP = property_named("SP")
 POOL = Problem([[16, 1], [F(1, 2), 2]], [100, 90], weights=[1, 2], limits=[5, 7], job_classes=["A", "B"])
 CLUSTER = Cluster(
     [[1, 2], [3, 1], [1, 0]],
@@ -184,8 +185,7 @@ def test_candidates_are_different_and_reproducible():
 def test_lies_reach_beyond_what_is_true():
     """Among the candidates are added and hidden servers, new demands and raised ones."""
     rng = np.random.default_rng(4)
-    sp = next(one for one in PROPERTIES if one.key == "SP")
-    lies = list(sp.changes(CLUSTER, rng, 200))
+    lies = list(SP.changes(CLUSTER, rng, 200))
     texts = " ".join(lie.text(CLUSTER) for lie in lies)
     assert "hides" in texts
     assert "claims that it may use" in texts
@@ -193,7 +193,7 @@ def test_lies_reach_beyond_what_is_true():
     assert any(n == 2 and row[1] > 0 for n, row in rows)
     exaggerated = [
         lie.demands[0]
-        for lie in sp.changes(Problem([[16, 1], [1, 2]], [100, 100]), rng, 60)
+        for lie in SP.changes(Problem([[16, 1], [1, 2]], [100, 100]), rng, 60)
         if lie.users == (0,)
     ]
     assert (16, 16) in exaggerated
@@ -201,10 +201,9 @@ def test_lies_reach_beyond_what_is_true():
 
 def test_positive_models_stay_positive_whatever_their_numbers():
     rng = np.random.default_rng(6)
-    sp = next(one for one in PROPERTIES if one.key == "SP")
     tiny = F(1, 10**6)
     for capacities in ([1, 3], [0.5, 5000.0]):
-        lies = list(sp.changes(Problem([[tiny, 1], [1, F(2, 3)]], capacities), rng, 100))
+        lies = list(SP.changes(Problem([[tiny, 1], [1, F(2, 3)]], capacities), rng, 100))
         assert len(lies) > 80
         assert all(v > 0 for lie in lies for row in lie.demands for v in row)
         assert all(isinstance(v, int | F) for lie in lies for row in lie.demands for v in row)
@@ -213,8 +212,7 @@ def test_positive_models_stay_positive_whatever_their_numbers():
 def test_measured_capacities_end_where_a_claimed_resource_is_absent():
     cluster = Cluster([[1, 0], [1, 1], [2, 0]], [[4, 0], [4, 4]], gamma=[[3, 2], [0, 2], [1, 0]])
     assert Lie((0,), ((1, 1),)).apply(cluster).as_fractions()[2] == [[0, 2], [0, 2], [1, 0]]
-    sp = next(one for one in PROPERTIES if one.key == "SP")
-    lies = list(sp.changes(cluster, np.random.default_rng(7), 100))
+    lies = list(SP.changes(cluster, np.random.default_rng(7), 100))
     assert any(lie.users == (0,) and lie.demands and lie.demands[0][1] > 0 for lie in lies)
     # Class 3 runs on server 1 only, so it never claims the absent resource.
     assert not any(lie.users == (2,) and lie.demands and lie.demands[0][1] > 0 for lie in lies)
