@@ -68,9 +68,11 @@ def exact(values: Any) -> Any:
     return [exact(v) for v in values] if np.ndim(values) else Fraction(float(values))
 
 
-def random_pool(rng: np.random.Generator, *, limited: bool = True) -> tuple[Problem, Any]:
-    """A pool and counts; sizes over no, four or ten decades."""
-    spread = _spread(rng)
+def random_pool(
+    rng: np.random.Generator, *, limited: bool = True, decades: float | None = None
+) -> tuple[Problem, Any]:
+    """A pool and counts; sizes over no, four or ten decades, or over as many as asked for."""
+    spread = _spread(rng, decades)
     while True:
         n, m = int(rng.integers(1, 5)), int(rng.integers(1, 4))
         demands = spread(n, m) * (rng.random((n, m)) < 0.75)
@@ -83,9 +85,11 @@ def random_pool(rng: np.random.Generator, *, limited: bool = True) -> tuple[Prob
         return pool, np.where(rng.random(n) < 0.2, 0.0, spread(n))
 
 
-def random_cluster(rng: np.random.Generator, *, constrained: bool = True) -> tuple[Cluster, Any]:
-    """A cluster and counts; sizes over no, four or ten decades."""
-    spread = _spread(rng)
+def random_cluster(
+    rng: np.random.Generator, *, constrained: bool = True, decades: float | None = None
+) -> tuple[Cluster, Any]:
+    """A cluster and counts; sizes over no, four or ten decades, or over as many as asked for."""
+    spread = _spread(rng, decades)
     while True:
         n, m, s = int(rng.integers(1, 5)), int(rng.integers(1, 4)), int(rng.integers(1, 4))
         demands = spread(n, m) * (rng.random((n, m)) < 0.75)
@@ -100,8 +104,8 @@ def random_cluster(rng: np.random.Generator, *, constrained: bool = True) -> tup
         return cluster, np.where(rng.random(n) < 0.2, 0.0, spread(n))
 
 
-def _spread(rng: np.random.Generator) -> Callable[..., Any]:
-    decades = float(rng.choice([0.0, 4.0, 10.0]))
+def _spread(rng: np.random.Generator, decades: float | None) -> Callable[..., Any]:
+    decades = float(rng.choice([0.0, 4.0, 10.0])) if decades is None else decades
 
     def draw(*shape: int) -> Any:
         if decades == 0:  # integers, full of ties

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.claims.allocations import random_cluster, random_pool
 from fairness import (
     CATALOGUE,
     CDRF,
@@ -66,22 +67,9 @@ def test_proportional_fairness_does_not_depend_on_the_size_of_tasks(decades: int
 def instances(kind: str, decades: int, number: int) -> list[tuple[Any, Any]]:
     """Models with demands and capacities over so many decades, and counts as far apart."""
     rng = np.random.default_rng([decades, kind == "pool"])
-    found: list[tuple[Any, Any]] = []
-
-    def spread(*shape: int) -> Any:
-        return 10.0 ** rng.uniform(-decades / 2, decades / 2, shape)
-
-    while len(found) < number:
-        n, m, s = rng.integers(1, 5), rng.integers(1, 4), rng.integers(1, 4)
-        demands = spread(n, m) * (rng.random((n, m)) < 0.7)
-        demands[~demands.any(axis=1), 0] = 1.0
-        weights, counts = 10.0 ** rng.uniform(-1, 1, n), np.where(rng.random(n) < 0.5, 1.0, spread(n))
-        if kind == "pool":
-            limits = np.where(rng.random(n) < 0.7, np.inf, spread(n))
-            found.append((Problem(demands, spread(m), weights=weights, limits=limits), counts))
-        else:
-            found.append((Cluster(demands, spread(s, m), weights=weights), counts))
-    return found
+    if kind == "pool":
+        return [random_pool(rng, decades=decades) for _ in range(number)]
+    return [random_cluster(rng, decades=decades, constrained=False) for _ in range(number)]
 
 
 def answered(model: Any, policy: Any, counts: Any) -> str:
