@@ -14,15 +14,8 @@ def page(key, checks=(), figure=None):
     if figure is None:
         figure = Figure()
         figure.add_subplot().plot([0, 1], [1, 0])
-    return Page(
-        key,
-        f"Title <{key}>",
-        "Slide",
-        "See",
-        figure,
-        {"x": np.array([1.0, np.nan]), "n": np.int64(3)},
-        checks,
-    )
+    numbers = {"x": np.array([1.0, np.nan]), "n": np.int64(3)}
+    return Page(key, f"Title <{key}>", "Slide", "See", figure, numbers, checks)
 
 
 def write(tmp_path, pages):
@@ -68,9 +61,8 @@ def test_a_page_may_hold_tables_and_no_figure(tmp_path):
 
 
 def test_front_page_leads_to_every_source(tmp_path):
-    tallies = [
-        write(tmp_path / name, [page("fig1", [Check("a", "1", "1", True)])]) for name in ("one", "two")
-    ]
+    check = Check("a", "1", "1", True)
+    tallies = [write(tmp_path / name, [page("fig1", [check])]) for name in ("one", "two")]
     text = write_front_page(tmp_path, tallies, "make it").read_text()
     for name in ("one", "two"):
         assert f'href="{name}/index.html"' in text

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import ge, gt, lt
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -60,7 +61,10 @@ def _shown(text: str) -> str:
 Words = Annotated[str, AfterValidator(_shown)]
 
 
-def _real(rule: str, good: Callable[[Any], bool], *, infinite: bool = False, **bounds: float) -> _Rule:
+_BOUNDS = {"minimum": ge, "exclusiveMinimum": gt, "exclusiveMaximum": lt}
+
+
+def _real(rule: str, *, infinite: bool = False, **bounds: float) -> _Rule:
     def check(value: Any) -> Any:
         if isinstance(value, str):
             if not re.match(_FRACTION, value):
@@ -73,7 +77,9 @@ def _real(rule: str, good: Callable[[Any], bool], *, infinite: bool = False, **b
             size = float(value)
         except OverflowError:
             raise ValueError from None
-        if not (math.isfinite(size) or (infinite and size == math.inf)) or not good(value):
+        if not (math.isfinite(size) or (infinite and size == math.inf)):
+            raise ValueError
+        if not all(_BOUNDS[name](value, bound) for name, bound in bounds.items()):
             raise ValueError
         return value
 
@@ -89,9 +95,8 @@ def _whole(rule: str, least: int, most: int | None = None) -> _Rule:
             raise ValueError
         return value
 
-    return _Rule(
-        rule, check, {"type": "integer", "minimum": least, **({} if most is None else {"maximum": most})}
-    )
+    bounds = {"minimum": least} | ({} if most is None else {"maximum": most})
+    return _Rule(rule, check, {"type": "integer", **bounds})
 
 
 def _spec(key: str) -> _Rule:
@@ -100,10 +105,9 @@ def _spec(key: str) -> _Rule:
             raise ValueError
         return value
 
+    rule = f"a name in quotes, or a table {{ {key} = name, ... }}"
     table = {"type": "object", "required": [key], "properties": {key: {"type": "string"}}}
-    return _Rule(
-        f"a name in quotes, or a table {{ {key} = name, ... }}", check, {"anyOf": [{"type": "string"}, table]}
-    )
+    return _Rule(rule, check, {"anyOf": [{"type": "string"}, table]})
 
 
 def _link(value: Any) -> Any:
@@ -112,22 +116,14 @@ def _link(value: Any) -> Any:
     return [*value[:2], _NOT_NEGATIVE.check(value[2])]
 
 
-_NUMBER = _real("a finite number", lambda v: True)
-_NOT_NEGATIVE = _real("a finite number >= 0", lambda v: v >= 0, minimum=0)
-_POSITIVE = _real("a finite number > 0", lambda v: v > 0, exclusiveMinimum=0)
+_NOT_NEGATIVE = _real("a finite number >= 0", minimum=0)
 
-Number = Annotated[Any, _NUMBER]
+Number = Annotated[Any, _real("a finite number")]
 NotNegative = Annotated[Any, _NOT_NEGATIVE]
-Positive = Annotated[Any, _POSITIVE]
-Limit = Annotated[
-    Any, _real("a number > 0 (inf for no limit)", lambda v: v > 0, infinite=True, exclusiveMinimum=0)
-]
-Part = Annotated[
-    Any, _real("a number > 0 and < 1", lambda v: 0 < v < 1, exclusiveMinimum=0, exclusiveMaximum=1)
-]
-PartOrZero = Annotated[
-    Any, _real("a number >= 0 and < 1", lambda v: 0 <= v < 1, minimum=0, exclusiveMaximum=1)
-]
+Positive = Annotated[Any, _real("a finite number > 0", exclusiveMinimum=0)]
+Limit = Annotated[Any, _real("a number > 0 (inf for no limit)", infinite=True, exclusiveMinimum=0)]
+Part = Annotated[Any, _real("a number > 0 and < 1", exclusiveMinimum=0, exclusiveMaximum=1)]
+PartOrZero = Annotated[Any, _real("a number >= 0 and < 1", minimum=0, exclusiveMaximum=1)]
 Count = Annotated[Any, _whole("a whole number >= 1", 1)]
 Repeats = Annotated[Any, _whole("a whole number from 1 to 100000", 1, 100_000)]
 Several = Annotated[Any, _whole("a whole number from 2 to 10000", 2, 10_000)]

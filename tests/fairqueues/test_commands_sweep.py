@@ -8,20 +8,10 @@ from contextlib import chdir
 import pytest
 import xarray as xr
 
-from tests.fairqueues.command_line import environment, run
+from tests.fairqueues.command_line import TWO, environment, run
 from tests.processes import PATIENCE, WAITS, points_kept, require_nobody_left, stop_at
 
-GRID = """\
-title = "A sweep to be stopped"
-policies = ["drf", "pf"]
-[pool]
-demands = [[10, 1], [1, 10]]
-capacities = [10, 10]
-[traffic]
-mix = [2, 1]
-[sweep]
-over = { load = { start = 0.5, stop = 0.8, number = 12 } }
-"""
+GRID = TWO.replace("[0.2, 0.4, 1.2]", "{ start = 0.5, stop = 0.8, number = 12 }")
 POINTS = 24
 
 
