@@ -4,15 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from proofs.catalogue import statements
 from proofs.checking import verify
-from proofs.claims import (
-    Computation,
-    Counterexample,
-    Enumeration,
-    Implication,
-    InWords,
-    Search,
-    Step,
-)
+from proofs.claims import Computation, Counterexample, Enumeration, Implication, InWords, Search, Step
 from proofs.errors import EvidenceError, ProofError
 from proofs.statement import Question, Said, Size, Statement
 from proofs.verdict import Finding, Status, Verdict

@@ -19,19 +19,14 @@ from proofs.prover.combinations import find_refutation
 from proofs.relations import Relation, relation
 from proofs.verdict import Status
 
-__all__ = ["implication_evidence"]
+__all__ = ["Answer", "implication_evidence", "opened"]
 
 TRIES = 300
 ROUNDING = 1e-12
 """Of a sum, relative to the sizes of its terms: they are few, of small numbers."""
 MEETING, CONFIRMING, LONGEST = 2.0, 5.0, 600.0
 """Seconds at most for values that meet the hypotheses, for the second solver, and for the first."""
-VALUES = [Fraction(k) for k in (0, 1, 2, 3, -1, 4, 5)] + [
-    Fraction(1, 2),
-    Fraction(1, 3),
-    Fraction(3, 2),
-    Fraction(2, 3),
-]
+VALUES = [Fraction(v) for v in (0, 1, 2, 3, -1, 4, 5, "1/2", "1/3", "3/2", "2/3")]
 
 
 Answer = tuple[Status, dict[str, Any]]
@@ -47,11 +42,12 @@ def implication_evidence(claim: Implication, deadline: float) -> Answer:
         if evidence is not None:
             return _not_vacuous(claim, evidence, deadline)
         if time.monotonic() > deadline:
-            return _open("degree", degree=degree)
+            return opened("degree", degree=degree)
     return _ask_solvers(claim, deadline)
 
 
-def _open(why: str, **data: Any) -> Answer:
+def opened(why: str, **data: Any) -> Answer:
+    """The answer that nothing settles the claim, and why."""
     return Status.UNKNOWN, {"kind": "open", "why": why, **data}
 
 
@@ -61,12 +57,12 @@ def _not_vacuous(claim: Implication, evidence: dict[str, Any], deadline: float) 
         return Status.PROVED, evidence | {"met": {}}
     met = _meeting(claim, deadline)
     if met is None:
-        return _open("vacuous")
+        return opened("vacuous")
     evidence = evidence | {"met": met}
     try:
         check_not_vacuous(claim, plain(evidence))
     except EvidenceError:
-        return _open("vacuous")
+        return opened("vacuous")
     return Status.PROVED, evidence
 
 
@@ -166,21 +162,21 @@ def _ask_solvers(claim: Implication, deadline: float) -> Answer:
     try:
         answer, model = ask("z3", query, _milliseconds(deadline, LONGEST))
     except ImportError:
-        return _open("no solver", degree=claim.degree)
+        return opened("no solver", degree=claim.degree)
     if answer == "sat":
         values = _rational_witness(claim, model)
         if values is not None:
             return Status.REFUTED, {"kind": "assignment", "values": values}
-        return _open("irrational")
+        return opened("irrational")
     if answer != "unsat":
-        return _open("solver", degree=claim.degree)
+        return opened("solver", degree=claim.degree)
     solvers = ["z3"]
     try:
         other, _ = ask("cvc5", query, _milliseconds(deadline, CONFIRMING))
     except ImportError:
         other = "not asked"
     if other == "sat":
-        return _open("solvers")
+        return opened("solvers")
     if other == "unsat":
         solvers.append("cvc5")
     evidence = {"kind": "unsat", "query": query, "solvers": solvers}

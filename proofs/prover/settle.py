@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from proofs.checking.cases import (
     Disagreement,
@@ -26,14 +25,13 @@ from proofs.claims import (
     claim_to_dict,
 )
 from proofs.definitions import plain
-from proofs.prover.implications import implication_evidence
+from proofs.prover.implications import Answer, implication_evidence, opened
 from proofs.prover.library import library_value
 from proofs.reasons import reason_of
 from proofs.verdict import Finding, Status
 
 __all__ = ["settle"]
 
-Answer = tuple[Status, dict[str, Any]]
 Settled = Implication | Computation | Enumeration | Search | Counterexample
 
 STATUS = {
@@ -52,23 +50,19 @@ def settle(step: Step, time_limit: float, unread: str = "") -> Finding:
     interrupted. ``unread`` says why nobody has read steps in words: the statement is somebody's "own", or
     "changed".
     """
-    answer = _open("late")
+    answer = opened("late")
     if isinstance(step.claim, InWords):
-        answer = _open(f"words, {unread}") if unread else (Status.PROVED, {})
+        answer = opened(f"words, {unread}") if unread else (Status.PROVED, {})
     elif time_limit > 0:
         try:
             answer = _once(step.claim, time.monotonic() + time_limit)
         except Disagreement as error:
-            answer = _open("definitions", about=str(error))
+            answer = opened("definitions", about=str(error))
         except SilentError as error:
-            answer = _open("silent", way=error.way, about=error.about)
+            answer = opened("silent", way=error.way, about=error.about)
     status, evidence = answer[0], plain(answer[1])
     claim = plain(claim_to_dict(step.claim))
     return Finding(step.says, status, claim, evidence, reason_of(claim, evidence), step.refutes)
-
-
-def _open(why: str, **data: Any) -> Answer:
-    return Status.UNKNOWN, {"kind": "open", "why": why, **data}
 
 
 _ANSWERS: dict[str, Answer] = {}
@@ -96,7 +90,7 @@ def _answer(claim: Settled, deadline: float) -> Answer:
             return STATUS[evidence["kind"]], evidence
         case Counterexample():
             evidence, holds = counterexample(claim)
-            return _open("holds") if holds else (Status.REFUTED, evidence)
+            return opened("holds") if holds else (Status.REFUTED, evidence)
 
 
 def _computed(claim: Computation) -> Answer:
@@ -105,5 +99,5 @@ def _computed(claim: Computation) -> Answer:
     other, by_library = asked("the library", library_value, claim.function, claim.arguments)
     for found, way in ((evidence["value"], "by definition"), (plain(other), by_library)):
         if way is not None and found != wanted:
-            return _open("differs", way=way, value=found)
+            return opened("differs", way=way, value=found)
     return Status.PROVED, evidence

@@ -6,14 +6,7 @@ Expected values are exact (rationals or closed forms); 1e-12 relative leaves fou
 import numpy as np
 import pytest
 
-from fairness import (
-    DRF,
-    BottleneckMax,
-    MaxMin,
-    Problem,
-    ProportionalFair,
-    allocate,
-)
+from fairness import DRF, BottleneckMax, MaxMin, Problem, ProportionalFair, allocate
 from fairness.testing import random_problem
 from proofs.catalogue.bonald_roberts.examples import ALLOCATIONS, FIFTH, FOURTH
 from proofs.definitions import fractions

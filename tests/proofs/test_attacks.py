@@ -355,10 +355,7 @@ def test_contradictory_hypotheses():
     }
     evidence["terms"].append({"coefficient": 1, "factors": [], "square": "1"})
     finding = replace(
-        verdict.findings[0],
-        status=Status.PROVED,
-        evidence=evidence,
-        reason="Farkas certificate, 3 terms",
+        verdict.findings[0], status=Status.PROVED, evidence=evidence, reason="Farkas certificate, 3 terms"
     )
     with pytest.raises(EvidenceError, match="contradict each other"):
         verify_finding(asked.steps(None)[0].claim, finding)

@@ -377,9 +377,7 @@ def test_questions_drop_reverse_and_replace_hypotheses():
         return [Step("add", Implication(held, f"x + y >= {question.sizes['n']}"), states=True)]
 
     asked = own(
-        steps=steps,
-        hypotheses={"sign": "both are at least 1"},
-        sizes={"n": Size(2, 1, 2, "bound", deep=1)},
+        steps=steps, hypotheses={"sign": "both are at least 1"}, sizes={"n": Size(2, 1, 2, "bound", deep=1)}
     )
     assert check(asked).status == Status.PROVED
     assert check(asked, deep=True).sizes == {"n": 1}

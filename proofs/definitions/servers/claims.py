@@ -11,14 +11,7 @@ from typing import Any
 
 from proofs.definitions.exact import Matrix, totals
 from proofs.definitions.registry import define, fractions
-from proofs.definitions.servers.shares import (
-    Servers,
-    cannot_gain,
-    fits,
-    is_leximin,
-    is_psdsf,
-    uniform_tasks,
-)
+from proofs.definitions.servers.shares import Servers, cannot_gain, fits, is_leximin, is_psdsf, uniform_tasks
 
 __all__ = [
     "no_better_placement",

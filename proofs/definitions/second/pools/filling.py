@@ -13,17 +13,7 @@ from itertools import combinations, product
 from math import prod
 from typing import Any
 
-from proofs.definitions.exact import (
-    ONE,
-    ZERO,
-    Matrix,
-    Row,
-    max_min,
-    runs,
-    solved,
-    usage,
-    vertices,
-)
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, max_min, runs, solved, usage, vertices
 from proofs.definitions.registry import define_again, fraction, fractions
 
 __all__ = [

@@ -18,18 +18,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Any
 
-from proofs.definitions.exact import (
-    ONE,
-    ZERO,
-    Matrix,
-    Row,
-    largest,
-    max_min,
-    possible,
-    runs,
-    totals,
-    usage,
-)
+from proofs.definitions.exact import ONE, ZERO, Matrix, Row, largest, max_min, possible, runs, totals, usage
 from proofs.definitions.registry import define_again, fraction, fractions
 
 __all__ = [
