@@ -11,7 +11,7 @@ from fairqueues.console.command import command
 from fairqueues.console.inputs import chosen, heading, is_cluster, numbers, read
 from fairqueues.console.options import File, Policies
 from fairqueues.console.output import Delivery
-from fairqueues.report.outcome import Evidence, Outcome
+from fairqueues.report.outcome import Outcome, certificates
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,10 +47,7 @@ def allocate(
         Outcome(
             heading("Allocations", scenario),
             table,
-            tuple(
-                Evidence(name, r.certificate.claim, r.certificate.residual, r.certificate.holds)
-                for name, r in results.items()
-            ),
+            certificates(results),
             notes=() if is_cluster(scenario) else tuple(_use(name, r) for name, r in results.items()),
             failures=failures,
             figure=lambda: _figure(scenario.model, policies, results, jobs),

@@ -13,7 +13,7 @@ from fairqueues.console.inputs import read, seed_of
 from fairqueues.console.options import Seed
 from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
-from fairqueues.report.outcome import Evidence, Outcome
+from fairqueues.report.outcome import Outcome, certificates
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -91,15 +91,11 @@ def cloud(
             controller.step(demands)
         tables["deadline controller"] = controller.to_dataframe()
         notes += controller.summary().splitlines()
-    evidence = tuple(
-        Evidence(name, r.certificate.claim, r.certificate.residual, r.certificate.holds)
-        for name, r in results.items()
-    )
     deliver(
         Outcome(
             f"{n:,} tenants on {m:,} resources",
             pd.DataFrame(rows).set_index("algorithm"),
-            evidence,
+            certificates(results),
             tables,
             notes=tuple(notes),
             figure=lambda: _figure(results),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-__all__ = ["Evidence", "Outcome", "plain", "records", "versions"]
+__all__ = ["Evidence", "Outcome", "certificates", "plain", "records", "versions"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,12 @@ class Evidence:
         return f"{self.subject}: {self.claim}: {'holds' if self.holds else 'FAILS'}" + (
             f" ({number})" if number else ""
         )
+
+
+def certificates(results: Mapping[str, Any]) -> tuple[Evidence, ...]:
+    """What the certificate of each result says."""
+    told = ((name, result.certificate) for name, result in results.items())
+    return tuple(Evidence(name, c.claim, c.residual, c.holds) for name, c in told)
 
 
 @dataclass(frozen=True)
