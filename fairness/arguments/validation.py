@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from typing import Any, TypeVar
 
 import numpy as np
@@ -137,9 +137,10 @@ def require_whole(name: str, value: Any, least: int, most: int | None = None, hi
     return int(value)
 
 
-def require_choice(name: str, value: str, choices: Sequence[str]) -> str:
+def require_choice(name: str, value: str, choices: Collection[str]) -> str:
     """The value; refuse what is none of the choices."""
-    if value not in choices:
+    # A text first: a list cannot be looked up among keys.
+    if not isinstance(value, str) or value not in choices:
         raise ModelError.of(name, f"must be one of {', '.join(map(repr, choices))}; got {value!r}")
     return value
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairness.errors import ModelError
+from fairness.arguments.validation import require_choice
 
 __all__ = ["DIVISIONS", "check_division"]
 
@@ -12,6 +12,4 @@ DIVISIONS = ("resource", "time")
 
 def check_division(division: str) -> str:
     """Return the division, or refuse it."""
-    if division not in DIVISIONS:
-        raise ModelError.of("division", f"must be one of {', '.join(map(repr, DIVISIONS))}; got {division!r}")
-    return division
+    return require_choice("division", division, DIVISIONS)

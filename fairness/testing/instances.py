@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairness.arguments.validation import Seed, generator
+from fairness.arguments.validation import Seed, generator, require_choice
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
@@ -35,8 +35,7 @@ def random_problem(
     weighted, limited : bool
         Draw weights from {1, 2, 3} / limits for about half of the classes.
     """
-    if kind not in KINDS:
-        raise ModelError.of("kind", f"must be one of {', '.join(KINDS)}; got {kind!r}")
+    require_choice("kind", kind, KINDS)
     rng = generator(rng)
     shape = (n_classes, n_resources)
     if kind == "integer":

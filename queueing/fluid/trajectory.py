@@ -22,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.arguments.validation import require_number, require_whole
+from fairness.arguments.validation import require_choice, require_number, require_whole
 from fairness.errors import ModelError, UnstableError
 from fairness.model.problem import FloatArray
 from fairness.protocol.calling import policy_tasks
@@ -134,8 +134,7 @@ def trajectory(
     rtol = require_number("rtol", rtol, least=1e-13, most=1e-2)
     require_whole("refine", refine, 1)
     require_whole("max_evaluations", max_evaluations, 1)
-    if method not in METHODS:
-        raise ModelError.of("method", f"must be one of {', '.join(METHODS)}; got {method!r}")
+    require_choice("method", method, METHODS)
     stuck = system.blocked & (x > 0)
     if horizon is None and stuck.any():
         raise UnstableError(

@@ -20,7 +20,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from fairness.arguments.validation import Seed
+from fairness.arguments.validation import Seed, require_choice
 from fairness.errors import ModelError
 from fairness.machine.work import ProgressOption
 from fairness.protocol.cluster_policy import ClusterPolicy
@@ -245,8 +245,7 @@ def simulate(
 def _chosen(system: System, policy: object, level: str | None, given: Sequence[str]) -> tuple[str, str]:
     """The level, and why it is this one."""
     if level is not None:
-        if level not in LEVELS:
-            raise ModelError.of("level", f"must be one of {', '.join(LEVELS)}; got {level!r}")
+        require_choice("level", level, LEVELS)
         return level, "by its level"
     if is_scheduler(policy):
         return "tasks", "because the policy is a scheduler"

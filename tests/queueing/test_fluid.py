@@ -260,7 +260,7 @@ def test_errors_say_what_to_do():
         (system, DRF(), [1, -1], {}, r"counts must be finite and >= 0"),
         (system, DRF(), [1, 1], {"horizon": -1}, r"horizon must be a finite number > 0, or None"),
         (system, DRF(), [1, 1], {"rtol": 1.0}, r"rtol must be a finite number >= 1e-13 and <= 0.01"),
-        (system, DRF(), [1, 1], {"method": "Euler"}, r"method must be one of RK23, .*got 'Euler'"),
+        (system, DRF(), [1, 1], {"method": "Euler"}, r"method must be one of 'RK23', .*got 'Euler'"),
         (system, DRF(), [1, 1], {"refine": 0}, r"refine must be a whole number >= 1"),
         (system, half, [0.1, 0.1], {}, r"policy half gives tasks .* for 1024 times as many"),
         (limited, DRF(), [1, 1], {}, r"'class 1' has a limit of 1 tasks per job.*remove them"),

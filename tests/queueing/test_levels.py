@@ -259,7 +259,7 @@ def test_the_level_is_chosen_by_what_is_asked():
 @pytest.mark.parametrize(
     ("policy", "options", "message"),
     [
-        (DRF(), {"level": "chain"}, "level must be one of counts, jobs, tasks; got 'chain'"),
+        (DRF(), {"level": "chain"}, "level must be one of 'counts', 'jobs', 'tasks'; got 'chain'"),
         (DRF(), {"jobs": 10, "events": 10}, r"events is for .* counts or tasks; .* because jobs is given"),
         (DRF(), {"level": "counts", "jobs": 10}, "jobs is for a simulation of jobs; this one is of counts"),
         (DRF(), {"level": "counts", "record": True}, "record is for a simulation of jobs"),

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from fairness.arguments.validation import require_choice
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
@@ -130,9 +131,7 @@ class Sketch:
 
 def check_domain(domain: str) -> str:
     """Return the domain, or refuse it."""
-    if domain not in DOMAINS:
-        raise ModelError.of("domain", f"must be one of {', '.join(map(repr, DOMAINS))}; got {domain!r}")
-    return domain
+    return require_choice("domain", domain, DOMAINS)
 
 
 def rows_of(rows: Iterable[Iterable[Entry]]) -> Rows:

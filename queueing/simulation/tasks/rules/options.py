@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
+from fairness.arguments.validation import require_choice
 from fairness.errors import ModelError
 from queueing.simulation.tasks.rules.placement import Placement
 from queueing.simulation.tasks.rules.task_types import TaskTypes
@@ -55,8 +56,7 @@ class Tasks:
 
     def __post_init__(self) -> None:
         task_law(self.per_job)
-        if self.times not in TASK_TIMES:
-            raise ModelError.of("times", f"must be one of {', '.join(TASK_TIMES)}; got {self.times!r}")
+        require_choice("times", self.times, TASK_TIMES)
         if not isinstance(self.max_jobs, numbers.Integral) or self.max_jobs < 1:
             raise ModelError.of("max_jobs", f"must be an integer >= 1; got {self.max_jobs!r}")
         if not isinstance(self.types, TaskTypes | None):

@@ -37,6 +37,7 @@ import numbers
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from fairness.arguments.validation import require_choice
 from fairness.errors import ModelError
 
 __all__ = [
@@ -102,9 +103,7 @@ class BestFit:
     score: str = "remaining"
 
     def __post_init__(self) -> None:
-        # A text first: a list cannot be looked up among the keys.
-        if not isinstance(self.score, str) or self.score not in SCORES:
-            raise ModelError.of("score", f"must be one of {', '.join(SCORES)}; got {self.score!r}")
+        require_choice("score", self.score, SCORES)
 
     @property
     def name(self) -> str:
@@ -185,8 +184,7 @@ class OnArrival:
     choices: int | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.rule, str) or self.rule not in ON_ARRIVAL:
-            raise ModelError.of("rule", f"must be one of {', '.join(ON_ARRIVAL)}; got {self.rule!r}")
+        require_choice("rule", self.rule, ON_ARRIVAL)
         if self.choices is not None:
             _check_choices(self.choices)
             if self.rule != "shortest queue":

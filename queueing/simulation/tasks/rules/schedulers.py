@@ -46,6 +46,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fairness.arguments.validation import require_choice
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
@@ -168,10 +169,7 @@ class BMFScheduler:
 
     def __post_init__(self) -> None:
         _check_options(self.blocking, self.ties)
-        if self.bottlenecks not in BOTTLENECKS:
-            raise ModelError.of(
-                "bottlenecks", f"must be one of {', '.join(BOTTLENECKS)}; got {self.bottlenecks!r}"
-            )
+        require_choice("bottlenecks", self.bottlenecks, BOTTLENECKS)
 
     def rule(self, problem: Problem, group_class: IntArray, group_level: IntArray) -> Rule:
         """Groups ordered by share on each resource."""
@@ -274,8 +272,7 @@ class FIFOScheduler:
 def _check_options(blocking: Any, ties: Any) -> None:
     if not isinstance(blocking, bool | np.bool_):
         raise ModelError.of("blocking", f"must be True or False; got {blocking!r}")
-    if ties not in TIES:
-        raise ModelError.of("ties", f"must be one of {', '.join(TIES)}; got {ties!r}")
+    require_choice("ties", ties, TIES)
 
 
 def make_rule(

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairness.arguments.validation import require_choice
 from fairness.errors import ModelError
 from queueing.model.system import System
 
@@ -75,8 +76,7 @@ class TaskTypes:
     start: str = "listed"
 
     def __init__(self, jobs: Iterable[Sequence[str]], start: str = "listed") -> None:
-        if start not in START:
-            raise ModelError.of("start", f"must be one of {', '.join(START)}; got {start!r}")
+        require_choice("start", start, START)
         rows = []
         for types in jobs:
             if isinstance(types, str):
