@@ -16,7 +16,7 @@ error is infinite where the fluid limit grows, or where a marginal law does not 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -67,8 +67,7 @@ class Stationary(MomentTable):
         The law itself, if it was kept.
     mean_jobs_error : ndarray of shape (n_classes,), jobs
         Estimated absolute error of ``mean_jobs``, by the solver and by the box (see the module docstring);
-        infinite where the fluid limit grows or the tail cannot be told. Not a bound. NaN in a law that was
-        not made by :func:`queueing.chain.stationary.stationary`.
+        infinite where the fluid limit grows or the tail cannot be told. Not a bound.
     """
 
     system: System
@@ -81,12 +80,8 @@ class Stationary(MomentTable):
     residual: float
     mean_error: float
     marginals: tuple[FloatArray, ...]
-    distribution: FloatArray | None = None
-    mean_jobs_error: FloatArray = field(default_factory=lambda: np.array(math.nan))
-
-    def __post_init__(self) -> None:
-        error = np.broadcast_to(self.mean_jobs_error, self.mean_jobs.shape)
-        object.__setattr__(self, "mean_jobs_error", error)
+    distribution: FloatArray | None
+    mean_jobs_error: FloatArray
 
     @classmethod
     def from_law(
