@@ -10,7 +10,6 @@ import joblib
 import numpy as np
 import pytest
 
-from capacity.sweeping.sweep import sweep
 from fairness import CATALOGUE, CDRFH, CLUSTER_CATALOGUE, DRF, PSDSF, TSF, Cluster, Problem
 from fairness.errors import ModelError, UnstableError
 from fairness.model.equality import same_problem
@@ -97,28 +96,23 @@ def test_problems_are_compared_by_value():
         assert other is not one
         assert same_problem(one, other)
     assert not same_problem(pool, Cluster([[1, 4], [3, 1]], [[9, 18]], job_classes=["A", "B"]))
-    changes = (
-        {"demands": [[1, 4], [3, 2]]},
-        {"capacities": [9, 17]},
-        {"weights": [1, 2]},
-        {"limits": [1, 2]},
-        {"job_classes": ["A", "C"]},
-        {"resources": ["cpu", "ram"]},
-    )
-    for change in changes:
-        assert not same_problem(pool, pool.replaced(**change)), change
     cluster = Cluster([[1, 2], [1, 1]], [[4, 4], [6, 2]])
-    changes = (
-        {"capacities": [[4, 4], [6, 3]]},
-        {"weights": [1, 2]},
-        {"eligible": [[True, True], [True, False]]},
-        {"gamma": cluster.gamma},  # says nothing new, but some policies refuse it
-        {"gamma": 2 * cluster.gamma},
-        {"servers": ["x", "y"]},
-        {"job_classes": ["A", "C"]},
-    )
-    for change in changes:
-        assert not same_problem(cluster, cluster.replaced(**change)), change
+    for model, change in (
+        (pool, {"demands": [[1, 4], [3, 2]]}),
+        (pool, {"capacities": [9, 17]}),
+        (pool, {"weights": [1, 2]}),
+        (pool, {"limits": [1, 2]}),
+        (pool, {"job_classes": ["A", "C"]}),
+        (pool, {"resources": ["cpu", "ram"]}),
+        (cluster, {"capacities": [[4, 4], [6, 3]]}),
+        (cluster, {"weights": [1, 2]}),
+        (cluster, {"eligible": [[True, True], [True, False]]}),
+        (cluster, {"gamma": cluster.gamma}),  # says nothing new, but some policies refuse it
+        (cluster, {"gamma": 2 * cluster.gamma}),
+        (cluster, {"servers": ["x", "y"]}),
+        (cluster, {"job_classes": ["A", "C"]}),
+    ):
+        assert not same_problem(model, model.replaced(**change)), change
 
 
 def test_a_table_from_another_process_is_known():
@@ -166,27 +160,6 @@ def test_threads_wait_for_one_table():
     # A copy has a lock of its own, and grows.
     copy = pickle.loads(pickle.dumps(GrowingTable(system, DRF())))
     assert copy.covering(np.array([100, 0])).shape[0] > 100
-
-
-TABLE = tabulate(TWO, PSDSF(), (64, 32))
-
-
-def load_of(load):
-    return System.with_load(TWO, [1, 3], load)
-
-
-def with_a_table(instance, policy, rng):
-    result = simulate(instance, policy, events=4000, replications=2, rng=rng, table=TABLE)
-    return {"mean_jobs": ("job_class", result.mean_jobs)}
-
-
-def test_sweep_over_loads_of_a_cluster_with_a_table():
-    arguments = {"policies": [PSDSF()], "over": {"load": [0.3, 0.6]}, "outputs": with_a_table}
-    here = sweep(load_of, rng=3, progress=False, **arguments)
-    with joblib.parallel_config(backend="loky", n_jobs=2):
-        there = sweep(load_of, rng=3, progress=False, **arguments)
-    np.testing.assert_array_equal(here["mean_jobs"], there["mean_jobs"])
-    assert (here["mean_jobs"].sel(load=0.6).values > here["mean_jobs"].sel(load=0.3).values).all()
 
 
 # Tables
