@@ -99,8 +99,7 @@ class OneGroupLaw:
             logs[1:] = np.cumsum(np.log(self._c / np.arange(1, last + 1)))
             logs[-1] = logs[-2] + math.log(self._q)  # at h the resource binds
         weights = np.exp(logs - logs.max())
-        result: FloatArray = weights / (weights.sum() + weights[-1] * self._q / self._free)
-        return result
+        return weights / (weights.sum() + weights[-1] * self._q / self._free)
 
     @property
     def marginals(self) -> tuple[FloatArray, ...]:

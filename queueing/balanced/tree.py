@@ -262,8 +262,7 @@ class TreeLaw:
 
     def _normalisation(self, loads: NDArray) -> NDArray:
         """G at loads (n_groups, parts, points), shape (parts, points)."""
-        result: NDArray = self._masses(loads)[-1].sum(axis=0)
-        return result
+        return self._masses(loads)[-1].sum(axis=0)
 
     def sample(self, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Totals, shape (size, n_groups)."""
@@ -352,8 +351,7 @@ def _rounded(m: float | FloatArray) -> FloatArray:
     Ties may go either way: where children just fill a resource, both formulas hold.
     """
     part, power = np.frexp(m)
-    result: FloatArray = np.ldexp(np.rint(np.ldexp(part, 43)), power - 43)
-    return result
+    return np.ldexp(np.rint(np.ldexp(part, 43)), power - 43)
 
 
 def _times(a: NDArray, b: NDArray) -> NDArray:

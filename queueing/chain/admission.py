@@ -111,8 +111,7 @@ class Admission(ClassResult):
     @cached_property
     def carried_loads(self) -> FloatArray:
         """Mean tasks that admitted jobs keep running, carried rate times mean size, tasks; (n_classes,)."""
-        loads: FloatArray = self.carried_rates * self.system.mean_sizes
-        return loads
+        return self.carried_rates * self.system.mean_sizes
 
     @cached_property
     def mean_durations(self) -> FloatArray:

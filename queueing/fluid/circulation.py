@@ -126,8 +126,7 @@ class Circulation(Result):
         speed = _inflow(self.problem, self.rates) - self.rates
         at_rest = (k == len(self.times) - 1) & (self.status == "equilibrium")
         ahead = np.where(at_rest, 0.0, t - self.times[k])
-        result: FloatArray = self.queues[k] + speed[k] * ahead[:, None, None]
-        return result
+        return self.queues[k] + speed[k] * ahead[:, None, None]
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per event, one column per job and resource: queue."""

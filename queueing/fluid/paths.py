@@ -70,8 +70,7 @@ class Trajectory(Result):
     @property
     def workloads(self) -> FloatArray:
         """Work waiting for each resource, sum_i a_ij sigma_i x_i, shape (n_times, n_resources), unit-time."""
-        work: FloatArray = self.counts * self.system.mean_sizes @ self.system.problem.demands
-        return work
+        return self.counts * self.system.mean_sizes @ self.system.problem.demands
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per time: jobs of every class."""

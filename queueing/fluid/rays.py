@@ -137,8 +137,7 @@ class _Interval:
         """Tasks of the two classes, (n, 2), for their counts (n, 2)."""
         counts = np.zeros((len(pairs), self.system.n_classes))
         counts[:, self.live] = pairs
-        result: FloatArray = policy_tasks(self.system.problem, self.policy, counts)[:, self.live]
-        return result
+        return policy_tasks(self.system.problem, self.policy, counts)[:, self.live]
 
     def field(self, p: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Motion g and growth h at interior directions."""

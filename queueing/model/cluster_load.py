@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.optimize import linprog
@@ -44,6 +44,8 @@ __all__ = [
     "relative_load",
     "support",
 ]
+
+_Evidence = TypeVar("_Evidence")
 
 GAP = 1e-9
 """Largest relative distance between the two sides of the evidence; HiGHS reaches about 1e-12 on data of unit
@@ -166,8 +168,7 @@ def relative_load(cluster: Cluster, loads: FloatArray) -> LoadEvidence:
     prices = np.where(cluster.eligible, held, np.inf).min(axis=1)
     lower = float(prices @ mix)
     evidence = LoadEvidence(rho, upper * top, lower * top, placement * top, prices, worth.sum(axis=1))
-    result: LoadEvidence = accepted(evidence, upper, lower)
-    return result
+    return accepted(evidence, upper, lower)
 
 
 def support(cluster: Cluster, prices: FloatArray) -> Support:
@@ -202,8 +203,7 @@ def support(cluster: Cluster, prices: FloatArray) -> Support:
     load = placement.sum(axis=1)
     worth = _raised(cluster, multipliers.reshape(cluster.capacities.shape) * gain.max(), p)
     value, bound = float(p @ load), float(worth.sum())
-    result: Support = accepted(Support(value * scale, bound * scale, load, placement), bound, value)
-    return result
+    return accepted(Support(value * scale, bound * scale, load, placement), bound, value)
 
 
 def power_of_two(value: float) -> float:
@@ -219,8 +219,7 @@ def geometric_ratios(evidence: LoadEvidence, cluster: Cluster) -> FloatArray:
     costs nothing, because it fills what others cannot use, counts with the part that it needs alone.
     """
     part = np.maximum(evidence.prices * evidence.loads, evidence.loads / cluster.gamma.sum(axis=1))
-    ratios: FloatArray = part / (1.0 - evidence.relative_load + part)
-    return ratios
+    return part / (1.0 - evidence.relative_load + part)
 
 
 def _usage_rows(cluster: Cluster, job_class: Any, server: Any) -> csc_array:
@@ -238,8 +237,7 @@ def _raised(cluster: Cluster, worth: FloatArray, prices: FloatArray) -> FloatArr
     """
     held = np.einsum("ir,nir->ni", worth, cluster.task_shares)
     short = (np.maximum(prices[:, None] - held, 0.0) * cluster.gamma).max(axis=0)
-    result: FloatArray = worth + short[:, None]
-    return result
+    return worth + short[:, None]
 
 
 def _optimum(cost: FloatArray, matrix: Any, bounds: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -269,7 +267,7 @@ def least_part(
     return point[:-1], multipliers[: len(loads)], multipliers[len(loads) :]
 
 
-def accepted(evidence: Any, upper: float, lower: float) -> Any:
+def accepted(evidence: _Evidence, upper: float, lower: float) -> _Evidence:
     """The evidence, if its two sides agree.
 
     Raises

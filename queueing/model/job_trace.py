@@ -100,8 +100,7 @@ class JobTrace:
     @property
     def arrival_rates(self) -> FloatArray:
         """Jobs of each class over the span, (n_classes,), jobs per unit of time."""
-        rates: FloatArray = np.bincount(self.class_indices, minlength=self.problem.n_classes) / self.span
-        return rates
+        return np.bincount(self.class_indices, minlength=self.problem.n_classes) / self.span
 
     @property
     def variation(self) -> tuple[FloatArray, FloatArray]:

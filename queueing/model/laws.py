@@ -337,8 +337,7 @@ class TruncatedPareto(_ByMean):
 
     def sample(self, generator: np.random.Generator, size: int) -> FloatArray:
         """Independent values, (size,)."""
-        values: FloatArray = self.smallest * self._quantiles(generator.random(size))
-        return values
+        return self.smallest * self._quantiles(generator.random(size))
 
     def _quantiles(self, level: Any) -> Any:
         return np.exp(-np.log1p(-np.asarray(level) * self._inside) / self.shape)

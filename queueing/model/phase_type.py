@@ -136,8 +136,7 @@ class PhaseType(Law):
     @property
     def exits(self) -> FloatArray:
         """Rates at which the phases end the job, (n_phases,)."""
-        values: FloatArray = self._exits  # type: ignore[attr-defined]
-        return values
+        return self._exits  # type: ignore[attr-defined]
 
     @cached_property
     def visits(self) -> FloatArray:

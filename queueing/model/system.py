@@ -245,23 +245,18 @@ class System:
     @property
     def blocked(self) -> NDArray[np.bool_]:
         """Classes that can never run, (n_classes,); on a cluster there are none."""
-        blocked: NDArray[np.bool_] = (
-            np.zeros(self.n_classes, bool) if self.is_cluster else self.problem.blocked
-        )
-        return blocked
+        return np.zeros(self.n_classes, bool) if self.is_cluster else self.problem.blocked
 
     @property
     def limits(self) -> FloatArray:
         """Most tasks of one job, (n_classes,); infinite on a cluster, whose model has no limits."""
-        limits: FloatArray = np.full(self.n_classes, np.inf) if self.is_cluster else self.problem.limits
-        return limits
+        return np.full(self.n_classes, np.inf) if self.is_cluster else self.problem.limits
 
     @property
     def most_tasks(self) -> FloatArray:
         """Most tasks that one job can run with everything to itself, whatever the policy, (n_classes,)."""
         if self.is_cluster:
-            most: FloatArray = self.problem.gamma.sum(axis=1)
-            return most
+            return self.problem.gamma.sum(axis=1)
         largest = self.problem.task_shares.max(axis=1)
         free = np.divide(1.0, largest, out=np.full(self.n_classes, np.inf), where=largest > 0)
         return np.minimum(self.limits, free)
@@ -302,8 +297,7 @@ class System:
                 "is given, so a task holds other amounts on other servers and resources have no load "
                 "of their own; see load_evidence for a placement that carries the loads",
             )
-        loads: FloatArray = self.loads @ self.problem.demands
-        return loads
+        return self.loads @ self.problem.demands
 
     @cached_property
     def load_evidence(self) -> LoadEvidence:
@@ -323,8 +317,7 @@ class System:
     @property
     def load_names(self) -> tuple[str, ...]:
         """What the entries of relative_loads belong to: the resources of a pool, "servers" for a cluster."""
-        names: tuple[str, ...] = ("servers",) if self.is_cluster else self.problem.resources
-        return names
+        return ("servers",) if self.is_cluster else self.problem.resources
 
     @cached_property
     def relative_loads(self) -> FloatArray:

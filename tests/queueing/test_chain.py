@@ -335,11 +335,8 @@ def test_class_without_arrivals():
     nobody = stationary(System(pool, np.zeros(5)), DRF())
     assert nobody.distribution.sum() == 1
     assert nobody.tail_mass == 0
-
-
-def test_blocked_class_without_arrivals():
-    pool = Problem([[1, 0], [1, 1]], [1, 0])
-    law = stationary(System(pool, [0.5, 0]), DRF())
+    blocked = Problem([[1, 0], [1, 1]], [1, 0])
+    law = stationary(System(blocked, [0.5, 0]), DRF())
     assert law.mean_jobs == pytest.approx([1, 0], rel=1e-7)  # tail 1e-9 times the box
 
 

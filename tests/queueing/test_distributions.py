@@ -173,11 +173,8 @@ def test_unseen_work_of_a_sample():
     assert Empirical([3.0] * 5).unseen_work(2) == 0
 
 
-def test_unseen_work_is_never_negative():
+def test_unseen_work_may_be_nothing_but_is_never_negative():
     assert TruncatedPareto(1.2, 1e9).unseen_work(1e300) == 0
-
-
-def test_light_tails_hide_no_work():
     assert Exponential().unseen_work(10) == Erlang(2).unseen_work(10) == 0
 
 
