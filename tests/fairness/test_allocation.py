@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairness import DRF, ModelError, Problem, allocate
+from fairness import DRF, Problem, allocate
 
 POOL = Problem([[1, 4], [3, 1]], [9, 18], job_classes=["A", "B"], resources=["cpu", "ram"])
 
@@ -38,17 +38,6 @@ def test_an_infeasible_policy_is_found_out():
     result = allocate(POOL, lambda problem, counts: np.array([9.0, 9.0]))
     assert not result.certificate.holds
     assert result.certificate.residual == pytest.approx(3.0)
-
-
-def test_bad_calls():
-    with pytest.raises(ModelError, match=r"policy must be callable .* got 'drf'"):
-        allocate(POOL, "drf")
-    with pytest.raises(ModelError, match=r"for example DRF\(\); got <class"):
-        allocate(POOL, DRF)
-    with pytest.raises(ModelError, match=r"for a batch call the policy itself"):
-        allocate(POOL, DRF(), np.ones((2, 2)))
-    with pytest.raises(ModelError, match=r"returned shape \(3,\)"):
-        allocate(POOL, lambda problem, counts: np.zeros(3))
 
 
 def test_summary_says_what_stops_a_class():

@@ -19,6 +19,9 @@ CLUSTER = Cluster(
 )  # fmt: skip
 
 
+POOL = Problem([[1, 4], [3, 1]], [9, 18])
+
+
 @dataclass(frozen=True)
 class Fixed(ClusterPolicy):
     """Places what it is told."""
@@ -135,9 +138,12 @@ def test_plot_shows_who_holds_what():
         (CLUSTER, PSDSF, r"<class .*PSDSF'> does not place tasks; .* for example PSDSF\(\)"),
         (CLUSTER, "psdsf", "'psdsf' does not place tasks"),
         (CLUSTER, lambda cluster, counts: cluster.gamma, "does not place tasks; the model is a Cluster"),
-        (Problem([[1]], [1]), PSDSF(), r"PS-DSF rdm places tasks on a Cluster; the model is a Problem"),
+        (POOL, PSDSF(), r"PS-DSF rdm places tasks on a Cluster; the model is a Problem"),
         ([[1, 2]], PSDSF(), "allocate needs a Problem or a Cluster; got list"),
         (None, None, "allocate needs a Problem or a Cluster; got NoneType"),
+        (POOL, "drf", r"policy must be callable .* got 'drf'"),
+        (POOL, DRF, r"for example DRF\(\); got <class"),
+        (POOL, lambda problem, counts: np.zeros(3), r"returned shape \(3,\)"),
         (CLUSTER, Fixed((1, 2)), r"fixed returned a placement of shape \(2,\); .* 3 classes on 2 servers"),
     ],
 )
@@ -148,10 +154,12 @@ def test_the_wrong_kind_of_policy_or_model(model, policy, message):
 
 def test_a_cluster_policy_called_on_a_pool():
     with pytest.raises(ModelError, match="PS-DSF tdm places tasks on a Cluster; got Problem"):
-        PSDSF("time")(Problem([[1]], [1]), [1])
+        PSDSF("time")(POOL, [1, 1])
 
 
 def test_one_vector_of_counts():
+    with pytest.raises(ModelError, match="for a batch call the policy itself"):
+        allocate(POOL, DRF(), np.ones((2, 2)))
     for counts, message in (
         (np.ones((2, 3)), r"counts must have shape \(3,\); got \(2, 3\); for a batch call the policy itself"),
         ([1, 1], "its last axis must list the 3 job classes"),
