@@ -10,7 +10,7 @@ import numba
 
 from fairness.machine.compiling import stored
 
-__all__ = ["kernel", "large_part", "part"]
+__all__ = ["kernel", "part"]
 
 # The state of a run is a named tuple of some twenty arrays. With numba's reference counting each call to a
 # helper counts every one of them up and down, atomically: measured, that is nine tenths of the run time.
@@ -27,6 +27,3 @@ def kernel(*helpers: ModuleType) -> Callable[[Callable[..., Any]], Any]:
 
 part: Callable[..., Any] = numba.njit(forceinline=True, **_OPTIONS)
 """Decorator of a helper that only kernels call: it is compiled, and cached, as a part of them."""
-
-large_part: Callable[..., Any] = numba.njit(**_OPTIONS)
-"""Decorator of a large helper that stands in several places: inlined, it would take long to compile."""

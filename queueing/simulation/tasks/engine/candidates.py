@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from queueing.simulation.kernels import large_part, part
+from queueing.simulation.kernels import part
 from queueing.simulation.tasks.engine.servers import occupy
 from queueing.simulation.tasks.engine.state import (
     ACTIVE,
@@ -241,7 +241,7 @@ def draw_parts(model: Model, state: State, places: Places, row: int, number: int
     return tasks
 
 
-@large_part
+@part
 def change_candidate(
     model: Model, state: State, places: Places, row: int, t: int, server: int, step: int
 ) -> None:
