@@ -64,14 +64,7 @@ class BottleneckMax:
         """
         x = problem.check_counts(counts)
         residuals = np.zeros(x.shape[:-1]).reshape(-1)
-        # One problem for all states.
-        tasks = evaluate(
-            problem,
-            x,
-            lambda shares, *others: bmf_states(shares[None], *others, True),
-            problem.weights,
-            residuals,
-        )
+        tasks = evaluate(problem, x, _one_problem, problem.weights, residuals)
         _require_certified(residuals, tasks, "state")
         return tasks
 
@@ -132,6 +125,18 @@ def bottleneck_batch(task_shares: ArrayLike, weights: ArrayLike) -> FloatArray:
     bmf_states(shares, limits, mass, tasks, ones, residuals, True)
     _require_certified(residuals, tasks, "problem")
     return tasks
+
+
+def _one_problem(
+    task_shares: FloatArray,
+    limits: FloatArray,
+    counts: FloatArray,
+    tasks: FloatArray,
+    weights: FloatArray,
+    residuals: FloatArray,
+) -> None:
+    """Fill ``tasks`` and ``residuals`` of many states of one problem."""
+    bmf_states(task_shares[None], limits, counts, tasks, weights, residuals, True)
 
 
 def _require_certified(residuals: FloatArray, tasks: FloatArray, what: str) -> None:

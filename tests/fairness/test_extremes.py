@@ -67,9 +67,16 @@ def test_proportional_fairness_does_not_depend_on_the_size_of_tasks(decades: int
 def instances(kind: str, decades: int, number: int) -> list[tuple[Any, Any]]:
     """Models with demands and capacities over so many decades, and counts as far apart."""
     rng = np.random.default_rng([decades, kind == "pool"])
-    if kind == "pool":
-        return [random_pool(rng, decades=decades) for _ in range(number)]
-    return [random_cluster(rng, decades=decades, constrained=False) for _ in range(number)]
+    found: list[tuple[Any, Any]] = []
+    for _ in range(number):
+        if kind == "pool":
+            model, counts = random_pool(rng, decades=decades)
+        else:
+            model, counts = random_cluster(rng, decades=decades, constrained=False)
+        n = model.n_classes
+        weighted = model.replaced(weights=10.0 ** rng.uniform(-1, 1, n))
+        found.append((weighted, np.where(rng.random(n) < 0.5, 1.0, counts)))
+    return found
 
 
 def answered(model: Any, policy: Any, counts: Any) -> str:

@@ -152,6 +152,19 @@ def test_large_alpha_tends_to_weighted_max_min():
     assert distance[50.0] < 0.15
 
 
+def test_small_alpha_tends_to_maximum_throughput():
+    lost, maximum = dict.fromkeys((0.5, 0.2, 0.05), 0.0), AlphaFair(0)
+    for problem, counts in pools(8, 60):
+        best = maximum(problem, counts).sum()
+        if best > 0:
+            for alpha in lost:
+                total = AlphaFair(alpha)(problem, counts).sum()
+                assert total <= best * (1 + 1e-12)
+                lost[alpha] += 1 - total / best
+    assert lost[0.05] < lost[0.2] / 3 < lost[0.5] / 6
+    assert lost[0.05] / 60 < 0.01
+
+
 # Maximum throughput
 
 

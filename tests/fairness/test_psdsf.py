@@ -55,22 +55,27 @@ def test_filling_and_the_server_procedure_agree_on_one_server():
     rng = np.random.default_rng(5)
     for k in range(60):
         cluster = random_cluster(rng, 4, 2, 3, kind=KINDS[k % 3], weighted=True)
-        weights, elsewhere = cluster.weights, rng.random(4) * cluster.gamma.max(axis=1)
+        weights = cluster.weights
+        elsewhere = rng.random(4) * (rng.random(4) < 0.7) * cluster.gamma.max(axis=1)
         start = filling.separate_filling(cluster, weights)[:, 0]
         column, _ = server_procedure(cluster, weights, 0, start, elsewhere)
         here = np.flatnonzero(cluster.eligible[:, 0])
         tasks, stop = np.empty(here.size), np.empty(here.size, dtype=np.int64)
         shares = np.ascontiguousarray(cluster.task_shares[here, 0])
-        given = weights[here] * cluster.gamma[here, 0], shares, elsewhere[here]
-        filling.fill(*given, tasks, stop)
+        pace = weights[here] * cluster.gamma[here, 0]
+        filling.fill(pace, shares, elsewhere[here], tasks, stop)
         np.testing.assert_allclose(
             column[here] / cluster.gamma[here, 0], tasks / cluster.gamma[here, 0], atol=1e-10
         )
-        # What stopped a class is full, and it demands it.
+        # By definition: what stopped a class is full, it demands it, and nobody who holds it stands higher.
+        level = (tasks + elsewhere[here]) / pace
+        assert (tasks @ shares <= 1 + 1e-12).all()
         assert (tasks @ shares[:, stop] > 1 - 1e-12).all()
         assert (np.take_along_axis(shares, stop[:, None], axis=1) > 0).all()
+        holds = (shares[:, stop] > 0) & (tasks > 0)[:, None]
+        assert (np.where(holds, level[:, None], 0) <= level * (1 + 1e-12)).all()
         plain, plain_stop = np.empty(here.size), np.empty(here.size, dtype=np.int64)
-        filling.fill.py_func(*given, plain, plain_stop)
+        filling.fill.py_func(pace, shares, elsewhere[here], plain, plain_stop)
         np.testing.assert_allclose(plain, tasks, rtol=1e-14, atol=1e-15)
 
 

@@ -5,6 +5,7 @@ Expected values are exact (rationals or closed forms); 1e-12 relative leaves fou
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from fairness import DRF, BottleneckMax, MaxMin, Problem, ProportionalFair, allocate
 from fairness.testing import random_problem
@@ -30,9 +31,8 @@ def test_exact_allocations(function, demands, prices, value):
     assert result.certificate.holds
     # On three resources, the third the mean of the others, prices are not unique.
     if prices is not None and len(prices) == 2:
-        # The price of an idle resource is only as small as the certificate demands.
         np.testing.assert_allclose(
-            result.prices, [float(p) for p in fractions(prices)], rtol=1e-10, atol=1e-9
+            result.prices, [float(p) for p in fractions(prices)], rtol=1e-12, atol=1e-12
         )
 
 
@@ -63,24 +63,40 @@ def test_pf_to_five_digits_where_no_closed_form_is_printed():
 def test_simgrid_published_cases():
     bmf = BottleneckMax()
     np.testing.assert_allclose(bmf(Problem([[1, 10], [10, 1]], [1, 1]), [1, 1]), [1 / 11] * 2, rtol=1e-12)
-    eps = 1e-3
-    problem = Problem([[1, eps], [1, eps], [eps, 1]], [1, 1])
-    expected = [1 / (2 + 2 * eps)] * 2 + [1 / (1 + eps)]
-    np.testing.assert_allclose(bmf(problem, [1, 1, 1]), expected, rtol=1e-12)
-    np.testing.assert_allclose(ProportionalFair()(problem, [1, 1, 1]), expected, rtol=1e-12)
+    for eps in (1e-2, 1e-3):
+        problem = Problem([[1, eps], [1, eps], [eps, 1]], [1, 1])
+        expected = [1 / (2 + 2 * eps)] * 2 + [1 / (1 + eps)]
+        np.testing.assert_allclose(bmf(problem, [1, 1, 1]), expected, rtol=1e-12)
+        np.testing.assert_allclose(ProportionalFair()(problem, [1, 1, 1]), expected, rtol=1e-12)
     # SimGrid's weight is a cost per unit: a task of the second job needs ten times the resource.
-    np.testing.assert_allclose(bmf(Problem([[1], [10]], [3]), [1, 1]), [1.5, 0.15], rtol=1e-12)
+    link = Problem([[1], [10]], [3])
+    np.testing.assert_allclose(bmf(link, [1, 1]), [1.5, 0.15], rtol=1e-12)
+    # Ours divides the share.
+    np.testing.assert_allclose(bmf(link.replaced(weights=[1, 2]), [1, 1]), [1, 0.2], rtol=1e-12)
 
 
 def test_two_resources_saturate_by_the_rule_of_the_talk():
     rng = np.random.default_rng(2)
+    seen = set()
     for _ in range(200):
         n = int(rng.integers(1, 12))
-        problem = Problem(10.0 ** rng.uniform(-0.5, 0.5, (n, 2)), [1, 1])
-        ratio = problem.demands[:, 0] / problem.demands[:, 1]
-        rule = [ratio.sum() >= n, (1 / ratio).sum() >= n]
+        # The second column leans towards the first or away from it, so that all three cases occur.
+        a, b = (10.0 ** rng.uniform(-0.5, 0.5, (n, 2)) * [1, 10.0 ** rng.uniform(-0.5, 0.5)]).T
+        rule = [(a / b).sum() >= n, (b / a).sum() >= n]
+        seen.add(tuple(rule))
+        problem = Problem(np.column_stack([a, b]), [1, 1])
         for policy in (ProportionalFair(), BottleneckMax()):
             assert allocate(problem, policy).saturated.tolist() == rule
+
+        def excess(p, a=a, b=b, n=n):
+            """Use of the first resource less that of the second, at prices p and n - p."""
+            return np.sum((a - b) / (p * a + (n - p) * b))
+
+        price = brentq(excess, 0, n, xtol=1e-15, rtol=1e-15) if all(rule) else n * rule[0]
+        # The root may be ill-conditioned when both resources are almost proportional.
+        tasks = ProportionalFair()(problem, np.ones(n))
+        np.testing.assert_allclose(tasks, 1 / (price * a + (n - price) * b), rtol=1e-9)
+    assert seen == {(True, True), (True, False), (False, True)}
 
 
 def test_two_classes_on_two_resources_pf_equals_bmf():

@@ -36,6 +36,11 @@ def test_allocations(policy, demands, capacities, tasks):
     np.testing.assert_allclose(allocate(Problem(demands, capacities), policy).tasks, tasks, rtol=1e-12)
 
 
+def test_ceei_prices():
+    prices = allocate(POOL, ProportionalFair()).prices
+    np.testing.assert_allclose(prices, [1 / 5, 1 / 90], rtol=1e-12)
+
+
 def test_ceei_of_three_users_as_printed():
     tasks = ProportionalFair()(Problem(THREE, [100, 100]), [1, 1, 1])
     np.testing.assert_allclose(tasks, [11.283, 5.351, 3.095], atol=5e-4)

@@ -36,18 +36,27 @@ BOTH_METHODS = pytest.mark.parametrize("policy", [PSDSF(), PSDSF(method="algorit
 FIGURES = ["psdsf-figure-1", "psdsf-figure-2", "psdsf-table-4", "psdsf-two-servers"]
 
 
+@BOTH_METHODS
 @pytest.mark.parametrize("name", FIGURES)
-def test_algorithm_1_finds_the_figures(name):
-    """The statements compare the filling, of both divisions, with the same numbers."""
+def test_figures(name, policy):
+    """The numbers are those of the statements, which settle divided time as well."""
     statement = statement_named(name)
     [claim] = [
         step.claim
         for step in statement.ask(statement.question())
         if step.claim.function == "psdsf_tasks" and step.claim.arguments["division"] == "resource"
     ]
-    result = allocate(cluster_of(claim.arguments["cluster"]), PSDSF(method="algorithm-1"))
+    result = allocate(cluster_of(claim.arguments["cluster"]), policy)
     expected = [float(v) for v in fractions(claim.value["tasks"])]
     np.testing.assert_allclose(result.tasks, expected, rtol=EXACT)
+    if name != "psdsf-table-4":
+        placement = np.array(fractions(claim.arguments["placement"]), dtype=float)
+        np.testing.assert_allclose(result.placement, placement, rtol=0, atol=10 * EXACT)
+    else:
+        # Users 1 and 2 may be split between A and B as they like: their exchange rates there are equal.
+        np.testing.assert_allclose(result.placement[:2, 2:], 0, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(result.placement[2:, :2], 0, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(result.placement[2:, 2:], np.diag(expected[2:]), rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("division", ["resource", "time"])

@@ -6,8 +6,7 @@ resource that everybody needs, vectors of one entry, sums that lose their digits
 algorithms that go in rounds.
 
 ``rng`` is a numpy Generator or a seed; None draws anew each time, which the demands do not tell: to repeat
-them, give a seed. A ModelError is raised unless both numbers are whole and >= 1, and where the demands do not
-fit into memory.
+them, give a seed. Demands that do not fit into memory are refused with a ModelError.
 
 *The chain.* [1]_ remarks that an input can take as many rounds as it has resources, if each round fills up
 one. How many rounds can DC-DRF take? Let all n weights be equal, and round r end at the level :math:`y_r`.
@@ -72,6 +71,11 @@ def popular(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
     """Zipf's law: the k-th most popular resource is drawn with a probability proportional to 1/k.
 
     Tenants draw 1 to 8 resources, of which they keep the distinct ones; demands are uniform.
+
+    Raises
+    ------
+    ModelError
+        If a number is not whole and >= 1.
     """
     stream = _stream(n_tenants, n_resources, rng)
     rows = _rows(stream, n_tenants)
@@ -87,6 +91,11 @@ def ties(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
     A copy has about as many resources as there are copies; some may be left over that nobody demands. The
     last tenant of a copy may be missing. Demands are quarters; a tenant draws 1 to 8 resources, of which it
     keeps the distinct ones.
+
+    Raises
+    ------
+    ModelError
+        If a number is not whole and >= 1.
     """
     stream = _stream(n_tenants, n_resources, rng)
     width = math.isqrt(n_resources)
@@ -107,6 +116,11 @@ def hot(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
     Its load is a tenth above the mean load of the others. Those that are loaded more fill up before, and then
     all tenants that are left stop at once (about a quarter of 100,000 with 10,000 resources). Tenants draw
     1 to 8 other resources besides, of which they keep the distinct ones.
+
+    Raises
+    ------
+    ModelError
+        If a number is not whole and >= 1.
     """
     stream = _stream(n_tenants, n_resources, rng)
     if n_resources == 1:
@@ -133,7 +147,13 @@ def hot(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
 
 
 def identical(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
-    """All tenants have the same vector of up to 4 entries, the two largest of them equal."""
+    """All tenants have the same vector of up to 4 entries, the two largest of them equal.
+
+    Raises
+    ------
+    ModelError
+        If a number is not whole and >= 1.
+    """
     stream = _stream(n_tenants, n_resources, rng)
     size = min(4, n_resources)
     vector = _uniform(stream, size)
@@ -146,7 +166,13 @@ def identical(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
 
 
 def single(n_tenants: int, n_resources: int, *, rng: Seed) -> SparseDemands:
-    """Vectors of one entry: a separate queue for each resource, in ties by the number of tenants."""
+    """Vectors of one entry: as many separate queues as there are resources, in ties by the number of tenants.
+
+    Raises
+    ------
+    ModelError
+        If a number is not whole and >= 1.
+    """
     stream = _stream(n_tenants, n_resources, rng)
     columns = stream.integers(0, n_resources, n_tenants)
     pattern = _distinct(np.arange(n_tenants), columns, n_tenants, n_resources)

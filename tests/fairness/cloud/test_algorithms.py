@@ -7,6 +7,8 @@ from itertools import count
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 
 from fairness import ModelError, NotConvergedError
@@ -26,6 +28,21 @@ def without_epsilon(demands, weights=None, **options):
 
 EXACT = pytest.mark.parametrize("algorithm", [edrf, by_rounds, without_epsilon])
 IN_ROUNDS = pytest.mark.parametrize("algorithm", [by_rounds, without_epsilon])
+
+
+@pytest.mark.parametrize("epsilon", [None, 0, 0.1, 0.2499])
+def test_worked_example_as_printed(epsilon):
+    results = [edrf(WORKED), by_rounds(WORKED)] if epsilon is None else [dcdrf(WORKED, epsilon, threads=1)]
+    for result in results:
+        np.testing.assert_array_equal(result.allocation().toarray(), [[3 / 4, 0], [1 / 4, 1 / 2], [0, 1 / 2]])
+        np.testing.assert_array_equal(result.levels, [9 / 4, 3 / 2, 3 / 2])
+        np.testing.assert_array_equal(result.free, 0)
+        assert result.certificate.residual == 0
+    if epsilon is None:
+        assert (results[0].events, results[0].stoppers.tolist()) == (2, [0, 1, 1])
+    # Two rounds: x = 3/2 and then 3/4 more.
+    np.testing.assert_array_equal(results[-1].round_levels, [3 / 2, 9 / 4])
+    assert results[-1].epsilon == (epsilon or 0)
 
 
 # As exact binary fractions with 50 digits these are met by no residual of small demands; zero is.
@@ -85,6 +102,63 @@ def test_cut_short_same_as_in_fractions():
         # The others demand a resource that is full.
         full = once.free == 0
         assert once.unfinished == (~((np.array(rows) > 0) & full).any(axis=1)).sum()
+
+
+@st.composite
+def entitled(draw):
+    """Demands, zeros and ties among them, and entitlements to each resource that sum to 1."""
+    n, m = draw(st.integers(1, 6)), draw(st.integers(1, 5))
+    entry = st.one_of(st.just(0.0), st.sampled_from([1e-6, 0.1, 0.25, 1.0]), st.floats(1e-3, 1.0))
+    rows = np.array([draw(st.lists(entry, min_size=m, max_size=m).filter(any)) for _ in range(n)])
+    weights = np.array([draw(st.lists(st.floats(0.01, 1.0), min_size=m, max_size=m)) for _ in range(n)])
+    weights = np.where(rows > 0, weights / weights.sum(axis=0), 0.0)
+    return rows, sparse.csr_array(rows), sparse.csr_array(weights)
+
+
+@given(entitled(), st.one_of(st.sampled_from([0.0, 1e-9, 1e-3, 0.25, 0.999]), st.floats(0, 0.999)))
+@settings(max_examples=300, deadline=None)
+def test_properties_for_every_epsilon(instance, epsilon):
+    demands, matrix, given_weights = instance
+    weights, exact = given_weights.toarray(), edrf(matrix, given_weights)
+    assert exact.certificate.residual <= 1e-12
+    cut = dcdrf(matrix, epsilon, given_weights, threads=1)
+    # Lemma 3.1 of Kash et al., whatever mu does: levels of successive rounds are so far apart.
+    assert (cut.round_levels[1:] >= cut.round_levels[:-1] / (1 - epsilon) * (1 - 1e-12)).all()
+    assert cut.rounds == 1 or (demands == 0).any()
+    # Sums of at most 6 numbers.
+    for result, part, tiny in ((cut, epsilon, 1e-13), (exact, 0.0, 1e-12)):
+        held = result.allocation().toarray()
+        used = held.sum(axis=0)
+        assert (used <= 1 + tiny).all()
+        for i, row in enumerate(demands):
+            needs = row > 0
+            # Sharing incentive.
+            assert result.tasks[i] >= (weights[i, needs] / row[needs]).min() * (1 - tiny)
+            # Some demanded resource is allocated up to epsilon.
+            assert used[needs].max() >= 1 - part - tiny
+            # There is one on which nobody's level is higher. So if all who hold it got the same factor more,
+            # the factor would be 1 / (1 - epsilon) at most: the shortfall that the paper proves.
+            top = np.array([result.levels[column > 0].max(initial=0.0) for column in demands.T])
+            own = needs & (result.levels[i] >= top * (1 - tiny))
+            assert (1 / used[own]).min() <= 1 / (1 - part) * (1 + tiny / (1 - part))
+            # Weighted envy-freeness; who lacks a resource that is needed is not envied.
+            for j in np.flatnonzero((demands[:, needs] > 0).all(axis=1)):
+                scaled = held[j, needs] * weights[i, needs] / weights[j, needs]
+                assert (scaled / row[needs]).min() <= result.tasks[i] * (1 + tiny)
+
+
+@given(entitled(), st.integers(1, 4))
+@settings(max_examples=150, deadline=None)
+def test_cut_short_is_feasible_and_below_the_exact_levels(instance, most):
+    _, matrix, weights = instance
+    cut, exact = by_rounds(matrix, weights, max_rounds=most), edrf(matrix, weights)
+    assert cut.rounds <= most
+    assert (cut.levels <= exact.levels * (1 + 1e-12)).all()
+    # x_1 >= 1, so even one round gives everybody its entitlement.
+    assert cut.levels.min() >= 1 - 1e-12
+    assert cut.certificate.residual <= 1e-14
+    if cut.unfinished == 0:
+        np.testing.assert_allclose(cut.levels, exact.levels, rtol=1e-11)
 
 
 @IN_ROUNDS

@@ -192,12 +192,12 @@ def _solve(
     line = classes if n >= m else market.server
     order = np.argsort(line, kind="stable")
     start = np.searchsorted(line[order], np.arange(max(n, m) + 1))
-    q, logs = np.log(prices), np.log(market.gamma)[order]
+    log_prices, logs = np.log(prices), np.log(market.gamma)[order]
     spent, slack = money[order], np.empty(money.size)
     taken = interior_market(
-        start, classes[order], market.server[order], n >= m, logs, market.budgets, q, spent, slack
+        start, classes[order], market.server[order], n >= m, logs, market.budgets, log_prices, spent, slack
     )
-    prices[:] = np.exp(q)
+    prices[:] = np.exp(log_prices)
     money[order] = spent
     slack[order] = slack.copy()
     return slack, taken
