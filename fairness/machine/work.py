@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from threading import RLock
 from typing import Any
 
 from fairness.arguments.validation import require_number
@@ -182,11 +183,16 @@ class Task:
         self._begin = self._told = time.monotonic()
         self._worked = time.process_time()
         self._announced = self._judged = False
+        self._lock = RLock()
         self._bar: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy in another process is watched by nobody."""
-        return {**self.__dict__, "_watch": Watch(progress=False), "_bar": None}
+        return {**self.__dict__, "_watch": Watch(progress=False), "_bar": None, "_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A copy with a lock of its own."""
+        self.__dict__.update(state, _lock=RLock())
 
     def __enter__(self) -> Task:
         self._watch.check(self.what)
@@ -199,22 +205,26 @@ class Task:
             self._bar.close()
 
     def advance(self, units: float = 1.0, *, done: float | None = None, total: float | None = None) -> None:
-        """Count units that are done, or set how many; OutOfTime if the time is over."""
-        self.done = self.done + units if done is None else done
-        self.total = max(self.total if total is None else total, self.done)
-        now = time.monotonic()
-        elapsed = now - self._begin
-        remaining = elapsed * (self.total - self.done) / self.done if self.done else math.nan
-        if elapsed > SAMPLE:
-            self._announce(elapsed + remaining)
-        worked = min(elapsed, time.process_time() - self._worked)
-        if worked > SAMPLE and self.done and not self._judged:
-            self._judged = True
-            self._refuse(worked * self.total / self.done)
-        if now - self._told > SHOWN or self.done >= self.total:
-            self._told = now
-            self._tell(Progress(self.what, self.done, self.total, self.unit, elapsed, remaining))
-        self._watch.check(self.what)
+        """Count units that are done, or set how many; OutOfTime if the time is over.
+
+        Threads may share a task: each count is reported.
+        """
+        with self._lock:
+            self.done = self.done + units if done is None else done
+            self.total = max(self.total if total is None else total, self.done)
+            now = time.monotonic()
+            elapsed = now - self._begin
+            remaining = elapsed * (self.total - self.done) / self.done if self.done else math.nan
+            if elapsed > SAMPLE:
+                self._announce(elapsed + remaining)
+            worked = min(elapsed, time.process_time() - self._worked)
+            if worked > SAMPLE and self.done and not self._judged:
+                self._judged = True
+                self._refuse(worked * self.total / self.done)
+            if now - self._told > SHOWN or self.done >= self.total:
+                self._told = now
+                self._tell(Progress(self.what, self.done, self.total, self.unit, elapsed, remaining))
+            self._watch.check(self.what)
 
     def _announce(self, seconds: float) -> None:
         """Say once that the work is long."""

@@ -2,6 +2,8 @@
 
 import logging
 import pickle
+import threading
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from fairness import ModelError, NotConvergedError
 from fairness.machine import work
 from fairness.machine.work import OutOfTime, Progress, Task, current_watch, duration, stopped, watching
+from tests.processes import at_once
 
 
 @pytest.fixture
@@ -135,6 +138,22 @@ def test_times_for_people():
         "120 days",
     ]
     assert work.LONG < work.TOO_LONG
+
+
+def test_threads_that_share_a_task_report_every_count(told, monkeypatch):
+    monkeypatch.setattr(work, "SHOWN", -1.0)
+    with watching(told.append):
+        task = Task("a table", 9, "states")
+    both = threading.Barrier(2, timeout=0.2)
+
+    def clock():
+        with suppress(threading.BrokenBarrierError):
+            both.wait()  # in vain where only one thread counts at a time
+        return 0.0
+
+    monkeypatch.setattr("fairness.machine.work.time.monotonic", clock)
+    at_once(2, task.advance)
+    assert [p.done for p in told] == [1, 2]
 
 
 def test_a_task_travels_to_another_process_without_its_watcher():
