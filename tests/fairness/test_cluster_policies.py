@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairness import DRF, PSDSF, Cluster, ModelError, Problem, allocate
-from fairness.catalogue import CLUSTER_CATALOGUE, colour
+from fairness.catalogue import CATALOGUE, CLUSTER_CATALOGUE, colour
 from fairness.evidence.clusters import server_usage
 from fairness.evidence.pools import Certificate
 from fairness.policies.servers import per_server
@@ -18,9 +18,14 @@ from fairness.testing import KINDS, random_cluster
 LEXIMIN = [TSF(), TSF("dedicated"), CDRF(), DRFH(), CDRFH()]
 
 
-def test_every_policy_has_a_colour_of_its_own():
-    names = [entry.name for entry in CLUSTER_CATALOGUE]
-    assert len({colour(name) for name in names}) == len(names)
+def test_every_policy_of_the_catalogues_has_a_colour_of_its_own():
+    pools, clusters = ({entry.name for entry in entries} for entries in (CATALOGUE, CLUSTER_CATALOGUE))
+    # Tests of all policies go through these catalogues.
+    assert pools == {"MMF", "DRF", "PF", "BMF", "alpha=2", "Asset"}
+    plain = {"CDRF", "DRFH", "C-DRFH", "DRF per server"}
+    assert clusters == plain | {"PS-DSF rdm", "PS-DSF tdm", "TSF", "TSF dedicated"}
+    for names in (pools, clusters):
+        assert len({colour(name) for name in names}) == len(names)
     assert colour("DRF") == "#D55E00"
 
 

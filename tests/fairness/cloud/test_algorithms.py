@@ -123,7 +123,8 @@ def test_properties_for_every_epsilon(instance, epsilon):
     assert exact.certificate.residual <= 1e-12
     cut = dcdrf(matrix, epsilon, given_weights, threads=1)
     # Lemma 3.1 of Kash et al., whatever mu does: levels of successive rounds are so far apart.
-    assert (cut.round_levels[1:] >= cut.round_levels[:-1] / (1 - epsilon) * (1 - 1e-12)).all()
+    rounding = 1e-13 / (1 - epsilon)
+    assert (cut.round_levels[1:] >= cut.round_levels[:-1] / (1 - epsilon) * (1 - rounding)).all()
     assert cut.rounds == 1 or (demands == 0).any()
     # Sums of at most 6 numbers.
     for result, part, tiny in ((cut, epsilon, 1e-13), (exact, 0.0, 1e-12)):
