@@ -141,7 +141,7 @@ def test_times_for_people():
 
 
 def test_threads_that_share_a_task_report_every_count(told, monkeypatch):
-    monkeypatch.setattr(work, "SHOWN", -1.0)
+    monkeypatch.setattr(work, "SHOWN", -np.inf)
     with watching(told.append):
         task = Task("a table", 9, "states")
     both = threading.Barrier(2, timeout=0.2)
