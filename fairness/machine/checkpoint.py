@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import reprlib
 import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,6 +25,9 @@ __all__ = ["Checkpoint"]
 
 _APPLICATION = 0x66712031
 """What SQLite writes into the head of our files."""
+
+_SHOWN = 80
+"""Characters of a value that a message shows."""
 
 
 class Checkpoint:
@@ -108,10 +110,11 @@ class Checkpoint:
         for name in {**now, **self.settings}:
             before, here = self.settings.get(name), now.get(name)
             if before != here:
+                there, mine = _apart(before, here)
                 self._fail(
                     "",
-                    f"belongs to another {self._kind}: {name} was {reprlib.repr(before)} there and is "
-                    f"{reprlib.repr(here)} here; give the same arguments or another path",
+                    f"belongs to another {self._kind}: {name} was {there} there and is {mine} here; "
+                    "give the same arguments or another path",
                 )
 
     def write(self, key: str, text: str) -> None:
@@ -174,6 +177,16 @@ class Checkpoint:
     def _fail(self, verb: str, said: str) -> NoReturn:
         told = f": {verb} {self.path}: {said}" if verb else f": {self.path} {said}"
         raise ModelError.of(self._argument, told) from None
+
+
+def _apart(one: Any, other: Any) -> tuple[str, ...]:
+    """Two values as text; long ones from shortly before the place where they begin to differ."""
+    texts = repr(one), repr(other)
+    unlike = (k for k, (a, b) in enumerate(zip(*texts, strict=False)) if a != b)
+    first = next(unlike, min(map(len, texts)))
+    begin = max(0, first - 30) if max(map(len, texts)) > _SHOWN else 0
+    end = begin + _SHOWN
+    return tuple("..." * (begin > 0) + text[begin:end] + "..." * (len(text) > end) for text in texts)
 
 
 def _is_database(path: Path) -> bool:

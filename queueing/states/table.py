@@ -210,8 +210,8 @@ def _computed(
                 chunk = unit * int(min(most, max(unit, chunk * min(8.0, CHUNK_SECONDS / seconds))) // unit)
         else:
             # States with many jobs of many classes may take longer: several chunks for each worker.
-            parts = math.ceil(len(missing) / (8 * joblib.effective_n_jobs(n_jobs)))
-            chunk = unit * math.ceil(min(most, parts) / unit)
+            share = math.ceil(len(missing) / (8 * joblib.effective_n_jobs(n_jobs)))
+            chunk = unit * max(1, math.ceil(min(most, share) / unit))
             chosen = [np.asarray(missing[k : k + chunk]) for k in range(0, len(missing), chunk)]
             run = joblib.Parallel(n_jobs=n_jobs, return_as="generator", **attended())
             pieces = run(joblib.delayed(_at)(problem, policy, sizes, place) for place in chosen)

@@ -243,7 +243,10 @@ def test_a_checkpoint_of_another_sweep_is_refused(place):
     run(*sweep, "drf")
     assert "'policy' was" in refused(place, *sweep, "pf")
     (place / "two.toml").write_text(TWO.replace("[10, 1]", "[9, 1]"))
-    assert "model was" in refused(place, *sweep, "drf")
+    told = refused(place, *sweep, "drf")
+    there, here = told.split("model was ")[1].split(" there and is ")
+    assert "'demands': [[10, 1]" in there
+    assert "'demands': [[9, 1]" in here
 
 
 def test_files_appear_all_or_none(tmp_path):

@@ -40,7 +40,10 @@ def test_known_states_are_not_computed_again(monkeypatch):
     assert sorted(seen) == [(x, y) for x in (4, 5) for y in range(5)]
     assert np.array_equal(second.tasks, MaxMin()(POOL, grid_counts((6, 5))))
     seen.clear()
-    assert np.array_equal(tabulate(POOL, policy, (2, 2), known=second).tasks, second.tasks[:2, :2])
+    with joblib.parallel_config(backend="threading"):
+        for n_jobs in (1, 2):
+            small = tabulate(POOL, policy, (2, 2), known=second, n_jobs=n_jobs)
+            assert np.array_equal(small.tasks, second.tasks[:2, :2])
     assert seen == []
 
 
@@ -63,6 +66,9 @@ def test_errors():
         (crowd, DRF(), 10**4, None, r"the table of DRF on .* \(400 classes\) states needs inf GiB"),
         (POOL, MaxMin(), 3, small, "made for the same problem and the policy"),
         (POOL, other, 3, small, "made for the same problem and the policy"),
+        (POOL, lambda problem, counts: counts[:, 0], 3, None, r"shape \(9,\) for counts of shape \(9, 2\)"),
+        (POOL, lambda problem, counts: counts * np.nan, 3, None, r"gave nan tasks to class 'A' in state \[0"),
+        (POOL, lambda problem, counts: counts + 1.0, 3, None, "0 where no job is present"),
     ]:
         with pytest.raises(ModelError, match=message):
             tabulate(problem, policy, shape, known=known)
