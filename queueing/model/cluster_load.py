@@ -13,6 +13,11 @@ u is used proves :math:`u(\rho) \le u`; prices v per task at which all servers t
 1 prove :math:`u(\rho) \ge v\cdot\rho`. Both are computed by one linear program, then *recomputed from the
 definitions* and compared, so that no answer rests on the accuracy of the solver.
 
+Servers that serve one class at a time (time division) run fewer mixes,
+:math:`P_i = \{x \ge 0 : \sum_n x_n/\gamma_{ni} \le 1\}` with :math:`1/\gamma_{ni} = \max_r b_{nir}`, so their
+relative load is the larger one; the two agree where all classes have the same scarce resource on a server.
+It is that of a cluster of one resource, the time of the servers, with the same ``gamma``.
+
 References
 ----------
 .. [1] S. T. Maguluri, R. Srikant and L. Ying, "Stochastic models of load balancing and scheduling in cloud
@@ -129,9 +134,17 @@ def relative_load(cluster: Cluster, loads: FloatArray) -> LoadEvidence:
 
     Examples
     --------
-    >>> evidence = relative_load(Cluster([[2, 1], [1, 2]], [[3, 3]]), np.array([1.0, 0.5]))
+    >>> cluster = Cluster([[2, 1], [1, 2]], [[3, 3]])
+    >>> evidence = relative_load(cluster, np.array([1.0, 0.5]))
     >>> round(evidence.relative_load, 9), evidence.fits
     (0.833333333, True)
+
+    A server that divides its resources runs one task of each class at once; one that divides its time does
+    not.
+
+    >>> divides_time = Cluster(np.ones((2, 1)), np.ones((1, 1)), gamma=cluster.gamma)
+    >>> [round(relative_load(c, np.ones(2)).relative_load, 9) for c in (cluster, divides_time)]
+    [1.0, 1.333333333]
     """
     rho, shares = loads, cluster.task_shares
     if not rho.any():
