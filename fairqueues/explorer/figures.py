@@ -225,10 +225,10 @@ class _RatesFigure(Figure):
         super().__init__(state, "relative load of the busiest resource", "tasks per active job")
 
     def draw(self, state: State) -> None:
-        self.curves, self.marks = (
-            [ColumnDataSource({"load": [], "balanced": [], "bound": []}) for _ in state.job_classes]
-            for _ in ("curve", "mark")
-        )
+        self.curves, self.marks = [], []
+        for _ in state.job_classes:
+            self.curves.append(ColumnDataSource({"load": [], "balanced": [], "bound": []}))
+            self.marks.append(ColumnDataSource({"load": [], "balanced": [], "bound": []}))
         # The legend fills its columns one after the other: one per method, and so one row per class.
         for column, label in (("balanced", "balanced fairness"), ("bound", "bound")):
             hue = legible(colour(label))

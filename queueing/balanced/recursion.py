@@ -54,9 +54,9 @@ class BoxLaw:
     method = "box"
 
     def __init__(self, bound: StoreAndForward, shape: tuple[int, ...], keep: bool = False) -> None:
-        self._loads, self.shape = (bound.gain, bound.ceiling), shape
+        self._gain, self._ceiling, self.shape = bound.gain, bound.ceiling, shape
         require_box(shape, keep)
-        run = _Run(*self._loads, shape, keep=keep)
+        run = _Run(bound.gain, bound.ceiling, shape, keep=keep)
         self.mean = mean_counts(run.marginals)
         self.tail_mass, outside = bound.outside(shape, run.log_mass)
         self.error: FloatArray = np.maximum(outside, self.mean * self.tail_mass)
@@ -75,7 +75,7 @@ class BoxLaw:
         """Covariance of the totals, (n_groups, n_groups); without the law it takes a run of its own."""
         if len(self.shape) == 1:
             return self.variance[:, None]
-        mixed = _Run(*self._loads, self.shape, cross=True).mixed
+        mixed = _Run(self._gain, self._ceiling, self.shape, cross=True).mixed
         result: FloatArray = mixed - np.outer(self.mean, self.mean)
         np.fill_diagonal(result, self.variance)
         return result
@@ -85,7 +85,7 @@ class BoxLaw:
         law = self.distribution
         if law is None:
             require_box(self.shape, True)
-            law = _Run(*self._loads, self.shape, keep=True).distribution
+            law = _Run(self._gain, self._ceiling, self.shape, keep=True).distribution
             assert law is not None
         return np.cumsum(law)
 

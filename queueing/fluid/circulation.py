@@ -314,9 +314,10 @@ def _upstream(problem: Problem, queues: FloatArray) -> list[list[list[int]]]:
     for i, ring in enumerate(_rings(problem)):
         row: list[list[int]] = [[] for _ in range(problem.n_resources)]
         for position, j in enumerate(ring):
-            back = np.roll(ring[::-1], position + 1)  # j, the one before it, and so on
-            waiting = np.flatnonzero(queues[i, back] > 0)
-            row[j] = back[: waiting[0] + 1].tolist() if len(waiting) else back.tolist()
+            for back in range(len(ring)):
+                row[j].append(int(ring[position - back]))
+                if queues[i, row[j][-1]] > 0:
+                    break
         result.append(row)
     return result
 
