@@ -62,7 +62,7 @@ def test_python_blocks_run_as_printed(page, tmp_path, monkeypatch):
     examples = doctest.DocTestParser().get_doctest(
         "\n".join(blocks(page, "python")), {"here": tmp_path}, page.name, str(page), 0
     )
-    assert examples.examples
+    assert len(examples.examples) == len(re.findall(r"(?m)^ *>>> ", page.read_text(encoding="utf-8")))
     problems = []
     runner = doctest.DocTestRunner(optionflags=FLAGS)
     runner.run(examples, out=problems.append, clear_globs=False)

@@ -184,7 +184,7 @@ def test_wrong_generators(arguments, message, tmp_path):
         SERVERS,
         Problem([[Fraction(1, 3), 0]], [1, Fraction(2, 7)], job_classes=["ä <b>"], limits=[2]),
         Problem([[0.1, 1e-300]], [1e-17, 3.0]),
-        Problem(np.random.default_rng(1).uniform(0.01, 1e9, (4, 4)), 10.0 ** np.arange(-2, 2) / 3),
+        Problem(10 ** np.random.default_rng(1).uniform(-2, 9, (99, 4)), 10.0 ** np.arange(-2, 2) / 3),
         Cluster([[1], [2]], [[4], [6]], gamma=[[4, Fraction(13, 2)], [2, 3]], weights=[0.5, 3]),
         Cluster([[0.1], [2]], [[4], [6]], gamma=[[40.5, 60], [2.25, 3]]),
         Cluster(

@@ -43,6 +43,14 @@ def test_erlang_loss(servers, load):
     assert direct.blocking[0] == pytest.approx(block, rel=1e-12)
 
 
+@pytest.mark.parametrize("load", [0.5, 1.0, 1.7])
+def test_mm1k(load):
+    law = admission(System(Problem([[1]], [2]), [2 * load]), DRF(), max_jobs=20)
+    weights = load ** np.arange(21)
+    assert law.distribution == pytest.approx(weights / weights.sum(), rel=1e-12)
+    assert law.blocking[0] == pytest.approx(weights[-1] / weights.sum(), rel=1e-12)
+
+
 def kaufman_roberts(capacity, units, loads):
     """Blocking per class by the recursion k q(k) = sum_i b_i rho_i q(k - b_i)."""
     q = [Fraction(1)]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -106,6 +107,11 @@ def test_linear_network(loads):
     expected = [long * ((1 / free).sum() - (links - 1) / (1 - long)), *(short / free)]
     assert law.mean_jobs == pytest.approx(expected, rel=EXACT)
     check_moments(law, 40_000, 4)
+    # Bonald and Massoulie 2001: Phi(x) = binomial(|x|, x_0), on a box where all are present.
+    box = balanced_fairness(network(np.ones(links), routes, loads), shape=12, distribution=True)
+    for x in itertools.product((1, 4, 11), repeat=len(loads)):
+        exact = math.comb(sum(x), x[0]) * math.prod(r**k for r, k in zip(loads, x, strict=True))
+        assert box.distribution[x] / box.empty_probability == pytest.approx(exact, rel=EXACT)
 
 
 @pytest.mark.parametrize(
@@ -129,6 +135,15 @@ def test_trees(capacities, routes, loads):
     system = network(capacities, routes, loads, scale=[1, 3, 0.5][: len(routes)])
     agree(system, "tree")
     check_moments(balanced_fairness(system), 20_000, 6)
+
+
+def test_two_branches_by_hand():
+    # c, d < 1 < c + d: G is the sum over empty, one branch busy, and all full states.
+    a, b, c, d = 0.25, 0.35, 0.6, 0.7
+    one, two = a / (c - a), b / (d - b)
+    both = (a * two + b * one) / (1 - a - b)
+    law = balanced_fairness(network([1, c, d], [(0, 1), (0, 2)], [a, b]))
+    assert law.empty_probability == pytest.approx(1 / (1 + one + two + both), rel=EXACT)
 
 
 def test_trees_with_too_many_values_are_refused_at_once():

@@ -255,6 +255,9 @@ def test_errors_say_what_to_do():
     def half(problem, counts):
         return np.minimum(np.asarray(counts, dtype=float), 0.5)
 
+    def ones(problem, counts):
+        return np.ones(np.shape(counts))
+
     for given, policy, start, options, message in [
         (system, DRF(), [0, 0], {}, r"start must be one vector of 2 counts, not all 0"),
         (system, DRF(), [1, -1], {}, r"counts must be finite and >= 0"),
@@ -264,9 +267,13 @@ def test_errors_say_what_to_do():
         (system, DRF(), [1, 1], {"refine": 0}, r"refine must be a whole number >= 1"),
         (system, half, [0.1, 0.1], {}, r"policy half gives tasks .* for 1024 times as many"),
         (limited, DRF(), [1, 1], {}, r"'class 1' has a limit of 1 tasks per job.*remove them"),
+        (system, ones, [1, 0], {}, r"gave 1.0 tasks to class 'class 2' in state \[1. 0.\]"),
+        (system, lambda problem, counts: np.ones(2), [1, 1], {}, r"returned shape \(2,\) for counts"),
     ]:
         with pytest.raises(ModelError, match=message):
             trajectory(given, policy, start, **options)
+    with pytest.raises(ModelError, match=r"gave nan tasks to class 'class 1' in state \[1. 1.\]"):
+        drift(system, lambda problem, counts: counts * np.nan, [1, 1])
 
 
 def test_many_empty_classes():
