@@ -64,8 +64,8 @@ def stored(*helpers: ModuleType, **options: Any) -> Callable[[Callable[..., Any]
     Parameters
     ----------
     *helpers : module
-        Every other module whose helpers or constants the kernel absorbs, helpers of helpers included; an edit
-        there compiles it anew.
+        Every other module whose helpers, constants or named tuples the kernel absorbs, helpers of helpers
+        included; an edit there compiles it anew.
     **options
         Of :func:`numba.njit`, without ``cache``.
 

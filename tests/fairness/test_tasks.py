@@ -346,7 +346,8 @@ def random_servers(rng):
     """Integers with zeros; placement constraints, weights and effective capacities now and then."""
     options = dict(zip(("weighted", "constrained"), rng.random(2) < 0.5, strict=True))
     drawn = random_cluster(rng, *rng.integers(1, 5, 3), kind="integer", **options)
-    cluster = drawn.replaced(demands=drawn.demands.astype(int), capacities=2 * drawn.capacities.astype(int))
+    capacities = drawn.capacities.astype(int) * rng.integers(1, 3, drawn.capacities.shape)
+    cluster = drawn.replaced(demands=drawn.demands.astype(int), capacities=capacities)
     if rng.random() < 0.3:
         gamma = np.array(cluster.as_fractions()[2]) * rng.choice([F(1, 2), 1, F(3, 2)], cluster.gamma.shape)
         cluster = cluster.replaced(gamma=gamma, eligible=None)

@@ -47,6 +47,7 @@ from fairness.evidence.pools import rounding
 from fairness.machine.compiling import stored
 from fairness.machine.kernels import IntArray
 from fairness.model.cluster import Cluster
+from fairness.policies.servers.engines import market_support as support
 from fairness.policies.servers.engines.market_interior import interior_market
 from fairness.policies.servers.engines.market_support import Forest, Market, pivot, plant
 
@@ -203,7 +204,7 @@ def _solve(
     return slack, taken
 
 
-@stored(nogil=True, error_model="numpy")
+@stored(support, nogil=True, error_model="numpy")
 def _respond(market: Market, prices: FloatArray, money: FloatArray, rounds: int) -> None:
     """Scale money to the budgets, then divide each budget as the tasks were divided [3], some times."""
     start, server, gamma, budgets = market
@@ -226,7 +227,7 @@ def _respond(market: Market, prices: FloatArray, money: FloatArray, rounds: int)
             factor[i] = 1.0 / prices[i]
 
 
-@stored(nogil=True, error_model="numpy")
+@stored(support, nogil=True, error_model="numpy")
 def _shortlist(market: Market, prices: FloatArray, wanted: int) -> IntArray:
     """Pairs, ascending: per class about the ``wanted`` best, and per server the class that comes closest."""
     start, server, gamma, budgets = market
@@ -274,7 +275,7 @@ def _ordered(values: FloatArray, place: int) -> float:
     return values[place]
 
 
-@stored(nogil=True, error_model="numpy")
+@stored(support, nogil=True, error_model="numpy")
 def _best_rates(market: Market, prices: FloatArray) -> FloatArray:
     """The most tasks that a unit of money buys, by class."""
     best = np.zeros(market.budgets.size)

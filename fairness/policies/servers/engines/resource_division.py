@@ -55,6 +55,7 @@ from fairness.evidence.pools import SATURATION
 from fairness.machine.compiling import stored
 from fairness.machine.kernels import IntArray
 from fairness.model.cluster import Cluster
+from fairness.policies.servers.engines import server_pairs as listing
 from fairness.policies.servers.engines.server_pairs import ServerPairs
 
 __all__ = ["fill", "resource_division", "separate_filling"]
@@ -240,7 +241,8 @@ def _least_change(pairs: ServerPairs, used: IntArray, part: FloatArray) -> Float
     return point[:n_pairs]
 
 
-# All compiled functions are in this file: the cache of a function does not see edits of others elsewhere.
+# All compiled functions are in this file: the cache of a function does not see edits of others elsewhere. The
+# fields of pairs are in another one, which is named.
 
 
 @stored(nogil=True)
@@ -296,7 +298,7 @@ def fill(
                     load[r] += pace[k] * shares[k, r]
 
 
-@stored(nogil=True)
+@stored(listing, nogil=True)
 def _fill_separately(pairs: ServerPairs) -> None:
     """Fill every server as if it were alone."""
     start, job_class, _, pace, shares, tasks, totals, stop = pairs
@@ -308,7 +310,7 @@ def _fill_separately(pairs: ServerPairs) -> None:
             totals[job_class[k]] += tasks[k]
 
 
-@stored(nogil=True)
+@stored(listing, nogil=True)
 def _one_sweep(pairs: ServerPairs, order: IntArray, damping: float) -> float:
     """Fill every server once; the largest move of a pair over the tasks of its class."""
     start, job_class, _, pace, shares, tasks, totals, stop = pairs
@@ -331,7 +333,7 @@ def _one_sweep(pairs: ServerPairs, order: IntArray, damping: float) -> float:
     return moved
 
 
-@stored(nogil=True)
+@stored(listing, nogil=True)
 def _sweep(
     pairs: ServerPairs, order: IntArray, damping: float, jumps: bool, sweeps: int, most: int
 ) -> tuple[int, float]:
