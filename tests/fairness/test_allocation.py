@@ -8,6 +8,19 @@ from fairness import DRF, Problem, allocate
 POOL = Problem([[1, 4], [3, 1]], [9, 18], job_classes=["A", "B"], resources=["cpu", "ram"])
 
 
+def test_by_hand():
+    result = allocate(POOL, DRF())
+    assert result.tasks.tolist() == [3, 2]
+    assert result.usage.tolist() == [9, 14]
+    assert result.saturated.tolist() == [True, False]
+    assert result.bottlenecks == (("cpu",), ("cpu",))
+    np.testing.assert_allclose(result.dominant_shares, [2 / 3, 2 / 3], rtol=1e-15)
+    # Two rounds; both resources stop class 2.
+    rounds = allocate(Problem([[1, 0], [0.5, 1], [0, 1]], [1, 1]), DRF([[1, 1]] * 3))
+    assert rounds.bottlenecks == (("resource 1",), ("resource 1", "resource 2"), ("resource 2",))
+    np.testing.assert_allclose(rounds.levels, [3 / 4, 1 / 2, 1 / 2], rtol=1e-15)
+
+
 def test_dataframe_has_one_row_per_class():
     frame = allocate(POOL, DRF(), [1, 0]).to_dataframe()
     assert frame.index.tolist() == ["A", "B"]

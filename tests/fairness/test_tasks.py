@@ -445,6 +445,13 @@ def test_cluster_filling_follows_the_rule(rule, server_rule, stop):
         assert filling.is_exact
         assert filling.certificate.residual == 0
         assert filling.placement.sum() == len(filling.order) == filling.total
+        demands, capacities, _ = map(np.array, cluster.as_fractions())
+        there, present = capacities.sum(axis=0) > 0, counts > 0
+        one_task = (demands[:, there] / capacities.sum(axis=0)[there]).max(axis=1)
+        units = (counts * cluster.weights).astype(int).astype(object)
+        shares = (filling.tasks * one_task)[present] / units[present]
+        assert filling.dominant_shares[present].tolist() == shares.tolist()
+        assert filling.largest_gap == (shares.max() - shares.min() if present.any() else 0)
         # Not a power of 2, so that nothing is exact, but the same for all: best fit compares resources.
         inexact = cluster.replaced(demands=cluster.demands * 0.7, capacities=cluster.capacities * 0.7)
         other = fill_cluster(inexact, rule, counts, **options, rng=seed)
