@@ -129,14 +129,25 @@ class Question:
             Those of hypotheses that were dropped are left out.
         fixed : dict of str to str, optional
             Relations that stay, whatever hypotheses of the same name are changed.
-        degree : int
+        degree : int, optional
             See :class:`proofs.Implication`; by default 1 with products and 2 without.
+
+        Raises
+        ------
+        ProofError
+            If a product names what is no hypothesis here.
         """
+        given = {**hypotheses, **(fixed or {})}
         held = self.kept(hypotheses) | dict(fixed or {})
         hints = []
         for text in products:
             factors, _, square = text.partition(" | ")
             names = tuple(factors.split(" * "))
+            if unknown := [name for name in names if name not in given and name != NEGATION]:
+                raise ProofError(
+                    f"the product {text!r} names {unknown[0]!r}, which is no hypothesis of this step; "
+                    f"its hypotheses: {', '.join(given) or 'none'}"
+                )
             if all(name in held or name == NEGATION for name in names):
                 hints.append((names, square or "1"))
         usual = 1 if products else 2

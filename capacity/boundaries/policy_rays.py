@@ -174,6 +174,11 @@ class PolicyRays(Rays):
                 best=self._point(direction, error.best, seen),
                 residual=error.residual,
             ) from error
+        except KeyboardInterrupt as stop:
+            known = getattr(stop, "best", None)
+            if known is not None:
+                stop.best = self._point(direction, known, seen)  # type: ignore[attr-defined]
+            raise
         return self._point(direction, found, seen)
 
     def _point(self, direction: FloatArray, found: Crossing, seen: dict[float, str]) -> PolicyPoint:
@@ -196,7 +201,13 @@ class PolicyRays(Rays):
             else:
                 # The test stays open at ``stuck``, so the bracket closes in on it from both sides.
                 u = (stuck + (outer if sides[0] else inner)) / 2
-            test, runs = self._tested(self.system(direction, u))
+            try:
+                test, runs = self._tested(self.system(direction, u))
+            except (NotConvergedError, KeyboardInterrupt) as error:
+                # What a simulation knows by then is no point.
+                known = Crossing(inner, outer, evaluations)
+                error.best = self._point(direction, known, seen)  # type: ignore[union-attr]
+                raise
             evaluations += runs
             seen[u] = test.evidence
             if test.says == "settles":

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -126,9 +126,15 @@ class _Chain(RateModel):
         return np.diagonal(policy_tasks(self.problem, self._policy, np.eye(self.problem.n_classes))).copy()
 
     def rates(self, loads: FloatArray, tail: float) -> Rates:
-        options: Any = {"tail": tail, "max_states": self._max_states, "table": self._table}
         with advised(SMALLER, "tail", "shape"):
-            law = stationary(self._system(loads), self._policy, distribution=False, **options)
+            law = stationary(
+                self._system(loads),
+                self._policy,
+                tail=tail,
+                max_states=self._max_states,
+                table=self._table,
+                distribution=False,
+            )
         self._keep(law.shape)
         reach = np.array(law.shape) + law.mean_jobs
         error = law.mean_error * law.mean_jobs + 2.0 * law.tail_mass * reach

@@ -114,7 +114,8 @@ def provision(
         Largest box of states, as in :func:`capacity.boundaries.service.service_region`.
     max_evaluations : int
         Most evaluations of the model. If the search needs more, NotConvergedError.
-    progress, time_limit
+    progress : callable or bool, optional
+    time_limit : float, optional, seconds
         As in :func:`capacity.service_boundary`.
 
     Returns

@@ -321,7 +321,8 @@ def stability_region(
         For clusters: give up facets, vertices and volume, with an error, beyond this number of facets,
         counting those of the regions of fewer classes (2^n in all if n classes share one resource).
         ``support``, ``judge``, ``contains``, ``slack``, ``max_scale`` and ``boundary`` never need them.
-    progress, time_limit
+    progress : callable or bool, optional
+    time_limit : float, optional, seconds
         Of the search for the facets of a cluster, as in :func:`capacity.service_boundary`.
 
     Returns

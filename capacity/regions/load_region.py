@@ -220,7 +220,9 @@ class LoadRegion(Result):
         rho = rationals(np.array(as_named("loads", loads, self.model, "job_classes"), dtype=object))
         if rho is None or min(rho) < 0:
             raise ModelError.of("loads", f"must be ints or fractions >= 0; got {list(loads)!r}")
-        for n in (n for n in self.pinned if rho[n]):
+        stuck = [n for n in self.pinned if rho[n]]
+        if stuck:
+            n = stuck[0]
             said = f"has a load of {self.job_classes[n]!r}, which no server can run: no number is as large"
             raise ModelError.of("loads", said, n)
         return max((dot(normal, rho) / offset for normal, offset in self.exact_facets), default=Fraction(0))

@@ -45,7 +45,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -199,8 +199,16 @@ class HeavyTraffic(Result):
             ax.plot(1.0 - queue.loads, values, marker + "-", ms=4, color=shade, label=label(queue.policy))
             limit, error = queue.limit[job_class], queue.limit_error[job_class]
             if math.isfinite(limit):
-                style: Any = {"fmt": marker, "mfc": "white", "color": shade, "capsize": 4, "clip_on": False}
-                ax.errorbar([0.0], [limit], yerr=[error], **style)
+                ax.errorbar(
+                    [0.0],
+                    [limit],
+                    yerr=[error],
+                    fmt=marker,
+                    mfc="white",
+                    color=shade,
+                    capsize=4,
+                    clip_on=False,
+                )
         name = self.problem.job_classes[job_class]
         ax.set(xlabel="1 - load of the busiest resource", ylabel=label(f"(1 - load) × mean jobs of {name}"))
         ax.legend(fontsize="small")
@@ -281,7 +289,6 @@ def heavy_traffic(
     full = np.flatnonzero(relative >= 1.0 - FULL)
     shares = problem.task_shares[:, full]
     live = edge.loads > 0
-    options = {"tail": tail, "solver": Automatic(tolerance), "max_states": max_states}
     queues: list[ScaledQueue] = []
 
     def found() -> HeavyTraffic:
@@ -302,7 +309,7 @@ def heavy_traffic(
                         raise ModelError(f"a policy must be callable, or 'balanced'; got {policy!r}")
                     queues.append(_queue("balanced", edge, far, _balanced(edge, far, tail)))
                 else:
-                    points = _chain(edge, policy, steps, **options)
+                    points = _chain(edge, policy, steps, tail, tolerance, max_states)
                     queues.append(_queue(policy_name(policy), edge, steps, points))
                 work.advance()
     except (OutOfTime, KeyboardInterrupt) as stop:
@@ -329,11 +336,21 @@ def _balanced(edge: System, loads: FloatArray, tail: float) -> tuple[FloatArray,
     return np.array([law.mean_jobs for law in laws]), np.array([law.mean_jobs_error for law in laws])
 
 
-def _chain(edge: System, policy: Policy, loads: FloatArray, **options: Any) -> tuple[FloatArray, FloatArray]:
+def _chain(
+    edge: System, policy: Policy, loads: FloatArray, tail: float, tolerance: float, max_states: int
+) -> tuple[FloatArray, FloatArray]:
     means, errors = [], []
     table: Table | None = None
     for u in loads:
-        law = stationary(_at(edge, float(u)), policy, table=table, distribution=False, **options)
+        law = stationary(
+            _at(edge, float(u)),
+            policy,
+            tail=tail,
+            solver=Automatic(tolerance),
+            max_states=max_states,
+            table=table,
+            distribution=False,
+        )
         table = tabulate(edge.problem, policy, law.shape, known=table)
         means.append(law.mean_jobs)
         errors.append(law.mean_jobs_error)

@@ -186,7 +186,7 @@ def sweep(
             store.begin({**_identity(model, grid, outputs, common_streams), "rng": seed})
             entropy, key, size = seed
             root = np.random.SeedSequence(entropy, spawn_key=key, pool_size=size)
-            for record in map(loads, store.pieces.values()):
+            for record in store.read(loads):
                 # Who asks for exceptions gets them: what failed is computed again.
                 if errors == "record" or not record.error:
                     results.add(record)

@@ -15,7 +15,7 @@ import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
@@ -116,6 +116,14 @@ class Checkpoint:
                     f"belongs to another {self._kind}: {name} was {there} there and is {mine} here; "
                     "give the same arguments or another path",
                 )
+
+    def read(self, reader: Callable[[str], Any]) -> list[Any]:
+        """The pieces that the file had when it was opened, as a reader makes them of their texts."""
+        try:
+            return [reader(text) for text in self.pieces.values()]
+        except Exception as error:  # what texts of another version make a reader raise is no closed list
+            said = f"holds what this version cannot read ({type(error).__name__}: {error!s:.200})"
+            self._fail("", f"{said}; delete it, or give another path")
 
     def write(self, key: str, text: str) -> None:
         """Keep a piece; OSError if the disk takes no more."""

@@ -132,7 +132,7 @@ def test_identical_servers_are_one_scaled_server(seed):
 def test_facets_equal_the_projection_of_the_placements(seed, effective):
     rng = np.random.default_rng(120 + seed)
     n, s = int(rng.integers(1, 5)), int(rng.integers(1, 4))
-    cluster = integer_cluster(rng, n, s, 2, effective)
+    cluster = integer_cluster(rng, n, s, int(rng.integers(1, 4)), effective)
     region = stability_region(cluster)
     # Facets are valid and tight, and vertices have placements: exactly, by linear programs.
     for normal, offset in region.exact_facets:

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from capacity import (
+    PolicyPoint,
     heavy_traffic,
     packing_region,
+    policy_stability_boundary,
     policy_stability_region,
     provision,
     search_instability,
@@ -21,7 +23,7 @@ from fairness.exact.double_description import enclose
 from fairness.exact.linear_algebra import dot
 from fairness.machine.memory import Room
 from fairness.machine.work import OutOfTime, watching
-from queueing import System, simulate, tabulate
+from queueing import FIFOScheduler, System, simulate, tabulate
 
 RNG = np.random.default_rng(0)
 DEMANDS = RNG.integers(1, 5, (32, 2))
@@ -159,6 +161,22 @@ def test_a_service_region_that_is_stopped_is_the_region_of_its_points(everything
     assert len(stop.value.best.points) == 12
     whole = service_region(problem, "bound", 0.2, points=20)
     assert 0.9 * whole.volume < stop.value.best.volume <= whole.volume
+
+
+@pytest.mark.parametrize(
+    ("policy", "watcher", "evaluations"),
+    [(DRF(), after("the boundary on a ray", 2), 2), (FIFOScheduler(), after("the simulation"), 0)],
+)
+def test_a_policy_boundary_that_is_stopped_is_the_point_as_far_as_it_is_known(
+    policy, watcher, evaluations, everything
+):
+    pool = Problem([[2, 1], [1, 2]], [3, 3])
+    with pytest.raises(KeyboardInterrupt) as stop:
+        policy_stability_boundary(pool, policy, [1, 1], progress=watcher)
+    best = stop.value.best
+    assert isinstance(best, PolicyPoint)
+    assert 0 <= best.inner < best.outer <= 1
+    assert best.evaluations == evaluations
 
 
 def test_studies_that_are_stopped_bring_what_is_done(everything):

@@ -6,7 +6,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from capacity.boundaries.growth_tests import chain_test, simulation_test
+from capacity.boundaries.growth_tests import SIDES, chain_test, simulation_test
 from capacity.boundaries.policy import policy_stability_boundary, policy_stability_region
 from fairness import (
     DRF,
@@ -157,6 +157,25 @@ def halved(problem, counts):
 def test_growth_tests_on_the_queue_with_one_server(policy, load, says):
     system = System(Problem([[1]], [1]), [load])
     assert chain_test(system, policy).says == simulation_test(system, policy).says == says
+
+
+@pytest.mark.parametrize(
+    ("side", "load", "says"),
+    [
+        (64, 0.9935, "settles"),
+        (64, 0.995, "open"),
+        (64, 1.005, "open"),
+        (64, 1.0065, "grows"),
+        (12, 0.965, "settles"),
+        (12, 0.975, "open"),
+        (12, 1.03, "open"),
+        (12, 1.04, "grows"),
+    ],
+)
+def test_loads_of_the_boundary_at_which_the_test_of_one_queue_is_open(side, load, says, monkeypatch):
+    # The loads that the docstring of the module names.
+    monkeypatch.setitem(SIDES, 1, side)
+    assert chain_test(System(Problem([[1]], [1]), [load / 2]), halved).says == says
 
 
 def test_growth_tests_at_the_critical_load():

@@ -8,7 +8,7 @@ from functools import partial
 import cvxpy as cp
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq, minimize_scalar
 
 from capacity.provisioning.program import BoundProgram
 from capacity.provisioning.provision import provision
@@ -42,6 +42,30 @@ def test_dedicated_resources_in_closed_form():
     np.testing.assert_allclose(answer.capacities, [2, 2.5, 3.2], rtol=1e-7)
 
 
+def test_one_class_on_two_resources_by_scalar_search():
+    # Without the lone job's term this is the square root law: C - R in proportion to sqrt(a/c).
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        a, costs = rng.uniform(0.5, 2, (2, 2))
+        load = 5 * a
+
+        def late(first, second, a=a, load=load):
+            both = np.array([first, second])
+            return (a / both).max() + (a * load / (both * (both - load))).sum() - 0.4
+
+        def cost(first, costs=costs, load=load, late=late):
+            second = brentq(lambda c: late(first, c), load[1] + 1e-9, 1e9, xtol=1e-13)
+            return costs @ [first, second]
+
+        # Below this the second resource cannot make up for the first.
+        least = brentq(lambda c, late=late: late(c, 1e9), load[0] + 1e-9, 1e9)
+        bounds, options = (least + 1e-6, 100), {"xatol": 1e-9}
+        best = minimize_scalar(cost, bounds=bounds, method="bounded", options=options).fun
+        answer = provision(a[None, :], [5], costs, method="bound", minimum_service_rate=1 / 0.4)
+        assert answer.cost == pytest.approx(best, rel=1e-8)  # gap of the program
+        assert answer.bound_lower_cost <= answer.cost <= answer.bound_lower_cost * (1 + 1e-8)
+
+
 def by_cone(a, rho, costs, supplies, durations, most=None, maximum_load=1.0):
     """Least cost under the duration bound by a conic solver; None if there is no choice."""
     m = a.shape[1]
@@ -64,6 +88,21 @@ def by_cone(a, rho, costs, supplies, durations, most=None, maximum_load=1.0):
     oracle = cp.Problem(cp.Minimize(costs @ x), held)
     oracle.solve(solver=cp.CLARABEL)
     return oracle.value if oracle.status == cp.OPTIMAL else None
+
+
+def test_optimum_and_prices_against_a_conic_solver():
+    rng = np.random.default_rng(2)
+    for _ in range(6):
+        n, m = rng.integers(1, 4, 2)
+        a = rng.uniform(0.1, 1, (n, m)) * (rng.random((n, m)) < 0.8)
+        a[:, 0] = np.maximum(a[:, 0], 0.1)
+        rho, costs, g = rng.uniform(1, 3, n), rng.uniform(0.5, 2, m), rng.uniform(0.2, 2, n)
+        supplies = np.vstack([np.eye(m), rng.uniform(0.1, 1, m)])
+        costs = np.append(costs, 0.6 * (supplies[-1] @ costs))
+        answer = provision(a, rho, costs, servers=supplies, method="bound", minimum_service_rate=g)
+        best = by_cone(a, rho, costs, supplies, 1 / g)
+        assert answer.cost == pytest.approx(best, rel=1e-6)  # accuracy of the conic solver
+        assert (supplies @ answer.prices <= costs * (1 + 1e-9)).all()
 
 
 def keeps(demands, loads, capacities, target, law=duration_bound):

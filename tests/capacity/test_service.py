@@ -79,15 +79,19 @@ def test_random_rays_by_the_definition(method):
             pool, method, minimum, rng.uniform(0.1, 1, n), mean_sizes=rng.uniform(1, 5, n)
         )
 
-        def margin(u, pool=pool, direction=point.direction, minimum=minimum):
+        def margins(u, pool=pool, direction=point.direction, minimum=minimum):
             system = System(pool, u * direction)
             law = duration_bound(system) if method == "bound" else balanced_fairness(system, tail=1e-10)
-            return (law.service_rates / minimum).min() - 1
+            return law.service_rates / minimum - 1
+
+        def margin(u, margins=margins):
+            return margins(u).min()
 
         u = brentq(margin, 1e-6, 0.95, xtol=1e-10)
         assert point.inner - 1e-8 <= u <= point.outer + 1e-8
         assert margin(point.inner) >= -1e-9  # tail 1e-10 times the box
         assert margin(point.outer) < 1e-9
+        assert point.binding == np.argmin(margins(point.outer))
         assert point.monotone
 
 

@@ -510,6 +510,15 @@ def test_a_foreign_file_is_left_alone(tmp_path, content):
     assert path.read_bytes() == content
 
 
+def test_points_of_another_format_are_refused(tmp_path, recorded):
+    path = tmp_path / "c"
+    path.write_bytes(recorded)
+    with Checkpoint(path, "sweep", "checkpoint") as file:
+        file.write("of before", '{"point": 0, "outputs": {"x": {"dims": [], "dtype": "<f8", "shape": []}}}')
+    with pytest.raises(ModelError, match=r"checkpoint: .* holds what this version cannot read .*delete it"):
+        run(path)
+
+
 def test_an_unwritable_path_is_said_before_the_run(tmp_path):
     called = []
     (tmp_path / "folder").mkdir()

@@ -89,6 +89,15 @@ def adding(*path, value):
     return change
 
 
+def removing(*path):
+    def change(data):
+        for key in path[:-1]:
+            data = data[key]
+        del data[path[-1]]
+
+    return change
+
+
 def without_last_step(data):
     data["findings"].pop()
 
@@ -138,6 +147,8 @@ EDITS = {
     "open evidence": setting("findings", 0, "evidence", value={"kind": "open", "why": "late"}),
     "more evidence": adding("findings", 0, "evidence", "note", value="checked by Euler"),
     "no terms": setting("findings", 0, "evidence", "terms", value=[]),
+    "terms gone": removing("findings", 0, "evidence", "terms"),
+    "a number of terms": setting("findings", 0, "evidence", "terms", value=1),
     "terms that are none": setting("findings", 0, "evidence", "terms", value=[[]]),
     "cofactors in a list": setting("findings", 0, "evidence", "cofactors", value=[]),
     "terms as text": setting("findings", 0, "evidence", "terms", value="0 = 1"),
@@ -236,13 +247,23 @@ def test_bent_evidence(bent):
         verify_finding(CLAIMS[kind], replace(finding, evidence={**finding.evidence, name: value}))
 
 
-@pytest.mark.parametrize("kind", ["refutation", "enumerated", "computed", "searched", "counterexample"])
+@pytest.mark.parametrize("kind", sorted(set(CLAIMS) - {"case"}))
 @pytest.mark.parametrize("status", list(Status))
 def test_another_status_of_a_step(kind, status):
     finding = check(own(CLAIMS[kind])).findings[0]
     if status != finding.status:
         with pytest.raises(EvidenceError):
             verify_finding(CLAIMS[kind], replace(finding, status=status))
+
+
+def test_evidence_of_a_weaker_claim():
+    weaker = check(own(CLAIMS["refutation"])).findings[0]
+    stronger = replace(CLAIMS["refutation"], conclusion="x*a <= 1/2")
+    with pytest.raises(EvidenceError):
+        verify_finding(stronger, weaker)
+    claimed = check(own(stronger)).findings[0].claim
+    with pytest.raises(EvidenceError):
+        verify_finding(stronger, replace(weaker, claim=claimed))
 
 
 def test_a_case_that_has_the_property_as_a_witness():

@@ -400,6 +400,19 @@ def test_questions_drop_reverse_and_replace_hypotheses():
         check("br-feasable")
 
 
+def test_products_of_hypotheses_that_are_dropped_are_left_out_and_of_none_refused():
+    def steps(question, products=("low * high", "not the conclusion * low | x")):
+        yield Step("multiply", question.implies({"low": "x >= 1", "high": "y >= 1"}, "x*y >= 1", *products))
+
+    asked = own(steps=steps, hypotheses={"low": "x is at least 1", "high": "y is at least 1"})
+    (claim,) = (step.claim for step in asked.ask(asked.question()))
+    assert claim.hints == ((("low", "high"), "1"), (("not the conclusion", "low"), "x"))
+    (claim,) = (step.claim for step in asked.ask(asked.question(drop=["high"])))
+    assert claim.hints == ((("not the conclusion", "low"), "x"),)
+    with pytest.raises(ProofError, match=r"'lwo \* high' names 'lwo', .* its hypotheses: low, high"):
+        check(replace(asked, steps=lambda question: steps(question, ["lwo * high"])))
+
+
 def test_verdicts_survive_json():
     verdict = check("br-feasible")
     assert Verdict.from_json(verdict.to_json()) == verdict

@@ -266,10 +266,9 @@ class Units(Change):
 
     def neighbours(self, model: Model, rng: np.random.Generator) -> Iterator[Units]:
         """One factor changed: fewer and smaller ones first."""
-        rows = {name: varied(row, (1,) * len(row), rng) for name, row in vars(self).items()}
-        found = [
-            replace(self, **{name: row}) for name, others in rows.items() for row in others if min(row) > 0
-        ]
+        resources, tasks = (varied(row, (1,) * len(row), rng) for row in (self.resources, self.tasks))
+        found = [replace(self, resources=row) for row in resources if min(row) > 0]
+        found += [replace(self, tasks=row) for row in tasks if min(row) > 0]
         found.sort(key=lambda change: change._simplicity())
         yield from found
 

@@ -235,7 +235,7 @@ def audit(
             if rng is None and store.settings is not None:
                 settings["seed"] = store.settings["seed"]
             store.begin(settings)
-            cells = {(cell.policy, cell.property): cell for cell in map(loads, store.pieces.values())}
+            cells = {(cell.policy, cell.property): cell for cell in store.read(loads)}
         # Cells that take long come first, so that no process is left alone with one at the end.
         missing = sorted(
             (key for key in wanted if key not in cells),

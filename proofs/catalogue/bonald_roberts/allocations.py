@@ -209,6 +209,7 @@ def _two_classes(question: Question) -> Iterator[Step]:
         question.implies(
             {"largest 1": "h2 <= h1", "largest 2": "h1 <= h2", "full": "X*h1 + Y*h2 == 1"},
             "(X + Y)*h1 == 1",
+            # The two squares differ by 4Y((X + Y)h1 - 1), which multiplies h1 - h2 = 0 here.
             "largest 1 | ((X + Y)*h1 - 1)*Y - 1",
             "largest 2 | ((X + Y)*h1 - 1)*Y + 1",
             degree=2,

@@ -286,6 +286,7 @@ def _bottleneck_fair(question: Question) -> Iterator[Step]:
             shared | {"filled": f"{total('u@', users)} >= 1", "capacity": "c > 0"},
             f"{total('x@*d@', users)} >= c",
             "filled * capacity",
+            # Of degree 3, so that the equations may be multiplied by d and u.
             "filled * capacity * capacity",
         ),
     )

@@ -61,11 +61,11 @@ def _time_implies_resource(question: Question) -> Iterator[Step]:
 
 def _stopped(question: Question, n: int, higher: int, demand: str, limit: str, saturated: str) -> Implication:
     """Raising user 1 where it has a bottleneck: the last users stand higher, the others lose nothing."""
-    users, top = range(1, n + 1), range(n - higher + 1, n + 1)
+    users, others, top = range(1, n + 1), range(2, n - higher + 1), range(n - higher + 1, n + 1)
     held = each("no negative demand", f"{demand}@ >= 0", users)
     held |= {"demanded": f"{demand}1 > 0", saturated: f"{total(f'x@*{demand}@', users)} == {limit}"}
     held |= each("highest", f"x@*{demand}@ == 0", top)
-    fixed = {f"keeps {p}": f"y{p} >= x{p}" for p in users if 1 < p <= n - higher}
+    fixed = each("keeps", "y@ >= x@", others)
     fixed |= each("no negative tasks", "y@ >= 0", top)
     fixed["gains"] = "y1 > x1"
     fixed |= signs(not_negative=" ".join(f"x{p}" for p in users))
@@ -73,7 +73,7 @@ def _stopped(question: Question, n: int, higher: int, demand: str, limit: str, s
         held | fixed,
         f"{total(f'y@*{demand}@', users)} > {limit}",
         "demanded * gains",
-        *(f"no negative demand {p} * keeps {p}" for p in users),
+        *(f"no negative demand {p} * keeps {p}" for p in others),
         *(f"no negative demand {p} * no negative tasks {p}" for p in top),
     )
 

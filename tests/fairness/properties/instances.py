@@ -88,6 +88,12 @@ def judged(prop, model, allocation, change=None, after=None, division="resource"
     finding = prop.check(model, allocation, change, after, division=division)
     assert finding.tolerance == 0
     assert finding.holds == (claim.violation <= 0)
+    # Named are those who are hurt, or who gain by a lie; nobody where a resource is free.
+    assert bool(finding.users) == (not finding.holds) or (prop.key in ("BF", "SRF") and not finding.users)
+    if change is not None and prop.key in ("SP", "GSP", "DSI"):
+        assert set(finding.users) <= set(change.users)
+    if prop.key == "PM":
+        assert not set(finding.users) & set(change.users)
     found = finding.violation
     if (prop.key in ("SP", "GSP") and found > 0) or (prop.key in ("SI", "DSI") and found < 0):
         # A statement divides by the larger of both numbers, these checkers by what there was or should be.

@@ -143,6 +143,7 @@ HIDES, CLAIMS = Lie((0,), eligible=((True, False),)), Lie((1,), eligible=((True,
         ("EF", ALONE, None, [2], None, -1, (), "nobody to envy"),
         ("SI", ALONE, None, [2], None, 0, (), ""),
         ("SI", ALONE, None, [0], None, 1, (0,), ""),
+        ("SI", PAIR, None, [2, 3], None, F(1, 9), (0,), "part (1/2) of everything, alone, would run 9/4"),
         ("BF", BOTH_FULL, None, [F(7, 2), F(21, 8)], None, 0, (), "full and shared max-min"),
         ("BF", BOTH_FULL, None, [F(63, 20), F(189, 80)], None, F(1, 10), (), "is free"),
         ("BF", BOTH_FULL, None, [F(21, 4), F(21, 16)], None, F(2, 3), (1,), ""),
@@ -253,6 +254,8 @@ def test_an_unknown_division_is_refused():
         ("PM", Join((0,)), "compares two allocations"),
         ("PM", Leave((0,)), "one row per class, 1"),
         ("SP", Lie((0,), ((1, 2, 3),)), "2 entries per liar"),
+        ("SP", Lie((0,), ((1,),)), "2 entries per liar"),
+        ("SP", Lie((0,), eligible=((True,),)), "eligible must be None on a pool"),
         ("SP", Lie((7,), ((1, 2),)), "users must be below 2"),
         ("SP", Lie((0, 1), ((1, 2), (1, 2))), "about one liar; got 2"),
         ("GSP", Lie((0, 2), ((1, 2), (1, 2))), "users must be below 2"),
@@ -277,3 +280,4 @@ def test_of_asks_the_policy():
     assert rm.of(DRF(), pool, changes=30).violation > 0.2
     assert rm.of(DRF(), pool, changes=0).violation == -np.inf
     assert property_named("PM").of(DRF(), Problem([[1]], [1])).text == "no change to ask about"
+    assert Units((1, 1), (1, 1)).text(pool) == "the units stay"

@@ -11,7 +11,7 @@ from fairness.properties.changes.changed_model import Lie
 from fairness.properties.counterexamples.exploring import PHASES
 from fairness.properties.counterexamples.instances import Sizes, all_sketches
 from fairness.properties.counterexamples.search import search
-from fairness.properties.counterexamples.shrinking import CLEAR
+from fairness.properties.counterexamples.shrinking import CLEAR, magnitude
 from fairness.properties.definitions.catalogue import property_named
 from fairness.properties.protocol.property import Finding, Property
 from fairness.protocol.cluster_policy import ClusterPolicy, ClusterSolution
@@ -136,6 +136,11 @@ def test_properties_that_compare():
     assert witness.change.text(witness.model) in result.summary()
     assert (witness.model.n_classes, witness.model.n_resources) == (2, 2)
     assert set(witness.model.weights) == {1}
+    # No lie nearby that is smaller pays.
+    for smaller in witness.change.neighbours(witness.model, np.random.default_rng(0)):
+        if magnitude(smaller) < magnitude(witness.change):
+            after = ProportionalFair()(smaller.apply(witness.model), np.ones(2))
+            assert SP.check(witness.model, witness.allocation, smaller, after).violation < CLEAR
     assert not search(DRF(), SP, budget=500).violated
 
 
