@@ -52,6 +52,9 @@ def test_threads_change_no_bit(epsilon):
         np.testing.assert_array_equal(many.round_levels, one.round_levels)
     assert one.certificate.residual <= 1e-13
     assert (one.rounds == 1) == (epsilon == 0.999)
+    amounts = np.repeat(one.tasks, np.diff(LARGE.starts)) * LARGE.values
+    held = np.bincount(LARGE.columns, weights=amounts, minlength=LARGE.n_resources)
+    np.testing.assert_allclose(held + one.free, 1, rtol=0, atol=1e-12)
 
 
 def test_used_from_several_python_threads_at_once():
