@@ -38,7 +38,14 @@ PRODUCTS_PER_SECOND = 1e7
 
 
 GroupLaw = BoxLaw | LinearLaw | OneGroupLaw | TreeLaw
-"""Law of the totals of the groups of one component: moments, marginals and samples, what a box leaves out."""
+"""Law of the totals of the groups of one component.
+
+Each has ``mean`` and ``variance``, (n_groups,), ``covariance``, (n_groups, n_groups), ``marginals``, the law
+of each total, ``shape``, their lengths (of a box, its states per group), ``empty``, the probability that no
+job is present, and ``sample(size, rng)``, totals, (size, n_groups). What a box leaves out: ``error``, a
+bound of what it takes from the means, (n_groups,), and ``tail_mass``, one of the probability outside.
+``method`` is its name.
+"""
 
 
 @dataclass(frozen=True, eq=False)

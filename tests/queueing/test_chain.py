@@ -372,6 +372,16 @@ def test_small_probability_of_the_empty_state():
         assert law.marginal("class 1") == pytest.approx(exact.marginals[0], rel=1e-8)
 
 
+@pytest.mark.parametrize("solve", [lambda system: stationary(system, DRF()), balanced_fairness])
+def test_table_of_a_law(solve):
+    law = solve(System.with_load(EXAMPLE, [1, 2], 0.5))
+    frame = law.to_dataframe()
+    assert list(frame.index) == ["A", "B"]
+    assert frame["variance"].to_numpy() == pytest.approx(np.diag(law.covariance), rel=1e-12)
+    # A job of mean size 1 is done at this rate.
+    assert frame["service_rate"].to_numpy() == pytest.approx(1 / frame["mean_duration"].to_numpy(), rel=1e-12)
+
+
 def test_residual_by_the_definition():
     rng = np.random.default_rng(6)
     up, law = rng.uniform(0.5, 2, 2), rng.dirichlet(np.ones(12)).reshape(3, 4)
