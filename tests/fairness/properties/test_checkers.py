@@ -123,7 +123,7 @@ def test_bottleneck_must_be_dominant_on_every_server_in_use():
 
 # Class 1 demands what is not there, or a class is alone.
 BLOCKED, ALONE = Problem([[1, 1], [0, 1]], [0, 4]), Problem([[1, 2]], [3, 4])
-BOTH_FULL = Problem([[3, 2], [4, 1]], [21, 21])
+BOTH_FULL, SINGLE = Problem([[3, 2], [4, 1]], [21, 21]), Problem([[1], [3]], [8])
 EVEN = Cluster([[1], [1]], [[2], [2]])
 UNEVEN = Cluster([[1], [1]], [[1], [9]], eligible=[[True, True], [True, False]])
 PAIR, PAIR_LIE = Problem([[1, 2], [2, 1]], [9, 9]), Lie((0, 1), ((1, 3), (3, 1)))
@@ -147,6 +147,9 @@ HIDES, CLAIMS = Lie((0,), eligible=((True, False),)), Lie((1,), eligible=((True,
         ("BF", BOTH_FULL, None, [F(7, 2), F(21, 8)], None, 0, (), "full and shared max-min"),
         ("BF", BOTH_FULL, None, [F(63, 20), F(189, 80)], None, F(1, 10), (), "is free"),
         ("BF", BOTH_FULL, None, [F(21, 4), F(21, 16)], None, F(2, 3), (1,), ""),
+        ("SRF", SINGLE, None, [4, F(4, 3)], None, 0, (), "full and shared max-min"),
+        ("SRF", SINGLE, None, [F(18, 5), F(6, 5)], None, F(1, 10), (), "is free"),
+        ("SRF", SINGLE, None, [2, 2], None, F(2, 3), (0,), ""),
         ("BF", EVEN, None, [[1, F(1, 2)]] * 2, None, F(1, 2), (), "1/2 of resource 1 of server 2, which"),
         ("BF", EVEN, None, [[2, 1], [0, 1]], None, F(2, 3), (1,), "holds 1 of resource 1 of server 1"),
         # Class 1 has ten times as much, but holds only a trace of what class 2 could have.
