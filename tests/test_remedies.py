@@ -23,7 +23,8 @@ pytestmark = pytest.mark.xdist_group("remedies")  # the sources are read once, b
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("fairness", "queueing", "capacity")
-MODEL = set(WHERE["explore"]) - {"job_classes"}
+MODEL = {"demands", "capacities", "weights", "limits", "eligible", "gamma"}
+MODEL |= {"arrival_rates", "mean_sizes", "loads"}
 """Arguments of Problem, Cluster and System, which every function is given one of."""
 
 NETWORKS = ("queueing.networks.topology", "queueing.networks.gravity")

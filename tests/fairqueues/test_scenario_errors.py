@@ -155,6 +155,8 @@ WRONG = [
     ('[cloud]\ntenants = 10\nresources = 10\nprofile = "G7"\n', 4, "cloud.profile",
         "got 'G7'; profile must be"),
     (POOL + TRAFFIC + "[targets]\ncosts = [1]\n", 12, "targets.costs", "costs has 1 entries for 2 resources"),
+    (POOL + TRAFFIC + "[targets]\ncosts = [1, 2]\nminimum_service_rates = -1\n", 13,
+        "targets.minimum_service_rates", "got -1; minimum_service_rates must be a finite number > 0"),
     (POOL + '[audit]\nproperties = ["SI", "XX"]\n', 10, "audit.properties[1]", "unknown property 'XX'"),
     # networks
     ('[network]\nbackbone = "abilen"\ntraffic = {}\n', 2, "network.backbone", "did you mean 'abilene'"),
