@@ -19,8 +19,6 @@ capacity, or the slack of a resource with a price: that is its residual.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numba
 import numpy as np
 
@@ -53,6 +51,47 @@ def _tasks_at(cost: float, weight: float, cap: float, alpha: float) -> float:
 
 
 @numba.njit(nogil=True, error_model="numpy")
+def _price_newcomers(
+    shares: Shares, users: IntArray, alpha: float, rows: FloatArray, columns: FloatArray
+) -> None:
+    """A class whose resources are all free gets what is left of one, at the price that stops it there."""
+    weight, cap = rows[0], rows[1]
+    p, load = columns[0], columns[1]
+    load[:] = -1.0
+    free = 0
+    for i in users:
+        cost = 0.0
+        first, last = span(shares, i)
+        for e in range(first, last):
+            j, a = entry(shares, i, e)
+            cost += a * p[j]
+        value = _tasks_at(cost, weight[i], cap[i], alpha)
+        if value < np.inf:
+            for e in range(first, last):
+                j, a = entry(shares, i, e)
+                load[j] += a * value
+        else:
+            free += 1
+    if free == 0:
+        return
+    for i in users:
+        cost, room, scarce = 0.0, np.inf, 0
+        first, last = span(shares, i)
+        for e in range(first, last):
+            j, a = entry(shares, i, e)
+            cost += a * p[j]
+            if a > 0 and -load[j] < room * a:
+                room, scarce = -load[j] / a, e
+        if cost > 0 or cap[i] < np.inf or not room > 0:
+            continue
+        j, a = entry(shares, i, scarce)
+        p[j] = (weight[i] / room) ** alpha / a
+        for e in range(first, last):
+            j, a = entry(shares, i, e)
+            load[j] += a * room
+
+
+@numba.njit(nogil=True, error_model="numpy")
 def _newton(
     shares: Shares, users: IntArray, alpha: float, rows: FloatArray, columns: FloatArray, matrix: FloatArray
 ) -> float:
@@ -62,6 +101,8 @@ def _newton(
     p, load, active, step = columns[0], columns[1], columns[2], columns[3]
     for j in range(m):
         active[j] = 1.0 if p[j] > 0 else 0.0
+    kept = np.empty(m, dtype=np.int64)
+    packed, right = np.empty(m * m), np.empty(m)
     before = np.inf
     blocking = -1
     for _ in range(_STEPS):
@@ -93,17 +134,26 @@ def _newton(
         again = True
         while again:
             gram(shares, users, factor, active, matrix)
+            k = 0
             for j in range(m):
-                step[j] = load[j]
-                if not matrix[j, j] > 0:
-                    matrix[j, j] = 1.0
-                    step[j] = 0.0
-            factorise(matrix)
-            solve(matrix, step)
+                step[j] = 0.0
+                # A priced resource that only classes at their limits use keeps its price.
+                if matrix[j, j] > 0:
+                    kept[k] = j
+                    k += 1
+            small = packed[: k * k].reshape((k, k))
+            for r in range(k):
+                right[r] = load[kept[r]]
+                for c in range(r + 1):
+                    small[r, c] = matrix[kept[r], kept[c]]
+            factorise(small)
+            solve(small, right[:k])
             # A resource overflows but needs no price, when the others' new prices already mend it.
             again = False
-            for j in range(m):
-                if active[j] > 0 and p[j] == 0 and step[j] < 0:
+            for r in range(k):
+                j = kept[r]
+                step[j] = right[r]
+                if p[j] == 0 and step[j] < 0:
                     active[j] = 0.0
                     again = True
         # The step ends where a price reaches 0: what is beyond was computed for a set that has changed.
@@ -142,6 +192,9 @@ def _solve_states(
     weight, cap, phi, p = rows[0], rows[1], rows[2], columns[0]
     unit = 1.0
     warm = False
+    for j in range(m):
+        p[j] = prices[j]
+        warm = warm or p[j] > 0
     for state in range(n_states):
         number = 0
         for i in range(n):
@@ -155,13 +208,15 @@ def _solve_states(
                 cap[i] = x * limits[i]
         users = present[:number]
         residual = 0.0 if number == 0 else np.inf
-        for cold in range(0 if warm and state % _ANEW > 0 else 1, 2):
+        for cold in range(0 if warm and (state == 0 or state % _ANEW > 0) else 1, 2):
             if residual <= CERTIFIED:
                 break
             if cold == 1:
                 for i in users:
                     weight[i] = counts[state, i] * growth[i]
                 unit = interior_point(shares, users, alpha, rows, columns, matrix)
+            else:
+                _price_newcomers(shares, users, alpha, rows, columns)
             residual = _newton(shares, users, alpha, rows, columns, matrix)
         residuals[state] = residual
         warm = number > 0 and residual <= CERTIFIED
@@ -171,12 +226,21 @@ def _solve_states(
         prices[j] = p[j] * unit**alpha if warm else 0.0
 
 
-def price_kernel(task_shares: FloatArray, *arguments: Any) -> None:
+def price_kernel(
+    task_shares: FloatArray,
+    limits: FloatArray,
+    counts: FloatArray,
+    tasks: FloatArray,
+    growth: FloatArray,
+    alpha: float,
+    prices: FloatArray,
+    residuals: FloatArray,
+) -> None:
     """Fill ``tasks`` (n_states, n_classes), ``residuals`` (n_states,) and the ``prices`` of the last state.
 
-    The arguments are those of :func:`_solve_states`. ``growth`` (n_classes,) holds the weights, infinite for
-    classes without demand. Capacities are 1. Where the residual of a state exceeds :data:`CERTIFIED` its
-    tasks are not a solution.
+    It starts from the ``prices`` given, or from an interior point where all are 0. ``growth`` (n_classes,)
+    holds the weights, infinite for classes without demand. Capacities are 1. Where the residual of a state
+    exceeds :data:`CERTIFIED` its tasks are not a solution.
     """
-    shares = task_shares if task_shares.shape[1] <= BLOCK else nonzeros(task_shares)
-    _solve_states(shares, *arguments)
+    shares = task_shares if prices.size <= BLOCK else nonzeros(task_shares)
+    _solve_states(shares, limits, counts, tasks, growth, alpha, prices, residuals)
