@@ -33,6 +33,7 @@ from fairness.errors import ModelError, NotConvergedError
 from fairness.evidence.pools import SATURATION, bottleneck_certificate, job_shares, relative_usage
 from fairness.model.problem import FloatArray, Problem
 from fairness.policies.engines.bottleneck_states import ATTEMPTS, CERTIFIED, bmf_states
+from fairness.protocol.following import Follower, KernelFollower
 from fairness.protocol.policy import Solution, evaluate
 
 __all__ = ["BottleneckMax", "bottleneck_batch"]
@@ -67,6 +68,18 @@ class BottleneckMax:
         tasks = evaluate(problem, x, _one_problem, problem.weights, residuals)
         _require_certified(residuals, tasks, "state")
         return tasks
+
+    def follow(self, problem: Problem) -> Follower:
+        """One state after the other."""
+        residuals = np.zeros(1)
+        path = KernelFollower(problem, _one_problem, problem.weights, residuals)
+
+        def answer(counts: FloatArray) -> FloatArray:
+            tasks = path(counts)
+            _require_certified(residuals, tasks, "state")
+            return tasks
+
+        return answer
 
     def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
         """Allocation, prices 1/(f_j C_j) and bottleneck certificate for one vector of counts."""

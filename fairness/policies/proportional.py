@@ -50,6 +50,7 @@ from fairness.model.problem import FloatArray, Problem
 from fairness.policies.engines.prices import CERTIFIED, price_kernel
 from fairness.policies.engines.throughput import throughput_solution, throughput_tasks
 from fairness.policies.maxmin import MaxMin
+from fairness.protocol.following import Follower, KernelFollower
 from fairness.protocol.policy import Solution, evaluate, unit_prices
 
 __all__ = ["AlphaFair", "ProportionalFair"]
@@ -84,6 +85,10 @@ class ProportionalFair:
             If a state cannot be certified to a relative accuracy of 1e-10.
         """
         return _solve(problem, counts, 1.0)[0]
+
+    def follow(self, problem: Problem) -> Follower:
+        """One state after the other, each from the prices of the one before."""
+        return _PriceFollower(problem, 1.0)
 
     def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
         """Allocation with prices, KKT certificate and duality gap for one vector of counts."""
@@ -145,6 +150,14 @@ class AlphaFair:
             return throughput_tasks(problem, counts)
         return _solve(problem, counts, self.alpha)[0]
 
+    def follow(self, problem: Problem) -> Follower:
+        """One state after the other, each from the prices of the one before."""
+        if math.isinf(self.alpha):
+            return MaxMin().follow(problem)
+        if self.alpha == 0:
+            return lambda counts: throughput_tasks(problem, counts)
+        return _PriceFollower(problem, self.alpha)
+
     def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
         """Allocation with prices, KKT certificate and duality gap for one vector of counts.
 
@@ -157,6 +170,18 @@ class AlphaFair:
         return _solution(problem, problem.check_state(counts), self.alpha)
 
 
+class _PriceFollower(KernelFollower):
+    def __init__(self, problem: Problem, alpha: float) -> None:
+        self.problem, self.alpha = problem, alpha
+        self.prices, self.residuals = np.zeros(problem.n_resources), np.zeros(1)
+        growth = MaxMin().growth(problem)
+        super().__init__(problem, price_kernel, growth, alpha, self.prices, self.residuals)
+
+    def __call__(self, counts: FloatArray) -> FloatArray:
+        tasks = super().__call__(counts)
+        return tasks if self.residuals[0] <= CERTIFIED else _solve(self.problem, counts, self.alpha)[0]
+
+
 def _solve(problem: Problem, counts: ArrayLike, alpha: float) -> tuple[FloatArray, FloatArray]:
     """Tasks, shape (..., n_classes), and the prices of the last state for capacities 1."""
     x = problem.check_counts(counts)
@@ -167,7 +192,7 @@ def _solve(problem: Problem, counts: ArrayLike, alpha: float) -> tuple[FloatArra
     failed = ~(residuals <= CERTIFIED)
     if failed.any():
         states = x.reshape(-1, problem.n_classes)
-        again, other = residuals[failed], prices.copy()
+        again, other = residuals[failed], np.zeros_like(prices)
         tasks.reshape(states.shape)[failed] = evaluate(
             problem, states[failed], _in_dominant_shares, growth, alpha, other, again
         )

@@ -16,9 +16,10 @@ and Little's law gives the mean durations :math:`E[x_i]/\lambda_i` and the mean 
 :math:`\rho_i/E[x_i]`. The interval of a service rate comes from the ratio of totals (delta method), so
 that the three estimates obey Little's law exactly.
 
-The policy is read from a table on a grid of job counts. When the walk leaves the grid, it stops, the table is
-doubled along that axis and the walk goes on from the same state with the same generator: the state space
-is never truncated, and the result does not depend on the size of the first table.
+What the policy does is read from a table that grows when the walk leaves it, or, with many classes, from the
+states visited so far (:mod:`queueing.simulation.visited`). The walk stops where it knows nothing, and goes on
+from the same state with the same generator: the state space is never truncated, and the result does not
+depend on the size of the first table.
 
 References
 ----------
@@ -35,24 +36,26 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.validation import Entropy
 from fairness.errors import ModelError
-from fairness.machine.compiling import stored
 from fairness.model.problem import FloatArray
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.policy import Policy, policy_name
 from queueing.model.system import System
+from queueing.simulation import lookup as lookups
+from queueing.simulation.kernels import kernel
+from queueing.simulation.lookup import MISSING, Lookup, find, moved
 from queueing.simulation.replications import RunLength, estimate_ratio, withheld
 from queueing.simulation.results import Simulation
 from queueing.simulation.sampling import Level
 from queueing.simulation.soundness import Measured, Memory, run_warnings
 from queueing.simulation.starts import given_start, stationary_start
-from queueing.states.growing_table import GrowingTable, kernel_table
+from queueing.simulation.visited import PolicySource, largest_grid
 from queueing.states.table import Table
 
 __all__ = ["CountLevel"]
 
-Run = tuple[FloatArray, NDArray[np.int64]]
+Run = tuple[FloatArray, tuple[int, ...] | None]
 """Integrals of the job counts and the time, (2 + n_parts, n_classes + 1): halves of the warm-up, then the
-measured parts; and the grid that the replication read."""
+measured parts; and the grid of the table that the replication read, if one."""
 
 
 class CountLevel(Level[Run]):
@@ -74,8 +77,8 @@ class CountLevel(Level[Run]):
         system.require_exponential("the simulation of counts", 'level="jobs"')
         system.require_stable()
         self.system, self.length = system, length
-        self.start = fixed or stationary_start(system)
-        self.table = GrowingTable(system, policy, table, float(length.events) * length.replications)
+        self.source = PolicySource(system, policy, table, float(length.events) * length.replications)
+        self.start = fixed or stationary_start(system, self.source.table is not None)
 
     def sample(self, generator: np.random.Generator) -> Run:
         """One replication."""
@@ -84,20 +87,21 @@ class CountLevel(Level[Run]):
         counts = self.start.draw(generator.spawn(1)[0])
         totals = np.zeros((2 + self.length.parts, system.n_classes + 1))
         completion_rates = 1.0 / system.mean_sizes
+        reader = self.source.reader()
+        lookup = reader.at(counts)
         for total, budget in zip(totals, self.length.pieces, strict=True):
             while budget > 0:
-                tasks, shape = kernel_table(self.table.covering(counts))
-                budget -= walk(
-                    tasks, shape, system.arrival_rates, completion_rates, counts, total, generator, budget
-                )
-        return totals, shape
+                made = walk(lookup, system.arrival_rates, completion_rates, counts, total, generator, budget)
+                budget -= made
+                if budget > 0:
+                    lookup = reader.at(counts)
+        return totals, reader.shape
 
     def result(self, samples: Sequence[Run], entropy: Entropy | None) -> Simulation:
         """What finished replications estimate."""
         system, confidence, replications = self.system, self.length.confidence, len(samples)
         parts = np.stack([run for run, _ in samples])
         totals = parts[:, 2:].sum(axis=1)
-        grid = np.max([shape for _, shape in samples], axis=0)
         area, time = totals[:, :-1], totals[:, -1:]
         for i in np.flatnonzero((system.arrival_rates > 0) & ~area.any(axis=0)):
             raise ModelError(
@@ -123,15 +127,14 @@ class CountLevel(Level[Run]):
             replications * self.length.measured_events,
             float(time.sum()),
             entropy,
-            tuple(int(k) for k in grid),
+            largest_grid(shape for _, shape in samples),
             warnings,
         )
 
 
-@stored(nogil=True)
+@kernel(lookups)
 def walk(
-    tasks: FloatArray,
-    shape: NDArray[np.int64],
+    lookup: Lookup,
     arrival_rates: FloatArray,
     completion_rates: FloatArray,
     counts: NDArray[np.int64],
@@ -139,26 +142,24 @@ def walk(
     generator: np.random.Generator,
     events: int,
 ) -> int:
-    """Walk from ``counts`` for at most ``events`` jumps, or until the table is left; jumps made.
+    """Walk from ``counts`` for at most ``events`` jumps, or until a state has no row; jumps made.
 
-    ``tasks`` (n_states, n_classes) is the table in C order; ``counts`` moves along; ``totals``
-    (n_classes + 1,) collects x_i/q(x) and 1/q(x).
+    ``counts`` moves along; ``totals`` (n_classes + 1,) collects x_i/q(x) and 1/q(x).
     """
     n = counts.size
-    stride = np.ones(n, dtype=np.int64)
-    for i in range(n - 2, -1, -1):
-        stride[i] = stride[i + 1] * shape[i + 1]
-    state = 0
+    tasks = lookup.tasks
+    row = find(lookup, counts)
+    if row == MISSING:
+        return 0
     arrivals = 0.0
     for i in range(n):
-        state += counts[i] * stride[i]
         arrivals += arrival_rates[i]
     # Continue the sum where it stopped: the result must not show where a table was left.
     time = totals[n]
     for event in range(events):
         rate = arrivals
         for i in range(n):
-            rate += tasks[state, i] * completion_rates[i]
+            rate += tasks[row, i] * completion_rates[i]
         holding = 1.0 / rate
         time += holding
         for i in range(n):
@@ -173,21 +174,21 @@ def walk(
                     if point < arrival_rates[i]:
                         break
                     point -= arrival_rates[i]
-            counts[chosen] += 1
-            state += stride[chosen]
-            if counts[chosen] == shape[chosen]:
-                totals[n] = time
-                return event + 1
+            step = 1
         else:
             point -= arrivals
             for i in range(n):
-                departures = tasks[state, i] * completion_rates[i]
+                departures = tasks[row, i] * completion_rates[i]
                 if departures > 0:
                     chosen = i
                     if point < departures:
                         break
                     point -= departures
-            counts[chosen] -= 1
-            state -= stride[chosen]
+            step = -1
+        counts[chosen] += step
+        row = moved(lookup, counts, row, chosen, step)
+        if row == MISSING:
+            totals[n] = time
+            return event + 1
     totals[n] = time
     return events

@@ -51,7 +51,8 @@ class Simulation(ClassResult):
     entropy : int, list of int or str, or None
         The seed: ``rng=entropy`` repeats the run; "a generator" where no seed does, None for a trace.
     table_shape : tuple of int or None
-        Grid of job counts that the runs needed in the end; None for whole tasks.
+        Grid of job counts of the table that the runs needed in the end; None if they asked the policy state
+        by state, and for whole tasks.
     warnings : tuple of str
         Why the run is too short for intervals (:mod:`queueing.simulation.soundness`): half-widths are
         infinite then.
@@ -152,10 +153,11 @@ class Simulation(ClassResult):
 
 def estimates_lines(estimates: Mapping[str, Estimate], labels: Sequence[str]) -> list[str]:
     """Text table of estimates: one line per label under a line of headings."""
-    lines = ["  " + " " * 12 + "".join(f"{name.replace('_', ' '):>26}" for name in estimates)]
+    width = max(12, *map(len, labels))
+    lines = ["  " + " " * width + "".join(f"{name.replace('_', ' '):>26}" for name in estimates)]
     for k, label in enumerate(labels):
         cells = (f"{_rounded(e.value[k], e.half_width[k]):>26}" for e in estimates.values())
-        lines.append(f"  {label:<12}" + "".join(cells))
+        lines.append(f"  {label:<{width}}" + "".join(cells))
     return lines
 
 

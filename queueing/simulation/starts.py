@@ -15,8 +15,8 @@ from, are
 Laws of balanced fairness do not depend on the law of the sizes, and what is left of each job present is
 drawn from the law of the rest of a size, of density :math:`P(S > s)/E[S]`.
 
-A draw is cut, along its ray, where tables of the policy would become large: such a run must forget its start
-as any other, which is checked afterwards.
+Where a table of the policy is read, a draw is cut, along its ray, lest the table become large: such a run
+must forget its start as any other, which is checked afterwards.
 
 References
 ----------
@@ -95,10 +95,10 @@ def given_start(system: System, start: ArrayLike) -> Start:
     return Start(counts, lambda _: counts.astype(np.int64), np.full(len(counts), np.inf))
 
 
-def stationary_start(system: System) -> Start:
-    """An approximate stationary law of a stable system, to draw from."""
+def stationary_start(system: System, tabled: bool = True) -> Start:
+    """An approximate stationary law of a stable system, to draw from; cut if the policy is ``tabled``."""
     means, draw = _independent(system) if system.is_cluster else _fair(system)
-    room = _room(means)
+    room = _room(means) if tabled else np.full(len(means), np.inf)
     with np.errstate(divide="ignore"):
         cut = float((room / means)[means > 0].min(initial=np.inf))
     # As if totals were exponential.

@@ -135,7 +135,9 @@ def simulate(
         under every policy.
     table : Table, optional
         Of counts and jobs: tasks already computed for the same problem and policy. The table grows when
-        needed; its first size does not change the result.
+        needed; its first size does not change the result. Default: a small table that grows, or, where it
+        would become large, none: the policy is then asked about each state that a run visits, so the number
+        of classes is not limited.
     tasks : Tasks, optional
         Of tasks: their number per job and their times, where they run. Default: ``Tasks()``.
     record : bool
@@ -157,10 +159,10 @@ def simulate(
     ModelError
         If an argument is out of range or unknown to the level; no job of a class is met while measured; the
         table outgrows the memory (the policy is then probably unstable at this load: being below capacity is
-        enough only for some policies; or there are too many classes for a table); of jobs, if more than a
-        tenth of the work of a class is in jobs so large that the run is unlikely to meet one (or of its time
-        in gaps between arrivals so long); of tasks, if a task never fits, or the scheduler is not defined for
-        servers or task types (BMF; targets for several types or bound jobs).
+        enough only for some policies); of jobs, if more than a tenth of the work of a class is in jobs so
+        large that the run is unlikely to meet one (or of its time in gaps between arrivals so long); of
+        tasks, if a task never fits, or the scheduler is not defined for servers or task types (BMF; targets
+        for several types or bound jobs).
     NotConvergedError
         If the time is over, or the precision is not reached, or by intervals that are not sound; ``best`` is
         the result so far if two or more replications are finished (in processes of their own they are not

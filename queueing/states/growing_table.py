@@ -33,7 +33,7 @@ from queueing.model.system import System
 from queueing.states.box import count_states
 from queueing.states.table import Table, check_table, tabulate
 
-__all__ = ["GrowingTable"]
+__all__ = ["GrowingTable", "largest_counts"]
 
 FIRST_TABLE = 1024
 """States of the first table, before any doubling."""
@@ -50,7 +50,8 @@ SURE = 0.8
 FAR = 4.0
 """Times the guessed counts from which on a policy is suspected to be unstable."""
 
-REMEDY = "simulate fewer classes, or take DRFScheduler, which starts whole tasks and needs no table"
+FEWER = "simulate fewer classes, or take DRFScheduler, which starts whole tasks and needs no table"
+"""What to do instead of a large table, unless another remedy is given."""
 
 
 class GrowingTable:
@@ -67,14 +68,21 @@ class GrowingTable:
         The first one.
     events : float
         Events that all simulations make together, for the guess of its size.
+    instead : str
+        What to do where it would become too large.
     """
 
     def __init__(
-        self, system: System, policy: Policy | ClusterPolicy, table: Table | None = None, events: float = 1e6
+        self,
+        system: System,
+        policy: Policy | ClusterPolicy,
+        table: Table | None = None,
+        events: float = 1e6,
+        instead: str = FEWER,
     ) -> None:
         problem = system.problem
         name = policy_name(policy)
-        self.policy = policy
+        self.policy, self.instead = policy, instead
         check_table("table", table, problem, policy)
         if table is None:
             live = system.arrival_rates > 0
@@ -82,13 +90,13 @@ class GrowingTable:
             require_memory(
                 8.0 * problem.n_classes * float(side) ** int(live.sum()),
                 f"a table with {side} states for each of the {int(live.sum())} classes that have arrivals",
-                REMEDY,
+                self.instead,
             )
             table = tabulate(problem, policy, [side if on else 1 for on in live])
         self.table = table
         self._growing = Lock()
         self._watch = current_watch()
-        self._expected = _largest_counts(system, events)
+        self._expected = largest_counts(system, events)
         self._announce(name)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -111,13 +119,13 @@ class GrowingTable:
             return
         classes = int((self._expected > 0).sum())
         what = f"{classes} classes under {name} take a table of about {states:.2g} states, which"
-        require_memory(8.0 * len(shape) * states, what, REMEDY)
+        require_memory(8.0 * len(shape) * states, what, self.instead)
         counts = np.random.default_rng(0).integers(0, shape, (SAMPLE, len(shape))).astype(float)
         # Not by the clock on the wall, which also runs while others have the machine.
         begin = time.process_time()
         policy_tasks(table.problem, self.policy, counts)
         seconds = (time.process_time() - begin) / SAMPLE * states
-        with Task(f"the table of {name} for {classes} classes", states, "states", seconds, REMEDY):
+        with Task(f"the table of {name} for {classes} classes", states, "states", seconds, self.instead):
             pass
 
     def covering(self, counts: NDArray[np.int64]) -> Table:
@@ -141,9 +149,9 @@ class GrowingTable:
                 f"the simulation under {table.policy} has reached state {counts.tolist()}: its table",
                 "the policy may be unstable at this load; reduce arrival_rates or events"
                 if (counts > FAR * np.maximum(self._expected, 1.0)).any()
-                else REMEDY,
+                else self.instead,
             )
-            with advised(REMEDY, "shape"):
+            with advised(self.instead, "shape"):
                 table = self.table = tabulate(table.problem, self.policy, shape, known=table)
         return table
 
@@ -153,13 +161,13 @@ def kernel_table(table: Table) -> tuple[FloatArray, NDArray[np.int64]]:
     return table.tasks.reshape(-1, table.tasks.shape[-1]), np.array(table.shape, dtype=np.int64)
 
 
-def _largest_counts(system: System, events: float) -> FloatArray:
+def largest_counts(system: System, events: float) -> FloatArray:
     """Largest count of each class in so many events, rather too small; 0 without arrivals or a stable load.
 
     Examples
     --------
     >>> from fairness import Problem
-    >>> _largest_counts(System(Problem([[1]], [1]), [0.9]), 1e6).round()
+    >>> largest_counts(System(Problem([[1]], [1]), [0.9]), 1e6).round()
     array([87.])
     """
     free = 1.0 - float(system.relative_loads.max(initial=0.0))

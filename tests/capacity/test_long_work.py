@@ -21,9 +21,8 @@ from capacity.studies.instability import RandomSystems
 from fairness import DRF, PSDSF, Cluster, ModelError, NotConvergedError, Problem, ProportionalFair
 from fairness.exact.double_description import enclose
 from fairness.exact.linear_algebra import dot
-from fairness.machine.memory import Room
 from fairness.machine.work import OutOfTime, watching
-from queueing import FIFOScheduler, System, simulate, tabulate
+from queueing import FIFOScheduler, System, TargetScheduler, simulate, tabulate
 
 RNG = np.random.default_rng(0)
 DEMANDS = RNG.integers(1, 5, (32, 2))
@@ -57,22 +56,17 @@ def everything(monkeypatch):
     return []
 
 
-def test_simulation_of_eight_classes_on_a_cluster_says_its_table_first(everything, monkeypatch):
-    monkeypatch.setattr("fairness.machine.memory.free_memory", lambda: Room(1e15, "here"))
+def test_simulation_of_eight_classes_on_a_cluster_says_first_how_long_it_takes(everything):
     system = System.with_load(Cluster(DEMANDS[:8], SERVERS), np.ones(8), 0.7)
     with pytest.raises(NotConvergedError, match=r"time_limit=0 seconds are over .* 10 replications"):
         simulate(system, PSDSF(), rng=1, progress=everything.append, time_limit=0)
-
-    watcher = Stop(lambda progress: "for 8 classes" in progress.what)
+    watcher = Stop(lambda progress: "about 8 classes" in progress.what)
     with pytest.raises(KeyboardInterrupt) as stop:
         simulate(system, PSDSF(), rng=1, progress=watcher)
     assert stop.value.__notes__ == ["not all of 10 replications are finished"]
-    reports = [*everything, *watcher]
-    announced = [p for p in reports if p.announced and "for 8 classes" in p.what and p.total > 1e7]
-    assert announced
-    assert announced[0].unit == "states"
-    # Sampled: 256 states of a policy that solves a program in each.
-    assert announced[0].remaining > 60
+    (announced,) = [p for p in watcher if p.announced and "about 8 classes" in p.what]
+    assert (announced.total, announced.unit) == (1e7, "events")
+    assert announced.remaining > 60  # a program in each
 
 
 def test_a_simulation_that_is_stopped_gives_its_first_replications(everything):
@@ -116,8 +110,11 @@ def test_a_table_that_memory_cannot_hold_is_refused_before_it_starts():
         assert len(counts) <= 1024, "no more than the first table"
         return DRF()(problem, counts)
 
+    table = tabulate(system.problem, never, 2)
+    with pytest.raises(ModelError, match=r"10 classes under never take a table .* GiB .*; leave table out"):
+        simulate(system, never, table=table, rng=1)
     with pytest.raises(ModelError, match=r"10 classes under never take a table .* GiB .*take DRFScheduler"):
-        simulate(system, never, rng=1)
+        simulate(system, TargetScheduler(never), rng=1)
 
 
 def test_a_table_is_stopped(everything):

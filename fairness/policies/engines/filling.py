@@ -36,6 +36,7 @@ from fairness.machine import kernels
 from fairness.machine.compiling import stored
 from fairness.machine.kernels import IntArray, Shares, entry, span
 from fairness.model.problem import FloatArray, Problem
+from fairness.protocol.following import Follower, KernelFollower
 from fairness.protocol.policy import Solution, evaluate
 
 __all__ = ["FILLING_COLUMNS", "FillingPolicy", "progressive_filling", "water_fill"]
@@ -150,6 +151,10 @@ class FillingPolicy(ABC):
     def __call__(self, problem: Problem, counts: ArrayLike) -> FloatArray:
         """Tasks running per class, shape (..., n_classes)."""
         return evaluate(problem, counts, progressive_filling, self.growth(problem))
+
+    def follow(self, problem: Problem) -> Follower:
+        """One state after the other."""
+        return KernelFollower(problem, progressive_filling, self.growth(problem))
 
     def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
         """Allocation, levels and certificate for one vector of counts."""

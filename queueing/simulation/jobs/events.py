@@ -24,22 +24,24 @@ import numpy as np
 
 from fairness.machine.kernels import IntArray
 from fairness.model.problem import FloatArray
+from queueing.simulation import lookup as lookups
 from queueing.simulation.kernels import kernel, part
+from queueing.simulation.lookup import MISSING, Lookup, find, moved
 
 __all__ = [
     "BLOCK_USED",
     "DONE",
     "HEAP_FULL",
     "LOG_FULL",
+    "ROW_MISSING",
     "STUCK",
-    "TABLE_LEFT",
     "UNMEASURED",
     "State",
     "advance",
     "new_state",
 ]
 
-DONE, TABLE_LEFT, BLOCK_USED, HEAP_FULL, LOG_FULL, STUCK = range(6)
+DONE, ROW_MISSING, BLOCK_USED, HEAP_FULL, LOG_FULL, STUCK = range(6)
 
 UNMEASURED = -1
 
@@ -120,13 +122,11 @@ def _pop(thresholds: FloatArray, rows: IntArray, i: int, k: int) -> int:
 
 
 @part
-def _needs(state: State, shape: IntArray, measured: bool) -> int:
+def _needs(state: State, measured: bool) -> int:
     """What the driver must provide before the next event; DONE when nothing."""
-    for i in range(len(shape)):
+    for i in range(len(state.counts)):
         if state.position[i] == state.times.shape[1]:
             return BLOCK_USED
-        if state.counts[i] >= shape[i]:
-            return TABLE_LEFT
         if state.counts[i] == state.thresholds.shape[1]:
             return HEAP_FULL
     if measured and state.counters[LOGGED] == len(state.log):
@@ -134,12 +134,10 @@ def _needs(state: State, shape: IntArray, measured: bool) -> int:
     return DONE
 
 
-@kernel()
+@kernel(lookups)
 def advance(
     state: State,
-    tasks: FloatArray,
-    shape: IntArray,
-    stride: IntArray,
+    lookup: Lookup,
     arrivals: int,
     horizon: float,
     measured: bool,
@@ -147,16 +145,14 @@ def advance(
 ) -> tuple[int, int, int]:
     """Run for a number of arrivals or until ``horizon``; (status, arrivals, departures).
 
-    ``tasks`` (n_states, n_classes) is the table in C order. Arriving jobs are written to the log if
+    Arriving jobs are written to the log if
     ``measured``; with ``drain`` the run ends as soon as no job of the log is present.
     """
-    n = len(shape)
+    n = len(state.counts)
+    tasks = lookup.tasks
     counts, attained, thresholds, area = state.counts, state.attained, state.thresholds, state.area
     counters, position, log = state.counters, state.position, state.log
-    here, arrived, departed = 0, 0, 0
-    for i in range(n):
-        # Outside the table nothing is read before the driver has made a larger one.
-        here += counts[i] * stride[i]
+    here, arrived, departed = find(lookup, counts), 0, 0
     now = state.clock[0]
     look = True
     newcomer, arrival = 0, np.inf
@@ -165,7 +161,7 @@ def advance(
             look = False
             if (drain and counters[PENDING] == 0) or arrived == arrivals:
                 break
-            status = _needs(state, shape, measured)
+            status = _needs(state, measured)
             if status != DONE:
                 state.clock[0] = now
                 return status, arrived, departed
@@ -173,6 +169,9 @@ def advance(
             for i in range(n):
                 if state.times[i, position[i]] < arrival:
                     newcomer, arrival = i, state.times[i, position[i]]
+        if here == MISSING:
+            state.clock[0] = now
+            return ROW_MISSING, arrived, departed
         wait, leaver = np.inf, -1
         for i in range(n):
             if counts[i] > 0 and tasks[here, i] > 0:
@@ -200,7 +199,7 @@ def advance(
         if departs:
             row = _pop(thresholds, state.rows, leaver, counts[leaver])
             counts[leaver] -= 1
-            here -= stride[leaver]
+            here = moved(lookup, counts, here, leaver, -1)
             departed += 1
             if counts[leaver] == 0:
                 attained[leaver] = 0.0
@@ -222,7 +221,7 @@ def advance(
                 counters[PENDING] += 1
             _push(thresholds, state.rows, i, counts[i], attained[i] + size, row)
             counts[i] += 1
-            here += stride[i]
+            here = moved(lookup, counts, here, i, 1)
             position[i] += 1
             arrived += 1
             look = True

@@ -27,13 +27,13 @@ from queueing.simulation.jobs.events import (
     LOG_FULL,
     LOGGED,
     PENDING,
-    TABLE_LEFT,
+    ROW_MISSING,
     UNMEASURED,
     advance,
     new_state,
 )
 from queueing.simulation.starts import rest_of_sizes
-from queueing.states.growing_table import GrowingTable, kernel_table
+from queueing.simulation.visited import Reader
 
 __all__ = ["DrawnJobs", "Outcome", "Phase", "TracedJobs", "run", "work_left"]
 
@@ -121,8 +121,8 @@ class Outcome:
     ``log`` (n_measured, 4) holds class, arrival, size, departure; the jobs of measured phase k are its rows
     ``edges[k]`` to ``edges[k + 1] - 1``; ``area`` (n_phases, n_classes) and ``time`` (n_phases,) are the
     time integrals of the counts and the lengths of the phases; ``events`` are the arrivals and departures
-    of the measured phases, ``grid`` the table read. ``warm_area`` (n_classes,) and ``warm_time`` belong to
-    the second half of the warm-up, ``warmup`` is the length of all of it.
+    of the measured phases, ``grid`` is that of the table read, if one. ``warm_area`` (n_classes,) and
+    ``warm_time`` belong to the second half of the warm-up, ``warmup`` is the length of all of it.
     """
 
     log: FloatArray
@@ -130,7 +130,7 @@ class Outcome:
     area: FloatArray
     time: FloatArray
     events: int
-    grid: tuple[int, ...]
+    grid: tuple[int, ...] | None
     warm_area: FloatArray
     warm_time: float
     warmup: float
@@ -138,7 +138,7 @@ class Outcome:
 
 def run(
     source: DrawnJobs | TracedJobs,
-    table: GrowingTable,
+    reader: Reader,
     warmup: Sequence[Phase],
     phases: Sequence[Phase],
     present: Sequence[FloatArray] = (),
@@ -155,7 +155,7 @@ def run(
         If logged jobs do not leave.
     """
     measured = sum(phase.arrivals for phase in phases)
-    progress = _Run(source, table, measured if measured < MOST else BLOCK, present)
+    progress = _Run(source, reader, measured if measured < MOST else BLOCK, present)
     edges, events = [0], 0
     area: list[FloatArray] = []
     time: list[float] = []
@@ -174,9 +174,9 @@ def run(
     progress.go(Phase(max(10 * edges[-1], 1_000_000)), drain=True)
     left = int(progress.state.counters[PENDING])
     if left:
-        still = dict(zip(table.table.problem.job_classes, progress.state.counts.tolist(), strict=True))
+        still = dict(zip(reader.source.problem.job_classes, progress.state.counts.tolist(), strict=True))
         raise UnstableError(
-            f"{left} of {edges[-1]} measured jobs never leave under {table.table.policy} "
+            f"{left} of {edges[-1]} measured jobs never leave under {reader.source.name} "
             f"(present: {still}); the policy may be unstable at this load, or gives a class no tasks: "
             "reduce arrival_rates"
         )
@@ -187,7 +187,7 @@ def run(
         np.array(area[warm:]),
         np.array(time[warm:]),
         events,
-        tuple(progress.shape),
+        reader.shape,
         area[warm - 1],
         time[warm - 1],
         sum(time[:warm]),
@@ -198,11 +198,11 @@ class _Run:
     """State of the kernel, and what it reads."""
 
     def __init__(
-        self, source: DrawnJobs | TracedJobs, table: GrowingTable, log: int, present: Sequence[FloatArray]
+        self, source: DrawnJobs | TracedJobs, reader: Reader, log: int, present: Sequence[FloatArray]
     ) -> None:
-        n = table.table.problem.n_classes
+        n = reader.source.problem.n_classes
         self.source = source
-        self.growing = table
+        self.reader = reader
         room = max([FIRST_JOBS, *(2 * len(work) for work in present)])
         self.state = state = new_state(n, BLOCK, room, log)
         for i, work in enumerate(present):
@@ -210,21 +210,19 @@ class _Run:
             state.counts[i] = len(work)
             state.thresholds[i, : len(work)] = np.sort(work)
             state.rows[i, : len(work)] = UNMEASURED
-        self._read_table()
+        self.lookup = reader.at(state.counts)
 
     def go(self, phase: Phase, *, measured: bool = False, drain: bool = False) -> int:
         """Run a phase; its events."""
         left, events = phase.arrivals, 0
         while True:
-            status, arrived, departed = advance(
-                self.state, self.tasks, self.shape, self.stride, left, phase.horizon, measured, drain
-            )
+            status, arrived, departed = advance(self.state, self.lookup, left, phase.horizon, measured, drain)
             left -= arrived
             events += arrived + departed
             if status == BLOCK_USED:
                 self._refill()
-            elif status == TABLE_LEFT:
-                self._read_table()
+            elif status == ROW_MISSING:
+                self.lookup = self.reader.at(self.state.counts)
             elif status == HEAP_FULL:
                 self._grow("thresholds", "rows", axis=1, purpose="the jobs present")
             elif status == LOG_FULL:
@@ -238,10 +236,6 @@ class _Run:
         for i in np.flatnonzero(state.position == BLOCK):
             self.source.fill(int(i), state.times[i], state.sizes[i])
             state.position[i] = 0
-
-    def _read_table(self) -> None:
-        self.tasks, self.shape = kernel_table(self.growing.covering(self.state.counts))
-        self.stride = np.append(np.cumprod(self.shape[:0:-1])[::-1], 1).astype(np.int64)
 
     def _grow(self, *names: str, axis: int, purpose: str) -> None:
         """Double the room of some arrays."""

@@ -62,7 +62,7 @@ from queueing.simulation.replications import RunLength, withheld
 from queueing.simulation.sampling import Level
 from queueing.simulation.soundness import Measured, Memory, run_warnings
 from queueing.simulation.starts import given_start, stationary_start
-from queueing.states.growing_table import GrowingTable
+from queueing.simulation.visited import PolicySource, largest_grid
 from queueing.states.table import Table
 
 __all__ = ["JobLevel"]
@@ -109,6 +109,7 @@ class JobLevel(Level[Sample]):
                 raise ModelError("a trace starts empty, with its first job; leave out start")
             self.start = given_start(system, np.zeros(system.n_classes))
             self.memory = Memory.of(system, *trace.variation)
+            self.source = PolicySource(system, policy, table, 2.0 * len(trace.sizes))
         else:
             fixed = None if start is None else given_start(system, start)
             system.require_stable()
@@ -118,7 +119,8 @@ class JobLevel(Level[Sample]):
             # A sequential run may stop after those it starts with.
             measured = (1 - warmup) * arrivals * (1 if self.one_run else replications)
             check_tails(system, system.sizes, self.gaps, measured)
-            self.start = fixed or stationary_start(system)
+            self.source = PolicySource(system, policy, table, 2 * measured / (1 - warmup))
+            self.start = fixed or stationary_start(system, self.source.table is not None)
             laws = (system.sizes, self.gaps)
             variation = (np.array([1.0 if law is None else law.scv for law in one]) for one in laws)
             self.memory = Memory.of(system, *variation)
@@ -128,7 +130,6 @@ class JobLevel(Level[Sample]):
                 f"measuring {count:,} jobs per replication",
                 "give fewer jobs and more replications",
             )
-        self.table = GrowingTable(system, policy, table)
 
     def sample(self, generator: np.random.Generator) -> Sample:
         """One replication, or all batches of one run."""
@@ -142,7 +143,7 @@ class JobLevel(Level[Sample]):
             # Spawned last: the jobs that arrive are the same from wherever the run begins.
             early = generator.spawn(1)[0]
             present = work_left(self.start.draw(early), sizes, early)
-        outcome = run(source, self.table, self.warmup, self.phases, present)
+        outcome = run(source, self.source.reader(), self.warmup, self.phases, present)
         totals, parts = phase_totals(outcome), phase_parts(outcome)
         ranked = phase_quantiles(outcome, self.levels)
         kept = outcome if self.record else replace(outcome, log=outcome.log[:0].copy())
@@ -187,7 +188,7 @@ class JobLevel(Level[Sample]):
             sum(outcome.events for outcome in outcomes),
             float(sum(outcome.time.sum() for outcome in outcomes)),
             entropy,
-            tuple(int(k) for k in np.max([outcome.grid for outcome in outcomes], axis=0)),
+            largest_grid(outcome.grid for outcome in outcomes),
             warnings,
             by_level[0],
             by_level[1],

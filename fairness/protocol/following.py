@@ -1,0 +1,73 @@
+"""A policy asked state by state, by somebody who moves from each state to one nearby.
+
+A table (:func:`queueing.tabulate`) asks about a whole grid at once. Who simulates dozens of classes meets few
+of its states, one after the other: a *follower* of a policy answers for one state at a time, spares what a
+call for a batch costs, and may start from what it found in the state before. A policy offers its own by a
+method ``follow(problem) -> Follower``; any other is called as usual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from fairness.model.cluster import Cluster
+from fairness.model.problem import FloatArray, Problem
+from fairness.protocol.calling import policy_tasks
+from fairness.protocol.cluster_policy import ClusterPolicy
+from fairness.protocol.policy import Policy
+
+__all__ = ["Follower", "KernelFollower", "follow"]
+
+Follower = Callable[[FloatArray], FloatArray]
+"""Tasks, (n_classes,), for counts, (n_classes,); the array answered is overwritten by the next call."""
+
+
+@runtime_checkable
+class Followed(Protocol):
+    """A policy with a follower of its own."""
+
+    def follow(self, problem: Problem) -> Follower:
+        """Follower that has seen no state yet."""
+        ...
+
+
+def follow(problem: Problem | Cluster, policy: Policy | ClusterPolicy) -> Follower:
+    """Follower of a policy, which on a cluster answers with the tasks on all servers together.
+
+    Answers of policies that offer no follower are checked as :func:`~fairness.protocol.calling.policy_tasks`
+    does, which costs far more than the call of a fast policy.
+
+    Examples
+    --------
+    >>> from fairness import DRF, Problem
+    >>> walker = follow(Problem([[1, 4], [3, 1]], [9, 18]), DRF())
+    >>> walker(np.array([1.0, 1.0]))
+    array([3., 2.])
+    >>> walker(np.array([0.0, 1.0]))
+    array([0., 3.])
+    """
+    if isinstance(problem, Problem) and isinstance(policy, Followed):
+        return policy.follow(problem)
+    return lambda counts: policy_tasks(problem, policy, counts)
+
+
+class KernelFollower:
+    """Calls a compiled kernel, as :func:`fairness.protocol.policy.evaluate` does, for one state."""
+
+    def __init__(self, problem: Problem, kernel: Callable[..., Any], *parameters: Any) -> None:
+        self.running = None if not problem.blocked.any() else ~problem.blocked
+        self.arrays = problem.task_shares, problem.limits
+        self.kernel, self.parameters = kernel, parameters
+        self.counts, self.tasks = np.empty((1, problem.n_classes)), np.empty((1, problem.n_classes))
+
+    def __call__(self, counts: FloatArray) -> FloatArray:
+        """Tasks for one vector of counts."""
+        if self.running is None:
+            self.counts[0] = counts
+        else:
+            np.multiply(counts, self.running, out=self.counts[0])
+        self.kernel(*self.arrays, self.counts, self.tasks, *self.parameters)
+        return self.tasks[0]
