@@ -17,6 +17,7 @@ from examples.capacity_figures import (
     heavy_traffic,
     insensitivity,
     policies,
+    random_traffic,
     regions,
     service,
 )
@@ -38,6 +39,7 @@ SOURCE = Source(
         service.service_regions,
         insensitivity.insensitivity,
         backbone.backbone,
+        random_traffic.random_traffic,
         policies.policy_regions,
         heavy_traffic.heavy_traffic,
         heavy_traffic.bmf_stability,

@@ -19,7 +19,7 @@ from queueing import System, duration_bound
 from queueing.networks.backbones import BACKBONES
 from queueing.networks.gravity import GravityTraffic, gravity_traffic
 
-__all__ = ["backbone"]
+__all__ = ["MAPPED", "POLICIES", "Study", "backbone", "draw_map", "study_of"]
 
 POLICIES = (ProportionalFair(), MaxMin(), BottleneckMax())
 MAPPED = "Abilene"
@@ -28,7 +28,7 @@ BELOW = {"Kansas City", "Indianapolis", "Washington", "Atlanta", "Houston", "Sun
 
 
 @dataclass(frozen=True)
-class _Study:
+class Study:
     """One backbone, each cable with its capacity in each direction, and its traffic on shortest cables."""
 
     graph: nx.DiGraph
@@ -37,18 +37,19 @@ class _Study:
 
     @property
     def unit(self) -> str:
+        """Unit of the capacities."""
         return str(self.graph.graph["unit"])
 
 
 def backbone(*, full: bool) -> Page:
     """Map with loads, static rates of long flows, bounds on mean rates; a table of four backbones."""
     names = list(BACKBONES) if full else ["Abilene", "NSFNET"]
-    studies = {name: _study(name) for name in names}
+    studies = {name: study_of(name) for name in names}
     mapped = studies[MAPPED]
     figure, axes = plt.subplots(
         1, 3, figsize=(16, 4.8), layout="constrained", gridspec_kw={"width_ratios": [1.35, 1, 1]}
     )
-    _map(axes[0], mapped)
+    draw_map(axes[0], mapped)
     _static(axes[1], mapped)
     curves = _bounds(axes[2], mapped, 60 if full else 15)
     traffic = mapped.traffic
@@ -78,19 +79,21 @@ def backbone(*, full: bool) -> Page:
     )  # fmt: skip
 
 
-def _study(name: str) -> _Study:
+def study_of(name: str) -> Study:
+    """Gravity traffic on a backbone by its name, with the rates of one long flow per pair."""
     graph = BACKBONES[name]()
     weights = "population" if "populations" in graph.graph["sources"] else None
     arcs = graph.to_directed()
     traffic = gravity_traffic(arcs, 1.0, weights=weights, length="km")
     ones = np.ones(traffic.problem.n_classes)
-    return _Study(arcs, traffic, {policy.name: policy(traffic.problem, ones) for policy in POLICIES})
+    return Study(arcs, traffic, {policy.name: policy(traffic.problem, ones) for policy in POLICIES})
 
 
-def _map(ax: Axes, study: _Study) -> None:
+def draw_map(ax: Axes, study: Study, load: float = 1.0) -> None:
+    """Map of the links, shaded by the part in use when all traffic has this load."""
     graph = study.graph.to_undirected()
     used = dict(
-        zip(study.graph.edges, study.traffic.relative_loads * study.traffic.largest_scale, strict=True)
+        zip(study.graph.edges, load * study.traffic.relative_loads * study.traffic.largest_scale, strict=True)
     )
     position = {node: (facts["longitude"], facts["latitude"]) for node, facts in graph.nodes(data=True)}
     edges = list(graph.edges)
@@ -119,12 +122,14 @@ def _map(ax: Axes, study: _Study) -> None:
             path_effects=[withStroke(linewidth=2, foreground="white")],
         )
     ax.figure.colorbar(drawn, ax=ax, label="load over capacity, busier direction", shrink=0.8)
-    ax.set_title(f"{MAPPED} at its largest gravity traffic, {study.traffic.largest_scale:.3g} {study.unit}")
+    total = load * study.traffic.largest_scale
+    part = "its largest" if load == 1 else f"{load:g} of its largest"
+    ax.set_title(f"{MAPPED} at {part} gravity traffic, {total:.3g} {study.unit}")
     ax.margins(0.1)
     ax.axis("off")
 
 
-def _static(ax: Axes, study: _Study) -> None:
+def _static(ax: Axes, study: Study) -> None:
     for policy, style in (("PF", "-"), ("MMF", "-"), ("BMF", "--")):
         rates = np.sort(study.rates[policy])
         ax.step(
@@ -146,7 +151,7 @@ def _static(ax: Axes, study: _Study) -> None:
     ax.legend(fontsize="small", loc="lower right")
 
 
-def _bounds(ax: Axes, study: _Study, points: int) -> dict[str, FloatArray]:
+def _bounds(ax: Axes, study: Study, points: int) -> dict[str, FloatArray]:
     loads = np.linspace(0.02, 0.98, points)
     problem = study.traffic.problem
     rates = np.array(
@@ -171,7 +176,7 @@ def _bounds(ax: Axes, study: _Study, points: int) -> dict[str, FloatArray]:
     }
 
 
-def _table(studies: dict[str, _Study]) -> Table:
+def _table(studies: dict[str, Study]) -> Table:
     rows = []
     for name, study in studies.items():
         graph, traffic = study.graph, study.traffic
@@ -195,7 +200,7 @@ def _table(studies: dict[str, _Study]) -> Table:
     )  # fmt: skip
 
 
-def _checks(name: str, study: _Study) -> list[Check]:
+def _checks(name: str, study: Study) -> list[Check]:
     problem, loads = study.traffic.problem, study.traffic.loads
     carried = dict.fromkeys(study.graph.edges, 0.0)
     for (u, v), load in zip(study.traffic.pairs, loads, strict=True):

@@ -104,7 +104,7 @@ def policy_regions(*, full: bool) -> Page:
     )
     return Page(
         "policy_regions",
-        "5. What a policy loses",
+        "6. What a policy loses",
         "The stability region of a policy: the loads at which its jobs stay in check, here by the fluid limit (capacity.boundaries.policy).",
         "Efficiency is not needed for stability: on the pool, asset fairness and DRF that stops at the first full resource lose nothing, because the proportions of the jobs adapt until the right resources are full. Shares that do not adapt lose much: priority leaves ρ₁ + ρ₂ < 1, "
         "static halves a square. On servers PS-DSF, and DRF on each server by itself, lose part of what placements can carry: classes should make room for each other where the other has no choice.",

@@ -1,0 +1,105 @@
+"""A backbone under random traffic: flows of 110 routes come and go, and share the links by each policy."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+
+from examples.capacity_figures.backbone import MAPPED, POLICIES, Study, draw_map, study_of
+from examples.gallery import Check, Page
+from fairness.catalogue import colour
+from fairness.model.problem import FloatArray
+from queueing import Simulation, System, duration_bound, simulate
+
+__all__ = ["random_traffic"]
+
+LOAD = 0.8
+
+
+def random_traffic(*, full: bool) -> Page:
+    """Mean rates of flows on a map's routes, with intervals, against the closed bound."""
+    study = study_of(MAPPED)
+    traffic = study.traffic
+    system = System.with_load(traffic.problem, traffic.loads, LOAD)
+    # The same seed: the same random numbers for all policies.
+    effort = {"events": 500_000, "replications": 10} if full else {"events": 100_000, "replications": 4}
+    runs = {policy.name: simulate(system, policy, rng=1, progress=False, **effort) for policy in POLICIES}
+    bound = duration_bound(system).service_rates
+    figure, axes = plt.subplots(
+        1, 3, figsize=(16, 4.8), layout="constrained", gridspec_kw={"width_ratios": [1.35, 1.2, 0.9]}
+    )
+    draw_map(axes[0], study, LOAD)
+    order = np.argsort(bound)
+    _rates(axes[1], study, runs, bound, order)
+    _gains(axes[2], runs, bound)
+    worst = traffic.problem.job_classes[order[0]]
+    events = sum(run.events for run in runs.values())
+    gains = {name: float(np.median(run.service_rates / bound)) for name, run in runs.items()}
+    return Page(
+        "random-traffic",
+        "5. A backbone under random traffic",
+        "Flows as jobs, links as resources (slide \"Data networks\"); the bound is that of T. Bonald and J. Roberts' talk for balanced fairness, in closed form for any number of classes. The states of 110 classes cannot be listed: each policy is asked about those that a run visits.",
+        f"{MAPPED} in 2005, flows between all {traffic.problem.n_classes} ordered pairs of cities at {LOAD:g} of the largest gravity traffic (left): Poisson arrivals, exponential sizes. Mean rate of a flow of each route (middle), from {events:,} simulated events in all, with 95 % intervals, "
+        f"beside the bound for balanced fairness, which puts the flows {worst} last. The median route gets {gains['PF']:.2f} times its bound under PF and {gains['MMF']:.2f} times under max-min fairness (right), which BMF equals here: a flow takes the same share of each link of its capacity. "
+        "That PF exceeds the bound in each route is no theorem, and intervals of single routes may say otherwise.",
+        figure,
+        {
+            "routes": np.array(traffic.problem.job_classes),
+            "bound on the mean rate of a flow": bound,
+            **{f"{name}, mean rate of a flow": run.service_rates for name, run in runs.items()},
+            **{f"{name}, half-width": run.half_widths["service_rates"] for name, run in runs.items()},
+        },
+        _checks(system, runs, 200_000 if full else 40_000),
+    )  # fmt: skip
+
+
+def _rates(ax: Axes, study: Study, runs: dict[str, Simulation], bound: FloatArray, order: FloatArray) -> None:
+    place = np.arange(len(bound))
+    for k, name in enumerate(("PF", "MMF")):
+        estimate = runs[name].estimates["service_rates"]
+        ax.errorbar(
+            place + 0.3 * k,
+            estimate.value[order],
+            estimate.half_width[order],
+            fmt=".",
+            markersize=3,
+            elinewidth=0.8,
+            color=colour(name),
+            label=name if name == "PF" else "MMF = BMF",
+        )
+    ax.plot(place, bound[order], "-", color=colour("bound"), label="bound (balanced fairness)")
+    ax.set(
+        xlabel="routes, by their bound",
+        ylabel=f"mean rate of a flow ({study.unit})",
+        ylim=(0, None),
+        title="What a flow gets",
+    )
+    ax.legend(fontsize="small", loc="upper left")
+
+
+def _gains(ax: Axes, runs: dict[str, Simulation], bound: FloatArray) -> None:
+    for name, style in (("PF", "-"), ("MMF", "-"), ("BMF", "--")):
+        gain = np.sort(runs[name].service_rates / bound)
+        part = np.arange(1, len(gain) + 1) / len(gain)
+        ax.step(gain, part, style, where="post", color=colour(name), label=name)
+    ax.axvline(1.0, color=colour("bound"), lw=1)
+    ax.set(
+        xlabel="mean rate over its bound", ylabel="part of the routes at most there", title="Beyond the bound"
+    )
+    ax.legend(fontsize="small", loc="lower right")
+
+
+def _checks(system: System, runs: dict[str, Simulation], jobs: int) -> list[Check]:
+    # A second kernel: flows with sizes of their own, and their durations, instead of Little's law.
+    single = simulate(system, POLICIES[0], level="jobs", jobs=jobs, replications=4, rng=2, progress=False)
+    two = runs["PF"].estimates["mean_durations"], single.estimates["mean_durations"]
+    apart = (two[0].value - two[1].value) / np.hypot(two[0].standard_error, two[1].standard_error)
+    spread = float(np.sqrt(np.mean(np.square(apart))))
+    same = float(np.abs(runs["BMF"].mean_jobs / runs["MMF"].mean_jobs - 1).max())
+    sound = [name for name, run in runs.items() if not run.warnings]
+    return [
+        Check("PF, counts and flow by flow: mean durations of the routes, root mean square of their differences in standard errors", "< 2", f"{spread:.2f}", spread < 2),
+        Check("BMF is max-min fairness when flows hold one unit on each link: mean flows, same random numbers, relative difference", "< 1e-6", f"{same:.1e}", same < 1e-6),
+        Check("runs long enough for their intervals", ", ".join(runs), ", ".join(sound), len(sound) == len(runs)),
+    ]  # fmt: skip
