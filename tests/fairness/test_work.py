@@ -144,11 +144,11 @@ def test_threads_that_share_a_task_report_every_count(told, monkeypatch):
     monkeypatch.setattr(work, "SHOWN", -np.inf)
     with watching(told.append):
         task = Task("a table", 9, "states")
-    both = threading.Barrier(2, timeout=0.2)
+    both = threading.Barrier(2)
 
     def clock():
         with suppress(threading.BrokenBarrierError):
-            both.wait()  # in vain where only one thread counts at a time
+            both.wait(0.2)  # in vain where only one thread counts at a time
         return 0.0
 
     monkeypatch.setattr("fairness.machine.work.time.monotonic", clock)
