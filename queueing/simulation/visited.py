@@ -10,8 +10,10 @@ when it gets there (:mod:`fairness.protocol.following`). They are forgotten all 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -71,14 +73,24 @@ class PolicySource:
         self.name = policy_name(policy)
         self.table = None
         check_table("table", table, system.problem, policy)
+        self.watch = current_watch()
         # Recorded jobs may overload a system: nothing tells then how far it will go.
         stable = system.relative_loads.max(initial=0.0) < 1
-        guess = float(np.prod(largest_counts(system, events) + 1.0)) if stable else MANY**system.n_classes
-        if table is not None or guess <= (LARGEST_OF_CLUSTER if system.is_cluster else LARGEST_TABLE):
+        largest = largest_counts(system, events) if stable else np.full(system.n_classes, MANY)
+        most = LARGEST_OF_CLUSTER if system.is_cluster else LARGEST_TABLE
+        if table is not None or np.log1p(largest).sum() <= math.log(max(most, 1)):
             instead = "simulate less, or at a lower load" if table is None else "leave table out"
             self.table = GrowingTable(system, policy, table, events, instead)
         else:
             self._announce(events)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy in another process is watched by nobody."""
+        return {name: value for name, value in self.__dict__.items() if name != "watch"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A copy is watched by who watches there."""
+        self.__dict__.update(state, watch=current_watch())
 
     def _announce(self, events: float) -> None:
         """Say how long it takes if no state is visited twice."""
@@ -113,7 +125,6 @@ class Reader:
         self.shape: tuple[int, ...] | None = None
         if source.table is None:
             n = source.problem.n_classes
-            self._watch = current_watch()
             self._follower = follow(source.problem, source.policy)
             self._lookup = visited_lookup(n, max(2, ROOM // (12 * n + 32)))
             self._used = 0
@@ -125,7 +136,8 @@ class Reader:
             self.shape = table.shape
             return table_lookup(table)
         if self._used % CHECKED == 0:
-            self._watch.check("the simulation")
+            # Threads of a simulation do not inherit who watches it.
+            self.source.watch.check("the simulation")
         if self._used == len(self._lookup.tasks):
             self._lookup.slots[:] = MISSING
             self._used = 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -13,12 +15,13 @@ from fairness import (
     Cluster,
     MaxMin,
     ModelError,
+    NotConvergedError,
     Problem,
     ProportionalFair,
 )
 from fairness.catalogue import CATALOGUE
 from fairness.protocol.following import follow
-from queueing import Deterministic, System, simulate
+from queueing import Deterministic, JobTrace, System, simulate
 from queueing.balanced.fairness import balanced_fairness
 from queueing.networks.topology import linear_network
 from queueing.simulation import visited
@@ -95,6 +98,37 @@ def test_states_that_were_forgotten_are_asked_for_again(by_visits, monkeypatch):
     whole = by_visits(system, DRF(), replications=2, rng=5, events=4000)
     monkeypatch.setattr(visited, "ROOM", 600)  # some nine states
     same(whole, by_visits(system, DRF(), replications=2, rng=5, events=4000))
+
+
+def test_threads_and_processes_give_the_same_runs_and_keep_to_the_time(by_visits):
+    system = System.with_load(POOLS[1], mix=[1, 1, 1], load=0.7)
+    whole = by_visits(system, DRF(), replications=2, rng=5, events=2000)
+    same(whole, by_visits(system, DRF(), replications=2, rng=5, events=2000, n_jobs=2))
+    source = pickle.loads(pickle.dumps(visited.PolicySource(thousand_classes(), DRF(), None)))
+    assert source.table is None
+    assert len(source.reader().at(np.zeros(1000, dtype=np.int64)).tasks) > 1000
+    with pytest.raises(NotConvergedError, match="time_limit=0 seconds are over"):
+        by_visits(system, DRF(), rng=5, events=2000, n_jobs=2, time_limit=0)
+
+
+def thousand_classes():
+    return System(Problem(np.ones((1000, 1)), [1]), np.full(1000, 0.9 / 1000))
+
+
+def test_a_thousand_classes():
+    result = simulate(thousand_classes(), DRF(), level="jobs", jobs=40_000, replications=2, rng=1)
+    # Processor sharing: 9 jobs of all classes together.
+    assert 6 < result.mean_jobs.sum() < 13
+
+
+def test_recorded_jobs_of_many_classes_may_overload():
+    pool = Problem(np.ones((200, 1)), [1])
+    names = [pool.job_classes[k % 200] for k in range(400)]
+    system = System.from_trace(JobTrace(pool, np.arange(400.0), names, np.full(400, 2.0)))
+    result = simulate(system, DRF(), warmup=0, replications=2)
+    # All arrive in 400 units of time, which do half of the work.
+    assert result.table_shape is None
+    assert result.mean_jobs.sum() > 50
 
 
 @pytest.mark.parametrize("policy", [entry.policy for entry in CATALOGUE], ids=lambda policy: policy.name)
