@@ -26,6 +26,7 @@ TOPICS = (
     "chain",
     "simulation",
     "joblevel",
+    "many_classes",
     "regions",
     "service",
     "sweep",
