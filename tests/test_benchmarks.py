@@ -1,6 +1,7 @@
 """The checks of the benchmarks can fail: what they measure is there."""
 
 import numpy as np
+import pytest
 
 from benchmarks.bench_chain import _apart
 from benchmarks.harness import rise_of_peak
@@ -8,6 +9,7 @@ from benchmarks.harness import rise_of_peak
 MB = 1_000_000
 
 
+@pytest.mark.long
 def test_memory_is_measured_also_after_much_more_was_used():
     np.ones(50 * MB)  # 400 MB, released at once
     kept, rise = rise_of_peak(lambda: np.ones(10 * MB))
@@ -17,6 +19,7 @@ def test_memory_is_measured_also_after_much_more_was_used():
     assert rise < 20 * MB
 
 
+@pytest.mark.long
 def test_memory_of_a_chain_does_not_depend_on_what_its_parent_held():
     """Linux passes the peak of a process on to those that it starts: only a rise beyond it was seen."""
     held = np.ones(100 * MB)  # 800 MB, more than the child needs in all

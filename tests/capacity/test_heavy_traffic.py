@@ -97,7 +97,9 @@ def test_linear_network_has_a_closed_form():
     assert (queue.limit_error < 0.02 * queue.limit).all()
 
 
-@pytest.mark.parametrize("policy", ["balanced", ProportionalFair(), DRF()])
+@pytest.mark.parametrize(
+    "policy", ["balanced", pytest.param(ProportionalFair(), marks=pytest.mark.long), DRF()]
+)
 def test_one_resource_has_its_closed_form(policy):
     # Multi-class processor sharing: (1 - u) E[x_i] = u rho_i a_i, linear in u.
     pool = Problem([[1.0], [3.0]], [2.0])
@@ -119,6 +121,7 @@ def test_independent_queues_have_two_bottlenecks():
     assert not twice.independent
 
 
+@pytest.mark.long
 def test_conjecture_on_the_talks_matrix_and_drf_that_has_no_limit():
     pool = Problem([[1, 0.1], [0.1, 1]], [1, 1])
     study = heavy_traffic(pool, [1, 1], ["balanced", ProportionalFair(), DRF()], loads=LOADS, tail=1e-5)

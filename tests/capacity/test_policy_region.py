@@ -191,6 +191,7 @@ def test_about_as_many_jobs_as_a_box_holds_and_yet_stable(problem, beyond):
         assert chain_test(system, policy).says == says
 
 
+@pytest.mark.long
 def test_psdsf_loses_load_on_two_servers():
     # Not Pareto-efficient, and the loss stays: the fluid limit grows from 0.825 of the largest load on.
     cluster, policy = Cluster([[1, 5, 3], [3, 1, 1]], [[8, 6, 4], [8, 9, 8]]), PSDSF()

@@ -145,6 +145,7 @@ def tied_types(rng):
     return rng.uniform(0.2, 1.0, (2, 2)), rng.uniform(0.5, 2.0, 2), supplies, costs
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("draw", "most"), [(mixed_types, 40), (tied_types, 4)])
 def test_whole_servers_under_the_bound_by_brute_force(draw, most):
     rng = np.random.default_rng(3)

@@ -359,6 +359,7 @@ def test_simulated_balanced_fairness_is_insensitive(law):
     assert point.inner <= exact.inner <= point.outer
 
 
+@pytest.mark.long
 def test_a_simulated_region_encloses_the_exact_one():
     # False alarm at most 1e-6 a ray by the confidence, as far as intervals of 20 replications are exact.
     method = Simulated(DRF(), events=20_000, replications=20, confidence=1 - 1e-6, rng=5)

@@ -188,7 +188,7 @@ class WithoutGenerators(ThreadingBackend):
 joblib.register_parallel_backend("rounds", WithoutGenerators)
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky", "rounds"])
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.long), "rounds"])
 def test_the_backend_does_not_matter(backend, whole):
     with joblib.parallel_config(backend=backend, n_jobs=2):
         same(run(), whole)
@@ -664,6 +664,7 @@ def victim(path, backend):
         run(path, n_jobs=2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", ["loky", pytest.param("dask", marks=pytest.mark.long)])
 def test_a_killed_sweep_resumed_equals_an_uninterrupted_one(tmp_path, whole, backend):
     path = tmp_path / "c"

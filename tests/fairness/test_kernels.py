@@ -52,6 +52,7 @@ print(kernel(1))
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("named", "second"), [("helper", "2"), ("", "1")])
 def test_stored_kernels_notice_edits_of_the_helpers_that_they_name(tmp_path, named, second):
     """And numba goes on running an old helper that is not named (else, drop the naming)."""
@@ -95,6 +96,7 @@ def zip_file(place):
     return archive
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", [folder_that_takes_nothing, zip_file])
 def test_kernels_that_cannot_be_stored_are_compiled_all_the_same(tmp_path, make):
     place = str(make(tmp_path))

@@ -14,24 +14,24 @@ from tests.processes import python
 
 GIB = 2**30
 
-SIMULATE = """
+TABULATE = """
     import resource, sys
     import numpy as np
     import psutil
     from fairness import DRF, ModelError, Problem
-    from queueing import System, simulate
+    from queueing import tabulate
 
-    system = System.with_load(Problem(np.eye(8) + 1, np.full(8, 9.0)), np.ones(8), 0.7)
+    pool = Problem(np.eye(8) + 1, np.full(8, 9.0))
+    tabulate(pool, DRF(), 2)
     taken = psutil.Process().memory_info()
     kind, used = {kind}
     resource.setrlimit(kind, (used + 400 * 2**20, resource.getrlimit(kind)[1]))
     try:
-        simulate(system, DRF(), events=3_000_000, rng=1)
+        tabulate(pool, DRF(), 9)
     except ModelError as error:
         print(error)
 """
-"""400 MiB: what the compiled kernels and the first tables take, several times over; the last table takes
-gigabytes."""
+"""400 MiB: several times what the compiled kernels take; the table takes gigabytes."""
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ gigabytes."""
     [("resource.RLIMIT_AS, taken.vms", "ulimit -v"), ("resource.RLIMIT_DATA, taken.data", "ulimit -d")],
 )
 def test_a_limit_of_the_process_ends_in_a_clear_error(kind, told):
-    script = textwrap.dedent(SIMULATE.replace("{kind}", kind))
+    script = textwrap.dedent(TABULATE.replace("{kind}", kind))
     said = python("-c", script).stdout
     assert told in said
     assert "GiB are free" in said

@@ -358,7 +358,7 @@ def test_large(n, m):
     assert relative_usage(problem, solution.tasks).max() <= 1 + 1e-12
 
 
-@pytest.mark.parametrize("density", [0.05, 1.0])
+@pytest.mark.parametrize("density", [pytest.param(0.05, marks=pytest.mark.long), 1.0])
 def test_many_resources(density):
     """Pairs of nonzeros, or blocks by BLAS; duplicated resources leave dependent rows in later blocks."""
     rng = np.random.default_rng(12)

@@ -96,6 +96,7 @@ def test_solve_puts_chain_balanced_fairness_and_bound_side_by_side(file):
     assert column(scaled, "mean_jobs", {"method": "bound"}) == pytest.approx(bound, rel=1e-12)
 
 
+@pytest.mark.long
 def test_solve_takes_the_laws_of_the_sizes(file):
     file.write_text(TWO.replace("load = 0.5", 'load = 0.3\nsizes = "hyperexponential:2"'))
     scenario = Scenario.read(file)
@@ -355,7 +356,9 @@ def terminal(columns, *arguments):
     return re.sub(r"\x1b\[[0-9;]*m", "", b"".join(parts).decode()).replace("\r", "")
 
 
-@pytest.mark.parametrize("columns", [160, pytest.param(80, marks=pytest.mark.long), 30])
+@pytest.mark.parametrize(
+    "columns", [pytest.param(160, marks=pytest.mark.long), pytest.param(80, marks=pytest.mark.long), 30]
+)
 def test_a_terminal_of_any_width_shows_every_digit(file, columns):
     text = terminal(columns, "solve", str(file), "-p", "drf")
     law = queueing.stationary(Scenario.read(file).system, fairness.DRF(), tail=1e-9)

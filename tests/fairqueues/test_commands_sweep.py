@@ -41,6 +41,7 @@ def same(one, other):
         xr.testing.assert_identical(a.load(), b.load())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", ["loky", pytest.param("dask", marks=pytest.mark.long)])
 def test_a_killed_sweep_goes_on_and_gives_the_same_file(place, backend):
     if backend == "dask":

@@ -96,6 +96,7 @@ for rule in (BestFit(), BestFit("alignment"), PowerOfChoices(), OnArrival("rando
 """
 
 
+@pytest.mark.long
 def test_kernels_give_the_same_numbers_uncompiled():
     # Uncompiled, an index out of bounds would be an error, too. Only overflow of uint64 is meant.
     command = [sys.executable, "-W", "error", "-W", "ignore:overflow", "-c", SCRIPT]

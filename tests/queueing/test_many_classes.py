@@ -160,6 +160,7 @@ def test_processor_sharing_with_fifty_classes():
         assert (abs(result.mean_jobs - loads / 0.2) <= result.half_widths["mean_jobs"]).all()
 
 
+@pytest.mark.long
 def test_proportional_fairness_on_a_line_of_twenty_links():
     """PF is balanced fairness on a line of equal links, which is known in closed form."""
     system = System.with_load(linear_network(20), mix=[1] + [2] * 20, load=0.5)

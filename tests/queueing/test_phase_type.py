@@ -39,6 +39,7 @@ def random_law(rng, m):
     return PhaseType(rng.dirichlet(np.ones(m)), rates - np.diag(rates.sum(axis=1) + ends))
 
 
+@pytest.mark.long
 def test_moments_are_the_integrals_of_the_survival_function():
     rng = np.random.default_rng(3)
     for m in (1, 2, 3, 5):

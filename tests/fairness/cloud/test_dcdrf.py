@@ -38,7 +38,9 @@ def test_hard_families_are_certified(family, epsilon, dtype):
         np.testing.assert_allclose(result.free, exact.free, rtol=0, atol=1e-13)
 
 
-@pytest.mark.parametrize("epsilon", [0, 0.01, 0.999])
+@pytest.mark.parametrize(
+    "epsilon", [pytest.param(0, marks=pytest.mark.long), 0.01, pytest.param(0.999, marks=pytest.mark.long)]
+)
 def test_threads_change_no_bit(epsilon):
     # With 0.999 one round stops everybody: every entry is worked through by the threads.
     assert LARGE.n_entries > SHARED_EVICTION > SHARED_ENTRIES
