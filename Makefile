@@ -2,8 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# What the figures need, and what developers need on top of it in the same environment.
+# What the figures need, the tests on top of it, and what else developers need, in the same environment.
 LIBRARY := $(VENV)/.library
+TESTED := $(VENV)/.tested
 READY := $(VENV)/.ready
 MADE := $(VENV)/.made
 JOBS ?= 2
@@ -13,14 +14,14 @@ JOBS ?= 2
 reproduce: $(LIBRARY)  ## redraw the figures and tables of all sources into out/ (FULL=1: at the papers' full scale)
 	$(BIN)/python -m examples --out out $(if $(FULL),--full)
 
-test: $(READY)  ## the test suite, doctests included, but for the tests that take long
+test: $(TESTED)  ## the test suite, doctests included, but for the tests that take long
 	$(BIN)/python -m examples.kernels
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
-test-long: $(READY)  ## the tests that take long
+test-long: $(TESTED)  ## the tests that take long
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m "long and not registry"
 
-newcomer: $(READY)  ## an sdist into an empty environment, every dependency from the package registry
+newcomer: $(TESTED)  ## an sdist into an empty environment, every dependency from the package registry
 	$(BIN)/python -m pytest -m registry tests/fairqueues/test_newcomer.py
 
 lint: $(READY)
@@ -41,6 +42,10 @@ bench: $(READY)  ## the speed table, ratios against yardsticks of the same run
 
 $(READY): $(MADE) pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $(LIBRARY) $(TESTED) $@
+
+$(TESTED): $(MADE) pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
 	@touch $(LIBRARY) $@
 
 $(LIBRARY): $(MADE) pyproject.toml

@@ -20,7 +20,7 @@ import pytest
 from fairqueues.explorer.model import State
 from tests.processes import PATIENCE, line_of, running, wait_for
 
-pytest.importorskip("selenium", reason="selenium is not installed: pip install 'fairqueues[dev]'")
+pytest.importorskip("selenium", reason="selenium is not installed: pip install 'fairqueues[test]'")
 
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
