@@ -1,6 +1,8 @@
 from .boundaries.policy import PolicyPoint, PolicyRegion, policy_stability_boundary, policy_stability_region
 from .boundaries.service import ServicePoint, ServiceRegion, service_boundary, service_region
 from .boundaries.service_simulation import Simulated
+from .many_classes.sections import RegionSection, region_section
+from .many_classes.volume_estimate import VolumeEstimate, region_volume
 from .provisioning.answer import Provision
 from .provisioning.provision import provision
 from .regions.divisible_tasks import StabilityRegion, stability_region
@@ -22,6 +24,7 @@ __all__ = [
     "PolicyPoint",
     "PolicyRegion",
     "Provision",
+    "RegionSection",
     "ServicePoint",
     "ServiceRegion",
     "Simulated",
@@ -29,6 +32,7 @@ __all__ = [
     "StabilityVerdict",
     "Support",
     "SweepInterrupted",
+    "VolumeEstimate",
     "heat_map",
     "heavy_traffic",
     "is_stable",
@@ -36,6 +40,8 @@ __all__ = [
     "policy_stability_boundary",
     "policy_stability_region",
     "provision",
+    "region_section",
+    "region_volume",
     "search_instability",
     "service_boundary",
     "service_region",

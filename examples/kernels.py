@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from joblib import Parallel, delayed
 
+from capacity import region_volume, stability_region
 from fairness import DRF, PSDSF, BottleneckMax, Cluster, Problem, ProportionalFair, allocate
 from fairness.cloud import dcdrf, demand_profile, edrf, edrf_rounds
 from queueing import (
@@ -88,6 +89,11 @@ def chains() -> None:
     stationary(SYSTEM, DRF(), shape=8, solver=Multilevel())
 
 
+def volumes() -> None:
+    """A random walk in a region."""
+    region_volume(stability_region(POOL), precision=0.2, rng=0)
+
+
 def runs() -> None:
     """Simulated counts and jobs."""
     simulate(SYSTEM, DRF(), events=1_000, replications=2, rng=0)
@@ -97,6 +103,7 @@ def runs() -> None:
 # Those that take longest come first, so that no process is left alone with one at the end.
 KERNELS: tuple[Callable[[], None], ...] = (
     placed_tasks, whole_tasks, prices, many_prices, bottlenecks, markets, servers, rounds, clouds, chains, runs,
+    volumes,
 )  # fmt: skip
 
 

@@ -55,6 +55,7 @@ CLUSTER = Cluster(
 )
 
 
+THREE = Problem([[1, 4], [3, 1], [1, 1]], [9, 18], job_classes=[*CLASSES, "c"], resources=RESOURCES)
 SYSTEM = System(POOL, [1.0, 0.7])
 WHOLE = Cluster([[1, 2], [2, 1]], [[9, 12], [12, 4]], job_classes=CLASSES, resources=RESOURCES)
 DEMANDS = SparseDemands.from_lists([[(0, 1.0)], [(0, 0.5), (1, 1.0)], [(1, 1.0)]], n_resources=2)
@@ -104,6 +105,8 @@ MAKERS = {
     "FluidVerdict": lambda: queueing.fluid_verdict(SYSTEM, BottleneckMax()),
     "StabilityVerdict": lambda: capacity.is_stable(SYSTEM),
     "StabilityRegion": lambda: capacity.stability_region(POOL),
+    "RegionSection": lambda: capacity.region_section(capacity.stability_region(THREE), [0, 1], [0, 0, 1]),
+    "VolumeEstimate": lambda: capacity.region_volume(capacity.stability_region(POOL), precision=0.2, rng=1),
     "PackingRegion": lambda: capacity.packing_region(POOL),
     "ServiceRegion": lambda: capacity.service_region(POOL, "bound", 0.5, points=3),
     "PolicyRegion": lambda: capacity.policy_stability_region(POOL, MaxMin(), points=3, precision=1e-2),

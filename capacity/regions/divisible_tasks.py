@@ -57,12 +57,13 @@ from numpy.typing import ArrayLike
 from capacity.regions.inequalities import ROUNDING, Facets, necessary
 from capacity.regions.load_region import LoadRegion, checked_loads
 from capacity.regions.servers import as_fractions, distinct_servers, mixes
+from capacity.regions.vertices import walked
 from fairness.arguments.validation import require_whole
 from fairness.errors import ModelError
 from fairness.exact.double_description import Facet, Point
 from fairness.exact.minkowski_sum import Body
-from fairness.exact.pivoting import Corner, walk
-from fairness.machine.work import ProgressOption
+from fairness.exact.pivoting import Corner
+from fairness.machine.work import ProgressOption, watching
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from queueing.model.cluster_load import LoadEvidence, Support, relative_load, support
@@ -83,7 +84,8 @@ class StabilityRegion(LoadRegion):
     max_vertices : int
         Of a pool the vertices are given up beyond this number (degenerate ones count as several).
     max_facets, progress, time_limit
-        Of the search for the facets of a cluster.
+        Of the search for the facets of a cluster; the latter two also of the walk over the vertices of a
+        pool.
     """
 
     max_vertices: int = field(default=20_000, kw_only=True)
@@ -238,7 +240,13 @@ class StabilityRegion(LoadRegion):
     @cached_property
     def _bases(self) -> list[Corner]:
         """The walk over a pool's vertices."""
-        return walk([[*normal, offset] for normal, offset in self._found_facets()], self.max_vertices)
+        refusal = (
+            f"the region has more than {self.max_vertices} vertices (one where more facets meet than there "
+            "are classes counts as several); merge classes, raise max_vertices, or take region_section for a "
+            "few classes or region_volume (facets, contains, boundary, slack and max_scale need no vertices)"
+        )
+        with watching(self.progress, self.time_limit):
+            return walked(self._found_facets(), self.max_vertices, refusal)
 
     @cached_property
     def _points(self) -> tuple[Point, ...]:
@@ -315,20 +323,23 @@ def stability_region(
     model : Problem or Cluster
         Give demands, capacities and gamma as integers or fractions to get exact vertices and volume.
     max_vertices : int
-        For pools: give up the enumeration of vertices, with an error, beyond this number; a degenerate
-        vertex, where more facets meet than there are classes, counts as several.
+        For pools: refuse more vertices than this, before they are listed; a degenerate vertex, where more
+        facets meet than there are classes, counts as several.
     max_facets : int
         For clusters: give up facets, vertices and volume, with an error, beyond this number of facets,
         counting those of the regions of fewer classes (2^n in all if n classes share one resource).
         ``support``, ``judge``, ``contains``, ``slack``, ``max_scale`` and ``boundary`` never need them.
     progress : callable or bool, optional
     time_limit : float, optional, seconds
-        Of the search for the facets of a cluster, as in :func:`capacity.service_boundary`.
+        Of the search for the facets of a cluster, and of the walk over the vertices of a pool, as in
+        :func:`capacity.service_boundary`.
 
     Returns
     -------
     StabilityRegion
-        For whole tasks see :func:`capacity.packing_region`.
+        For sections through a few of many classes see :func:`capacity.region_section`, for the volume of a
+        region of dozens of classes :func:`capacity.region_volume`, for whole tasks
+        :func:`capacity.packing_region`.
 
     Raises
     ------

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fairness.errors import ModelError
-from fairness.exact.pivoting import walk
+from capacity.regions.vertices import walked
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
 
@@ -66,15 +65,14 @@ def mixes(shares: ServerRows) -> list[tuple[Fraction, ...]]:
     for held in zip(*(row for row in shares if row is not None), strict=True):
         if any(held):
             common = math.lcm(*(v.denominator for v in held))
-            rows.append([*(int(v * common) for v in held), common])
-    try:
-        corners = walk(rows, MAX_SERVER_VERTICES)
-    except ModelError:
-        raise ModelError(
-            f"the mixes of one server have more than {MAX_SERVER_VERTICES} vertices (one where more resources"
-            " are full than there are classes counts as several); merge classes or resources (support, "
-            "judge, contains, slack, max_scale and boundary work without them)"
-        ) from None
+            rows.append((tuple(int(v * common) for v in held), common))
+    corners = walked(
+        rows,
+        MAX_SERVER_VERTICES,
+        f"the mixes of one server have more than {MAX_SERVER_VERTICES} vertices (one where more resources"
+        " are full than there are classes counts as several); merge classes or resources, or take "
+        "region_section (support, judge, contains, slack, max_scale and boundary work without them)",
+    )
     result = set()
     for vertex, *_ in corners:
         mix = [Fraction(0)] * len(shares)

@@ -158,10 +158,11 @@ def maximum(rows: Sequence[Sequence[int]], objective: Sequence[int]) -> Fraction
     return None if best is None else Fraction(best.table[-1, -1], best.det)
 
 
-def walk(rows: list[list[int]], max_vertices: int) -> list[Corner]:
+def walk(rows: list[list[int]], max_vertices: int, look: Callable[[], None] | None = None) -> list[Corner]:
     """Visit every lexicographic basis: its vertex and the numbers of Lawrence's formula.
 
-    Returns (vertex, d, z, gamma) per basis, with the term z^n / (n! d prod(gamma)) of the volume.
+    Returns (vertex, d, z, gamma) per basis, with the term z^n / (n! d prod(gamma)) of the volume. ``look`` is
+    called after each one.
 
     Raises
     ------
@@ -173,13 +174,13 @@ def walk(rows: list[list[int]], max_vertices: int) -> list[Corner]:
     for seed in range(100):
         draw = np.random.default_rng(seed).integers(1, 2**31, n)
         start = Tableau.of(rows, n).aimed_at([int(c) for c in draw])
-        corners = _walk_from(start, n, max_vertices)
+        corners = _walk_from(start, n, max_vertices, look)
         if all(all(gamma) for _, _, _, gamma in corners):
             return corners
     raise AssertionError("no generic objective in 100 draws of 31-bit integers")
 
 
-def _walk_from(here: Tableau, n: int, max_vertices: int) -> list[Corner]:
+def _walk_from(here: Tableau, n: int, max_vertices: int, look: Callable[[], None] | None) -> list[Corner]:
     columns = here.table.shape[1] - 1
     seen = {frozenset(here.basis)}
     stack: list[tuple[Tableau, int, int]] = []
@@ -197,12 +198,10 @@ def _walk_from(here: Tableau, n: int, max_vertices: int) -> list[Corner]:
             if neighbour not in seen:
                 seen.add(neighbour)
                 stack.append((here, r, s))
+        if look is not None:
+            look()
         if len(seen) > max_vertices:
-            raise ModelError(
-                f"the stability region has more than {max_vertices} vertices (one where more facets meet "
-                "than there are classes counts as several); merge classes, or raise max_vertices of "
-                "stability_region (facets, contains, slack and max_scale work without vertices)"
-            )
+            raise ModelError(f"there are more than {max_vertices} vertices")
         if not stack:
             return corners
         parent, r, s = stack.pop()

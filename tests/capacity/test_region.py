@@ -185,7 +185,7 @@ def test_a_backbone_with_all_pairs():
     region = stability_region(problem, max_vertices=200)
     assert len(region.facet_names) == len(region.facets.offsets) == 14
     assert region.contains(np.full(110, 1e-3))
-    with pytest.raises(ModelError, match=r"more than 200 vertices .*merge classes, or raise max_vertices"):
+    with pytest.raises(ModelError, match=r"more than 200 vertices .*max_vertices, or take region_section"):
         _ = region.vertices
 
 

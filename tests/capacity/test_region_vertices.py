@@ -1,0 +1,82 @@
+"""Vertices are counted, and facets decided, before the exact walk: against walk and simplex method."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from capacity import stability_region
+from capacity.regions import inequalities, vertices
+from capacity.regions.inequalities import ROUNDING, necessary
+from capacity.regions.vertices import count_vertices
+from fairness import ModelError, NotConvergedError, Problem
+from fairness.exact.pivoting import maximum
+
+
+def by_simplex(facets, tolerance):
+    """The definition, facet by facet, exactly."""
+    kept = list(range(len(facets)))
+    for j in reversed(range(len(facets))):
+        rows = [[*facets[k][0], facets[k][1]] for k in kept if k != j]
+        most = maximum(rows, facets[j][0])
+        if most is not None and most <= facets[j][1] * (1 + tolerance):
+            kept.remove(j)
+    return kept
+
+
+def random_facets(rng, n, m, high):
+    normals = rng.integers(0, high, (m, n))
+    normals[0] = np.maximum(normals[0], 1)
+    return [(tuple(map(int, row)), int(rng.integers(1, 4 * n))) for row in normals]
+
+
+@pytest.mark.parametrize("few", [0, 200])
+@pytest.mark.parametrize("seed", range(25))
+def test_necessary_facets_are_those_of_the_simplex_method(seed, few, monkeypatch):
+    """With few = 0 the solver in floating point is asked on small regions, too."""
+    monkeypatch.setattr(inequalities, "FEW", few)
+    rng = np.random.default_rng(seed)
+    facets = random_facets(rng, int(rng.integers(1, 7)), int(rng.integers(1, 12)), int(rng.integers(2, 9)))
+    # Doubled facets, and sums of facets, which are redundant without any room.
+    facets += facets[:2]
+    facets.append((tuple(np.add(facets[0][0], facets[-1][0]).tolist()), facets[0][1] + facets[-1][1]))
+    for tolerance in (Fraction(0), Fraction(ROUNDING), Fraction(1, 10)):
+        assert necessary(facets, tolerance) == by_simplex(facets, tolerance)
+
+
+def test_facets_closer_than_floats_can_tell_are_decided_exactly():
+    big = 10**20
+    facets = [((big, big), big), ((big + 1, 1), big), ((big - 1, 1), big)]
+    assert necessary(facets, Fraction(0)) == by_simplex(facets, Fraction(0)) == [0, 1]
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_the_count_is_that_of_the_walk(seed):
+    """Of generic facets every vertex is one basis, whatever the perturbation."""
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(1, 6)), int(rng.integers(1, 8))
+    region = stability_region(Problem(rng.uniform(0.1, 1, (n, m)), rng.uniform(0.5, 1, m)))
+    facets = region._found_facets()
+    assert count_vertices(facets, 100_000) == len(region.vertices)
+    most = len(region.vertices) - 1
+    assert count_vertices(facets, most) == most + 1
+
+
+def test_more_vertices_than_allowed_are_refused_before_the_walk(monkeypatch):
+    monkeypatch.setattr(vertices, "walk", lambda *_: pytest.fail("the walk has begun"))
+    region = stability_region(Problem(np.eye(30), np.ones(30)))
+    assert len(region.facets.offsets) == 30
+    with pytest.raises(ModelError, match=r"more than 20000 vertices .* region_section .* region_volume"):
+        _ = region.volume
+
+
+def test_the_walk_keeps_to_the_time_limit_and_tells_how_far_it_is():
+    seen = []
+    problem = Problem(np.eye(8), np.ones(8))
+    region = stability_region(problem, progress=seen.append)
+    assert len(region.vertices) == 2**8
+    assert seen[-1].total == seen[-1].done == 2**8
+    with pytest.raises(NotConvergedError, match=r"time_limit=0 seconds are over .*vertices are known"):
+        _ = stability_region(problem, time_limit=0).vertices
