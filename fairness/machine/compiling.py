@@ -26,7 +26,7 @@ from typing import Any
 import numba
 from numba.core.caching import FunctionCache
 
-__all__ = ["stored"]
+__all__ = ["first_class", "stored"]
 
 _log = logging.getLogger(__name__)
 
@@ -96,6 +96,15 @@ def stored(*helpers: ModuleType, **options: Any) -> Callable[[Callable[..., Any]
         return kernel
 
     return decorate
+
+
+def first_class(kernel: Any, *arguments: Any) -> Any:
+    """A kernel, compiled for such arguments, that other kernels can be given and call."""
+    if not hasattr(kernel, "overloads"):  # with NUMBA_DISABLE_JIT it is the function itself
+        return kernel
+    signature = tuple(numba.typeof(argument) for argument in arguments)
+    kernel.compile(signature)
+    return numba.types.CompileResultWAP(kernel.overloads[signature])
 
 
 def _tell(error: Exception) -> None:

@@ -46,11 +46,13 @@ from numpy.typing import ArrayLike
 from fairness.arguments.validation import frozen, require_number
 from fairness.errors import NotConvergedError
 from fairness.evidence.pools import price_certificate, relative_usage, rounding
+from fairness.machine.compiling import first_class
+from fairness.machine.kernels import nonzeros
 from fairness.model.problem import FloatArray, Problem
-from fairness.policies.engines.prices import CERTIFIED, price_kernel
+from fairness.policies.engines.prices import CERTIFIED, price_kernel, solve_states
 from fairness.policies.engines.throughput import throughput_solution, throughput_tasks
 from fairness.policies.maxmin import MaxMin
-from fairness.protocol.following import Follower, KernelFollower
+from fairness.protocol.following import Answers, Follower, KernelFollower, Question
 from fairness.protocol.policy import Solution, evaluate, unit_prices
 
 __all__ = ["AlphaFair", "ProportionalFair"]
@@ -173,9 +175,15 @@ class AlphaFair:
 class _PriceFollower(KernelFollower):
     def __init__(self, problem: Problem, alpha: float) -> None:
         self.problem, self.alpha = problem, alpha
-        self.prices, self.residuals = np.zeros(problem.n_resources), np.zeros(1)
-        growth = MaxMin().growth(problem)
-        super().__init__(problem, price_kernel, growth, alpha, self.prices, self.residuals)
+        self.residuals = np.zeros(1)
+        shares, growth = nonzeros(problem.task_shares), MaxMin().growth(problem)
+        arguments = growth, alpha, np.zeros(problem.n_resources), self.residuals
+        super().__init__(problem, solve_states, *arguments, shares=shares)
+        self.answers: Answers | None = None
+        if self.running is None:
+            question = Question(shares, problem.limits, *arguments, CERTIFIED)
+            function = first_class(solve_states, *self.arrays, self.counts, self.tasks, *arguments)
+            self.answers = Answers(function, question)
 
     def __call__(self, counts: FloatArray) -> FloatArray:
         tasks = super().__call__(counts)

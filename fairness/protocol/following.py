@@ -4,25 +4,52 @@ A table (:func:`queueing.tabulate`) asks about a whole grid at once. Who simulat
 of its states, one after the other: a *follower* of a policy answers for one state at a time, spares what a
 call for a batch costs, and may start from what it found in the state before. A policy offers its own by a
 method ``follow(problem) -> Follower``; any other is called as usual.
+
+A compiled simulation need not come back to Python for each answer: a follower that has the attribute
+``answers`` gives it an :class:`Answers`, a compiled function and what it is called with.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from fairness.machine.kernels import Nonzeros, Shares
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.calling import policy_tasks
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.policy import Policy
 
-__all__ = ["Follower", "KernelFollower", "follow"]
+__all__ = ["Answers", "Follower", "KernelFollower", "Question", "follow"]
 
 Follower = Callable[[FloatArray], FloatArray]
 """Tasks, (n_classes,), for counts, (n_classes,); the array answered is overwritten by the next call."""
+
+
+class Question(NamedTuple):
+    """What a compiled policy is called with, beside counts and tasks, (1, n_classes) each.
+
+    One form for all policies, so that a simulation is compiled once; what a policy does not need may be
+    anything.
+    """
+
+    shares: Nonzeros
+    limits: FloatArray  # (n_classes,)
+    growth: FloatArray  # (n_classes,)
+    alpha: float
+    prices: FloatArray  # (n_resources,): where the next call begins
+    residuals: FloatArray  # (1,): of the answer
+    certified: float  # the largest residual of an answer
+
+
+class Answers(NamedTuple):
+    """A compiled policy, ``function(shares, limits, counts, tasks, growth, alpha, prices, residuals)``."""
+
+    function: Any  # a first-class function of numba
+    question: Question
 
 
 @runtime_checkable
@@ -55,11 +82,20 @@ def follow(problem: Problem | Cluster, policy: Policy | ClusterPolicy) -> Follow
 
 
 class KernelFollower:
-    """Calls a compiled kernel, as :func:`fairness.protocol.policy.evaluate` does, for one state."""
+    """Calls a compiled kernel, as :func:`fairness.protocol.policy.evaluate` does, for one state.
 
-    def __init__(self, problem: Problem, kernel: Callable[..., Any], *parameters: Any) -> None:
+    Task shares are those of the problem unless given.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        kernel: Callable[..., Any],
+        *parameters: Any,
+        shares: Shares | None = None,
+    ) -> None:
         self.running = None if not problem.blocked.any() else ~problem.blocked
-        self.arrays = problem.task_shares, problem.limits
+        self.arrays = problem.task_shares if shares is None else shares, problem.limits
         self.kernel, self.parameters = kernel, parameters
         self.counts, self.tasks = np.empty((1, problem.n_classes)), np.empty((1, problem.n_classes))
 

@@ -30,6 +30,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,11 +39,13 @@ from fairness.arguments.validation import Entropy
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
 from fairness.protocol.cluster_policy import ClusterPolicy
+from fairness.protocol.following import Question
 from fairness.protocol.policy import Policy, policy_name
 from queueing.model.system import System
 from queueing.simulation import lookup as lookups
 from queueing.simulation.kernels import kernel
-from queueing.simulation.lookup import MISSING, Lookup, find, moved
+from queueing.simulation.lookup import MISSING, Lookup, find, moved, visit
+from queueing.simulation.pace import Pace
 from queueing.simulation.replications import RunLength, estimate_ratio, withheld
 from queueing.simulation.results import Simulation
 from queueing.simulation.sampling import Level
@@ -77,10 +80,11 @@ class CountLevel(Level[Run]):
         system.require_exponential("the simulation of counts", 'level="jobs"')
         system.require_stable()
         self.system, self.length = system, length
-        self.source = PolicySource(system, policy, table, float(length.events) * length.replications)
+        self.effort = float(length.events)
+        self.source = PolicySource(system, policy, table, self.effort * length.replications)
         self.start = fixed or stationary_start(system, self.source.table is not None)
 
-    def sample(self, generator: np.random.Generator) -> Run:
+    def sample(self, generator: np.random.Generator, pace: Pace) -> Run:
         """One replication."""
         system = self.system
         # The start has a stream of its own: the walk is the same from wherever it begins.
@@ -91,9 +95,20 @@ class CountLevel(Level[Run]):
         lookup = reader.at(counts)
         for total, budget in zip(totals, self.length.pieces, strict=True):
             while budget > 0:
-                made = walk(lookup, system.arrival_rates, completion_rates, counts, total, generator, budget)
+                stride = min(budget, pace.stride)
+                made = walk(
+                    lookup,
+                    *reader.answers,
+                    system.arrival_rates,
+                    completion_rates,
+                    counts,
+                    total,
+                    generator,
+                    stride,
+                )
+                pace.made(made)
                 budget -= made
-                if budget > 0:
+                if made < stride:
                     lookup = reader.at(counts)
         return totals, reader.shape
 
@@ -135,6 +150,8 @@ class CountLevel(Level[Run]):
 @kernel(lookups)
 def walk(
     lookup: Lookup,
+    ask: Any,
+    question: Question | None,
     arrival_rates: FloatArray,
     completion_rates: FloatArray,
     counts: NDArray[np.int64],
@@ -142,7 +159,7 @@ def walk(
     generator: np.random.Generator,
     events: int,
 ) -> int:
-    """Walk from ``counts`` for at most ``events`` jumps, or until a state has no row; jumps made.
+    """Walk from ``counts`` for at most ``events`` jumps, or to a state without row and answer; jumps made.
 
     ``counts`` moves along; ``totals`` (n_classes + 1,) collects x_i/q(x) and 1/q(x).
     """
@@ -150,7 +167,9 @@ def walk(
     tasks = lookup.tasks
     row = find(lookup, counts)
     if row == MISSING:
-        return 0
+        row = visit(lookup, ask, question, counts)
+        if row == MISSING:
+            return 0
     arrivals = 0.0
     for i in range(n):
         arrivals += arrival_rates[i]
@@ -188,7 +207,9 @@ def walk(
         counts[chosen] += step
         row = moved(lookup, counts, row, chosen, step)
         if row == MISSING:
-            totals[n] = time
-            return event + 1
+            row = visit(lookup, ask, question, counts)
+            if row == MISSING:
+                totals[n] = time
+                return event + 1
     totals[n] = time
     return events

@@ -8,17 +8,18 @@ driver provides one, and it goes on as if nothing had happened.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairness.machine.kernels import IntArray
 from fairness.model.problem import FloatArray
+from fairness.protocol.following import Question
 from queueing.simulation.kernels import kernel, part
 from queueing.states.table import Table
 
-__all__ = ["MISSING", "Lookup", "find", "moved", "remember", "table_lookup", "visited_lookup"]
+__all__ = ["MISSING", "Lookup", "find", "moved", "remember", "table_lookup", "visit", "visited_lookup"]
 
 MISSING = -1
 """Row of a state that has none."""
@@ -33,6 +34,8 @@ class Lookup(NamedTuple):
     slots: IntArray  # (2**k,): rows of the visited states in the order of their hashes; none for a table
     states: NDArray[np.int32]  # (n_rows, n_classes): the visited states
     codes: NDArray[np.uint64]  # (n_classes,): odd numbers whose sum by counts is the hash
+    used: IntArray  # (1,): rows that hold a visited state
+    asked: FloatArray  # (1, n_classes): counts that a compiled policy is asked about
 
 
 def table_lookup(table: Table) -> Lookup:
@@ -41,7 +44,8 @@ def table_lookup(table: Table) -> Lookup:
     shape = np.array(table.shape, dtype=np.int64)
     stride = np.append(np.cumprod(shape[:0:-1])[::-1], 1).astype(np.int64)
     no_states, no_codes = np.empty((0, n), np.int32), np.empty(n, np.uint64)
-    return Lookup(table.tasks.reshape(-1, n), shape, stride, np.empty(0, np.int64), no_states, no_codes)
+    no_rows, nothing = np.empty(0, np.int64), np.empty((1, n))
+    return Lookup(table.tasks.reshape(-1, n), shape, stride, no_rows, no_states, no_codes, no_rows, nothing)
 
 
 def visited_lookup(n_classes: int, rows: int) -> Lookup:
@@ -51,7 +55,9 @@ def visited_lookup(n_classes: int, rows: int) -> Lookup:
     codes = np.random.default_rng(0).integers(0, 2**63, n_classes, dtype=np.uint64) * 2 + 1
     nothing = np.zeros(n_classes, np.int64)
     tasks, states = np.empty((rows, n_classes)), np.empty((rows, n_classes), np.int32)
-    return Lookup(tasks, nothing, nothing, slots, states, codes)
+    return Lookup(
+        tasks, nothing, nothing, slots, states, codes, np.zeros(1, np.int64), np.empty((1, n_classes))
+    )
 
 
 @part
@@ -94,14 +100,46 @@ def moved(lookup: Lookup, counts: IntArray, row: int, i: int, step: int) -> int:
     return row + step * lookup.stride[i] if counts[i] < lookup.shape[i] else MISSING
 
 
+@part
+def visit(lookup: Lookup, ask: Any, question: Question, counts: IntArray) -> int:
+    """Row of a state that had none, from a compiled policy; MISSING without one, or room, or an answer."""
+    if ask is None or lookup.used[0] == len(lookup.tasks):
+        return MISSING
+    row = lookup.used[0]
+    for i in range(counts.size):
+        lookup.asked[0, i] = counts[i]
+    ask(
+        question.shares,
+        question.limits,
+        lookup.asked,
+        lookup.tasks[row : row + 1],
+        question.growth,
+        question.alpha,
+        question.prices,
+        question.residuals,
+    )
+    if not question.residuals[0] <= question.certified:
+        return MISSING
+    _enter(lookup, counts)
+    return row
+
+
 @kernel()
-def remember(lookup: Lookup, row: int, counts: IntArray, tasks: FloatArray) -> None:
-    """Make ``row`` that of a state which has none."""
-    slots = lookup.slots
+def remember(lookup: Lookup, counts: IntArray, tasks: FloatArray) -> None:
+    """Enter a state that has no row, with its tasks."""
+    for i in range(counts.size):
+        lookup.tasks[lookup.used[0], i] = tasks[i]
+    _enter(lookup, counts)
+
+
+@part
+def _enter(lookup: Lookup, counts: IntArray) -> None:
+    """Make the first free row that of a state."""
+    slots, row = lookup.slots, lookup.used[0]
     slot = _slot(slots, lookup.codes, counts)
     while slots[slot] != MISSING:
         slot = (slot + 1) & (slots.size - 1)
     slots[slot] = row
     for i in range(counts.size):
         lookup.states[row, i] = counts[i]
-        lookup.tasks[row, i] = tasks[i]
+    lookup.used[0] = row + 1

@@ -25,6 +25,7 @@ import numpy as np
 from fairness.arguments.validation import Entropy, Seed, require_number, require_whole
 from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
+from queueing.simulation.pace import Pace
 from queueing.simulation.replications import Streams, replicate, spawn_streams
 from queueing.simulation.results import Simulation
 
@@ -60,10 +61,12 @@ class Level(ABC, Generic[S]):
     """Whether anything is drawn."""
     longer: str = "more events"
     """What makes the runs longer, for remedies."""
+    effort: float
+    """Events of one sample, about."""
 
     @abstractmethod
-    def sample(self, generator: np.random.Generator) -> S:
-        """What one replication measures."""
+    def sample(self, generator: np.random.Generator, pace: Pace) -> S:
+        """What one replication measures; its events are told to ``pace``."""
 
     @abstractmethod
     def result(self, samples: Sequence[S], entropy: Entropy | None) -> Simulation:
@@ -92,14 +95,16 @@ def estimated(make: Callable[[], Level[S]], effort: Effort) -> Simulation:
             entropy = streams.entropy
             while True:
                 done = len(finished)
-                with Task("the simulation", target - done, "replications") as work:
+                with Task("the simulation", (target - done) * level.effort, "events") as work:
+                    run, more = _Run(level, work), Streams(streams.generators[done:target], entropy)
 
-                    def keep(number: int, sample: S, done: int = done, work: Task = work) -> None:
-                        finished[done + number] = sample
-                        work.advance()
+                    def keep(
+                        number: int, ended: tuple[S, float], done: int = done, work: Task = work
+                    ) -> None:
+                        finished[done + number] = ended[0]
+                        work.advance(ended[1])
 
-                    more = Streams(streams.generators[done:target], entropy)
-                    for number, sample in enumerate(replicate(level.sample, more, effort.n_jobs, keep)):
+                    for number, (sample, _) in enumerate(replicate(run, more, effort.n_jobs, keep)):
                         finished[done + number] = sample  # told nobody in a process of its own
                 best = level.result([finished[k] for k in range(target)], entropy)
                 # More replications of runs that are too short stay too short.
@@ -129,6 +134,18 @@ def estimated(make: Callable[[], Level[S]], effort: Effort) -> Simulation:
             f"after {best.events:,} events: {reached}", best=best, residual=best.precision
         )
     return best
+
+
+class _Run(Generic[S]):
+    """One replication, its events told to a task; its sample, and the events that remain to be told."""
+
+    def __init__(self, level: Level[S], work: Task) -> None:
+        self.level, self.work = level, work
+
+    def __call__(self, generator: np.random.Generator) -> tuple[S, float]:
+        pace = Pace(self.work.advance)
+        sample = self.level.sample(generator, pace)
+        return sample, max(0.0, self.level.effort - pace.total)
 
 
 def _partial(

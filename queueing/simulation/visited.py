@@ -11,16 +11,14 @@ when it gets there (:mod:`fairness.protocol.following`). They are forgotten all 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from fairness.machine.kernels import IntArray
-from fairness.machine.work import Task, current_watch
 from fairness.protocol.cluster_policy import ClusterPolicy
-from fairness.protocol.following import follow
+from fairness.protocol.following import Question, follow
 from fairness.protocol.policy import Policy, policy_name
 from queueing.model.system import System
 from queueing.simulation.lookup import MISSING, Lookup, remember, table_lookup, visited_lookup
@@ -40,12 +38,6 @@ MANY = 64.0
 
 ROOM = 2**27
 """Bytes that the visited states of a run may take."""
-
-SAMPLE = 32
-"""States from which the time of the policy is read."""
-
-CHECKED = 64
-"""New states between two looks at the clock."""
 
 
 class PolicySource:
@@ -73,7 +65,6 @@ class PolicySource:
         self.name = policy_name(policy)
         self.table = None
         check_table("table", table, system.problem, policy)
-        self.watch = current_watch()
         # Recorded jobs may overload a system: nothing tells then how far it will go.
         stable = system.relative_loads.max(initial=0.0) < 1
         largest = largest_counts(system, events) if stable else np.full(system.n_classes, MANY)
@@ -81,30 +72,6 @@ class PolicySource:
         if table is not None or np.log1p(largest).sum() <= math.log(max(most, 1)):
             instead = "simulate less, or at a lower load" if table is None else "leave table out"
             self.table = GrowingTable(system, policy, table, events, instead)
-        else:
-            self._announce(events)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """A copy in another process is watched by nobody."""
-        return {name: value for name, value in self.__dict__.items() if name != "watch"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """A copy is watched by who watches there."""
-        self.__dict__.update(state, watch=current_watch())
-
-    def _announce(self, events: float) -> None:
-        """Say how long it takes if no state is visited twice."""
-        follower = follow(self.problem, self.policy)
-        counts = np.random.default_rng(0).geometric(0.5, (SAMPLE, self.problem.n_classes)) - 1.0
-        follower(counts[0])  # which may have to compile
-        # Not by the clock on the wall, which also runs while others have the machine.
-        begin = time.process_time()
-        for state in counts:
-            follower(state)
-        seconds = (time.process_time() - begin) / SAMPLE * events
-        what = f"asking {self.name} about {self.problem.n_classes} classes, state by state"
-        with Task(what, events, "events", seconds, "simulate less"):
-            pass
 
     def reader(self) -> Reader:
         """What one run reads."""
@@ -118,16 +85,19 @@ class Reader:
     ----------
     shape : tuple of int or None
         Grid of the table; None without one.
+    answers : tuple
+        What kernels ask by themselves, :class:`~fairness.protocol.following.Answers` or two Nones.
     """
 
     def __init__(self, source: PolicySource) -> None:
         self.source = source
         self.shape: tuple[int, ...] | None = None
+        self.answers: tuple[Any, Question | None] = None, None
         if source.table is None:
             n = source.problem.n_classes
             self._follower = follow(source.problem, source.policy)
+            self.answers = getattr(self._follower, "answers", None) or self.answers
             self._lookup = visited_lookup(n, max(2, ROOM // (12 * n + 32)))
-            self._used = 0
 
     def at(self, counts: IntArray) -> Lookup:
         """Lookup that has a row for a state in which the last one had none."""
@@ -135,14 +105,10 @@ class Reader:
             table = self.source.table.covering(counts)
             self.shape = table.shape
             return table_lookup(table)
-        if self._used % CHECKED == 0:
-            # Threads of a simulation do not inherit who watches it.
-            self.source.watch.check("the simulation")
-        if self._used == len(self._lookup.tasks):
+        if self._lookup.used[0] == len(self._lookup.tasks):
             self._lookup.slots[:] = MISSING
-            self._used = 0
-        remember(self._lookup, self._used, counts, self._follower(counts.astype(float)))
-        self._used += 1
+            self._lookup.used[0] = 0
+        remember(self._lookup, counts, self._follower(counts.astype(float)))
         return self._lookup
 
 

@@ -12,6 +12,7 @@ from scipy.optimize import linprog
 from fairness import BottleneckMax, MaxMin, ModelError, NotConvergedError, Problem, allocate
 from fairness.evidence.pools import SATURATION, feasibility_residual, price_certificate, relative_usage
 from fairness.machine.kernels import nonzeros
+from fairness.policies.engines import prices
 from fairness.policies.engines.interior import factorise, gram_of_few, gram_of_many
 from fairness.policies.proportional import AlphaFair, ProportionalFair
 from fairness.testing import KINDS, check_policy, random_problem
@@ -437,3 +438,33 @@ def test_certificate_sees_slack_behind_a_tiny_bill():
     assert not verdict.holds
     assert verdict.residual == pytest.approx(0.5)
     assert AlphaFair(20).solve(problem).certificate.holds
+
+
+@pytest.mark.parametrize("alpha", [1.0, 2.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_prices_lead_from_state_to_state_without_starting_anew(alpha, seed, monkeypatch):
+    """Classes come and go; some pay for resources in the same proportions as others, some find all free."""
+    rng = np.random.default_rng(seed)
+    demands = np.where(rng.random((20, 12)) < 0.2, rng.choice([1, 1, 2], (20, 12)), 0)
+    demands[~demands.any(axis=1), 0] = 1
+    pool = Problem(demands, rng.choice([1, 2], 12))
+    starts = []
+
+    def interior_point(*arguments):
+        starts.append(arguments)
+        return whole(*arguments)
+
+    whole = prices.interior_point
+    monkeypatch.setattr(prices, "interior_point", interior_point)
+    step = getattr(prices.solve_states, "py_func", prices.solve_states)
+    shares, growth, known, residual = nonzeros(pool.task_shares), np.ones(20), np.zeros(12), np.zeros(1)
+    counts, tasks = np.zeros((1, 20)), np.empty((1, 20))
+    for event in range(200):
+        i = rng.integers(20)
+        counts[0, i] = min(max(counts[0, i] + rng.choice([-1, 1]), 0), 4)
+        step(shares, pool.limits, counts, tasks, growth, alpha, known, residual)
+        assert residual[0] < 1e-12
+        if event % 20 == 0:
+            np.testing.assert_allclose(tasks[0], AlphaFair(alpha)(pool, counts[0]), rtol=1e-9)
+    # The first state, those after an empty one, and hardly any other.
+    assert len(starts) <= 5

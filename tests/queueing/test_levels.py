@@ -152,13 +152,36 @@ def test_what_is_finished_when_the_time_is_over_is_kept(level, monkeypatch):
 
     def tick(progress):
         if progress.what == "the simulation":
-            clock[0] = 1.0 if progress.done < 2 else 100.0
+            clock[0] = 1.0 if progress.done < progress.total / 3 - 1 else 100.0
 
     run = partial(RUN[level], system_of(level, 0.5), rng=1)
     monkeypatch.setattr("fairness.machine.work.SHOWN", -1.0)
     with pytest.raises(NotConvergedError, match="the first 2 of 6 replications are finished") as caught:
         run(replications=6, time_limit=50.0, progress=tick)
     same(caught.value.best, RUN[level](system_of(level, 0.5), replications=2, rng=1))
+
+
+@every_level
+def test_progress_moves_within_a_replication(level, monkeypatch):
+    seen = []
+    monkeypatch.setattr("fairness.machine.work.SHOWN", -1.0)
+    monkeypatch.setattr("queueing.simulation.pace.SECONDS", 0.0)
+
+    def watch(progress):
+        if progress.what == "the simulation":
+            seen.append(progress)
+
+    same(
+        RUN[level](system_of(level, 0.5), replications=2, rng=1, progress=watch),
+        RUN[level](system_of(level, 0.5), replications=2, rng=1),
+    )
+    assert len(seen) > 20
+    assert {progress.unit for progress in seen} == {"events"}
+    done = [progress.done for progress in seen]
+    assert done == sorted(done)
+    # Of jobs the events are not known beforehand: those of the drain come on top.
+    assert done[-1] >= seen[0].total
+    assert done[0] < seen[0].total / 10
 
 
 @every_level

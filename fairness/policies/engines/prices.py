@@ -10,8 +10,16 @@ A state (one vector of counts) is solved by Newton's method on the usages of the
 be 1: a price that would turn negative leaves the set, a resource that overflows enters it. It starts from the
 prices of the previous state and, where that does not certify, from an interior point
 (:mod:`fairness.policies.engines.interior`). With bills :math:`e = A p`, the Hessian of the dual is
-:math:`A^\top \mathrm{diag}(\varphi_i/(\alpha e_i)) A` over the classes below their limits. It is singular
-when resources are redundant; a dependent one then keeps its price.
+:math:`A^\top \mathrm{diag}(\varphi_i/(\alpha e_i)) A` over the classes below their limits.
+
+Steps are those of the logarithms of usages :math:`u_j` in the logarithms of prices, which one resource by
+itself makes linear: :math:`u_j \log u_j` takes the place of :math:`u_j - 1`, and a price is multiplied by
+:math:`\exp(\Delta p_j/p_j)`, unless it would more than double or vanish. Prices of a state nearby are then
+two or three steps away.
+
+The Hessian is singular where the users of a resource pay for others in the same proportions. Such a resource
+keeps its price while its load is theirs in these proportions; where it is not, they cannot all be full, and
+prices are exchanged between them, which no class notices, until one of them is 0.
 
 Tasks are exact functions of the prices, so all that can be wrong with a state is the excess over a
 capacity, or the slack of a resource with a price: that is its residual.
@@ -29,12 +37,15 @@ from fairness.model.problem import FloatArray
 from fairness.policies.engines import filling, interior
 from fairness.policies.engines.interior import BLOCK, COLUMNS, ROWS, factorise, gram, interior_point, solve
 
-__all__ = ["CERTIFIED", "price_kernel"]
+__all__ = ["CERTIFIED", "price_kernel", "solve_states"]
 
 CERTIFIED = 1e-10
 """Largest residual (excess over a capacity, or slack of a priced resource) of a solved state."""
 
 _SHARP = 1e-13  # Newton stops here: errors are squared, so the step that arrives goes on to rounding errors
+_SLACK = 0.1  # usage of a resource so far below its capacity that its price may well be 0
+_LEAST = 0.1  # part of a resource with which a class begins that finds it full, though free
+_CONTRADICTION = 1e-9  # loads of dependent resources differ by less than this only by rounding
 _STEPS = 25
 _ANEW = 256  # states after which prices start anew: a batch has the tasks of its parts of so many states
 
@@ -51,39 +62,59 @@ def _tasks_at(cost: float, weight: float, cap: float, alpha: float) -> float:
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def _price_newcomers(
+def _bill(shares: Shares, i: int, prices: FloatArray) -> float:
+    """What a task of class i costs."""
+    cost = 0.0
+    first, last = span(shares, i)
+    for e in range(first, last):
+        j, a = entry(shares, i, e)
+        cost += a * prices[j]
+    return cost
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _revise_prices(
     shares: Shares, users: IntArray, alpha: float, rows: FloatArray, columns: FloatArray
 ) -> None:
-    """A class whose resources are all free gets what is left of one, at the price that stops it there."""
+    """What nobody uses any more is free; who finds everything free gets what is left of some resource.
+
+    It is given the price that stops the class there.
+    """
     weight, cap = rows[0], rows[1]
     p, load = columns[0], columns[1]
-    load[:] = -1.0
-    free = 0
+    load[:] = 0.0
     for i in users:
-        cost = 0.0
         first, last = span(shares, i)
         for e in range(first, last):
             j, a = entry(shares, i, e)
-            cost += a * p[j]
-        value = _tasks_at(cost, weight[i], cap[i], alpha)
+            load[j] += a
+    for j in range(p.size):
+        if load[j] == 0:
+            p[j] = 0.0
+    free = False
+    for i in users:
+        free = free or (cap[i] == np.inf and _bill(shares, i, p) == 0)
+    if not free:
+        return
+    load[:] = -1.0
+    for i in users:
+        value = _tasks_at(_bill(shares, i, p), weight[i], cap[i], alpha)
         if value < np.inf:
+            first, last = span(shares, i)
             for e in range(first, last):
                 j, a = entry(shares, i, e)
                 load[j] += a * value
-        else:
-            free += 1
-    if free == 0:
-        return
     for i in users:
-        cost, room, scarce = 0.0, np.inf, 0
+        cost, room, scarce = _bill(shares, i, p), np.inf, 0
         first, last = span(shares, i)
         for e in range(first, last):
             j, a = entry(shares, i, e)
-            cost += a * p[j]
             if a > 0 and -load[j] < room * a:
                 room, scarce = -load[j] / a, e
-        if cost > 0 or cap[i] < np.inf or not room > 0:
+        if cost > 0 or cap[i] < np.inf:
             continue
+        # Where nothing is left, others will have to leave some: Newton's method finds out how much.
+        room = max(room, _LEAST / entry(shares, i, scarce)[1])
         j, a = entry(shares, i, scarce)
         p[j] = (weight[i] / room) ** alpha / a
         for e in range(first, last):
@@ -104,23 +135,32 @@ def _newton(
     kept = np.empty(m, dtype=np.int64)
     packed, right = np.empty(m * m), np.empty(m)
     before = np.inf
-    blocking = -1
+    blocking, lower = -1, 0.0
     for _ in range(_STEPS):
         load[:] = -1.0
+        free = False
         for i in users:
-            cost = 0.0
+            cost = _bill(shares, i, p)
+            value = _tasks_at(cost, weight[i], cap[i], alpha)
+            if not value < np.inf:
+                free = True
+                break
+            phi[i] = value
+            factor[i] = np.sqrt(value / (alpha * cost)) if value < cap[i] else 0.0
             first, last = span(shares, i)
             for e in range(first, last):
                 j, a = entry(shares, i, e)
-                cost += a * p[j]
-            value = _tasks_at(cost, weight[i], cap[i], alpha)
-            if not value < np.inf:
-                return np.inf
-            phi[i] = value
-            factor[i] = np.sqrt(value / (alpha * cost)) if value < cap[i] else 0.0
-            for e in range(first, last):
-                j, a = entry(shares, i, e)
                 load[j] += a * value
+        if free:
+            # Who pays for nothing else needs the price that the last step took away, if only a lower one.
+            if blocking >= 0 and p[blocking] == 0 and lower > 0:
+                p[blocking] = lower
+            else:
+                _revise_prices(shares, users, alpha, rows, columns)
+            for j in range(m):
+                active[j] = 1.0 if p[j] > 0 else 0.0
+            before, blocking = np.inf, -1
+            continue
         residual = 0.0
         for j in range(m):
             violation = abs(load[j]) if active[j] > 0 else load[j]
@@ -131,7 +171,7 @@ def _newton(
         if residual <= _SHARP or (residual <= CERTIFIED and residual >= 0.5 * before):
             return residual
         before = residual
-        again = True
+        again, exchanged = True, False
         while again:
             gram(shares, users, factor, active, matrix)
             k = 0
@@ -147,6 +187,16 @@ def _newton(
                 for c in range(r + 1):
                     small[r, c] = matrix[kept[r], kept[c]]
             factorise(small)
+            if _exchange(small, right[:k]):
+                # Nothing changes along this direction but the prices, until one of them is 0.
+                for r in range(k):
+                    step[kept[r]] = right[r]
+                exchanged = True
+                break
+            for r in range(k):
+                usage = 1.0 + right[r]
+                if p[kept[r]] > 0 and usage > _SLACK:
+                    right[r] = usage * np.log(usage)
             solve(small, right[:k])
             # A resource overflows but needs no price, when the others' new prices already mend it.
             again = False
@@ -157,23 +207,64 @@ def _newton(
                     active[j] = 0.0
                     again = True
         # The step ends where a price reaches 0: what is beyond was computed for a set that has changed.
-        length = 1.0
+        length, blocking = np.inf if exchanged else 1.0, -1
         for j in range(m):
-            if p[j] > 0 and p[j] + length * step[j] < 0:
+            if p[j] > 0 and step[j] < 0 and p[j] < -length * step[j]:
                 length = p[j] / -step[j]
                 blocking = j
+        if length == np.inf:
+            return np.inf
+        if blocking >= 0:
+            lower = p[blocking] * (1.0 + load[blocking])
         for j in range(m):
-            p[j] += length * step[j]
-            if not p[j] > 0 or (length < 1 and j == blocking):
+            if length == 1.0 and abs(step[j]) < p[j]:
+                p[j] *= np.exp(step[j] / p[j])
+            else:
+                p[j] += length * step[j]
+            if not p[j] > 0 or (j == blocking and (exchanged or length < 1)):
                 p[j] = 0.0
                 active[j] = 0.0
-        if length < 1:
+        if exchanged or length < 1:
             before = np.inf
     return np.inf
 
 
+@numba.njit(nogil=True, error_model="numpy")
+def _exchange(factor: FloatArray, load: FloatArray) -> bool:
+    """Whether loads contradict each other: then ``load`` becomes a change of prices that no class notices.
+
+    A resource whose users pay for others in the same proportions depends on these (it is left out of the
+    Cholesky ``factor``). If its load is not theirs in these proportions, they cannot all be full: prices move
+    from those with less load than it to it, or back.
+    """
+    n = load.size
+    forward = load.copy()
+    dependent, worst, sign = -1, _CONTRADICTION, 0.0
+    for k in range(n):
+        for c in range(k):
+            forward[k] -= factor[k, c] * forward[c]
+        if factor[k, k] == np.inf:
+            if abs(forward[k]) > worst:
+                dependent, worst = k, abs(forward[k])
+                sign = 1.0 if forward[k] > 0 else -1.0
+            forward[k] = 0.0
+        else:
+            forward[k] /= factor[k, k]
+    if dependent < 0:
+        return False
+    load[:] = 0.0
+    load[dependent] = sign
+    for k in range(dependent - 1, -1, -1):
+        if factor[k, k] < np.inf:
+            value = -sign * factor[dependent, k]
+            for r in range(k + 1, dependent):
+                value -= factor[r, k] * load[r]
+            load[k] = value / factor[k, k]
+    return True
+
+
 @stored(kernels, filling, interior, nogil=True, error_model="numpy")
-def _solve_states(
+def solve_states(
     shares: Shares,
     limits: FloatArray,
     counts: FloatArray,
@@ -183,6 +274,7 @@ def _solve_states(
     prices: FloatArray,
     residuals: FloatArray,
 ) -> None:
+    """What :func:`price_kernel` does, with task shares as a matrix or as their nonzeros."""
     n_states, n = counts.shape
     m = prices.size
     present = np.empty(n, dtype=np.int64)
@@ -216,7 +308,7 @@ def _solve_states(
                     weight[i] = counts[state, i] * growth[i]
                 unit = interior_point(shares, users, alpha, rows, columns, matrix)
             else:
-                _price_newcomers(shares, users, alpha, rows, columns)
+                _revise_prices(shares, users, alpha, rows, columns)
             residual = _newton(shares, users, alpha, rows, columns, matrix)
         residuals[state] = residual
         warm = number > 0 and residual <= CERTIFIED
@@ -243,4 +335,4 @@ def price_kernel(
     exceeds :data:`CERTIFIED` its tasks are not a solution.
     """
     shares = task_shares if prices.size <= BLOCK else nonzeros(task_shares)
-    _solve_states(shares, limits, counts, tasks, growth, alpha, prices, residuals)
+    solve_states(shares, limits, counts, tasks, growth, alpha, prices, residuals)

@@ -18,15 +18,16 @@ events, with a status, when it needs something from its driver, and goes on as i
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fairness.machine.kernels import IntArray
 from fairness.model.problem import FloatArray
+from fairness.protocol.following import Question
 from queueing.simulation import lookup as lookups
 from queueing.simulation.kernels import kernel, part
-from queueing.simulation.lookup import MISSING, Lookup, find, moved
+from queueing.simulation.lookup import MISSING, Lookup, find, moved, visit
 
 __all__ = [
     "BLOCK_USED",
@@ -138,6 +139,8 @@ def _needs(state: State, measured: bool) -> int:
 def advance(
     state: State,
     lookup: Lookup,
+    ask: Any,
+    question: Question | None,
     arrivals: int,
     horizon: float,
     measured: bool,
@@ -170,8 +173,10 @@ def advance(
                 if state.times[i, position[i]] < arrival:
                     newcomer, arrival = i, state.times[i, position[i]]
         if here == MISSING:
-            state.clock[0] = now
-            return ROW_MISSING, arrived, departed
+            here = visit(lookup, ask, question, counts)
+            if here == MISSING:
+                state.clock[0] = now
+                return ROW_MISSING, arrived, departed
         wait, leaver = np.inf, -1
         for i in range(n):
             if counts[i] > 0 and tasks[here, i] > 0:

@@ -32,6 +32,7 @@ from queueing.simulation.jobs.events import (
     advance,
     new_state,
 )
+from queueing.simulation.pace import Pace
 from queueing.simulation.starts import rest_of_sizes
 from queueing.simulation.visited import Reader
 
@@ -141,7 +142,8 @@ def run(
     reader: Reader,
     warmup: Sequence[Phase],
     phases: Sequence[Phase],
-    present: Sequence[FloatArray] = (),
+    present: Sequence[FloatArray],
+    pace: Pace,
 ) -> Outcome:
     """Run a warm-up, the measured phases and the drain, from a system empty or with some jobs.
 
@@ -155,7 +157,7 @@ def run(
         If logged jobs do not leave.
     """
     measured = sum(phase.arrivals for phase in phases)
-    progress = _Run(source, reader, measured if measured < MOST else BLOCK, present)
+    progress = _Run(source, reader, measured if measured < MOST else BLOCK, present, pace)
     edges, events = [0], 0
     area: list[FloatArray] = []
     time: list[float] = []
@@ -198,11 +200,15 @@ class _Run:
     """State of the kernel, and what it reads."""
 
     def __init__(
-        self, source: DrawnJobs | TracedJobs, reader: Reader, log: int, present: Sequence[FloatArray]
+        self,
+        source: DrawnJobs | TracedJobs,
+        reader: Reader,
+        log: int,
+        present: Sequence[FloatArray],
+        pace: Pace,
     ) -> None:
         n = reader.source.problem.n_classes
-        self.source = source
-        self.reader = reader
+        self.source, self.reader, self.pace = source, reader, pace
         room = max([FIRST_JOBS, *(2 * len(work) for work in present)])
         self.state = state = new_state(n, BLOCK, room, log)
         for i, work in enumerate(present):
@@ -216,9 +222,13 @@ class _Run:
         """Run a phase; its events."""
         left, events = phase.arrivals, 0
         while True:
-            status, arrived, departed = advance(self.state, self.lookup, left, phase.horizon, measured, drain)
+            stride = min(left, self.pace.stride)
+            status, arrived, departed = advance(
+                self.state, self.lookup, *self.reader.answers, stride, phase.horizon, measured, drain
+            )
             left -= arrived
             events += arrived + departed
+            self.pace.made(arrived + departed)
             if status == BLOCK_USED:
                 self._refill()
             elif status == ROW_MISSING:
@@ -227,7 +237,7 @@ class _Run:
                 self._grow("thresholds", "rows", axis=1, purpose="the jobs present")
             elif status == LOG_FULL:
                 self._grow("log", axis=0, purpose="the durations of the measured jobs")
-            else:
+            elif arrived < stride or left == 0:
                 # DONE; or STUCK, without a further event: an error only where jobs are left to drain.
                 return events
 

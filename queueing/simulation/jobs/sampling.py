@@ -58,6 +58,7 @@ from queueing.simulation.jobs.statistics import (
     phase_totals,
     quantile_estimates,
 )
+from queueing.simulation.pace import Pace
 from queueing.simulation.replications import RunLength, withheld
 from queueing.simulation.sampling import Level
 from queueing.simulation.soundness import Measured, Memory, run_warnings
@@ -109,13 +110,15 @@ class JobLevel(Level[Sample]):
                 raise ModelError("a trace starts empty, with its first job; leave out start")
             self.start = given_start(system, np.zeros(system.n_classes))
             self.memory = Memory.of(system, *trace.variation)
-            self.source = PolicySource(system, policy, table, 2.0 * len(trace.sizes))
+            self.effort = 2.0 * (trace.n_jobs if count is None else count)
+            self.source = PolicySource(system, policy, table, self.effort)
         else:
             fixed = None if start is None else given_start(system, start)
             system.require_stable()
             rates = zip(system.processes, system.arrival_rates, strict=True)
             self.gaps = tuple(one.interarrival(float(rate)) if rate > 0 else None for one, rate in rates)
             arrivals = float(count) if count is not None else float(end or 0) * system.arrival_rates.sum()
+            self.effort = 2.0 * arrivals
             # A sequential run may stop after those it starts with.
             measured = (1 - warmup) * arrivals * (1 if self.one_run else replications)
             check_tails(system, system.sizes, self.gaps, measured)
@@ -131,7 +134,7 @@ class JobLevel(Level[Sample]):
                 "give fewer jobs and more replications",
             )
 
-    def sample(self, generator: np.random.Generator) -> Sample:
+    def sample(self, generator: np.random.Generator, pace: Pace) -> Sample:
         """One replication, or all batches of one run."""
         source: DrawnJobs | TracedJobs
         present: tuple[FloatArray, ...] = ()
@@ -143,7 +146,7 @@ class JobLevel(Level[Sample]):
             # Spawned last: the jobs that arrive are the same from wherever the run begins.
             early = generator.spawn(1)[0]
             present = work_left(self.start.draw(early), sizes, early)
-        outcome = run(source, self.source.reader(), self.warmup, self.phases, present)
+        outcome = run(source, self.source.reader(), self.warmup, self.phases, present, pace)
         totals, parts = phase_totals(outcome), phase_parts(outcome)
         ranked = phase_quantiles(outcome, self.levels)
         kept = outcome if self.record else replace(outcome, log=outcome.log[:0].copy())

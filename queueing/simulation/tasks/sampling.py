@@ -43,6 +43,7 @@ from fairness.arguments.validation import Entropy
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
 from queueing.model.system import System
+from queueing.simulation.pace import Pace
 from queueing.simulation.replications import RunLength, estimate_ratio, withheld
 from queueing.simulation.sampling import Level
 from queueing.simulation.soundness import Measured, Memory, run_warnings
@@ -70,11 +71,11 @@ class TaskLevel(Level[Sample]):
     """Whole tasks of a system under a scheduler."""
 
     def __init__(self, system: System, scheduler: Scheduler, length: RunLength, tasks: Tasks) -> None:
-        self.length = length
+        self.length, self.effort = length, float(length.events)
         self.runs = TaskRuns(system, scheduler, tasks)
         system.require_stable()
 
-    def sample(self, generator: np.random.Generator) -> Sample:
+    def sample(self, generator: np.random.Generator, pace: Pace) -> Sample:
         """One replication."""
         runs = self.runs
         run = TaskRun(runs, generator)
@@ -84,7 +85,11 @@ class TaskLevel(Level[Sample]):
                 # The warm-up, in two pieces, is over.
                 run.forget()
             begin, before = run.now, run.totals[JOB_TIME].copy()
-            run.go(budget, np.inf)
+            while budget > 0:
+                stride = min(budget, pace.stride)
+                run.go(stride, np.inf)
+                pace.made(stride)
+                budget -= stride
             pieces.append(np.append(run.totals[JOB_TIME] - before, run.now - begin))
         parts = np.array(pieces)
         totals = np.vstack([run.totals, np.full(runs.system.n_classes, parts[2:, -1].sum())])
