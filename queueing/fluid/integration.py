@@ -10,25 +10,7 @@ Of the fluid limit of :mod:`queueing.fluid.trajectory`, :math:`\dot x_i = \lambd
 The origin, which a stepper in t approaches by ever smaller steps, moves to s = infinity. Integration stops at
 :math:`|x| = 10^{-9}|x(0)|`; the rest drains along its ray in the time :math:`|x|/(-\sum_i f_i(u))`.
 
-**Empty classes.** Let E be the classes with :math:`x_i=0`. In the random system these hold a few jobs now and
-then. Class i is non-empty for a part :math:`\theta_i` of the time, and the pool then serves it as the policy
-does with very few jobs of i present. With :math:`\varphi^S` the allocation when exactly the classes
-:math:`S\subseteq E` are (barely) present, the fluid is served at
-
-.. math::
-   \varphi = \sum_{S\subseteq E} \prod_{i\in S}\theta_i \prod_{i\in E\setminus S}(1-\theta_i)\; \varphi^S,
-   \qquad \varphi_i = \rho_i \text{ or } (\theta_i = 1 \text{ and } \varphi_i < \rho_i) \quad (i \in E).
-
-A class with :math:`\theta_i<1` stays empty, a class with :math:`\theta_i = 1` leaves zero. For one empty
-class this is Filippov's convention [1]_, and the limit of the random system. For several it supposes that
-they are empty independently of each other, which is our choice: exact for classes that do not meet, and
-whenever the :math:`\theta_i` matter through :math:`\varphi_i = \rho_i` alone (one saturated resource).
-Under continuous policies (:math:`\varphi_i\to0` as :math:`x_i\to0`) a class leaves zero at once. A class
-with less than :math:`10^{-9}` of all jobs counts as barely present.
-
-References
-----------
-.. [1] A. F. Filippov, "Differential equations with discontinuous righthand sides", Kluwer, 1988.
+**Empty classes** stay empty on a *face* of the orthant or leave zero: :mod:`queueing.fluid.faces`.
 """
 
 from __future__ import annotations
@@ -45,28 +27,27 @@ from fairness.errors import ModelError, NotConvergedError
 from fairness.model.problem import FloatArray
 from fairness.protocol.calling import policy_tasks
 from fairness.protocol.policy import Policy, policy_name
+from queueing.fluid.faces import Exhausted, Face, settle
 from queueing.fluid.paths import FluidEvent, Trajectory
 from queueing.model.system import System, check_system
 
-__all__ = ["BARELY", "Exhausted", "Integrator", "check_homogeneous"]
+__all__ = ["Integrator", "check_homogeneous"]
 
 BoolArray = NDArray[np.bool_]
 
-BARELY = 1e-9
-"""Part of all jobs that a class has when it is barely present."""
-
 EMPTY = 1e-9
 """Part of the initial jobs at which the rest is drained along its ray."""
-
-MANY = 12
-"""Most classes that are held at zero together."""
 
 GROWN = 1e6
 """Multiple of the initial jobs at which a trajectory without horizon is called diverging."""
 
 
-class Exhausted(Exception):
-    """The budget of evaluations is spent."""
+PATIENCE = 3000
+"""Evaluations of one piece after which an explicit method gives way to one for stiff equations."""
+
+
+class _Stiff(Exception):
+    """A piece takes more steps than its shape deserves."""
 
 
 class Integrator:
@@ -99,18 +80,19 @@ class Integrator:
         self.time = 0.0
         self.smallest, self.largest, self.still = EMPTY, GROWN, 0.0
         self.steps = 0.0
-        self.theta = np.zeros(self.n)
         self.times = [0.0]
         self.counts = [self.u]
         self.latest = np.concatenate([self.u, [0.0, 0.0]])
         self.events: list[FluidEvent] = []
+        self.face: Face
 
     def run(self) -> Trajectory:
         """Follow the pieces until the system is empty, the horizon is reached, or it diverges."""
         names = self.system.problem.job_classes
         before, ended = self.u == 0, ""
         try:
-            for cause, empty in self.regimes():
+            for cause, face in self.regimes():
+                empty = face.empty
                 for i in np.flatnonzero(empty != before):
                     kind = "empties" if empty[i] else "leaves zero"
                     self.events.append(FluidEvent(self.time * self.scale, kind, names[i]))
@@ -125,47 +107,51 @@ class Integrator:
             raise NotConvergedError(
                 f"the fluid trajectory stopped at time {path.times[-1]:.6g}, counts {path.counts[-1]}: "
                 f"{reason}. The policy may jump inside the orthant, or drain very slowly; give a horizon, "
-                "a larger rtol, more max_evaluations, or method='LSODA' where time scales differ much",
+                "a larger rtol, or more max_evaluations",
                 best=path,
             ) from None
 
-    def regimes(self) -> Iterator[tuple[str | int | None, BoolArray]]:
-        """Integrate piece by piece: what ended each, and the classes that are empty from then on.
+    def regimes(self) -> Iterator[tuple[str | int | None, Face]]:
+        """Integrate piece by piece: what ended each, and the face from then on.
 
         What begins the first is None; the last ends with a status.
         """
-        empty, stalled = self._hold(self.u == 0), 0
-        yield None, empty
+        face, stalled = self._settle(None, self.u == 0), 0
+        yield None, face
         while True:
             log_size, steps = self.log_size, self.steps
-            cause = self._piece(empty)
+            cause = self._piece(face)
             if isinstance(cause, str):
-                yield cause, empty
+                yield cause, face
                 return
-            empty = self._switch(cause, empty)
-            yield cause, empty
+            face = self._settle(cause, face.empty)
+            yield cause, face
             # A regime may last for no time, but not many regimes in a row.
             moved = abs(self.log_size - log_size) + self.steps - steps
             stalled = 0 if moved > 1e-12 else stalled + 1
             if stalled > 4 * self.n:
                 raise Exhausted("the trajectory changes its regime again and again at one point")
 
-    def _switch(self, touched: int, empty: BoolArray) -> BoolArray:
-        """Classes that stay empty after class ``touched`` has emptied, or may leave zero."""
-        if empty[touched]:
-            # Its excess is 0 up to rounding, so it must not be asked again.
-            held = self._hold(empty)
-            held[touched] = False
-            return held
-        self.u[touched] = 0.0
-        self.u /= self.u.sum()
-        return self._hold(self.u == 0)
+    def _settle(self, cause: int | None, empty: BoolArray) -> Face:
+        """Face of the classes that stay empty after one has emptied, or may leave zero."""
+        if cause is not None and 0 <= cause < self.n and not empty[cause]:
+            self.u[cause] = 0.0
+            self.u /= self.u.sum()
+        self.face, self.u = settle(self.system, self.policy, self._ask, self.u, cause, empty)
+        return self.face
+
+    def _ask(self, states: FloatArray) -> FloatArray:
+        """Tasks under the policy; every call counts."""
+        self.evaluations += 1
+        if self.evaluations > self.budget:
+            raise Exhausted(f"{self.budget} evaluations are spent")
+        return policy_tasks(self.system.problem, self.policy, states)
 
     def _result(self, status: str) -> Trajectory:
         closing, emptying = 0.0, math.nan
         events = list(self.events)
         if status == "emptied":
-            rate = -float(self._derivative(self.u, self.u == 0)[0].sum())
+            rate = -float(self.face.drift(self.u).sum())
             if rate <= 0:
                 raise Exhausted("the last jobs do not drain")
             closing = math.exp(self.log_size) / rate * self.scale
@@ -190,15 +176,25 @@ class Integrator:
             self.evaluations,
         )
 
-    def _piece(self, empty: BoolArray) -> str | int:
-        """Integrate to the next event; its cause: a status, or the class that empties or leaves zero."""
+    def _piece(self, face: Face) -> str | int:
+        """Integrate to the next event; its cause: a status, a class that empties, or a cause of the face."""
+        if self.method != "auto":
+            return self._followed(face, self.method, self.budget)
+        try:
+            return self._followed(face, "RK45", self.evaluations + PATIENCE)
+        except _Stiff:
+            self.method = "LSODA"
+            return self._followed(face, self.method, self.budget)
+
+    def _followed(self, face: Face, method: str, most: int) -> str | int:
         n = self.n
-        present = np.flatnonzero(~empty)
-        held = np.flatnonzero(empty & (self.system.arrival_rates > 0))
+        present = np.flatnonzero(~face.empty)
 
         def field(s: float, y: FloatArray) -> FloatArray:
+            if most < self.evaluations < self.budget:
+                raise _Stiff
             self.latest = y
-            f = self._derivative(y[:n], empty)[0]
+            f = face.drift(y[:n])
             growth = f.sum()
             return np.concatenate([f - y[:n] * growth, [growth, math.exp(y[n])]])
 
@@ -222,8 +218,8 @@ class Integrator:
         if len(present) > 1:
             for i in present:
                 watch(int(i), -1, lambda s, y, i=i: y[i])
-        for i in held:
-            watch(int(i), 1, lambda s, y, i=i: self._derivative(y[:n], empty)[1][i])
+        for k, cause in enumerate(face.causes):
+            watch(cause, -1, lambda s, y, k=k: face.margins(y[:n])[k])
 
         y = np.concatenate([self.u, [self.log_size, self.time]])
         if self.still > 0:
@@ -238,7 +234,7 @@ class Integrator:
                 field,
                 (0.0, 1e3),
                 y,
-                self.method,
+                method,
                 events=events,
                 rtol=self.rtol,
                 atol=tolerance,
@@ -266,80 +262,6 @@ class Integrator:
         self.counts.extend(counts.T[1:])
         self.u = u[:, -1] / u[:, -1].sum()
         self.log_size, self.time = float(y[self.n, -1]), float(y[self.n + 1, -1])
-
-    def _hold(self, candidates: BoolArray) -> BoolArray:
-        """Candidates that stay empty, of those that are empty now."""
-        system = self.system
-        arriving = candidates & (system.arrival_rates > 0)
-        if arriving.sum() > MANY:
-            # All leave if even so none is served as fast as it arrives: theta = 1 solves the equations.
-            state = np.where(arriving, BARELY, np.where(candidates, 0.0, self.u))
-            tasks = policy_tasks(system.problem, self.policy, state)
-            if (tasks[arriving] < system.loads[arriving]).all():
-                return candidates & ~arriving
-            raise ModelError(
-                f"{int(arriving.sum())} classes are empty at once, and some stay empty; more than {MANY} "
-                "are not supported (2^n combinations): merge classes"
-            )
-        self.theta = np.zeros(self.n)
-        excess = self._derivative(self.u, candidates)[1]
-        return candidates & (excess < 0)
-
-    def _derivative(self, u: FloatArray, empty: BoolArray) -> tuple[FloatArray, FloatArray]:
-        """Drift f at direction u with the classes of ``empty`` at zero, and their excess.
-
-        The excess is rho_i - phi_i(theta_i = 1); a class stays empty as long as it is negative.
-        """
-        self.evaluations += 1
-        if self.evaluations > self.budget:
-            raise Exhausted(f"{self.budget} evaluations are spent")
-        system = self.system
-        idle = empty & (system.arrival_rates == 0)
-        members = np.flatnonzero(empty & ~idle)
-        base = np.where(empty, 0.0, np.maximum(u, BARELY))
-        bits = (np.arange(2 ** len(members))[:, None] >> np.arange(len(members))) & 1
-        subsets = bits.astype(float)
-        states = np.repeat(base[None, :], len(subsets), axis=0)
-        states[:, members] = subsets * BARELY
-        tasks = policy_tasks(system.problem, self.policy, states)
-        excess = np.where(idle, -1.0, 0.0)
-        f: FloatArray
-        if len(members) == 0:
-            f = system.arrival_rates - tasks[0] / system.mean_sizes
-            f[idle] = 0.0
-            return f, excess
-        loads = system.loads[members]
-        theta = self._busy(subsets, tasks[:, members], loads, self.theta[members])
-        self.theta[members] = theta
-        weights = np.prod(np.where(bits, theta, 1.0 - theta), axis=1)
-        f = system.arrival_rates - weights @ tasks / system.mean_sizes
-        f[idle] = 0.0
-        f[members[theta < 1.0]] = 0.0
-        excess[members] = system.loads[members] - _when_present(subsets, tasks[:, members], theta)
-        return f, excess
-
-    def _busy(
-        self, subsets: FloatArray, tasks: FloatArray, loads: FloatArray, theta: FloatArray
-    ) -> FloatArray:
-        """Parts of time theta with theta_i = min(1, rho_i / E[phi_i | i present])."""
-        for _ in range(10_000):
-            reach = _when_present(subsets, tasks, theta)
-            new = np.minimum(1.0, np.divide(loads, reach, out=np.ones_like(loads), where=reach > 0))
-            if len(theta) == 1 or np.abs(new - theta).max() < 1e-13:
-                return new
-            # The mean of old and new does not cycle, unlike new alone.
-            theta = 0.5 * (theta + new)
-        raise Exhausted(f"no part of time was found for the empty classes, last {theta}")
-
-
-def _when_present(subsets: FloatArray, tasks: FloatArray, theta: FloatArray) -> FloatArray:
-    """Mean tasks of each empty class while it is present, the others being present independently."""
-    result = np.empty(len(theta))
-    for k in range(len(theta)):
-        with_k = subsets[:, k] == 1
-        others = np.delete(np.where(subsets, theta, 1.0 - theta), k, axis=1)
-        result[k] = np.prod(others[with_k], axis=1) @ tasks[with_k, k]
-    return result
 
 
 def check_homogeneous(system: System, policy: Policy, x: FloatArray) -> None:

@@ -39,7 +39,8 @@ from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
 from fairness.protocol.calling import policy_tasks
 from fairness.protocol.policy import Policy
-from queueing.fluid.integration import BARELY, check_homogeneous
+from queueing.fluid.faces import BARELY
+from queueing.fluid.integration import check_homogeneous
 from queueing.model.system import System
 
 __all__ = ["Ray", "rays"]

@@ -33,8 +33,8 @@ from queueing.model.system import System, check_system
 
 __all__ = ["FluidEvent", "Trajectory", "drift", "trajectory"]
 
-METHODS = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
-"""Of :func:`scipy.integrate.solve_ivp`."""
+METHODS = ("auto", "RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
+"""All but the first of :func:`scipy.integrate.solve_ivp`."""
 
 
 def drift(system: System, policy: Policy, counts: ArrayLike) -> FloatArray:
@@ -77,7 +77,7 @@ def trajectory(
     *,
     horizon: float | None = None,
     rtol: float = 1e-9,
-    method: str = "RK45",
+    method: str = "auto",
     refine: int = 4,
     max_evaluations: int = 100_000,
 ) -> Trajectory:
@@ -95,8 +95,9 @@ def trajectory(
         Stop at this time. Required when the load exceeds a capacity.
     rtol : float
         Relative tolerance of the integrator.
-    method : {"RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA"}
-        Of :func:`scipy.integrate.solve_ivp`.
+    method : {"auto", "RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA"}
+        Of :func:`scipy.integrate.solve_ivp`; "auto" begins with RK45 and goes on with LSODA where a piece is
+        stiff, as it becomes with dozens of classes when some are few.
     refine : int
         Points reported per step of the integrator.
     max_evaluations : int

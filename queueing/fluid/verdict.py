@@ -37,7 +37,8 @@ from fairness.display.result import Result
 from fairness.model.problem import FloatArray
 from fairness.protocol.calling import policy_tasks
 from fairness.protocol.policy import Policy, policy_name
-from queueing.fluid.integration import BARELY, Exhausted, Integrator, check_homogeneous
+from queueing.fluid.faces import BARELY, Exhausted
+from queueing.fluid.integration import Integrator, check_homogeneous
 from queueing.fluid.lyapunov import Certificate, fitted_certificate, known_certificate
 from queueing.fluid.rays import Ray, rays
 from queueing.model.system import System
@@ -388,10 +389,10 @@ class _Probe(Integrator):
         """Follow the pieces until the direction stops or repeats, or the size has changed a lot."""
         visits: list[tuple[int, bytes, FloatArray, float, float]] = []
         try:
-            for cause, empty in self.regimes():
+            for cause, face in self.regimes():
                 if not isinstance(cause, int):
                     continue
-                held = empty.tobytes()
+                held = face.empty.tobytes()
                 for where, what, u, log_size, steps in visits:
                     if (where, what) == (cause, held) and np.abs(u - self.u).max() < SAME:
                         passed = self.steps - steps
@@ -400,14 +401,15 @@ class _Probe(Integrator):
                             return self._end("cycle", (self.log_size - log_size) / passed)
                 visits.append((cause, held, self.u.copy(), self.log_size, self.steps))
             if cause == "still":
-                return self._end("ray", float(self._derivative(self.u, empty)[0].sum()))
+                return self._end("ray", float(self.face.drift(self.u).sum()))
             return self._end("drained" if cause == "emptied" else "grown", self.log_size / self.steps)
         except Exhausted:
             return self._end("unfinished", self.log_size / self.steps if self.steps else 0.0)
 
     def mean_drift(self) -> FloatArray:
         """Drift at the start, its empty classes staying empty where they do."""
-        return self._derivative(self.u, self._hold(self.u == 0))[0]
+        face = self._settle(None, self.u == 0)
+        return face.drift(self.u)
 
     def _end(self, kind: str, growth: float) -> Outcome:
         sizes = np.array(self.counts).sum(axis=1)

@@ -263,7 +263,7 @@ def test_errors_say_what_to_do():
         (system, DRF(), [1, -1], {}, r"counts must be finite and >= 0"),
         (system, DRF(), [1, 1], {"horizon": -1}, r"horizon must be a finite number > 0, or None"),
         (system, DRF(), [1, 1], {"rtol": 1.0}, r"rtol must be a finite number >= 1e-13 and <= 0.01"),
-        (system, DRF(), [1, 1], {"method": "Euler"}, r"method must be one of 'RK23', .*got 'Euler'"),
+        (system, DRF(), [1, 1], {"method": "Euler"}, r"method must be one of 'auto', 'RK23', .*got 'Euler'"),
         (system, DRF(), [1, 1], {"refine": 0}, r"refine must be a whole number >= 1"),
         (system, half, [0.1, 0.1], {}, r"policy half gives tasks .* for 1024 times as many"),
         (limited, DRF(), [1, 1], {}, r"'class 1' has a limit of 1 tasks per job.*remove them"),
@@ -282,9 +282,20 @@ def test_many_empty_classes():
     system = System(crowd, np.full(21, 0.04))
     path = trajectory(system, DRF(), [1.0] + [0.0] * 20)
     assert path.emptying_time == pytest.approx(1 / (1 - 0.84), rel=1e-7)
-    # ... but cannot be held there together.
-    with pytest.raises(ModelError, match=r"20 classes are empty at once.*more than 12 are not supported"):
-        trajectory(system, priority, [0.0] * 20 + [1.0])
+    # ... and are held there together by strict priorities: the last class has what 20 x 0.04 leave.
+    path = trajectory(system, priority, [0.0] * 20 + [1.0])
+    assert path.emptying_time == pytest.approx(1 / (1 - 0.84), rel=1e-7)
+    assert not path.counts[:, :20].any()
+
+    def lottery(problem, counts):
+        """All for one class, drawn anew for every set of classes present: nothing but subsets tells."""
+        present = np.asarray(counts) > 0
+        marks = (present * np.sqrt(np.arange(2.0, 2.0 + present.shape[-1]))).sum(axis=-1, keepdims=True)
+        ranks = np.where(present, np.sin(1e4 * marks * np.arange(1.0, 1.0 + present.shape[-1])), -2.0)
+        return (ranks.argmax(axis=-1)[..., None] == np.arange(present.shape[-1])) & present
+
+    with pytest.raises(ModelError, match=r"20 classes are empty at once.*take simulate"):
+        trajectory(system, lottery, [0.0] * 20 + [1.0])
 
 
 def test_blocked_classes_grow():
