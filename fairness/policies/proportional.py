@@ -46,6 +46,7 @@ from numpy.typing import ArrayLike
 from fairness.arguments.validation import frozen, require_number
 from fairness.errors import NotConvergedError
 from fairness.evidence.pools import price_certificate, relative_usage, rounding
+from fairness.machine.cache_lines import apart
 from fairness.machine.compiling import first_class
 from fairness.machine.kernels import nonzeros
 from fairness.model.problem import FloatArray, Problem
@@ -175,9 +176,9 @@ class AlphaFair:
 class _PriceFollower(KernelFollower):
     def __init__(self, problem: Problem, alpha: float) -> None:
         self.problem, self.alpha = problem, alpha
-        self.residuals = np.zeros(1)
+        self.residuals = apart(np.zeros(1))
         shares, growth = nonzeros(problem.task_shares), MaxMin().growth(problem)
-        arguments = growth, alpha, np.zeros(problem.n_resources), self.residuals
+        arguments = growth, alpha, apart(np.zeros(problem.n_resources)), self.residuals
         super().__init__(problem, solve_states, *arguments, shares=shares)
         self.answers: Answers | None = None
         if self.running is None:

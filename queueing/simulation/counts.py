@@ -37,6 +37,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.validation import Entropy
 from fairness.errors import ModelError
+from fairness.machine.cache_lines import apart
 from fairness.model.problem import FloatArray
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.following import Question
@@ -88,8 +89,8 @@ class CountLevel(Level[Run]):
         """One replication."""
         system = self.system
         # The start has a stream of its own: the walk is the same from wherever it begins.
-        counts = self.start.draw(generator.spawn(1)[0])
-        totals = np.zeros((2 + self.length.parts, system.n_classes + 1))
+        counts = apart(self.start.draw(generator.spawn(1)[0]))
+        totals = apart(np.zeros((2 + self.length.parts, system.n_classes + 1)))
         completion_rates = 1.0 / system.mean_sizes
         reader = self.source.reader()
         lookup = reader.at(counts)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fairness.machine.cache_lines import apart
 from fairness.machine.kernels import IntArray
 from fairness.model.problem import FloatArray
 from fairness.protocol.following import Question
@@ -55,9 +56,8 @@ def visited_lookup(n_classes: int, rows: int) -> Lookup:
     codes = np.random.default_rng(0).integers(0, 2**63, n_classes, dtype=np.uint64) * 2 + 1
     nothing = np.zeros(n_classes, np.int64)
     tasks, states = np.empty((rows, n_classes)), np.empty((rows, n_classes), np.int32)
-    return Lookup(
-        tasks, nothing, nothing, slots, states, codes, np.zeros(1, np.int64), np.empty((1, n_classes))
-    )
+    used, asked = apart(np.zeros(1, np.int64)), apart(np.empty((1, n_classes)))
+    return Lookup(tasks, nothing, nothing, slots, states, codes, used, asked)
 
 
 @part
