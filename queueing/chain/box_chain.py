@@ -18,6 +18,7 @@ from queueing.chain.solvers.ladder import Chain
 from queueing.chain.solvers.mixture import MEMORY
 from queueing.chain.solvers.multilevel import Convergence, multilevel
 from queueing.states.box import count_states, marginal_laws
+from queueing.states.lower_set import LowerSet
 
 __all__ = ["BoxChain", "box_work", "chain_bytes"]
 
@@ -93,7 +94,9 @@ class BoxChain(Chain):
             return nested_multilevel(
                 self.up, self.down, first, rough=rough, tolerance=tolerance, max_cycles=max_cycles
             )
-        return multilevel(*self._flat, self.shape, first, tolerance=tolerance, max_cycles=max_cycles)
+        states = LowerSet.box(self.shape)
+        law, convergence = multilevel(*self._flat, states, first, tolerance=tolerance, max_cycles=max_cycles)
+        return law.reshape(self.shape), convergence
 
     def marginals(self, law: FloatArray) -> tuple[FloatArray, ...]:
         """Laws of the counts."""

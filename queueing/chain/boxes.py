@@ -9,8 +9,10 @@ from __future__ import annotations
 import functools
 import math
 from abc import ABC, abstractmethod
+from typing import Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.memory import require_memory
@@ -29,65 +31,72 @@ from queueing.model.system import System
 from queueing.states.box import SMALLEST, box_name, count_states
 from queueing.states.table import Table, departure_rates, tabulate
 
-__all__ = ["Boxes", "CountBoxes"]
+__all__ = ["Boxes", "CountBoxes", "nobody_served"]
 
 FIRST_TAIL = 1e-3
 """The first box leaves at most this probability outside under balanced fairness."""
 
 Shape = tuple[int, ...]
+Region = TypeVar("Region")
 
 
-class Boxes(ABC):
-    """A chain of a system under a policy, solved on boxes of counts."""
+class Boxes(ABC, Generic[Region]):
+    """A chain of a system under a policy, solved on one region of counts after the other."""
+
+    kind = "box"
 
     def __init__(self, system: System, policy: Policy, solver: Solver) -> None:
         self.system, self.policy, self.solver = system, policy, solver
 
     @abstractmethod
-    def first(self, tail: float) -> Shape:
-        """The first box of counts to be tried."""
+    def first(self, tail: float) -> Region:
+        """The first region of counts to be tried."""
 
     @abstractmethod
-    def states(self, box: Shape) -> float:
-        """States of the chain on a box."""
+    def larger(self, region: Region, last: Stationary, tail: float) -> Region:
+        """The region to be tried after one that left too much outside."""
 
     @abstractmethod
-    def name(self, box: Shape) -> str:
-        """The chain on a box in words."""
+    def states(self, region: Region) -> float:
+        """States of the chain on a region."""
 
     @abstractmethod
-    def law(self, box: Shape) -> Stationary:
-        """Solve on a box."""
+    def name(self, region: Region) -> str:
+        """The chain on a region in words."""
+
+    @abstractmethod
+    def law(self, region: Region) -> Stationary:
+        """Solve on a region."""
 
     def grown(self, tail: float, max_states: float) -> Stationary:
-        """Law on the first box that leaves at most ``tail`` outside.
+        """Law on the first region that leaves at most ``tail`` outside.
 
         Raises
         ------
         NotConvergedError
-            If the box would have more than ``max_states`` states.
+            If the region would have more than ``max_states`` states.
         """
-        box, last = self.first(tail), None
+        region, last = self.first(tail), None
         while True:
-            if self.states(box) > max_states:
-                raise self._refusal(box, last, max_states)
-            last = self.law(box)
+            if self.states(region) > max_states:
+                raise self._refusal(region, last, max_states)
+            last = self.law(region)
             if last.tail_mass <= tail:
                 return last
-            box = larger_box(last.marginals, (self.system.arrival_rates > 0).tolist(), tail)
+            region = self.larger(region, last, tail)
 
-    def _refusal(self, box: Shape, last: Stationary | None, max_states: float) -> NotConvergedError:
+    def _refusal(self, region: Region, last: Stationary | None, max_states: float) -> NotConvergedError:
         if last is None:
             other = "" if self.system.is_cluster else "balanced_fairness, "
             return NotConvergedError(
-                f"already the first box, {self.name(box)}, exceeds max_states={max_states}; raise "
+                f"already the first {self.kind}, {self.name(region)}, exceeds max_states={max_states}; raise "
                 f"max_states, give the shape, or use {other}simulate or the fluid limit",
                 residual=1.0,
             )
         return NotConvergedError(
-            f"a box of {self.name(last.shape)} leaves about {last.tail_mass:.1e} outside, and the next, "
-            f"{self.name(box)}, exceeds max_states={max_states}; raise tail or max_states or give the "
-            f"shape. At its end the law of each count changes per job by the factors "
+            f"a {self.kind} of {last.n_states} states leaves about {last.tail_mass:.1e} outside, and the "
+            f"next, {self.name(region)}, exceeds max_states={max_states}; raise tail or max_states or give "
+            f"the shape. At its end the law of each count changes per job by the factors "
             f"{', '.join(f'{r:.4g}' for _, r in decays(last.marginals))}: if one is near or above 1, "
             f"{last.policy} is probably unstable at this load",
             best=last,
@@ -95,7 +104,7 @@ class Boxes(ABC):
         )
 
 
-class CountBoxes(Boxes):
+class CountBoxes(Boxes[Shape]):
     """Exponential sizes: the counts alone are a chain.
 
     Parameters
@@ -124,13 +133,17 @@ class CountBoxes(Boxes):
         ratios = np.minimum(ratios, 1.0 - EPSILON)
         return tuple(2 + math.ceil(math.log(FIRST_TAIL) / math.log(r)) if r > 0 else 1 for r in ratios)
 
-    def states(self, box: Shape) -> float:
-        """States of the box."""
-        return count_states(box)
+    def larger(self, region: Shape, last: Stationary, tail: float) -> Shape:
+        """A box that should leave less than the tail, at most twice as long."""
+        return larger_box(last.marginals, (self.system.arrival_rates > 0).tolist(), tail)
 
-    def name(self, box: Shape) -> str:
+    def states(self, region: Shape) -> float:
+        """States of the box."""
+        return count_states(region)
+
+    def name(self, region: Shape) -> str:
         """The box in words."""
-        return f"{box_name(box)} states"
+        return f"{box_name(region)} states"
 
     def tabulated(self, box: Shape) -> Table:
         """Tasks on the box."""
@@ -190,8 +203,12 @@ def _require_service(table: Table) -> None:
     idle = ~table.tasks.any(axis=-1)
     idle.flat[0] = False
     if idle.any():
-        state = np.argwhere(idle)[0]
-        raise ModelError(
-            f"{table.policy} serves nobody in state {tuple(int(x) for x in state)}, so the chain cannot be "
-            "emptied from there; stationary needs a policy that serves somebody whenever jobs are present"
-        )
+        raise nobody_served(table.policy, np.argwhere(idle)[0])
+
+
+def nobody_served(policy: str, state: NDArray[np.int64]) -> ModelError:
+    """What is said of a policy that leaves all jobs of a state waiting."""
+    return ModelError(
+        f"{policy} serves nobody in state {tuple(int(x) for x in state)}, so the chain cannot be emptied "
+        "from there; stationary needs a policy that serves somebody whenever jobs are present"
+    )

@@ -4,10 +4,11 @@ With Poisson arrivals and exponential sizes the counts form a Markov chain: clas
 rate :math:`\lambda_i` and loses one at rate :math:`\varphi_i(x)/\sigma_i`. Sizes of phase type (Erlang,
 hyperexponential, Coxian and their like) make one again when the jobs of every class are counted by phase
 (:mod:`queueing.chain.phases.states`); the policy sees the totals only, and the jobs of a class share its
-tasks equally. The chain is truncated to a box :math:`0 \le x_i < K_i` of totals; arrivals that would leave
-it are lost. On the box the balance equations :math:`\pi Q = 0` are solved
-(:mod:`queueing.chain.solvers.ladder`), and the box is enlarged until little probability is left outside. What
-that, and the error of the means, mean is said in :mod:`queueing.chain.stationary_law`.
+tasks equally. The chain is truncated to a box :math:`0 \le x_i < K_i` of totals, of five classes and more to
+a simplex with further faces (:mod:`queueing.chain.lower_sets.faces`), which has far fewer states; arrivals
+that would leave it are lost. There the balance equations :math:`\pi Q = 0` are solved
+(:mod:`queueing.chain.solvers.ladder`), and box or set are enlarged until little probability is left outside.
+What that, and the error of the means, mean is said in :mod:`queueing.chain.stationary_law`.
 
 The law of the totals depends on the laws of the sizes through more than their means, unless the policy is
 insensitive (balanced fairness, hence processor sharing of one resource [1]_). Deterministic and heavy-tailed
@@ -28,7 +29,8 @@ from dataclasses import replace
 
 from fairness.errors import ModelError
 from fairness.protocol.policy import Policy
-from queueing.chain.boxes import Boxes, CountBoxes
+from queueing.chain.boxes import CountBoxes
+from queueing.chain.lower_sets.count_sets import CountSets
 from queueing.chain.phases.boxes import PhaseBoxes
 from queueing.chain.solvers.ladder import Solver, check_solver
 from queueing.chain.stationary_law import Stationary
@@ -38,6 +40,11 @@ from queueing.states.precision import check_limits, check_parts
 from queueing.states.table import Table, check_table
 
 __all__ = ["stationary"]
+
+BOXES = 4
+"""Classes with arrivals up to which states lie in a box."""
+PHASED = 4
+"""Most classes with arrivals where sizes have phases."""
 
 
 def stationary(
@@ -56,18 +63,20 @@ def stationary(
     Parameters
     ----------
     system : System
-        At most four classes with Poisson arrivals; sizes Exponential, Erlang, Hyperexponential or PhaseType.
+        Any number of classes with Poisson arrivals, as far as their states fit: up to six or seven. Sizes
+        Exponential; of at most four classes also Erlang, Hyperexponential or PhaseType.
     policy : callable
         ``policy(problem, counts) -> tasks``. It must serve some class in every state with jobs.
     shape : sequence of int or int, optional
-        Counts per class, at least 2 for a class with arrivals; the tail mass is then reported, whatever it
-        is. Default: enlarge the box until the tail mass is at most ``tail``.
+        The box 0 <= x_i < shape[i], at least 2 for a class with arrivals; the tail mass is then reported,
+        whatever it is. Default: enlarge the box, of five classes and more the set, until the tail mass is at
+        most ``tail``.
     tail : float
-        Largest tail mass of the automatic box.
+        Largest tail mass of the automatic box or set.
     solver : Automatic, Product, Elimination or Multilevel, optional
         How a box is solved, with the tolerances for that. Default: ``Automatic()``.
     max_states : int
-        Most states, phases included, of an automatic box.
+        Most states, phases included, of an automatic box or set.
     table : Table, optional
         Tasks already computed for the same problem and policy; its states are not computed again.
     distribution : bool
@@ -112,16 +121,19 @@ def stationary(
     system.require_stable()
     system.require_scale()
     active = system.arrival_rates > 0
-    if active.sum() > 4:
-        raise ModelError(
-            f"{int(active.sum())} classes have arrivals; the chain is solved for at most 4; use simulate, "
-            "balanced_fairness or the fluid limit"
-        )
     solver = check_solver(solver)
     check_table("table", table, system.problem, policy)
     check_parts(tail=tail)
     check_limits(max_states=max_states)
     plain = all(law.memoryless for law, here in zip(system.sizes, active, strict=True) if here)
-    boxes: Boxes = (CountBoxes if plain else PhaseBoxes)(system, policy, solver, table)
-    law = boxes.grown(tail, max_states) if shape is None else boxes.law(check_box(shape, system))
-    return law if distribution else replace(law, distribution=None)
+    if not plain and active.sum() > PHASED:
+        raise ModelError(
+            f"{int(active.sum())} classes have arrivals, some with sizes that are not exponential; such a "
+            f"chain is solved for at most {PHASED}; use simulate, or take exponential sizes of the same means"
+        )
+    if plain and shape is None and active.sum() > BOXES:
+        law = CountSets(system, policy, solver, table).grown(tail, max_states)
+    else:
+        boxes = (CountBoxes if plain else PhaseBoxes)(system, policy, solver, table)
+        law = boxes.grown(tail, max_states) if shape is None else boxes.law(check_box(shape, system))
+    return law if distribution else replace(law, distribution=None, states=None)

@@ -1,8 +1,10 @@
-r"""The stationary law of the job counts on a box, with its evidence.
+r"""The stationary law of the job counts on a box or another set of states, with its evidence.
 
 *What the tail mass means.* With :math:`F_i = P(x_i = K_i - 1)` on the outer face and :math:`r_i` the mean
 decay per job of the marginal law over the last eighth of the axis, the marginal continued geometrically has
-:math:`F_i r_i/(1 - r_i)` outside; the tail mass is the sum over the classes. It is an estimate, not a bound.
+:math:`F_i r_i/(1 - r_i)` outside; the tail mass is the sum over the classes. Of five classes
+and more it is the sum over the faces of their set (:mod:`queueing.chain.lower_sets.faces`). It is an
+estimate, not a bound.
 
 *What the error of the means means.* Two estimates are added: what the solver leaves on this box (rounding,
 and what further cycles would change), and what the box cuts off (:mod:`queueing.chain.truncation`: the effect
@@ -16,11 +18,13 @@ error is infinite where the fluid limit grows, or where a marginal law does not 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairness.display.drawing import stems
 from fairness.model.problem import FloatArray
@@ -28,7 +32,8 @@ from queueing.chain.solvers.growing_box import decays
 from queueing.chain.solvers.ladder import Solution
 from queueing.model.class_results import MomentTable, class_lines
 from queueing.model.system import System
-from queueing.states.box import SMALLEST, count_axes, marginal_laws, mean_counts
+from queueing.states.box import SMALLEST, box_name, count_axes, marginal_laws, mean_counts
+from queueing.states.lower_set import LowerSet
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -39,7 +44,9 @@ __all__ = ["Stationary"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stationary(MomentTable):
-    """Stationary law of the job counts on a box; made by :func:`queueing.chain.stationary.stationary`.
+    """Stationary law of the job counts on a box, or on a set of states of five classes and more.
+
+    Made by :func:`queueing.chain.stationary.stationary`.
 
     Attributes
     ----------
@@ -48,14 +55,16 @@ class Stationary(MomentTable):
         Name of the policy.
     method : str
         "product", "elimination" or "multilevel"; of sizes with phases "phases (elimination)" or "phases
-        (multilevel)".
+        (multilevel)", of five classes and more "lower set (multilevel)".
     shape : tuple of int
-        States per class.
+        States per class: of the box, or of the smallest box around the set.
+    n_states : int
+        States of counts in the box or the set.
     mean_jobs : ndarray of shape (n_classes,), jobs
     covariance : ndarray of shape (n_classes, n_classes), jobs squared
         Covariance matrix of the counts.
     tail_mass : float
-        Estimate of the probability outside the box (see the module docstring), at most 1.
+        Estimate of the probability outside (see the module docstring), at most 1.
     residual : float
         Sum of the violations of all balance equations, of a chain with phases those, over the total flow.
     mean_error : float
@@ -63,17 +72,31 @@ class Stationary(MomentTable):
         make the error small.
     marginals : tuple of ndarray
         Law of each count; entry i has shape (shape[i],).
-    distribution : ndarray of shape ``shape``, or None
-        The law itself, if it was kept.
+    distribution : ndarray of shape ``shape`` or (n_states,), or None
+        The law itself, if it was kept: on the box, or state by state in the order of ``states``.
     mean_jobs_error : ndarray of shape (n_classes,), jobs
         Estimated absolute error of ``mean_jobs``, by the solver and by the box (see the module docstring);
         infinite where the fluid limit grows or the tail cannot be told. Not a bound.
+    states : ndarray of shape (n_states, n_classes), or None
+        Counts of the states of a set, if the law was kept; None on a box.
+
+    Examples
+    --------
+    The probability that at most three jobs of five classes are present:
+
+    >>> from fairness import DRF, Problem
+    >>> from queueing import System, stationary
+    >>> system = System.with_load(Problem([[1]] * 5, [1]), [1] * 5, 0.4)
+    >>> law = stationary(system, DRF(), tail=1e-5)
+    >>> law.distribution[law.states.sum(axis=1) <= 3].sum().round(4)  # 1 - 0.4^4
+    np.float64(0.9744)
     """
 
     system: System
     policy: str
     method: str
     shape: tuple[int, ...]
+    n_states: int
     mean_jobs: FloatArray
     covariance: FloatArray
     tail_mass: float
@@ -82,6 +105,7 @@ class Stationary(MomentTable):
     marginals: tuple[FloatArray, ...]
     distribution: FloatArray | None
     mean_jobs_error: FloatArray
+    states: NDArray[np.int64] | None = None
 
     @classmethod
     def from_law(
@@ -100,13 +124,13 @@ class Stationary(MomentTable):
                 covariance[i, k] = covariance[k, i] = centred[i] @ pair @ centred[k]
         live = system.arrival_rates > 0
         outside = sum(mass for (mass, _), here in zip(decays(marginals), live, strict=True) if here)
-        # A law that does not decay says nothing about what is outside.
-        error = cut + solution.mean_error * mean_jobs if outside < math.inf else np.where(live, math.inf, 0.0)
+        error = _errors(system, mean_jobs, outside, solution, cut)
         return cls(
             system,
             policy,
             method,
             law.shape,
+            law.size,
             mean_jobs,
             covariance,
             min(1.0, outside),
@@ -115,6 +139,47 @@ class Stationary(MomentTable):
             marginals,
             law,
             error,
+        )
+
+    @classmethod
+    def from_set(
+        cls,
+        system: System,
+        policy: str,
+        axes: Sequence[int],
+        states: LowerSet,
+        solution: Solution,
+        outside: float,
+        cut: FloatArray,
+    ) -> Stationary:
+        """Moments of a law on a set of the counts of the classes ``axes``; the other classes are empty."""
+        law, n = solution.law, system.n_classes
+        marginals = [np.ones(1)] * n
+        for i, marginal in zip(axes, states.marginals(law), strict=True):
+            marginals[i] = marginal
+        mean_jobs = mean_counts(marginals)
+        counts = np.zeros((states.n_states, n), dtype=np.int64)
+        counts[:, axes] = states.counts()
+        covariance = np.zeros((n, n))
+        for i in axes:
+            weighed = law * (counts[:, i] - mean_jobs[i])
+            for k in axes:
+                covariance[i, k] = weighed @ (counts[:, k] - mean_jobs[k])
+        return cls(
+            system,
+            policy,
+            f"lower set ({solution.method})",
+            tuple(len(marginal) for marginal in marginals),
+            states.n_states,
+            mean_jobs,
+            (covariance + covariance.T) / 2,
+            min(1.0, outside),
+            solution.residual,
+            solution.mean_error,
+            tuple(marginals),
+            law,
+            _errors(system, mean_jobs, outside, solution, cut),
+            counts,
         )
 
     @cached_property
@@ -129,7 +194,8 @@ class Stationary(MomentTable):
     def to_dataset(self) -> xr.Dataset:
         """The law and its moments with labels; a dim "jobs of A" for each class, and job_class.
 
-        Covariances have the dims job_class and other_class; the policy is a coordinate without dim.
+        Covariances have the dims job_class and other_class; the policy is a coordinate without dim. A law on
+        a set has the dim state instead of those of the classes, and the counts of the states beside it.
         """
         import xarray as xr
 
@@ -143,7 +209,9 @@ class Stationary(MomentTable):
             for name, axis, law in zip(names, axes, self.marginals, strict=True)
         }
         if self.distribution is not None:
-            data["distribution"] = (tuple(axes), self.distribution)
+            data["distribution"] = (tuple(axes) if self.states is None else "state", self.distribution)
+        if self.states is not None:
+            data["counts"] = (("state", "job_class"), self.states)
         labels = {"job_class": names, "other_class": names, "policy": self.policy, **axes}
         evidence = ("method", "tail_mass", "residual", "mean_error")
         return xr.Dataset(data, labels, {name: getattr(self, name) for name in evidence})
@@ -154,7 +222,7 @@ class Stationary(MomentTable):
             [
                 f"stationary law under {self.policy}",
                 *class_lines(self.to_dataframe()),
-                f"  box {' x '.join(map(str, self.shape))} ({self.method}); probability outside "
+                f"  {self._region} ({self.method}); probability outside "
                 f"about {self.tail_mass:.1e}; residual {self.residual:.1e}; "
                 "relative error of the means about "
                 f"{np.max(self.mean_jobs_error / np.maximum(self.mean_jobs, SMALLEST)):.1e}, "
@@ -162,8 +230,24 @@ class Stationary(MomentTable):
             ]
         )
 
+    @property
+    def _region(self) -> str:
+        if self.method.startswith("lower set"):
+            return f"{self.n_states} states within {box_name(self.shape)}"
+        return f"box {' x '.join(map(str, self.shape))}"
+
     def plot(self, ax: Axes | None = None) -> Axes:
         """Law of the count of each class."""
         names = self.system.problem.job_classes
         title = f"stationary law under {self.policy}"
         return stems(ax, self.marginals, names, xlabel="jobs", ylabel="probability", title=title)
+
+
+def _errors(
+    system: System, mean_jobs: FloatArray, outside: float, solution: Solution, cut: FloatArray
+) -> FloatArray:
+    """Estimated errors of the means, (n_classes,), by the solver and by what is cut off."""
+    if outside < math.inf:
+        return cut + solution.mean_error * mean_jobs
+    # A law that does not decay says nothing about what is outside.
+    return np.where(system.arrival_rates > 0, math.inf, 0.0)

@@ -31,7 +31,7 @@ Whole = NDArray[np.int64]
 
 ROUNDING = 1e-9
 """A state beyond a face by so little, relatively, lies on it."""
-DESCENTS = 2000
+DESCENTS = 20_000
 """Random ways from the root to a leaf, by which a set too large to be listed is counted."""
 
 
@@ -195,6 +195,12 @@ class LowerSet:
         more = np.concatenate([[0], np.cumsum(size[there])])
         more = np.arange(more[-1]) + np.repeat(self.rows[there] - more[:-1], size[there])
         return more - shift, more
+
+    def ends(self, axis: int) -> NDArray[np.bool_]:
+        """Whether one job more of a class would leave the set, for every state; shape (n_states,)."""
+        result = np.ones(self.n_states, dtype=bool)
+        result[self.pairs(axis)[0]] = False
+        return result
 
     def coarsened(self, block: Sequence[int]) -> LowerSet:
         """The states z whose multiples (block[i] z_i) are in the set.

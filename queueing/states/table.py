@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,7 @@ from queueing.states.box import box_name, check_shape, count_axes, count_states
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["Table", "check_table", "departure_rates", "tabulate"]
+__all__ = ["Table", "check_table", "departure_rates", "evaluate", "tabulate"]
 
 CHUNK = 1 << 16
 """Most states per call of the policy: enough to hide the cost of a call, few enough to stay in the cache."""
@@ -186,15 +186,42 @@ def _computed(
         corner = tuple(slice(k) for k in inner)
         tasks.reshape(*sizes, n)[corner] = known.tasks[corner]
 
+    def counts(place: NDArray[np.intp]) -> FloatArray:
+        return np.stack(np.unravel_index(place, sizes), axis=-1).astype(float)
+
+    name, instead = f"{box_name(sizes)} states", "give a smaller shape, or take fewer classes"
+    evaluate(problem, policy, tasks, _missing(sizes, inner), counts, name, instead, n_jobs)
+    return frozen(tasks.reshape(*sizes, n))
+
+
+def evaluate(
+    problem: Problem | Cluster,
+    policy: Policy | ClusterPolicy,
+    tasks: FloatArray,
+    missing: range | NDArray[np.intp],
+    counts: Callable[[NDArray[np.intp]], FloatArray],
+    name: str,
+    instead: str,
+    n_jobs: int = 1,
+) -> None:
+    """Fill in the tasks of the states that are missing.
+
+    Parameters
+    ----------
+    problem, policy
+    tasks : ndarray of shape (n_states, n_classes)
+    missing : range or ndarray of int
+        Their places.
+    counts : callable
+        Counts of the states at some places, shape (k, n_classes).
+    name, instead : str
+        The states in words, and what makes them fewer.
+    n_jobs : int
+        See :func:`tabulate`.
+    """
     # A placement has an entry per server.
     most = CHUNK if isinstance(problem, Problem) else max(1, CHUNK // problem.n_servers)
-    work = Task(
-        f"the table of {policy_name(policy)} on {box_name(sizes)} states",
-        states - math.prod(inner),
-        "states",
-        instead="give a smaller shape, or take fewer classes",
-    )
-    missing = _missing(sizes, inner)
+    work = Task(f"the table of {policy_name(policy)} on {name}", len(missing), "states", instead=instead)
     unit = min(FIRST_CHUNK, most) if isinstance(problem, Problem) else 1
     with work:
         if n_jobs == 1:
@@ -202,7 +229,7 @@ def _computed(
             while start < len(missing):
                 begin = time.monotonic()
                 place = np.asarray(missing[start : start + chunk])
-                tasks[place] = _at(problem, policy, sizes, place)
+                tasks[place] = policy_tasks(problem, policy, counts(place))
                 work.advance(len(place))
                 start += chunk
                 # Neither many small calls nor one that lasts for minutes.
@@ -214,11 +241,10 @@ def _computed(
             chunk = unit * max(1, math.ceil(min(most, share) / unit))
             chosen = [np.asarray(missing[k : k + chunk]) for k in range(0, len(missing), chunk)]
             run = joblib.Parallel(n_jobs=n_jobs, return_as="generator", **attended())
-            pieces = run(joblib.delayed(_at)(problem, policy, sizes, place) for place in chosen)
+            pieces = run(joblib.delayed(policy_tasks)(problem, policy, counts(place)) for place in chosen)
             for place, piece in zip(chosen, pieces, strict=True):
                 tasks[place] = piece
                 work.advance(len(place))
-    return frozen(tasks.reshape(*sizes, n))
 
 
 def _missing(sizes: tuple[int, ...], inner: tuple[int, ...]) -> range | NDArray[np.intp]:
@@ -228,14 +254,3 @@ def _missing(sizes: tuple[int, ...], inner: tuple[int, ...]) -> range | NDArray[
     outside = np.ones(sizes, dtype=bool)
     outside[tuple(slice(k) for k in inner)] = False
     return np.flatnonzero(outside)
-
-
-def _at(
-    problem: Problem | Cluster,
-    policy: Policy | ClusterPolicy,
-    sizes: tuple[int, ...],
-    place: NDArray[np.intp],
-) -> FloatArray:
-    """Tasks at places of the table."""
-    counts = np.stack(np.unravel_index(place, sizes), axis=-1).astype(float)
-    return policy_tasks(problem, policy, counts)

@@ -19,6 +19,7 @@ from queueing.chain.solvers.ladder import Automatic, Elimination, Multilevel, Pr
 from queueing.chain.stationary import stationary
 from queueing.chain.tagged import tagged_duration
 from queueing.chain.transient import transient
+from queueing.model.laws import Erlang
 from queueing.model.system import System
 from queueing.states.table import tabulate
 from tests.own_policies import priority, sharing, short_first
@@ -141,7 +142,7 @@ def test_large_boxes_start_from_smaller_ones(shape, monkeypatch):
     boxes = []
 
     def watched(up, down, box, start, **keywords):
-        boxes.append(tuple(box))
+        boxes.append(box.shape)
         return solve(up, down, box, start, **keywords)
 
     solve = nested.multilevel
@@ -451,7 +452,7 @@ def test_errors():
         stationary(System(EXAMPLE, [1, 0]), DRF())
     with pytest.raises(NotConvergedError, match=r"already the first box, .* exceeds max_states=10;"):
         stationary(system, DRF(), max_states=10)
-    single, five = System(EXAMPLE, [0.5, 0]), System(one_resource(5), [0.1] * 5)
+    single, five = System(EXAMPLE, [0.5, 0]), System(one_resource(5), [0.1] * 5, sizes=[Erlang(2)] * 5)
     for given, arguments, message in [
         (system, {"shape": (1, 5)}, "shape gives 1 state to class 'A', which has arrivals"),
         (system, {"shape": (1, 2, 3)}, "shape must give 2"),
@@ -464,7 +465,7 @@ def test_errors():
         (system, {"solver": Multilevel}, r"solver must be Automatic\(\), Product\(\), Elimination"),
         (system, {"solver": Product()}, r"Product\(\) is for one class"),
         (single, {"solver": Multilevel()}, r"Multilevel\(\) is for two classes or more"),
-        (five, {}, "5 classes have arrivals"),
+        (five, {}, "5 classes have arrivals, some with sizes that are not exponential"),
         (
             system,
             {"shape": 30_000, "solver": Elimination()},
@@ -491,10 +492,10 @@ def test_errors():
 def test_kernels_uncompiled(monkeypatch):
     system = System.with_load(EXAMPLE, [1, 2], 0.7)
     compiled = stationary(system, DRF(), shape=(11, 13), solver=Multilevel())
-    for name in ("sweep", "_close", "aggregate", "correct", "_coarse_row", "paces"):
+    for name in ("sweep", "_solve_line", "_close", "aggregate", "correct", "paces"):
         monkeypatch.setattr(aggregation, name, getattr(aggregation, name).py_func)
     monkeypatch.setattr(mixture, "_gram", mixture._gram.py_func)
-    for name in ("_eliminate_box", "_remove", "_weights"):
+    for name in ("_eliminate_counts", "_remove", "_weights"):
         monkeypatch.setattr(elimination, name, getattr(elimination, name).py_func)
     plain = stationary(system, DRF(), shape=(11, 13), solver=Multilevel())
     # Same iteration up to contracted operations: agreement to the tolerance of the method.

@@ -30,7 +30,7 @@ MOST_COUNTS = 10_000_000
 """Most states of the box of counts that exponential sizes may need."""
 
 
-class PhaseBoxes(Boxes):
+class PhaseBoxes(Boxes[Shape]):
     """Jobs counted by phase.
 
     Parameters
@@ -53,13 +53,17 @@ class PhaseBoxes(Boxes):
         """The box that exponential sizes need."""
         return self.counts.grown(tail, MOST_COUNTS).shape
 
-    def states(self, box: Shape) -> float:
-        """States with phases."""
-        return count_phase_states(box, self.phases)
+    def larger(self, region: Shape, last: Stationary, tail: float) -> Shape:
+        """A box that should leave less than the tail, at most twice as long."""
+        return self.counts.larger(region, last, tail)
 
-    def name(self, box: Shape) -> str:
+    def states(self, region: Shape) -> float:
+        """States with phases."""
+        return count_phase_states(region, self.phases)
+
+    def name(self, region: Shape) -> str:
         """Jobs, phases and states in words."""
-        return f"{box_name(box)} jobs with {self.phases} phases, {self.states(box):.4g} states"
+        return f"{box_name(region)} jobs with {self.phases} phases, {self.states(region):.4g} states"
 
     def law(self, box: Shape) -> Stationary:
         """Solve on a box, phases given the counts from the one before."""

@@ -44,6 +44,7 @@ from queueing.chain.solvers.multilevel import (
     multilevel,
 )
 from queueing.states.box import SMALLEST, marginal_laws, mean_counts
+from queueing.states.lower_set import LowerSet
 
 __all__ = ["MIXED", "PhaseChain"]
 
@@ -155,14 +156,15 @@ def _reweighted(grid: PhaseGrid, law: FloatArray, counts: FloatArray, tolerance:
         after = eliminate_box(grid.arrival_rates[:, None], flat, shape).reshape(shape)
     else:
         # Not to the end: the next aggregation goes on from here.
-        after, _ = multilevel(
+        better, _ = multilevel(
             grid.arrival_rates[:, None],
             down.reshape(len(shape), -1),
-            shape,
+            LowerSet.box(shape),
             counts,
             tolerance=max(0.1 * tolerance, 1e-14),
             max_cycles=4,
         )
+        after = better.reshape(shape)
     ratio = np.divide(after, counts, out=np.ones_like(counts), where=counts > 0)
     return grid.spread(ratio, law)
 

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,12 +36,15 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from fairness.machine.compiling import stored
 from fairness.model.problem import FloatArray
+from queueing.states.lower_set import LowerSet
 
 __all__ = [
+    "Numbering",
     "birth_death_law",
     "box_bandwidth",
     "eliminate",
     "eliminate_box",
+    "eliminate_counts",
     "elimination_bytes",
     "narrow_order",
 ]
@@ -59,29 +63,65 @@ def elimination_bytes(states: float, band: int) -> float:
     return 8.0 * (band + 3.0) * states + 8.0 * (band + 1.0) * band
 
 
-def eliminate_box(up: FloatArray, down: FloatArray, shape: Sequence[int]) -> FloatArray:
-    """Stationary law on a box of counts.
+@dataclass(frozen=True)
+class Numbering:
+    """States of counts as they are numbered for elimination: by the count of the longest axis first.
+
+    Attributes
+    ----------
+    place : ndarray of shape (n_states,)
+        Place of each number in the set.
+    less : ndarray of shape (n_classes, n_states)
+        Number with one job of the class less, -1 where there is none.
+    band : int
+        How far apart the numbers of neighbours are, at least 1.
+    """
+
+    place: NDArray[np.int64]
+    less: NDArray[np.int64]
+    band: int
+
+    @classmethod
+    def of(cls, states: LowerSet) -> Numbering:
+        """Number the states of a set."""
+        counts = states.counts()
+        longest = np.argsort(-np.array(states.shape), kind="stable")
+        place = np.lexsort(counts[:, longest[::-1]].T)
+        number = np.empty_like(place)
+        number[place] = np.arange(len(place))
+        less = np.full((states.n_classes, len(place)), -1)
+        for i, row in enumerate(less):
+            counts[:, i] -= 1
+            there = states.places(counts)[place]
+            counts[:, i] += 1
+            row[there >= 0] = number[there[there >= 0]]
+        band = np.max(np.arange(len(place)) - less, where=less >= 0, initial=1)
+        return cls(place, less, int(band))
+
+
+def eliminate_counts(up: FloatArray, down: FloatArray, numbering: Numbering) -> FloatArray:
+    """Stationary law of counts that move one at a time.
 
     Parameters
     ----------
     up : ndarray of shape (n, 1) or (n, n_states), jobs per unit of time
-        Birth rates, constant or per state (flat, C order); what would leave the box does not happen.
+        Birth rates, constant or per state; what would leave the set does not happen.
     down : ndarray of shape (n, n_states), jobs per unit of time
         Death rates. From every state there must be a way to the empty one.
-    shape : sequence of int
+    numbering : Numbering
 
     Returns
     -------
     ndarray of shape (n_states,)
     """
-    n, dims = len(shape), np.array(shape, dtype=np.int64)
-    # A view with the longest axis first, by strides; the kernel never needs a copy.
-    order = np.argsort(-dims, kind="stable")
-    strides = np.array([math.prod(shape[i + 1 :]) for i in range(n)], dtype=np.int64)
-    law = np.empty(math.prod(shape))
-    band = max(1, box_bandwidth(shape))
-    _eliminate_box(up, down, dims[order], strides[order], order, band, law)
+    law = np.empty(len(numbering.place))
+    _eliminate_counts(up, down, numbering.place, numbering.less, numbering.band, law)
     return law
+
+
+def eliminate_box(up: FloatArray, down: FloatArray, shape: Sequence[int]) -> FloatArray:
+    """Stationary law on a box of counts by :func:`eliminate_counts`; shape (n_states,), in C order."""
+    return eliminate_counts(up, down, Numbering.of(LowerSet.box(shape)))
 
 
 def birth_death_law(birth: FloatArray, death: FloatArray) -> FloatArray:
@@ -193,31 +233,23 @@ def _weights(upper: FloatArray, law: FloatArray) -> None:
 
 
 @stored(nogil=True)
-def _eliminate_box(
+def _eliminate_counts(
     up: FloatArray,
     down: FloatArray,
-    shape: NDArray[np.int64],
-    strides: NDArray[np.int64],
-    axes: NDArray[np.int64],
+    place: NDArray[np.int64],
+    less: NDArray[np.int64],
     band: int,
     law: FloatArray,
 ) -> None:
-    """Band of a box, eliminated; states are numbered with the axes in the given order."""
-    n, size = len(shape), len(law)
+    """Band of a set of counts, eliminated; see :class:`Numbering`."""
+    n, size = less.shape
     step = 1 if up.shape[1] > 1 else 0
-    hops = np.ones(n, dtype=np.int64)
-    for i in range(n - 2, -1, -1):
-        hops[i] = hops[i + 1] * shape[i + 1]
-    place = np.empty(size, dtype=np.int64)
     upper = np.zeros((size, band))
     for number in range(size):
-        here = 0
         for i in range(n):
-            here += number // hops[i] % shape[i] * strides[i]
-        place[number] = here
-        for i in range(n):
-            if number // hops[i] % shape[i] > 0:
-                upper[number, hops[i] - 1] = up[axes[i], step * (here - strides[i])]
+            other = less[i, number]
+            if other >= 0:
+                upper[number, number - other - 1] = up[i, step * place[other]]
     lower = np.zeros((band + 1, band))
     for number in range(size - 1, -1, -1):
         # The row of the state that enters the window; all that it needs was cleared when it last left.
@@ -230,8 +262,9 @@ def _eliminate_box(
             row = lower[new % (band + 1)]
             row[:] = 0.0
             for i in range(n):
-                if new // hops[i] % shape[i] > 0:
-                    row[hops[i] - 1] = down[axes[i], place[new]]
+                other = less[i, new]
+                if other >= 0:
+                    row[new - other - 1] = down[i, place[new]]
         if number > 0:
             _remove(upper, lower, number)
     ordered = np.empty(size)

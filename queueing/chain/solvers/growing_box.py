@@ -19,6 +19,7 @@ import numpy as np
 from fairness.model.problem import FloatArray
 from queueing.chain.solvers.multilevel import Convergence, multilevel
 from queueing.states.box import along, marginal_laws
+from queueing.states.lower_set import LowerSet
 
 __all__ = ["decays", "extended", "larger_box", "nested_multilevel"]
 
@@ -76,8 +77,11 @@ def nested_multilevel(
 def _whole(
     up: FloatArray, down: FloatArray, start: FloatArray, tolerance: float, max_cycles: int
 ) -> tuple[FloatArray, Convergence]:
-    rates = np.ascontiguousarray(down).reshape(len(up), -1)
-    return multilevel(up[:, None], rates, start.shape, start, tolerance=tolerance, max_cycles=max_cycles)
+    rates, states = np.ascontiguousarray(down).reshape(len(up), -1), LowerSet.box(start.shape)
+    law, convergence = multilevel(
+        up[:, None], rates, states, start, tolerance=tolerance, max_cycles=max_cycles
+    )
+    return law.reshape(start.shape), convergence
 
 
 def decays(marginals: Sequence[FloatArray]) -> list[tuple[float, float]]:

@@ -58,9 +58,10 @@ from numpy.typing import NDArray
 from fairness.model.problem import FloatArray
 from queueing.chain.solvers import aggregation as kernels
 from queueing.chain.solvers.balance import rounding_error
-from queueing.chain.solvers.elimination import birth_death_law, eliminate_box
+from queueing.chain.solvers.elimination import Numbering, birth_death_law, eliminate_counts
 from queueing.chain.solvers.mixture import Mixture
-from queueing.states.box import SMALLEST, marginal_laws
+from queueing.states.box import SMALLEST
+from queueing.states.lower_set import LowerSet
 
 __all__ = ["PLAIN", "SLOW", "Convergence", "extrapolated_error", "moved_means", "multilevel"]
 
@@ -115,26 +116,35 @@ class Convergence:
 
 
 class _Level:
-    """One box: its law, its rates and how it is aggregated."""
+    """One set of states: its law, its rates and how it is aggregated."""
 
-    def __init__(self, law: FloatArray, up: FloatArray, down: FloatArray, shape: NDArray[np.int64]) -> None:
-        self.law, self.up, self.down, self.shape = law, up, down, shape
-        self.axes = [i for i in range(len(shape)) if shape[i] > 1]
+    def __init__(self, law: FloatArray, up: FloatArray, down: FloatArray, states: LowerSet) -> None:
+        self.law, self.up, self.down = law, up, down
+        shape = np.array(states.shape, dtype=np.int64)
+        self.axes = np.flatnonzero(shape > 1).tolist()
+        self.layout = states.rows, states.below, states.above
         self.coarser: _Level | None = None
         self.power, self.isotropic = 1.0, False
         if law.size <= COARSEST or len(self.axes) == 1:
+            self.numbering = Numbering.of(states)
             return
         pace = kernels.paces(law, down, shape)
-        self.block = np.where((shape > 1) & (pace * SLOWER >= pace.max()), 2, 1)
-        self.isotropic = bool((self.block == 2)[self.axes].all())
-        coarse = -(-shape // self.block)
-        rates = np.empty((2, len(shape), int(coarse.prod())))
-        coarse_law = np.empty(rates.shape[-1])
-        self._aggregate(coarse_law, rates[0], rates[1], coarse)
+        block = np.where((shape > 1) & (pace * SLOWER >= pace.max()), 2, 1)
+        self.isotropic = bool((block == 2)[self.axes].all())
+        coarse = states.coarsened(block.tolist())
+        self.width, self.parent = int(block[-1]), coarse.places(states.heads // block[:-1])
+        rates = np.empty((2, len(shape), coarse.n_states))
+        coarse_law = np.empty(coarse.n_states)
+        self._aggregate(coarse_law, rates[0], rates[1], (coarse.rows, coarse.below, coarse.above))
         self.coarser = _Level(coarse_law, rates[0], rates[1], coarse)
 
-    def _aggregate(self, law: FloatArray, up: FloatArray, down: FloatArray, shape: NDArray[np.int64]) -> None:
-        kernels.aggregate(self.law, self.up, self.down, self.shape, self.block, shape, law, up, down)
+    def _aggregate(
+        self, law: FloatArray, up: FloatArray, down: FloatArray, layout: tuple[NDArray[np.int64], ...]
+    ) -> None:
+        kernels.aggregate(
+            *(self.law, self.up, self.down, *self.layout),
+            *(self.width, self.parent, *layout, law, up, down),
+        )
 
     def overcorrect(self, chosen: bool) -> None:
         """Raise ratios to the power where all axes are aggregated: elsewhere the coarser box is right."""
@@ -143,22 +153,25 @@ class _Level:
             self.coarser.overcorrect(chosen)
 
     def sweep(self, axis: int, forward: bool) -> float:
-        return kernels.sweep(self.law, self.up, self.down, self.shape, axis, forward)
+        return kernels.sweep(self.law, self.up, self.down, *self.layout, axis, forward)
 
     def cycle(self, visits: int) -> float:
         """One cycle from this level down; the relative change in the last sweep."""
         coarser = self.coarser
         if coarser is None:
             before = self.law.copy()
-            self.law[:] = before.sum() * eliminate_box(self.up, self.down, self.shape.tolist())
+            self.law[:] = before.sum() * eliminate_counts(self.up, self.down, self.numbering)
             return float(np.abs(self.law - before).sum() / before.sum())
         self.sweep(self.axes[-1], True)
         for _ in range(visits):
-            self._aggregate(coarser.law, coarser.up, coarser.down, coarser.shape)
+            self._aggregate(coarser.law, coarser.up, coarser.down, coarser.layout)
             before = coarser.law.copy()
             coarser.cycle(2)
             coarser.law *= before.sum() / coarser.law.sum()
-            kernels.correct(self.law, self.shape, self.block, coarser.shape, coarser.law, before, self.power)
+            kernels.correct(
+                *(self.law, self.layout[0], self.width, self.parent),
+                *(coarser.layout[0], coarser.law, before, self.power),
+            )
             for k, axis in enumerate(self.axes):
                 change = self.sweep(axis, bool((k + len(self.axes)) % 2))
         return change
@@ -167,22 +180,23 @@ class _Level:
 def multilevel(
     up: FloatArray,
     down: FloatArray,
-    shape: Sequence[int],
+    states: LowerSet,
     start: FloatArray,
     *,
     tolerance: float,
     max_cycles: int,
 ) -> tuple[FloatArray, Convergence]:
-    """Stationary law on a box.
+    """Stationary law on a box or another lower set.
 
     Parameters
     ----------
     up : ndarray of shape (n, 1) or (n, n_states), jobs per unit of time
-        Birth rates, constant or per state (flat, C order).
+        Birth rates, constant or per state.
     down : ndarray of shape (n, n_states), jobs per unit of time
         Death rates. The chain must be irreducible.
-    shape : sequence of int, states per class, n >= 2
-    start : ndarray of shape ``shape``
+    states : LowerSet
+        Of n >= 2 classes.
+    start : ndarray of n_states numbers, of any shape
         First guess, positive where the law is not negligible.
     tolerance : float
         For the change and for the estimated relative error of the means, see :class:`Convergence`.
@@ -190,14 +204,14 @@ def multilevel(
 
     Returns
     -------
-    law : ndarray of shape ``shape``
+    law : ndarray of shape (n_states,)
     convergence : Convergence
     """
     law = np.array(start, dtype=float).ravel()
     law /= law.sum()
-    finest = _Level(law, up, down, np.array(shape, dtype=np.int64))
+    finest = _Level(law, up, down, states)
     mixture = Mixture(law)
-    before = marginal_laws(law.reshape(shape))
+    before = states.marginals(law)
     rates: list[float] = []
     last = change = error = math.inf
     mixed, furthest, lowest, better, waited = True, math.inf, math.inf, 0, 0
@@ -206,7 +220,7 @@ def multilevel(
         mixture.begin(law)
         change = finest.cycle(1)
         law /= law.sum()
-        after = marginal_laws(law.reshape(shape))
+        after = states.marginals(law)
         moved, floor = moved_means(before, after), rounding_error(after, min(law.size, ROUNDED))
         # Only a cycle that follows a cycle shows how errors contract.
         rates = [] if mixed else [*rates[-1:], moved / last if last > 0 else 0.0]
@@ -214,13 +228,13 @@ def multilevel(
         error = extrapolated_error(moved, rates, floor)
         if len(rates) == PLAIN and change <= tolerance:
             settled = error <= tolerance
-            error = max(error, _cut_error(after, up, down, law, shape))
+            error = max(error, _cut_error(after, up, down, law, states))
             if error <= tolerance:
-                return law.reshape(shape), Convergence(cycle, change, error, True)
+                return law, Convergence(cycle, change, error, True)
             # What cycles no longer move is rounding, and more of them do not help.
             waited += settled
             if waited == PATIENCE:
-                return law.reshape(shape), Convergence(cycle, change, error, False)
+                return law, Convergence(cycle, change, error, False)
         settling = change <= tolerance and moved <= CLOSE * tolerance
         stuck = len(rates) == PLAIN and max(rates) > SLOW
         if change < 0.9 * lowest:
@@ -243,9 +257,9 @@ def multilevel(
         mixture.keep(law)
         if mixed:
             mixture.mix(law)
-            before = marginal_laws(law.reshape(shape))
-    error = max(error, _cut_error(after, up, down, law, shape)) if not mixed else math.inf
-    return law.reshape(shape), Convergence(cycle, change, error, False)
+            before = states.marginals(law)
+    error = max(error, _cut_error(after, up, down, law, states)) if not mixed else math.inf
+    return law, Convergence(cycle, change, error, False)
 
 
 def extrapolated_error(moved: float, rates: list[float], floor: float) -> float:
@@ -268,7 +282,7 @@ def moved_means(before: Sequence[FloatArray], after: Sequence[FloatArray]) -> fl
 
 
 def _cut_error(
-    marginals: Sequence[FloatArray], up: FloatArray, down: FloatArray, law: FloatArray, shape: Sequence[int]
+    marginals: Sequence[FloatArray], up: FloatArray, down: FloatArray, law: FloatArray, states: LowerSet
 ) -> float:
     """How far each marginal law is from that of the birth-death chain with its own mean rates.
 
@@ -277,9 +291,8 @@ def _cut_error(
     """
     worst = 0.0
     for i, marginal in enumerate(marginals):
-        others = tuple(k for k in range(len(shape)) if k != i)
-        births = (law * up[i]).reshape(shape).sum(axis=others)
-        deaths = (law * down[i]).reshape(shape).sum(axis=others)
+        births = states.marginal(np.where(states.ends(i), 0.0, law * up[i]), i)
+        deaths = states.marginal(law * down[i], i)
         live = np.flatnonzero(marginal > 0)
         low, top = int(live[0]), int(live[-1])
         if top - low + 1 > len(live) or not deaths[low + 1 : top + 1].all() or not births[low:top].all():

@@ -1,0 +1,176 @@
+r"""Which states to keep of many classes: faces across the classes, and what lies beyond them.
+
+A *face* is :math:`\sum_{i \in S} x_i/K_i \le c_S` for a set :math:`S` of classes: that of one class is the
+end of an axis of a box, that of all classes alone makes a simplex. Where classes use different resources many
+jobs of all are as unlikely as the product says, and the simplex is right; where all share one, many jobs of
+one are less likely than the simplex allows, and the other faces cut more. So there is a face for every set of
+classes, except where a face of more classes already implies it.
+
+*Where the faces stand first.* The store-and-forward bound (:mod:`queueing.balanced.tail_bound`) is a sum of
+independent geometric and Poisson numbers, whose generating function is known; Chernoff's inequality
+
+.. math:: P\Big(\sum_{i \in S} x_i/K_i \ge c\Big) \le e^{-sc}\, E\, e^{s \sum_{i \in S} x_i/K_i}
+
+is solved for :math:`c`, at the best :math:`s`. On a cluster counts are taken as independent and geometric.
+
+*Where they stand next.* The masses of the three outermost strips along a face tell how the law decays across
+it: of the two factors the larger one is taken, since refused arrivals thin out the last strip. Continued
+geometrically from the strip before the last, the law leaves some probability beyond. The sum over the faces
+estimates what is outside; it is no bound. Each face moves out until its share is left.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.optimize import brentq, minimize_scalar
+
+from fairness.arguments.validation import frozen
+from fairness.model.problem import FloatArray
+from queueing.balanced.tail_bound import StoreAndForward
+from queueing.chain.solvers.balance import EPSILON
+from queueing.model.cluster_load import geometric_ratios
+from queueing.model.system import System
+from queueing.states.lower_set import LowerSet, guessed_states
+
+__all__ = ["Bound", "Faces"]
+
+IMPLIED = 0.95
+"""A face is left out if one of more classes stands at least as near, up to this factor."""
+MOST_SUBSETS = 8
+"""Classes of which all sets have a face; of more only single ones, pairs and all together."""
+STRIPS = 8
+"""Strips between the empty state and a face."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Independent numbers of jobs that bound the counts, or are taken for them.
+
+    Attributes
+    ----------
+    gain : ndarray of shape (n, n_resources)
+        rho_i a_ij/C_j of every class with arrivals.
+    free : ndarray of shape (n_resources,)
+        What the loads leave free.
+    ceiling : ndarray of shape (n,)
+        rho_i/l_i.
+    """
+
+    gain: FloatArray
+    free: FloatArray
+    ceiling: FloatArray
+
+    @classmethod
+    def of(cls, system: System, classes: list[int]) -> Bound:
+        """Store-and-forward bound of a pool, geometric counts of a cluster; in the order of classes."""
+        if system.is_cluster:
+            # Next to load 1 a ratio rounds to 1.
+            ratios = np.minimum(geometric_ratios(system.load_evidence, system.problem), 1.0 - EPSILON)[
+                classes
+            ]
+            return cls(np.diag(ratios), 1.0 - ratios, np.zeros(len(classes)))
+        bound = StoreAndForward.of(system)
+        return cls(bound.gain[classes], 1.0 - bound.gain.sum(axis=0), bound.ceiling[classes])
+
+    def reach(self, weights: FloatArray, tail: float) -> float:
+        """Level c that sum_i weights[i] x_i exceeds with probability at most ``tail``."""
+        on = weights > 0
+        gain, free, ceiling, own = self.gain[on], self.free, self.ceiling[on], weights[on]
+
+        def used(s: float) -> float:
+            return float(np.max(np.expm1(s * own) @ gain / free, initial=0.0))
+
+        with np.errstate(divide="ignore"):
+            end = float((np.log1p(free / gain).min(axis=1, initial=40.0) / own).min())
+        if used(end) > 1.0:
+            end = brentq(lambda s: used(s) - 1.0, 0.0, end)
+
+        def level(s: float) -> float:
+            rise = np.expm1(s * own)
+            left = 1.0 - rise @ gain / free
+            if (left <= 0).any():
+                return math.inf
+            return float(ceiling @ rise - np.log(left).sum() - math.log(tail)) / s
+
+        return float(minimize_scalar(level, bounds=(0.0, end), method="bounded").fun)
+
+
+@dataclass(frozen=True, eq=False)
+class Faces:
+    """Faces of a set of states.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_faces, n_classes)
+        The states x with ``weights @ x <= 1`` are kept.
+    """
+
+    weights: FloatArray
+
+    @classmethod
+    def of(cls, bound: Bound, tail: float) -> Faces:
+        """Faces beyond which about ``tail`` is left under the bound."""
+        n = len(bound.ceiling)
+        single = np.array([1.0 / bound.reach(row, tail) for row in np.eye(n)])
+        sizes = range(n, 0, -1) if n <= MOST_SUBSETS else (n, 2, 1)
+        kept: list[tuple[set[int], float]] = []
+        for chosen in itertools.chain.from_iterable(itertools.combinations(range(n), k) for k in sizes):
+            own = np.zeros(n)
+            own[list(chosen)] = single[list(chosen)]
+            level = bound.reach(own, tail) if len(chosen) > 1 else 1.0
+            if not any(set(chosen) < other and level >= IMPLIED * far for other, far in kept):
+                kept.append((set(chosen), level))
+        weights = np.zeros((len(kept), n))
+        for row, (members, level) in zip(weights, kept, strict=True):
+            row[list(members)] = single[list(members)] / level
+        # Room for a job of every class.
+        return cls(frozen(np.minimum(weights, 1.0)))
+
+    @cached_property
+    def guessed_states(self) -> float:
+        """About how many states there are."""
+        return guessed_states(self.weights)
+
+    @cached_property
+    def states(self) -> LowerSet:
+        """The states, listed."""
+        return LowerSet.within(self.weights)
+
+    def decays(self, law: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Estimated probability beyond each face, and the factor by which the law decays over a strip.
+
+        Infinite where the law does not decay.
+        """
+        counts = self.states.counts().astype(float)
+        outside, factors = np.zeros((2, len(self.weights)))
+        for k, (row, width) in enumerate(zip(self.weights, self.widths, strict=True)):
+            strip = ((1.0 - counts @ row) / width + 1e-9).astype(np.int64)
+            last, before, earlier = np.bincount(np.minimum(strip, 3), law, minlength=4)[:3]
+            if last > 0:
+                factor = max(last / before, before / earlier) if before > 0 and earlier > 0 else math.inf
+                factors[k] = factor
+                outside[k] = before * factor**2 / (1.0 - factor) if factor < 1 else math.inf
+        return outside, factors
+
+    @property
+    def widths(self) -> FloatArray:
+        """Widths of the strips along the faces, whole steps of the class with the largest weight."""
+        step = self.weights.max(axis=1)
+        return step * np.maximum(1.0, np.round(1.0 / (STRIPS * step)))
+
+    def moved(self, law: FloatArray, tail: float) -> Faces:
+        """Faces so far out that the law, continued geometrically, leaves ``tail``; at most twice as far."""
+        beyond, factors = self.decays(law)
+        total, scale = beyond.sum(), np.ones(len(self.weights))
+        for k, (outside, factor) in enumerate(zip(beyond, factors, strict=True)):
+            # A margin, so that the next set is likely the last.
+            allowed = tail / 4 * max(1.0 / len(scale), outside / total if total < math.inf else 0.0)
+            if outside > allowed:
+                strips = math.log(outside / allowed) / -math.log(factor) if factor < 1 else math.inf
+                scale[k] = min(2.0, 1.0 + self.widths[k] * max(1.0, strips))
+        return Faces(frozen(self.weights / scale[:, None]))

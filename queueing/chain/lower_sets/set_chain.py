@@ -1,0 +1,156 @@
+"""The chain of counts on a lower set of states, ready for the ladder of solvers."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from fairness.machine.compiling import stored
+from fairness.model.problem import FloatArray
+from queueing.chain.lower_sets.faces import Bound
+from queueing.chain.solvers.ladder import Chain
+from queueing.chain.solvers.mixture import MEMORY
+from queueing.chain.solvers.multilevel import Convergence, multilevel
+from queueing.states.box import SMALLEST
+from queueing.states.lower_set import LowerSet
+
+__all__ = ["SetChain", "set_bytes"]
+
+SMALL = 20_000
+"""Sets of at most so many states are solved from the guess."""
+ROUGH = 1e-6
+"""Largest tolerance on the smaller sets."""
+
+
+class SetChain(Chain):
+    """Counts that move one at a time within a lower set; what would leave it does not happen.
+
+    Parameters
+    ----------
+    states : LowerSet
+    up : ndarray of shape (n,), jobs per unit of time
+        Arrival rates.
+    down : ndarray of shape (n, n_states), jobs per unit of time
+        Death rates.
+    bound : Bound
+        How the law is guessed where nothing else is known.
+    known : pair of LowerSet and ndarray, optional
+        A smaller set and the law on it.
+    name, remedy : str
+        For messages, see :class:`Chain`.
+    """
+
+    most_states = 50_000
+
+    def __init__(
+        self,
+        states: LowerSet,
+        up: FloatArray,
+        down: FloatArray,
+        bound: Bound,
+        known: tuple[LowerSet, FloatArray] | None = None,
+        *,
+        name: str,
+        remedy: str,
+    ) -> None:
+        self.set, self.up, self.down, self.bound, self.known = states, up, down, bound, known
+        self.name, self.remedy = name, remedy
+        self.axes, self.states = states.n_classes, states.n_states
+
+    def rates(self) -> sparse.csr_array:
+        """Rates from row to column, without a diagonal."""
+        rows, columns, values = [], [], []
+        for i in range(self.axes):
+            less, more = self.set.pairs(i)
+            rows += [less, more]
+            columns += [more, less]
+            values += [np.full(len(less), self.up[i]), self.down[i, more]]
+        entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
+        return sparse.csr_array(sparse.coo_array(entries, shape=(self.states, self.states)))
+
+    def iterated(self, tolerance: float, max_cycles: int) -> tuple[FloatArray, Convergence]:
+        """Law by multilevel, from the law on a smaller set."""
+        if self.known is not None:
+            return self._solved(self.set, self.down, *self.known, tolerance, max_cycles)
+        return self._nested(self.set, self.down, tolerance, max_cycles)
+
+    def _nested(
+        self, states: LowerSet, down: FloatArray, tolerance: float, max_cycles: int
+    ) -> tuple[FloatArray, Convergence]:
+        """Law on a set, by way of the same set on half the scale."""
+        smaller, law = LowerSet.box([1] * self.axes), np.ones(1)
+        if states.n_states > SMALL:
+            smaller = states.coarsened([2 if size > 3 else 1 for size in states.shape])
+            there = states.places(smaller.counts())
+            # A law that is not quite reached there is still the better guess.
+            law, _ = self._nested(smaller, down[:, there], max(tolerance, ROUGH), max_cycles)
+        return self._solved(states, down, smaller, law, tolerance, max_cycles)
+
+    def _solved(
+        self,
+        states: LowerSet,
+        down: FloatArray,
+        smaller: LowerSet,
+        law: FloatArray,
+        tolerance: float,
+        max_cycles: int,
+    ) -> tuple[FloatArray, Convergence]:
+        guess = np.full(states.n_states, -1.0)
+        places = states.places(smaller.counts())
+        guess[places[places >= 0]] = law[places >= 0]
+        _continue(guess, states.rows, states.below, states.heads, self.bound.gain, self.bound.ceiling)
+        return multilevel(self.up[:, None], down, states, guess, tolerance=tolerance, max_cycles=max_cycles)
+
+    def marginals(self, law: FloatArray) -> tuple[FloatArray, ...]:
+        """Laws of the counts."""
+        return self.set.marginals(law)
+
+    def residual(self, law: FloatArray) -> float:
+        """Sum of the violations of all balance equations over the total flow."""
+        surplus, total = np.zeros(law.shape), 0.0
+        for i in range(self.axes):
+            less, more = self.set.pairs(i)
+            births, deaths = self.up[i] * law[less], self.down[i, more] * law[more]
+            total += float(births.sum() + deaths.sum())
+            births -= deaths
+            surplus[more] += births
+            surplus[less] -= births
+        return float(np.abs(surplus).sum() / total)
+
+
+def set_bytes(n_axes: int, states: float) -> float:
+    """Bytes that a chain on a lower set takes: the table, the rates, the law and its last versions."""
+    return 8.0 * (4 * n_axes + 2 * MEMORY + 10) * states
+
+
+@stored(nogil=True)
+def _continue(
+    law: FloatArray,
+    rows: NDArray[np.int64],
+    below: NDArray[np.int64],
+    heads: NDArray[np.int64],
+    gain: FloatArray,
+    ceiling: FloatArray,
+) -> None:
+    """Fill in the states whose law is below 0 by the recursion of balanced fairness."""
+    last = len(below)
+    sums = np.empty(gain.shape[1])
+    for r in range(len(rows) - 1):
+        for s in range(rows[r], rows[r + 1]):
+            if law[s] >= 0:
+                continue
+            y = s - rows[r]
+            sums[:] = 0.0
+            value = SMALLEST
+            for i in range(last + 1):
+                jobs = y if i == last else heads[r, i]
+                if jobs == 0:
+                    continue
+                before = law[s - 1] if i == last else law[rows[below[i, r]] + y]
+                for j in range(len(sums)):
+                    sums[j] += gain[i, j] * before
+                value = max(value, ceiling[i] / jobs * before)
+            for j in range(len(sums)):
+                value = max(value, sums[j])
+            law[s] = value
