@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# What the figures need, the tests on top of it, and what else developers need, in the same environment.
+# What the figures need, the tests on top of it, and what else developers need, in the same environment. Python
+# compiles a module when it is first imported: most of what is installed never is.
 LIBRARY := $(VENV)/.library
 TESTED := $(VENV)/.tested
 READY := $(VENV)/.ready
@@ -41,15 +42,15 @@ bench: $(READY)  ## the speed table, ratios against yardsticks of the same run
 	$(BIN)/python -m benchmarks
 
 $(READY): $(MADE) pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable ".[dev]"
 	@touch $(LIBRARY) $(TESTED) $@
 
 $(TESTED): $(MADE) pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable ".[test]"
 	@touch $(LIBRARY) $@
 
 $(LIBRARY): $(MADE) pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[exact]"
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable ".[exact]"
 	@touch $@
 
 $(MADE):

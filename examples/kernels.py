@@ -48,8 +48,10 @@ def prices() -> None:
 
 
 def many_prices() -> None:
-    """Proportional fairness with many resources."""
-    ProportionalFair()(Problem(1.0 + np.eye(40), np.ones(40)), np.ones(40))
+    """Proportional fairness with many resources, and simulations that visit states."""
+    many = System.with_load(Problem(1.0 + np.eye(40), np.ones(40)), np.ones(40), 0.3)
+    simulate(many, ProportionalFair(), events=1_000, replications=2, rng=0)
+    simulate(many, ProportionalFair(), jobs=800, replications=2, rng=0)
 
 
 def markets() -> None:

@@ -199,6 +199,7 @@ def test_classes_without_arrivals_and_problems_as_limits():
     assert "cpu" in text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["balanced", ProportionalFair()])
 def test_real_optimum_by_brute_force_with_the_exact_model(method):
     # For each capacity of resource 1 the least of resource 2 by bisection, then the best of all.

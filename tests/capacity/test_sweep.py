@@ -687,6 +687,7 @@ def die(instance, policy, rng, flag):
     return draw(instance, policy, rng)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", ["loky", pytest.param("dask", marks=pytest.mark.long)])
 def test_a_worker_that_dies_loses_nothing_else(tmp_path, whole, backend, monkeypatch):
     path, flag = tmp_path / "c", tmp_path / "flag"

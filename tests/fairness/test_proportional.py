@@ -373,6 +373,7 @@ def test_many_resources(density):
     np.testing.assert_allclose(double.tasks, single.tasks, rtol=1e-11)  # conditioning of the prices
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("density", [0.05, 1.0])
 def test_gram_and_factor(density):
     rng = np.random.default_rng(13)

@@ -245,7 +245,7 @@ def test_solve_keeps_to_the_largest_grid_of_the_file(file):
     assert "exceeds max_states=30" in run("solve", file, code=1).stderr
 
 
-@pytest.mark.parametrize("sizes", ["exponential", "erlang:2"])
+@pytest.mark.parametrize("sizes", ["exponential", pytest.param("erlang:2", marks=pytest.mark.long)])
 def test_sweep_takes_chain_and_sizes(file, sizes):
     text = TWO.replace("load = 0.5", f'load = 0.5\nsizes = "{sizes}"').replace("0.4, 1.2", "0.3")
     file.write_text(text + "[chain]\nshape = 7\n")

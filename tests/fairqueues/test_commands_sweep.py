@@ -26,7 +26,9 @@ def place(tmp_path_factory):
 
 def start(place, *arguments, before=""):
     """The command in a process of its own session; ``before`` is code that runs first."""
-    code = f"{before}\nfrom fairqueues.commands.app import main\nmain()"
+    # Ctrl-C must reach it also where these tests run in the background, which ignores it.
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = f"{heard}\n{before}\nfrom fairqueues.commands.app import main\nmain()"
     # On a busy machine that compiles kernels beside, workers of dask may take long to answer.
     patience = {f"DASK_DISTRIBUTED__COMM__TIMEOUTS__{name}": "120s" for name in ("CONNECT", "TCP")}
     return subprocess.Popen(

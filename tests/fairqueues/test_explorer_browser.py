@@ -272,7 +272,8 @@ def test_names_are_text_and_never_markup(visit: Visit) -> None:
 
 
 def test_interrupt_ends_the_server() -> None:
-    code = "from fairqueues.explorer import serve; serve(port=0, open_browser=False)"
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = f"{heard}; from fairqueues.explorer import serve; serve(port=0, open_browser=False)"
     with running(sys.executable, "-c", code, stderr=subprocess.PIPE) as process:
         assert "fairqueues explorer: http://127.0.0.1:" in line_of(process.stderr, "the address")
         process.send_signal(signal.SIGINT)

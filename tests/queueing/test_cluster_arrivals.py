@@ -143,6 +143,7 @@ class Timed:
         return DRF()(problem, counts)
 
 
+@pytest.mark.long
 def test_threads_wait_for_one_table():
     system = System(Problem([[1], [2]], [4]), [0.5, 0.5])
     policy = Timed([])

@@ -115,6 +115,7 @@ def thousand_classes():
     return System(Problem(np.ones((1000, 1)), [1]), np.full(1000, 0.9 / 1000))
 
 
+@pytest.mark.long
 def test_a_thousand_classes():
     result = simulate(thousand_classes(), DRF(), level="jobs", jobs=40_000, replications=2, rng=1)
     # Processor sharing: 9 jobs of all classes together.
@@ -150,6 +151,7 @@ def test_followers_answer_as_their_policies(policy):
 SURE = 1 - 1e-4
 
 
+@pytest.mark.long
 def test_processor_sharing_with_fifty_classes():
     """One resource: E[x_i] = rho_i/(1 - rho), whatever the law of the sizes."""
     problem = Problem(np.ones((50, 1)), [1])

@@ -60,6 +60,7 @@ def test_moments_are_the_integrals_of_the_survival_function():
         assert other.cdf(7 * 0.3) == pytest.approx(law.cdf(law.mean * 0.3), rel=1e-12)
 
 
+@pytest.mark.long
 def test_samples_follow_the_distribution_function():
     rng = np.random.default_rng(5)
     for law in (random_law(rng, 4), coxian(2, 5), fit_phases(1, 0.3)):

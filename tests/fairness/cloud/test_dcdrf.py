@@ -64,6 +64,7 @@ def test_used_from_several_python_threads_at_once():
     np.testing.assert_array_equal(one.levels, other.levels)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_one_thread_starts_none_and_a_forked_child_uses_one():
     code = (

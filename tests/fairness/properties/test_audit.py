@@ -81,6 +81,7 @@ def test_with_zero_demands_drf_is_not_population_monotone():
     assert witness.change.kind == "leave"
 
 
+@pytest.mark.long
 def test_cells_depend_on_names_and_seed_only(ghodsi):
     """Neither on the processes, nor on the order, nor on the rest of the table."""
     props = ["resource monotonicity", "strategy-proofness"]
