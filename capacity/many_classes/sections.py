@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,6 +43,9 @@ __all__ = ["RegionSection", "region_section"]
 
 TOLERANCE = 1e-8
 """Loads fit if their relative load exceeds 1 by less than this: what solvers prove is known to 1e-9."""
+
+NAMED = 10
+"""Classes that a message names."""
 
 SHOWN = 6
 """Classes with fixed loads that a summary names."""
@@ -160,7 +164,10 @@ def _numbers(names: Sequence[str], job_classes: Sequence[str | int]) -> list[int
     for one in job_classes:
         known = names.index(one) if one in names else one
         if isinstance(known, bool) or not isinstance(known, int | np.integer) or not 0 <= known < len(names):
-            raise ModelError.of("job_classes", f"has {one!r}, but the classes are {', '.join(names[:20])}")
+            near = get_close_matches(str(one), names, 1)
+            meant = f"; did you mean {near[0]!r}?" if near else ""
+            listed = ", ".join(names[:NAMED]) + (", ..." if len(names) > NAMED else "")
+            raise ModelError.of("job_classes", f"has {one!r}, but the classes are {listed}{meant}")
         chosen.append(int(known))
     if len(set(chosen)) < len(chosen):
         raise ModelError.of("job_classes", f"must be different classes; got {list(job_classes)!r}")

@@ -56,7 +56,7 @@ from numpy.typing import ArrayLike
 
 from capacity.regions.inequalities import ROUNDING, Facets, necessary
 from capacity.regions.load_region import LoadRegion, checked_loads
-from capacity.regions.servers import as_fractions, distinct_servers, mixes
+from capacity.regions.servers import as_fractions, distinct_servers, least_facets, mixes
 from capacity.regions.vertices import walked
 from fairness.arguments.validation import require_whole
 from fairness.errors import ModelError
@@ -228,6 +228,14 @@ class StabilityRegion(LoadRegion):
 
     def _found_facets(self) -> list[Facet]:
         if isinstance(self.model, Cluster):
+            least = least_facets(self.model)
+            if least > self.max_facets:
+                raise ModelError(
+                    f"the region has at least {least:.3g} facets, counting those of the regions of fewer "
+                    f"classes, more than max_facets = {self.max_facets}; merge classes or servers, raise "
+                    "max_facets, or take region_section for a few classes (support, contains, slack, "
+                    "max_scale and boundary work without facets)"
+                )
             return super()._found_facets()
         return self._rows(self._resources[0])
 

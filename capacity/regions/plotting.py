@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_faces", "load_axes", "plot_polytope"]
 
+STEEP = 5.0
+"""Slope, in units of the axes, from which on the name of a facet runs along it."""
+
 
 def load_axes(job_classes: Sequence[str], ax: Axes | None) -> Any:
     """Axes labelled with the loads of two or three classes, new ones if none are given.
@@ -71,7 +74,10 @@ def plot_polytope(region: Any, ax: Axes | None) -> Axes:
     for k, name in enumerate(region.facet_names):
         ends = vertices[full[:, k]]
         axes.plot(*ends.T, color="C0")
-        axes.annotate(label(name), tuple(ends.mean(axis=0)), **beside)
+        across, up = np.ptp(ends, axis=0) / top
+        # Along a steep facet, where a long name would leave the axes.
+        turned: Any = {"rotation": 90, "va": "center"} if up > STEEP * across else {}
+        axes.annotate(label(name), tuple(ends.mean(axis=0)), **beside, **turned)
     corners = region.exact_vertices or [tuple(f"{v:.4g}" for v in vertex) for vertex in vertices]
     for vertex, corner in zip(vertices, corners, strict=True):
         if vertex.any():

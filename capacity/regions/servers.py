@@ -12,7 +12,7 @@ from capacity.regions.vertices import walked
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
 
-__all__ = ["ServerRows", "as_fractions", "distinct_servers", "mixes"]
+__all__ = ["ServerRows", "as_fractions", "distinct_servers", "least_facets", "mixes"]
 
 MAX_SERVER_VERTICES = 20_000
 """The mixes of one server are given up beyond this number of vertices."""
@@ -46,6 +46,29 @@ def distinct_servers(model: Problem | Cluster) -> dict[ServerRows, list[int]]:
             shares.append(tuple(nominal))
         result.setdefault(tuple(shares), []).append(i)
     return result
+
+
+def least_facets(cluster: Cluster) -> int:
+    """A lower bound of the facets of the region of divisible tasks and of the regions of fewer classes.
+
+    The facets of a sum are those of every summand, and more. Where resource r of a server is all that limits
+    some class k alone, it limits k with a little of other classes as well: so it gives a facet of its own for
+    every set of classes that need it, k among them.
+
+    Examples
+    --------
+    >>> least_facets(Cluster([[1], [2], [3]], [[6]]))
+    4
+    """
+    most = 0
+    for server in range(cluster.n_servers):
+        shares = cluster.task_shares[cluster.eligible[:, server], server]
+        second = np.sort(shares, axis=1)[:, -2] if shares.shape[1] > 1 else np.zeros(len(shares))
+        # Shares that rounding alone tells apart count as equal.
+        alone = shares > second[:, None] * (1.0 + 1e-9)
+        users = (shares > 0).sum(axis=0)[alone.any(axis=0)]
+        most = max(most, sum(2 ** (int(n) - 1) for n in users))
+    return most
 
 
 def as_fractions(model: Problem | Cluster) -> tuple[Any, ...]:

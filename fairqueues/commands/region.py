@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairqueues.console.command import command
-from fairqueues.console.inputs import chosen, heading, numbers, read, settings
-from fairqueues.console.options import File, Policies, TimeLimit
+from fairqueues.console.inputs import chosen, heading, numbers, read, seed_of, settings
+from fairqueues.console.options import File, Policies, Seed, TimeLimit
 from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Outcome
@@ -29,6 +29,10 @@ class Kind(StrEnum):
     SERVICE = "service"
     POLICY = "policy"
     PACKING = "packing"
+
+
+LISTED = {Kind.STABILITY: "stability", Kind.PACKING: "whole tasks"}
+"""Kinds known by their facets, and how tables call the region."""
 
 
 @command()
@@ -54,13 +58,43 @@ def region(
             "--points", min=2, max=10_000, metavar="N", help="Directions, for kinds service and policy."
         ),
     ] = None,
+    section: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--section",
+            metavar="CLASS",
+            help="Only loads of this class, of two or three, beside the file's loads of the others; may be "
+            "repeated.",
+        ),
+    ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            "--ray", metavar="LOAD,...", help="Mix whose largest multiple is found; else the file's loads."
+        ),
+    ] = None,
+    volume: Annotated[
+        bool, typer.Option("--volume", help="Estimate the volume too, for dozens of classes.")
+    ] = False,
+    seed: Seed = None,
     time_limit: TimeLimit = None,
 ) -> None:
-    """Compute the region of loads, with facets, boundary points and evidence."""
+    """Compute the region of loads, with facets, boundary points and evidence.
+
+    Of many classes, whose vertices cannot be listed, it shows the facets, whether the loads of the file fit,
+    and the largest multiple of them that fits; --section cuts through a few classes.
+    """
     scenario = read(file)
-    section = scenario.section("region")
-    what = kind or Kind(section.kind)
-    _require_used(what, {"--policy": policy, "--points": points, "--rate": rate})
+    table = scenario.section("region")
+    what = kind or Kind(table.kind)
+    _require_used(
+        what,
+        {"--policy": policy, "--points": points, "--rate": rate},
+        {"--section": section, "--ray": ray, "--volume": volume or None},
+    )
+    if what in LISTED:
+        _list(deliver, scenario, what, section, ray, seed_of(seed, scenario) if volume else None, time_limit)
+        return
     n = scenario.model.n_classes
     drawn = n in (2, 3)
     deliver.require_figure(drawn, f"a region is drawn for 2 or 3 classes, not for {n}")
@@ -69,20 +103,22 @@ def region(
 
     from fairqueues.console.progress import reached
 
-    least = _least(rate, section, n) if what is Kind.SERVICE else None
+    least = _least(rate, table, n) if what is Kind.SERVICE else None
+    loads = scenario.system.loads if scenario.has_traffic else None
     runs = _runs(scenario, what, policy, least, points)
     regions, failures = reached(runs, "region", what=f"{what} region", time_limit=time_limit, unit="region")
-    table = pd.concat({name: r.to_dataframe() for name, r in regions.items()}, names=["region"])
+    points_table = pd.concat({name: r.to_dataframe() for name, r in regions.items()}, names=["region"])
     # The sentences of the evidence are in JSON, CSV and the report.
-    brief = table.loc[:, ~table.columns.str.contains("evidence")] if what is Kind.POLICY else None
+    told = ~points_table.columns.str.contains("evidence")
+    brief = points_table.loc[:, told] if what is Kind.POLICY else None
     deliver(
         Outcome(
             heading(f"{str(what).capitalize()} region", scenario),
-            table,
+            points_table,
             failures=failures,
             notes=tuple(line.strip() for r in regions.values() for line in r.summary().splitlines()),
-            dataset=deliver.dataset(table, scenario.model.job_classes, "load"),
-            figure=(lambda: _figure(scenario, regions, n)) if drawn else None,
+            dataset=deliver.dataset(points_table, scenario.model.job_classes, "load"),
+            figure=(lambda: _figure(regions, n, loads)) if drawn else None,
             brief=brief,
             scenario=scenario.text,
             extra={"summaries": {name: r.summary() for name, r in regions.items()}, **_exact(regions)},
@@ -90,11 +126,92 @@ def region(
     )
 
 
-def _require_used(what: Kind, given: dict[str, Any]) -> None:
+def _list(
+    deliver: Delivery,
+    scenario: Any,
+    what: Kind,
+    through: list[str] | None,
+    ray: str | None,
+    entropy: int | None,
+    time_limit: float | None,
+) -> None:
+    """Deliver a region that is known by its facets; with an entropy also its volume, estimated."""
+    import numpy as np
+
+    n = scenario.model.n_classes
+    loads = scenario.system.loads if scenario.has_traffic else None
+    mix = loads if ray is None else np.array(numbers("--ray", ray, n))
+    many = through is None and n > 3
+    deliver.require_figure(
+        len(through or ()) in (2, 3) or (many and mix is not None) or (through is None and n in (2, 3)),
+        f"a region is drawn for 2 or 3 classes, not for {n}; give --section, or --ray",
+    )
+
+    import pandas as pd
+
+    import capacity
+    from fairqueues.console.listing import Listing
+    from fairqueues.console.progress import reached
+
+    name = LISTED[what]
+    stability = what is Kind.STABILITY
+    limits = ("max_vertices" if stability else "max_configurations", "max_facets")
+    make = capacity.stability_region if stability else capacity.packing_region
+    estimates: list[Any] = []
+
+    def run() -> Listing:
+        region: Any = make(scenario.model, **settings(scenario, "region", limits))
+        if through is not None:
+            region = capacity.region_section(region, through, loads)
+        if entropy is not None:
+            estimates.append(capacity.region_volume(region, rng=entropy))
+        shown = [scenario.model.job_classes.index(one) for one in region.job_classes]
+        inside = None if loads is None else loads[shown]
+        return Listing.of(region, inside, inside if ray is None else np.asarray(mix)[shown])
+
+    told = f"{what} region"
+    found, failures = reached({name: run}, "region", what=told, time_limit=time_limit, unit="region")
+    listing = found[name]
+    region, table = listing.region, pd.concat({name: listing.table()}, names=["region"])
+    estimate = tuple(line.strip() for one in estimates for line in one.summary().splitlines())
+    asked = ray is not None or not listing.vertices
+    figure: Callable[[], Figure] | None = None
+    if region.n_classes in (2, 3):
+        figure = partial(_figure, {name: region}, region.n_classes, listing.loads)
+    elif mix is not None:
+        figure = listing.figure
+    deliver(
+        Outcome(
+            heading(f"{str(what).capitalize()} region", scenario),
+            table,
+            listing.evidence() if asked else (),
+            failures=failures,
+            notes=(*listing.notes(ray=asked), *estimate),
+            dataset=deliver.dataset(table, region.job_classes, "load" if listing.vertices else "demand"),
+            figure=figure,
+            brief=listing.brief(table),
+            scenario=scenario.text,
+            seed=entropy,
+            extra={
+                "summaries": {name: region.summary()} if listing.facets else {},
+                **_exact({name: region} if listing.vertices else {}),
+                **listing.extra(),
+                "volumes": [{"logarithm": v.logarithm, "relative_half_width": v.relative_half_width,
+                             "confidence": v.confidence, "value": v.value} for v in estimates],
+            },
+        )
+    )  # fmt: skip
+
+
+def _require_used(what: Kind, traced: dict[str, Any], listed: dict[str, Any]) -> None:
     """WrongUse if an option is given that this kind does not read."""
-    read = {Kind.SERVICE: ("--policy", "--points", "--rate"), Kind.POLICY: ("--policy", "--points")}
-    for option, value in given.items():
-        if value is not None and option not in read.get(what, ()):
+    read: dict[Kind, tuple[str, ...]] = {
+        Kind.SERVICE: ("--policy", "--points", "--rate"),
+        Kind.POLICY: ("--policy", "--points"),
+        **{kind: tuple(listed) for kind in LISTED},
+    }
+    for option, value in (traced | listed).items():
+        if value is not None and option not in read[what]:
             kinds = " and ".join(f"--kind {kind}" for kind, options in read.items() if option in options)
             raise WrongUse(f"{option} is for {kinds}; this is kind {what}")
 
@@ -118,12 +235,6 @@ def _runs(
     options = settings(scenario, "region", ("points", "precision"), points=points)
     if scenario.has_traffic:
         options["mean_sizes"] = scenario.system.mean_sizes
-    if what is Kind.STABILITY:
-        most = settings(scenario, "region", ("max_vertices", "max_facets"))
-        return {"stability": lambda: _listed(capacity.stability_region(model, **most))}
-    if what is Kind.PACKING:
-        most = settings(scenario, "region", ("max_configurations", "max_facets"))
-        return {"whole tasks": lambda: _listed(capacity.packing_region(model, **most))}
     if what is Kind.POLICY:
         return {
             name: partial(capacity.policy_stability_region, model, policy, **options)
@@ -142,13 +253,6 @@ def _runs(
     }
 
 
-def _listed(region: Any) -> Any:
-    """The region, with the vertices that the table shows: they are the long work."""
-    if getattr(region, "bounded", True):
-        _ = region.vertices
-    return region
-
-
 def _exact(regions: dict[str, Any]) -> dict[str, Any]:
     """Vertices, where a region has them, as fractions and as numbers."""
     found: dict[str, Any] = {}
@@ -160,7 +264,7 @@ def _exact(regions: dict[str, Any]) -> dict[str, Any]:
     return {"regions": found}
 
 
-def _figure(scenario: Any, regions: dict[str, Any], n: int) -> Figure:
+def _figure(regions: dict[str, Any], n: int, loads: Any) -> Figure:
     from matplotlib.figure import Figure
 
     from fairness.display.lettering import label
@@ -169,9 +273,9 @@ def _figure(scenario: Any, regions: dict[str, Any], n: int) -> Figure:
     for k, (name, one) in enumerate(regions.items()):
         ax: Any = figure.add_subplot(1, len(regions), k + 1, **({"projection": "3d"} if n == 3 else {}))
         one.plot(ax)
-        ax.set_title(label(name))
-        if scenario.has_traffic:
-            load = ([value] for value in scenario.system.loads)
-            ax.plot(*load, "k*", markersize=10, label="load of the file")
+        if not ax.get_title():
+            ax.set_title(label(name))
+        if loads is not None:
+            ax.plot(*([value] for value in loads), "k*", markersize=10, label="load of the file")
             ax.legend(fontsize="small")
     return figure

@@ -78,6 +78,8 @@ FUNCTIONS = {
     "simulate": "fairqueues simulate",
     "DRFScheduler": "fairqueues simulate --level tasks",
     "fluid limit": "fairqueues fluid",
+    "region_section": "fairqueues region --section",
+    "region_volume": "fairqueues region --volume",
 }
 """By what messages call a function of the library: the command that calls it."""
 

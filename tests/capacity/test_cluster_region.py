@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 import capacity.regions.servers
 import queueing.model.cluster_load
 from capacity import stability_region
-from capacity.regions.servers import distinct_servers
+from capacity.regions.servers import distinct_servers, least_facets
 from capacity.regions.whole_tasks import packing_region
 from fairness import Cluster, ModelError, NotConvergedError, Problem
 from fairness.exact.double_description import enclose, vertices, volume
@@ -377,7 +377,7 @@ def test_limits_and_wrong_solutions(monkeypatch):
     cluster = Cluster(
         [[1, 2, 1], [2, 1, 1], [1, 1, 3]], [[4, 4, 9], [6, 3, 9]], eligible=[[1, 0], [1, 1], [1, 1]]
     )
-    with pytest.raises(ModelError, match=r"more than 4 facets, .*raise max_facets"):
+    with pytest.raises(ModelError, match=r"more than max_facets = 4; .*raise max_facets"):
         _ = stability_region(cluster, max_facets=4).vertices
     monkeypatch.setattr(capacity.regions.servers, "MAX_SERVER_VERTICES", 2)
     with pytest.raises(ModelError, match=r"mixes of one server have more than 2 vertices"):
@@ -397,3 +397,27 @@ def test_limits_and_wrong_solutions(monkeypatch):
     assert caught.value.best.relative_load > caught.value.best.bound
     with pytest.raises(NotConvergedError, match=r"leaves a relative gap"):
         region.support([1, 2, 1])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_least_number_of_facets_is_one(seed):
+    """Facets of the region and of the regions of fewer classes, counted by their definition."""
+    rng = np.random.default_rng(seed)
+    cluster = integer_cluster(rng, int(rng.integers(1, 5)), int(rng.integers(1, 4)), int(rng.integers(1, 4)))
+    found = 0
+    for size in range(1, cluster.n_classes + 1):
+        for some in combinations(range(cluster.n_classes), size):
+            eligible = cluster.eligible[list(some)]
+            used = eligible.any(axis=0)
+            part = Cluster(cluster.demands[list(some)], cluster.capacities[used], eligible=eligible[:, used])
+            found += sum(all(normal) for normal, _ in stability_region(part).exact_facets)
+    assert 1 <= least_facets(cluster) <= found
+
+
+def test_too_many_facets_are_refused_before_they_are_sought(monkeypatch):
+    cluster = random_cluster(np.random.default_rng(1), 40, 6, 3)
+    monkeypatch.setattr(capacity.regions.servers, "walked", lambda *_: pytest.fail("the search has begun"))
+    region = stability_region(cluster)
+    with pytest.raises(ModelError, match=r"at least .* facets, .* region_section for a few classes"):
+        _ = region.facets
+    assert region.contains(np.full(40, 1e-3))

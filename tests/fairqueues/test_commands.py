@@ -195,6 +195,77 @@ def test_region(file, kind):
     assert Path("r.svg").read_text().startswith("<?xml")
 
 
+THIRTY = """policies = ["pf"]
+[network]
+backbone = "abilene"
+traffic = { total = 10, weights = "population", pairs = 30 }
+[traffic]
+load = 0.7
+"""
+
+
+def test_a_region_of_thirty_routes_is_told_by_facets_and_a_ray(file):
+    file.write_text(THIRTY)
+    scenario = Scenario.read(file)
+    data = as_json("region", file, "-o", "r.svg", "-o", "r.csv")
+    region = capacity.stability_region(scenario.model)
+    assert [row["facet"] for row in data["results"]] == list(region.facet_names)
+    used = region.facets.normals @ scenario.system.loads / region.facets.offsets
+    np.testing.assert_allclose([row["relative_load"] for row in data["results"]], used)
+    assert data["membership"] == {"relative_load": pytest.approx(0.7), "fits": True}
+    assert data["ray"]["multiple"] == pytest.approx(1 / 0.7)
+    assert "the loads of the file: fit, relative load 0.7" in run("region", file).stdout
+    assert "Los Angeles-Houston full first" in run("region", file).stdout
+    assert len(pd.read_csv("r.csv").columns) == 30 + 6
+    assert "ray ends at" in Path("r.svg").read_text()
+
+
+def test_a_section_of_thirty_routes_is_drawn(file):
+    file.write_text(THIRTY)
+    scenario = Scenario.read(file)
+    names = scenario.model.job_classes[:2]
+    options = [word for name in names for word in ("--section", name)]
+    data = as_json("region", file, *options, "-o", "s.svg")
+    section = capacity.region_section(capacity.stability_region(scenario.model), names, scenario.system.loads)
+    np.testing.assert_array_equal([[row[n] for n in names] for row in data["results"]], section.vertices)
+    assert "load of the file" in Path("s.svg").read_text()
+    told = run("region", file, "--section", "Seattle", code=2).stderr
+    assert "did you mean" in told
+    assert "classes are Los Angeles-New York" in told
+
+
+def test_a_ray_and_the_volume_of_a_region(file):
+    data = as_json("region", file, "--ray", "1,1", "--volume", "--seed", 3)
+    model = Scenario.read(file).model
+    region = capacity.stability_region(model)
+    assert data["ray"]["multiple"] == region.max_scale([1, 1])
+    (volume,) = data["volumes"]
+    assert volume["logarithm"] == capacity.region_volume(region, rng=3).logarithm
+    assert data["seed"] == 3
+    assert "an estimate by simulated annealing" in run("region", file, "--volume", "--seed", 3).stdout
+
+
+def test_a_cluster_with_too_many_facets_is_told_by_membership_and_a_ray(file):
+    model = f"demands = {[[1 + k % 3, 2 + k % 2] for k in range(14)]}\ncapacities = [[20, 25], [30, 18]]\n"
+    file.write_text(f"[cluster]\n{model}")
+    told = run("region", file, code=2).stderr
+    assert "more than max_facets" in told
+    assert "(here: max_facets in [region], --section)" in told
+    file.write_text(f"[cluster]\n{model}[traffic]\nmix = {[1] * 14}\nload = 0.5\n")
+    scenario = Scenario.read(file)
+    data = as_json("region", file, "-o", "r.svg")
+    assert data["membership"]["relative_load"] == pytest.approx(0.5)
+    edge = np.array([row["boundary"] for row in data["results"]])
+    np.testing.assert_allclose(edge, 2 * scenario.system.loads, rtol=1e-8)
+    assert edge @ [row["price"] for row in data["results"]] == pytest.approx(1, rel=1e-8)
+    (first, second), options = (
+        scenario.model.job_classes[:2],
+        ("--section", "class 1", "--section", "class 2"),
+    )
+    rows = as_json("region", file, *options)["results"]
+    assert all({first, second} <= set(row) for row in rows)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_names_that_netcdf_cannot_hold_are_values_of_a_region(file, kind):
     file.write_text(TWO.replace('["A", "B"]', '["a/b", "=1+1"]'))
@@ -441,7 +512,7 @@ def test_precision_that_is_missed_is_exit_code_1(file, monkeypatch):
 def test_a_remedy_names_the_key_that_helps(file):
     model = "[cluster]\ndemands = [[1, 2], [2, 1], [3, 1]]\ncapacities = [[9, 12], [12, 7]]\n"
     file.write_text(f"{model}[region]\nmax_facets = 3\n")
-    assert "(here: max_facets in [region])" in run("region", file, code=2).stderr
+    assert "(here: max_facets in [region], --section)" in run("region", file, code=2).stderr
     file.write_text(f"{model}[region]\nmax_facets = 50\n")
     run("region", file)
 
