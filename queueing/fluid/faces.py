@@ -9,10 +9,11 @@ where :math:`x_i\to0`, for :math:`k\ne i`), the classes of E live on what the ot
 
 .. math:: m_j = C_j - \sum_k \varphi^\emptyset_k a_{kj} - \sum_{i\in E}\rho_i a_{ij}.
 
-All stay empty while every :math:`m_j>0`: the pool that is left is stable, for progressive filling and
-alpha-fairness by the theorems of :mod:`queueing.fluid.lyapunov`. At :math:`m_j=0` the classes of E that
-demand j leave together, in proportions where each is served at most as fast as it arrives. That takes one
-call of the policy and one margin per resource, however many classes are empty.
+All stay empty while every :math:`m_j>0`, if the pool that is left is stable below load 1: for progressive
+filling and alpha-fairness that is a theorem of :mod:`queueing.fluid.lyapunov`, other policies are tested
+(:mod:`queueing.fluid.settling`). At :math:`m_j=0` the classes of E that demand j leave together, in
+proportions where each is served at most as fast as it arrives. That takes one call of the policy and one
+margin per resource, however many classes are empty.
 
 **Averages.** Other policies may serve the many by other rules as soon as one of the few is there. Class i
 is non-empty for a part :math:`\theta_i` of the time, and the pool then serves it as the policy does with
@@ -43,22 +44,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
-from fairness.policies.engines.filling import FillingPolicy
-from fairness.policies.proportional import AlphaFair, ProportionalFair
-from fairness.protocol.policy import Policy, policy_name
-from queueing.fluid.subsets import (
-    ALIKE,
-    FEW,
-    MOST,
-    TooManyLeaves,
-    every_subset,
-    few_leaves,
-)
+from queueing.fluid.subsets import ALIKE, FEW, every_subset, few_leaves
 from queueing.model.system import System
 
-__all__ = ["BARELY", "Exhausted", "Face", "settle"]
+__all__ = ["BARELY", "MANY", "Ask", "Averages", "Exhausted", "Face", "Leftovers"]
 
 BoolArray = NDArray[np.bool_]
 
@@ -68,12 +58,9 @@ Ask = Callable[[FloatArray], FloatArray]
 BARELY = 1e-9
 """Part of all jobs that a class has when it is barely present."""
 
-SMALL = 1e-3
-"""Among classes that leave together, a part of the largest that counts as staying behind."""
 
-
-LAST = 1e-6
-"""Part of all jobs below which classes on one resource may be about to empty at the same moment."""
+MANY = 1e-3
+"""Part of all jobs from which on a class is no longer one of the few."""
 
 
 class Exhausted(Exception):
@@ -119,25 +106,30 @@ class Face(ABC):
 
 
 class Leftovers(Face):
-    """Empty classes that live on what the others leave."""
+    """Empty classes that live on what the others leave; ``seen`` if only tests say that they do."""
 
-    def __init__(self, system: System, ask: Ask, empty: BoolArray) -> None:
+    def __init__(self, system: System, ask: Ask, empty: BoolArray, seen: bool = False) -> None:
         super().__init__(system, ask, empty)
+        self.seen = seen
         problem = system.problem
         self.shares = np.where(problem.capacities > 0, problem.task_shares, problem.demands)
         self.needed = system.loads[self.held] @ self.shares[self.held]
         self.watched = np.flatnonzero(self.needed > 0)
-        self.causes = tuple(int(j) + system.n_classes for j in self.watched)
+        self.causes = tuple(int(j) + system.n_classes for j in self.watched) + (-1,) * seen
 
     def _served(self, base: FloatArray) -> tuple[FloatArray, FloatArray]:
-        tasks = self.ask(base)
-        f: FloatArray = self.system.arrival_rates - tasks / self.system.mean_sizes
+        """Drift, and what is left of every resource that an empty class demands, as part of its capacity."""
+        states = np.stack([base, base]) if self.seen else base[None]
+        states[1:, self.held] = BARELY
+        tasks = self.ask(states)
+        f: FloatArray = self.system.arrival_rates - tasks[0] / self.system.mean_sizes
         f[self.empty] = 0.0
-        return f, (self.system.problem.capacities > 0) - tasks @ self.shares - self.needed
-
-    def margins(self, u: FloatArray) -> FloatArray:
-        """What is left of every resource that an empty class demands, as part of its capacity."""
-        return self._at(u)[1][self.watched]
+        left = (self.system.problem.capacities > 0) - tasks[0] @ self.shares - self.needed
+        if not self.seen:
+            return f, left[self.watched]
+        # Few that do take from many are a reason to look anew.
+        taken = float(np.abs(tasks[0] - tasks[1])[base > MANY].max(initial=0.0))
+        return f, np.append(left[self.watched], 10 * ALIKE * float(tasks[0].max()) - taken)
 
 
 class Averages(Face):
@@ -192,126 +184,3 @@ class Averages(Face):
             # The mean of old and new does not cycle, unlike new alone.
             theta = 0.5 * (theta + new)
         raise Exhausted(f"no part of time was found for the empty classes, last {theta}")
-
-
-def settle(
-    system: System, policy: Policy, ask: Ask, u: FloatArray, cause: int | None, empty: BoolArray
-) -> tuple[Face, FloatArray]:
-    """Which of the classes that are empty at u stay so, and u with those that leave barely there.
-
-    ``cause`` is what ended the face of the classes ``empty``, none at the start of a trajectory.
-
-    Raises
-    ------
-    ModelError
-        If too many empty classes depend on each other.
-    """
-    candidates = empty if cause is not None and not _emptied(cause, empty) else u == 0
-    if _few_take_nothing(system, policy):
-        found = _settled_on_leftovers(system, ask, u, cause, candidates)
-        if found is not None:
-            return found
-    try:
-        return _settled_on_averages(system, ask, u, cause, candidates, empty)
-    except TooManyLeaves:
-        number = int((candidates & (system.arrival_rates > 0)).sum())
-        raise ModelError(
-            f"{number} classes are empty at once, and whom of them policy {policy_name(policy)} serves "
-            f"depends on more than {MOST} of their subsets: give fewer classes, merge some, or take "
-            "simulate, which follows the random system itself"
-        ) from None
-
-
-def _emptied(cause: int, empty: BoolArray) -> bool:
-    return 0 <= cause < len(empty) and not empty[cause]
-
-
-def _few_take_nothing(system: System, policy: Policy) -> bool:
-    """Whether the pool that is left to few jobs is stable below load 1, by a theorem.
-
-    Under alpha-fairness few jobs get the power 1/alpha of their part: next to nothing only for small alpha.
-    """
-    if system.is_cluster:
-        return False
-    if isinstance(policy, AlphaFair):
-        return 0 < policy.alpha <= 2 or bool(np.isinf(policy.alpha))
-    return isinstance(policy, FillingPolicy | ProportionalFair)
-
-
-def _settled_on_averages(
-    system: System, ask: Ask, u: FloatArray, cause: int | None, candidates: BoolArray, empty: BoolArray
-) -> tuple[Face, FloatArray]:
-    whole = Averages(system, ask, candidates, u)
-    margins = whole.margins(u)[: len(whole.held)]
-    stay = candidates.copy()
-    stay[whole.held] = margins > 0
-    if cause is not None and 0 <= cause < len(empty) and empty[cause]:
-        # Its margin is 0 up to rounding, so it must not be asked again.
-        stay[cause] = False
-    if (stay == candidates).all():
-        return whole, u
-    return Averages(system, ask, stay, u, whole.theta[stay[whole.held]]), u
-
-
-def _settled_on_leftovers(
-    system: System, ask: Ask, u: FloatArray, cause: int | None, candidates: BoolArray
-) -> tuple[Face, FloatArray] | None:
-    """Classes leave resource by resource, until what is left suffices; None if some would not grow."""
-    n, arriving = system.n_classes, candidates & (system.arrival_rates > 0)
-    stay, scale, returned = candidates.copy(), np.ones(n), np.zeros(n, bool)
-    short = np.zeros(system.problem.n_resources, bool)
-    if cause is not None and cause >= n:
-        # Its margin is 0 up to rounding, so it must not be asked again.
-        short[cause - n] = True
-    start = u
-    while True:
-        face = Leftovers(system, ask, stay)
-        if not short.any():
-            short[face.watched] = face.margins(start) <= 0
-            if not short.any():
-                return face, start
-        new = stay & arriving & (system.problem.demands[:, short] > 0).any(axis=1)
-        if (new & returned).any():
-            # Served faster than it arrives, although others take all: these are as few, and empty with it.
-            others = ~candidates & (u <= LAST) & (system.problem.demands[:, short] > 0).any(axis=1)
-            if not others.any() or (candidates | others).all():
-                return None
-            return _settled_on_leftovers(system, ask, np.where(others, 0.0, u), None, candidates | others)
-        stay &= ~new
-        short[:] = False
-        while True:
-            leaving = arriving & ~stay
-            found, behind = _together(system, ask, np.where(stay, 0.0, u), leaving, scale)
-            if not behind.any():
-                start = found
-                break
-            stay |= behind
-            returned |= behind
-
-
-def _together(
-    system: System, ask: Ask, u: FloatArray, leaving: BoolArray, scale: FloatArray
-) -> tuple[FloatArray, BoolArray]:
-    """Direction u with the classes ``leaving`` barely there, each served at most as fast as it arrives.
-
-    Also those that are served faster whatever their part among those that leave; ``scale`` holds the parts.
-    """
-    who, loads = np.flatnonzero(leaving), system.loads[leaving]
-    z, behind = scale[who], np.zeros(len(u), bool)
-    for _ in range(1000):
-        if not len(who):
-            break
-        state = u.copy()
-        state[who] = BARELY * z / z.min()
-        served = ask(state)[who]
-        if (served <= loads * (1 + 1e-4)).all():
-            scale[who] = z
-            return state / state.sum(), behind
-        with np.errstate(divide="ignore"):
-            z = z * np.clip(np.sqrt(loads / served), 0.5, 2.0)
-        z = z / z.max()
-        if z.min() < SMALL:
-            behind[who[z < SMALL]] = True
-            return u, behind
-    behind[who] = len(who) > 0
-    return u, behind

@@ -10,7 +10,7 @@ Of the fluid limit of :mod:`queueing.fluid.trajectory`, :math:`\dot x_i = \lambd
 The origin, which a stepper in t approaches by ever smaller steps, moves to s = infinity. Integration stops at
 :math:`|x| = 10^{-9}|x(0)|`; the rest drains along its ray in the time :math:`|x|/(-\sum_i f_i(u))`.
 
-**Empty classes** stay empty on a *face* of the orthant or leave zero: :mod:`queueing.fluid.faces`.
+**Empty classes** stay empty on a *face* of the orthant or leave zero: :mod:`queueing.fluid.settling`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from fairness.errors import ModelError, NotConvergedError
 from fairness.model.problem import FloatArray
 from fairness.protocol.calling import policy_tasks
 from fairness.protocol.policy import Policy, policy_name
-from queueing.fluid.faces import Exhausted, Face, settle
+from queueing.fluid.faces import Exhausted, Face
 from queueing.fluid.paths import FluidEvent, Trajectory
+from queueing.fluid.settling import settle
 from queueing.model.system import System, check_system
 
 __all__ = ["Integrator", "check_homogeneous"]

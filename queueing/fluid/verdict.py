@@ -370,7 +370,7 @@ def _faces(
         here = stream.uniform(size=len(live)) < 0.5
         here[stream.integers(len(live))] = True
         u[live[here]] = stream.dirichlet(np.ones(int(here.sum())))
-        probe = _Probe(system, policy, u, 100)
+        probe = _Probe(system, policy, u, 20_000)
         directions.append(u)
         drifts.append(probe.mean_drift())
     return np.array(directions), np.array(drifts)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairness import DRF, AssetFair, MaxMin, Problem, ProportionalFair
+from fairness import DRF, AssetFair, BottleneckMax, MaxMin, Problem, ProportionalFair
 from fairness.protocol.calling import policy_tasks
 from queueing import System, simulate
 from queueing.fluid.faces import BARELY, Averages, Leftovers
 from queueing.fluid.lyapunov import known_certificate
+from queueing.fluid.settling import settle
 from queueing.fluid.subsets import every_subset, few_leaves
 from queueing.fluid.trajectory import trajectory
 from queueing.networks.backbones import abilene
@@ -80,8 +81,10 @@ def test_a_line_of_twenty_links_is_drained_by_its_busiest_link_under_pf():
     assert (1 - part[:, None] >= system.loads[1:] - 1e-6)[held].all()
 
 
-@pytest.mark.parametrize("policy", [DRF(), ProportionalFair()])
-@pytest.mark.parametrize("routes", [12, 20])
+@pytest.mark.parametrize(
+    "policy", [DRF(), ProportionalFair(), pytest.param(BottleneckMax(), marks=pytest.mark.long)]
+)
+@pytest.mark.parametrize("routes", [12, pytest.param(20, marks=pytest.mark.long)])
 def test_backbones_agree_with_euler_long_after_classes_have_emptied(policy, routes):
     system = backbone(routes)
     start = np.random.default_rng(4).uniform(0, 1, routes)
@@ -128,6 +131,53 @@ def test_leftovers_say_what_averages_over_all_subsets_say(policy):
                 left.drift(u), mean.drift(u), atol=1e-5 * float(system.arrival_rates.sum())
             )
     assert min(held, met) >= 15
+
+
+def crowded(policy, problem, present, loads):
+    """Rule for the classes that are empty while only ``present`` have jobs."""
+    n = problem.n_classes
+    u = np.zeros(n)
+    u[present] = 1 / len(present)
+    ask = lambda x: policy_tasks(problem, policy, x)  # noqa: E731
+    return settle(System(problem, loads), policy, ask, u, None, u == 0)[0]
+
+
+def test_other_policies_are_tested_before_many_classes_live_on_leftovers():
+    # Eight short flows and a long one over their links, all empty, beside a class with a link of its own.
+    block = np.zeros((10, 9))
+    block[:9, :8], block[9, 8] = line(8).demands, 1
+    problem, loads = Problem(block, np.ones(9)), np.full(10, 0.1)
+    bmf = crowded(BottleneckMax(), problem, [9], loads)
+    assert isinstance(bmf, Leftovers)
+    assert bmf.seen
+    assert bmf.empty.sum() == 9
+
+    def apart(problem, counts):
+        return np.concatenate(
+            [short_first(problem, counts[..., :9]), (counts[..., 9:] > 0).astype(float)], axis=-1
+        )
+
+    # Strict priorities are seen by who is there, however few: (1 - 0.1)^8 > 0.1 keeps the long class at 0 ...
+    rule = crowded(apart, problem, [9], loads)
+    assert isinstance(rule, Averages)
+    assert rule.empty.sum() == 9
+    # ... and 0.9^8 = 0.43 < 0.45 does not, although every link has room for both: 0.45 + 0.1.
+    loads[0] = 0.45
+    assert np.flatnonzero(~crowded(apart, problem, [9], loads).empty).tolist() == [0, 9]
+    # BMF gives the long class its part: no link is full.
+    assert crowded(BottleneckMax(), problem, [9], loads).empty.sum() == 9
+
+
+def test_few_that_grow_on_what_is_left_are_seen():
+    # Nobody has a rule by who is there, and all links are full: half of a link is wasted where both are.
+    def wasteful(problem, counts):
+        tasks = ProportionalFair()(problem, counts)
+        tasks[..., :8] *= 0.5
+        return tasks
+
+    problem = Problem(np.eye(9), np.ones(9))
+    assert not isinstance(crowded(wasteful, problem, [8], np.full(9, 0.4)), Leftovers)
+    assert np.flatnonzero(~crowded(wasteful, problem, [8], np.full(9, 0.6)).empty).tolist() == list(range(9))
 
 
 @pytest.mark.parametrize("kind", ["priority", "short_first", "crossed"])
