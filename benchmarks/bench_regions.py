@@ -8,15 +8,25 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from benchmarks.harness import Row, best_seconds
-from capacity import packing_region, stability_region
-from fairness import Cluster
+from capacity import packing_region, region_section, region_volume, stability_region
+from fairness import Cluster, ModelError, Problem
 from fairness.testing import random_cluster
+from queueing.networks.backbones import abilene
+from queueing.networks.gravity import gravity_traffic
 
 __all__ = ["rows"]
 
 
 def rows() -> list[Row]:
-    return [_against_all_sums(), *_exact(), *_queries(), _whole_tasks(), _schedule()]
+    return [
+        _against_all_sums(),
+        *_exact(),
+        *_queries(),
+        _whole_tasks(),
+        _schedule(),
+        *_routes(),
+        *_refusals(),
+    ]
 
 
 def _constrained(n_classes: int, n_servers: int, seed: int) -> Cluster:
@@ -129,3 +139,62 @@ def _schedule() -> Row:
         bool(seconds < 1),
         f"{listed} configurations",
     )
+
+
+def _routes() -> list[Row]:
+    """Thirty routes of a backbone: nobody can list their vertices."""
+    traffic = gravity_traffic(abilene(), 10, weights="population", pairs=30)
+    loads = 0.7 * float(stability_region(traffic.problem).max_scale(traffic.loads)) * traffic.loads
+
+    def asked() -> tuple[int, bool, float]:
+        region = stability_region(traffic.problem)
+        return len(region.facets.offsets), bool(region.contains(loads)), float(region.max_scale(loads))
+
+    seconds = best_seconds(asked)
+    n_facets, fits, multiple = asked()
+    region = stability_region(traffic.problem)
+    section = best_seconds(lambda: region_section(region, [0, 1], loads).vertices)
+    start = time.process_time()
+    volume = region_volume(region, rng=1)
+    walked = time.process_time() - start
+    return [
+        Row(
+            "facets, membership and a ray of 30 routes",
+            f"{seconds * 1e3:.0f} ms",
+            "< 1 s",
+            bool(seconds < 1 and fits and abs(multiple * 0.7 - 1) < 1e-9),
+            f"{n_facets} facets",
+        ),
+        Row("section of 30 routes through two", f"{section * 1e3:.1f} ms", "< 1 s", bool(section < 1)),
+        Row(
+            "volume of 30 routes, estimated to 2 %",
+            f"{walked:.1f} s of CPU",
+            "on record",
+            None,
+            f"± {volume.relative_half_width:.1%}, {len(volume.rates)} steps of {volume.sweeps} sweeps",
+        ),
+    ]
+
+
+def _refusals() -> list[Row]:
+    """Vertices and facets that are too many are refused before they are sought."""
+    rng = np.random.default_rng(5)
+    demands = rng.uniform(0.5, 1.5, (64, 64))
+    pool, cluster = Problem(demands, demands.sum(axis=0)), random_cluster(rng, 64, 8, 3)
+
+    def facets() -> None:
+        _ = stability_region(pool).facets
+
+    def refused() -> None:
+        for region in (stability_region(pool), stability_region(cluster)):
+            try:
+                _ = region.vertices
+            except ModelError:
+                continue
+            raise AssertionError("a region of 64 classes has listed its vertices")
+
+    found, seconds = best_seconds(facets), best_seconds(refused)
+    return [
+        Row("facets of 64 classes on 64 resources", f"{found * 1e3:.0f} ms", "< 1 s", bool(found < 1)),
+        Row("vertices of 64 classes, refused", f"{seconds * 1e3:.0f} ms", "< 2 s", bool(seconds < 2)),
+    ]
