@@ -16,8 +16,9 @@ Classes whose demands and limits are proportional are merged, and groups that sh
 by one (:mod:`queueing.balanced.groups`); single groups, linear networks and trees have exact solutions on all
 states (:mod:`queueing.balanced.closed_forms`, :mod:`queueing.balanced.tree`); what remains is solved by the
 recursion on a box (:mod:`queueing.balanced.recursion`) with rigorous bounds of what it leaves out
-(:mod:`queueing.balanced.tail_bound`). :func:`queueing.balanced.plan.balanced_plan` says which, and what it
-takes.
+(:mod:`queueing.balanced.tail_bound`), or, where that is large, on the states that matter
+(:mod:`queueing.balanced.pruned`) with rigorous bounds of what is dropped.
+:func:`queueing.balanced.plan.balanced_plan` says which, and what it takes.
 
 References
 ----------
@@ -41,11 +42,13 @@ from fairness.arguments.validation import Seed, generator, require_whole
 from fairness.display.drawing import stems
 from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
+from fairness.machine.work import duration
 from fairness.model.problem import FloatArray
 from queueing.balanced.groups import Component, Groups, thinned
 from queueing.balanced.plan import GroupLaw, check_tail, steps
-from queueing.balanced.recursion import BoxLaw
-from queueing.balanced.tail_bound import StoreAndForward
+from queueing.balanced.pruned import PrunedLaw
+from queueing.balanced.recursion import BoxLaw, box_bytes, box_seconds
+from queueing.balanced.tail_bound import INSTEAD, StoreAndForward
 from queueing.model.class_results import MomentTable, class_lines
 from queueing.model.system import System, check_system
 from queueing.states.box import box_name, check_box, count_states, sides
@@ -64,7 +67,8 @@ MOST_LINES = 40
 class BalancedFairness(MomentTable):
     """Stationary law under balanced fairness; made by :func:`balanced_fairness`.
 
-    All moments are those of the law conditioned on the boxes, if there are any.
+    All moments are those of the law conditioned on the boxes, if there are any, and of what pruning keeps,
+    scaled to a law.
 
     Attributes
     ----------
@@ -73,12 +77,13 @@ class BalancedFairness(MomentTable):
         Classes that were merged; given the total of a group, its counts are multinomial with probabilities
         proportional to the loads times the demands. Classes without arrivals are in none.
     methods : tuple of str
-        How each set of groups that share resources was solved: "closed form", "linear network", "tree" or
-        "box".
+        How each set of groups that share resources was solved: "closed form", "linear network", "tree",
+        "box" or "pruned".
     mean_jobs, variances : ndarray of shape (n_classes,), jobs and jobs squared
         Of the counts.
     tail_mass : float
-        Rigorous upper bound of the probability outside the boxes; 0 if there are none.
+        Rigorous upper bound of the probability outside the boxes, and of the total variation that pruning
+        makes; 0 if there are neither.
     mean_jobs_error : ndarray of shape (n_classes,), jobs
         Rigorous upper bound of the error that truncation makes in ``mean_jobs``; rounding is not included.
     empty_probability : float
@@ -137,7 +142,8 @@ class BalancedFairness(MomentTable):
         """Independent states from the law.
 
         Closed forms, linear networks and trees are sampled directly, without truncation; a box by inversion,
-        for which its law is computed once and kept. Merged classes are told apart by multinomial draws.
+        for which its law is computed once and kept; a pruned recursion by inversion, for which it is run once
+        more. Merged classes are told apart by multinomial draws.
 
         Parameters
         ----------
@@ -198,10 +204,12 @@ class BalancedFairness(MomentTable):
         if self.system.n_classes > MOST_LINES:
             lines.append(f"  ... {self.system.n_classes - MOST_LINES} more classes")
         boxes = [f"box {box_name(law.shape)}" for law in self._laws if law.method == "box"]
-        others = sorted(set(self.methods) - {"box"})
+        others = sorted(set(self.methods) - {"box", "pruned"})
         merged = len(self.groups) < sum(map(len, self.groups))
         how = ([f"{len(self.groups)} groups"] if merged else []) + others + boxes[:3]
         how += [f"{len(boxes) - 3} more boxes"] if len(boxes) > 3 else []
+        kept = [law.states for law in self._laws if isinstance(law, PrunedLaw)]
+        how += [f"pruned to {sum(kept):,} states"] if kept else []
         return "\n".join(
             [
                 "balanced fairness",
@@ -239,16 +247,17 @@ def balanced_fairness(
     Parameters
     ----------
     system : System
-        A pool with any number of classes, as long as the boxes fit in memory; see
+        A pool with any number of classes, as long as boxes and pruned recursions are small enough; see
         :func:`~queueing.balanced.plan.balanced_plan`. Weights play no role.
     shape : sequence of int or int, optional
         States per class, at least 2 for a class with arrivals: the law is then conditioned on this box of
-        counts, and no classes are merged. Default: closed forms, trees, and boxes of group totals whose tail
-        bound is at most ``tail``.
+        counts, and no classes are merged. Default: closed forms, trees, and boxes of group totals or pruned
+        recursions whose tail bound is at most ``tail``.
     tail : float
-        Largest probability that the automatic boxes may leave out.
+        Largest probability that the automatic boxes and pruning may leave out.
     max_states : int
-        Largest automatic box; about 10^9 states are computed per second.
+        Most states of an automatic box or a pruned recursion; a box takes about 10^9 states per second, a
+        pruned recursion 10^7 to 10^8.
     distribution : bool
         Keep the law on a whole box of counts; no classes are merged then. Without it the memory needed is
         that of the boxes over their longest axes.
@@ -262,8 +271,8 @@ def balanced_fairness(
     UnstableError
         If a resource has relative load >= 1.
     ModelError
-        If the system is a cluster, the shape is wrong, an automatic box exceeds ``max_states``, or a box does
-        not fit in the memory of this machine.
+        If the system is a cluster, the shape is wrong, an automatic box or pruned recursion exceeds
+        ``max_states``, or does not fit in the memory of this machine.
 
     Examples
     --------
@@ -285,8 +294,7 @@ def balanced_fairness(
         return _on_box(system, shape, tail, max_states, distribution)
     groups, found = steps(system, tail)
     for step in found:
-        if step.states > max_states:
-            _refuse(step.box, max_states)
+        _require(step.name, step.states, step.n_bytes, step.seconds, max_states)
     return _result(system, groups, [step.solve() for step in found], None)
 
 
@@ -299,9 +307,13 @@ def _on_box(
     system.require_stable()
     check_tail(tail)
     bound = StoreAndForward.of(system)
-    sizes = bound.box(tail) if shape is None else check_box(shape, system)
-    if shape is None and count_states(sizes) > max_states:
-        _refuse(sizes, max_states)
+    if shape is None:
+        sizes = bound.box(tail)
+        seconds = box_seconds(sizes, bound.gain.shape[1])
+        need = count_states(sizes), box_bytes(sizes, distribution), seconds
+        _require(f"a box of {box_name(sizes)} states", *need, max_states)
+    else:
+        sizes = check_box(shape, system)
     law = BoxLaw(bound, sizes, keep=distribution)
     every = np.arange(system.n_classes)
     part = Component(tuple(every.tolist()), bound.gain, bound.ceiling, bound.resources)
@@ -309,11 +321,15 @@ def _on_box(
     return _result(system, groups, [law], law.distribution)
 
 
-def _refuse(box: tuple[int, ...], max_states: int) -> None:
-    raise ModelError(
-        f"a box of {box_name(box)} states exceeds max_states={max_states:,}; raise tail or "
-        "max_states, give a smaller shape, or take duration_bound"
-    )
+def _require(what: str, states: float, n_bytes: float, seconds: float, max_states: int) -> None:
+    """Refuse what takes too many states or too much memory, before anything is computed."""
+    need = f"{what}, {states:.2g} states in about {duration(seconds)}," if states else what
+    if states > max_states:
+        raise ModelError(
+            f"{need} exceeds max_states={max_states:,}; raise tail or max_states, give a smaller shape, "
+            f"or {INSTEAD}"
+        )
+    require_memory(n_bytes, need, f"raise tail, or {INSTEAD}")
 
 
 def _result(

@@ -4,7 +4,8 @@ Classes are merged and split into components (:mod:`queueing.balanced.groups`). 
 the first method that fits: a closed form for one group or a linear network
 (:mod:`queueing.balanced.closed_forms`), the recursion over subtrees (:mod:`queueing.balanced.tree`), or else
 the recursion over all states in a box (:mod:`queueing.balanced.recursion`), whose size is the product over
-the groups of the component.
+the groups of the component. Where that would take long, the recursion over the states that matter
+(:mod:`queueing.balanced.pruned`) takes its place if it takes less time.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ from fairness.arguments.validation import require_number
 from fairness.display.drawing import bars
 from fairness.display.result import Result
 from fairness.machine.memory import fits_memory
+from fairness.machine.work import duration
 from queueing.balanced.closed_forms import LinearLaw, OneGroupLaw, linear_order
 from queueing.balanced.groups import Component, Groups, merge_classes
+from queueing.balanced.pruned import PrunedLaw, plan_pruning
 from queueing.balanced.recursion import BoxLaw, box_bytes, box_seconds
 from queueing.balanced.tail_bound import StoreAndForward
 from queueing.balanced.tree import POINTS, TreeLaw, tree_nodes, tree_sums
@@ -33,17 +36,20 @@ if TYPE_CHECKING:
 
 __all__ = ["BalancedPlan", "GroupLaw", "Step", "balanced_plan", "check_tail", "steps"]
 
+WORTH_PRUNING = 1.0
+"""Seconds on a box from which trial runs of the pruned recursion pay."""
+
 PRODUCTS_PER_SECOND = 1e7
 """Products of sums and their derivatives in the recursion over a tree, about."""
 
 
-GroupLaw = BoxLaw | LinearLaw | OneGroupLaw | TreeLaw
+GroupLaw = BoxLaw | LinearLaw | OneGroupLaw | PrunedLaw | TreeLaw
 """Law of the totals of the groups of one component.
 
 Each has ``mean`` and ``variance``, (n_groups,), ``covariance``, (n_groups, n_groups), ``marginals``, the law
 of each total, ``shape``, their lengths (of a box, its states per group), ``empty``, the probability that no
-job is present, and ``sample(size, rng)``, totals, (size, n_groups). What a box leaves out: ``error``, a
-bound of what it takes from the means, (n_groups,), and ``tail_mass``, one of the probability outside.
+job is present, and ``sample(size, rng)``, totals, (size, n_groups). What a box or pruning leaves out:
+``error``, a bound of what that changes in the means, (n_groups,), and ``tail_mass``, one of its probability.
 ``method`` is its name.
 """
 
@@ -56,9 +62,11 @@ class Step:
     ----------
     component : Component
     method : str
-        "closed form", "linear network", "tree" or "box".
+        "closed form", "linear network", "tree", "box" or "pruned".
     box : tuple of int
         States per group; empty unless the method is "box".
+    states : float
+        States of the box, infinite rather than out of range; of the pruned recursion, about; else 0.
     n_bytes, seconds : float
         Memory and time, about.
     solve : callable
@@ -68,14 +76,17 @@ class Step:
     component: Component
     method: str
     box: tuple[int, ...]
+    states: float
     n_bytes: float
     seconds: float
     solve: Callable[[], GroupLaw]
 
     @property
-    def states(self) -> float:
-        """States of the box, infinite rather than out of range; 0 without a box."""
-        return count_states(self.box) if self.box else 0.0
+    def name(self) -> str:
+        """What is solved, for people."""
+        if self.box:
+            return f"a box of {box_name(self.box)} states"
+        return f"the {self.method} of {len(self.component.groups)} groups of classes"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,7 +108,7 @@ class BalancedPlan(Result):
 
     @property
     def states(self) -> float:
-        """States of all boxes together."""
+        """States of all boxes and pruned recursions together."""
         return sum(step.states for step in self.steps)
 
     @property
@@ -138,8 +149,9 @@ class BalancedPlan(Result):
         lines = [f"balanced fairness of {live} classes in {len(self.groups)} groups"]
         for step in self.steps[:20]:
             line = f"  {step.method}: {self._classes(step)} classes in {len(step.component.groups)} groups"
-            if step.box:
-                line += f", box {box_name(step.box)}, {step.n_bytes / 2**20:.3g} MiB, {step.seconds:.2g} s"
+            if step.states:
+                size = f"box {box_name(step.box)}" if step.box else f"about {step.states:.2g} states"
+                line += f", {size}, {step.n_bytes / 2**20:.3g} MiB, {duration(step.seconds)}"
             lines.append(line)
         if len(self.steps) > 20:
             lines.append(f"  ... {len(self.steps) - 20} more components")
@@ -162,7 +174,7 @@ def balanced_plan(system: System, *, tail: float = 1e-12) -> BalancedPlan:
     system : System
         A pool. Weights play no role.
     tail : float
-        Largest probability that the boxes may leave out.
+        Largest probability that boxes and pruning may leave out.
 
     Returns
     -------
@@ -179,12 +191,21 @@ def balanced_plan(system: System, *, tail: float = 1e-12) -> BalancedPlan:
     --------
     Two hundred classes of two kinds, and one class with a resource of its own.
 
+    >>> import numpy as np
     >>> from fairness import Problem
     >>> from queueing import System
     >>> demands = [[1, 0.1, 0]] * 100 + [[0.1, 1, 0]] * 100 + [[0, 0, 1]]
     >>> plan = balanced_plan(System.with_load(Problem(demands, [1, 1, 1]), [1] * 201, 0.5))
     >>> [(step.method, step.box) for step in plan.steps]
     [('box', (40, 40)), ('closed form', ())]
+
+    Six classes that nothing merges: a box would have more than 10^10 states.
+
+    >>> rng = np.random.default_rng(0)
+    >>> mixed = System.with_load(Problem(rng.uniform(0.1, 1, (6, 3)), [1, 1, 1]), [1] * 6, 0.8)
+    >>> plan = balanced_plan(mixed)
+    >>> plan.steps[0].method, plan.states < 2e9
+    ('pruned', True)
     """
     groups, found = steps(system, tail)
     members = tuple(tuple(int(i) for i in group) for group in groups.members)
@@ -196,25 +217,26 @@ def check_tail(tail: float) -> None:
     require_number("tail", tail, above=0, below=1, hint=", a probability")
 
 
-def steps(system: System, tail: float) -> tuple[Groups, list[Step]]:
-    """Groups of a system, and how each component is solved."""
+def steps(system: System, tail: float, prune: bool = True) -> tuple[Groups, list[Step]]:
+    """Groups of a system, and how each component is solved; pruned only where that is allowed."""
     check_system(system).require_pool("balanced fairness")
     system.require_poisson("balanced fairness")
     system.require_stable()
     check_tail(tail)
     groups = merge_classes(system)
     # What a box may leave out: every group its part.
-    return groups, [_step(c, tail * len(c.groups) / len(groups.members)) for c in groups.components]
+    return groups, [_step(c, tail * len(c.groups) / len(groups.members), prune) for c in groups.components]
 
 
-def _step(component: Component, tail: float) -> Step:
+def _step(component: Component, tail: float, prune: bool) -> Step:
     n = len(component.groups)
     if n == 1:
-        return Step(component, OneGroupLaw.method, (), 0.0, 0.0, partial(OneGroupLaw, component))
+        return Step(component, OneGroupLaw.method, (), 0.0, 0.0, 0.0, partial(OneGroupLaw, component))
     if not (component.ceiling.any() or (component.gain > 0).all()):
         order = linear_order(component)
         if order is not None:
-            return Step(component, LinearLaw.method, (), 0.0, 0.0, partial(LinearLaw, component, order))
+            solved = partial(LinearLaw, component, order)
+            return Step(component, LinearLaw.method, (), 0.0, 0.0, 0.0, solved)
         nodes = tree_nodes(component)
         sums = None if nodes is None else tree_sums(nodes)
         if nodes is not None and sums is not None:
@@ -222,8 +244,13 @@ def _step(component: Component, tail: float) -> Step:
             joins = sum(len(moves) * count for part in sums for count, moves in part.joins)
             n_bytes, seconds = 96.0 * POINTS * size, joins * n / PRODUCTS_PER_SECOND
             solve = partial(TreeLaw, component, nodes, sums, tail)
-            return Step(component, TreeLaw.method, (), n_bytes, seconds, solve)
+            return Step(component, TreeLaw.method, (), 0.0, n_bytes, seconds, solve)
     bound = StoreAndForward(component.gain, component.ceiling, component.resources)
     box = bound.box(tail)
-    seconds = box_seconds(box, component.gain.shape[1])
-    return Step(component, BoxLaw.method, box, box_bytes(box, False), seconds, partial(BoxLaw, bound, box))
+    states, n_bytes, seconds = count_states(box), box_bytes(box, False), box_seconds(box, bound.gain.shape[1])
+    if prune and seconds > WORTH_PRUNING:
+        plan = plan_pruning(bound, tail)
+        if plan is not None and plan.seconds < seconds:
+            law = partial(PrunedLaw, plan)
+            return Step(component, PrunedLaw.method, (), plan.states, plan.n_bytes, plan.seconds, law)
+    return Step(component, BoxLaw.method, box, states, n_bytes, seconds, partial(BoxLaw, bound, box))

@@ -21,7 +21,7 @@ from fairness.machine.compiling import stored
 from fairness.machine.memory import require_memory
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
-from queueing.balanced.tail_bound import StoreAndForward
+from queueing.balanced.tail_bound import INSTEAD, StoreAndForward
 from queueing.states.box import SMALLEST, box_name, count_states, marginal_laws, mean_counts
 
 __all__ = ["BoxLaw", "box_bytes", "box_seconds", "recursion", "require_box"]
@@ -132,7 +132,7 @@ class _Run:
             end,
             "levels",
             seconds,
-            "raise tail, or take duration_bound",
+            f"raise tail, or {INSTEAD}",
         ) as work:
             for level in range(0, end, step):
                 last = min(level + step, end)
@@ -181,9 +181,7 @@ def box_seconds(shape: Sequence[int], n_resources: int) -> float:
 
 def require_box(shape: Sequence[int], keep: bool) -> None:
     """Refuse a box that the memory of this machine cannot hold."""
-    remedy = "raise tail, give a smaller shape" + (
-        ", or leave the distribution out" if keep else ", or take duration_bound"
-    )
+    remedy = "raise tail, give a smaller shape, or " + ("leave the distribution out" if keep else INSTEAD)
     require_memory(box_bytes(shape, keep), f"balanced fairness on a box of {box_name(shape)} states", remedy)
 
 

@@ -43,7 +43,13 @@ from fairness.model.problem import FloatArray
 from queueing.model.system import System
 from queueing.states.box import SMALLEST
 
-__all__ = ["StoreAndForward", "binding_resources", "free_shares"]
+__all__ = ["INSTEAD", "StoreAndForward", "binding_resources", "free_shares"]
+
+INSTEAD = (
+    "take duration_bound, which encloses the means of jobs without limits, or simulate a policy that is "
+    "near, such as ProportionalFair"
+)
+"""What to do where balanced fairness takes too much."""
 
 
 class StoreAndForward:

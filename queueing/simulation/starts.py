@@ -119,7 +119,8 @@ def _fair(system: System) -> tuple[FloatArray, Draw]:
     """Balanced fairness, or the store-and-forward network where that takes a large box."""
     # As if arrivals were Poisson.
     system = System(system.problem, system.arrival_rates, sizes=system.sizes)
-    if all(step.states <= MOST_STATES and step.method != "tree" for step in steps(system, TAIL)[1]):
+    _, parts = steps(system, TAIL, prune=False)
+    if all(step.states <= MOST_STATES and step.method != "tree" for step in parts):
         law = balanced_fairness(system, tail=TAIL)
         return law.mean_jobs, lambda generator: law.drawn(1, generator)[0]
     problem = system.problem
