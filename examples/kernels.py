@@ -96,6 +96,12 @@ def volumes() -> None:
     region_volume(stability_region(POOL), precision=0.2, rng=0)
 
 
+def likely_states() -> None:
+    """Balanced fairness of classes for which a box would be large."""
+    pool = Problem(1.0 + (np.arange(21) ** 2 % 13).reshape(7, 3), [1, 1, 1])
+    balanced_fairness(System.with_load(pool, [1] * 7, 0.8), tail=1e-3)
+
+
 def runs() -> None:
     """Simulated counts and jobs."""
     simulate(SYSTEM, DRF(), events=1_000, replications=2, rng=0)
@@ -104,8 +110,8 @@ def runs() -> None:
 
 # Those that take longest come first, so that no process is left alone with one at the end.
 KERNELS: tuple[Callable[[], None], ...] = (
-    placed_tasks, whole_tasks, prices, many_prices, bottlenecks, markets, servers, rounds, clouds, chains, runs,
-    volumes,
+    placed_tasks, whole_tasks, prices, many_prices, bottlenecks, markets, servers, rounds, clouds, chains,
+    likely_states, runs, volumes,
 )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ BATCH = 512
 """States of several rows that are handled together: few enough for the first cache, enough for long loops."""
 
 END = np.iinfo(np.int64).max
-"""Beyond the key of every row."""
+"""Above the key of every row."""
 
 
 class Level(NamedTuple):
@@ -77,24 +77,18 @@ def next_level(
     """
     n = len(most)
     inner = n - 2
-    old_keys, old_prefix, old_lows, old_starts, old_values = old
-    marginals, moments, dropped = sums
-    n_old = old_keys.size
     limited = ceiling.max() > 0
-    # The next rows with a job less of each of the classes 1 to n - 2, and of class 0 or n - 1.
+    n_old = old.keys.size
+    # Rows and states that can follow.
     heads = np.zeros(n - 1, dtype=np.int64)
-    ahead = np.empty(n - 1, dtype=np.int64)
-    for i in range(n - 1):
-        ahead[i] = old_keys[0] + strides[i]
-    # Rows that can follow, and the most states that these can have.
-    n_rows, n_states, longest = 0, 0, BATCH
-    key = 0
-    while key < END:
-        key, low, high = _ahead(heads, ahead, old_lows, old_starts)
+    n_rows, n_states, longest = 0, 0, 1
+    while True:
+        key, low, high = _next_row(old, strides, heads)
+        if key == END:
+            break
         for i in range(n - 1):
-            if ahead[i] == key and key < END:
+            if heads[i] < n_old and old.keys[heads[i]] + strides[i] == key:
                 heads[i] += 1
-                ahead[i] = old_keys[heads[i]] + strides[i] if heads[i] < n_old else END
         n_rows += 1
         n_states += high - low
         longest = max(longest, high - low)
@@ -102,88 +96,135 @@ def next_level(
     prefix = np.empty((n_rows, inner), dtype=np.int64)
     lows = np.empty(n_rows, dtype=np.int64)
     starts = np.empty(n_rows + 1, dtype=np.int64)
-    starts[0] = 0
     values = np.empty(n_states)
-    # A batch of rows: P with one job of class i less stands in row i.
-    before = np.empty((n, longest))
-    work, best = np.empty(longest), np.empty(longest)
-    begins = np.zeros(longest + 1, dtype=np.int64)
-    both = np.zeros(longest, dtype=np.int64)  # jobs of the first and the last class
-    kept, waiting = 0, 0  # rows that are finished, and those of the batch
-    for i in range(n - 1):
-        heads[i], ahead[i] = 0, old_keys[0] + strides[i]
+    starts[0] = 0
+    # P of one job less: of class i in row i, at the places of the batch.
+    room = max(BATCH, longest)
+    before = np.zeros((n, room))
+    work, best = np.empty(room), np.empty(room)
+    begins = np.empty(room + 1, dtype=np.int64)  # of the rows of the batch
+    heads[:] = 0
+    kept, waiting = 0, 0  # rows that are finished, rows of the batch
+    begins[0] = 0
     while True:
-        key, low, high = _ahead(heads, ahead, old_lows, old_starts)
-        if waiting > 0 and (key == END or begins[waiting] + high - low > longest):
+        key, low, high = _next_row(old, strides, heads)
+        if waiting > 0 and (key == END or begins[waiting] + high - low > room):
             size = begins[waiting]
             _fullest(gain, before, work, best, size)
-            first = kept
+            done = kept
             for r in range(waiting):
-                row = first + r
+                row = kept + r  # not yet moved to its place
                 a, b = begins[r], begins[r + 1]
+                first_count = lows[row]
+                rest = 0
+                inside = True
+                for i in range(inner):
+                    rest += prefix[row, i]
+                    inside = inside and prefix[row, i] <= most[i + 1]
+                c = n_jobs - rest  # jobs of the classes 0 and n - 1
                 if limited:
-                    _limited(ceiling, before, best, a, b, both[r], prefix, row, lows[row])
-                u, v = _kept(best, a, b, threshold, both[r], most, prefix, row, lows[row], dropped)
-                if u < v:
-                    keys[kept] = keys[row]
-                    for k in range(inner):
-                        prefix[kept, k] = prefix[row, k]
-                    lows[kept] = lows[row] + u - a
-                    _add(marginals, moments, best, u, v, both[r], prefix, kept, lows[kept])
-                    place = starts[kept]
-                    for s in range(u, v):
-                        values[place + s - u] = best[s]
-                    kept += 1
-                    starts[kept] = place + v - u
-            waiting = 0
+                    for i in range(inner):
+                        x = prefix[row, i]
+                        if x > 0:
+                            factor = ceiling[i + 1] / x
+                            for s in range(a, b):
+                                best[s] = max(best[s], factor * before[i + 1, s])
+                    for s in range(a, b):
+                        y = first_count + s - a
+                        if y > 0:
+                            best[s] = max(best[s], ceiling[n - 1] / y * before[n - 1, s])
+                        if y < c:
+                            best[s] = max(best[s], ceiling[0] / (c - y) * before[0, s])
+                # What is kept: states u .. v - 1 of the batch.
+                u, v = b, b
+                if inside:
+                    u = min(b, a + max(0, c - most[0] - first_count))
+                    v = max(u, min(b, a + most[n - 1] + 1 - first_count))
+                    while u < v and best[u] < threshold:
+                        u += 1
+                    while v > u and best[v - 1] < threshold:
+                        v -= 1
+                lost, lost_last = 0.0, 0.0
+                for s in range(a, u):
+                    lost += best[s]
+                    lost_last += (first_count + s - a) * best[s]
+                for s in range(v, b):
+                    lost += best[s]
+                    lost_last += (first_count + s - a) * best[s]
+                sums.dropped[0] += lost
+                sums.dropped[1] += c * lost - lost_last
+                for i in range(inner):
+                    sums.dropped[i + 2] += prefix[row, i] * lost
+                sums.dropped[n] += lost_last
+                if u == v:
+                    continue
+                total, once, twice = 0.0, 0.0, 0.0
+                place = starts[done]
+                for s in range(u, v):
+                    value = best[s]
+                    y = first_count + s - a
+                    values[place + s - u] = value
+                    sums.marginals[n - 1, y] += value
+                    sums.marginals[0, c - y] += value
+                    total += value
+                    once += y * value
+                    twice += y * y * value
+                for i in range(inner):
+                    x = prefix[row, i]
+                    sums.marginals[i + 1, x] += total
+                    for k in range(i + 1):
+                        sums.moments[i + 1, k + 1] += x * prefix[row, k] * total
+                    sums.moments[i + 1, 0] += x * (c * total - once)
+                    sums.moments[n - 1, i + 1] += x * once
+                sums.moments[n - 1, n - 1] += twice
+                sums.moments[n - 1, 0] += c * once - twice
+                sums.moments[0, 0] += c * c * total - 2 * c * once + twice
+                keys[done] = keys[row]
+                for i in range(inner):
+                    prefix[done, i] = prefix[row, i]
+                lows[done] = first_count + u - a
+                starts[done + 1] = place + v - u
+                done += 1
+            kept, waiting = done, 0
         if key == END:
             break
-        row, begin, end = kept + waiting, begins[waiting], begins[waiting] + high - low
-        keys[row], lows[row], begins[waiting + 1] = key, low, end
-        before[:, begin:end] = 0.0
-        rest = 0
+        # Gather the next row.
+        row, begin, size = kept + waiting, begins[waiting], high - low
+        keys[row], lows[row], begins[waiting + 1] = key, low, begin + size
+        before[:, begin : begin + size] = 0.0
         for i in range(n - 1):
-            if ahead[i] == key:
-                h = heads[i]
-                rest = 0
+            h = heads[i]
+            if h < n_old and old.keys[h] + strides[i] == key:
                 for k in range(inner):
-                    x = old_prefix[h, k] + (1 if k == i else 0)
-                    prefix[row, k] = x
-                    rest += x
-                source, to = old_starts[h], begin + old_lows[h] - low
-                length = old_starts[h + 1] - source
+                    prefix[row, k] = old.prefix[h, k] + (1 if k == i else 0)
+                source, to = old.starts[h], begin + old.lows[h] - low
+                length = old.starts[h + 1] - source
                 if i < inner:
                     for s in range(length):
-                        before[i + 1, to + s] = old_values[source + s]
-                else:  # the same prefix
+                        before[i + 1, to + s] = old.values[source + s]
+                else:  # the same prefix: a job less of class 0 or of the last one
                     for s in range(length):
-                        before[0, to + s] = old_values[source + s]
-                        before[n - 1, to + 1 + s] = old_values[source + s]
-                heads[i] = h + 1
-                ahead[i] = old_keys[h + 1] + strides[i] if h + 1 < n_old else END
-        both[waiting] = n_jobs - rest
+                        before[0, to + s] = old.values[source + s]
+                        before[n - 1, to + 1 + s] = old.values[source + s]
+                heads[i] += 1
         waiting += 1
     return Level(keys[:kept], prefix[:kept], lows[:kept], starts[: kept + 1], values[: starts[kept]])
 
 
 @numba.njit
-def _ahead(
-    heads: NDArray[np.int64], ahead: NDArray[np.int64], lows: NDArray[np.int64], starts: NDArray[np.int64]
-) -> tuple[int, int, int]:
-    """Key of the next row, and the range of its last count; 0 for both after the last row."""
+def _next_row(old: Level, strides: NDArray[np.int64], heads: NDArray[np.int64]) -> tuple[int, int, int]:
+    """Key of the next row, and the range of its last count."""
     key = END
-    for i in range(ahead.size):
-        key = min(key, ahead[i])
+    for i in range(heads.size):
+        if heads[i] < old.keys.size:
+            key = min(key, old.keys[heads[i]] + strides[i])
     low, high = END, 0
-    if key == END:
-        low = 0
-    else:
-        for i in range(ahead.size):
-            if ahead[i] == key:
-                h = heads[i]
-                low = min(low, lows[h])
-                more = 1 if i == ahead.size - 1 else 0
-                high = max(high, lows[h] + starts[h + 1] - starts[h] + more)
+    for i in range(heads.size):
+        h = heads[i]
+        if h < old.keys.size and old.keys[h] + strides[i] == key:
+            low = min(low, old.lows[h])
+            length = old.starts[h + 1] - old.starts[h]
+            high = max(high, old.lows[h] + length + (1 if i == heads.size - 1 else 0))
     return key, low, high
 
 
@@ -197,118 +238,19 @@ def _fullest(gain: FloatArray, before: FloatArray, work: FloatArray, best: Float
         a, b = gain[0, j], gain[1, j]
         for s in range(size):
             work[s] = a * before[0, s] + b * before[1, s]
-        fours = 2 + (n - 2) // 4 * 4
-        for i in range(2, fours, 4):
+        i = 2
+        while i + 4 <= n:
             a, b, c, d = gain[i, j], gain[i + 1, j], gain[i + 2, j], gain[i + 3, j]
             for s in range(size):
                 work[s] += (a * before[i, s] + b * before[i + 1, s]) + (
                     c * before[i + 2, s] + d * before[i + 3, s]
                 )
-        for i in range(fours, n):
+            i += 4
+        while i < n:
             a = gain[i, j]
-            for s in range(size):
-                work[s] += a * before[i, s]
+            if a > 0:
+                for s in range(size):
+                    work[s] += a * before[i, s]
+            i += 1
         for s in range(size):
             best[s] = max(best[s], work[s])
-
-
-@numba.njit
-def _limited(
-    ceiling: FloatArray,
-    before: FloatArray,
-    best: FloatArray,
-    a: int,
-    b: int,
-    both: int,
-    prefix: NDArray[np.int64],
-    row: int,
-    low: int,
-) -> None:
-    """What the limits of the jobs ask for, of the states a .. b - 1 of a batch, which are one row."""
-    n = len(ceiling)
-    for i in range(n - 2):
-        if prefix[row, i] > 0:
-            factor = ceiling[i + 1] / prefix[row, i]
-            for s in range(a, b):
-                best[s] = max(best[s], factor * before[i + 1, s])
-    for s in range(a, b):
-        y = low + s - a
-        if y > 0:
-            best[s] = max(best[s], ceiling[n - 1] / y * before[n - 1, s])
-        if y < both:
-            best[s] = max(best[s], ceiling[0] / (both - y) * before[0, s])
-
-
-@numba.njit
-def _kept(
-    best: FloatArray,
-    a: int,
-    b: int,
-    threshold: float,
-    both: int,
-    most: NDArray[np.int64],
-    prefix: NDArray[np.int64],
-    row: int,
-    low: int,
-    dropped: FloatArray,
-) -> tuple[int, int]:
-    """States u .. v - 1 of a row, a .. b - 1 of the batch, that are kept; adds the others to ``dropped``."""
-    n = len(most)
-    u, v = b, b
-    inside = True
-    for i in range(n - 2):
-        inside = inside and prefix[row, i] <= most[i + 1]
-    if inside:
-        u = min(b, a + max(0, both - most[0] - low))
-        v = max(u, min(b, a + most[n - 1] + 1 - low))
-        while u < v and best[u] < threshold:
-            u += 1
-        while v > u and best[v - 1] < threshold:
-            v -= 1
-    total, last = 0.0, 0.0
-    for s in range(a, u):
-        total += best[s]
-        last += (low + s - a) * best[s]
-    for s in range(v, b):
-        total += best[s]
-        last += (low + s - a) * best[s]
-    dropped[0] += total
-    dropped[1] += both * total - last
-    for i in range(n - 2):
-        dropped[i + 2] += prefix[row, i] * total
-    dropped[n] += last
-    return u, v
-
-
-@numba.njit
-def _add(
-    marginals: FloatArray,
-    moments: FloatArray,
-    best: FloatArray,
-    u: int,
-    v: int,
-    both: int,
-    prefix: NDArray[np.int64],
-    row: int,
-    low: int,
-) -> None:
-    """Add a row, u .. v - 1 of the batch, to marginals and moments."""
-    n = prefix.shape[1] + 2
-    total, once, twice = 0.0, 0.0, 0.0
-    for s in range(u, v):
-        y, value = low + s - u, best[s]
-        marginals[n - 1, y] += value
-        marginals[0, both - y] += value
-        total += value
-        once += y * value
-        twice += y * y * value
-    for i in range(n - 2):
-        x = prefix[row, i]
-        marginals[i + 1, x] += total
-        for k in range(i + 1):
-            moments[i + 1, k + 1] += x * prefix[row, k] * total
-        moments[i + 1, 0] += x * (both * total - once)
-        moments[n - 1, i + 1] += x * once
-    moments[n - 1, n - 1] += twice
-    moments[n - 1, 0] += both * once - twice
-    moments[0, 0] += both * both * total - 2 * both * once + twice
