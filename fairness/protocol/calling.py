@@ -7,8 +7,8 @@ and where many are it dies or, worse, answers something else: it is refused here
 
 Where ``counts[0]`` was meant to be the first class and is the first state, or ``counts.sum()`` the jobs of
 one state and is those of all, the answer may have the right shape. So a policy that is not one of the library
-is asked again about the last state of every batch alone; about another one, if nobody is served there
-although jobs are present, or if the answer is not feasible.
+is asked again about the last state of every batch alone, and about one in the middle; about another one, if
+nobody is served there although jobs are present, or if the answer is not feasible.
 """
 
 from __future__ import annotations
@@ -116,7 +116,10 @@ def call_policy(problem: Problem | Cluster, policy: Policy | ClusterPolicy, coun
         idle = np.argwhere(counts.any(axis=-1) & ~served)
         if len(idle):
             _require_same_alone(problem, policy, counts, values, tuple(idle[0]))
-        _require_same_alone(problem, policy, counts, values, (-1,) * (counts.ndim - 1))
+        # A maximum over all states is that of the last of a grid, which has the most jobs, but of no other.
+        number = counts.size // counts.shape[-1]
+        for k in {number // 2, number - 1}:
+            _require_same_alone(problem, policy, counts, values, _place(counts, k))
     return values
 
 
@@ -234,7 +237,8 @@ def _answer(problem: Problem | Cluster, policy: Any, counts: FloatArray) -> Floa
 _ON_SERVERS = "the problem is a Cluster: take a policy that places tasks on servers, for example PSDSF()"
 _BATCH = (
     "counts of shape {}, many states at once, but answers for one state; write it for counts of shape "
-    "(..., n_classes), put @fairness.one_state before it, or pass fairness.one_state(policy)"
+    "(..., n_classes), or, slower by a Python call per state, put @fairness.one_state before it or pass "
+    "fairness.one_state(policy)"
 )
 
 
@@ -246,6 +250,11 @@ def _as_floats(name: str, answer: Any, counts: FloatArray) -> FloatArray:
             f"policy {name} returned {answer!r:.80} for counts of shape {counts.shape}; a policy answers "
             "with one number of tasks per state and class"
         ) from None
+
+
+def _place(counts: FloatArray, k: int) -> tuple[int, ...]:
+    """Indices of state k of a batch."""
+    return tuple(int(i) for i in np.unravel_index(k, counts.shape[:-1]))
 
 
 def _shape(problem: Problem | Cluster, counts: FloatArray) -> tuple[int, ...]:

@@ -93,6 +93,60 @@ def test_one_state_on_servers_and_in_other_processes() -> None:
         one_state("first_come")  # type: ignore[arg-type]
 
 
+ON_SERVERS = System(Cluster([[1, 2], [2, 1]], [[4, 4], [6, 2]]), [0.4, 0.3])
+
+
+def halved(cluster: Any, counts: Any) -> Any:
+    """Half of every server to each class that is there: for one state."""
+    if not any(counts):
+        return np.zeros(cluster.gamma.shape)
+    return [
+        [g / 2 if jobs > 0 else 0.0 for g in row] for row, jobs in zip(cluster.gamma, counts, strict=True)
+    ]
+
+
+def halved_in_batches(cluster: Any, counts: Any) -> Any:
+    """The same for any number of states."""
+    return (np.asarray(counts)[..., None] > 0) * cluster.gamma / 2
+
+
+PLACED: dict[str, Callable[[Any], Any]] = {
+    "tabulate": lambda policy: tabulate(ON_SERVERS.problem, policy, 4).tasks,
+    "stationary": lambda policy: stationary(ON_SERVERS, policy, shape=8).mean_jobs,
+    "transient": lambda policy: transient(ON_SERVERS, policy, [1.0], shape=6).mean_jobs,
+    "simulate": lambda policy: simulate(ON_SERVERS, policy, events=400, replications=2, rng=1).mean_jobs,
+    "admission": lambda policy: admission(ON_SERVERS, policy, max_total=3).mean_jobs,
+    "drift": lambda policy: drift(ON_SERVERS, policy, [[1.0, 2.0], [0.0, 1.0], [3.0, 1.0]]),
+    "fluid_verdict": lambda policy: fluid_verdict(ON_SERVERS, policy).status,
+    "tagged": lambda policy: tagged_duration(ON_SERVERS, policy, 0, shape=8).mean,
+    "stability": lambda policy: policy_stability_region(ON_SERVERS.problem, policy, points=3).points[0].outer,
+}
+
+
+@pytest.mark.parametrize("place", PLACED)
+def test_placements_for_one_state_are_refused_with_the_remedy_and_work_with_it(place: str) -> None:
+    with pytest.raises(ModelError, match=r"policy halved .*, many states at once, .* @fairness.one_state"):
+        PLACED[place](halved)
+    np.testing.assert_array_equal(PLACED[place](one_state(halved)), PLACED[place](halved_in_batches))
+
+
+def test_one_state_that_is_asked_for_works_without_a_batch() -> None:
+    assert allocate(POOL, first_come, [0, 2]).tasks.tolist() == [0, 1]
+    # A start, an Euler step, a point of a trajectory: one state each.
+    single = drift(SYSTEM, first_come, [1.0, 2.0])
+    np.testing.assert_array_equal(single, drift(SYSTEM, in_batches, [1.0, 2.0]))
+
+
+def test_a_maximum_over_all_states_is_none_over_classes() -> None:
+    # In the last state of a grid both are the same.
+    def scaled(problem: Any, counts: Any) -> Any:
+        return counts / max(counts.max(), 1) / 2
+
+    with pytest.raises(ModelError, match=r"policy scaled gives .* in this state alone; .*one_state"):
+        tabulate(POOL, scaled, 4)
+    assert tabulate(POOL, one_state(scaled), 4).tasks[3, 1].tolist() == [0.5, pytest.approx(1 / 6)]
+
+
 def first_row(problem: Any, counts: Any) -> Any:
     """The right shape for any batch, but what it serves is the first state and not the first class."""
     tasks = np.zeros(np.shape(counts))
@@ -155,7 +209,7 @@ def test_mistakes_of_the_policy_itself_are_shown_as_they_are() -> None:
 
 def test_a_search_that_lacks_shape_keeps_the_remedy_of_a_policy_for_one_state() -> None:
     with pytest.raises(
-        ModelError, match=r"\(\.\.\., n_classes\), put @fairness.one_state .*one_state\(policy"
+        ModelError, match=r"\(\.\.\., n_classes\), or, .* put @fairness.one_state .*one_state\(policy"
     ):
         provision([[1, 2], [3, 1]], [0.5, 0.5], [1, 1], maximum_duration=5, method=first_come)
 
