@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fairness.arguments.validation import frozen
 from fairness.machine.cache_lines import apart
 from fairness.machine.kernels import IntArray
 from fairness.model.problem import FloatArray
@@ -20,7 +21,18 @@ from fairness.protocol.following import Question
 from queueing.simulation.kernels import kernel, part
 from queueing.states.table import Table
 
-__all__ = ["MISSING", "Lookup", "find", "moved", "remember", "table_lookup", "visit", "visited_lookup"]
+__all__ = [
+    "MISSING",
+    "Lookup",
+    "find",
+    "moved",
+    "no_lookup",
+    "read_only",
+    "remember",
+    "table_lookup",
+    "visit",
+    "visited_lookup",
+]
 
 MISSING = -1
 """Row of a state that has none."""
@@ -39,14 +51,29 @@ class Lookup(NamedTuple):
     asked: FloatArray  # (1, n_classes): counts that a compiled policy is asked about
 
 
-def table_lookup(table: Table) -> Lookup:
-    """Rows of a table, in C order."""
-    n = len(table.shape)
-    shape = np.array(table.shape, dtype=np.int64)
-    stride = np.append(np.cumprod(shape[:0:-1])[::-1], 1).astype(np.int64)
-    no_states, no_codes = np.empty((0, n), np.int32), np.empty(n, np.uint64)
-    no_rows, nothing = np.empty(0, np.int64), np.empty((1, n))
-    return Lookup(table.tasks.reshape(-1, n), shape, stride, no_rows, no_states, no_codes, no_rows, nothing)
+def table_lookup(table: Table, shape: tuple[int, ...]) -> Lookup:
+    """Rows of a table, in C order, of which only the grid ``shape`` is looked at."""
+    n = len(shape)
+    sizes = np.array(table.shape[:0:-1], dtype=np.int64)
+    stride = np.append(np.cumprod(sizes)[::-1], 1).astype(np.int64)
+    grid = np.array(shape, dtype=np.int64)
+    return no_lookup(n)._replace(tasks=table.tasks.reshape(-1, n), shape=grid, stride=stride)
+
+
+def no_lookup(n_classes: int) -> Lookup:
+    """Lookup without any row."""
+    no_grid, no_rows, no_tasks = (
+        np.zeros(n_classes, np.int64),
+        np.empty(0, np.int64),
+        np.empty((1, n_classes)),
+    )
+    no_states, no_codes = np.empty((0, n_classes), np.int32), np.empty(n_classes, np.uint64)
+    return Lookup(no_tasks, no_grid, no_grid, no_rows, no_states, no_codes, no_rows, no_tasks)
+
+
+def read_only(lookup: Lookup) -> Lookup:
+    """The lookup for kernels that enter no states: a table's tasks and others' then are of one type."""
+    return lookup._replace(tasks=frozen(lookup.tasks.view()))
 
 
 def visited_lookup(n_classes: int, rows: int) -> Lookup:

@@ -95,7 +95,8 @@ def simulate(
     policy : callable or Scheduler
         ``policy(problem, counts) -> tasks``, for a cluster ``policy(cluster, counts) -> placement``, whose
         tasks of a class are shared equally by its jobs; or ``DRFScheduler()``, ``BMFScheduler()``,
-        ``PFScheduler()``, ``FIFOScheduler()``, ``TargetScheduler(policy)``, which start whole tasks.
+        ``PFScheduler()``, ``FIFOScheduler()``, ``TargetScheduler(policy)`` or an :class:`OwnScheduler`
+        written in Python, which start whole tasks.
     level : {"counts", "jobs", "tasks"}, optional
         What is simulated. Default: tasks under a scheduler; jobs if sizes are not exponential, arrivals not
         Poisson, or an option is given that only this level knows; else counts.

@@ -5,7 +5,11 @@ computed in large batches. But it holds the product of all counts. Where it woul
 :data:`LARGEST_TABLE` states, or on a cluster, where a state costs a thousand times as much,
 :data:`LARGEST_OF_CLUSTER`, every run keeps the states it visits instead and asks the policy about a new one
 when it gets there (:mod:`fairness.protocol.following`). They are forgotten all at once when they fill
-:data:`ROOM`. What a run finds does not depend on other runs, so neither does its result.
+:data:`ROOM`. What a run finds does not depend on other runs, so neither does its result: of a shared table
+each run reads the grid that it has needed itself.
+
+Whole tasks carry less than the fluid load, by which tables are guessed, so a run of them that needs a larger
+one goes on with visited states. A run of counts or jobs does not: its policy is suspected to be unstable.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ from fairness.protocol.following import Question, follow
 from fairness.protocol.policy import Policy, policy_name
 from queueing.model.system import System
 from queueing.simulation.lookup import MISSING, Lookup, remember, table_lookup, visited_lookup
-from queueing.states.growing_table import GrowingTable, largest_counts
+from queueing.states.growing_table import LESS, GrowingTable, doubled, largest_counts
 from queueing.states.table import Table, check_table
 
 __all__ = ["PolicySource", "Reader", "largest_grid"]
@@ -51,15 +55,25 @@ class PolicySource:
         One to begin with: then a table is the road.
     events : float
         Events that all runs make together, for the guess of its size.
+    left : bool
+        Whether a run that needs more states than a table should have goes on with those it visits.
 
     Attributes
     ----------
     table : GrowingTable or None
         What all runs share; None if each keeps the states that it visits.
+    largest : float
+        States up to which runs read the table.
     """
 
     def __init__(
-        self, system: System, policy: Policy | ClusterPolicy, table: Table | None, events: float = 1e6
+        self,
+        system: System,
+        policy: Policy | ClusterPolicy,
+        table: Table | None,
+        events: float = 1e6,
+        *,
+        left: bool = False,
     ) -> None:
         self.problem, self.policy = system.problem, policy
         self.name = policy_name(policy)
@@ -69,8 +83,9 @@ class PolicySource:
         stable = system.relative_loads.max(initial=0.0) < 1
         largest = largest_counts(system, events) if stable else np.full(system.n_classes, MANY)
         most = LARGEST_OF_CLUSTER if system.is_cluster else LARGEST_TABLE
+        self.largest = float(most) if left else math.inf
         if table is not None or np.log1p(largest).sum() <= math.log(max(most, 1)):
-            instead = "simulate less, or at a lower load" if table is None else "leave table out"
+            instead = LESS if table is None else "leave table out"
             self.table = GrowingTable(system, policy, table, events, instead)
 
     def reader(self) -> Reader:
@@ -94,17 +109,26 @@ class Reader:
         self.shape: tuple[int, ...] | None = None
         self.answers: tuple[Any, Question | None] = None, None
         if source.table is None:
-            n = source.problem.n_classes
-            self._follower = follow(source.problem, source.policy)
-            self.answers = getattr(self._follower, "answers", None) or self.answers
-            self._lookup = visited_lookup(n, max(2, ROOM // (12 * n + 32)))
+            self._visit()
+        else:
+            self.shape = source.table.first
+
+    def _visit(self) -> None:
+        """Make room for visited states."""
+        problem, n = self.source.problem, self.source.problem.n_classes
+        self.shape = None
+        self._follower = follow(problem, self.source.policy)
+        self.answers = getattr(self._follower, "answers", None) or self.answers
+        self._lookup = visited_lookup(n, max(2, ROOM // (12 * n + 32)))
 
     def at(self, counts: IntArray) -> Lookup:
         """Lookup that has a row for a state in which the last one had none."""
-        if self.source.table is not None:
-            table = self.source.table.covering(counts)
-            self.shape = table.shape
-            return table_lookup(table)
+        if self.source.table is not None and self.shape is not None:
+            shape = doubled(self.shape, counts)
+            if shape == self.shape or math.prod(shape) <= self.source.largest:
+                self.shape = shape
+                return table_lookup(self.source.table.covering(counts), shape)
+            self._visit()
         if self._lookup.used[0] == len(self._lookup.tasks):
             self._lookup.slots[:] = MISSING
             self._lookup.used[0] = 0

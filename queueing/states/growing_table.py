@@ -33,7 +33,7 @@ from queueing.model.system import System
 from queueing.states.box import count_states
 from queueing.states.table import Table, check_table, tabulate
 
-__all__ = ["GrowingTable", "largest_counts"]
+__all__ = ["LESS", "GrowingTable", "doubled", "largest_counts"]
 
 FIRST_TABLE = 1024
 """States of the first table, before any doubling."""
@@ -50,7 +50,7 @@ SURE = 0.8
 FAR = 4.0
 """Times the guessed counts from which on a policy is suspected to be unstable."""
 
-FEWER = "simulate fewer classes, or take DRFScheduler, which starts whole tasks and needs no table"
+LESS = "simulate less, or at a lower load"
 """What to do instead of a large table, unless another remedy is given."""
 
 
@@ -70,6 +70,11 @@ class GrowingTable:
         Events that all simulations make together, for the guess of its size.
     instead : str
         What to do where it would become too large.
+
+    Attributes
+    ----------
+    first : tuple of int
+        Grid of the first table.
     """
 
     def __init__(
@@ -78,7 +83,7 @@ class GrowingTable:
         policy: Policy | ClusterPolicy,
         table: Table | None = None,
         events: float = 1e6,
-        instead: str = FEWER,
+        instead: str = LESS,
     ) -> None:
         problem = system.problem
         name = policy_name(policy)
@@ -93,7 +98,7 @@ class GrowingTable:
                 self.instead,
             )
             table = tabulate(problem, policy, [side if on else 1 for on in live])
-        self.table = table
+        self.table, self.first = table, table.shape
         self._growing = Lock()
         self._watch = current_watch()
         self._expected = largest_counts(system, events)
@@ -113,7 +118,7 @@ class GrowingTable:
         """Say how large the table will become, and how long that takes; refuse what cannot be."""
         table = self.table
         sure = np.ceil(SURE * self._expected)
-        shape = tuple(_doubled(size, int(x)) for size, x in zip(table.shape, sure, strict=True))
+        shape = doubled(table.shape, sure)
         states = count_states(shape)
         if states < SMALL or shape == table.shape:
             return
@@ -141,7 +146,7 @@ class GrowingTable:
     def _grown(self, counts: NDArray[np.int64]) -> Table:
         """The table, which another thread may have enlarged meanwhile, enlarged where that is needed."""
         table = self.table
-        shape = tuple(_doubled(size, int(x)) for size, x in zip(table.shape, counts, strict=True))
+        shape = doubled(table.shape, counts)
         if shape != table.shape:
             # The new table beside the old one.
             require_memory(
@@ -154,11 +159,6 @@ class GrowingTable:
             with advised(self.instead, "shape"):
                 table = self.table = tabulate(table.problem, self.policy, shape, known=table)
         return table
-
-
-def kernel_table(table: Table) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Tasks per state in C order, (n_states, n_classes), and the shape as an array."""
-    return table.tasks.reshape(-1, table.tasks.shape[-1]), np.array(table.shape, dtype=np.int64)
 
 
 def largest_counts(system: System, events: float) -> FloatArray:
@@ -187,7 +187,16 @@ def largest_counts(system: System, events: float) -> FloatArray:
     return np.minimum(largest, math.sqrt(events))
 
 
-def _doubled(size: int, count: int) -> int:
-    while size <= count:
-        size *= 2
-    return size
+def doubled(shape: tuple[int, ...], counts: NDArray[Any]) -> tuple[int, ...]:
+    """Grid with the state ``counts``, each axis doubled until it has it.
+
+    Examples
+    --------
+    >>> doubled((3, 3), np.array([2, 7]))
+    (3, 12)
+    """
+    sizes = list(shape)
+    for i, count in enumerate(counts):
+        while sizes[i] <= count:
+            sizes[i] *= 2
+    return tuple(sizes)

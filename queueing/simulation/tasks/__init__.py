@@ -7,6 +7,7 @@
 from queueing.simulation.tasks.record import TaskTrace, task_trace
 from queueing.simulation.tasks.results import ServerEvidence, TaskSimulation
 from queueing.simulation.tasks.rules.options import Tasks
+from queueing.simulation.tasks.rules.own_schedulers import OwnScheduler, PresentJob, SystemState
 from queueing.simulation.tasks.rules.placement import (
     BestFit,
     FirstFit,
@@ -36,12 +37,15 @@ __all__ = [
     "FixedTasks",
     "GeometricTasks",
     "OnArrival",
+    "OwnScheduler",
     "PFScheduler",
     "Placement",
     "PowerOfChoices",
+    "PresentJob",
     "RandomFit",
     "Scheduler",
     "ServerEvidence",
+    "SystemState",
     "TabulatedTasks",
     "TargetScheduler",
     "TaskSimulation",

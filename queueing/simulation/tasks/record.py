@@ -169,6 +169,7 @@ def task_trace(
     ----------
     system : System
     scheduler : Scheduler
+        Compiled, or written in Python (:class:`OwnScheduler`).
     horizon : float, time
         > 0; the record ends there.
     tasks, rng
@@ -195,7 +196,7 @@ def task_trace(
     TaskTrace(FIFO; 7 jobs, 13 tasks in 10 units of time)
     """
     horizon = require_number("horizon", horizon, above=0)
-    runs = TaskRuns(system, scheduler, Tasks() if tasks is None else tasks)
+    runs = TaskRuns(system, scheduler, Tasks() if tasks is None else tasks, np.inf, horizon)
     n = system.n_classes
     # A row of 1 + 2n numbers per event and of 4 per task, before any waiting job is counted.
     require_memory(

@@ -97,6 +97,8 @@ class TaskSimulation(Simulation):
         Jobs whose durations were measured.
     servers : ServerEvidence or None
         Of a cluster, or where a placement rule was given: utilisation of each server, fragmentation.
+    decisions : int
+        How often a scheduler in Python was asked, warm-up included; 0 for compiled ones.
 
     The other attributes are those of :class:`Simulation`.
     """
@@ -104,6 +106,7 @@ class TaskSimulation(Simulation):
     utilization_estimate: Estimate
     jobs: IntArray
     servers: ServerEvidence | None
+    decisions: int
 
     @property
     def utilization(self) -> FloatArray:
@@ -111,7 +114,8 @@ class TaskSimulation(Simulation):
         return self.utilization_estimate.value
 
     def _effort(self) -> str:
-        return f"task by task: {self.replications} replications, {self.events:,} events"
+        asked = f", {self.decisions:,} decisions in Python" if self.decisions else ""
+        return f"task by task: {self.replications} replications, {self.events:,} events{asked}"
 
     def _evidence(self) -> list[str]:
         estimate = self.utilization_estimate

@@ -65,6 +65,7 @@ class Sample(NamedTuple):
     placed: FloatArray  # (n_classes, n_servers) time integrals of the tasks
     lost: FloatArray  # (2,) time fragmented, and time with a job waiting
     parts: FloatArray  # (2 + parts, n_classes + 1) time integrals of the jobs, and the time
+    decisions: int  # of a scheduler in Python
 
 
 class TaskLevel(Level[Sample]):
@@ -72,8 +73,8 @@ class TaskLevel(Level[Sample]):
 
     def __init__(self, system: System, scheduler: Scheduler, length: RunLength, tasks: Tasks) -> None:
         self.length, self.effort = length, float(length.events)
-        self.runs = TaskRuns(system, scheduler, tasks)
         system.require_stable()
+        self.runs = TaskRuns(system, scheduler, tasks, self.effort * length.replications)
 
     def sample(self, generator: np.random.Generator, pace: Pace) -> Sample:
         """One replication."""
@@ -98,13 +99,14 @@ class TaskLevel(Level[Sample]):
         placed, lost = np.zeros((runs.system.n_classes, runs.n_servers)), np.zeros(2)
         if run.places is not None:
             placed[runs.rows], lost = run.places.placed, run.places.lost
-        return Sample(totals, placed, lost, parts)
+        decisions = 0 if run.decider is None else run.decider.made
+        return Sample(totals, placed, lost, parts, decisions)
 
     def result(self, samples: Sequence[Sample], entropy: Entropy | None) -> TaskSimulation:
         """What finished replications estimate."""
         runs, confidence = self.runs, self.length.confidence
         system, replications = runs.system, len(samples)
-        totals, placed, lost, parts = (np.stack(arrays) for arrays in zip(*samples, strict=True))
+        totals, placed, lost, parts, decisions = (np.stack(arrays) for arrays in zip(*samples, strict=True))
         live = system.arrival_rates > 0
         departures = totals[:, DEPARTURES].sum(axis=0)
         for i in np.flatnonzero(live & (departures == 0)):
@@ -123,7 +125,7 @@ class TaskLevel(Level[Sample]):
         measured = Measured.of_runs(parts, estimates["mean_jobs"].value, np.zeros(system.n_classes))
         warnings = run_warnings(Memory.of(system, alone_times=runs.alone_times), measured)
         servers = None
-        if runs.by_level:
+        if not runs.on_servers:
             used = totals[:, TASK_TIME] @ system.problem.task_shares
         else:
             units = runs.usage(placed)
@@ -142,7 +144,7 @@ class TaskLevel(Level[Sample]):
         utilization = estimate_ratio(used, time[:, :1], confidence)
         return TaskSimulation(
             system,
-            runs.scheduler.name,
+            runs.name,
             "tasks",
             withheld(estimates) if warnings else estimates,
             confidence,
@@ -155,4 +157,5 @@ class TaskLevel(Level[Sample]):
             replace(utilization, sound=not warnings),
             departures.astype(np.int64),
             servers,
+            int(decisions.sum()),
         )

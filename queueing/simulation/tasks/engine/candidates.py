@@ -20,6 +20,7 @@ from queueing.simulation.tasks.engine.state import (
     AGE,
     CLASS,
     DRAWS,
+    HERE,
     MASK,
     NEVER_SERVED,
     NOBODY,
@@ -46,7 +47,7 @@ from queueing.simulation.tasks.rules.schedulers import SAME_RATIO, SAME_SHARE, T
 from queueing.simulation.tasks.rules.task_types import LISTED, STAGES
 from queueing.simulation.tasks.rules.workload import draw_tasks, uniform
 
-__all__ = ["change_candidate", "choose_candidate", "draw_parts", "fitting_type", "join"]
+__all__ = ["change_candidate", "choose_candidate", "draw_parts", "fitting_type", "join", "startable"]
 
 
 @part
@@ -125,18 +126,22 @@ def fitting_type(model: Model, state: State, places: Places, row: int, server: i
 
 
 @part
+def startable(model: Model, state: State, places: Places, server: int) -> bool:
+    """Whether a task fits that some candidate (of those bound to the server) may start."""
+    for t in range(len(places.wanted)):
+        fits = state.fits[server, t] if model.place.bound else places.servers[t] > 0
+        if fits and places.wanted[t] > 0:
+            return True
+    return False
+
+
+@part
 def choose_candidate(model: Model, rule: Rule, state: State, places: Places, server: int) -> int:
     """Row of the most deprived candidate (of those bound to the server), or NOBODY.
 
     Under blocking its task need not fit.
     """
     jobs = state.jobs
-    startable = False
-    for t in range(len(places.wanted)):
-        fits = state.fits[server, t] if model.place.bound else places.servers[t] > 0
-        startable |= fits and places.wanted[t] > 0
-    if not startable:
-        return NOBODY
     if rule.kind == TARGET:
         _score_targets(model, rule, state, places)
     found = _contenders(model, state, places, server)
@@ -209,11 +214,9 @@ def _equals(model: Model, state: State, row: int) -> int:
 def _score_targets(model: Model, rule: Rule, state: State, places: Places) -> None:
     """Running tasks over target of each class, and the fewest running tasks of a candidate of it."""
     n = len(state.queued)
-    cell = 0
+    here = state.counters[HERE]
     for i in range(n):
-        cell = cell * rule.target_shape[i] + state.present[i]
-    for i in range(n):
-        target = rule.target[cell, i]
+        target = rule.lookup.tasks[here, i]
         places.ratio[i] = state.running[i] / target if target > 0 else NEVER_SERVED
         places.level[i] = 0 if state.queued[i] > 0 else np.iinfo(np.int64).max
     for k in range(state.counters[ACTIVE]):

@@ -8,8 +8,9 @@ durations costs the same.
 The events, their order and the random numbers are the same whether jobs are compared by level or one by one
 (:mod:`queueing.simulation.tasks.engine.state`), so one server gives the run of the pool, bit by bit.
 
-The kernel stops between two steps, with a status, when it needs something from its driver: room in the log, a
-larger table of the fluid target; and goes on from there as if nothing had happened.
+The kernel stops between two steps, with a status, when it needs something from its driver: room in the log,
+what the fluid target gives to the jobs present, the decision of a scheduler in Python; and goes on from there
+as if nothing had happened.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from __future__ import annotations
 import numpy as np
 
 from fairness.model.problem import FloatArray
+from queueing.simulation import lookup as lookups
 from queueing.simulation.kernels import kernel, part
+from queueing.simulation.lookup import MISSING, find
 from queueing.simulation.tasks.engine import candidates, levels, servers
 from queueing.simulation.tasks.engine import state as states
 from queueing.simulation.tasks.engine.candidates import (
@@ -26,6 +29,7 @@ from queueing.simulation.tasks.engine.candidates import (
     draw_parts,
     fitting_type,
     join,
+    startable,
 )
 from queueing.simulation.tasks.engine.levels import change_level, choose_by_level, join_level
 from queueing.simulation.tasks.engine.servers import bind, count_tasks, count_waits, occupy, place
@@ -33,12 +37,17 @@ from queueing.simulation.tasks.engine.state import (
     AGE,
     ARRIVALS,
     ARRIVED,
+    ASK,
+    CHOSEN,
+    CHOSEN_SERVER,
+    CHOSEN_TYPE,
     CLASS,
     DECIDE,
     DURATIONS,
     FREE_ROW,
     FRESH_ROW,
     HEAP,
+    HERE,
     JOB_ARRIVAL,
     JOB_CLASS,
     JOB_DEPARTURE,
@@ -61,6 +70,7 @@ from queueing.simulation.tasks.engine.state import (
     TASKS_STARTED,
     TOUCHED,
     WAITING,
+    WAITS,
     YOUNGER,
     Log,
     Model,
@@ -68,12 +78,12 @@ from queueing.simulation.tasks.engine.state import (
     State,
 )
 from queueing.simulation.tasks.rules import placement, schedulers, task_types, workload
-from queueing.simulation.tasks.rules.schedulers import TARGET, Rule
+from queueing.simulation.tasks.rules.schedulers import ASKED, TARGET, Rule
 from queueing.simulation.tasks.rules.workload import draw_tasks, position, uniform
 
-__all__ = ["DONE", "LOG_FULL", "TABLE_LEFT", "TOO_MANY_JOBS", "advance"]
+__all__ = ["DONE", "LOG_FULL", "TARGET_MISSING", "TOO_MANY_JOBS", "UNDECIDED", "advance"]
 
-DONE, TOO_MANY_JOBS, TABLE_LEFT, LOG_FULL = range(4)
+DONE, TOO_MANY_JOBS, TARGET_MISSING, UNDECIDED, LOG_FULL = range(5)
 
 # Rows of the totals, one column per class.
 JOB_TIME, TASK_TIME, DURATION, DEPARTURES = range(4)
@@ -85,7 +95,7 @@ def _next_arrival(model: Model, job: int, now: float) -> float:
     return now - np.log1p(-uniform(model.seeds[ARRIVALS], 3 * job)) / model.arrival_rate
 
 
-@kernel(candidates, levels, placement, schedulers, servers, states, task_types, workload)
+@kernel(candidates, levels, lookups, placement, schedulers, servers, states, task_types, workload)
 def advance(
     model: Model,
     rule: Rule,
@@ -107,63 +117,83 @@ def advance(
     if state.clock[1] == NOT_DRAWN:
         state.clock[1] = _next_arrival(model, 0, 0.0)
     while True:
+        # A task of a job more (step 1) or less (-1): changed in one place, to keep the code small for caches.
+        row, t, server, step = NOBODY, NOBODY, 0, 0
         if counters[DECIDE]:
             if rule.kind == TARGET:
-                for i in range(n):
-                    if state.present[i] >= rule.target_shape[i]:
-                        return TABLE_LEFT, made
+                counters[HERE] = find(rule.lookup, state.present)
+                if counters[HERE] == MISSING:
+                    return TARGET_MISSING, made
             if log.on and _log_full(state, log):
                 return LOG_FULL, made
-            while _start_one(model, rule, state, places, log):
-                pass
-            counters[DECIDE] = 0
-            if log.on:
-                _note_path(state, log)
-        if made == events:
-            break
-        completes = counters[HEAP] > 0 and state.heap_times[0] <= state.clock[1]
-        event_time = state.heap_times[0] if completes else state.clock[1]
-        elapsed = min(event_time, horizon) - state.clock[0]
-        for i in range(n):
-            totals[JOB_TIME, i] += state.present[i] * elapsed
-            totals[TASK_TIME, i] += state.running[i] * elapsed
-        if places is not None:
-            count_waits(model, state, places, elapsed)
-        if event_time > horizon:
-            state.clock[0] = horizon
-            break
-        state.clock[0] = event_time
-        if not completes and counters[JOBS] == len(state.jobs):
-            return TOO_MANY_JOBS, made
-        if completes:
-            _complete(model, state, places, log, totals)
-        else:
-            _arrive(model, state, places, log)
-        made += 1
-        counters[DECIDE] = 1
+            row, t, server = _next_start(model, rule, state, places)
+            if t == ASK:
+                return UNDECIDED, made
+            step = 1
+            if t == NOBODY:
+                step = counters[DECIDE] = counters[WAITS] = 0
+                if log.on:
+                    _note_path(state, log)
+        if step == 0:
+            if made == events:
+                break
+            completes = counters[HEAP] > 0 and state.heap_times[0] <= state.clock[1]
+            event_time = state.heap_times[0] if completes else state.clock[1]
+            elapsed = min(event_time, horizon) - state.clock[0]
+            for i in range(n):
+                totals[JOB_TIME, i] += state.present[i] * elapsed
+                totals[TASK_TIME, i] += state.running[i] * elapsed
+            if places is not None:
+                count_waits(model, state, places, elapsed)
+            if event_time > horizon:
+                state.clock[0] = horizon
+                break
+            state.clock[0] = event_time
+            if not completes and counters[JOBS] == len(state.jobs):
+                return TOO_MANY_JOBS, made
+            made += 1
+            counters[DECIDE] = 1
+            if completes:
+                row, t, server = _pop(state, places)
+                step = -1
+            else:
+                _arrive(model, state, places, log)
+        if step != 0:
+            if places is None:
+                change_level(model, state, row, t, step)
+                occupy(model, state, places, t, server, step)
+            else:
+                change_candidate(model, state, places, row, t, server, step)
+            if step > 0:
+                _begin(model, state, places, log, row, t, server)
+            elif state.jobs[row, WAITING] + state.jobs[row, RUNNING] == 0:
+                _leave(model, state, places, log, totals, row)
     if places is not None:
         count_tasks(state, places)
     return DONE, made
 
 
 @part
-def _start_one(model: Model, rule: Rule, state: State, places: Places | None, log: Log) -> bool:
-    """Start a task of the most deprived job, if the scheduler does not wait."""
+def _next_start(model: Model, rule: Rule, state: State, places: Places | None) -> tuple[int, int, int]:
+    """Job, type and server of the task that starts now; the type is NOBODY to wait, ASK to ask in Python."""
+    counters = state.counters
     if places is None:
         row = choose_by_level(model, rule, state)
-        if row == NOBODY:
-            return False
-        _start(model, state, places, log, row, state.jobs[row, CLASS], 0)
+        return row, NOBODY if row == NOBODY else state.jobs[row, CLASS], 0
+    # If jobs are bound, only the server of the event has anything new to decide.
+    if counters[WAITS] or not startable(model, state, places, counters[TOUCHED]):
+        return NOBODY, NOBODY, NOBODY
+    if rule.kind == ASKED:
+        row, t, server = counters[CHOSEN], counters[CHOSEN_TYPE], counters[CHOSEN_SERVER]
+        counters[CHOSEN_TYPE] = ASK
     else:
-        # If jobs are bound, only the server of the event has anything new to decide.
-        server = state.counters[TOUCHED]
-        row = choose_candidate(model, rule, state, places, server)
-        t = NOBODY if row == NOBODY else fitting_type(model, state, places, row, server)
-        if t == NOBODY:
-            return False
-        where = state.jobs[row, SERVER] if model.place.bound else place(model, state, places, t)
-        _start(model, state, places, log, row, t, where)
-    return True
+        row, server = choose_candidate(model, rule, state, places, counters[TOUCHED]), NOBODY
+        t = NOBODY if row == NOBODY else fitting_type(model, state, places, row, counters[TOUCHED])
+    if t >= 0 and model.place.bound:
+        server = state.jobs[row, SERVER]
+    elif t >= 0 and server == NOBODY:
+        server = place(model, state, places, t)
+    return row, t, server
 
 
 @part
@@ -213,24 +243,11 @@ def _arrive(model: Model, state: State, places: Places | None, log: Log) -> None
 
 
 @part
-def _change(
-    model: Model, state: State, places: Places | None, row: int, t: int, server: int, step: int
-) -> None:
-    """One task of a job more (started) or less on a server."""
-    if places is None:
-        change_level(model, state, row, t, step)
-        occupy(model, state, places, t, server, step)
-    else:
-        change_candidate(model, state, places, row, t, server, step)
-
-
-@part
-def _start(
+def _begin(
     model: Model, state: State, places: Places | None, log: Log, row: int, t: int, server: int
 ) -> None:
-    """Start a task of type t of a job, which fits on the server."""
+    """A task of type t of a job has started on a server: when it will end."""
     counters, jobs = state.counters, state.jobs
-    _change(model, state, places, row, t, server, 1)
     if places is None:
         number, code = jobs[row, NEXT_TASK], row
         jobs[row, NEXT_TASK] += 1
@@ -256,22 +273,9 @@ def _start(
 
 
 @part
-def _complete(model: Model, state: State, places: Places | None, log: Log, totals: FloatArray) -> None:
-    """The running task with the earliest end completes; its job leaves if that was its last task."""
+def _leave(model: Model, state: State, places: Places | None, log: Log, totals: FloatArray, row: int) -> None:
+    """A job leaves, whose last task has ended."""
     counters, jobs = state.counters, state.jobs
-    code = _pop(state)
-    if places is None:
-        row, server = code, 0
-        t = jobs[row, CLASS]
-    else:
-        number, n = state.on.shape
-        server = code % number
-        t = code // number % n
-        row = code // (number * n)
-        counters[TOUCHED] = jobs[row, SERVER]
-    _change(model, state, places, row, t, server, -1)
-    if jobs[row, WAITING] + jobs[row, RUNNING] > 0:
-        return
     i = jobs[row, CLASS]
     for part_of in range(model.first_type[i], model.first_type[i + 1]):
         totals[DURATION, part_of] += state.clock[0] - state.arrivals[row]
@@ -307,8 +311,8 @@ def _push(state: State, end: float, code: int) -> None:
 
 
 @part
-def _pop(state: State) -> int:
-    """Take the first task off the heap; its code."""
+def _pop(state: State, places: Places | None) -> tuple[int, int, int]:
+    """Take the first task off the heap; its job, type and server."""
     times, tasks = state.heap_times, state.heap_tasks
     state.counters[HEAP] -= 1
     size = state.counters[HEAP]
@@ -331,7 +335,12 @@ def _pop(state: State) -> int:
     times[k] = end
     tasks[k, 0] = order
     tasks[k, 1] = last_code
-    return code
+    if places is None:
+        return code, state.jobs[code, CLASS], 0
+    number, n = state.on.shape
+    row = code // (number * n)
+    state.counters[TOUCHED] = state.jobs[row, SERVER]
+    return row, code // number % n, code % number
 
 
 @part

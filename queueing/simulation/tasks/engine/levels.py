@@ -22,6 +22,7 @@ from queueing.simulation.tasks.engine.state import (
     AGE,
     CLASS,
     DRAWS,
+    HERE,
     NEVER_SERVED,
     NOBODY,
     OLDEST,
@@ -145,11 +146,9 @@ def _score_best_ranks(model: Model, rule: Rule, state: State) -> None:
 def _score_targets(model: Model, rule: Rule, state: State) -> None:
     """Score of a class = running tasks / target; only its lowest level with a queue competes."""
     n = len(state.running)
-    cell = 0
+    here = state.counters[HERE]
     for i in range(n):
-        cell = cell * rule.target_shape[i] + state.present[i]
-    for i in range(n):
-        target = rule.target[cell, i]
+        target = rule.lookup.tasks[here, i]
         score = state.running[i] / target if target > 0 else NEVER_SERVED
         for group in range(model.first_group[i], model.first_group[i] + state.top[i] + 1):
             state.score[group] = score

@@ -6,7 +6,7 @@ total capacities, as DRFH does [1]_, wherever the tasks run; on a server to whic
 tasks hold of it.
 
 On a pool whose jobs have one type of task every scheduler makes sense. On servers and for several types do
-DRF and FIFO always; targets (PF and any fluid policy of the problem) as long
+DRF, FIFO and those written in Python always; targets (PF and any fluid policy of the problem) as long
 as every job has one type of task and is not bound to a server, because a target is a number of tasks per
 class over all servers. Best ranks (BMF) are refused there: a bottleneck of a cluster is a resource of one
 server, where most jobs hold nothing, and the talk's rule says nothing about it.
@@ -19,6 +19,8 @@ References
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from fairness.errors import ModelError
@@ -27,10 +29,13 @@ from fairness.machine.memory import require_memory
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from queueing.model.system import System
+from queueing.simulation.tasks.engine.decisions import Asked
 from queueing.simulation.tasks.engine.state import Model
 from queueing.simulation.tasks.rules.options import Tasks
+from queueing.simulation.tasks.rules.own_schedulers import OwnScheduler
 from queueing.simulation.tasks.rules.placement import BestFit, PlacementRule
 from queueing.simulation.tasks.rules.schedulers import (
+    ASKED,
     STATIC,
     TARGET,
     DRFScheduler,
@@ -42,8 +47,8 @@ from queueing.simulation.tasks.rules.schedulers import (
 )
 from queueing.simulation.tasks.rules.task_types import START, TaskTypes
 from queueing.simulation.tasks.rules.workload import TaskNumbers, possibly_none
+from queueing.simulation.visited import PolicySource
 from queueing.states.box import MOST
-from queueing.states.growing_table import GrowingTable
 
 __all__ = ["TaskRuns"]
 
@@ -57,13 +62,24 @@ ROUNDING = 1e-12
 class TaskRuns:
     """A system, a scheduler, the laws of tasks and the rules of servers, validated.
 
-    ``by_level`` says that a pool has jobs of one type each and no placement rule was asked for.
+    ``by_level`` says that jobs are compared by level: those of a pool, of one type each, where no placement
+    rule was asked for, under a compiled scheduler; ``on_servers`` that there is more than such a pool. Runs
+    together make ``events``, or end before, at ``horizon``.
     """
 
-    def __init__(self, system: System, scheduler: Scheduler, tasks: Tasks) -> None:
+    def __init__(
+        self,
+        system: System,
+        scheduler: Scheduler,
+        tasks: Tasks,
+        events: float = 1e6,
+        horizon: float = math.inf,
+    ) -> None:
         self.by_level = _check(system, scheduler, tasks)
         problem, task_types = system.problem, tasks.types
         self.system, self.scheduler, self.max_jobs = system, scheduler, int(tasks.max_jobs)
+        self.name = str(scheduler.name)
+        self.on_servers = system.is_cluster or tasks.placement is not None or tasks.types is not None
         self.exponential = tasks.times == "exponential"
         self.placement = BestFit() if tasks.placement is None else tasks.placement
         self.place: PlacementRule = self.placement.placement_rule()
@@ -106,8 +122,16 @@ class TaskRuns:
         )
         self.first_group = _edges(groups)
         self.shares = np.zeros((problem.n_classes, views, problem.n_resources))
-        self.table = None if scheduler.policy is None else GrowingTable(system, scheduler.policy)
-        if self.by_level:
+        self.events = min(float(events), self.event_rate * horizon)
+        self.asked = Asked(system, scheduler, self.rows) if isinstance(scheduler, OwnScheduler) else None
+        self.source = None
+        if not isinstance(scheduler, OwnScheduler) and scheduler.policy is not None:
+            # The jobs present change with arrivals and departures only.
+            changes = 2.0 * float(system.arrival_rates.sum()) / self.event_rate
+            self.source = PolicySource(system, scheduler.policy, None, changes * self.events, left=True)
+        if isinstance(scheduler, OwnScheduler):
+            self.rule = make_rule(problem, ASKED, False, "oldest")
+        elif self.by_level:
             group_class = np.repeat(np.arange(system.n_classes), groups)
             group_level = np.arange(len(group_class)) - self.first_group[group_class]
             self.rule = scheduler.rule(problem, group_class, group_level)
@@ -154,7 +178,7 @@ class TaskRuns:
             amount = self.held if self.place.bound else problem.demands[:, None, :]
             np.divide(amount, total, out=self.shares, where=np.broadcast_to(total > 0, self.shares.shape))
             self.shares /= problem.weights[:, None, None]
-        kind = STATIC if self.table is None else TARGET
+        kind = STATIC if self.source is None else TARGET
         ties = getattr(scheduler, "ties", "oldest")  # FIFO has none
         self.rule = make_rule(problem, kind, scheduler.blocking, ties)
 
@@ -208,7 +232,8 @@ def _check(system: System, scheduler: Scheduler, tasks: Tasks) -> bool:
         raise ModelError.of(
             "scheduler",
             f"must be a task-level scheduler such as DRFScheduler(); got {scheduler!r}; "
-            "follow a fluid policy with TargetScheduler(policy)",
+            "follow a fluid policy with TargetScheduler(policy), or write an OwnScheduler, an object with a "
+            "name and a method choose(state)",
         )
     if not isinstance(tasks, Tasks):
         raise ModelError.of("tasks", f"must be Tasks, such as Tasks(per_job=5); got {tasks!r}")
@@ -217,6 +242,8 @@ def _check(system: System, scheduler: Scheduler, tasks: Tasks) -> bool:
     system.require_exponential(what, None)
     if not system.arrival_rates.any():
         raise ModelError.of("arrival_rates", "are all 0: there is nothing to simulate; set one above 0")
+    if isinstance(scheduler, OwnScheduler):
+        return False
     if tasks.placement is None and tasks.types is None and not system.is_cluster:
         return True
     if not isinstance(scheduler, SERVER_SCHEDULERS):

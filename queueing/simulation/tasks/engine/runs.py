@@ -6,10 +6,10 @@ import numpy as np
 
 from fairness.errors import UnstableError
 from fairness.machine.memory import require_memory
-from queueing.simulation.tasks.engine.events import DONE, TABLE_LEFT, TOO_MANY_JOBS, advance
+from queueing.simulation.lookup import read_only
+from queueing.simulation.tasks.engine.events import DONE, TARGET_MISSING, TOO_MANY_JOBS, UNDECIDED, advance
 from queueing.simulation.tasks.engine.preparation import TaskRuns
 from queueing.simulation.tasks.engine.state import ARRIVED, PATH, TASKS_STARTED, Log, new_places, new_state
-from queueing.states.growing_table import kernel_table
 
 __all__ = ["TaskRun"]
 
@@ -24,6 +24,8 @@ class TaskRun:
         n = runs.system.n_classes
         self.runs = runs
         self.rule = runs.rule
+        self.reader = None if runs.source is None else runs.source.reader()
+        self.decider = None if runs.asked is None else runs.asked.decider(generator)
         self.model = runs.model(generator)
         self.state = new_state(self.model, runs.max_jobs, runs.most_running, runs.by_level)
         self.places = None if runs.by_level else new_places(self.model, self.state)
@@ -59,15 +61,15 @@ class TaskRun:
                 return
             if status == TOO_MANY_JOBS:
                 raise UnstableError(self._overload())
-            if status == TABLE_LEFT:
-                self._follow_table()
+            if status == UNDECIDED:
+                assert self.decider is not None
+                assert self.places is not None
+                self.decider.decide(self.model, self.state, self.places)
+            elif status == TARGET_MISSING:
+                assert self.reader is not None
+                self.rule = self.rule._replace(lookup=read_only(self.reader.at(self.state.present)))
             else:
                 self._grow_log()
-
-    def _follow_table(self) -> None:
-        assert self.runs.table is not None
-        tasks, shape = kernel_table(self.runs.table.covering(self.state.present))
-        self.rule = self.rule._replace(target=tasks, target_shape=shape)
 
     def _grow_log(self) -> None:
         counters = self.state.counters
@@ -88,8 +90,11 @@ class TaskRun:
         system = self.runs.system
         names = system.problem.job_classes
         present = ", ".join(f"{name!r} {x}" for name, x in zip(names, self.state.present, strict=True))
+        own = self.runs.asked is not None
+        why = "it leaves tasks waiting, or " if own else ""
+        remedy = "see that it starts what fits" if own else "try blocking=False"
         return (
             f"more than max_jobs={self.runs.max_jobs} jobs at time {self.now:.6g} under "
-            f"{self.runs.scheduler.name} (present: {present}); whole tasks carry less than the fluid "
-            "capacity: reduce arrival_rates, try blocking=False, or raise max_jobs"
+            f"{self.runs.name} (present: {present}); {why}whole tasks carry less than the fluid "
+            f"capacity: reduce arrival_rates, {remedy}, or raise max_jobs"
         )

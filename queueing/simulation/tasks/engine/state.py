@@ -29,10 +29,11 @@ __all__ = ["Log", "Model", "Places", "State", "dequeue", "enqueue", "new_places"
 CLASS, RUNNING, WAITING, AGE, NEXT_TASK, OLDER, YOUNGER, MASK, SERVER, PLACE = range(10)
 # Columns of State.groups: the queue's ends and length, and (levels) the jobs present whether queued or not.
 OLDEST, YOUNGEST, QUEUED, PRESENT = range(4)
-# Entries of State.counters; the last three with places: candidates that run tasks, draws of the placement
-# rule, the server of the last event.
-JOBS, ARRIVED, TASKS_ARRIVED, TASKS_STARTED, FREE_ROW, FRESH_ROW, HEAP, DECIDE, DRAWS, PATH = range(10)
-ACTIVE, PLACE_DRAWS, TOUCHED = 10, 11, 12
+# Entries of State.counters: of all runs, the last the row of the jobs present in the lookup of a target; with
+# places: candidates that run tasks, draws of the placement rule, the server of the last event; of a scheduler
+# in Python: what it has chosen (the type is ASK if nothing), and whether it waits.
+JOBS, ARRIVED, TASKS_ARRIVED, TASKS_STARTED, FREE_ROW, FRESH_ROW, HEAP, DECIDE, DRAWS, PATH, HERE = range(11)
+ACTIVE, PLACE_DRAWS, TOUCHED, CHOSEN, CHOSEN_TYPE, CHOSEN_SERVER, WAITS = range(11, 18)
 # Last axis of Places.parts.
 PART_WAITING, PART_RUNNING, PART_NEXT = range(3)
 # Entries of Places.lost.
@@ -43,7 +44,7 @@ ARRIVALS, DURATIONS, TIE_BREAKS, PLACES, TYPES = range(5)
 TASK_JOB, TASK_CLASS, TASK_START, TASK_END, TASK_SERVER = range(5)
 JOB_CLASS, JOB_TASKS, JOB_ARRIVAL, JOB_DEPARTURE, JOB_SERVER = range(5)
 
-NOBODY = -1
+NOBODY, ASK = -1, -2
 NOT_DRAWN = -1.0
 NEVER_SERVED = 1e300
 """Score of a class to which the fluid target gives nothing: after all others."""
@@ -122,8 +123,9 @@ def new_state(model: Model, max_jobs: int, most_running: int, by_level: bool) ->
     """Empty system at time 0, before its first arrival is drawn."""
     n = model.held.shape[1]
     n_jobs, n_groups = len(model.first_type) - 1, model.first_group[-1]
-    counters = np.zeros(13, np.int64)
+    counters = np.zeros(18, np.int64)
     counters[FREE_ROW] = NOBODY
+    counters[CHOSEN_TYPE] = ASK
     groups = np.zeros((n_groups, 4), np.int64)
     groups[:, :2] = NOBODY
     return State(

@@ -52,9 +52,12 @@ from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from fairness.policies.proportional import ProportionalFair
 from fairness.protocol.policy import Policy, policy_name
+from queueing.simulation.lookup import Lookup, no_lookup, read_only
+from queueing.simulation.tasks.rules.own_schedulers import OwnScheduler
 
 __all__ = [
     "BMFScheduler",
+    "CompiledScheduler",
     "DRFScheduler",
     "FIFOScheduler",
     "PFScheduler",
@@ -66,7 +69,7 @@ __all__ = [
 
 IntArray = NDArray[np.int64]
 
-STATIC, BEST_RANK, TARGET = 0, 1, 2
+STATIC, BEST_RANK, TARGET, ASKED = range(4)
 BOTTLENECKS = ("blocking", "fullest", "all")
 TIES = ("oldest", "random")
 
@@ -81,8 +84,8 @@ class Rule(NamedTuple):
     """A scheduler in the form that the kernel reads; groups are numbered class by class, level by level.
 
     ``order`` (n_groups,) ranks the groups for STATIC; ``share_rank`` (n_resources, n_groups) ranks them by
-    share on each resource and ``by_share`` lists them from the largest; ``target`` (n_states, n_classes) is a
-    fluid policy on the grid ``target_shape``. What a kind does not need has one entry.
+    share on each resource and ``by_share`` lists them from the largest; ``lookup`` has the tasks of the fluid
+    policy of a TARGET. What a kind does not need has one entry, or none.
     """
 
     kind: int
@@ -93,12 +96,11 @@ class Rule(NamedTuple):
     order: IntArray
     share_rank: IntArray
     by_share: IntArray
-    target: FloatArray
-    target_shape: IntArray
+    lookup: Lookup
 
 
-class Scheduler(Protocol):
-    """What the task-level simulator needs from a scheduler."""
+class CompiledScheduler(Protocol):
+    """What the kernel needs from a scheduler."""
 
     @property
     def name(self) -> str:
@@ -107,7 +109,7 @@ class Scheduler(Protocol):
 
     @property
     def policy(self) -> Policy | None:
-        """Fluid policy to tabulate, if the scheduler follows one."""
+        """Fluid policy that the scheduler follows, if any."""
         ...
 
     def rule(self, problem: Problem, group_class: IntArray, group_level: IntArray) -> Rule:
@@ -115,10 +117,16 @@ class Scheduler(Protocol):
         ...
 
 
+Scheduler = CompiledScheduler | OwnScheduler
+"""Compiled, or written in Python."""
+
+
 def is_scheduler(policy: object) -> bool:
     """Whether ``policy`` schedules whole tasks; DRFScheduler without its brackets is no scheduler."""
-    made = not isinstance(policy, type) and not callable(policy)
-    return made and hasattr(policy, "rule") and hasattr(policy, "policy")
+    if isinstance(policy, type):
+        return False
+    compiled = not callable(policy) and hasattr(policy, "rule") and hasattr(policy, "policy")
+    return compiled or isinstance(policy, OwnScheduler)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,7 +224,7 @@ class TargetScheduler:
         return policy_name(self.policy)
 
     def rule(self, problem: Problem, group_class: IntArray, group_level: IntArray) -> Rule:
-        """Groups are ordered by the table of the policy, which the simulator fills in."""
+        """Groups are ordered by the tasks of the policy, which the simulator looks up."""
         return make_rule(problem, TARGET, self.blocking, self.ties)
 
 
@@ -287,8 +295,6 @@ def make_rule(
     by_share: IntArray | None = None,
 ) -> Rule:
     """A rule with the entries that its kind does not need left out."""
-    no_target = np.zeros((1, problem.n_classes))
-    no_target.flags.writeable = False  # as the tables are: one type, one compilation
     demanded = np.asarray(problem.demands.any(axis=0))
     return Rule(
         kind,
@@ -299,8 +305,7 @@ def make_rule(
         np.zeros(1, np.int64) if order is None else order,
         np.zeros((1, 1), np.int64) if share_rank is None else share_rank,
         np.zeros((1, 1), np.int64) if by_share is None else by_share,
-        no_target,
-        np.zeros(problem.n_classes, np.int64),
+        read_only(no_lookup(problem.n_classes)),
     )
 
 

@@ -1,0 +1,297 @@
+"""Decisions of schedulers written in Python: what they see, and what they may answer.
+
+The kernel stops where a task could start; its driver shows the scheduler a view of the kernel's arrays, reads
+the answer and lets the kernel go on. A wrong answer ends the run, with the scheduler, the time and the state.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from functools import cached_property
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairness.arguments.validation import frozen, spawned
+from fairness.errors import ModelError
+from fairness.machine.kernels import IntArray
+from fairness.machine.work import OutOfTime
+from fairness.model.cluster import Cluster
+from fairness.model.problem import FloatArray, Problem
+from queueing.model.system import System
+from queueing.simulation.tasks.engine.state import (
+    AGE,
+    CHOSEN,
+    CHOSEN_SERVER,
+    CHOSEN_TYPE,
+    CLASS,
+    FRESH_ROW,
+    MASK,
+    NOBODY,
+    PART_RUNNING,
+    PART_WAITING,
+    RUNNING,
+    SERVER,
+    TOUCHED,
+    WAITING,
+    WAITS,
+    Model,
+    Places,
+    State,
+)
+from queueing.simulation.tasks.rules.own_schedulers import OwnScheduler, PresentJob
+
+__all__ = ["Asked", "Decider"]
+
+
+class Asked:
+    """An own scheduler, for the runs of a simulation.
+
+    Parameters
+    ----------
+    system : System
+    scheduler : OwnScheduler
+    rows : ndarray of shape (n_classes,)
+        Class of each task type, in the order of the kernel.
+    """
+
+    def __init__(self, system: System, scheduler: OwnScheduler, rows: IntArray) -> None:
+        self.problem, self.scheduler, self.rows = system.problem, scheduler, rows
+        self.name = str(scheduler.name)
+
+    def decider(self, generator: np.random.Generator) -> Decider:
+        """What one run asks: a copy of the scheduler, with random numbers of its own."""
+        try:
+            scheduler = copy.deepcopy(self.scheduler)
+        except Exception as error:
+            raise ModelError(
+                f"scheduler {self.name!r} cannot be copied, but every replication needs one of its own "
+                f"({type(error).__name__}: {error}); define __deepcopy__ for it"
+            ) from error
+        return Decider(self, scheduler, spawned(generator, 1)[0])
+
+
+class Decider:
+    """An own scheduler as one run asks it; ``made`` counts its decisions."""
+
+    def __init__(self, asked: Asked, scheduler: OwnScheduler, rng: np.random.Generator) -> None:
+        self.asked, self.scheduler, self.rng = asked, scheduler, rng
+        self.made = 0
+
+    def decide(self, model: Model, state: State, places: Places) -> None:
+        """Ask whose task starts, and write the answer where the kernel reads it."""
+        moment = Moment(self.asked, self.rng, model, state, places)
+        if moment.server is not None and not moment.fitting:
+            # The kernel knows that some job wants what is free there, but not where that job is bound.
+            state.counters[WAITS] = 1
+            return
+        self.made += 1
+        try:
+            answer = self.scheduler.choose(moment)
+        except OutOfTime:
+            raise
+        except Exception as error:
+            raise ModelError(
+                f"{self._told(moment)} failed with {type(error).__name__}: {error}; mend its choose"
+            ) from error
+        counters = state.counters
+        if answer is None:
+            counters[WAITS] = 1
+            return
+        job: Any = answer
+        server: Any = None
+        if type(answer) is tuple and len(answer) == 2:
+            job, server = answer
+        if not isinstance(job, PresentJob):
+            raise ModelError(
+                f"{self._told(moment)} answered {answer!r}; give a job of state.fitting, a pair of such a "
+                "job and a server, or None to wait"
+            )
+        row = moment.row(job)
+        if row == NOBODY:
+            raise ModelError(
+                f"{self._told(moment)} chose job {job.number} of class {self._class(job)}, which has no task "
+                "that it may start; give a job of state.fitting, or None to wait"
+            )
+        servers = moment.servers_of(job)
+        if not servers:
+            raise ModelError(
+                f"{self._told(moment)} chose job {job.number} of class {self._class(job)}, whose task does "
+                "not fit; give a job of state.fitting, or None to wait"
+            )
+        if server is not None and not (isinstance(server, Integral) and server in servers):
+            raise ModelError(
+                f"{self._told(moment)} chose server {server!r} for job {job.number} of class "
+                f"{self._class(job)}, whose task fits on {list(servers)}; give one of state.servers_of(job)"
+            )
+        counters[CHOSEN] = row
+        counters[CHOSEN_SERVER] = NOBODY if server is None else int(server)
+        counters[CHOSEN_TYPE] = moment.type_of(row, counters[CHOSEN_SERVER])
+
+    def _class(self, job: PresentJob) -> str:
+        return repr(self.asked.problem.job_classes[job.job_class])
+
+    def _told(self, moment: Moment) -> str:
+        """The scheduler, the time and the state."""
+        problem = self.asked.problem
+        present = ", ".join(f"{n!r} {x}" for n, x in zip(problem.job_classes, moment.counts, strict=True))
+        free = np.array2string(moment.free, precision=4, separator=", ", threshold=20).replace("\n", "")
+        return f"scheduler {self.asked.name!r} at time {moment.time:.6g} (present: {present}; free: {free})"
+
+
+class Moment:
+    """The state of a run as a scheduler sees it: the kernel's arrays, classes in their own order."""
+
+    def __init__(
+        self, asked: Asked, rng: np.random.Generator, model: Model, state: State, places: Places
+    ) -> None:
+        self._asked, self._model, self._state, self._places = asked, model, state, places
+        self.problem: Problem | Cluster = asked.problem
+        self.rng, self.time = rng, float(state.clock[0])
+        self.server = int(state.counters[TOUCHED]) if model.place.bound else None
+
+    def _by_class(self, values: IntArray) -> IntArray:
+        own = np.empty_like(values)
+        own[self._asked.rows] = values
+        return frozen(own)
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """Jobs present, (n_classes,)."""
+        return self._by_class(self._state.present)
+
+    @cached_property
+    def running(self) -> IntArray:
+        """Running tasks, (n_classes,)."""
+        return self._by_class(self._state.running)
+
+    @cached_property
+    def placement(self) -> IntArray:
+        """Running tasks on servers, (n_classes, n_servers)."""
+        return self._by_class(self._state.on.T)
+
+    @cached_property
+    def waiting(self) -> IntArray:
+        """Tasks that have not started, (n_classes,)."""
+        waiting = np.zeros(self.problem.n_classes, np.int64)
+        for job in self.jobs:
+            for t, number in zip(job.types, job.waiting_by_type, strict=True):
+                waiting[t] += number
+        return frozen(waiting)
+
+    @cached_property
+    def free(self) -> FloatArray:
+        """Units not in use, of the shape of the capacities."""
+        free: FloatArray = self._model.capacities - self._state.used
+        return frozen(free.reshape(self.problem.capacities.shape))
+
+    @cached_property
+    def jobs(self) -> tuple[PresentJob, ...]:
+        """All jobs present."""
+        table = self._table
+        return self._shown(np.flatnonzero(table[:, WAITING] + table[:, RUNNING]))
+
+    @cached_property
+    def candidates(self) -> tuple[PresentJob, ...]:
+        """Jobs that may start a task."""
+        return self._shown(self._candidates)
+
+    @cached_property
+    def fitting(self) -> tuple[PresentJob, ...]:
+        """Candidates whose task fits."""
+        return tuple(job for job in self.candidates if job.fits)
+
+    def servers_of(self, job: PresentJob) -> tuple[int, ...]:
+        """Servers on which a task that the job may start fits."""
+        row = self.row(job)
+        if row == NOBODY:
+            return ()
+        i, mask = self._table[row, CLASS], self._table[row, MASK]
+        first = self._model.first_type[i]
+        types = _types_of(first, self._model.first_type[i + 1], mask)
+        servers = np.flatnonzero(self._state.fits[:, types].any(axis=1)).tolist()
+        return tuple(server for server in servers if self.server in (None, server))
+
+    def row(self, job: PresentJob) -> int:
+        """Row of a candidate, or NOBODY."""
+        found = self._candidates[self._table[self._candidates, AGE] == job.number]
+        return int(found[0]) if len(found) else NOBODY
+
+    def type_of(self, row: int, server: int) -> int:
+        """First type of a candidate that fits: there, or anywhere if the server is NOBODY."""
+        i = self._table[row, CLASS]
+        fits = self._fits if server == NOBODY else self._state.fits[server]
+        first, last = self._model.first_type[i : i + 2].tolist()
+        return _next_type(first, last, int(self._table[row, MASK]), fits)[0]
+
+    @property
+    def _table(self) -> IntArray:
+        """Rows of jobs that are, or were, in use."""
+        return self._state.jobs[: self._state.counters[FRESH_ROW]]
+
+    @cached_property
+    def _candidates(self) -> IntArray:
+        may = self._table[:, MASK] != 0
+        if self.server is not None:
+            may &= self._table[:, SERVER] == self.server
+        return np.flatnonzero(may)
+
+    @cached_property
+    def _fits(self) -> NDArray[np.bool_]:
+        """Whether a task of each type fits: on the server that is filled, or on some server."""
+        if self.server is not None:
+            return self._state.fits[self.server]
+        return self._places.servers.astype(bool)
+
+    def _shown(self, rows: IntArray) -> tuple[PresentJob, ...]:
+        """Jobs of some rows, by arrival."""
+        model, bound = self._model, self._model.place.bound
+        rows = rows[np.argsort(self._table[rows, AGE])]
+        classes, first_type, fits = self._asked.rows.tolist(), model.first_type.tolist(), self._fits.tolist()
+        if bound:
+            fits_there = self._state.fits.tolist()
+        told = []
+        parts, arrivals = self._places.parts[rows].tolist(), self._state.arrivals[rows].tolist()
+        for line, part, arrival in zip(self._table[rows].tolist(), parts, arrivals, strict=True):
+            i, mask = line[CLASS], line[MASK]
+            first, last = first_type[i], first_type[i + 1]
+            server = line[SERVER] if bound else None
+            task_class, fitting = None, False
+            if mask:
+                t, fitting = _next_type(first, last, mask, fits_there[server] if bound else fits)
+                task_class = classes[t]
+            told.append(
+                PresentJob(
+                    line[AGE],
+                    classes[first],
+                    arrival,
+                    line[WAITING],
+                    line[RUNNING],
+                    task_class,
+                    fitting,
+                    server,
+                    tuple(classes[first:last]),
+                    tuple([number[PART_WAITING] for number in part[: last - first]]),
+                    tuple([number[PART_RUNNING] for number in part[: last - first]]),
+                )
+            )
+        return tuple(told)
+
+
+def _types_of(first: int, last: int, mask: int) -> list[int]:
+    """Types of a mask."""
+    return [t for t in range(first, last) if mask >> (t - first) & 1]
+
+
+def _next_type(
+    first: int, last: int, mask: int, fits: Sequence[bool] | NDArray[np.bool_]
+) -> tuple[int, bool]:
+    """Type of the task that a candidate would start, and whether it fits."""
+    types = _types_of(first, last, mask)
+    for t in types:
+        if fits[t]:
+            return t, True
+    return types[0], False
