@@ -89,6 +89,8 @@ def chains() -> None:
     balanced_fairness(SYSTEM)
     stationary(SYSTEM, DRF(), shape=8)
     stationary(SYSTEM, DRF(), shape=8, solver=Multilevel())
+    five = System.with_load(Problem([[1]] * 5, [1]), [1] * 5, 0.2)
+    stationary(five, DRF(), tail=0.1, solver=Multilevel())
 
 
 def volumes() -> None:

@@ -234,7 +234,7 @@ def heavy_traffic(
     Parameters
     ----------
     problem : Problem
-        At most four classes with load for policies; without limits.
+        Without limits.
     mix : array_like of shape (n_classes,)
         Class loads on any scale.
     policies : sequence of policies, or "balanced" for balanced fairness

@@ -55,9 +55,8 @@ def solve(
     for name, law in results.items():
         # A box that was given leaves out what it leaves out; one that was found must keep its promise.
         kept = None if options.get("shape") else bool(law.tail_mass <= options.get("tail", 1.0))
-        size = " x ".join(map(str, law.shape))
         evidence += [
-            Evidence(name, f"{law.method} on {size} states, tail mass", law.tail_mass, kept),
+            Evidence(name, f"{law.method} on {law.region}, tail mass", law.tail_mass, kept),
             Evidence(name, "violation of the balance equations", law.residual),
         ]
     if not is_cluster(scenario):

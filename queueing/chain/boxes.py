@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -35,6 +36,9 @@ __all__ = ["Boxes", "CountBoxes", "nobody_served"]
 
 FIRST_TAIL = 1e-3
 """The first box leaves at most this probability outside under balanced fairness."""
+
+DOUBTFUL = 0.1
+"""A region that leaves so much outside may belong to an unstable policy."""
 
 Shape = tuple[int, ...]
 Region = TypeVar("Region")
@@ -68,8 +72,13 @@ class Boxes(ABC, Generic[Region]):
     def law(self, region: Region) -> Stationary:
         """Solve on a region."""
 
-    def grown(self, tail: float, max_states: float) -> Stationary:
+    def grown(
+        self, tail: float, max_states: float, otherwise: Callable[[], Stationary] | None = None
+    ) -> Stationary:
         """Law on the first region that leaves at most ``tail`` outside.
+
+        If it would have too many states, and nothing so far speaks of an unstable policy, ``otherwise`` may
+        find the law in another way.
 
         Raises
         ------
@@ -79,6 +88,8 @@ class Boxes(ABC, Generic[Region]):
         region, last = self.first(tail), None
         while True:
             if self.states(region) > max_states:
+                if otherwise is not None and (last is None or last.tail_mass < DOUBTFUL):
+                    return otherwise()
                 raise self._refusal(region, last, max_states)
             last = self.law(region)
             if last.tail_mass <= tail:

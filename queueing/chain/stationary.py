@@ -69,8 +69,8 @@ def stationary(
         ``policy(problem, counts) -> tasks``. It must serve some class in every state with jobs.
     shape : sequence of int or int, optional
         The box 0 <= x_i < shape[i], at least 2 for a class with arrivals; the tail mass is then reported,
-        whatever it is. Default: enlarge the box, of five classes and more the set, until the tail mass is at
-        most ``tail``.
+        whatever it is. Default: enlarge the box until the tail mass is at most ``tail``; of five classes and
+        more, and where the box would exceed ``max_states``, a set with far fewer states.
     tail : float
         Largest tail mass of the automatic box or set.
     solver : Automatic, Product, Elimination or Multilevel, optional
@@ -131,9 +131,18 @@ def stationary(
             f"{int(active.sum())} classes have arrivals, some with sizes that are not exponential; such a "
             f"chain is solved for at most {PHASED}; use simulate, or take exponential sizes of the same means"
         )
-    if plain and shape is None and active.sum() > BOXES:
-        law = CountSets(system, policy, solver, table).grown(tail, max_states)
+    if not plain:
+        phased = PhaseBoxes(system, policy, solver, table)
+        law = phased.grown(tail, max_states) if shape is None else phased.law(check_box(shape, system))
+    elif shape is not None:
+        law = CountBoxes(system, policy, solver, table).law(check_box(shape, system))
     else:
-        boxes = (CountBoxes if plain else PhaseBoxes)(system, policy, solver, table)
-        law = boxes.grown(tail, max_states) if shape is None else boxes.law(check_box(shape, system))
+        boxes = CountBoxes(system, policy, solver, table)
+
+        def on_set() -> Stationary:
+            return CountSets(system, policy, solver, boxes.table).grown(tail, max_states)
+
+        many = active.sum() > BOXES
+        # With one or two classes a set has hardly fewer states than the box around it.
+        law = on_set() if many else boxes.grown(tail, max_states, on_set if active.sum() > 2 else None)
     return law if distribution else replace(law, distribution=None, states=None)

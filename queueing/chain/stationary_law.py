@@ -222,7 +222,7 @@ class Stationary(MomentTable):
             [
                 f"stationary law under {self.policy}",
                 *class_lines(self.to_dataframe()),
-                f"  {self._region} ({self.method}); probability outside "
+                f"  {self.region} ({self.method}); probability outside "
                 f"about {self.tail_mass:.1e}; residual {self.residual:.1e}; "
                 "relative error of the means about "
                 f"{np.max(self.mean_jobs_error / np.maximum(self.mean_jobs, SMALLEST)):.1e}, "
@@ -231,7 +231,8 @@ class Stationary(MomentTable):
         )
 
     @property
-    def _region(self) -> str:
+    def region(self) -> str:
+        """The states in words: "box 3 x 4", of a set "23 states within 4 x 5"."""
         if self.method.startswith("lower set"):
             return f"{self.n_states} states within {box_name(self.shape)}"
         return f"box {' x '.join(map(str, self.shape))}"

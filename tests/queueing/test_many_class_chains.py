@@ -35,12 +35,12 @@ def drawn(seed, n, m, load):
 
 def test_processor_sharing_with_five_classes():
     system = shared(5, [1, 2, 3, 4, 5])
-    law = stationary(system, sharing, tail=1e-6)
+    law = stationary(system, sharing, tail=1e-5)
     assert law.method == "lower set (multilevel)"
-    assert law.tail_mass <= 1e-6
+    assert law.tail_mass <= 1e-5
     means = system.loads / 0.4
     assert (np.abs(law.mean_jobs - means) <= law.mean_jobs_error).all()
-    assert law.mean_jobs_error.max() < 1e-4
+    assert law.mean_jobs_error.max() < 1e-3
     # The law conditioned on the set: processor sharing is reversible, and stays so without some arrivals.
     total = law.states.sum(axis=1)
     log = [math.lgamma(k + 1) for k in range(total.max() + 1)]
@@ -48,9 +48,9 @@ def test_processor_sharing_with_five_classes():
     assert law.distribution == pytest.approx(terms / terms.sum(), rel=1e-9)
     # Totals are geometric, and the classes of the jobs multinomial.
     exact = np.diag(means) + np.outer(means, means)
-    assert law.covariance == pytest.approx(exact, rel=1e-3)
+    assert law.covariance == pytest.approx(exact, rel=1e-2)
     ratio = means[4] / (1 + means[4])
-    assert law.marginal(4)[:5] == pytest.approx((1 - ratio) * ratio ** np.arange(5), rel=1e-4)
+    assert law.marginal(4)[:5] == pytest.approx((1 - ratio) * ratio ** np.arange(5), rel=1e-3)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -98,7 +98,7 @@ def test_sets_agree_with_boxes(seed, n):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_tail_is_left_out_and_the_error_is_claimed(seed):
     system = drawn(seed, 5, 3, 0.4)
-    large = stationary(system, DRF(), tail=1e-6)
+    large = stationary(system, DRF(), tail=1e-5)
     for tail in (1e-2, 1e-3):
         boxes = CountSets(system, DRF(), Automatic())
         law = boxes.grown(tail, 1e7)
@@ -122,6 +122,7 @@ def test_a_line_of_four_links_under_proportional_fairness():
     assert (law.mean_jobs_error < 0.01 * exact.mean_jobs).all()
 
 
+@pytest.mark.long
 def test_agreement_with_simulation():
     # 1 - 1e-4 for each of 5 intervals: a false alarm in about 2,000 seeds.
     system = drawn(1, 5, 3, 0.6)
@@ -260,3 +261,16 @@ def test_listing_is_avoided_where_guessing_does(monkeypatch):
     faces = sets.first(1e-4)
     assert sets.states(faces) == faces.guessed_states
     assert sets.states(faces) == pytest.approx(faces.states.n_states, rel=0.1)
+
+
+def test_a_set_where_the_box_is_too_large():
+    system = drawn(1, 4, 2, 0.5)
+    law = stationary(system, DRF(), tail=1e-5, max_states=8_000)
+    assert law.method == "lower set (multilevel)"
+    box = stationary(system, DRF(), tail=1e-5)
+    assert law.n_states <= 8_000 < box.n_states == math.prod(box.shape)
+    assert (np.abs(law.mean_jobs - box.mean_jobs) <= law.mean_jobs_error + box.mean_jobs_error).all()
+    # Nobody tries again what is unstable.
+    line = System(linear_network(3), np.full(4, 0.3))
+    with pytest.raises(NotConvergedError, match=r"a box of .* short_first is probably unstable"):
+        stationary(line, short_first, tail=1e-2, max_states=60_000)

@@ -1,1 +1,1 @@
-"""Chains of five classes and more, on sets of states cut off by faces across the classes."""
+"""Chains of many classes on sets of states that are cut off by faces across the classes."""

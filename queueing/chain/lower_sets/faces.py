@@ -169,7 +169,7 @@ class Faces:
         total, scale = beyond.sum(), np.ones(len(self.weights))
         for k, (outside, factor) in enumerate(zip(beyond, factors, strict=True)):
             # A margin, so that the next set is likely the last.
-            allowed = tail / 4 * max(1.0 / len(scale), outside / total if total < math.inf else 0.0)
+            allowed = tail / 2 * max(1.0 / len(scale), outside / total if total < math.inf else 0.0)
             if outside > allowed:
                 strips = math.log(outside / allowed) / -math.log(factor) if factor < 1 else math.inf
                 scale[k] = min(2.0, 1.0 + self.widths[k] * max(1.0, strips))

@@ -84,7 +84,7 @@ class SetChain(Chain):
             smaller = states.coarsened([2 if size > 3 else 1 for size in states.shape])
             there = states.places(smaller.counts())
             # A law that is not quite reached there is still the better guess.
-            law, _ = self._nested(smaller, down[:, there], max(tolerance, ROUGH), max_cycles)
+            law, _ = self._nested(smaller, np.take(down, there, axis=1), max(tolerance, ROUGH), max_cycles)
         return self._solved(states, down, smaller, law, tolerance, max_cycles)
 
     def _solved(
