@@ -46,14 +46,11 @@ from numpy.typing import ArrayLike
 from fairness.arguments.validation import frozen, require_number
 from fairness.errors import NotConvergedError
 from fairness.evidence.pools import price_certificate, relative_usage, rounding
-from fairness.machine.cache_lines import apart
-from fairness.machine.compiling import first_class
-from fairness.machine.kernels import nonzeros
 from fairness.model.problem import FloatArray, Problem
 from fairness.policies.engines.prices import CERTIFIED, price_kernel, solve_states
 from fairness.policies.engines.throughput import throughput_solution, throughput_tasks
 from fairness.policies.maxmin import MaxMin
-from fairness.protocol.following import Answers, Follower, KernelFollower, Question
+from fairness.protocol.following import AnsweringFollower, Follower
 from fairness.protocol.policy import Solution, evaluate, unit_prices
 
 __all__ = ["AlphaFair", "ProportionalFair"]
@@ -173,18 +170,10 @@ class AlphaFair:
         return _solution(problem, problem.check_state(counts), self.alpha)
 
 
-class _PriceFollower(KernelFollower):
+class _PriceFollower(AnsweringFollower):
     def __init__(self, problem: Problem, alpha: float) -> None:
         self.problem, self.alpha = problem, alpha
-        self.residuals = apart(np.zeros(1))
-        shares, growth = nonzeros(problem.task_shares), MaxMin().growth(problem)
-        arguments = growth, alpha, apart(np.zeros(problem.n_resources)), self.residuals
-        super().__init__(problem, solve_states, *arguments, shares=shares)
-        self.answers: Answers | None = None
-        if self.running is None:
-            question = Question(shares, problem.limits, *arguments, CERTIFIED)
-            function = first_class(solve_states, *self.arrays, self.counts, self.tasks, *arguments)
-            self.answers = Answers(function, question)
+        super().__init__(problem, solve_states, MaxMin().growth(problem), alpha, CERTIFIED)
 
     def __call__(self, counts: FloatArray) -> FloatArray:
         tasks = super().__call__(counts)

@@ -16,14 +16,16 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from fairness.machine.kernels import Nonzeros, Shares
+from fairness.machine.cache_lines import apart
+from fairness.machine.compiling import first_class
+from fairness.machine.kernels import Nonzeros, Shares, nonzeros
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.calling import policy_tasks
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.policy import Policy
 
-__all__ = ["Answers", "Follower", "KernelFollower", "Question", "follow"]
+__all__ = ["AnsweringFollower", "Answers", "Follower", "KernelFollower", "Question", "follow"]
 
 Follower = Callable[[FloatArray], FloatArray]
 """Tasks, (n_classes,), for counts, (n_classes,); the array answered is overwritten by the next call."""
@@ -95,9 +97,14 @@ class KernelFollower:
         shares: Shares | None = None,
     ) -> None:
         self.running = None if not problem.blocked.any() else ~problem.blocked
-        self.arrays = problem.task_shares if shares is None else shares, problem.limits
         self.kernel, self.parameters = kernel, parameters
         self.counts, self.tasks = np.empty((1, problem.n_classes)), np.empty((1, problem.n_classes))
+        self.arrays = (
+            problem.task_shares if shares is None else shares,
+            problem.limits,
+            self.counts,
+            self.tasks,
+        )
 
     def __call__(self, counts: FloatArray) -> FloatArray:
         """Tasks for one vector of counts."""
@@ -105,5 +112,35 @@ class KernelFollower:
             self.counts[0] = counts
         else:
             np.multiply(counts, self.running, out=self.counts[0])
-        self.kernel(*self.arrays, self.counts, self.tasks, *self.parameters)
+        self.kernel(*self.arrays, *self.parameters)
         return self.tasks[0]
+
+
+class AnsweringFollower(KernelFollower):
+    """A follower whose kernel compiled simulations may call: it has the form told in :class:`Answers`.
+
+    Parameters
+    ----------
+    problem : Problem
+    kernel : callable
+    growth : ndarray of shape (n_classes,)
+    alpha : float
+    certified : float
+        Largest residual of an answer.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        kernel: Callable[..., Any],
+        growth: FloatArray,
+        alpha: float = 1.0,
+        certified: float = 0.0,
+    ) -> None:
+        shares, prices = nonzeros(problem.task_shares), apart(np.zeros(problem.n_resources))
+        self.residuals = apart(np.zeros(1))
+        super().__init__(problem, kernel, growth, alpha, prices, self.residuals, shares=shares)
+        self.answers: Answers | None = None
+        if self.running is None:
+            question = Question(shares, problem.limits, *self.parameters, certified)
+            self.answers = Answers(first_class(kernel, *self.arrays, *self.parameters), question)

@@ -36,7 +36,7 @@ from fairness.machine import kernels
 from fairness.machine.compiling import stored
 from fairness.machine.kernels import IntArray, Shares, entry, span
 from fairness.model.problem import FloatArray, Problem
-from fairness.protocol.following import Follower, KernelFollower
+from fairness.protocol.following import AnsweringFollower, Follower
 from fairness.protocol.policy import Solution, evaluate
 
 __all__ = ["FILLING_COLUMNS", "FillingPolicy", "progressive_filling", "water_fill"]
@@ -114,11 +114,38 @@ def progressive_filling(
     task_shares: FloatArray, limits: FloatArray, counts: FloatArray, tasks: FloatArray, growth: FloatArray
 ) -> None:
     """Fill ``tasks`` (n_states, n_classes); growth is infinite for classes without demand."""
+    _fill_states(task_shares, limits, counts, tasks, growth, task_shares.shape[1])
+
+
+@stored(kernels, nogil=True, error_model="numpy")
+def fill_on_demand(
+    shares: Shares,
+    limits: FloatArray,
+    counts: FloatArray,
+    tasks: FloatArray,
+    growth: FloatArray,
+    _alpha: float,
+    prices: FloatArray,
+    _residuals: FloatArray,
+) -> None:
+    """The same in the form of :class:`fairness.protocol.following.Answers`; of prices only their number counts."""
+    _fill_states(shares, limits, counts, tasks, growth, prices.size)
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _fill_states(
+    shares: Shares,
+    limits: FloatArray,
+    counts: FloatArray,
+    tasks: FloatArray,
+    growth: FloatArray,
+    n_resources: int,
+) -> None:
     n_states, n = counts.shape
     growing = np.empty(n, dtype=np.int64)
     rates = np.empty(n)
     caps = np.empty(n)
-    columns = np.empty((FILLING_COLUMNS, task_shares.shape[1]))
+    columns = np.empty((FILLING_COLUMNS, n_resources))
     for state in range(n_states):
         left = 0
         for i in range(n):
@@ -133,7 +160,7 @@ def progressive_filling(
                 else:
                     # A class without demand is bounded by its limit alone.
                     tasks[state, i] = caps[i]
-        water_fill(task_shares, growing, left, rates, caps, tasks[state], columns)
+        water_fill(shares, growing, left, rates, caps, tasks[state], columns)
 
 
 class FillingPolicy(ABC):
@@ -154,7 +181,7 @@ class FillingPolicy(ABC):
 
     def follow(self, problem: Problem) -> Follower:
         """One state after the other."""
-        return KernelFollower(problem, progressive_filling, self.growth(problem))
+        return AnsweringFollower(problem, fill_on_demand, self.growth(problem))
 
     def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
         """Allocation, levels and certificate for one vector of counts."""
