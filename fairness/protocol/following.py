@@ -142,5 +142,5 @@ class AnsweringFollower(KernelFollower):
         super().__init__(problem, kernel, growth, alpha, prices, self.residuals, shares=shares)
         self.answers: Answers | None = None
         if self.running is None:
-            question = Question(shares, problem.limits, *self.parameters, certified)
+            question = Question(shares, problem.limits, growth, alpha, prices, self.residuals, certified)
             self.answers = Answers(first_class(kernel, *self.arrays, *self.parameters), question)
