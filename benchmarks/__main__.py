@@ -27,6 +27,7 @@ TOPICS = (
     "simulation",
     "joblevel",
     "many_classes",
+    "fluid",
     "regions",
     "service",
     "sweep",
