@@ -159,13 +159,13 @@ def policy_tasks(
     """Tasks under a policy for counts of shape (..., n_classes), with its answer checked.
 
     On a cluster the policy answers with placements, (..., n_classes, n_servers), which are summed over the
-    servers.
+    servers, unless it finds the sums without them.
 
     Raises
     ------
     ModelError
         As :func:`call_policy`; also if the answer uses more than there is of a resource, or than the limit of
-        a class allows.
+        a class allows; of sums without placements, if a class has more than it could have alone.
 
     Examples
     --------
@@ -175,6 +175,12 @@ def policy_tasks(
     array([[2., 8.],
            [2., 0.]])
     """
+    if (
+        isinstance(problem, Cluster)
+        and isinstance(policy, ClusterPolicy)
+        and type(policy).tasks is not ClusterPolicy.tasks
+    ):
+        return _sums(problem, policy, counts)
     values = call_policy(problem, policy, counts)
     tasks: FloatArray = values
     if isinstance(problem, Cluster):
@@ -206,6 +212,25 @@ def policy_tasks(
         raise ModelError(
             f"policy {policy_name(policy)} uses {times} of {problem.resources[place[-1]]!r}{where} in state "
             f"{counts[state]}; an answer must be feasible"
+        )
+    return tasks
+
+
+def _sums(cluster: Cluster, policy: ClusterPolicy, counts: FloatArray) -> FloatArray:
+    """Tasks on all servers together, of a policy that finds them without placements."""
+    tasks = policy.tasks(cluster, counts)
+    if tasks.shape != counts.shape:
+        raise ModelError(
+            f"policy {policy_name(policy)} returned {tasks.shape} tasks for counts of shape {counts.shape}"
+        )
+    most = (1 + EXCESS) * cluster.gamma.sum(axis=1)
+    wrong = ~((tasks >= 0) & (tasks <= most)) | ((counts == 0) & (tasks != 0))
+    if wrong.any():
+        place = tuple(int(v) for v in np.argwhere(wrong)[0])
+        raise ModelError(
+            f"policy {policy_name(policy)} gave {tasks[place]} tasks to class "
+            f"{cluster.job_classes[place[-1]]!r} in state {counts[place[:-1]]}; they must be >= 0, 0 where "
+            f"no job is present, and at most the {cluster.gamma.sum(axis=1)[place[-1]]:g} that it runs alone"
         )
     return tasks
 

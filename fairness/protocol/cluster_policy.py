@@ -5,7 +5,10 @@ gives the jobs present, real numbers allowed; the answer, of shape (..., n_class
 tasks running per class and server. A class of :math:`x` jobs of weight :math:`w` counts like one of weight
 :math:`xw`; a class without jobs holds nothing. A policy has no state and does no I/O.
 
-A subclass of :class:`ClusterPolicy` says how one vector of counts is solved, with evidence.
+A subclass of :class:`ClusterPolicy` says how one vector of counts is solved, with evidence. Who asks about
+many states needs no evidence for each, and mostly not even the placements, but the tasks on all servers
+together: a policy may offer shorter ways to these (:meth:`ClusterPolicy.placements`,
+:meth:`ClusterPolicy.tasks`).
 """
 
 from __future__ import annotations
@@ -66,20 +69,32 @@ class ClusterPolicy(ABC):
     def solve(self, cluster: Cluster, counts: ArrayLike | None = None) -> ClusterSolution:
         """Placement and evidence for one vector of counts (all 1 when None)."""
 
-    def place(self, cluster: Cluster, counts: FloatArray) -> FloatArray:
-        """Placement alone for one validated vector of counts, (n_classes, n_servers).
+    def placements(self, cluster: Cluster, states: FloatArray) -> FloatArray:
+        """Placements alone for validated counts (n_states, n_classes), (n_states, n_classes, n_servers).
 
-        For policies that find it faster than its evidence; it is that of :meth:`solve`, and raises with it.
+        For policies that find them faster than their evidence; they are those of :meth:`solve`.
         """
-        return self.solve(cluster, counts).placement
+        answers = np.empty((len(states), cluster.n_classes, cluster.n_servers))
+        for k, state in enumerate(states):
+            answers[k] = self.solve(cluster, state).placement
+        return answers
+
+    def tasks(self, cluster: Cluster, counts: ArrayLike | None = None) -> FloatArray:
+        """Tasks of each class on all servers together, shape (..., n_classes).
+
+        For policies that find them faster than a placement; they are those of :meth:`__call__`, but for
+        rounding.
+        """
+        return self(cluster, counts).sum(axis=-1)
 
     def __call__(self, cluster: Cluster, counts: ArrayLike | None = None) -> FloatArray:
         """Tasks per class and server, shape (..., n_classes, n_servers)."""
+        x = self.checked_counts(cluster, counts)
+        answers = self.placements(cluster, x.reshape(-1, cluster.n_classes))
+        return answers.reshape(*x.shape, cluster.n_servers)
+
+    def checked_counts(self, cluster: Cluster, counts: ArrayLike | None) -> FloatArray:
+        """Validated counts, (..., n_classes); ModelError if this is no cluster."""
         if not isinstance(cluster, Cluster):
             raise ModelError(f"{self.name} places tasks on a Cluster; got {type(cluster).__name__}")
-        x = cluster.check_counts(counts)
-        states = x.reshape(-1, cluster.n_classes)
-        placements = np.empty((len(states), cluster.n_classes, cluster.n_servers))
-        for k, state in enumerate(states):
-            placements[k] = self.place(cluster, state)
-        return placements.reshape(*x.shape, cluster.n_servers)
+        return cluster.check_counts(counts)

@@ -25,7 +25,7 @@ from fairness.protocol.calling import policy_tasks
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.policy import Policy
 
-__all__ = ["AnsweringFollower", "Answers", "Follower", "KernelFollower", "Question", "follow"]
+__all__ = ["AnsweringFollower", "Answers", "Followed", "Follower", "KernelFollower", "Question", "follow"]
 
 Follower = Callable[[FloatArray], FloatArray]
 """Tasks, (n_classes,), for counts, (n_classes,); the array answered is overwritten by the next call."""
@@ -58,8 +58,8 @@ class Answers(NamedTuple):
 class Followed(Protocol):
     """A policy with a follower of its own."""
 
-    def follow(self, problem: Problem) -> Follower:
-        """Follower that has seen no state yet."""
+    def follow(self, problem: Any) -> Follower:
+        """Follower that has seen no state yet; the problem is a Cluster for policies on servers."""
         ...
 
 
@@ -78,7 +78,7 @@ def follow(problem: Problem | Cluster, policy: Policy | ClusterPolicy) -> Follow
     >>> walker(np.array([0.0, 1.0]))
     array([0., 3.])
     """
-    if isinstance(problem, Problem) and isinstance(policy, Followed):
+    if isinstance(problem, Cluster) == isinstance(policy, ClusterPolicy) and isinstance(policy, Followed):
         return policy.follow(problem)
     return lambda counts: policy_tasks(problem, policy, counts)
 

@@ -27,6 +27,7 @@ from fairness.model.equality import same_problem
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.calling import policy_tasks
 from fairness.protocol.cluster_policy import ClusterPolicy
+from fairness.protocol.following import Followed
 from fairness.protocol.policy import Policy, policy_name
 from queueing.states.box import box_name, check_shape, count_axes, count_states
 
@@ -39,8 +40,9 @@ CHUNK = 1 << 16
 """Most states per call of the policy: enough to hide the cost of a call, few enough to stay in the cache."""
 
 FIRST_CHUNK = 256
-"""States of the first call, which tells how long the others take. Those of a pool are asked for in multiples
-of it, after which a policy that goes from state to state starts anew: the table does not depend on time."""
+"""States of the first call, which tells how long the others take. Those of a pool, and of a policy that may
+be followed, are asked for in multiples of it, after which a policy that goes from state to state starts anew:
+the table does not depend on time."""
 
 CHUNK_SECONDS = 0.2
 """Time that a call may take: a user who stops the work waits no longer."""
@@ -136,8 +138,8 @@ def tabulate(
         A smaller table of the same problem and policy; its states are copied, not computed.
     n_jobs : int
         Parts of the table computed at the same time (joblib; processes unless ``joblib.parallel_config`` says
-        otherwise), -1 for all cores. It pays for policies that solve a program in every state, as those for
-        clusters do (some hundreds to thousands of states per second); the table does not depend on it.
+        otherwise), -1 for all cores. It pays for policies that take milliseconds for a state, as those of
+        users may; the table does not depend on it.
 
     Returns
     -------
@@ -222,7 +224,7 @@ def evaluate(
     # A placement has an entry per server.
     most = CHUNK if isinstance(problem, Problem) else max(1, CHUNK // problem.n_servers)
     work = Task(f"the table of {policy_name(policy)} on {name}", len(missing), "states", instead=instead)
-    unit = min(FIRST_CHUNK, most) if isinstance(problem, Problem) else 1
+    unit = min(FIRST_CHUNK, most) if isinstance(problem, Problem) or isinstance(policy, Followed) else 1
     with work:
         if n_jobs == 1:
             start, chunk = 0, min(FIRST_CHUNK, most)

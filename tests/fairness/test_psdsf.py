@@ -135,7 +135,7 @@ def test_equations_of_the_structure_finish_the_sweeps():
         filling._sweep(pairs, np.arange(6), 1.0, False, 2, 2)  # for the stops
         pairs.hold(pairs.tasks * (1 + 1e-4 * rng.random(len(pairs.tasks))))
         assert resource_division_certificate(cluster, None, pairs.placement).residual > 1e-6
-        pairs.hold(filling._solve_structure(pairs))
+        pairs.hold(filling.solve_structure(pairs))
         assert resource_division_certificate(cluster, None, pairs.placement).residual < 1e-13
 
 

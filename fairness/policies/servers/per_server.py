@@ -19,11 +19,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairness.arguments.validation import FloatArray
 from fairness.evidence.pools import Certificate
+from fairness.machine.kernels import IntArray
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
 from fairness.policies.maxmin import DRF
 from fairness.protocol.cluster_policy import ClusterPolicy, ClusterSolution
+from fairness.protocol.following import Follower
 
 __all__ = ["PerServerDRF"]
 
@@ -60,3 +63,32 @@ class PerServerDRF(ClusterPolicy):
                 residual = max(residual, solution.certificate.residual)
         claim = "on every server each class has a full resource of which its level is the largest"
         return ClusterSolution(placement, Certificate(claim, residual), details={"levels": levels})
+
+    def placements(self, cluster: Cluster, states: FloatArray) -> FloatArray:
+        """Placements alone, each server in all states together."""
+        answers = np.zeros((len(states), *cluster.gamma.shape))
+        for i, (users, pool) in enumerate(self._pools(cluster)):
+            answers[:, users, i] = DRF()(pool, states[:, users])
+        return answers
+
+    def follow(self, problem: Cluster) -> Follower:
+        """One state after the other."""
+        servers = [(users, DRF().follow(pool)) for users, pool in self._pools(problem)]
+        tasks = np.empty(problem.n_classes)
+
+        def answer(counts: FloatArray) -> FloatArray:
+            tasks[:] = 0.0
+            for users, drf in servers:
+                tasks[users] += drf(counts[users])
+            return tasks
+
+        return answer
+
+    def _pools(self, cluster: Cluster) -> list[tuple[IntArray, Problem]]:
+        """The classes that may run on each server, and the server as a pool of theirs."""
+        capacities, result = np.ones(cluster.n_resources), []
+        for i in range(cluster.n_servers):
+            users = np.flatnonzero(cluster.eligible[:, i])
+            shares = cluster.task_shares[users, i]
+            result.append((users, Problem(shares, capacities, weights=cluster.weights[users])))
+        return result

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from operator import index
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import FloatArray, require_choice, require_whole
@@ -35,8 +36,9 @@ from fairness.model.cluster import Cluster
 from fairness.model.division import check_division
 from fairness.policies.servers.engines.algorithm_one import algorithm_one
 from fairness.policies.servers.engines.market import time_division
-from fairness.policies.servers.engines.resource_division import resource_division
+from fairness.policies.servers.engines.resource_division import Divisions, resource_division
 from fairness.protocol.cluster_policy import ClusterPolicy, ClusterSolution
+from fairness.protocol.following import Follower
 
 __all__ = ["PSDSF"]
 
@@ -111,18 +113,33 @@ class PSDSF(ClusterPolicy):
             )
         return ClusterSolution(placement, certificate, details={"certificate": certificate, **details})
 
-    def place(self, cluster: Cluster, counts: FloatArray) -> FloatArray:
-        """Placement alone for one validated vector of counts; with divided resources without certificate."""
+    def placements(self, cluster: Cluster, states: FloatArray) -> FloatArray:
+        """Placements alone; with divided resources without certificates."""
         if self.division == "time":
-            return super().place(cluster, counts)
-        return self._divided(cluster, counts)[0]
+            return super().placements(cluster, states)
+        if self.method == "algorithm-1":
+            answers = [self._divided(cluster, state)[0] for state in states]
+            return np.array(answers).reshape(-1, *cluster.gamma.shape)
+        return Divisions(cluster, self._order(cluster), self.max_sweeps).of(states * cluster.weights)
 
     def _divided(self, cluster: Cluster, counts: FloatArray) -> tuple[FloatArray, dict[str, Any]]:
         """Placement and details under resource division."""
+        solve = algorithm_one if self.method == "algorithm-1" else resource_division
+        order = self._order(cluster)
+        return solve(cluster, counts * cluster.weights, server_order=order, max_sweeps=self.max_sweeps)
+
+    def _order(self, cluster: Cluster) -> tuple[int, ...] | None:
+        """The order of the servers, if it is one."""
         order = self.server_order
         if order is not None and sorted(order) != list(range(cluster.n_servers)):
             raise ModelError.of(
                 "server_order", f"must list the servers 0..{cluster.n_servers - 1} once; got {order}"
             )
-        solve = algorithm_one if self.method == "algorithm-1" else resource_division
-        return solve(cluster, counts * cluster.weights, server_order=order, max_sweeps=self.max_sweeps)
+        return order
+
+    def follow(self, problem: Cluster) -> Follower:
+        """One state after the other."""
+        if self.division == "resource" and self.method == "filling":
+            divisions = Divisions(problem, self._order(problem), self.max_sweeps)
+            return lambda counts: divisions.of((counts * problem.weights)[None])[0].sum(axis=1)
+        return lambda counts: self.placements(problem, counts[None])[0].sum(axis=1)

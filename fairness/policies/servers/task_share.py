@@ -38,6 +38,7 @@ from fairness.arguments.validation import FloatArray, require_choice
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.policies.servers.engines.leximin import leximin
+from fairness.policies.servers.states.cutting_planes import LeximinTotals
 from fairness.protocol.cluster_policy import ClusterPolicy, ClusterSolution
 
 __all__ = ["CDRF", "CDRFH", "DRFH", "TSF", "WEIGHTINGS", "LeximinPolicy"]
@@ -48,6 +49,9 @@ WEIGHTINGS = ("equal", "dedicated")
 
 class LeximinPolicy(ClusterPolicy):
     """A policy that levels tasks over yardsticks; a subclass says which.
+
+    One state is solved by linear programs, with evidence; the totals of many by cutting planes, each checked
+    (:mod:`fairness.policies.servers.states.cutting_planes`), and by programs where the check fails.
 
     Attributes
     ----------
@@ -60,7 +64,10 @@ class LeximinPolicy(ClusterPolicy):
 
     @abstractmethod
     def yardsticks(self, cluster: Cluster, counts: FloatArray) -> FloatArray:
-        """What a level of 1 gives to a class of effective weight 1, shape (n_classes,), tasks."""
+        """What a level of 1 gives to a class of effective weight 1, shape (n_classes,), tasks.
+
+        Counts may change the unit of the levels, but not the proportions of the classes.
+        """
 
     def solve(self, cluster: Cluster, counts: ArrayLike | None = None) -> ClusterSolution:
         """Placement, levels and the evidence of each round for one vector of counts (all 1 when None)."""
@@ -68,6 +75,16 @@ class LeximinPolicy(ClusterPolicy):
         result = leximin(cluster, x, self.yardsticks(cluster, x))
         details = {"rounds": result.rounds}
         return ClusterSolution(result.placement, result.certificate, levels=result.levels, details=details)
+
+    def tasks(self, cluster: Cluster, counts: ArrayLike | None = None) -> FloatArray:
+        """Tasks of each class on all servers together, shape (..., n_classes)."""
+        x = self.checked_counts(cluster, counts)
+        return self.follow(cluster).of(x.reshape(-1, cluster.n_classes)).reshape(x.shape)
+
+    def follow(self, problem: Cluster) -> LeximinTotals:
+        """One state after the other, each from what stopped the classes in the ones before."""
+        goals = problem.weights * self.yardsticks(problem, np.ones(problem.n_classes))
+        return LeximinTotals(problem, goals, lambda counts: self.solve(problem, counts).placement.sum(axis=1))
 
 
 @dataclass(frozen=True)

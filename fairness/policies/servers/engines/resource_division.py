@@ -46,8 +46,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.sparse.linalg import splu
+from numpy.typing import NDArray
 
 from fairness.arguments.validation import FloatArray
 from fairness.errors import NotConvergedError
@@ -56,9 +55,10 @@ from fairness.machine.compiling import stored
 from fairness.machine.kernels import IntArray
 from fairness.model.cluster import Cluster
 from fairness.policies.servers.engines import server_pairs as listing
-from fairness.policies.servers.engines.server_pairs import ServerPairs
+from fairness.policies.servers.engines.server_pairs import ServerPairs, residual_of
+from fairness.policies.servers.engines.settling import solve_structure
 
-__all__ = ["fill", "resource_division", "separate_filling"]
+__all__ = ["Divisions", "fill", "resource_division", "separate_filling"]
 
 STILL = 1e-13
 """Sweeps end when no class moves more than this part of its tasks."""
@@ -68,10 +68,6 @@ BLOCK = 100
 
 PATIENCE = 6
 """Sweeps without steadier steps before a jump."""
-
-UNUSED = 1e-14
-"""A pair that holds less than this part of the tasks of its class is not in use."""
-
 
 PLANS = (
     ("as asked", False, True, 1.0),
@@ -151,6 +147,41 @@ def resource_division(
     )
 
 
+class Divisions:
+    """Placements of :func:`resource_division` in many states.
+
+    Each state is solved as there, from the servers filled alone: from the placement of a neighbour the sweeps
+    would be fewer, but where PS-DSF is not unique, the answer would depend on the way that led to a state.
+
+    Parameters
+    ----------
+    cluster, server_order, max_sweeps
+        As there.
+
+    Attributes
+    ----------
+    left : int
+        States in which the first sweeps did not settle.
+    """
+
+    def __init__(self, cluster: Cluster, server_order: tuple[int, ...] | None, max_sweeps: int) -> None:
+        self.cluster, self.server_order, self.max_sweeps = cluster, server_order, max_sweeps
+        order = np.arange(cluster.n_servers) if server_order is None else np.array(server_order, np.int64)
+        self.order, self.all_pairs, self.left = order, ServerPairs.of(cluster, np.ones(cluster.n_classes)), 0
+
+    def of(self, weights: FloatArray) -> FloatArray:
+        """Placements for effective weights (n_states, n_classes), (n_states, n_classes, n_servers)."""
+        placements = np.zeros((len(weights), *self.cluster.gamma.shape))
+        done = np.zeros(len(weights), dtype=bool)
+        _divide_states(self.all_pairs, weights, self.order, self.max_sweeps, placements, done)
+        for k in np.flatnonzero(~done):
+            placements[k] = resource_division(
+                self.cluster, weights[k], server_order=self.server_order, max_sweeps=self.max_sweeps
+            )[0]
+            self.left += 1
+        return placements
+
+
 def _settle(
     pairs: ServerPairs, order: IntArray, damping: float, jumps: bool, max_sweeps: int
 ) -> tuple[int, int]:
@@ -166,7 +197,7 @@ def _settle(
             break
         last = moved
         kept = pairs.tasks.copy(), pairs.stop.copy()
-        pairs.hold(_solve_structure(pairs))
+        pairs.hold(solve_structure(pairs))
         more, moved = _sweep(pairs, order, damping, False, PATIENCE, PATIENCE)
         sweeps += more
         if moved < last / 2:
@@ -178,67 +209,6 @@ def _settle(
             pairs.hold(kept[0])
             pairs.stop[:] = kept[1]
     return sweeps, settled
-
-
-def _solve_structure(pairs: ServerPairs, rounds: int = 5) -> FloatArray:
-    """Tasks that solve the equations of the pairs now in use, pairs that would turn negative dropped."""
-    totals = pairs.totals
-    used = np.flatnonzero(pairs.tasks > UNUSED * totals[pairs.job_class])
-    part = pairs.tasks[used] / totals[pairs.job_class[used]]
-    for _ in range(rounds):
-        goal = _least_change(pairs, used, part)
-        if goal.min() >= -UNUSED:
-            part = np.maximum(goal, 0.0)
-            break
-        stay = goal > 0
-        if not stay.any():
-            return pairs.tasks.copy()
-        used, part = used[stay], goal[stay]
-    tasks = np.zeros_like(pairs.tasks)
-    tasks[used] = part * totals[pairs.job_class[used]]
-    return tasks
-
-
-def _least_change(pairs: ServerPairs, used: IntArray, part: FloatArray) -> FloatArray:
-    """Solution of the equations in the module docstring that is next to ``part``, shares of the own total."""
-    # Unknown: the part of each pair in the present total of its class, the new total over the present one,
-    # and the level of each (server, stop) over its present value; so that all coefficients are of order 1.
-    n_pairs, n_resources = len(used), pairs.shares.shape[1]
-    totals = pairs.totals[pairs.job_class[used]]
-    classes, member = np.unique(pairs.job_class[used], return_inverse=True)
-    key, group = np.unique(pairs.server[used] * n_resources + pairs.stop[used], return_inverse=True)
-    level = totals / pairs.pace[used]
-    level_scale = np.bincount(group, level) / np.bincount(group)
-    rows, n_classes, n_levels = np.arange(n_pairs), len(classes), len(key)
-    own_total = sp.csr_array((level / level_scale[group], (rows, member)), shape=(n_pairs, n_classes))
-    own_level = sp.csr_array((-np.ones(n_pairs), (rows, group)), shape=(n_pairs, n_levels))
-    sums = sp.csr_array((np.ones(n_pairs), (member, rows)), shape=(n_classes, n_pairs))
-    # Usage of resource r on server i counts all pairs there, also those that another resource stopped.
-    row_of = np.full((len(pairs.start) - 1) * n_resources, -1)
-    row_of[key] = np.arange(n_levels)
-    target = row_of[pairs.server[used, None] * n_resources + np.arange(n_resources)]
-    use = np.where(target >= 0, pairs.shares[used] * totals[:, None], 0.0)
-    pair, resource = np.nonzero(use)
-    usage = sp.csr_array((use[pair, resource], (target[pair, resource], pair)), shape=(n_levels, n_pairs))
-    blocks = [[None, own_total, own_level], [sums, -sp.eye_array(n_classes), None], [usage, None, None]]
-    matrix = sp.block_array(blocks, format="csc")
-    right = np.concatenate([np.zeros(n_pairs + n_classes), np.ones(n_levels)])
-    point = np.concatenate([part, np.ones(n_classes + n_levels)])
-    # The change of least norm, by a regularised system that is refined: ties make the matrix singular, but
-    # then the equations still agree. Symmetric pivoting keeps the factors sparse.
-    size = len(point)
-    system = sp.block_array(
-        [[sp.eye_array(size), matrix.T], [matrix, -1e-9 * sp.eye_array(size)]], format="csc"
-    )
-    factors = splu(
-        system, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=1e-3, options={"SymmetricMode": True}
-    )
-    for _ in range(10):
-        lacking = right - matrix @ point
-        if np.abs(lacking).max() <= 1e-15:
-            break
-        point += factors.solve(np.concatenate([np.zeros(size), lacking]))[:size]
-    return point[:n_pairs]
 
 
 # All compiled functions are in this file: the cache of a function does not see edits of others elsewhere. The
@@ -379,3 +349,47 @@ def _sweep(
         for k in range(n):
             tasks[k] = max(0.0, tasks[k] + jump * step[k])
             totals[job_class[k]] += tasks[k]
+
+
+@stored(listing, nogil=True)
+def _divide_states(
+    listed: ServerPairs,
+    weights: FloatArray,
+    order: IntArray,
+    max_sweeps: int,
+    placements: FloatArray,
+    done: NDArray[np.bool_],
+) -> None:
+    """The first sweeps of :func:`resource_division` for each row of weights; whether no more are needed.
+
+    ``listed`` are the pairs of all classes with weights 1.
+    """
+    n_servers, m = len(listed.start) - 1, listed.shares.shape[1]
+    for state in range(len(weights)):
+        size = 0
+        for k in listed.job_class:
+            size += weights[state, k] > 0
+        start, job_class, server = (
+            np.zeros(n_servers + 1, np.int64),
+            np.empty(size, np.int64),
+            np.empty(size, np.int64),
+        )
+        pace, shares = np.empty(size), np.empty((size, m))
+        q = 0
+        for i in range(n_servers):
+            start[i] = q
+            for p in range(listed.start[i], listed.start[i + 1]):
+                k = listed.job_class[p]
+                if weights[state, k] > 0:
+                    job_class[q], server[q], pace[q] = k, i, weights[state, k] * listed.pace[p]
+                    shares[q] = listed.shares[p]
+                    q += 1
+        start[n_servers] = q
+        totals, stop = np.zeros(len(listed.totals)), np.full(size, -1)
+        pairs = ServerPairs(start, job_class, server, pace, shares, np.zeros(size), totals, stop)
+        _fill_separately(pairs)
+        stop[:] = -1
+        _, moved = _sweep(pairs, order, 1.0, True, min(BLOCK, max_sweeps), max_sweeps)
+        done[state] = moved <= STILL and residual_of(pairs) <= SATURATION
+        for q in range(size):
+            placements[state, job_class[q], server[q]] = pairs.tasks[q]

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numba
 import numpy as np
 
 from fairness.arguments.validation import FloatArray
@@ -22,7 +23,7 @@ from fairness.machine.compiling import stored
 from fairness.machine.kernels import IntArray
 from fairness.model.cluster import Cluster
 
-__all__ = ["ServerPairs"]
+__all__ = ["ServerPairs", "residual_of"]
 
 
 class ServerPairs(NamedTuple):
@@ -99,7 +100,12 @@ class ServerPairs(NamedTuple):
 
 @stored(nogil=True)
 def _residual(pairs: ServerPairs) -> float:
-    """Of :attr:`ServerPairs.theorem_one_residual`; 0 where every class has its bottlenecks."""
+    return residual_of(pairs)
+
+
+@numba.njit(nogil=True)
+def residual_of(pairs: ServerPairs) -> float:
+    """Of :attr:`ServerPairs.theorem_one_residual`, for kernels of other files."""
     start, job_class, _, pace, shares, tasks, totals, _ = pairs
     worst = 0.0
     m = shares.shape[1]

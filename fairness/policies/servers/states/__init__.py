@@ -1,0 +1,1 @@
+"""Totals of the mechanisms on servers in many states, without evidence for each."""
