@@ -20,6 +20,7 @@ TOPICS = (
     "leximin",
     "market",
     "psdsf",
+    "cluster_tables",
     "cloud",
     "audit",
     "queueing",

@@ -12,7 +12,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from capacity import region_volume, stability_region
-from fairness import DRF, PSDSF, BottleneckMax, Cluster, Problem, ProportionalFair, allocate
+from fairness import DRF, PSDSF, TSF, BottleneckMax, Cluster, Problem, ProportionalFair, allocate
 from fairness.cloud import dcdrf, demand_profile, edrf, edrf_rounds
 from queueing import (
     DRFScheduler,
@@ -65,8 +65,14 @@ def bottlenecks() -> None:
 
 
 def servers() -> None:
-    """PS-DSF by resources, server by server."""
+    """PS-DSF by resources, server by server, in one state and in many."""
     allocate(SERVERS, PSDSF())
+    PSDSF()(SERVERS, [[1, 1]])
+
+
+def levels() -> None:
+    """Totals of max-min mechanisms on servers, in many states."""
+    TSF().tasks(SERVERS, [[1, 1]])
 
 
 def rounds() -> None:
@@ -112,7 +118,7 @@ def runs() -> None:
 
 # Those that take longest come first, so that no process is left alone with one at the end.
 KERNELS: tuple[Callable[[], None], ...] = (
-    placed_tasks, whole_tasks, prices, many_prices, bottlenecks, markets, servers, rounds, clouds, chains,
+    placed_tasks, whole_tasks, prices, many_prices, bottlenecks, levels, markets, servers, rounds, clouds, chains,
     likely_states, runs, volumes,
 )  # fmt: skip
 

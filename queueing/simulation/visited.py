@@ -2,7 +2,7 @@ r"""What a simulation knows of its policy: a table over all counts, or the state
 
 A table is the faster road while it is small: one addition leads from a state to the next, and its states are
 computed in large batches. But it holds the product of all counts. Where it would hold more than
-:data:`LARGEST_TABLE` states, or on a cluster, where a state costs a thousand times as much,
+:data:`LARGEST_TABLE` states, or on a cluster, where a state costs as much as a hundred events or more,
 :data:`LARGEST_OF_CLUSTER`, every run keeps the states it visits instead and asks the policy about a new one
 when it gets there (:mod:`fairness.protocol.following`). They are forgotten all at once when they fill
 :data:`ROOM`. What a run finds does not depend on other runs, so neither does its result: of a shared table
@@ -34,8 +34,8 @@ __all__ = ["PolicySource", "Reader", "largest_grid"]
 LARGEST_TABLE = 2**22
 """States of a pool up to which a table is the road."""
 
-LARGEST_OF_CLUSTER = 2**17
-"""States of a cluster up to which a table is the road."""
+LARGEST_OF_CLUSTER = 2**14
+"""States of a cluster up to which a table is the road: most states of a larger one are never visited."""
 
 MANY = 64.0
 """Jobs of each class that recorded jobs may pile up to, where their load tells nothing."""
