@@ -24,7 +24,10 @@ def random_traffic(*, full: bool) -> Page:
     system = System.with_load(traffic.problem, traffic.loads, LOAD)
     # The same seed: the same random numbers for all policies.
     effort = {"events": 200_000, "replications": 10} if full else {"events": 100_000, "replications": 4}
-    runs = {policy.name: simulate(system, policy, rng=1, n_jobs=2, progress=False, **effort) for policy in POLICIES}
+    runs = {
+        policy.name: simulate(system, policy, rng=1, n_jobs=2, progress=False, **effort)
+        for policy in POLICIES
+    }
     bound = duration_bound(system).service_rates
     figure, axes = plt.subplots(
         1, 3, figsize=(16, 4.8), layout="constrained", gridspec_kw={"width_ratios": [1.35, 1.2, 0.9]}

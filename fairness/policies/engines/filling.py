@@ -128,7 +128,7 @@ def fill_on_demand(
     prices: FloatArray,
     _residuals: FloatArray,
 ) -> None:
-    """The same in the form of :class:`fairness.protocol.following.Answers`; of prices only their number counts."""
+    """The same as :class:`fairness.protocol.following.Answers` want it; of prices only the number counts."""
     _fill_states(shares, limits, counts, tasks, growth, prices.size)
 
 
