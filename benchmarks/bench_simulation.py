@@ -48,11 +48,48 @@ def rows() -> list[Row]:
 
         name = f"tasks, DRF, {placement.name}, the same on 10 servers, load 0.7"
         out.append(_row(name, on_servers, draws, 0.5e6))
+    out += _many_classes(draws)
+    out.append(_in_python(talk, draws))
     return out
 
 
-def _row(name: str, run: Callable[[], Any], draws: float, target: float) -> Row:
-    rate = 2 * EVENTS / best_seconds(run)
+def _many_classes(draws: float) -> list[Row]:
+    """Whole tasks of 64 classes: compared by level, by visited states of a policy, on servers."""
+    demands = np.random.default_rng(64).integers(1, 5, (64, 3))
+    pool, servers = Problem(demands, [40] * 3), Cluster(demands, [[20] * 3] * 5)
+    out = []
+    for model, where in ((pool, "a pool"), (servers, "5 servers")):
+        system = System.with_load(model, np.ones(64), 0.7)
+        for scheduler in (DRFScheduler(), PFScheduler()) if model is pool else (DRFScheduler(),):
+
+            def run(system: System = system, scheduler: Any = scheduler) -> Any:
+                return simulate(
+                    system, scheduler, tasks=Tasks(per_job=10), events=EVENTS // 10, replications=2, rng=0
+                )
+
+            name = f"tasks, {scheduler.name}, 64 classes on {where}, load 0.7"
+            out.append(_row(name, run, draws, 0.05e6, EVENTS // 10))
+    return out
+
+
+class _Oldest:
+    """In order of arrival, whatever fits."""
+
+    name = "a scheduler in Python"
+
+    def choose(self, state: Any) -> Any:
+        return state.fitting[0]
+
+
+def _in_python(system: System, draws: float) -> Row:
+    def run() -> Any:
+        return simulate(system, _Oldest(), events=EVENTS // 100, replications=2, rng=0)
+
+    return _row("tasks, a scheduler in Python, (4,1),(1,4) on 16/16", run, draws, 0.003e6, EVENTS // 100)
+
+
+def _row(name: str, run: Callable[[], Any], draws: float, target: float, events: int = EVENTS) -> Row:
+    rate = 2 * events / best_seconds(run)
     return Row(
         name,
         f"{rate / 1e6:.3g} million events/s",

@@ -8,8 +8,9 @@ when it gets there (:mod:`fairness.protocol.following`). They are forgotten all 
 :data:`ROOM`. What a run finds does not depend on other runs, so neither does its result: of a shared table
 each run reads the grid that it has needed itself.
 
-Whole tasks carry less than the fluid load, by which tables are guessed, so a run of them that needs a larger
-one goes on with visited states. A run of counts or jobs does not: its policy is suspected to be unstable.
+The jobs present change at few events of whole tasks, so there a table may have no more states than they
+change. And whole tasks carry less than the fluid load, by which tables are guessed, so a run that needs a
+larger one goes on with visited states. A run of counts or jobs does not: its policy may be unstable.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class PolicySource:
     events : float
         Events that all runs make together, for the guess of its size.
     left : bool
-        Whether a run that needs more states than a table should have goes on with those it visits.
+        Whether a table may have so many states at most, and a run that needs more visits them.
 
     Attributes
     ----------
@@ -82,8 +83,10 @@ class PolicySource:
         # Recorded jobs may overload a system: nothing tells then how far it will go.
         stable = system.relative_loads.max(initial=0.0) < 1
         largest = largest_counts(system, events) if stable else np.full(system.n_classes, MANY)
-        most = LARGEST_OF_CLUSTER if system.is_cluster else LARGEST_TABLE
-        self.largest = float(most) if left else math.inf
+        most = float(LARGEST_OF_CLUSTER if system.is_cluster else LARGEST_TABLE)
+        if left:
+            most = min(most, events)
+        self.largest = most if left else math.inf
         if table is not None or np.log1p(largest).sum() <= math.log(max(most, 1)):
             instead = LESS if table is None else "leave table out"
             self.table = GrowingTable(system, policy, table, events, instead)

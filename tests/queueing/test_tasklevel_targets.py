@@ -12,17 +12,11 @@ from fairness import DRF, PSDSF, MaxMin, Problem, ProportionalFair
 from queueing import PFScheduler, System, TargetScheduler, Tasks, simulate, task_trace
 from queueing.simulation import visited
 from queueing.simulation.tasks.engine.preparation import TaskRuns
-from tests.queueing.simulated import SURE, erlang_c, same_trace
+from queueing.simulation.tasks.engine.runs import TaskRun
+from queueing.simulation.tasks.engine.state import TASKS_STARTED
+from queueing.states.growing_table import largest_counts
+from tests.queueing.simulated import SURE, erlang_c
 from tests.queueing.tasklevel_reference import HALVES, POOL, TALK, replay
-
-
-def traces(monkeypatch, system, scheduler, horizon, tasks, states):
-    """A run as it is, and one whose table may hold only so many states."""
-    record = task_trace(system, scheduler, horizon, tasks=tasks, rng=2)
-    with monkeypatch.context() as patch:
-        patch.setattr(visited, "LARGEST_TABLE", states)
-        patch.setattr(visited, "LARGEST_OF_CLUSTER", states)
-        return record, task_trace(system, scheduler, horizon, tasks=tasks, rng=2)
 
 
 @pytest.mark.parametrize("states", [0, 1100], ids=["never a table", "a table that is left"])
@@ -32,12 +26,34 @@ def traces(monkeypatch, system, scheduler, horizon, tasks, states):
 def test_tables_and_visits_make_the_same_events(problem, policy, states, monkeypatch):
     # Above the capacity, so that counts leave the first table of 1,024 states.
     system = System.with_load(problem, [1] * problem.n_classes, 1.5)
-    scheduler, tasks = TargetScheduler(policy), Tasks(per_job=2)
-    record, other = traces(monkeypatch, system, scheduler, 150 / system.arrival_rates.sum(), tasks, states)
-    side = max(2, int(1024 ** (1 / problem.n_classes) + 1e-9))
-    assert len(record.task_jobs) > 100
-    assert record.jobs.max() > side or problem is HALVES
-    same_trace(record, other)
+
+    def starts():
+        prepared = TaskRuns(system, TargetScheduler(policy), Tasks(per_job=2), 1e9)
+        run = TaskRun(prepared, np.random.default_rng(2), record=True)
+        by_table = prepared.source.table is not None
+        run.go(10**9, 150 / system.arrival_rates.sum())
+        return by_table, run, run.log.tasks[: run.state.counters[TASKS_STARTED]]
+
+    by_table, run, record = starts()
+    assert by_table
+    assert run.reader.shape is not None
+    assert len(record) > 100
+    monkeypatch.setattr(visited, "LARGEST_TABLE", states)
+    monkeypatch.setattr(visited, "LARGEST_OF_CLUSTER", states)
+    monkeypatch.setattr(visited, "MANY", 20.0)  # a system whose load tells nothing begins with a table
+    by_table, run, other = starts()
+    assert by_table == (states > 0 and problem.n_classes == 2)
+    assert (run.reader.shape is None) or problem is HALVES
+    np.testing.assert_array_equal(other, record)
+
+
+def test_few_changes_need_no_table():
+    system = System.with_load(many(8), np.ones(8), 0.7)
+    prepared = TaskRuns(system, PFScheduler(), Tasks(per_job=10), 2e5)
+    changes = 2e5 * 2 * system.arrival_rates.sum() / prepared.event_rate
+    assert changes < np.prod(1 + largest_counts(system, changes)) < visited.LARGEST_TABLE
+    assert prepared.source.table is None
+    assert visited.PolicySource(system, ProportionalFair(), None, changes).table is not None
 
 
 def test_runs_read_the_grid_that_they_needed_themselves():
@@ -74,7 +90,7 @@ def test_single_tasks_of_thirty_classes_are_the_multiserver_queue():
     """Whoever is served, the number of jobs is that of M/M/c; false alarms once in a million seeds."""
     servers, load = 4, 0.7
     system = System(Problem(np.ones((30, 1)), [servers]), np.full(30, load * servers / 30))
-    result = simulate(system, PFScheduler(), tasks=Tasks(per_job=1), events=10_000, rng=1)
+    result = simulate(system, PFScheduler(), tasks=Tasks(per_job=1), events=5_000, rng=1)
     exact = load * servers + erlang_c(servers, load * servers) * load / (1 - load)
     totals = result.estimates["mean_jobs"].values.sum(axis=1)
     error = totals.std(ddof=1) / np.sqrt(len(totals))
