@@ -323,12 +323,12 @@ def _on_box(
 
 def _require(what: str, states: float, n_bytes: float, seconds: float, max_states: int) -> None:
     """Refuse what takes too many states or too much memory, before anything is computed."""
-    need = f"{what}, {states:.2g} states in about {duration(seconds)}," if states else what
     if states > max_states:
         raise ModelError(
-            f"{need} exceeds max_states={max_states:,}; raise tail or max_states, give a smaller shape, "
-            f"or {INSTEAD}"
+            f"{what} exceeds max_states={max_states:,}: {states:.2g} states, {n_bytes / 2**30:.2g} GiB and "
+            f"about {duration(seconds)}; raise tail or max_states, give a smaller shape, or {INSTEAD}"
         )
+    need = f"{what}, {states:.2g} states in about {duration(seconds)}," if states else what
     require_memory(n_bytes, need, f"raise tail, or {INSTEAD}")
 
 

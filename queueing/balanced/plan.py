@@ -86,7 +86,8 @@ class Step:
         """What is solved, for people."""
         if self.box:
             return f"a box of {box_name(self.box)} states"
-        return f"the {self.method} of {len(self.component.groups)} groups of classes"
+        how = "pruned recursion" if self.method == PrunedLaw.method else self.method
+        return f"the {how} of {len(self.component.groups)} groups of classes"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -72,6 +72,9 @@ DEEPEST = 650.0
 KEYS = 2.0**62
 """Rows are told apart by whole numbers below this."""
 
+BEND = 0.5
+"""Part of the curvature between trials that extrapolation follows."""
+
 UNREACHED = 1e-6
 """Part of the tail that counts beyond the largest ones may hold."""
 
@@ -157,7 +160,9 @@ def plan_pruning(bound: StoreAndForward, tail: float) -> Pruning | None:
     """Threshold, states and memory for a tail, from trial runs; None where these tell nothing.
 
     States, rows, memory and what is dropped over the threshold grow about as powers of the depth, minus the
-    logarithm of the threshold: the last two of the trials, each with a lower threshold, tell which powers.
+    logarithm of the threshold; the last three of the trials, each with a lower threshold, tell which. The
+    powers grow slowly with the depth for many classes and fall for few: half the curvature between the trials
+    predicted the states of eight systems of 4 to 14 classes, 10 to 30 times as many, to within 25%.
     """
     n = len(bound.gain)
     if n < 2 or 3.0 ** (n - 2) > KEYS or tail < LEAST_TAIL or bound.log_mass > LARGEST:
@@ -175,7 +180,7 @@ def plan_pruning(bound: StoreAndForward, tail: float) -> Pruning | None:
         if trial.dropped <= tail:
             return run.expecting(trial.states, trial.rows, trial.n_bytes)
         trials.append(trial)
-    return _extrapolated(run, *trials[-2:]) if len(trials) > 1 else None
+    return _extrapolated(run, trials[-3:]) if len(trials) > 2 else None
 
 
 def _tried(run: Pruning) -> Trial | None:
@@ -192,24 +197,29 @@ def _tried(run: Pruning) -> Trial | None:
     return Trial(-math.log(run.threshold), float(sums.dropped[0]), float(states), float(rows), n_bytes)
 
 
-def _extrapolated(run: Pruning, last: Trial, one: Trial) -> Pruning | None:
-    """The threshold for the tail, and what it takes, from two trials; None if it is out of range."""
+def _extrapolated(run: Pruning, trials: list[Trial]) -> Pruning | None:
+    """The threshold for the tail, and what it takes, from three trials; None if it is out of range."""
+    places = [math.log(trial.depth) for trial in trials]
 
-    def at(depth: float, before: float, here: float) -> float:
-        # As a power of the depth.
-        power = math.log(here / before) / math.log(one.depth / last.depth)
-        return here * (depth / one.depth) ** power
+    def at(depth: float, logs: list[float]) -> float:
+        # Newton's form, the curvature by half.
+        first, second = np.diff(logs) / np.diff(places)
+        bend = BEND * (second - first) / (places[2] - places[0])
+        x = math.log(depth)
+        return logs[2] + (x - places[2]) * (second + bend * (x - places[1]))
 
-    edges = last.dropped * math.exp(last.depth), one.dropped * math.exp(one.depth)
+    edges = [math.log(trial.dropped) + trial.depth for trial in trials]
 
     def excess(depth: float) -> float:
-        return math.log(at(depth, *edges) / (AIM * run.tail)) - depth
+        return at(depth, edges) - math.log(AIM * run.tail) - depth
 
-    if excess(one.depth) <= 0 or excess(DEEPEST) >= 0:
+    begin = trials[-1].depth
+    if excess(begin) <= 0 or excess(DEEPEST) >= 0:
         return None
-    depth = brentq(excess, one.depth, DEEPEST)
-    needs = (at(depth, before, here) for before, here in zip(last[2:], one[2:], strict=True))
-    return replace(run, threshold=math.exp(-depth)).expecting(*needs)
+    depth = brentq(excess, begin, DEEPEST)
+    _, _, *needs = np.log(trials).T.tolist()
+    expected = (math.exp(min(at(depth, need), LARGEST)) for need in needs)
+    return replace(run, threshold=math.exp(-depth)).expecting(*expected)
 
 
 class PrunedLaw:

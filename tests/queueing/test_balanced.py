@@ -189,7 +189,11 @@ def test_errors():
     for given, options, message in [
         (system, {"tail": 0}, "tail must be"),
         (system, {"shape": 10**6, "distribution": True}, "leave the distribution out"),
-        (system, {"max_states": 1000}, "in about .*, exceeds max_states=1,000; raise tail or max_states"),
+        (
+            system,
+            {"max_states": 1000},
+            "max_states=1,000: .* GiB and about .*; raise tail or max_states",
+        ),
         (system, {"shape": (5, 1)}, "shape gives 1 state to class 'class 2', which has arrivals"),
         (three, {"shape": 10**7}, r"10000000 x 10000000 x 10000000 states needs .* give a smaller shape"),
         (full, {}, "tail of a job count"),

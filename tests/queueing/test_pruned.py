@@ -202,7 +202,7 @@ def test_the_front_door_chooses(monkeypatch):
     assert f"about {plan.states:.2g} states" in plan.summary()
     assert law.shape == tuple(map(len, law.marginals))
     assert law.sample(3, rng=1).shape == (3, 5)
-    with pytest.raises(ModelError, match=r"the pruned of 5 groups.* max_states=100; .* duration_bound"):
+    with pytest.raises(ModelError, match=r"the pruned recursion of 5 .* max_states=100: .* duration_bound"):
         balanced_fairness(system, tail=1e-6, max_states=100)
 
 
