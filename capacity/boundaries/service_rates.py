@@ -38,6 +38,9 @@ ROUNDING = 1e-11
 SMALLER = "raise max_states, or take method='bound'"
 """Remedy for boxes that are too large: tails and shapes are chosen here."""
 
+SIMULATED = "raise max_states, or take Simulated(policy) as the method, for any number of classes"
+"""The same for chains."""
+
 
 @dataclass(frozen=True, eq=False)
 class Rates:
@@ -126,7 +129,7 @@ class _Chain(RateModel):
         return np.diagonal(policy_tasks(self.problem, self._policy, np.eye(self.problem.n_classes))).copy()
 
     def rates(self, loads: FloatArray, tail: float) -> Rates:
-        with advised(SMALLER, "tail", "shape"):
+        with advised(SIMULATED, "tail", "shape", "simulate", "balanced_fairness"):
             law = stationary(
                 self._system(loads),
                 self._policy,
@@ -135,7 +138,8 @@ class _Chain(RateModel):
                 table=self._table,
                 distribution=False,
             )
-        self._keep(law.shape)
+        if law.n_states == math.prod(law.shape):  # a box around a set of states would be far larger
+            self._keep(law.shape)
         reach = np.array(law.shape) + law.mean_jobs
         error = law.mean_error * law.mean_jobs + 2.0 * law.tail_mass * reach
         return _enclosed(loads, law.mean_jobs, error, law.tail_mass, law.residual)

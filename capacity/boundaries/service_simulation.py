@@ -33,7 +33,8 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,7 +55,7 @@ from queueing.model.system import System
 from queueing.simulation.replications import Estimate
 from queueing.simulation.verb import simulate
 
-__all__ = ["Simulated", "SimulatedRays"]
+__all__ = ["SearchedRates", "Simulated", "SimulatedRays"]
 
 LOOKS = 7
 """Runs at one end of a bracket, each twice as long as the one before."""
@@ -71,7 +72,7 @@ BIASED = 1e-3
 
 @dataclass(frozen=True)
 class Simulated:
-    """Take this as the method of a service region: simulate the policy.
+    """Take this as the method of a service region, or of provisioning: simulate the policy.
 
     Parameters
     ----------
@@ -164,6 +165,36 @@ class SimulatedRates(RateModel):
         live = np.isfinite(estimate.value)
         half = estimate.half_width_at(1.0 - error / max(1, int(live.sum())))
         return Rates(estimate.value - half, estimate.value + half, 0.0, 0.0)
+
+
+class SearchedRates(SimulatedRates):
+    r"""Rates for a search among models: run k of all has its own stream and the level alpha/(k (k + 1)).
+
+    These levels sum up to alpha, so all intervals of a search hold together with probability 1 - alpha,
+    whatever it asks next (Bonferroni), as far as intervals of replications are exact.
+    """
+
+    evidence = "simulated, all intervals of the search hold together with the confidence asked for"
+
+    def __init__(
+        self, problem: Problem, method: Simulated, mean_sizes: ArrayLike, runs: Iterator[int]
+    ) -> None:
+        super().__init__(problem, method, mean_sizes)
+        self._runs = runs
+
+    def rates(self, loads: FloatArray, tail: float) -> Rates:
+        """One run, the longer the smaller the tail; refused if it is too short for intervals above 0."""
+        k, length = next(self._runs), 2 ** max(0, round(-math.log10(tail) / 4) - 1)
+        estimate = self.estimate(loads, length, k)
+        rates = self.interval(estimate, (1.0 - self.method.confidence) / (k * (k + 1)))
+        live = loads > 0
+        if not (self.settled(loads, length, k, estimate) and (rates.low > 0)[live].all()):
+            raise NotConvergedError(
+                f"{length * self.method.events} events are too few for service rates at loads of "
+                f"{self._system(loads).relative_loads.max():.4g}; give more events",
+                best=rates,
+            )
+        return rates
 
 
 class SimulatedRays(ServiceRays):

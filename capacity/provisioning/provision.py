@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from capacity.boundaries.service_rates import per_class
+from capacity.boundaries.service_simulation import Simulated
 from capacity.provisioning.answer import Provision
 from capacity.provisioning.program import BoundProgram, Choice
 from capacity.provisioning.search import Verifier, cheapest_floor, search_whole, tighten
@@ -67,7 +68,7 @@ def provision(
     loads: ArrayLike,
     costs: ArrayLike,
     *,
-    method: str | Policy = "balanced",
+    method: str | Policy | Simulated = "balanced",
     minimum_service_rate: ArrayLike | None = None,
     maximum_duration: ArrayLike | None = None,
     maximum_load: float = 1.0,
@@ -75,7 +76,7 @@ def provision(
     servers: ArrayLike | None = None,
     whole: bool = False,
     most: ArrayLike | None = None,
-    precision: float = 1e-6,
+    precision: float | None = None,
     max_states: int | None = None,
     max_evaluations: int = 500,
     progress: ProgressOption = None,
@@ -92,8 +93,10 @@ def provision(
         Arrival rate times mean size; classes of load 0 have no say.
     costs : array_like of shape (n_types,)
         Cost per server, > 0; without ``servers``, per unit of each resource.
-    method : {"bound", "balanced"} or policy
-        Model that must keep the targets, as in :func:`capacity.boundaries.service.service_region`.
+    method : {"bound", "balanced"}, policy or Simulated
+        Model that must keep the targets, as in :func:`capacity.boundaries.service.service_region`. For dozens
+        of classes take "bound", or a policy to be simulated: then the targets are kept with its confidence,
+        and nothing is claimed to be the cheapest.
     minimum_service_rate : float or array_like of shape (n_classes,), tasks, optional
         Smallest mean number of running tasks of an active job; 0 for no target.
     maximum_duration : float or array_like of shape (n_classes,), time, optional
@@ -109,7 +112,8 @@ def provision(
     most : array_like of shape (n_types,), optional
         Largest numbers of servers.
     precision : float
-        Relative precision of the cost on the last line search (real numbers).
+        Relative precision of the cost on the last line search (real numbers). Default: 1e-6, and 0.01 for a
+        simulation, of which it is at least 0.001.
     max_states : int, optional
         Largest box of states, as in :func:`capacity.boundaries.service.service_region`.
     max_evaluations : int
@@ -181,7 +185,14 @@ def provision(
     elif servers is None and isinstance(demands, Problem):
         top = np.array(problem.capacities)
     maximum_load = require_number("maximum_load", maximum_load, least=1e-100, most=1)
-    precision = require_number("precision", precision, least=1e-10, most=0.1)
+    simulated = isinstance(method, Simulated)
+    if precision is None:
+        precision = 0.01 if simulated else 1e-6
+    precision = require_number("precision", precision, least=1e-3 if simulated else 1e-10, most=0.1)
+    if simulated and max_states is not None:
+        raise ModelError.of(
+            "max_states", "is for chains and balanced fairness; a simulation has no box: leave it out"
+        )
     whole = require_flag("whole", whole)
     if max_states is not None:
         check_limits(max_states=max_states)
@@ -239,6 +250,8 @@ def provision(
             with watching(progress, time_limit), verifier.searching(bound):
                 if whole:
                     choice, lower, done = search_whole(verifier, bound, floor)
+                    # What a simulation refuses is refused with some confidence only.
+                    lower = floor.cost if simulated else lower
                 else:
                     choice = tighten(verifier, bound, floor, precision)
         except NotConvergedError as error:
@@ -261,7 +274,8 @@ def provision(
         System(bought, rho / sizes, sizes), verifier.name, verifier.evidence, frozen(choice.servers),
         choice.cost, min(lower, choice.cost), min(floor.cost, choice.cost), frozen(bound.servers), bound.cost,
         bound.lower, frozen(relaxed.prices), frozen(target), frozen(final.low), float(maximum_load),
-        final.tail_mass, final.residual, verifier.evaluations, done and (whole or method == "bound"),
+        final.tail_mass, final.residual, verifier.evaluations,
+        done and not simulated and (whole or method == "bound"),
     )  # fmt: skip
     if stop is not None:
         known = f"best costs {result.cost:.6g}, at least {result.lower_cost:.6g} is needed"

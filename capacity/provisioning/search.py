@@ -7,12 +7,15 @@ bound to the model for real numbers, and trial in the order of cost for whole nu
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from capacity.boundaries.service_rates import RateModel, Rates, rate_model
+from capacity.boundaries.service_simulation import SearchedRates, Simulated
 from capacity.provisioning.program import BoundProgram, Choice
 from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.work import Task
@@ -45,7 +48,7 @@ class Verifier:
     """
 
     base: Problem
-    method: str | Policy
+    method: str | Policy | Simulated
     loads: FloatArray
     mean_sizes: FloatArray
     target: FloatArray
@@ -55,6 +58,7 @@ class Verifier:
     evaluations: int = field(default=0, init=False)
     best: Choice | None = field(default=None, init=False)
     _seen: dict[tuple[bytes, float], Rates] = field(default_factory=dict, init=False)
+    _runs: Iterator[int] = field(default_factory=lambda: count(1), init=False)
 
     def __post_init__(self) -> None:
         model = self._model(self.base)
@@ -63,6 +67,8 @@ class Verifier:
         self.live = self.loads > 0
 
     def _model(self, problem: Problem) -> RateModel:
+        if isinstance(self.method, Simulated):
+            return SearchedRates(problem, self.method, self.mean_sizes, self._runs)
         return rate_model(problem, self.method, self.mean_sizes, self.max_states)
 
     @property

@@ -234,7 +234,7 @@ def heavy_traffic(
     Parameters
     ----------
     problem : Problem
-        Without limits.
+        Of few classes with load for policies, whose chains are solved; without limits.
     mix : array_like of shape (n_classes,)
         Class loads on any scale.
     policies : sequence of policies, or "balanced" for balanced fairness
@@ -351,7 +351,8 @@ def _chain(
             table=table,
             distribution=False,
         )
-        table = tabulate(edge.problem, policy, law.shape, known=table)
+        if law.n_states == math.prod(law.shape):  # a box around a set of states would be far larger
+            table = tabulate(edge.problem, policy, law.shape, known=table)
         means.append(law.mean_jobs)
         errors.append(law.mean_jobs_error)
     return np.array(means), np.array(errors)

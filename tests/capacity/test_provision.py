@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize_scalar
 
+from capacity.boundaries.service_rates import rate_model
+from capacity.boundaries.service_simulation import Simulated
 from capacity.provisioning.program import BoundProgram
 from capacity.provisioning.provision import provision
 from fairness import DRF, ModelError, NotConvergedError, Problem, ProportionalFair
@@ -335,3 +337,33 @@ def test_ties_in_price_lists_against_a_conic_solver(lists):
         # Prices under which no type that can be bought without end is worth more than it costs.
         assert most is not None or (supplies @ answer.prices <= costs * (1 + 1e-9)).all()
     assert lists / 32 < refused < lists / 2  # both answers were tried
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_capacities_by_simulation_keep_their_targets(whole):
+    """One resource: the rate is C - 3, so 4 tasks need a capacity of 7."""
+    method = Simulated(DRF(), events=50_000, rng=1)
+    told = {"maximum_duration": 0.5, "mean_sizes": 2, "whole": whole}
+    answer = provision([[1]], [3], [1], method=method, precision=0.05, **told)
+    # All intervals hold together with confidence 0.99; below 7 one of them has failed.
+    assert 7 <= answer.cost <= 9
+    assert answer.service_rates[0] >= 4
+    assert answer.lower_cost == answer.floor_cost == pytest.approx(4)
+    assert not answer.optimal
+    assert "simulated" in answer.evidence
+    again = provision([[1]], [3], [1], method=method, precision=0.05, **told)
+    assert again.cost == answer.cost
+
+
+def test_bad_simulated_provisioning():
+    method = Simulated(DRF(), events=1000)
+    with pytest.raises(ModelError, match="precision must be"):
+        provision([[1]], [3], [1], method=method, maximum_duration=1, precision=1e-6)
+    with pytest.raises(ModelError, match="max_states is for chains"):
+        provision([[1]], [3], [1], method=method, maximum_duration=1, max_states=100)
+
+
+def test_chains_of_too_many_classes_recommend_a_simulation():
+    pool = Problem(np.ones((16, 2)), [32, 32])
+    with pytest.raises(NotConvergedError, match=r"take Simulated\(policy\) as the method"):
+        rate_model(pool, DRF(), 1.0, None).rates(np.ones(16), 1e-8)
