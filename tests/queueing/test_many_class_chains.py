@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import pickle
 
 import numpy as np
 import pytest
 
 from fairness import DRF, Cluster, ModelError, NotConvergedError, Problem, ProportionalFair
+from fairness.machine.work import OutOfTime, watching
 from fairness.policies.servers.psdsf import PSDSF
 from queueing import System, balanced_fairness, simulate, stationary
-from queueing.chain.lower_sets import count_sets
+from queueing.chain.lower_sets import count_sets, set_chain
 from queueing.chain.lower_sets.count_sets import CountSets
 from queueing.chain.lower_sets.faces import Bound, Faces
 from queueing.chain.lower_sets.set_chain import SetChain
@@ -239,6 +241,7 @@ def test_results_on_sets(tmp_path):
     again = type(law).load(tmp_path / "law.json.gz")
     assert np.array_equal(again.distribution, law.distribution)
     assert np.array_equal(again.states, law.states)
+    assert np.array_equal(pickle.loads(pickle.dumps(law)).states, law.states)
     bare = stationary(shared(5, load=0.3), sharing, tail=1e-3, distribution=False)
     assert bare.distribution is None
     assert bare.states is None
@@ -274,3 +277,15 @@ def test_a_set_where_the_box_is_too_large():
     line = System(linear_network(3), np.full(4, 0.3))
     with pytest.raises(NotConvergedError, match=r"a box of .* short_first is probably unstable"):
         stationary(line, short_first, tail=1e-2, max_states=60_000)
+
+
+def test_cycles_are_told_and_stopped(monkeypatch):
+    monkeypatch.setattr(set_chain, "CYCLES", 1)  # so that each is told, however fast
+    system, told = shared(5, load=0.5), []
+    with watching(told.append):
+        stationary(system, sharing, tail=1e-5, solver=Multilevel())
+    cycles = [step for step in told if step.unit == "cycles"]
+    assert cycles
+    assert all(step.what.startswith("the chain of 5 classes on ") for step in cycles)
+    with pytest.raises(OutOfTime), watching(time_limit=0):
+        stationary(system, sharing, tail=1e-5)

@@ -17,7 +17,7 @@ from fairness.model.problem import FloatArray
 from fairness.protocol.policy import Policy, policy_name
 from queueing.chain.boxes import Boxes, nobody_served
 from queueing.chain.lower_sets.faces import Bound, Faces
-from queueing.chain.lower_sets.set_chain import SetChain, set_bytes
+from queueing.chain.lower_sets.set_chain import SetChain, set_bytes, set_seconds
 from queueing.chain.solvers.ladder import Solver, solved
 from queueing.chain.stationary_law import Stationary
 from queueing.chain.truncation import set_truncation_error
@@ -29,8 +29,6 @@ __all__ = ["CountSets"]
 
 LISTED = 3e7
 """Sets of about so many states or more are guessed, not listed."""
-SECONDS = 8e-6
-"""Time per state and pair of classes over 25, about: tables, cycles and the set before."""
 
 
 class CountSets(Boxes[Faces]):
@@ -73,7 +71,7 @@ class CountSets(Boxes[Faces]):
     def name(self, region: Faces) -> str:
         """The number of states in words, and the time where it is long."""
         states, n = self.states(region), len(self.axes)
-        seconds = SECONDS * states * n**2 / 25
+        seconds = set_seconds(n, states)
         long = f", about {duration(seconds)} of work" if seconds > 60 else ""
         return f"{n} classes on {f'about {states:.2g}' if states > LISTED else states:} states{long}"
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from fairness.machine.compiling import stored
+from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from queueing.chain.lower_sets.faces import Bound
 from queueing.chain.solvers.ladder import Chain
@@ -15,10 +16,14 @@ from queueing.chain.solvers.multilevel import Convergence, multilevel
 from queueing.states.box import SMALLEST
 from queueing.states.lower_set import LowerSet
 
-__all__ = ["SetChain", "set_bytes"]
+__all__ = ["SetChain", "set_bytes", "set_seconds"]
 
 SMALL = 20_000
 """Sets of at most so many states are solved from the guess."""
+CYCLES = 12
+"""Cycles that a set usually takes, a guess."""
+SECONDS = 8e-6
+"""Time per state and pair of classes over 25 in all cycles, about."""
 ROUGH = 1e-6
 """Largest tolerance on the smaller sets."""
 
@@ -100,7 +105,14 @@ class SetChain(Chain):
         places = states.places(smaller.counts())
         guess[places[places >= 0]] = law[places >= 0]
         _continue(guess, states.rows, states.below, states.heads, self.bound.gain, self.bound.ceiling)
-        return multilevel(self.up[:, None], down, states, guess, tolerance=tolerance, max_cycles=max_cycles)
+        seconds = set_seconds(self.axes, states.n_states)
+        with Task(f"the chain of {self.name}", CYCLES, "cycles", seconds, self.remedy) as work:
+            return multilevel(
+                *(self.up[:, None], down, states, guess),
+                tolerance=tolerance,
+                max_cycles=max_cycles,
+                told=work.advance,
+            )
 
     def marginals(self, law: FloatArray) -> tuple[FloatArray, ...]:
         """Laws of the counts."""
@@ -122,6 +134,11 @@ class SetChain(Chain):
 def set_bytes(n_axes: int, states: float) -> float:
     """Bytes that a chain on a lower set takes: the table, the rates, the law and its last versions."""
     return 8.0 * (4 * n_axes + 2 * MEMORY + 10) * states
+
+
+def set_seconds(n_axes: int, states: float) -> float:
+    """Time that a chain on a lower set takes, tables and the set before included, about."""
+    return SECONDS * states * n_axes**2 / 25
 
 
 @stored(nogil=True)

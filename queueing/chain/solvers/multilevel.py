@@ -49,7 +49,7 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -185,6 +185,7 @@ def multilevel(
     *,
     tolerance: float,
     max_cycles: int,
+    told: Callable[[], object] | None = None,
 ) -> tuple[FloatArray, Convergence]:
     """Stationary law on a box or another lower set.
 
@@ -201,6 +202,8 @@ def multilevel(
     tolerance : float
         For the change and for the estimated relative error of the means, see :class:`Convergence`.
     max_cycles : int
+    told : callable, optional
+        Called after every cycle.
 
     Returns
     -------
@@ -220,6 +223,8 @@ def multilevel(
         mixture.begin(law)
         change = finest.cycle(1)
         law /= law.sum()
+        if told is not None:
+            told()
         after = states.marginals(law)
         moved, floor = moved_means(before, after), rounding_error(after, min(law.size, ROUNDED))
         # Only a cycle that follows a cycle shows how errors contract.
