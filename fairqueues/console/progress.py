@@ -49,30 +49,32 @@ def reached(
     what: str | None = None,
     time_limit: float | None = None,
     unit: str = "policy",
+    refusals: bool = False,
 ) -> tuple[dict[str, T], tuple[str, ...]]:
     """Results by name, and what kept any of them from its precision.
 
     A run that ends with NotConvergedError gives the best it found, or nothing; if all give nothing, the first
-    error is raised.
+    error is raised. With ``refusals`` a run may also end with ModelError, and all may give nothing.
     """
     from tqdm import tqdm
 
-    from fairness.errors import NotConvergedError
+    from fairness.errors import ModelError, NotConvergedError
     from fairness.machine.work import OutOfTime, watching
     from fairqueues.console.remedies import placed
 
     results: dict[str, Any] = {}
     failures: list[tuple[str, Exception]] = []
+    kept = (NotConvergedError, OutOfTime, ModelError) if refusals else (NotConvergedError, OutOfTime)
     with watching(Bars(), time_limit):
         # disable=None: off where standard error is no terminal.
         for name in tqdm(runs, desc=what or command, unit=unit, disable=None, leave=False):
             try:
                 results[name] = runs[name]()
-            except (NotConvergedError, OutOfTime) as error:
+            except kept as error:
                 failures.append((name, error))
                 best = getattr(error, "best", None)
                 if hasattr(best, "to_dataframe"):
                     results[name] = best
-    if not results and failures:
+    if not results and failures and not refusals:
         raise failures[0][1]
     return results, tuple(f"{name}: {placed(str(error), command)}" for name, error in failures)

@@ -96,6 +96,14 @@ def test_solve_puts_chain_balanced_fairness_and_bound_side_by_side(file):
     assert column(scaled, "mean_jobs", {"method": "bound"}) == pytest.approx(bound, rel=1e-12)
 
 
+def test_solve_keeps_the_chains_where_the_closed_bound_does_not_hold(file):
+    file.write_text(TWO.replace("[pool]", "[pool]\nlimits = [2, inf]"))
+    data = as_json("solve", file, "-p", "drf", "--tail", "1e-4", code=1)
+    assert {row["method"] for row in data["results"]} == {"DRF", "balanced fairness"}
+    (failure,) = data["failures"]
+    assert failure.startswith("bound: the bound is for jobs without limits")
+
+
 @pytest.mark.long
 def test_solve_takes_the_laws_of_the_sizes(file):
     file.write_text(TWO.replace("load = 0.5", 'load = 0.3\nsizes = "hyperexponential:2"'))
