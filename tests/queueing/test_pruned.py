@@ -231,14 +231,22 @@ def test_many_classes_have_room_for_the_keys_of_their_rows():
     assert plan_pruning(bound_of(random_system(np.random.default_rng(9), 60, 6, 0.1)), 1e-2) is None
 
 
-def test_counts_beyond_the_largest_are_dropped():
-    bound = bound_of(random_system(np.random.default_rng(10), 3, 2, 0.5))
+def test_largest_counts_give_the_law_on_a_box():
+    # Nothing is below the threshold, so that only what is outside the box is dropped.
+    system = random_system(np.random.default_rng(10), 5, 3, 0.5)
+    bound = bound_of(system)
     plan = plan_pruning(bound, 1e-6)
     exact = PrunedLaw(plan)
-    narrow = PrunedLaw(pruned.replace(plan, tail=0.9, most=np.array([5, 4, 6])))
-    assert [len(law) for law in narrow.marginals] == [
-        {int(i): m + 1 for i, m in zip(plan.order, (5, 4, 6), strict=True)}[k] for k in range(3)
-    ]
+    most = np.array([5, 2, 3, 4, 6])
+    narrow = PrunedLaw(pruned.replace(plan, tail=0.99, threshold=1e-100, most=most))
+    shape = np.empty(5, dtype=int)
+    shape[plan.order] = most + 1
+    box = balanced_fairness(system, shape=shape.tolist())
+    assert narrow.shape == tuple(shape) == box.shape
+    assert narrow.mean == pytest.approx(box.mean_jobs, rel=1e-12)
+    assert narrow.covariance == pytest.approx(box.covariance, rel=1e-9, abs=1e-12)
+    assert narrow.empty == pytest.approx(box.empty_probability, rel=1e-12)
+    assert narrow.states == np.prod(shape)
     assert exact.tail_mass < 1 - exact.empty / narrow.empty <= narrow.tail_mass
     assert np.all(np.abs(narrow.mean - exact.mean) <= narrow.error)
 
