@@ -127,6 +127,7 @@ blocking_or_not = pytest.mark.parametrize("blocking", [True, False])
         (POOL, {"types": TaskTypes([["reduce", "map"]], start="any")}),
         (CLUSTER, {"types": TaskTypes([["reduce", "map"]], start="listed")}),
         (CLUSTER, {"types": TaskTypes([["map", "reduce"]], start="stages"), "placement": OnArrival()}),
+        (CLUSTER, {"types": TaskTypes([["map", "reduce"]], start="any"), "placement": OnArrival()}),
     ],
     ids=lambda value: value.n_classes if isinstance(value, Problem | Cluster) else "-".join(map(str, value)),
 )
