@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
@@ -61,8 +62,10 @@ def solve(
         ]
     if not is_cluster(scenario):
         # What is too large for the one, or not for the other, does not cost the chains.
-        beside = {"balanced fairness": balanced_fairness, "bound": duration_bound}
-        calls = {name: partial(ask, system) for name, ask in beside.items()}
+        calls: dict[str, Callable[[], Any]] = {
+            "balanced fairness": partial(balanced_fairness, system),
+            "bound": partial(duration_bound, system),
+        }
         closed, refused = reached(calls, "solve", what="balanced fairness", unit="result", refusals=True)
         if "balanced fairness" in closed:
             evidence.append(Evidence("balanced fairness", "tail mass", closed["balanced fairness"].tail_mass))
