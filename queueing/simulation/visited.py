@@ -1,8 +1,8 @@
 r"""What a simulation knows of its policy: a table over all counts, or the states that each run has visited.
 
 A table is the faster road while it is small: one addition leads from a state to the next, and its states are
-computed in large batches. But it holds the product of all counts. Where it would hold more than
-:data:`LARGEST_TABLE` states, or on a cluster, where a state costs as much as a hundred events or more,
+computed in large batches. But it holds the product of all counts. Where that is more states than the runs
+make events, or than :data:`LARGEST_TABLE`, or on a cluster, where a state costs as much as a hundred events,
 :data:`LARGEST_OF_CLUSTER`, every run keeps the states it visits instead and asks the policy about a new one
 when it gets there (:mod:`fairness.protocol.following`). They are forgotten all at once when they fill
 :data:`ROOM`. What a run finds does not depend on other runs, so neither does its result: of a shared table
@@ -37,6 +37,9 @@ LARGEST_TABLE = 2**22
 
 LARGEST_OF_CLUSTER = 2**14
 """States of a cluster up to which a table is the road: most states of a larger one are never visited."""
+
+SMALL_TABLE = 2**14
+"""States up to which a table pays however short the runs are."""
 
 MANY = 64.0
 """Jobs of each class that recorded jobs may pile up to, where their load tells nothing."""
@@ -84,8 +87,8 @@ class PolicySource:
         stable = system.relative_loads.max(initial=0.0) < 1
         largest = largest_counts(system, events) if stable else np.full(system.n_classes, MANY)
         most = float(LARGEST_OF_CLUSTER if system.is_cluster else LARGEST_TABLE)
-        if left:
-            most = min(most, events)
+        # Runs visit no more states than they make events.
+        most = min(most, max(events, SMALL_TABLE))
         self.largest = most if left else math.inf
         if table is not None or np.log1p(largest).sum() <= math.log(max(most, 1)):
             instead = LESS if table is None else "leave table out"

@@ -56,7 +56,8 @@ def same(one, other):
 @pytest.mark.parametrize("problem", POOLS, ids=lambda problem: f"{problem.n_classes} classes")
 @pytest.mark.parametrize("policy", [DRF(), MaxMin(), BottleneckMax()])
 @pytest.mark.parametrize("effort", [{"events": 4000}, {"jobs": 1500}])
-def test_visits_and_tables_agree_to_the_bit(problem, policy, effort, by_visits):
+def test_visits_and_tables_agree_to_the_bit(problem, policy, effort, by_visits, monkeypatch):
+    monkeypatch.setattr(visited, "SMALL_TABLE", 2**22)  # states, however short the runs
     system = System.with_load(problem, mix=np.ones(problem.n_classes), load=0.4)
     table, visits = (run(system, policy, replications=2, rng=5, **effort) for run in (simulate, by_visits))
     same(table, visits)
