@@ -88,7 +88,7 @@ class PolicySource:
         largest = largest_counts(system, events) if stable else np.full(system.n_classes, MANY)
         most = float(LARGEST_OF_CLUSTER if system.is_cluster else LARGEST_TABLE)
         # Runs visit no more states than they make events.
-        most = min(most, max(events, SMALL_TABLE))
+        most = min(most, events if left else max(events, SMALL_TABLE))
         self.largest = most if left else math.inf
         if table is not None or np.log1p(largest).sum() <= math.log(max(most, 1)):
             instead = LESS if table is None else "leave table out"
