@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import fairness
-from capacity import Simulated, sweep
+from capacity import Simulated, region_volume, stability_region, sweep
 from capacity.boundaries.growth_tests import simulation_test
 from capacity.studies.instability import RandomSystems, search_instability
 from fairness import (
@@ -82,6 +82,9 @@ REPORTING: dict[str, Callable[..., Any]] = {
         task_trace, SYSTEM, FIFOScheduler(), 20, tasks=Tasks(per_job=2)
     ),
     "capacity.boundaries.growth_tests.simulation_test": partial(simulation_test, SYSTEM, DRF(), events=200),
+    "capacity.many_classes.volume_estimate.region_volume": partial(
+        region_volume, stability_region(THREE.problem), precision=0.3
+    ),
     "capacity.studies.instability.search_instability": partial(
         search_instability, DRF(), RandomSystems(2, 2, (0.5, 0.6)), 1
     ),
