@@ -83,7 +83,7 @@ REPORTING: dict[str, Callable[..., Any]] = {
     ),
     "capacity.boundaries.growth_tests.simulation_test": partial(simulation_test, SYSTEM, DRF(), events=200),
     "capacity.many_classes.volume_estimate.region_volume": partial(
-        region_volume, stability_region(THREE.problem), precision=0.3
+        region_volume, stability_region(THREE.problem), precision=0.2
     ),
     "capacity.studies.instability.search_instability": partial(
         search_instability, DRF(), RandomSystems(2, 2, (0.5, 0.6)), 1
