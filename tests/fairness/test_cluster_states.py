@@ -171,6 +171,8 @@ def test_a_spoilt_tableau_is_noticed(size):
 def test_what_is_not_solved_is_left_to_programs(monkeypatch):
     cluster = Cluster([[1, 2], [2, 1]], [[9, 12], [12, 9]])
     far_apart = np.array([[1.0, 1e14], [1.0, 1.0]])
+    vanishing = cutting_planes.LeximinTotals(cluster, np.full(2, 5e-324), lambda x: x * np.nan)
+    assert np.isnan(vanishing(np.ones(2))).all()
     totals = follow(cluster, TSF())
     np.testing.assert_allclose(totals.of(far_apart), TSF()(cluster, far_apart).sum(axis=-1), rtol=1e-12)
     assert totals.left == 1

@@ -59,7 +59,8 @@ class ServerPairs(NamedTuple):
     def of(cls, cluster: Cluster, weights: FloatArray, placement: FloatArray | None = None) -> ServerPairs:
         """Pairs of the classes of positive effective weight, holding a placement (default: nothing)."""
         usable = cluster.eligible & (weights > 0)[:, None]
-        server, job_class = np.nonzero(usable.T)
+        # Contiguous, or kernels would be compiled once more for strided arrays.
+        server, job_class = (np.ascontiguousarray(places) for places in np.nonzero(usable.T))
         held = np.zeros(len(server)) if placement is None else placement[job_class, server]
         return cls(
             start=np.searchsorted(server, np.arange(cluster.n_servers + 1)),

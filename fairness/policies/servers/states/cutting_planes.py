@@ -193,11 +193,13 @@ def leximin_states(
         for k in range(n):
             rates[k] = rates[k] / largest if goals[state, k] > 0.0 else 0.0
             comparable = comparable and (goals[state, k] == 0.0 or rates[k] >= SMALLEST)
-        solved[state] = comparable and (largest == 0.0 or _level(region, memory, rates, w))
-        if comparable and not solved[state]:
-            # A tableau that rounding has spoilt is no reason to give up.
-            _forget(memory)
-            solved[state] = _level(region, memory, rates, w)
+        solved[state] = comparable and largest == 0.0
+        for _ in range(2):
+            if comparable and not solved[state]:
+                solved[state] = _level(region, memory, rates, w)
+                if not solved[state]:
+                    # A tableau that rounding has spoilt is no reason to give up: once more without it.
+                    _forget(memory)
         for k in range(n):
             w[k] *= alone[k]
 
@@ -233,11 +235,13 @@ def _level(region: Region, memory: Memory, rates: FloatArray, w: FloatArray) -> 
         visible = _visible(cuts, stamps, numbers[CLOCK], w, rates, row, columns[0])
         allowed = ROUNDING + ALLOWED * visible
         t = -1.0
-        if numbers[CUT] >= 0:
-            t = reach(tableau, basic, nonbasic, numbers[CUT], w, values, numbers[PIVOTS:])
-        if t < 0.0:
-            numbers[CUT] = begin(region, largest, tableau, basic, nonbasic)
-            t = reach(tableau, basic, nonbasic, numbers[CUT], w, values, numbers[PIVOTS:])
+        for _ in range(2):
+            if t < 0.0:
+                if numbers[CUT] < 0:
+                    numbers[CUT] = begin(region, largest, tableau, basic, nonbasic)
+                t = reach(tableau, basic, nonbasic, numbers[CUT], w, values, numbers[PIVOTS:])
+                if t < 0.0:
+                    numbers[CUT] = -1
         if t < 0.0:
             return False
         if t >= 1.0 - allowed:
