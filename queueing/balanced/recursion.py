@@ -35,6 +35,9 @@ CHUNK = 512
 STATES_PER_SECOND = 1.5e9
 """States times groups times resources that one core handles per second, about."""
 
+ROW_SECONDS = 1.2e-8
+"""Time per row, level and group, about, whether the row has states of the level or not."""
+
 CALL_SECONDS = 0.3
 """Time of one call of the recursion, about."""
 
@@ -176,7 +179,11 @@ def box_bytes(shape: Sequence[int], keep: bool) -> float:
 
 def box_seconds(shape: Sequence[int], n_resources: int) -> float:
     """Time of the recursion on one core, about."""
-    return count_states(shape) * len(shape) * n_resources / STATES_PER_SECOND
+    states = count_states(shape)
+    # All axes but the two longest tell the rows apart.
+    rows = count_states(sorted(shape)[:-2])
+    visits = rows * (sum(shape) - len(shape) + 1.0)
+    return len(shape) * (states * n_resources / STATES_PER_SECOND + visits * ROW_SECONDS)
 
 
 def require_box(shape: Sequence[int], keep: bool) -> None:
