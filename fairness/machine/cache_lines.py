@@ -8,11 +8,11 @@ their own (16 cores, no other load).
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-__all__ = ["apart"]
+__all__ = ["apart", "each_apart"]
 
 LINE = 128
 """Bytes: two lines of most processors, which fetch them in pairs."""
@@ -21,6 +21,7 @@ LARGE = 2**14
 """Bytes from which on an allocator gives an array pages of its own, or nearly so."""
 
 A = TypeVar("A", bound=np.ndarray)
+T = TypeVar("T", bound=tuple[Any, ...])
 
 
 def apart(array: A) -> A:
@@ -39,3 +40,10 @@ def apart(array: A) -> A:
     copy = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
     copy[...] = array
     return copy  # type: ignore[return-value]
+
+
+def each_apart(arrays: T) -> T:
+    """A named tuple of arrays, each of them apart."""
+    kind: Any = type(arrays)
+    made: T = kind(*map(apart, arrays))
+    return made

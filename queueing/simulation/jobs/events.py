@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairness.machine.cache_lines import apart
+from fairness.machine.cache_lines import each_apart
 from fairness.machine.kernels import IntArray
 from fairness.model.problem import FloatArray
 from fairness.protocol.following import Question
@@ -71,7 +71,7 @@ class State(NamedTuple):
 
 def new_state(n_classes: int, block: int, jobs: int, log: int) -> State:
     """Empty system at time 0 with all blocks used up, and room for some jobs and rows of the log."""
-    arrays = (
+    state = State(
         np.zeros(1),
         np.zeros(2, np.int64),
         np.zeros(n_classes, np.int64),
@@ -84,7 +84,7 @@ def new_state(n_classes: int, block: int, jobs: int, log: int) -> State:
         np.full(n_classes, block, np.int64),
         np.zeros(n_classes),
     )
-    return State._make(map(apart, arrays))
+    return each_apart(state)
 
 
 @part

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairness.errors import UnstableError
-from fairness.machine.cache_lines import apart
+from fairness.machine.cache_lines import apart, each_apart
 from fairness.machine.memory import require_memory
 from queueing.simulation.lookup import read_only
 from queueing.simulation.tasks.engine.events import DONE, TARGET_MISSING, TOO_MANY_JOBS, UNDECIDED, advance
@@ -30,8 +30,8 @@ class TaskRun:
         self.model = runs.model(generator)
         state = new_state(self.model, runs.max_jobs, runs.most_running, runs.by_level)
         places = None if runs.by_level else new_places(self.model, state)
-        self.state = state._make(map(apart, state))
-        self.places = None if places is None else places._make(map(apart, places))
+        self.state = each_apart(state)
+        self.places = None if places is None else each_apart(places)
         self.totals = apart(np.zeros((4, n)))
         rows = FIRST_LOG if record else 1
         self.log = Log(record, np.empty((rows, 5)), np.empty((rows, 5)), np.empty((rows, 1 + 2 * n)))
