@@ -31,6 +31,11 @@ way the part of :math:`E[x_i]` that is left out is at most :math:`S_i + S E[x_i]
 All of this is computed on the way, for any set of kept states; nothing is assumed of its shape. Dropping
 what cannot matter is known for transient chains as finite state projection [1]_.
 
+*Beyond.* Dozens of classes that nothing merges are out of reach: the typical states alone are too many. Nor
+is there a random sample to take their place: :math:`P(x)` is a maximum of sums over all smaller states, and
+the maximum of estimates is too large on average; unbiased draws need the whole box below each state. What is
+known for any number of classes are the closed bounds of :mod:`queueing.balanced.duration_bound`.
+
 References
 ----------
 .. [1] B. Munsky and M. Khammash, "The finite state projection algorithm for the solution of the chemical
