@@ -289,3 +289,16 @@ def test_cycles_are_told_and_stopped(monkeypatch):
     assert all(step.what.startswith("the chain of 5 classes on ") for step in cycles)
     with pytest.raises(OutOfTime), watching(time_limit=0):
         stationary(system, sharing, tail=1e-5)
+
+
+def test_strips_along_faces_by_their_definition():
+    rng = np.random.default_rng(5)
+    faces = Faces(np.array([[1 / 20, 1 / 9, 1 / 12], [0, 1 / 7, 0], [1 / 15, 0, 1 / 11]]))
+    law = rng.random(faces.states.n_states) ** 3
+    outside, factors = faces.decays(law)
+    for row, width, beyond, factor in zip(faces.weights, faces.widths, outside, factors, strict=True):
+        distance = (1 - faces.states.counts() @ row) / width + 1e-9
+        last, before, earlier = (law[(distance >= j) & (distance < j + 1)].sum() for j in range(3))
+        assert factor == pytest.approx(max(last / before, before / earlier))
+        expected = before * factor**2 / (1 - factor) if factor < 1 else math.inf
+        assert beyond == pytest.approx(expected)

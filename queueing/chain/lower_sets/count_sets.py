@@ -53,6 +53,7 @@ class CountSets(Boxes[Faces]):
         self.axes = [live[k] for k in np.argsort(reach, kind="stable")]
         self.bound = Bound.of(system, self.axes)
         self._known: tuple[LowerSet, FloatArray, FloatArray] | None = None
+        self._decays: tuple[FloatArray, FloatArray]
 
     def first(self, tail: float) -> Faces:
         """Half of the way to the tail, in decades, so that few of the states are left over in the end."""
@@ -60,8 +61,7 @@ class CountSets(Boxes[Faces]):
 
     def larger(self, region: Faces, last: Stationary, tail: float) -> Faces:
         """Faces further out."""
-        assert self._known is not None
-        return region.moved(self._known[1], tail)
+        return region.moved(*self._decays, tail)
 
     def states(self, region: Faces) -> float:
         """States of the set, guessed where they would be too many to be listed."""
@@ -86,12 +86,12 @@ class CountSets(Boxes[Faces]):
         known = None if self._known is None else self._known[:2]
         chain = SetChain(states, up, down, self.bound, known, name=self.name(region), remedy=remedy)
         solution = solved(chain, self.solver)
-        self._known = states, solution.law, tasks
+        self._known, self._decays = (states, solution.law, tasks), region.decays(solution.law)
         cut = np.zeros(system.n_classes)
         cut[axes] = set_truncation_error(system, self.policy, axes, states, solution.law)
         result = Stationary.from_set(
             *(system, policy_name(self.policy), axes, states, solution),
-            *(float(region.decays(solution.law)[0].sum()), cut),
+            *(float(self._decays[0].sum()), cut),
         )
         return solution.accept(result)
 

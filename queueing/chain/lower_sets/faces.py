@@ -28,9 +28,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 
 from fairness.arguments.validation import frozen
+from fairness.machine.compiling import stored
 from fairness.model.problem import FloatArray
 from queueing.balanced.tail_bound import StoreAndForward
 from queueing.chain.solvers.balance import EPSILON
@@ -44,6 +46,8 @@ IMPLIED = 0.95
 """A face is left out if one of more classes stands at least as near, up to this factor."""
 MOST_SUBSETS = 8
 """Classes of which all sets have a face; of more only single ones, pairs and all together."""
+FAR, NEAR = 4.0, 2.0
+"""The next set should leave out less than is asked for by this factor, from far away and from near."""
 STRIPS = 8
 """Strips between the empty state and a face."""
 
@@ -147,11 +151,9 @@ class Faces:
 
         Infinite where the law does not decay.
         """
-        counts = self.states.counts().astype(float)
-        outside, factors = np.zeros((2, len(self.weights)))
-        for k, (row, width) in enumerate(zip(self.weights, self.widths, strict=True)):
-            strip = ((1.0 - counts @ row) / width + 1e-9).astype(np.int64)
-            last, before, earlier = np.bincount(np.minimum(strip, 3), law, minlength=4)[:3]
+        states, outside, factors = self.states, *np.zeros((2, len(self.weights)))
+        masses = _strips(law, states.rows, states.heads, self.weights, self.widths)
+        for k, (last, before, earlier) in enumerate(masses):
             if last > 0:
                 factor = max(last / before, before / earlier) if before > 0 and earlier > 0 else math.inf
                 factors[k] = factor
@@ -164,14 +166,39 @@ class Faces:
         step = self.weights.max(axis=1)
         return step * np.maximum(1.0, np.round(1.0 / (STRIPS * step)))
 
-    def moved(self, law: FloatArray, tail: float) -> Faces:
-        """Faces so far out that the law, continued geometrically, leaves ``tail``; at most twice as far."""
-        beyond, factors = self.decays(law)
+    def moved(self, beyond: FloatArray, factors: FloatArray, tail: float) -> Faces:
+        """Faces so far out that the law, which decays so, leaves ``tail``; at most twice as far."""
         total, scale = beyond.sum(), np.ones(len(self.weights))
+        # A margin, so that the next set is likely the last.
+        aim = tail / (FAR if total > 100 * tail else NEAR)
         for k, (outside, factor) in enumerate(zip(beyond, factors, strict=True)):
-            # A margin, so that the next set is likely the last.
-            allowed = tail / 2 * max(1.0 / len(scale), outside / total if total < math.inf else 0.0)
+            allowed = aim * max(1.0 / len(scale), outside / total if total < math.inf else 0.0)
             if outside > allowed:
                 strips = math.log(outside / allowed) / -math.log(factor) if factor < 1 else math.inf
                 scale[k] = min(2.0, 1.0 + self.widths[k] * max(1.0, strips))
         return Faces(frozen(self.weights / scale[:, None]))
+
+
+@stored(nogil=True)
+def _strips(
+    law: FloatArray,
+    rows: NDArray[np.int64],
+    heads: NDArray[np.int64],
+    weights: FloatArray,
+    widths: FloatArray,
+) -> FloatArray:
+    """Mass of the three outermost strips along each face, (n_faces, 3), the last one first."""
+    last = weights.shape[1] - 1
+    masses = np.zeros((len(weights), 3))
+    for r in range(len(rows) - 1):
+        for k in range(len(weights)):
+            free = 1.0
+            for i in range(last):
+                free -= heads[r, i] * weights[k, i]
+            step = weights[k, last]
+            first = max(0, int((free - 3.0 * widths[k]) / step) - 1) if step > 0 else 0
+            for s in range(rows[r] + first, rows[r + 1]):
+                strip = (free - (s - rows[r]) * step) / widths[k] + 1e-9
+                if strip < 3.0:
+                    masses[k, max(0, int(strip))] += law[s]
+    return masses
