@@ -302,3 +302,13 @@ def test_strips_along_faces_by_their_definition():
         assert factor == pytest.approx(max(last / before, before / earlier))
         expected = before * factor**2 / (1 - factor) if factor < 1 else math.inf
         assert beyond == pytest.approx(expected)
+
+
+def test_no_room_for_a_margin():
+    sets = CountSets(shared(5, load=0.5), sharing, Automatic())
+    faces = sets.first(1e-4)
+    sets.law(faces)
+    wide = sets.larger(faces, None, 1e-4).states.n_states
+    sets._most = wide - 1
+    tight = sets.larger(faces, None, 1e-4).states.n_states
+    assert faces.states.n_states < tight < wide

@@ -7,6 +7,7 @@ the smaller set, continued by the recursion of balanced fairness, is where itera
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,7 @@ class CountSets(Boxes[Faces]):
         self.bound = Bound.of(system, self.axes)
         self._known: tuple[LowerSet, FloatArray, FloatArray] | None = None
         self._decays: tuple[FloatArray, FloatArray]
+        self._most = math.inf
 
     def first(self, tail: float) -> Faces:
         """Half of the way to the tail, in decades, so that few of the states are left over in the end."""
@@ -61,7 +63,15 @@ class CountSets(Boxes[Faces]):
 
     def larger(self, region: Faces, last: Stationary, tail: float) -> Faces:
         """Faces further out."""
-        return region.moved(*self._decays, tail)
+        wide = region.moved(*self._decays, tail)
+        return wide if self.states(wide) <= self._most else region.moved(*self._decays, tail, tight=True)
+
+    def grown(
+        self, tail: float, max_states: float, otherwise: Callable[[], Stationary] | None = None
+    ) -> Stationary:
+        """Law on the first set that leaves at most ``tail`` outside; see :meth:`Boxes.grown`."""
+        self._most = max_states
+        return super().grown(tail, max_states, otherwise)
 
     def states(self, region: Faces) -> float:
         """States of the set, guessed where they would be too many to be listed."""

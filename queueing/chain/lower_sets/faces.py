@@ -46,8 +46,8 @@ IMPLIED = 0.95
 """A face is left out if one of more classes stands at least as near, up to this factor."""
 MOST_SUBSETS = 8
 """Classes of which all sets have a face; of more only single ones, pairs and all together."""
-FAR, NEAR = 4.0, 2.0
-"""The next set should leave out less than is asked for by this factor, from far away and from near."""
+MARGIN = 2.0
+"""The next set should leave out less than is asked for by this factor."""
 STRIPS = 8
 """Strips between the empty state and a face."""
 
@@ -166,16 +166,19 @@ class Faces:
         step = self.weights.max(axis=1)
         return step * np.maximum(1.0, np.round(1.0 / (STRIPS * step)))
 
-    def moved(self, beyond: FloatArray, factors: FloatArray, tail: float) -> Faces:
-        """Faces so far out that the law, which decays so, leaves ``tail``; at most twice as far."""
+    def moved(self, beyond: FloatArray, factors: FloatArray, tail: float, tight: bool = False) -> Faces:
+        """Faces so far out that the law, which decays so, leaves less than ``tail``; at most twice as far.
+
+        With a margin, so that the next set is likely the last, unless it is ``tight``.
+        """
         total, scale = beyond.sum(), np.ones(len(self.weights))
-        # A margin, so that the next set is likely the last.
-        aim = tail / (FAR if total > 100 * tail else NEAR)
+        aim = tail if tight else tail / MARGIN
         for k, (outside, factor) in enumerate(zip(beyond, factors, strict=True)):
             allowed = aim * max(1.0 / len(scale), outside / total if total < math.inf else 0.0)
             if outside > allowed:
                 strips = math.log(outside / allowed) / -math.log(factor) if factor < 1 else math.inf
-                scale[k] = min(2.0, 1.0 + self.widths[k] * max(1.0, strips))
+                # At least by one job.
+                scale[k] = min(2.0, 1.0 + max(self.weights[k].max(), self.widths[k] * strips))
         return Faces(frozen(self.weights / scale[:, None]))
 
 
