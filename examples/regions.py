@@ -17,6 +17,7 @@ from examples.capacity_figures import (
     heavy_traffic,
     insensitivity,
     policies,
+    random_cluster,
     random_traffic,
     regions,
     service,
@@ -44,6 +45,7 @@ SOURCE = Source(
         heavy_traffic.heavy_traffic,
         heavy_traffic.bmf_stability,
         extensions.extensions,
+        random_cluster.random_cluster,
     ),
     (prices, many_prices, bottlenecks, markets, servers, chains, runs, placed_tasks),
 )

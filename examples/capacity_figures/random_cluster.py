@@ -1,0 +1,192 @@
+"""A cluster of fifty classes under random traffic: what four mechanisms make of the same jobs."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import matplotlib.pyplot as plt
+import numpy as np
+from joblib import Parallel, delayed
+from matplotlib.axes import Axes
+
+from examples.gallery import Check, Page
+from fairness import CDRFH, PSDSF, TSF, Cluster, PerServerDRF
+from fairness.catalogue import colour
+from fairness.model.problem import FloatArray
+from queueing import Simulation, System, simulate
+
+__all__ = ["random_cluster"]
+
+CLASSES = 50
+LOAD = 0.6
+KINDS = {"64 cores, 256 GB": 12, "128 cores, 512 GB": 8, "64 cores, 512 GB, 8 GPUs": 4}
+CAPACITIES = ((64, 256, 0), (128, 512, 0), (64, 512, 8))
+POLICIES = (PSDSF(), TSF(), CDRFH(), PerServerDRF())
+TICKS = (0.02, 0.05, 0.1, 0.2, 0.5)
+GROUPS = ("mostly CPU", "mostly RAM", "with GPUs")
+
+
+def cluster() -> Cluster:
+    """Fifty classes on 24 servers of three kinds; a fifth of the classes needs GPUs, and the servers that have them."""
+    rng = np.random.default_rng(1)
+    kind = np.repeat(np.arange(len(KINDS)), list(KINDS.values()))
+    gpu = np.arange(CLASSES) % 5 == 0
+    demands = np.column_stack(
+        [
+            rng.choice([1, 2, 3, 4, 6, 8, 12, 16], CLASSES),
+            rng.choice([2, 4, 6, 8, 12, 16, 24, 32, 48, 64], CLASSES),
+            np.where(gpu, rng.choice([1, 2], CLASSES), 0),
+        ]
+    )
+    return Cluster(
+        demands,
+        np.array(CAPACITIES)[kind],
+        eligible=np.where(gpu[:, None], kind == 2, True),
+        resources=["CPU", "RAM", "GPU"],
+    )
+
+
+def mix() -> FloatArray:
+    """Every class holds as much of what it needs most, and GPUs are as busy as the busier of CPU and RAM."""
+    parts, group = _parts(cluster()), _groups(cluster())
+    mix = 1.0 / parts.max(axis=1)
+    others, gpu = (mix[chosen] @ parts[chosen] for chosen in (group < 2, group == 2))
+    mix[group == 2] *= (others[:2] / (gpu[2] - gpu[:2])).max()
+    return mix
+
+
+def random_cluster(*, full: bool) -> Page:
+    """Mean slowdowns of fifty classes with intervals, under four mechanisms."""
+    system = System.with_load(cluster(), mix(), LOAD)
+    # The same seed: the same random numbers for all.
+    effort = {"events": 200_000, "replications": 10} if full else {"events": 40_000, "replications": 3}
+    run = delayed(partial(simulate, system, rng=1, progress=False, **effort))
+    found = Parallel(n_jobs=2)(run(policy) for policy in POLICIES)
+    runs = {policy.name: one for policy, one in zip(POLICIES, found, strict=True)}
+    group = _groups(cluster())
+    slow = {name: run.mean_durations / _alone(system) for name, run in runs.items()}
+    figure, axes = plt.subplots(
+        1, 3, figsize=(16, 4.8), layout="constrained", gridspec_kw={"width_ratios": [0.9, 1.5, 0.8]}
+    )
+    _draw_classes(axes[0], group)
+    _draw_slowdowns(axes[1], system, runs, group)
+    _draw_means(axes[2], slow, group)
+    best = {name: min(slow, key=lambda p: slow[p][group == k].mean()) for k, name in enumerate(GROUPS)}
+    events = sum(run.events for run in runs.values())
+    return Page(
+        "random-cluster",
+        "10. A cluster of fifty classes under random traffic",
+        "Nothing printed: the mechanisms of Khamse-Ashari et al. (ICC 2017), Wang et al. (TSF, SC 2016) and Ghodsi et al. (DRF on every server by itself), with jobs that come and go. The states of fifty classes cannot be listed: each mechanism is asked about those that a run visits.",
+        f"{CLASSES} classes on 24 servers of three kinds (left: what a task takes of the whole cluster) at {LOAD:g} of the load that fits; every class holds as much of what it needs most, and GPUs are as busy as the rest: Poisson arrivals, exponential sizes. Mean duration over the duration of a job that is alone (middle), from {events:,} simulated events in all, with 95 % intervals. "
+        f"The means of the three groups (right) are lowest under {', '.join(f'{policy} ({name})' for name, policy in best.items())}: on this cluster, with these jobs.",
+        figure,
+        {
+            "classes": np.array(system.problem.job_classes),
+            "group": np.array(GROUPS)[group],
+            **{f"{name}, mean slowdown": values for name, values in slow.items()},
+            **{f"{name}, half-width": run.half_widths["mean_durations"] / _alone(system) for name, run in runs.items()},
+        },
+        _checks(system, runs, 40_000 if full else 10_000),
+    )  # fmt: skip
+
+
+def _alone(system: System) -> FloatArray:
+    """Duration of a mean job that has the cluster to itself."""
+    alone: FloatArray = system.mean_sizes / system.most_tasks
+    return alone
+
+
+def _parts(servers: Cluster) -> FloatArray:
+    """Part of each resource of the whole cluster that a task takes, (n_classes, n_resources)."""
+    parts: FloatArray = servers.demands / servers.capacities.sum(axis=0)
+    return parts
+
+
+def _groups(servers: Cluster) -> np.ndarray:
+    """Index of the group of each class."""
+    parts = _parts(servers)
+    return np.where(parts[:, 2] > 0, 2, np.where(parts[:, 0] >= parts[:, 1], 0, 1))
+
+
+def _draw_classes(ax: Axes, group: np.ndarray) -> None:
+    parts = 100 * _parts(cluster())
+    for k, (name, marker) in enumerate(zip(GROUPS, "os^", strict=True)):
+        ax.plot(parts[group == k, 0], parts[group == k, 1], marker, color=f"{0.65 - 0.3 * k}", label=name)
+    ax.axline((0, 0), slope=1, color="0.8", lw=1)
+    ax.set(
+        xscale="log",
+        yscale="log",
+        xticks=TICKS,
+        xticklabels=TICKS,
+        yticks=TICKS,
+        yticklabels=TICKS,
+        xlabel="of all CPU (per cent)",
+        ylabel="of all RAM (per cent)",
+        title="What a task takes",
+    )
+    ax.minorticks_off()
+    ax.legend(fontsize="small", loc="lower right")
+
+
+def _draw_slowdowns(ax: Axes, system: System, runs: dict[str, Simulation], group: np.ndarray) -> None:
+    reference = runs[POLICIES[0].name].mean_durations / _alone(system)
+    order = np.lexsort((reference, group))
+    place = np.arange(CLASSES)
+    for k, (name, run) in enumerate(runs.items()):
+        estimate = run.estimates["mean_durations"]
+        ax.errorbar(
+            place + 0.2 * k,
+            (estimate.value / _alone(system))[order],
+            (estimate.half_width / _alone(system))[order],
+            fmt=".",
+            markersize=4,
+            elinewidth=0.8,
+            color=colour(name),
+            label=name,
+        )
+    for k in range(1, len(GROUPS)):
+        ax.axvline((group < k).sum() - 0.3, color="0.8", lw=1)
+    for k, name in enumerate(GROUPS):
+        middle = (group < k).sum() + (group == k).sum() / 2
+        ax.text(
+            middle, 1.0, name, transform=ax.get_xaxis_transform(), ha="center", va="bottom", fontsize="small"
+        )
+    ax.set(xlabel=f"classes, by {POLICIES[0].name}", ylabel="mean slowdown", ylim=(1, None))
+    ax.set_title("How long a job takes, over a job alone", pad=18)
+    ax.legend(fontsize="small")
+
+
+def _draw_means(ax: Axes, slow: dict[str, FloatArray], group: np.ndarray) -> None:
+    place = np.arange(len(GROUPS))
+    width = 0.8 / len(slow)
+    for k, (name, values) in enumerate(slow.items()):
+        means = [values[group == g].mean() for g in place]
+        ax.bar(place + (k - (len(slow) - 1) / 2) * width, means, width, color=colour(name), label=name)
+    ax.set(
+        xticks=place,
+        xticklabels=GROUPS,
+        ylabel="mean slowdown of the classes",
+        ylim=(1, None),
+        title="Groups",
+    )
+
+
+def _checks(system: System, runs: dict[str, Simulation], jobs: int) -> list[Check]:
+    # A second kernel: jobs with sizes of their own, and their durations, instead of Little's law.
+    single = simulate(system, TSF(), level="jobs", jobs=jobs, replications=4, rng=2, progress=False)
+    two = runs["TSF"].estimates["mean_durations"], single.estimates["mean_durations"]
+    apart = (two[0].value - two[1].value) / np.hypot(two[0].standard_error, two[1].standard_error)
+    spread = float(np.sqrt(np.mean(np.square(apart))))
+    # Equal tasks on equal servers share like one processor.
+    plain = Cluster(np.ones((CLASSES, 1)), np.ones((24, 1)))
+    rho = LOAD * 24 * np.arange(1, CLASSES + 1) / np.arange(1, CLASSES + 1).sum()
+    shared = simulate(
+        System(plain, rho), TSF(), events=jobs, replications=4, rng=3, progress=False, confidence=1 - 1e-6
+    )
+    inside = np.abs(shared.mean_jobs - rho / 24 / (1 - LOAD)) <= shared.half_widths["mean_jobs"]
+    sound = [name for name, run in runs.items() if not run.warnings]
+    return [
+        Check("TSF, counts and job by job: mean durations of the classes, root mean square of their differences in standard errors", "< 2", f"{spread:.2f}", spread < 2),
+        Check("fifty equal classes on equal servers, TSF: means inside intervals around processor sharing, rho/(1 - load)", f"{CLASSES}", f"{inside.sum()}", bool(inside.all())),
+        Check("runs long enough for their intervals", ", ".join(runs), ", ".join(sound), len(sound) == len(runs)),
+    ]  # fmt: skip
