@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from joblib import parallel_config
+
 from benchmarks.harness import Row, best_seconds
 from fairness import DRF, Problem
 from queueing.model.laws import Deterministic, Exponential, Law, Lognormal
@@ -36,14 +38,16 @@ def rows() -> list[Row]:
             out.append(_row(name, rate, chain))
     system, table = System.with_load(pool, [1] * n, load), tabulate(pool, DRF(), side)
     one = best_seconds(lambda: _jobs(system, table, Exponential()), 2)
-    two = best_seconds(lambda: _jobs(system, table, Exponential(), n_jobs=2), 2)
+    two = best_seconds(lambda: _jobs(system, table, Exponential(), n_jobs=2), 3)
+    with parallel_config(backend="loky"):
+        apart = best_seconds(lambda: _jobs(system, table, Exponential(), n_jobs=2), 3)
     out.append(
         Row(
             "jobs, two threads",
             f"{one / two:.2f} times as fast as one",
-            ">= 1.7",
-            one / two >= 1.7,
-            "needs two idle cores",
+            ">= 1.8",
+            one / two >= 1.8,
+            f"needs two idle cores; two processes, which share only the machine: {one / apart:.2f} times",
         )
     )
     quick = EVENTS / best_seconds(lambda: _jobs(system, table, Exponential(), quantiles=(0.5, 0.9, 0.99)), 2)
