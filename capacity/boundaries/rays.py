@@ -36,7 +36,7 @@ from fairness.errors import NotConvergedError
 from fairness.machine.work import OutOfTime, Task, stopped
 from fairness.model.problem import FloatArray
 
-__all__ = ["Crossing", "crossing", "mesh", "simplex_grid", "split", "volume"]
+__all__ = ["LARGER", "Crossing", "crossing", "mesh", "simplex_grid", "split", "volume"]
 
 PROBES = (0.25, 0.5, 0.75)
 """Parts of the guess where the sign of the margin is checked first."""
@@ -46,6 +46,12 @@ SECANTS, STEPS = 25, 100
 
 EVALUATIONS = 9
 """Evaluations that most rays take: the probes, the guess, some secant steps and the two ends."""
+
+LONGEST = 600.0
+"""Seconds on one ray that do not start without a time limit: there are faster methods."""
+
+LARGER = "take a larger precision"
+"""What makes one ray faster, whatever the margin."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,7 @@ def crossing(
     guess: float,
     precision: float,
     seconds: float = math.nan,
+    instead: str = LARGER,
 ) -> Crossing:
     """Bracket the crossing of a margin on (0, 1) to a width of at most ``precision``.
 
@@ -84,10 +91,14 @@ def crossing(
         Where to look first, inside (0, 1).
     precision : float
     seconds : float, optional
-        Time of one evaluation at the guess, about.
+        Time of one evaluation, about.
+    instead : str, optional
+        What can be done where the search takes too long.
 
     Raises
     ------
+    ModelError
+        If the search would take longer than :data:`LONGEST`, and has no time limit.
     NotConvergedError
         If the margin could not be computed at the outer end, its enclosures are too wide, or the time is
         over; ``best`` is then the Crossing as far as it is known.
@@ -102,8 +113,9 @@ def crossing(
     values = {0.0: at_zero, 1.0: -1.0}
     failures: dict[float, NotConvergedError] = {}
     evaluations = 0
-    remedy = "take a larger precision or method='bound'"
-    work = Task("the boundary on a ray", EVALUATIONS, "evaluations", EVALUATIONS * seconds, remedy)
+    work = Task(
+        "the boundary on a ray", EVALUATIONS, "evaluations", EVALUATIONS * seconds, instead, LONGEST
+    )
 
     def look(u: float) -> None:
         nonlocal inner, outer, evaluations

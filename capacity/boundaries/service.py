@@ -180,7 +180,10 @@ def service_boundary(
 
     Raises
     ------
-    ModelError, NotConvergedError
+    ModelError
+        As in :func:`service_region`, and if the search would take more than ten minutes without a time
+        limit, or a chain of more than four classes more than ``max_states``: told before it starts.
+    NotConvergedError
         As in :func:`service_region`; ``best`` is the point with the bracket that is known, also where the
         time is over. A KeyboardInterrupt has the same ``best``.
 

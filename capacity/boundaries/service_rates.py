@@ -20,13 +20,17 @@ from numpy.typing import ArrayLike
 
 from fairness.arguments.validation import model_array
 from fairness.errors import ModelError, advised
+from fairness.machine.memory import require_memory
+from fairness.machine.work import duration
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.calling import policy_tasks
 from fairness.protocol.policy import Policy, policy_name
 from queueing.balanced.duration_bound import duration_bound
 from queueing.balanced.fairness import balanced_fairness
 from queueing.balanced.plan import balanced_plan
-from queueing.chain.stationary import stationary
+from queueing.chain.lower_sets.faces import Bound, Faces
+from queueing.chain.lower_sets.set_chain import set_seconds
+from queueing.chain.stationary import BOXES, stationary
 from queueing.model.system import System
 from queueing.states.table import Table, tabulate
 
@@ -40,6 +44,9 @@ SMALLER = "raise max_states, or take method='bound'"
 
 SIMULATED = "raise max_states, or take Simulated(policy) as the method, for any number of classes"
 """The same for chains."""
+
+FASTER = "take a larger precision, fewer classes, method='bound'"
+"""What makes a search faster."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +86,17 @@ class RateModel(ABC):
     def rates(self, loads: FloatArray, tail: float) -> Rates:
         """Rates at stable loads; ``tail`` is the probability that a box may leave out."""
 
+    instead: ClassVar[str] = FASTER
+    """What to do where a search takes too long."""
+
     def seconds(self, loads: FloatArray, tail: float) -> float:
-        """Time that these rates take, about; NaN where only trying tells."""
+        """Time that these rates take, about; NaN where only trying tells.
+
+        Raises
+        ------
+        ModelError
+            If it is known before that they take too much memory, or too many states.
+        """
         return math.nan
 
     def _system(self, loads: FloatArray) -> System:
@@ -101,6 +117,7 @@ class _Bound(RateModel):
 class _Balanced(RateModel):
     name = "balanced"
     evidence = "rigorous bounds of the tail"
+    instead = f"{FASTER}, or Simulated(policy) as the method"
 
     def __init__(self, problem: Problem, mean_sizes: ArrayLike, max_states: int) -> None:
         super().__init__(problem, mean_sizes)
@@ -113,11 +130,15 @@ class _Balanced(RateModel):
 
     def seconds(self, loads: FloatArray, tail: float) -> float:
         with advised(SMALLER, "tail", "shape"):
-            return balanced_plan(self._system(loads), tail=tail).seconds
+            plan = balanced_plan(self._system(loads), tail=tail)
+        what = f"balanced fairness on about {plan.states:.2g} states"
+        require_memory(plan.n_bytes, what, self.instead)
+        return plan.seconds
 
 
 class _Chain(RateModel):
     evidence = "Markov chain, error estimated from the tail"
+    instead = f"{FASTER}, or Simulated(policy) as the method"
 
     def __init__(self, problem: Problem, policy: Policy, mean_sizes: ArrayLike, max_states: int) -> None:
         super().__init__(problem, mean_sizes)
@@ -143,6 +164,21 @@ class _Chain(RateModel):
         reach = np.array(law.shape) + law.mean_jobs
         error = law.mean_error * law.mean_jobs + 2.0 * law.tail_mass * reach
         return _enclosed(loads, law.mean_jobs, error, law.tail_mass, law.residual)
+
+    def seconds(self, loads: FloatArray, tail: float) -> float:
+        """Known where states lie in a set; that on a box is known after the first."""
+        live = np.flatnonzero(loads > 0).tolist()
+        if len(live) <= BOXES:
+            return math.nan
+        states = Faces.of(Bound.of(self._system(loads), live), tail).guessed_states
+        seconds = set_seconds(len(live), states)
+        if states > self._max_states:
+            raise ModelError(
+                f"one law of {self.name} is a chain of {len(live)} classes on about {states:.2g} states, about "
+                f"{duration(seconds)} of work, and max_states={self._max_states}; raise max_states, or "
+                f"{self.instead}"
+            )
+        return seconds
 
     def _keep(self, shape: tuple[int, ...]) -> None:
         """Hold a table for the next chain: the policy does not depend on the loads."""

@@ -26,6 +26,12 @@ __all__ = ["ServicePoint", "ServiceRays"]
 TIGHTEST = 1e-14
 """Smallest tail tried before the rates are called too inaccurate."""
 
+BEYOND = 1 / 6
+"""Part of the way from the closed form to load 1 where the boundary is expected: it was .15 to .35."""
+
+TIGHTER = 1e-3
+"""The next tail over the last: most rates need the second."""
+
 FAINTEST = 1e-100
 """Smallest load of a class next to the largest: the probability that a job of it is present stays a float."""
 
@@ -97,9 +103,9 @@ class ServiceRays(Rays):
         ratio = self._learnt(direction)
         guess = bound if ratio is None else min(0.5 * (1.0 + bound), ratio * bound)
         at_zero = float((self.alone[live] / least).min()) - 1.0
-        seconds = self.model.seconds(guess * direction, self._first_tail)
+        seconds = self._seconds(direction, ratio is not None, guess)
         try:
-            found = crossing(margin, at_zero, guess, self.precision, seconds)
+            found = crossing(margin, at_zero, guess, self.precision, seconds, self.model.instead)
         except (NotConvergedError, KeyboardInterrupt) as error:
             known = getattr(error, "best", None)
             if known is not None:
@@ -128,6 +134,14 @@ class ServiceRays(Rays):
             int(np.nanargmin(outer.high / self.minimum)), frozen(inner.low),
             inner.tail_mass, inner.residual, not risen, found.evaluations,
         )  # fmt: skip
+
+    def _seconds(self, direction: FloatArray, learnt: bool, guess: float) -> float:
+        """Time of one evaluation, about, at the tail that most of them need.
+
+        A first guess is that of the closed form; the boundary lies somewhat beyond.
+        """
+        u = guess if learnt else guess + BEYOND * (1.0 - guess)
+        return self.model.seconds(u * direction, TIGHTER * self._first_tail)
 
     @property
     def _first_tail(self) -> float:
@@ -171,7 +185,7 @@ class ServiceRays(Rays):
             enough = ((high - low) <= accuracy * least + 1e-4 * np.abs(middle - least)).all()
             if (decided and (enough or accuracy == 0.0)) or tail < TIGHTEST:
                 return rates
-            tail *= 1e-3
+            tail *= TIGHTER
 
     def _require_visible(self, loads: FloatArray) -> None:
         """Refuse loads so small next to the others that the probability of a job is lost in underflow."""

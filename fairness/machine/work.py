@@ -172,14 +172,22 @@ class Task:
         Guess of the time; default: read from the first units done.
     instead : str
         What can be done where the work takes too long.
+    longest : float
+        Seconds from which it does not start without a time limit, if that is sooner than :data:`TOO_LONG`.
     """
 
     def __init__(
-        self, what: str, total: float, unit: str, seconds: float = math.nan, instead: str = "make it smaller"
+        self,
+        what: str,
+        total: float,
+        unit: str,
+        seconds: float = math.nan,
+        instead: str = "make it smaller",
+        longest: float = math.inf,
     ) -> None:
         self.what, self.total, self.unit, self.instead = what, float(total), unit, instead
         self.done = 0.0
-        self._guess, self._watch = seconds, current_watch()
+        self._guess, self._longest, self._watch = seconds, longest, current_watch()
         self._begin = self._told = time.monotonic()
         self._worked = time.process_time()
         self._announced = self._judged = False
@@ -237,7 +245,7 @@ class Task:
 
     def _refuse(self, seconds: float) -> None:
         """Refuse work that is too long."""
-        if seconds > TOO_LONG and math.isinf(self._watch.deadline):
+        if seconds > min(TOO_LONG, self._longest) and math.isinf(self._watch.deadline):
             guess = self._announcement(seconds)
             raise ModelError(f"{guess}; {self.instead}, or give a time_limit to start it all the same")
 

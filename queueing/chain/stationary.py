@@ -39,7 +39,7 @@ from queueing.states.box import check_box
 from queueing.states.precision import check_limits, check_parts
 from queueing.states.table import Table, check_table
 
-__all__ = ["stationary"]
+__all__ = ["BOXES", "stationary"]
 
 BOXES = 4
 """Classes with arrivals up to which states lie in a box."""

@@ -1,6 +1,7 @@
 """The five walls: what is said before them, and what is known where they are left. No test waits."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -137,7 +138,7 @@ def test_service_boundary_with_eight_classes(everything):
     # After two evaluations the bracket is smaller, and still holds.
     watcher = after("the boundary on a ray", 2)
     with pytest.raises(KeyboardInterrupt) as stop:
-        service_boundary(problem, "balanced", 0.5, np.ones(8), progress=watcher)
+        service_boundary(problem, "balanced", 0.5, np.ones(8), precision=0.01, progress=watcher)
     point = stop.value.best
     assert point.evaluations == 2
     assert 0 < point.inner < point.outer <= 1
@@ -146,6 +147,44 @@ def test_service_boundary_with_eight_classes(everything):
     assert watcher[0].announced
     assert watcher[0].done == 0  # before anything was computed
     assert watcher[0].remaining > 0
+
+
+@pytest.mark.parametrize(
+    ("method", "precision", "told"),
+    [
+        ("balanced", 1e-6, "the boundary on a ray: about 9 evaluations, about .* (min|h)"),
+        (DRF(), 1e-6, r"one law of DRF is a chain of 8 classes on about .* states, about .*max_states=1000000"),
+        (DRF(), 0.1, r"one law of DRF is a chain of 8 classes"),
+    ],
+)
+def test_a_service_boundary_that_takes_too_long_is_refused_before_it_starts(
+    method, precision, told, monkeypatch
+):
+    def never(*_, **__):
+        raise AssertionError("no law is computed")
+
+    for engine in ("balanced_fairness", "stationary"):
+        monkeypatch.setattr(f"capacity.boundaries.service_rates.{engine}", never)
+    ask = partial(service_boundary, Problem(DEMANDS[:8], [20, 20]), method, 0.5, np.ones(8))
+    with pytest.raises(ModelError, match=told) as refused:
+        ask(precision=precision)
+    for remedy in ("larger precision", "fewer classes", "method='bound'", "Simulated(policy)"):
+        assert remedy in str(refused.value)
+    if method == "balanced":  # with a time limit it starts
+        with pytest.raises(NotConvergedError, match="time_limit=0 seconds are over"):
+            ask(precision=precision, time_limit=0)
+    else:  # with more states time is what counts
+        with pytest.raises(ModelError, match="the boundary on a ray: about 9 evaluations, about .* (h|days|years)"):
+            ask(precision=1e-6, max_states=10**15)
+
+
+def test_what_the_closed_bound_and_few_classes_take_is_not_refused():
+    problem = Problem(DEMANDS[:30], [20, 20])
+    point = service_boundary(problem, "bound", 0.5, np.ones(30))
+    assert point.outer - point.inner <= 1e-6
+    # Classes without arrivals do not count.
+    few = service_boundary(problem, DRF(), 0.5, np.arange(30) == 3, precision=1e-3)
+    assert few.inner <= 1 - 0.5 * problem.task_shares[3].max() <= few.outer
 
 
 def test_a_service_region_that_is_stopped_is_the_region_of_its_points(everything):

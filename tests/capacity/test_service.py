@@ -397,7 +397,7 @@ def test_runs_that_are_too_short_are_not_settled():
 
 def test_simulation_that_cannot_decide_says_so():
     method = Simulated(ProportionalFair(), events=1000, rng=1)
-    with pytest.raises(NotConvergedError, match="raise precision, or events"):
+    with pytest.raises(NotConvergedError, match="raise precision, events or replications"):
         service_boundary(Problem([[1]], [1]), method, 0.2, [1], precision=1e-3)
     with pytest.raises(ModelError, match="confidence must be"):
         Simulated(DRF(), confidence=1.0)
