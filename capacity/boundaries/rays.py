@@ -113,9 +113,7 @@ def crossing(
     values = {0.0: at_zero, 1.0: -1.0}
     failures: dict[float, NotConvergedError] = {}
     evaluations = 0
-    work = Task(
-        "the boundary on a ray", EVALUATIONS, "evaluations", EVALUATIONS * seconds, instead, LONGEST
-    )
+    work = Task("the boundary on a ray", EVALUATIONS, "evaluations", EVALUATIONS * seconds, instead, LONGEST)
 
     def look(u: float) -> None:
         nonlocal inner, outer, evaluations

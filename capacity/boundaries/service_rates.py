@@ -174,8 +174,8 @@ class _Chain(RateModel):
         seconds = set_seconds(len(live), states)
         if states > self._max_states:
             raise ModelError(
-                f"one law of {self.name} is a chain of {len(live)} classes on about {states:.2g} states, about "
-                f"{duration(seconds)} of work, and max_states={self._max_states}; raise max_states, or "
+                f"one law of {self.name} is a chain of {len(live)} classes on about {states:.2g} states, "
+                f"about {duration(seconds)} of work, and max_states={self._max_states}; raise max_states, or "
                 f"{self.instead}"
             )
         return seconds

@@ -153,7 +153,7 @@ def test_service_boundary_with_eight_classes(everything):
     ("method", "precision", "told"),
     [
         ("balanced", 1e-6, "the boundary on a ray: about 9 evaluations, about .* (min|h)"),
-        (DRF(), 1e-6, r"one law of DRF is a chain of 8 classes on about .* states, about .*max_states=1000000"),
+        (DRF(), 1e-6, r"one law of DRF is a chain of 8 classes on about .* states, .*max_states=1000000"),
         (DRF(), 0.1, r"one law of DRF is a chain of 8 classes"),
     ],
 )
@@ -174,7 +174,9 @@ def test_a_service_boundary_that_takes_too_long_is_refused_before_it_starts(
         with pytest.raises(NotConvergedError, match="time_limit=0 seconds are over"):
             ask(precision=precision, time_limit=0)
     else:  # with more states time is what counts
-        with pytest.raises(ModelError, match="the boundary on a ray: about 9 evaluations, about .* (h|days|years)"):
+        with pytest.raises(
+            ModelError, match=r"the boundary on a ray: about 9 evaluations, about .* (h|days|years)"
+        ):
             ask(precision=1e-6, max_states=10**15)
 
 
