@@ -234,6 +234,13 @@ class Task:
                 self._tell(Progress(self.what, self.done, self.total, self.unit, elapsed, remaining))
             self._watch.check(self.what)
 
+    def prepared(self) -> None:
+        """While nothing is done, read the speed from now on: what came before, compiling say, is no work."""
+        with self._lock:
+            if not self.done:
+                self._begin, self._worked = time.monotonic(), time.process_time()
+            self._watch.check(self.what)
+
     def _announce(self, seconds: float) -> None:
         """Say once that the work is long."""
         if self._announced or not seconds >= LONG:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable
+
+from fairness.machine.work import Task
 
 __all__ = ["Pace"]
-
-STRIDE = 64
-"""Events before the first look at the clock."""
 
 SECONDS = 0.05
 """Between two looks at the clock, about."""
@@ -19,8 +18,8 @@ class Pace:
 
     Parameters
     ----------
-    told : callable
-        ``told(events)``: events since the last call. It may raise, which ends the replication.
+    work : Task
+        What they are told to. It may raise, which ends the replication.
 
     Attributes
     ----------
@@ -30,10 +29,10 @@ class Pace:
         Events told so far.
     """
 
-    def __init__(self, told: Callable[[float], None]) -> None:
-        self._told = told
-        self.stride, self.total = STRIDE, 0
-        self._since, self._begin = 0, time.monotonic()
+    def __init__(self, work: Task) -> None:
+        self._work = work
+        self.stride, self.total = 1, 0
+        self._since, self._begin = 0, math.nan
 
     def made(self, events: int) -> None:
         """Count events."""
@@ -41,10 +40,15 @@ class Pace:
         if self._since < self.stride:
             return
         now = time.monotonic()
+        if math.isnan(self._begin):
+            # The first event may have waited for compilation, which says nothing of the others.
+            self._work.prepared()
+            self._begin = now
+            return
         if now - self._begin < SECONDS / 2:
             self.stride *= 2
         elif now - self._begin > 2 * SECONDS and self.stride > 1:
             self.stride //= 2
         since, self._since, self._begin = self._since, 0, now
         self.total += since
-        self._told(since)
+        self._work.advance(since)

@@ -28,6 +28,7 @@ from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watc
 from queueing.simulation.pace import Pace
 from queueing.simulation.replications import Streams, replicate, spawn_streams
 from queueing.simulation.results import Simulation
+from queueing.states.growing_table import LESS
 
 __all__ = ["Effort", "Level", "estimated"]
 
@@ -95,7 +96,8 @@ def estimated(make: Callable[[], Level[S]], effort: Effort) -> Simulation:
             entropy = streams.entropy
             while True:
                 done = len(finished)
-                with Task("the simulation", (target - done) * level.effort, "events") as work:
+                events = (target - done) * level.effort
+                with Task("the simulation", events, "events", instead=LESS) as work:
                     run, more = _Run(level, work), Streams(streams.generators[done:target], entropy)
 
                     def keep(
@@ -143,7 +145,7 @@ class _Run(Generic[S]):
         self.level, self.work = level, work
 
     def __call__(self, generator: np.random.Generator) -> tuple[S, float]:
-        pace = Pace(self.work.advance)
+        pace = Pace(self.work)
         sample = self.level.sample(generator, pace)
         return sample, max(0.0, self.level.effort - pace.total)
 

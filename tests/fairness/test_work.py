@@ -85,6 +85,22 @@ def test_time_for_which_others_had_the_machine_refuses_nothing(told, clock):
         task.advance(1e6)
 
 
+def test_preparation_before_the_first_unit_is_no_speed(told, clock):
+    with watching(told.append), Task("a table", 1e7, "states") as task:
+        clock(60.0)
+        task.prepared()
+        clock(1.0)
+        task.advance(100)
+        clock(60.0)
+        task.prepared()
+        task.advance(100)
+    assert [p.elapsed for p in told] == [0.0, 1.0, 61.0]
+    with watching(time_limit=3.0), Task("a table", 1, "states") as task:
+        clock(4.0)
+        with pytest.raises(OutOfTime):
+            task.prepared()
+
+
 def test_the_tighter_of_two_limits_holds(clock):
     with watching(time_limit=10.0):
         with watching(time_limit=60.0):

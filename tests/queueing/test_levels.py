@@ -14,6 +14,7 @@ from scipy import stats
 
 from fairness import DRF, PSDSF, Cluster, Problem
 from fairness.errors import ModelError, NotConvergedError, UnstableError
+from fairness.machine.work import Task
 from queueing import (
     BMFScheduler,
     DRFScheduler,
@@ -32,6 +33,7 @@ from queueing import (
     simulate,
     tabulate,
 )
+from queueing.simulation.pace import Pace
 from tests.processes import PATIENCE
 from tests.queueing.simulated import SURE, off, same
 
@@ -152,7 +154,8 @@ def test_what_is_finished_when_the_time_is_over_is_kept(level, monkeypatch):
 
     def tick(progress):
         if progress.what == "the simulation":
-            clock[0] = 1.0 if progress.done < progress.total / 3 - 1 else 100.0
+            # In the third.
+            clock[0] = 1.0 if progress.done < 0.4 * progress.total else 100.0
 
     run = partial(RUN[level], system_of(level, 0.5), rng=1)
     monkeypatch.setattr("fairness.machine.work.SHOWN", -1.0)
@@ -182,6 +185,33 @@ def test_progress_moves_within_a_replication(level, monkeypatch):
     # Of jobs the events are not known beforehand: those of the drain come on top.
     assert done[-1] >= seen[0].total
     assert done[0] < seen[0].total / 10
+
+
+def test_compilation_is_not_taken_for_the_speed_of_a_run(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("queueing.simulation.pace.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("fairness.machine.work.time.process_time", lambda: now[0])
+    with Task("the simulation", 1e7, "events") as work:
+        pace, stride = Pace(work), []
+        for _ in range(30):
+            # The first call compiles; then a million events a second.
+            now[0] += 20.0 if not stride else 1e-6 * pace.stride
+            stride.append(pace.stride)
+            pace.made(pace.stride)
+    assert pace.total == work.done == sum(stride)
+    assert max(stride) == 2**15
+
+
+def test_when_the_clock_is_looked_at_changes_nothing_on_servers(monkeypatch):
+    servers = Cluster([[1, 2], [2, 1]], [[40, 40], [60, 20]])
+    system = System.with_load(servers, [1, 1], 0.5)
+
+    def run():
+        return simulate(system, FIFOScheduler(), tasks=Tasks(per_job=3), events=3000, replications=2, rng=1)
+
+    seldom = run()
+    monkeypatch.setattr("queueing.simulation.pace.SECONDS", 0.0)
+    np.testing.assert_array_equal(run().servers.utilization.values, seldom.servers.utilization.values)
 
 
 @every_level

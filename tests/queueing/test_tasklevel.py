@@ -74,6 +74,7 @@ def checked(system, scheduler, horizon, tasks, seed, numbers=None):
     prepared = TaskRuns(system, scheduler, tasks)
     run = runs.TaskRun(prepared, spawn_streams(seed, 1).generators[0])
     run.go(10**9, horizon)
+    run.count()
     lengths = np.minimum(record.task_ends, horizon) - record.task_starts
     placed = np.zeros((system.n_classes, prepared.n_servers))
     np.add.at(placed, (record.task_classes, record.task_servers), lengths)

@@ -91,6 +91,7 @@ class TaskLevel(Level[Sample]):
                 run.go(stride, np.inf)
                 pace.made(stride)
                 budget -= stride
+            run.count()
             pieces.append(np.append(run.totals[JOB_TIME] - before, run.now - begin))
         parts = np.array(pieces)
         totals = np.vstack([run.totals, np.full(runs.system.n_classes, parts[2:, -1].sum())])

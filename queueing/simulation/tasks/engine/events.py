@@ -32,7 +32,7 @@ from queueing.simulation.tasks.engine.candidates import (
     startable,
 )
 from queueing.simulation.tasks.engine.levels import change_level, choose_by_level, join_level
-from queueing.simulation.tasks.engine.servers import bind, count_tasks, count_waits, occupy, place
+from queueing.simulation.tasks.engine.servers import bind, count_waits, occupy, place
 from queueing.simulation.tasks.engine.state import (
     AGE,
     ARRIVALS,
@@ -168,8 +168,6 @@ def advance(
                 _begin(model, state, places, log, row, t, server)
             elif state.jobs[row, WAITING] + state.jobs[row, RUNNING] == 0:
                 _leave(model, state, places, log, totals, row)
-    if places is not None:
-        count_tasks(state, places)
     return DONE, made
 
 

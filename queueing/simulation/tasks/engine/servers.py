@@ -33,7 +33,7 @@ from queueing.simulation.tasks.rules.placement import (
 )
 from queueing.simulation.tasks.rules.workload import uniform
 
-__all__ = ["bind", "count_tasks", "count_waits", "occupy", "place"]
+__all__ = ["bind", "count_waits", "occupy", "place"]
 
 SAME_ROOM = 1e-12
 """Scores closer than this are equal: the same fraction computed from different tasks."""
@@ -192,13 +192,3 @@ def count_waits(model: Model, state: State, places: Places, elapsed: float) -> N
                 break
     if waits:
         places.lost[WAITED] += elapsed
-
-
-@part
-def count_tasks(state: State, places: Places) -> None:
-    """Bring the time integrals of the tasks on the servers up to now."""
-    servers, n = state.on.shape
-    for t in range(n):
-        for server in range(servers):
-            places.placed[t, server] += state.on[server, t] * (state.clock[0] - places.since[t, server])
-            places.since[t, server] = state.clock[0]
