@@ -25,7 +25,7 @@ from fairness.errors import FairqueuesError, ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
 from fairness.protocol.cluster_policy import ClusterPolicy
-from fairness.protocol.policy import Policy, policy_name
+from fairness.protocol.policy import Policy, offers, policy_name
 
 __all__ = ["OneState", "call_policy", "check_answer", "one_state", "policy_tasks"]
 
@@ -175,11 +175,7 @@ def policy_tasks(
     array([[2., 8.],
            [2., 0.]])
     """
-    if (
-        isinstance(problem, Cluster)
-        and isinstance(policy, ClusterPolicy)
-        and type(policy).tasks is not ClusterPolicy.tasks
-    ):
+    if isinstance(problem, Cluster) and isinstance(policy, ClusterPolicy) and offers(policy, "tasks"):
         return _sums(problem, policy, counts)
     values = call_policy(problem, policy, counts)
     tasks: FloatArray = values

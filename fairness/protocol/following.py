@@ -12,7 +12,7 @@ A compiled simulation need not come back to Python for each answer: a follower t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.calling import policy_tasks
 from fairness.protocol.cluster_policy import ClusterPolicy
-from fairness.protocol.policy import Policy
+from fairness.protocol.policy import Policy, offers
 
 __all__ = ["AnsweringFollower", "Answers", "Followed", "Follower", "KernelFollower", "Question", "follow"]
 
@@ -78,8 +78,8 @@ def follow(problem: Problem | Cluster, policy: Policy | ClusterPolicy) -> Follow
     >>> walker(np.array([0.0, 1.0]))
     array([0., 3.])
     """
-    if isinstance(problem, Cluster) == isinstance(policy, ClusterPolicy) and isinstance(policy, Followed):
-        return policy.follow(problem)
+    if isinstance(problem, Cluster) == isinstance(policy, ClusterPolicy) and offers(policy, "follow"):
+        return cast(Followed, policy).follow(problem)
     return lambda counts: policy_tasks(problem, policy, counts)
 
 

@@ -22,7 +22,10 @@ from fairness.errors import ModelError
 from fairness.evidence.pools import Certificate
 from fairness.model.problem import FloatArray, Problem
 
-__all__ = ["CertifyingPolicy", "Policy", "Solution", "evaluate", "policy_name", "unit_prices"]
+__all__ = ["CertifyingPolicy", "Policy", "Solution", "evaluate", "offers", "policy_name", "unit_prices"]
+
+ANSWERS = ("__call__", "solve", "placements", "tasks")
+"""Methods that answer, each a shorter way or a longer one to the same tasks."""
 
 
 class Policy(Protocol):
@@ -76,6 +79,30 @@ def policy_name(policy: object) -> str:
         )
     name = getattr(policy, "name", None) or getattr(policy, "__name__", None)
     return str(name or type(policy).__name__)
+
+
+def offers(policy: object, way: str) -> bool:
+    """Whether a policy has a shorter way to its answers, the method ``way``, that leads to its own.
+
+    A subclass that answers otherwise and inherits the way would be asked for the answers of its base.
+
+    Examples
+    --------
+    >>> from fairness import DRF
+    >>> class Half(DRF):
+    ...     def __call__(self, problem, counts):
+    ...         return super().__call__(problem, counts) / 2
+    >>> offers(DRF(), "follow"), offers(Half(), "follow")
+    (True, False)
+    """
+    if way in getattr(policy, "__dict__", {}):
+        return True
+    for kind in type(policy).__mro__:
+        if way in vars(kind):
+            return True
+        if any(one in vars(kind) for one in ANSWERS):
+            return False
+    return False
 
 
 def unit_prices(problem: Problem, share_prices: FloatArray) -> FloatArray:

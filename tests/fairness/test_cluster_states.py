@@ -1,5 +1,6 @@
 """Policies on servers in many states: totals without evidence are those with it, however one asks."""
 
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -271,3 +272,18 @@ def test_sums_that_cannot_be_are_refused(change, message):
     assert np.array_equal(policy_tasks(cluster, Sums(), counts), TSF().tasks(cluster, counts))
     with pytest.raises(ModelError, match=message):
         policy_tasks(cluster, Sums(change), counts)
+
+
+class Half(TSF):
+    """Half of TSF, by another answer of a subclass that inherits the shorter ways to those of TSF."""
+
+    def solve(self, cluster, counts=None):
+        solution = super().solve(cluster, counts)
+        return replace(solution, placement=solution.placement / 2)
+
+
+def test_a_subclass_with_other_answers_is_not_asked_by_the_ways_of_its_base():
+    cluster, counts = Cluster([[1], [2]], [[4], [4]]), np.array([[2.0, 0.0], [1.0, 1.0]])
+    expected = TSF().tasks(cluster, counts) / 2
+    np.testing.assert_allclose(policy_tasks(cluster, Half(), counts), expected, rtol=1e-14)
+    np.testing.assert_allclose(follow(cluster, Half())(counts[1]), expected[1], rtol=1e-14)
