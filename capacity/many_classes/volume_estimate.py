@@ -40,6 +40,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import joblib
 import numpy as np
 import pandas as pd
 from scipy import stats
@@ -242,7 +243,8 @@ def region_volume(
             spread = float(_volumes(chains(slice(CHAINS), PILOT, math.nan))[0].std(ddof=1))
             each = (time.perf_counter() - begun) / PILOT
             counted = max(PILOT, math.ceil(PILOT * (quantile * spread / (SPARE * precision)) ** 2))
-            require_memory(SWEEP_BYTES * counted * abs(n_jobs), "walks of this length", "raise precision")
+            at_once = min(CHAINS, joblib.effective_n_jobs(n_jobs))
+            require_memory(SWEEP_BYTES * counted * at_once, "walks of this length", "raise precision")
             found = chains(slice(CHAINS, None), counted, each * counted)
     except (OutOfTime, KeyboardInterrupt) as stop:
         raise stopped(stop, "the chains have not come to their end", None) from None
