@@ -217,6 +217,16 @@ class SimulatedRays(ServiceRays):
         self._evaluations = 0
 
     def _found(self, direction: FloatArray) -> ServicePoint:
+        try:
+            return self._searched(direction)
+        except (NotConvergedError, KeyboardInterrupt) as error:
+            # A single run, or where the boundary seems to be, is no bracket: no end of one is significant.
+            start = self._at_start(direction)
+            whole = Crossing(0.0, 1.0, self._evaluations)
+            error.best = self._point(direction, whole, {0.0: start}, start, start)  # type: ignore[union-attr]
+            raise
+
+    def _searched(self, direction: FloatArray) -> ServicePoint:
         self._evaluations = 0
         live = direction > 0
         least = self.minimum[live]
@@ -248,7 +258,6 @@ class SimulatedRays(ServiceRays):
             f"on the ray {direction} the bracket [{low:.6g}, {high:.6g}] is not decided with confidence "
             f"{self.model.method.confidence:g} after {self._evaluations} runs; raise precision, events or "
             "replications",
-            best=(low, high),
             residual=high - low,
         )
 

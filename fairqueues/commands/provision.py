@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from fairqueues.console.command import command
-from fairqueues.console.inputs import chosen, heading, read, settings
+from fairqueues.console.inputs import heading, read, settings
 from fairqueues.console.options import File, TimeLimit
 from fairqueues.console.output import Delivery
 from fairqueues.report.outcome import Evidence, Outcome
@@ -21,7 +21,10 @@ def provision(
     deliver: Delivery,
     file: File,
     method: Annotated[
-        str, typer.Option("--method", metavar="NAME", help="balanced, bound, or a policy.")
+        str,
+        typer.Option(
+            "--method", metavar="NAME", help="balanced, bound, a policy (its chain), or simulated:POLICY."
+        ),
     ] = "balanced",
     time_limit: TimeLimit = None,
 ) -> None:
@@ -29,7 +32,7 @@ def provision(
     scenario = read(file)
     targets = scenario.section("targets")
     system = scenario.system
-    how = method if method in ("balanced", "bound") else next(iter(chosen(scenario, [method]).values()))
+    how = scenario.rate_method(method)
 
     import capacity
     from fairqueues.console.figures import class_bars

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairqueues.console.command import command
-from fairqueues.console.inputs import chosen, heading, numbers, read, seed_of, settings
+from fairqueues.console.inputs import chosen, heading, method_name, numbers, read, seed_of, settings
 from fairqueues.console.options import File, Policies, Seed, TimeLimit
 from fairqueues.console.output import Delivery
 from fairqueues.errors import WrongUse
@@ -30,6 +30,9 @@ class Kind(StrEnum):
     POLICY = "policy"
     PACKING = "packing"
 
+
+SIMULATED = 0.05
+"""Precision of a boundary by simulation, unless the file gives one."""
 
 LISTED = {Kind.STABILITY: "stability", Kind.PACKING: "whole tasks"}
 """Kinds known by their facets, and how tables call the region."""
@@ -82,7 +85,8 @@ def region(
     """Compute the region of loads, with facets, boundary points and evidence.
 
     Of many classes, whose vertices cannot be listed, it shows the facets, whether the loads of the file fit,
-    and the largest multiple of them that fits; --section cuts through a few classes.
+    and the largest multiple of them that fits; --section cuts through a few classes. Kinds service and
+    policy tell, of more than three classes, how far the loads of the file, or the mix of --ray, can grow.
     """
     scenario = read(file)
     table = scenario.section("region")
@@ -96,6 +100,10 @@ def region(
         _list(deliver, scenario, what, section, ray, seed_of(seed, scenario) if volume else None, time_limit)
         return
     n = scenario.model.n_classes
+    if n > 3 or ray is not None:
+        _reach(deliver, scenario, what, policy, _least(rate, table, n) if what is Kind.SERVICE else None,
+               ray, points, time_limit)  # fmt: skip
+        return
     drawn = n in (2, 3)
     deliver.require_figure(drawn, f"a region is drawn for 2 or 3 classes, not for {n}")
 
@@ -203,11 +211,58 @@ def _list(
     )  # fmt: skip
 
 
+def _reach(
+    deliver: Delivery,
+    scenario: Any,
+    what: Kind,
+    names: list[str] | None,
+    least: Any,
+    ray: str | None,
+    points: int | None,
+    time_limit: float | None,
+) -> None:
+    """Deliver how far one mix of loads can grow within a region that is known on rays."""
+    import numpy as np
+    import pandas as pd
+
+    from fairqueues.console.boundaries import Boundary, multiples_figure
+    from fairqueues.console.progress import reached
+
+    n, classes = scenario.model.n_classes, scenario.model.job_classes
+    if points is not None:
+        raise WrongUse(f"--points is for regions of at most 3 classes without --ray; here are {n} classes")
+    if ray is None and not scenario.has_traffic:
+        raise WrongUse(f"a {what} region of {n} classes is found along one mix of loads; give --ray")
+    mix = scenario.system.loads if ray is None else np.array(numbers("--ray", ray, n))
+    searches = _runs(scenario, what, names, least, None, single=True)
+    runs = {name: partial(Boundary.found, search, mix, classes) for name, search in searches.items()}
+    told = f"boundary of the {what} region"
+    found, failures = reached(runs, "region", what=told, time_limit=time_limit, unit="point")
+    table = pd.concat({name: one.to_dataframe() for name, one in found.items()}, names=["region"])
+    deliver(
+        Outcome(
+            heading(told.capitalize(), scenario),
+            table,
+            tuple(line for name, one in found.items() for line in one.evidence(name)),
+            failures=failures,
+            notes=tuple(one.note(name) for name, one in found.items()),
+            figure=lambda: multiples_figure(found, loads=ray is None),
+            scenario=scenario.text,
+            extra={
+                "boundaries": {
+                    name: {"mix": one.mix, "multiples": one.multiples, "loads": one.point.loads}
+                    for name, one in found.items()
+                }
+            },
+        )
+    )
+
+
 def _require_used(what: Kind, traced: dict[str, Any], listed: dict[str, Any]) -> None:
     """WrongUse if an option is given that this kind does not read."""
     read: dict[Kind, tuple[str, ...]] = {
-        Kind.SERVICE: ("--policy", "--points", "--rate"),
-        Kind.POLICY: ("--policy", "--points"),
+        Kind.SERVICE: ("--policy", "--points", "--rate", "--ray"),
+        Kind.POLICY: ("--policy", "--points", "--ray"),
         **{kind: tuple(listed) for kind in LISTED},
     }
     for option, value in (traced | listed).items():
@@ -226,31 +281,43 @@ def _least(rate: str | None, section: Any, n: int) -> Any:
 
 
 def _runs(
-    scenario: Any, what: Kind, names: list[str] | None, least: Any, points: int | None
-) -> dict[str, Callable[[], Any]]:
-    """Regions to compute, by name."""
+    scenario: Any,
+    what: Kind,
+    names: list[str] | None,
+    least: Any,
+    points: int | None,
+    *,
+    single: bool = False,
+) -> dict[str, Callable[..., Any]]:
+    """Regions to compute, by name; or ``single`` points of them, in a direction."""
     import capacity
 
     model = scenario.model
-    options = settings(scenario, "region", ("points", "precision"), points=points)
+    keys = ("precision",) if single else ("points", "precision")
+    options = settings(scenario, "region", keys, **({} if single else {"points": points}))
     if scenario.has_traffic:
         options["mean_sizes"] = scenario.system.mean_sizes
     if what is Kind.POLICY:
+        carried = capacity.policy_stability_boundary if single else capacity.policy_stability_region
         return {
-            name: partial(capacity.policy_stability_region, model, policy, **options)
+            name: partial(carried, model, policy, **options)
             for name, policy in chosen(scenario, names).items()
         }
-    methods: dict[str, Any] = {name: name for name in names or () if name in ("balanced", "bound")}
-    if others := [name for name in names or () if name not in methods]:
-        methods |= chosen(scenario, others)
-    if not methods:
-        given = scenario.region_method
-        methods = {str(getattr(given, "name", given)): given}
-    options |= settings(scenario, "region", ("max_states",))
-    return {
-        name: partial(capacity.service_region, model, method, least, **options)
-        for name, method in methods.items()
-    }
+    given = [scenario.rate_method(name) for name in names] if names else [scenario.region_method]
+    methods = {method_name(method): method for method in given}
+    if len(methods) < len(given):
+        raise WrongUse(f"a method is given twice: {', '.join(names or ())}; name each one once")
+    kept = capacity.service_boundary if single else capacity.service_region
+    table = scenario.section("region")
+    runs: dict[str, Callable[..., Any]] = {}
+    for name, method in methods.items():
+        if isinstance(method, capacity.Simulated):
+            wide = options if "precision" in table.model_fields_set else options | {"precision": SIMULATED}
+            runs[name] = partial(kept, model, method, least, **wide)
+        else:
+            states = settings(scenario, "region", ("max_states",))
+            runs[name] = partial(kept, model, method, least, **options, **states)
+    return runs
 
 
 def _exact(regions: dict[str, Any]) -> dict[str, Any]:

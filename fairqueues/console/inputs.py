@@ -20,6 +20,7 @@ __all__ = [
     "examples",
     "heading",
     "is_cluster",
+    "method_name",
     "numbers",
     "read",
     "seed_of",
@@ -104,6 +105,17 @@ def chosen(scenario: Scenario, names: list[str] | None) -> dict[str, Any]:
             raise WrongUse(f"the policy {name} is given twice; name each one once")
         found[name] = policy
     return found
+
+
+def method_name(method: Any) -> str:
+    """What tables call a method of service rates."""
+    from capacity import Simulated
+    from fairness.protocol.policy import policy_name
+
+    if isinstance(method, str):
+        return method
+    simulated = isinstance(method, Simulated)
+    return f"{policy_name(method.policy)}, simulated" if simulated else policy_name(method)
 
 
 def seed_of(given: int | None, scenario: Scenario | None = None) -> int:

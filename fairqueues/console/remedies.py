@@ -80,6 +80,7 @@ FUNCTIONS = {
     "fluid limit": "fairqueues fluid",
     "region_section": "fairqueues region --section",
     "region_volume": "fairqueues region --volume",
+    "Simulated": "fairqueues region --policy simulated:POLICY",
 }
 """By what messages call a function of the library: the command that calls it."""
 

@@ -19,6 +19,9 @@ from fairqueues.scenario.toml_text import ScenarioError
 
 __all__ = ["Content"]
 
+EVENTS, REPLICATIONS = 100_000, 40
+"""Of the first run of a simulated method: enough for dozens of classes in a minute or so."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Content:
@@ -122,12 +125,28 @@ class Content:
 
     @property
     def region_method(self) -> Any:
-        """Method of [region] for service rates: "balanced", "bound" or a policy."""
-        spec = self.section("region").method
+        """Method of [region] for service rates, as :meth:`rate_method` finds it."""
+        with located(self.place, ("region", "method")):
+            return self.rate_method(self.section("region").method)
+
+    def rate_method(self, spec: Any) -> Any:
+        """How service rates are found: "balanced", "bound", a policy (its chain) or "simulated:POLICY".
+
+        A simulation draws from the seed of the file.
+
+        Raises
+        ------
+        ModelError
+            If the name is unknown.
+        """
         if spec in ("balanced", "bound"):
             return spec
-        with located(self.place, ("region", "method")):
-            return names.policy_named(spec, cluster=isinstance(self.model, Cluster))
+        if isinstance(spec, str) and spec.startswith("simulated:"):
+            from capacity import Simulated
+
+            policy = names.policy_named(spec.removeprefix("simulated:"), cluster=False)
+            return Simulated(policy, events=EVENTS, replications=REPLICATIONS, rng=self.seed)
+        return names.policy_named(spec, cluster=isinstance(self.model, Cluster))
 
     def has(self, section: str) -> bool:
         """Whether the file has this table."""

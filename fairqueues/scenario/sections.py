@@ -301,7 +301,9 @@ class Region(Section):
     minimum_service_rate: Positive | list[Positive] | None = Field(
         None, description='Mean running tasks of an active job, for kind "service".'
     )
-    method: Policy = Field("balanced", description='For kind "service": "balanced", "bound" or a policy.')
+    method: Policy = Field(
+        "balanced", description='For kind "service": "balanced", "bound", a policy or "simulated:POLICY".'
+    )
     points: Several = Field(40, description="Directions of loads.")
     precision: Part = Field(1e-4, description="Relative precision along each direction.")
     max_vertices: Count | None = Field(None, description="List at most so many vertices of a pool's region.")

@@ -397,7 +397,11 @@ def test_runs_that_are_too_short_are_not_settled():
 
 def test_simulation_that_cannot_decide_says_so():
     method = Simulated(ProportionalFair(), events=1000, rng=1)
-    with pytest.raises(NotConvergedError, match="raise precision, events or replications"):
+    with pytest.raises(NotConvergedError, match="raise precision, events or replications") as caught:
         service_boundary(Problem([[1]], [1]), method, 0.2, [1], precision=1e-3)
+    assert (caught.value.best.inner, caught.value.best.outer) == (0.0, 1.0)  # no end is significant
+    with pytest.raises(NotConvergedError, match="time_limit=0 seconds are over") as caught:
+        service_boundary(Problem([[1]], [1]), method, 0.2, [1], precision=1e-3, time_limit=0)
+    assert (caught.value.best.inner, caught.value.best.outer) == (0.0, 1.0)
     with pytest.raises(ModelError, match="confidence must be"):
         Simulated(DRF(), confidence=1.0)

@@ -242,6 +242,45 @@ def test_a_section_of_thirty_routes_is_drawn(file):
     assert "classes are Los Angeles-New York" in told
 
 
+def test_boundaries_of_thirty_routes_are_told_along_the_mix(file):
+    file.write_text(THIRTY)
+    scenario = Scenario.read(file)
+    loads = scenario.system.loads
+    data = as_json("region", file, "--kind", "service", "--rate", "0.2", "-p", "bound", "-o", "r.svg")
+    point = capacity.service_boundary(scenario.model, "bound", 0.2, loads, precision=1e-4)
+    np.testing.assert_array_equal(column(data, "boundary", {"region": "bound"}), point.loads)
+    np.testing.assert_array_equal(column(data, "service_rate", {"region": "bound"}), point.service_rates)
+    inner, outer = data["boundaries"]["bound"]["multiples"]
+    assert inner == pytest.approx(point.inner / 0.7)
+    assert outer == pytest.approx(point.outer / 0.7)
+    assert "loads of the file" in Path("r.svg").read_text()
+    mix = np.arange(30) % 3 == 0
+    data = as_json("region", file, "--kind", "policy", "--ray", ",".join(map(str, mix.astype(int))))
+    (told,) = data["boundaries"].values()
+    most = capacity.stability_region(scenario.model).max_scale(mix.astype(float))
+    assert told["multiples"][0] <= most <= told["multiples"][1] + 1e-9  # proportional fairness loses nothing
+    refused = run("region", file, "--kind", "service", "--rate", "0.2", "-p", "drf", code=2).stderr
+    assert "a chain of 30 classes" in refused
+    assert "--policy simulated:POLICY" in refused
+    assert "--points" in run("region", file, "--kind", "policy", "--points", 9, code=2).stderr
+
+
+def test_a_boundary_and_provisioning_by_simulation(file):
+    scenario = Scenario.read(file)
+    method = scenario.rate_method("simulated:drf")
+    assert method == capacity.Simulated(fairness.DRF(), events=100_000, replications=40, rng=7)
+    given = 'kind = "service"\nminimum_service_rate = 0.3\nprecision = 0.1\nmethod = "simulated:drf"'
+    file.write_text(TWO.replace("[region]", f"[region]\n{given}"))
+    data = as_json("region", file, "--ray", "1,1")
+    point = capacity.service_boundary(scenario.model, method, 0.3, [1, 1], precision=0.1)
+    np.testing.assert_array_equal([row["boundary"] for row in data["results"]], point.loads)
+    data = as_json("provision", file, "--method", "simulated:drf")
+    loads = scenario.system.loads
+    bought = capacity.provision(scenario.model, loads, [1, 2], method=method, minimum_service_rate=0.3)
+    assert data["cost"] == bought.cost
+    assert data["floor_cost"] <= data["cost"]
+
+
 def test_a_ray_and_the_volume_of_a_region(file):
     data = as_json("region", file, "--ray", "1,1", "--volume", "--seed", 3)
     model = Scenario.read(file).model

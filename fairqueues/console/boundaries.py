@@ -1,0 +1,109 @@
+"""What is told of a region that is known on one ray only, of many classes: where the ray leaves it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairqueues.report.outcome import Evidence
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+__all__ = ["Boundary", "multiples_figure"]
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """A boundary point with the mix on whose ray it lies; made by :meth:`found`.
+
+    Attributes
+    ----------
+    point : ServicePoint or PolicyPoint
+    mix : ndarray of shape (n_classes,), tasks
+    classes : sequence of str
+    """
+
+    point: Any
+    mix: NDArray[np.float64]
+    classes: Sequence[str]
+
+    @classmethod
+    def found(cls, search: Callable[..., Any], mix: NDArray[np.float64], classes: Sequence[str]) -> Boundary:
+        """What the search finds in the direction of the mix; also where it stops before its end."""
+        from fairness import NotConvergedError
+
+        try:
+            return cls(search(direction=mix), mix, classes)
+        except NotConvergedError as error:
+            # What a single simulation knows by then is no point.
+            error.best = cls(error.best, mix, classes) if hasattr(error.best, "direction") else None
+            raise
+
+    @property
+    def largest(self) -> float:
+        """Largest multiple of the mix that fits."""
+        return float(self.point.direction.sum() / self.mix.sum())
+
+    @property
+    def multiples(self) -> tuple[float, float]:
+        """Multiples of the mix at both ends of the bracket."""
+        return self.point.inner * self.largest, self.point.outer * self.largest
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per class: its loads in the mix and at the inner end; its service rate there, if known."""
+        import pandas as pd
+
+        frame = pd.DataFrame(index=pd.Index(self.classes, name="job_class"))
+        frame["mix"], frame["boundary"] = self.mix, self.point.loads
+        rates = getattr(self.point, "service_rates", None)
+        if rates is not None:
+            frame["service_rate"] = rates
+        return frame
+
+    def evidence(self, name: str) -> tuple[Evidence, ...]:
+        """The bracket, and what it rests on."""
+        inner, outer = self.multiples
+        told = [Evidence(name, "multiple of the mix that is inside", inner)]
+        told.append(Evidence(name, "width of the bracket", outer - inner))
+        return (*told, *(Evidence(name, text) for text in [getattr(self.point, "evidence", "")] if text))
+
+    def note(self, name: str) -> str:
+        """The point in a sentence."""
+        inner, outer = self.multiples
+        binding = getattr(self.point, "binding", None)
+        first = "" if binding is None else f"; {self.classes[binding]} at its minimum first"
+        return (
+            f"{name}: {inner:.6g} times the mix is inside, {outer:.6g} times is not{first} "
+            f"({self.largest:.6g} times is the most that fits)"
+        )
+
+
+def multiples_figure(found: Mapping[str, Boundary], *, loads: bool) -> Figure:
+    """Bars: the multiple of the mix up to which each region reaches; 1 is marked for the loads of a file."""
+    from matplotlib.figure import Figure
+
+    from fairness.display.lettering import label
+    from fairqueues.console.figures import coloured
+
+    figure = Figure(figsize=(7.0, 1.9 + 0.45 * len(found)), layout="constrained")
+    ax = figure.add_subplot()
+    colours = coloured(list(found))
+    names = [label(name) for name in found]
+    inner = [one.multiples[0] for one in found.values()]
+    ax.barh(names, inner, 0.6, color=[colours[name] for name in found], edgecolor="black", linewidth=0.4)
+    for where, one in zip(names, found.values(), strict=True):
+        ax.plot(one.multiples, [where, where], color="black", linewidth=2)
+    largest = next(iter(found.values())).largest
+    ax.axvline(largest, color="C3", linewidth=1, label=f"the most that fits: {largest:.4g}")
+    if loads:
+        ax.axvline(1.0, color="black", linewidth=1, linestyle="--", label="loads of the file")
+    ax.set(xlabel="multiple of the mix inside the region (line: bracket of its end)", xlim=(0, None))
+    ax.invert_yaxis()
+    figure.legend(loc="outside upper center", ncols=2, fontsize="small")
+    return figure
