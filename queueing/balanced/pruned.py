@@ -58,7 +58,7 @@ from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from queueing.balanced.pruning import Level, Sums, empty_sums, first_level, next_level
 from queueing.balanced.tail_bound import INSTEAD, StoreAndForward
-from queueing.states.box import mean_counts
+from queueing.states.box import SMALLEST, mean_counts
 
 __all__ = ["PrunedLaw", "Pruning", "plan_pruning"]
 
@@ -81,7 +81,10 @@ BEND = 0.5
 """Part of the curvature between trials that extrapolation follows."""
 
 UNREACHED = 1e-6
-"""Part of the tail that counts beyond the largest ones may hold."""
+"""Part of the tail that is dropped beyond the largest counts, at most."""
+
+CUT = 0.1
+"""The same where the largest counts are cut for the sake of the keys."""
 
 LEAST_TAIL = 1e-150
 """Below this, thresholds come near to the smallest floats."""
@@ -172,13 +175,21 @@ def plan_pruning(bound: StoreAndForward, tail: float) -> Pruning | None:
     n = len(bound.gain)
     if n < 2 or 3.0 ** (n - 2) > KEYS or tail < LEAST_TAIL or bound.log_mass > LARGEST:
         return None
-    sizes = np.array(bound.box(UNREACHED * tail))
+    # What is dropped beyond a count is at most P there, whose sum over all states is at most the mass.
+    far = math.log(UNREACHED * tail) - bound.log_floor
+    if far + bound.log_floor - bound.log_mass < math.log(1e4 * n * SMALLEST):
+        return None
+    sizes = np.array(bound.box(math.exp(far)))
     order = np.argsort(-sizes, kind="stable")
     # The longest axis is that of the rows, the second longest is the one that they leave out.
     order = np.append(order[1:], order[0])
     most = sizes[order].astype(np.int64)
     while np.prod(most[1:-1] + 2.0) > KEYS:
         most[1:-1] = np.minimum(most[1:-1], most[1:-1].max() - 1)
+    cut = np.flatnonzero(most < sizes[order])
+    beyond = sum(float(bound.tails(int(order[k]), int(most[k]) + 1)[-1]) for k in cut)
+    if beyond > CUT * tail * math.exp(-bound.log_mass):
+        return None
     run = Pruning(bound, tail, 1.0, order, most)
     trials: list[Trial] = []
     while (trial := _tried(run := replace(run, threshold=run.threshold / STEP))) is not None:

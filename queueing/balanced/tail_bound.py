@@ -72,7 +72,7 @@ class StoreAndForward:
         self._ratios = gain / (self._free + gain)
         self.log_mass = float(ceiling.sum() - np.log(self._free).sum())
         # G >= each of: one resource alone (a multinomial law), and all classes with their limits alone.
-        self._log_floor = max(float(ceiling.sum()), float(-np.log(self._free.min(initial=1.0))))
+        self.log_floor = max(float(ceiling.sum()), float(-np.log(self._free.min(initial=1.0))))
 
     @classmethod
     def of(cls, system: System) -> StoreAndForward:
@@ -99,7 +99,7 @@ class StoreAndForward:
 
     def box(self, tail: float) -> tuple[int, ...]:
         """Grid shape, states per class, outside which balanced fairness has probability at most ``tail``."""
-        allowed = tail / max(1, int(self.active.sum())) * np.exp(self._log_floor - self.log_mass)
+        allowed = tail / max(1, int(self.active.sum())) * np.exp(self.log_floor - self.log_mass)
         if allowed < 1e3 * SMALLEST:
             raise ModelError(f"tail={tail:g} is too small for this load; give a larger tail or the shape")
         return tuple(self._size(i, allowed) if self.active[i] else 1 for i in range(len(self.active)))

@@ -12,7 +12,8 @@ of the refused arrivals, followed along the fluid limit, times 2.5). How often t
 measured on thousands of random systems (``docs/theory/claimed_errors.md``); no bound is claimed: where a
 policy switches priorities with the counts they were short by up to a fifth, and where its tasks jump from
 state to state, as with the parity of the counts, the fluid on its coarse grid may be far off either way. The
-error is infinite where the fluid limit grows, or where a marginal law does not decay at the end of its axis.
+error is infinite where the fluid limit grows, where a marginal law does not decay at the end of its axis, and
+for more than 13 classes.
 """
 
 from __future__ import annotations
@@ -76,7 +77,8 @@ class Stationary(MomentTable):
         The law itself, if it was kept: on the box, or state by state in the order of ``states``.
     mean_jobs_error : ndarray of shape (n_classes,), jobs
         Estimated absolute error of ``mean_jobs``, by the solver and by the box (see the module docstring);
-        infinite where the fluid limit grows or the tail cannot be told. Not a bound.
+        infinite where the fluid limit grows or the tail cannot be told, and for more than 13 classes. Not a
+        bound.
     states : ndarray of shape (n_states, n_classes), or None
         Counts of the states of a set, if the law was kept; None on a box.
 

@@ -17,6 +17,7 @@ from queueing.chain.lower_sets.count_sets import CountSets
 from queueing.chain.lower_sets.faces import Bound, Faces
 from queueing.chain.lower_sets.set_chain import SetChain
 from queueing.chain.solvers.ladder import Automatic, Elimination, Multilevel, solved
+from queueing.chain.truncation import truncation_error
 from queueing.networks.topology import linear_network
 from queueing.states.lower_set import LowerSet
 from queueing.states.table import tabulate
@@ -144,6 +145,22 @@ def test_classes_of_any_pace():
     assert (np.abs(law.mean_jobs - loads / (1 - loads)) <= law.mean_jobs_error).all()
     assert law.mean_jobs == pytest.approx(loads / (1 - loads), rel=2e-3)
     assert law.covariance - np.diag(law.variances) == pytest.approx(0, abs=1e-2)
+
+
+def test_nine_classes_and_more():
+    """Of independent classes that are seldom there; the fluid is followed on ever fewer points per class."""
+    loads = np.arange(1, 10) / 90
+    law = stationary(System(Problem(np.eye(9), np.ones(9)), loads), DRF(), tail=1e-3)
+    gap = np.abs(law.mean_jobs - loads / (1 - loads))
+    assert (gap <= law.mean_jobs_error).all()
+    assert (law.mean_jobs_error < 10 * gap).all()
+    # Beyond 13 classes no grid is small enough.
+    loads = np.full(14, 0.01)
+    law = stationary(System(Problem(np.eye(14), np.ones(14)), loads), DRF(), tail=1e-3)
+    assert law.mean_jobs == pytest.approx(loads / (1 - loads), rel=2e-2)
+    assert np.isinf(law.mean_jobs_error).all()
+    wide = truncation_error(np.full(14, 0.1), np.ones((14, *[2] * 14)), np.full([2] * 14, 2.0**-14))
+    assert np.isinf(wide).all()
 
 
 def test_limits_and_idle_classes_and_clusters():

@@ -251,6 +251,22 @@ def test_largest_counts_give_the_law_on_a_box():
     assert np.all(np.abs(narrow.mean - exact.mean) <= narrow.error)
 
 
+def test_largest_counts_are_large_enough(monkeypatch):
+    # Limits let P grow to some e^20 before it falls: what ends at the largest counts is weighed with that.
+    gain = np.array([[0.4], [0.3], [0.2]])
+    bound = StoreAndForward(gain, np.full(3, 8.0), ["a"])
+    plan = plan_pruning(bound, 1e-12)
+    lower = pruned.replace(plan, threshold=1e-6 * plan.threshold)
+    sums = empty_sums(lower.most)
+    for _ in lower.levels(sums):
+        pass
+    assert 0 < sums.dropped[0] < 1e-16
+    assert PrunedLaw(plan).tail_mass <= 1e-12
+    # Where rows have no keys for so many jobs there is no plan.
+    monkeypatch.setattr(pruned, "KEYS", 30.0)
+    assert plan_pruning(bound, 1e-12) is None
+
+
 def test_kernel_uncompiled(monkeypatch):
     bound = bound_of(random_system(np.random.default_rng(11), 3, 2, 0.4, limited=True))
     plan = pruned.replace(plan_pruning(bound, 1e-3), tail=0.5, threshold=1e-3)

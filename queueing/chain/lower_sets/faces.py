@@ -16,8 +16,9 @@ is solved for :math:`c`, at the best :math:`s`. On a cluster counts are taken as
 *Where they stand next.* The masses of the three outermost strips along a face tell how the law decays across
 it: of the two factors the larger one is taken, since refused arrivals thin out the last strip. Continued
 geometrically from the strip before the last, the law leaves some probability beyond. The sum over the faces
-estimates what is outside; it is no bound, but was 1.3 to 4 times what a larger set showed to be outside, on
-32 random systems of four to six classes. Each face moves out until its share is left.
+estimates what is outside; it is no bound. On 40 random systems, of which 31 converged, it was 1.2 to 4.6
+times what was outside, and the true error of the means was 0.39 to 0.51 of the claimed one
+(:mod:`queueing.chain.truncation`). Each face moves out until its share is left.
 """
 
 from __future__ import annotations
