@@ -31,6 +31,8 @@ Whole = NDArray[np.int64]
 
 ROUNDING = 1e-9
 """A state beyond a face by so little, relatively, lies on it."""
+TOGETHER = 2**20
+"""Nodes times faces that are handled together: all of them may not fit in memory."""
 DESCENTS = 20_000
 """Random ways from the root to a leaf, by which a set too large to be listed is counted."""
 
@@ -75,15 +77,15 @@ class LowerSet:
         faces = np.asarray(faces, dtype=float)
         if faces.ndim != 2 or not (faces >= 0).all() or not (faces > 0).any(axis=0).all():
             raise ModelError.of("faces", "must be weights >= 0, with a positive one for every class")
-        used, starts = np.zeros((1, len(faces))), []
+        heads, starts = np.zeros((1, 0), dtype=np.int64), []
         for d in range(faces.shape[1]):
-            size = _lengths(used, faces[:, d])
+            size = _rooms(heads, faces)
             starts.append(np.concatenate([[0], np.cumsum(size)]))
             if starts[-1][-1] > most:
                 raise ModelError(f"there are more than {most:g} states within these faces")
             if d < faces.shape[1] - 1:
                 count = np.arange(starts[-1][-1]) - np.repeat(starts[-1][:-1], size)
-                used = np.repeat(used, size, axis=0) + count[:, None] * faces[:, d]
+                heads = np.column_stack([np.repeat(heads, size, axis=0), count])
         return cls(tuple(frozen(row) for row in starts))
 
     @classmethod
@@ -252,6 +254,21 @@ def guessed_states(faces: FloatArray) -> float:
         found /= ((left + 1.0) / size) ** power - (left / size) ** power
         used += (size - 1 - left)[:, None] * faces[:, d]
     return float(found.mean())
+
+
+def _rooms(heads: Whole, faces: FloatArray) -> Whole:
+    """Counts of the next class that fit, from 0, beside the first ones, ``heads`` of shape (k, d)."""
+    d = heads.shape[1]
+    faces = faces[faces[:, d] > 0]
+    result, step = np.empty(len(heads), dtype=np.int64), max(1, TOGETHER // len(faces))
+    for begin in range(0, len(heads), step):
+        part = slice(begin, begin + step)
+        used = np.zeros((len(heads[part]), len(faces)))
+        # Always in this order: rounding is monotone, so that the set is a lower one.
+        for i in range(d):
+            used += heads[part, i, None] * faces[:, i]
+        result[part] = _lengths(used, faces[:, d])
+    return result
 
 
 def _lengths(used: FloatArray, weights: FloatArray) -> Whole:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fairness import ModelError
+from queueing.states import lower_set
 from queueing.states.lower_set import LowerSet, guessed_states
 
 FACES = [
@@ -88,6 +89,13 @@ def test_too_many_states_are_refused_and_guessed():
     # Ways are random: the relative error is about 4 standard errors at most, which a fixed seed keeps.
     faces = FACES[3] / 4
     assert guessed_states(faces) == pytest.approx(LowerSet.within(faces).n_states, rel=0.2)
+
+
+def test_nodes_are_taken_in_parts(monkeypatch):
+    whole = [LowerSet.within(faces).starts for faces in FACES]
+    monkeypatch.setattr(lower_set, "TOGETHER", 5)
+    for faces, expected in zip(FACES, whole, strict=True):
+        assert all(map(np.array_equal, LowerSet.within(faces).starts, expected))
 
 
 def test_faces_that_leave_a_class_free_are_refused():
