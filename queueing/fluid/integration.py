@@ -16,6 +16,7 @@ The origin, which a stepper in t approaches by ever smaller steps, moves to s = 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -42,6 +43,12 @@ EMPTY = 1e-9
 GROWN = 1e6
 """Multiple of the initial jobs at which a trajectory without horizon is called diverging."""
 
+
+SPAN = 1e3
+"""Of the transformed time in the first call of the integrator."""
+
+SPANS = 10.0
+"""Times the span before, in each further call."""
 
 PATIENCE = 3000
 """Evaluations of one piece after which an explicit method gives way to one for stiff equations."""
@@ -229,22 +236,27 @@ class Integrator:
             watch("still", -1, motion)
         # u is of order 1 and so is log|x| per unit of s; t is of the order of |x|.
         tolerance = np.concatenate([np.full(n + 1, 1e-3 * self.rtol), [1e-3 * self.rtol * EMPTY]])
+        span = SPAN
         while True:
-            # A span of s at a time, so that the budget is the only bound.
-            solution = solve_ivp(
-                field,
-                (0.0, 1e3),
-                y,
-                method,
-                events=events,
-                rtol=self.rtol,
-                atol=tolerance,
-                dense_output=True,
-            )
+            # A span of s at a time, each longer than the last: where the direction has settled the policy is
+            # hardly asked any more, while the jobs may take 1/(1 - load) of s to go.
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # LSODA's, which the status tells as well
+                solution = solve_ivp(
+                    field,
+                    (0.0, span),
+                    y,
+                    method,
+                    events=events,
+                    rtol=self.rtol,
+                    atol=tolerance,
+                    dense_output=True,
+                )
             if solution.status < 0:
                 raise Exhausted(solution.message)
             self._record(solution)
             self.steps += float(solution.t[-1])
+            span *= SPANS
             y = solution.y[:, -1]
             if solution.status == 1:
                 return causes[next(k for k, times in enumerate(solution.t_events) if len(times))]
