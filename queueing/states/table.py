@@ -227,6 +227,10 @@ def evaluate(
     unit = min(FIRST_CHUNK, most) if isinstance(problem, Problem) or isinstance(policy, Followed) else 1
     with work:
         if n_jobs == 1:
+            if len(missing) > FIRST_CHUNK and type(policy).__module__.startswith("fairness."):
+                # It may be compiled now, which says nothing of the states to come.
+                policy_tasks(problem, policy, counts(np.asarray(missing[:1])))
+                work.prepared()
             start, chunk = 0, min(FIRST_CHUNK, most)
             while start < len(missing):
                 begin = time.monotonic()

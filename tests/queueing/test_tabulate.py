@@ -57,6 +57,22 @@ def test_a_table_depends_neither_on_time_nor_on_workers(policy, monkeypatch):
     np.testing.assert_array_equal(tabulate(POOL, policy, (40, 50)).tasks, fast.tasks)
 
 
+def test_compilation_is_not_taken_for_the_speed_of_a_table(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("fairness.machine.work.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("fairness.machine.work.time.process_time", lambda: now[0])
+
+    def slow_at_first(problem, policy, counts):
+        # A minute of compilation, as on a fresh machine; then a million states a second.
+        now[0] += 1e-6 * len(counts) + (60.0 if now[0] == 0 else 0.0)
+        return np.zeros(counts.shape)
+
+    monkeypatch.setattr(module, "policy_tasks", slow_at_first)
+    monkeypatch.setattr("fairness.machine.work.TOO_LONG", 600.0)
+    assert tabulate(POOL, ProportionalFair(), (1000, 1000)).tasks.shape == (1000, 1000, 2)
+    assert now[0] == pytest.approx(61.0, abs=1e-3)
+
+
 def test_errors():
     small, other = tabulate(POOL, DRF(), 2), DRF(resource_weights=[[1, 2], [3, 4]])  # of the same name
     crowd = Problem(np.ones((400, 1)), [1])
