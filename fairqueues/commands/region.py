@@ -148,7 +148,9 @@ def _list(
 
     n = scenario.model.n_classes
     loads = scenario.system.loads if scenario.has_traffic else None
-    mix = loads if ray is None else np.array(numbers("--ray", ray, n))
+    # Loads of 0 are no direction.
+    file_mix = loads if loads is not None and loads.any() else None
+    mix = file_mix if ray is None else np.array(numbers("--ray", ray, n))
     many = through is None and n > 3
     deliver.require_figure(
         len(through or ()) in (2, 3) or (many and mix is not None) or (through is None and n in (2, 3)),
@@ -186,7 +188,7 @@ def _list(
     figure: Callable[[], Figure] | None = None
     if region.n_classes in (2, 3):
         figure = partial(_figure, {name: region}, region.n_classes, listing.loads)
-    elif mix is not None:
+    elif listing.mix is not None:
         figure = listing.figure
     deliver(
         Outcome(

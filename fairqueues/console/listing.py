@@ -43,21 +43,25 @@ class Listing:
 
     @classmethod
     def of(cls, region: Any, loads: NDArray[np.float64] | None, mix: NDArray[np.float64] | None) -> Listing:
-        """What can be listed, which is the long work; the refusal where nothing else can be told."""
+        """What can be listed, which is the long work; the refusal where nothing else can be told.
+
+        Loads of 0 are no direction: then there is no ray.
+        """
         from fairness import ModelError
 
-        vertices = facets = True
+        if mix is loads and loads is not None and not loads.any():
+            mix = None
+        try:
+            _ = region.facets  # without which there are no vertices either
+        except ModelError:
+            if mix is None:
+                raise
+            return cls(region, False, False, loads, mix)
         try:
             _ = region.vertices
         except ModelError:
-            vertices = False
-            try:
-                _ = region.facets
-            except ModelError:
-                if mix is None:
-                    raise
-                facets = False
-        return cls(region, vertices, facets, loads, mix)
+            return cls(region, False, True, loads, mix)
+        return cls(region, True, True, loads, mix)
 
     @property
     def multiple(self) -> float:

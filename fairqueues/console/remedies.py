@@ -84,6 +84,9 @@ FUNCTIONS = {
 }
 """By what messages call a function of the library: the command that calls it."""
 
+OWN = {("provision", "Simulated"): "fairqueues provision --method simulated:POLICY"}
+"""By command and function: how a command calls it that is not the one named above."""
+
 _PYTHON = frozenset(
     {
         "atol", "batches", "choices", "confirm", "distribution", "division", "exponent", "graph", "ceiling",
@@ -133,7 +136,8 @@ def placed(message: str, command: str | None) -> str:
     names = recommended(message)
     # Words such as "demands" are English, too: they need no place where they stand in the file as they are.
     told = [here[n] for n in names if n in here and here[n] != f"{n} of the model"]
-    calls = [FUNCTIONS[m[1]] for m in _CALLS.finditer(message.rpartition(";")[2])] if ";" in message else []
+    found = [m[1] for m in _CALLS.finditer(message.rpartition(";")[2])] if ";" in message else []
+    calls = [OWN.get((command or "", name), FUNCTIONS[name]) for name in found]
     this = f"fairqueues {command}"
     told += [call.removeprefix(f"{this} ") for call in calls if command and call != this]
     python = [n for n in names if n not in here and "_" in n]

@@ -26,6 +26,7 @@ from fairness.evidence.pools import Certificate
 from fairqueues.commands.app import COMMANDS
 from fairqueues.console.inputs import examples
 from fairqueues.console.output import _write_netcdf
+from fairqueues.console.remedies import placed
 from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Outcome
 from fairqueues.scenario import Scenario
@@ -292,6 +293,22 @@ def test_a_ray_and_the_volume_of_a_region(file):
     assert "an estimate by simulated annealing" in run("region", file, "--volume", "--seed", 3).stdout
 
 
+def test_loads_of_0_give_no_ray(file):
+    file.write_text("[pool]\ndemands = [[1, 2], [2, 1], [1, 1]]\ncapacities = [9, 12]\n[traffic]\n")
+    with file.open("a") as text:
+        text.write("mix = [1, 0, 0]\nload = 0.5\n")
+    data = as_json("region", file, "--section", "class 2", "--section", "class 3", "-o", "s.svg")
+    assert "ray" not in data
+    assert [row["class 3"] for row in data["results"]] == [0, 6, 0]
+    assert "entries >= 0, not all 0" in run("region", file, "--ray", "0,0,0", code=2).stderr
+    five = "[pool]\ndemands = [[1], [2], [3], [4], [5]]\ncapacities = [60]\n[region]\nmax_vertices = 2\n"
+    file.write_text(five + "[traffic]\narrival_rates = [0, 0, 0, 0, 0]\n")
+    data = as_json("region", file)
+    assert data["membership"]["fits"] is True
+    assert [row["classes"] for row in data["results"]] == [5]
+    assert "give --section, or --ray" in run("region", file, "-o", "r.svg", code=2).stderr
+
+
 def test_a_cluster_with_too_many_facets_is_told_by_membership_and_a_ray(file):
     model = f"demands = {[[1 + k % 3, 2 + k % 2] for k in range(14)]}\ncapacities = [[20, 25], [30, 18]]\n"
     file.write_text(f"[cluster]\n{model}")
@@ -554,6 +571,13 @@ def test_precision_that_is_missed_is_exit_code_1(file, monkeypatch):
     told = json.loads(result.stdout)
     assert all(row["mean_jobs"] > 0 for row in told["results"])
     assert "more than the precision 1e-06" in told["failures"][0]
+
+
+def test_a_simulation_is_recommended_where_the_command_takes_it():
+    told = placed("too many states; take Simulated(policy) as the method", "provision")
+    assert told.endswith("(here: --method simulated:POLICY)")
+    told = placed("too many states; take Simulated(policy) as the method", "region")
+    assert told.endswith("(here: --policy simulated:POLICY)")
 
 
 def test_a_remedy_names_the_key_that_helps(file):
