@@ -45,7 +45,7 @@ __all__ = ["Stationary"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stationary(MomentTable):
-    """Stationary law of the job counts on a box, or on a set of states of five classes and more.
+    """Stationary law of the job counts on a box, or of many classes on a set of states.
 
     Made by :func:`queueing.chain.stationary.stationary`.
 
@@ -56,7 +56,7 @@ class Stationary(MomentTable):
         Name of the policy.
     method : str
         "product", "elimination" or "multilevel"; of sizes with phases "phases (elimination)" or "phases
-        (multilevel)", of five classes and more "lower set (multilevel)".
+        (multilevel)", on a set "lower set (elimination)" or "lower set (multilevel)".
     shape : tuple of int
         States per class: of the box, or of the smallest box around the set.
     n_states : int

@@ -52,7 +52,7 @@ from queueing.chain.solvers.box_rates import box_rates, outflow
 from queueing.chain.solvers.ladder import Solver
 from queueing.chain.solvers.poisson import PoissonWeights
 from queueing.chain.solvers.uniformisation import BLOCK, Moves, steps
-from queueing.chain.stationary import stationary
+from queueing.chain.stationary import BOXES, stationary
 from queueing.chain.stationary_law import Stationary
 from queueing.model.system import System, check_system
 from queueing.states.box import along, box_name, check_box, count_states, sides
@@ -247,8 +247,8 @@ def tagged_duration(
     UnstableError
         If a resource has relative load >= 1.
     ModelError
-        If an argument is wrong, the class has no arrivals, the policy serves nobody in some state with jobs,
-        or the factorisation does not fit in memory.
+        If an argument is wrong, the class has no arrivals, more than four classes have, the policy serves
+        nobody in some state with jobs, or the factorisation does not fit in memory.
     NotConvergedError
         As :func:`queueing.chain.stationary.stationary`.
 
@@ -272,6 +272,12 @@ def tagged_duration(
     system.require_poisson("tagged_duration")
     system.require_exponential("tagged_duration")
     system.require_stable()
+    live = int((system.arrival_rates > 0).sum())
+    if live > BOXES:
+        raise ModelError(
+            f"{live} classes have arrivals; tagged_duration follows a job among at most {BOXES}, on a box of "
+            "counts; use simulate"
+        )
     if shape is not None:
         _require_memory(check_box(shape, system))
     law = stationary(system, policy, shape=shape, tail=tail, solver=solver, table=table)

@@ -117,7 +117,7 @@ def test_quantiles_invert_the_distribution_function():
 
 def test_bad_arguments_are_refused():
     system, silent = System.with_load(EXAMPLE, [1, 1], 0.5), System(EXAMPLE, [0.5, 0])
-    four = System(Problem(np.eye(4), np.ones(4)), [0.9] * 4)
+    four, five = (System(Problem(np.eye(k), np.ones(k)), [0.9] * k) for k in (4, 5))
     for given, name, arguments, message in [
         *((system, wrong, {"shape": 5}, "job_class") for wrong in ("C", 2, -3, 0.5, None, True)),
         *((system, "A", {"shape": 5, "max_steps": k}, "max_steps") for k in (0, 2.5, "many")),
@@ -125,6 +125,7 @@ def test_bad_arguments_are_refused():
         (system, "A", {"shape": 1}, "shape"),
         (silent, "B", {"shape": 5}, "no arrivals"),
         (four, 0, {"shape": 60}, "GiB"),
+        (five, 0, {"tail": 1e-2}, "5 classes have arrivals; .* at most 4"),
     ]:
         with pytest.raises(ModelError, match=message):
             tagged_duration(given, DRF(), name, **arguments)
