@@ -63,8 +63,9 @@ def stationary(
     Parameters
     ----------
     system : System
-        Any number of classes with Poisson arrivals, as far as their states fit: up to six or seven, more where
-        jobs are few. Sizes Exponential; of at most four classes also Erlang, Hyperexponential or PhaseType.
+        Any number of classes with Poisson arrivals, as far as their states fit: up to six or seven, more
+        where jobs are few. Sizes Exponential; of at most four classes also Erlang, Hyperexponential or
+        PhaseType.
     policy : callable
         ``policy(problem, counts) -> tasks``. It must serve some class in every state with jobs.
     shape : sequence of int or int, optional
