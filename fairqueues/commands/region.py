@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -102,7 +103,7 @@ def region(
     n = scenario.model.n_classes
     if n > 3 or ray is not None:
         _reach(deliver, scenario, what, policy, _least(rate, table, n) if what is Kind.SERVICE else None,
-               ray, points, time_limit)  # fmt: skip
+               ray, points, seed_of(seed, scenario), time_limit)  # fmt: skip
         return
     drawn = n in (2, 3)
     deliver.require_figure(drawn, f"a region is drawn for 2 or 3 classes, not for {n}")
@@ -113,7 +114,8 @@ def region(
 
     least = _least(rate, table, n) if what is Kind.SERVICE else None
     loads = scenario.system.loads if scenario.has_traffic else None
-    runs = _runs(scenario, what, policy, least, points)
+    entropy = seed_of(seed, scenario)
+    runs = _runs(scenario, what, policy, least, points, entropy)
     regions, failures = reached(runs, "region", what=f"{what} region", time_limit=time_limit, unit="region")
     points_table = pd.concat({name: r.to_dataframe() for name, r in regions.items()}, names=["region"])
     # The sentences of the evidence are in JSON, CSV and the report.
@@ -129,6 +131,7 @@ def region(
             figure=(lambda: _figure(regions, n, loads)) if drawn else None,
             brief=brief,
             scenario=scenario.text,
+            seed=entropy if _draws(runs) else None,
             extra={"summaries": {name: r.summary() for name, r in regions.items()}, **_exact(regions)},
         )
     )
@@ -221,6 +224,7 @@ def _reach(
     least: Any,
     ray: str | None,
     points: int | None,
+    entropy: int,
     time_limit: float | None,
 ) -> None:
     """Deliver how far one mix of loads can grow within a region that is known on rays."""
@@ -236,7 +240,7 @@ def _reach(
     if ray is None and not scenario.has_traffic:
         raise WrongUse(f"a {what} region of {n} classes is found along one mix of loads; give --ray")
     mix = scenario.system.loads if ray is None else np.array(numbers("--ray", ray, n))
-    searches = _runs(scenario, what, names, least, None, single=True)
+    searches = _runs(scenario, what, names, least, None, entropy, single=True)
     runs = {name: partial(Boundary.found, search, mix, classes) for name, search in searches.items()}
     told = f"boundary of the {what} region"
     found, failures = reached(runs, "region", what=told, time_limit=time_limit, unit="point")
@@ -250,6 +254,7 @@ def _reach(
             notes=tuple(one.note(name) for name, one in found.items()),
             figure=lambda: multiples_figure(found, loads=ray is None),
             scenario=scenario.text,
+            seed=entropy if _draws(searches) else None,
             extra={
                 "boundaries": {
                     name: {"mix": one.mix, "multiples": one.multiples, "loads": one.point.loads}
@@ -288,9 +293,10 @@ def _runs(
     names: list[str] | None,
     least: Any,
     points: int | None,
+    entropy: int,
     *,
     single: bool = False,
-) -> dict[str, Callable[..., Any]]:
+) -> dict[str, partial[Any]]:
     """Regions to compute, by name; or ``single`` points of them, in a direction."""
     import capacity
 
@@ -311,15 +317,22 @@ def _runs(
         raise WrongUse(f"a method is given twice: {', '.join(names or ())}; name each one once")
     kept = capacity.service_boundary if single else capacity.service_region
     table = scenario.section("region")
-    runs: dict[str, Callable[..., Any]] = {}
+    runs: dict[str, partial[Any]] = {}
     for name, method in methods.items():
         if isinstance(method, capacity.Simulated):
             wide = options if "precision" in table.model_fields_set else options | {"precision": SIMULATED}
-            runs[name] = partial(kept, model, method, least, **wide)
+            runs[name] = partial(kept, model, replace(method, rng=entropy), least, **wide)
         else:
             states = settings(scenario, "region", ("max_states",))
             runs[name] = partial(kept, model, method, least, **options, **states)
     return runs
+
+
+def _draws(runs: dict[str, partial[Any]]) -> bool:
+    """Whether a result depends on the seed: whether any method is a simulation."""
+    from capacity import Simulated
+
+    return any(isinstance(run.args[1], Simulated) for run in runs.values())
 
 
 def _exact(regions: dict[str, Any]) -> dict[str, Any]:

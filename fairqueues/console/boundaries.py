@@ -77,7 +77,8 @@ class Boundary:
         """The point in a sentence."""
         inner, outer = self.multiples
         binding = getattr(self.point, "binding", None)
-        first = "" if binding is None else f"; {self.classes[binding]} at its minimum first"
+        # Without jobs everybody has its best rate: nobody is known to be first.
+        first = "" if binding is None or not inner else f"; {self.classes[binding]} at its minimum first"
         return (
             f"{name}: {inner:.6g} times the mix is inside, {outer:.6g} times is not{first} "
             f"({self.largest:.6g} times is the most that fits)"

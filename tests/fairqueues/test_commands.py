@@ -275,6 +275,10 @@ def test_a_boundary_and_provisioning_by_simulation(file):
     data = as_json("region", file, "--ray", "1,1")
     point = capacity.service_boundary(scenario.model, method, 0.3, [1, 1], precision=0.1)
     np.testing.assert_array_equal([row["boundary"] for row in data["results"]], point.loads)
+    assert data["seed"] == 7
+    other = as_json("region", file, "--ray", "1,1", "--seed", 8)
+    assert other["seed"] == 8
+    assert other["results"] != data["results"]
     data = as_json("provision", file, "--method", "simulated:drf")
     loads = scenario.system.loads
     bought = capacity.provision(scenario.model, loads, [1, 2], method=method, minimum_service_rate=0.3)
