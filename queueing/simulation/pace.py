@@ -20,18 +20,21 @@ class Pace:
     ----------
     work : Task
         What they are told to. It may raise, which ends the replication.
+    effort : float
+        Events of a replication, about. The last of them are for the caller to tell, when the replication is
+        kept.
 
     Attributes
     ----------
     stride : int
         Events to make before the next look at the clock.
-    total : int
+    total : float
         Events told so far.
     """
 
-    def __init__(self, work: Task) -> None:
-        self._work = work
-        self.stride, self.total = 1, 0
+    def __init__(self, work: Task, effort: float) -> None:
+        self._work, self._effort = work, effort
+        self.stride, self.total = 1, 0.0
         self._since, self._begin = 0, math.nan
 
     def made(self, events: int) -> None:
@@ -49,6 +52,7 @@ class Pace:
             self.stride *= 2
         elif now - self._begin > 2 * SECONDS and self.stride > 1:
             self.stride //= 2
-        since, self._since, self._begin = self._since, 0, now
-        self.total += since
-        self._work.advance(since)
+        told = max(0.0, min(self._since, self._effort - 1 - self.total))
+        self._since, self._begin = 0, now
+        self.total += told
+        self._work.advance(told)

@@ -145,9 +145,9 @@ class _Run(Generic[S]):
         self.level, self.work = level, work
 
     def __call__(self, generator: np.random.Generator) -> tuple[S, float]:
-        pace = Pace(self.work)
+        pace = Pace(self.work, self.level.effort)
         sample = self.level.sample(generator, pace)
-        return sample, max(0.0, self.level.effort - pace.total)
+        return sample, self.level.effort - pace.total
 
 
 def _partial(
