@@ -72,6 +72,7 @@ def provision(
                 "tasks per active job",
             ),
             scenario=scenario.text,
+            seed=how.rng if isinstance(how, capacity.Simulated) else None,
             extra={"cost": result.cost, "lower_cost": result.lower_cost, "floor_cost": result.floor_cost,
                    "bound_cost": result.bound_cost, "optimal": result.optimal},
         )

@@ -283,6 +283,7 @@ def test_a_boundary_and_provisioning_by_simulation(file):
     loads = scenario.system.loads
     bought = capacity.provision(scenario.model, loads, [1, 2], method=method, minimum_service_rate=0.3)
     assert data["cost"] == bought.cost
+    assert data["seed"] == 7
     assert data["floor_cost"] <= data["cost"]
 
 
