@@ -12,6 +12,8 @@ import argparse
 import gc
 import math
 import multiprocessing
+import os
+import platform
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -256,8 +258,8 @@ def page(table: dict[str, dict[int, dict[str, Any]]], limit: float) -> str:
         f"{LATE:g} s stands in bold{': there is none' if not late else ''}."
     )
     made = (
-        f"Made by `python -m benchmarks.reach` on {datetime.now(UTC):%Y-%m-%d}, on a virtual machine with "
-        "two cores (AMD EPYC), one thread; compilation is not counted."
+        f"Made by `python -m benchmarks.reach` on {datetime.now(UTC):%Y-%m-%d}, on a machine with "
+        f"{os.cpu_count()} cores ({platform.machine()}), one thread; compilation is not counted."
     )
     lines = ["# How many classes", "", about, "", made, ""]
     lines += ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
