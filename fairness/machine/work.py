@@ -269,8 +269,7 @@ class Task:
 
                 # disable=None: off where standard error is no terminal.
                 self._bar = tqdm(desc=self.what, unit=f" {self.unit}", disable=None, leave=False)
-            self._bar.total = self.total
-            self._bar.n = progress.done
+            self._bar.total, self._bar.n = round(self.total), round(progress.done)
             self._bar.refresh()
 
 

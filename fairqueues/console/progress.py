@@ -32,11 +32,15 @@ class Bars:
             if sys.stderr.isatty() or progress.remaining >= WORTH_SAYING:
                 tqdm.write(f"{progress}; Ctrl-C stops", file=sys.stderr)
             self._bars[progress.what] = tqdm(
-                desc=progress.what, unit=f" {progress.unit}", total=progress.total, disable=None, leave=False
+                desc=progress.what,
+                unit=f" {progress.unit}",
+                total=round(progress.total),
+                disable=None,
+                leave=False,
             )
         bar = self._bars.get(progress.what)
         if bar is not None:
-            bar.total, bar.n = progress.total, progress.done
+            bar.total, bar.n = round(progress.total), round(progress.done)
             bar.refresh()
             if progress.done >= progress.total:
                 self._bars.pop(progress.what).close()
