@@ -106,7 +106,7 @@ NUMBERS: list[tuple[str, Any, Callable[[Any], object]]] = [
     *(("max_states", v, lambda v: balanced_fairness(SYSTEM, max_states=v)) for v in ("x", None, [1], np.nan)),
     *(("max_states", v, lambda v: provision(**BUY, max_states=v)) for v in ("x", 0, [1], np.nan)),
     *(("whole", v, lambda v: provision(**BUY, whole=v)) for v in (-1, 2, "x", None, 1.0, HUGE)),
-    *(("precision", v, lambda v: provision(**BUY, precision=v)) for v in ("x", None, 1j, [1], 0)),
+    *(("precision", v, lambda v: provision(**BUY, precision=v)) for v in ("x", 1j, [1], 0)),
     *(("maximum_load", v, lambda v: provision(**BUY, maximum_load=v)) for v in ("x", None, 5e-324, 2)),
     *(
         ("precision", v, lambda v: service_boundary(POOL, "bound", 0.2, [1, 1], precision=v))

@@ -166,8 +166,8 @@ def test_schedulers_that_no_file_gives_are_the_default(file):
 
 
 def test_the_chain_is_refused_with_the_commands_that_help(file):
-    model = f"demands = {[[1, 1]] * 8}\ncapacities = [8, 8]\n"
-    file.write_text(f'policies = ["pf"]\n[pool]\n{model}[traffic]\nmix = {[1] * 8}\nload = 0.5\n')
+    model = f"demands = {[[1, 1]] * 30}\ncapacities = [8, 8]\n"
+    file.write_text(f'policies = ["pf"]\n[pool]\n{model}[traffic]\nmix = {[1] * 30}\nload = 0.5\n')
     told = run("solve", file, code=2).stderr
     assert "(here: fairqueues simulate, fairqueues fluid" in told
 

@@ -151,7 +151,7 @@ def test_trees_with_too_many_values_are_refused_at_once():
     n, rng = 26, np.random.default_rng(0)
     routes = [(0, 1 + (i >= 13), 3 + i) for i in range(n)]
     system = network([1.0, 0.7, 0.7, *rng.uniform(0.03, 0.1, n)], routes, np.full(n, 0.01))
-    assert balanced_plan(system).steps[0].method == "pruned"
+    assert balanced_plan(system).steps[0].method != "tree"
 
 
 def test_many_access_links():

@@ -1,13 +1,14 @@
 r"""Leximin totals in many states by cutting planes.
 
 The levels of a mechanism change with the counts, the region P of possible totals does not
-(:mod:`.region`). P is closed downwards and convex: it is given by inequalities :math:`a \cdot z \le 1` with
-:math:`a \ge 0`, and leximin in a region given by such inequalities is progressive filling with each of them
-as a resource. There are far too many to list, but a state needs few, mostly those of its neighbours:
+(:mod:`fairness.policies.servers.states.region`). P is closed downwards and convex: it is given by
+inequalities :math:`a \cdot z \le 1` with :math:`a \ge 0`, and leximin in a region given by such inequalities
+is progressive filling with each of them as a resource. There are far too many to list, but a state needs few,
+mostly those of its neighbours:
 
 1. fill with the inequalities at hand; what comes out is the leximin point of a region that contains P;
-2. see how far the ray through this point stays in P (:mod:`.ray`): if it can be placed, it is in P, and so
-   it is the leximin point of P as well;
+2. see how far the ray through this point stays in P (:mod:`fairness.policies.servers.states.ray`): if it can
+   be placed, it is in P, and so it is the leximin point of P as well;
 3. else the ray ends at an inequality of P that the point violates. Take it, and go back to 1.
 
 There are finitely many inequalities that the ray can end at, so this ends. The tableau of the ray and the
