@@ -46,6 +46,9 @@ BOXES = 4
 PHASED = 4
 """Most classes with arrivals where sizes have phases."""
 
+SETS = 12
+"""Most classes with arrivals of a set: of more it takes long to find out how many states there are."""
+
 
 def stationary(
     system: System,
@@ -63,7 +66,7 @@ def stationary(
     Parameters
     ----------
     system : System
-        Any number of classes with Poisson arrivals, as far as their states fit: up to six or seven, more
+        At most 12 classes with Poisson arrivals, as far as their states fit: up to six or seven, more
         where jobs are few. Sizes Exponential; of at most four classes also Erlang, Hyperexponential or
         PhaseType.
     policy : callable
@@ -137,6 +140,12 @@ def stationary(
         law = phased.grown(tail, max_states) if shape is None else phased.law(check_box(shape, system))
     elif shape is not None:
         law = CountBoxes(system, policy, solver, table).law(check_box(shape, system))
+    elif active.sum() > SETS:
+        other = "" if system.is_cluster else "duration_bound, "
+        raise ModelError(
+            f"{int(active.sum())} classes have arrivals; the chain is solved for at most {SETS}; use "
+            f"simulate, {other}balanced_fairness or the fluid limit"
+        )
     else:
         boxes = CountBoxes(system, policy, solver, table)
 

@@ -441,6 +441,7 @@ def test_certificate_sees_slack_behind_a_tiny_bill():
     assert AlphaFair(20).solve(problem).certificate.holds
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("alpha", [1.0, 2.0])
 @pytest.mark.parametrize("seed", range(3))
 def test_prices_lead_from_state_to_state_without_starting_anew(alpha, seed, monkeypatch):
