@@ -365,5 +365,5 @@ def test_bad_simulated_provisioning():
 
 def test_chains_of_too_many_classes_recommend_a_simulation():
     pool = Problem(np.random.default_rng(16).uniform(0.5, 1.5, (16, 4)), np.full(4, 25.0))
-    with pytest.raises(NotConvergedError, match=r"take Simulated\(policy\) as the method"):
+    with pytest.raises(ModelError, match=r"take Simulated\(policy\) as the method"):
         rate_model(pool, DRF(), 1.0, None).rates(np.ones(16), 1e-8)
