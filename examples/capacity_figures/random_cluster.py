@@ -9,6 +9,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from matplotlib.axes import Axes
 
+from examples.capacity_figures.random_traffic import long_enough, spread_in_errors
 from examples.gallery import Check, Page
 from fairness import CDRFH, PSDSF, TSF, Cluster, PerServerDRF
 from fairness.catalogue import colour
@@ -174,9 +175,7 @@ def _draw_means(ax: Axes, slow: dict[str, FloatArray], group: np.ndarray) -> Non
 def _checks(system: System, runs: dict[str, Simulation], jobs: int) -> list[Check]:
     # A second kernel: jobs with sizes of their own, and their durations, instead of Little's law.
     single = simulate(system, TSF(), level="jobs", jobs=jobs, replications=4, rng=2, progress=False)
-    two = runs["TSF"].estimates["mean_durations"], single.estimates["mean_durations"]
-    apart = (two[0].value - two[1].value) / np.hypot(two[0].standard_error, two[1].standard_error)
-    spread = float(np.sqrt(np.mean(np.square(apart))))
+    spread = spread_in_errors(runs["TSF"], single)
     # Equal tasks on equal servers share like one processor; all are inside with probability .995 or more.
     plain = Cluster(np.ones((CLASSES, 1)), np.ones((24, 1)))
     rho = LOAD * 24 * np.arange(1, CLASSES + 1) / np.arange(1, CLASSES + 1).sum()
@@ -184,9 +183,8 @@ def _checks(system: System, runs: dict[str, Simulation], jobs: int) -> list[Chec
         System(plain, rho), TSF(), events=jobs, replications=20, rng=3, progress=False, confidence=1 - 1e-4
     )
     inside = np.abs(shared.mean_jobs - rho / 24 / (1 - LOAD)) <= shared.half_widths["mean_jobs"]
-    sound = [name for name, run in runs.items() if not run.warnings]
     return [
         Check("TSF, counts and job by job: mean durations of the classes, root mean square of their differences in standard errors", "< 2", f"{spread:.2f}", spread < 2),
         Check("fifty equal classes on equal servers, TSF: means inside intervals around processor sharing, rho/(1 - load)", f"{CLASSES}", f"{inside.sum()}", bool(inside.all()) and not shared.warnings),
-        Check("runs long enough for their intervals", ", ".join(runs), ", ".join(sound), len(sound) == len(runs)),
+        long_enough(runs),
     ]  # fmt: skip

@@ -15,7 +15,7 @@ from fairness.catalogue import colour
 from fairness.model.problem import FloatArray
 from queueing import Simulation, System, duration_bound, simulate
 
-__all__ = ["random_traffic"]
+__all__ = ["long_enough", "random_traffic", "spread_in_errors"]
 
 LOAD = 0.8
 
@@ -99,13 +99,25 @@ def _gains(ax: Axes, runs: dict[str, Simulation], bound: FloatArray) -> None:
 def _checks(system: System, runs: dict[str, Simulation], jobs: int) -> list[Check]:
     # A second kernel: flows with sizes of their own, and their durations, instead of Little's law.
     single = simulate(system, POLICIES[0], level="jobs", jobs=jobs, replications=4, rng=2, progress=False)
-    two = runs["PF"].estimates["mean_durations"], single.estimates["mean_durations"]
-    apart = (two[0].value - two[1].value) / np.hypot(two[0].standard_error, two[1].standard_error)
-    spread = float(np.sqrt(np.mean(np.square(apart))))
+    spread = spread_in_errors(runs["PF"], single)
     same = float(np.abs(runs["BMF"].mean_jobs / runs["MMF"].mean_jobs - 1).max())
-    sound = [name for name, run in runs.items() if not run.warnings]
     return [
         Check("PF, counts and flow by flow: mean durations of the routes, root mean square of their differences in standard errors", "< 2", f"{spread:.2f}", spread < 2),
         Check("BMF is max-min fairness when flows hold one unit on each link: mean flows, same random numbers, relative difference", "< 1e-6", f"{same:.1e}", same < 1e-6),
-        Check("runs long enough for their intervals", ", ".join(runs), ", ".join(sound), len(sound) == len(runs)),
+        long_enough(runs),
     ]  # fmt: skip
+
+
+def spread_in_errors(one: Simulation, other: Simulation) -> float:
+    """Root mean square, over the classes, of the differences of mean durations in standard errors."""
+    a, b = one.estimates["mean_durations"], other.estimates["mean_durations"]
+    apart = (a.value - b.value) / np.hypot(a.standard_error, b.standard_error)
+    return float(np.sqrt(np.mean(np.square(apart))))
+
+
+def long_enough(runs: dict[str, Simulation]) -> Check:
+    """Whether no run warns that it is too short for its intervals."""
+    sound = [name for name, run in runs.items() if not run.warnings]
+    return Check(
+        "runs long enough for their intervals", ", ".join(runs), ", ".join(sound), len(sound) == len(runs)
+    )
