@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from capacity.regions.servers import ServerRows
 from fairness.errors import ModelError
+from fairness.exact.server_rows import ServerRows
 
 __all__ = ["Configurations", "maximal_configurations"]
 

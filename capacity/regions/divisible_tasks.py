@@ -56,13 +56,14 @@ from numpy.typing import ArrayLike
 
 from capacity.regions.inequalities import ROUNDING, Facets, necessary
 from capacity.regions.load_region import LoadRegion, checked_loads
-from capacity.regions.servers import as_fractions, distinct_servers, least_facets, mixes
+from capacity.regions.servers import least_facets, mixes
 from capacity.regions.vertices import walked
 from fairness.arguments.validation import require_whole
 from fairness.errors import ModelError
 from fairness.exact.double_description import Facet, Point
 from fairness.exact.minkowski_sum import Body
 from fairness.exact.pivoting import Corner
+from fairness.exact.server_rows import as_fractions, distinct_servers
 from fairness.machine.work import ProgressOption, watching
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem

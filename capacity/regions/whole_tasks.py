@@ -49,10 +49,10 @@ from capacity.regions.configurations import Configurations, maximal_configuratio
 from capacity.regions.divisible_tasks import StabilityRegion, stability_region
 from capacity.regions.inequalities import ROUNDING
 from capacity.regions.load_region import LoadRegion, checked_loads
-from capacity.regions.servers import distinct_servers
 from fairness.arguments.validation import FloatArray, require_whole
 from fairness.errors import ModelError
 from fairness.exact.minkowski_sum import Body
+from fairness.exact.server_rows import distinct_servers
 from fairness.machine.work import ProgressOption
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem

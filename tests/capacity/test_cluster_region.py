@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 import capacity.regions.servers
 import queueing.model.cluster_load
 from capacity import stability_region
-from capacity.regions.servers import distinct_servers, least_facets
+from capacity.regions.servers import least_facets
 from capacity.regions.whole_tasks import packing_region
 from fairness import Cluster, ModelError, NotConvergedError, Problem
 from fairness.exact.double_description import enclose, vertices, volume
@@ -23,6 +23,7 @@ from fairness.exact.linear_algebra import dot
 from fairness.exact.linear_program import maximise
 from fairness.exact.minkowski_sum import Body, support_of_sum
 from fairness.exact.pivoting import walk
+from fairness.exact.server_rows import distinct_servers
 from fairness.testing import KINDS, random_cluster
 
 

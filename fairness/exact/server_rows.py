@@ -1,0 +1,53 @@
+"""The servers of a model, by the exact shares of their resources that tasks hold; a pool is one server."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fairness.model.cluster import Cluster
+from fairness.model.problem import Problem
+
+__all__ = ["ServerRows", "as_fractions", "distinct_servers"]
+
+ServerRows = tuple[tuple[Fraction, ...] | None, ...]
+"""Per class the shares of the resources that one task holds on a server; None where it cannot run."""
+
+
+def distinct_servers(model: Problem | Cluster) -> dict[ServerRows, list[int]]:
+    """Servers by the exact shares that tasks hold there; floats count as the fractions that they are.
+
+    Examples
+    --------
+    >>> distinct_servers(Problem([[2], [3]], [7]))
+    {((Fraction(2, 7),), (Fraction(3, 7),)): [0]}
+    """
+    numbers = as_fractions(model)
+    demands, capacities = numbers[:2]
+    result: dict[ServerRows, list[int]] = {}
+    for i, row in enumerate([capacities] if isinstance(model, Problem) else capacities):
+        shares: list[tuple[Fraction, ...] | None] = []
+        for n, needs in enumerate(demands):
+            if model.blocked[n] if isinstance(model, Problem) else not model.eligible[n, i]:
+                shares.append(None)
+                continue
+            nominal = [d / c if d else Fraction(0) for d, c in zip(needs, row, strict=True)]
+            if isinstance(model, Cluster) and model.given_gamma is not None:
+                # A task that runs twice as fast holds its resources half the time.
+                speed = 1 / (max(nominal) * numbers[2][n][i])
+                nominal = [share * speed for share in nominal]
+            shares.append(tuple(nominal))
+        result.setdefault(tuple(shares), []).append(i)
+    return result
+
+
+def as_fractions(model: Problem | Cluster) -> tuple[Any, ...]:
+    """Demands, capacities and, of a cluster, gamma; floats are fractions too."""
+    if model.is_rational:
+        return model.as_fractions()
+    arrays = [model.demands, model.capacities]
+    if isinstance(model, Cluster):
+        arrays.append(model.gamma)
+    return tuple(np.vectorize(Fraction, otypes=[object])(array).tolist() for array in arrays)
