@@ -1,0 +1,167 @@
+r"""What a certificate of mean values says: the data that a checker needs, and nothing that it trusts.
+
+The counts :math:`x \in \mathbb N^n` move up at rates :math:`\lambda_i` and down at rates
+:math:`\mu_i\varphi_i(x)`, where :math:`\mu_i = 1/\sigma_i`. A certificate bounds the stationary means of some
+functions f of the counts, each a :class:`Functional`. It consists of a box :math:`A = \prod_i [0, s_i)`, a
+function V of the counts that falls on average outside of A (:class:`Drift`), for each f an array h on A and a
+number :math:`\delta`, and an array v on A that serves all. What has to hold, and why the bounds follow, is
+told in :mod:`queueing.certificates.checking`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from fairness.display.drawing import bars
+from fairness.display.result import Result
+from fairness.errors import ModelError
+from fairness.model.problem import FloatArray
+from queueing.model.system import System
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["Certificate", "Drift", "Functional"]
+
+Kind = Literal["jobs", "products", "at least"]
+
+
+@dataclass(frozen=True)
+class Functional:
+    """A function of the counts x whose stationary mean is bounded.
+
+    Parameters
+    ----------
+    kind : {"jobs", "products", "at least"}
+        The count y, the product y z of two counts (y times y if only one class is named), or 1 if y is at
+        least ``level`` and else 0: its mean is a probability.
+    job_class, other_class : int or None
+        Classes whose counts y and z are; None for the jobs of all classes together.
+    level : int
+        Of "at least".
+
+    Examples
+    --------
+    >>> Functional("jobs", 1).name, Functional("at least", None, level=7).name
+    ('jobs of class 1', 'all jobs >= 7')
+    """
+
+    kind: Kind
+    job_class: int | None = None
+    other_class: int | None = None
+    level: int = 0
+
+    @property
+    def name(self) -> str:
+        """In words; classes are counted from 0."""
+        first = "all jobs" if self.job_class is None else f"jobs of class {self.job_class}"
+        second = "all jobs" if self.other_class is None else f"jobs of class {self.other_class}"
+        if self.kind == "at least":
+            return f"{first} >= {self.level}"
+        return f"{first} x {second}" if self.kind == "products" else first
+
+
+@dataclass(frozen=True, eq=False)
+class Drift:
+    r"""The function V of the counts that falls outside of the box.
+
+    .. math:: V(x) = e^{\theta (T(x) - T_A)}, \quad T(x) = \Bigl(\sum_i (b_i x_i)^p\Bigr)^{1/p},
+       \quad T_A = \min_i b_i s_i,
+
+    so that V is at least 1 outside of the box. The claim, proved by the checker from the definition of the
+    policy, is :math:`QV \le -\gamma V` there.
+
+    Parameters
+    ----------
+    exponent : float
+        p >= 2.
+    scales : ndarray of shape (n_classes,)
+        b > 0, per job; not used for classes without arrivals.
+    theta : float
+        > 0
+    gamma : float
+        > 0, per unit of time.
+    hints : dict of str to float or ndarray
+        Numbers that a lemma wants to be given (:mod:`queueing.certificates.families`); none is trusted.
+    """
+
+    exponent: float
+    scales: FloatArray
+    theta: float
+    gamma: float
+    hints: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Certificate(Result):
+    """Bounds of stationary means, with all that is needed to check them.
+
+    Attributes
+    ----------
+    system : System
+        With Poisson arrivals and exponential sizes.
+    policy : str
+        A policy by name, one of :data:`queueing.certificates.families.FAMILIES`.
+    parameters : dict
+        Of the policy, as the family wants them.
+    shape : tuple of int
+        States per class of the box; 1 for a class without arrivals.
+    drift : Drift
+    functionals : tuple of Functional
+    h : ndarray of shape (n_functionals, *shape)
+    v : ndarray of shape ``shape``
+    delta : ndarray of shape (n_functionals,)
+        >= 0
+    lower, upper : ndarray of shape (n_functionals,)
+        What is claimed of the means; -inf and inf claim nothing.
+    """
+
+    system: System
+    policy: str
+    parameters: dict[str, Any]
+    shape: tuple[int, ...]
+    drift: Drift
+    functionals: tuple[Functional, ...]
+    h: FloatArray
+    v: FloatArray
+    delta: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per functional: the bounds, and how far they are apart."""
+        import pandas as pd
+
+        columns = {"lower": self.lower, "upper": self.upper, "width": self.upper - self.lower}
+        return pd.DataFrame(columns, index=pd.Index([f.name for f in self.functionals], name="mean of"))
+
+    def summary(self) -> str:
+        """The claims, and the box they rest on."""
+        lines = [f"certificate of {len(self.functionals)} means under {self.policy}"]
+        lines += [
+            f"  {f.name}: {low!r} to {high!r}"
+            for f, low, high in zip(self.functionals, self.lower.tolist(), self.upper.tolist(), strict=True)
+        ]
+        drift = self.drift
+        return "\n".join(
+            [
+                *lines,
+                f"  box {' x '.join(map(str, self.shape))}; V with exponent {drift.exponent:g}, theta "
+                f"{drift.theta:.4g}, gamma {drift.gamma:.3g}; check_certificate() checks it",
+            ]
+        )
+
+    @property
+    def _tabulated(self) -> int:
+        return 1 + len(self.functionals)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Middle of the bounds of each mean, with the bounds as error bars."""
+        if not all(map(math.isfinite, (*self.lower, *self.upper))):
+            raise ModelError("the certificate claims no bounds on one side; nothing can be drawn")
+        middle, half = (self.lower + self.upper) / 2, (self.upper - self.lower) / 2
+        names = [f.name for f in self.functionals]
+        return bars(ax, names, middle, error=half, ylabel="mean", title=f"bounds under {self.policy}")

@@ -1,0 +1,56 @@
+"""The policies of which the checker knows a definition and a lemma, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fairness.model.problem import FloatArray
+from queueing.certificates.certificate import Drift
+from queueing.certificates.drifts import filling as filling_drift
+from queueing.certificates.errors import CertificateError
+from queueing.certificates.pool import Pool
+from queueing.certificates.rates import filling
+
+__all__ = ["FAMILIES", "Family", "family"]
+
+
+@dataclass(frozen=True)
+class Family:
+    """What the checker asks a family of policies for.
+
+    Attributes
+    ----------
+    tasks : callable
+        The compiled kernel of :mod:`queueing.certificates.rates.interface`.
+    numbers : callable
+        ``numbers(pool, policy, parameters)``: what its ``Rates.numbers`` are, a matrix of floats.
+        CertificateError where the parameters, or the pool, are not those of the policy.
+    memory : callable
+        ``memory(n, m)``: floats of work space.
+    slope : callable
+        ``slope(pool, policy, parameters, drift, least)``: the lemma. A number d, proved, such that
+        ``sum_i dT/dx_i (lambda_i - mu_i phi_i(x)) <= -d`` in all states with T(x) >= ``least``.
+        CertificateError where there is none.
+    """
+
+    tasks: Any
+    numbers: Callable[[Pool, str, Mapping[str, Any]], FloatArray]
+    memory: Callable[[int, int], int]
+    slope: Callable[[Pool, str, Mapping[str, Any], Drift, float], float]
+
+
+_FILLING = Family(filling.tasks, filling.numbers, filling.memory, filling_drift.slope)
+
+FAMILIES: Mapping[str, Family] = {"MMF": _FILLING, "DRF": _FILLING, "Asset": _FILLING}
+"""By the name of the policy; parameters are the arguments of its class, by name."""
+
+
+def family(policy: Any) -> Family:
+    """Family of a policy; CertificateError if there is none."""
+    if policy not in FAMILIES:
+        raise CertificateError(
+            "data", f"policy {policy!r} has no definition here; there are {', '.join(FAMILIES)}"
+        )
+    return FAMILIES[policy]

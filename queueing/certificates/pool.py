@@ -1,0 +1,141 @@
+"""The numbers of a pool that a certificate speaks about, looked at once more before they are believed.
+
+A certificate may come from a file, whose objects no constructor has seen. Classes without arrivals are left
+out: there are never any jobs of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairness.model.problem import FloatArray, Problem
+from queueing.certificates.errors import CertificateError
+from queueing.certificates.intervals import Interval, largest, smallest, total
+from queueing.model.system import System
+
+__all__ = ["Pool"]
+
+SMALLEST, LARGEST = 1e-50, 1e50
+"""Numbers of a system that is checked: products and quotients of a few of them are floats."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Classes with arrivals, and the resources that they share; every float is meant exactly.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n,)
+        Their indices in the system.
+    demands : ndarray of shape (n, m), resource units per task
+    capacities : ndarray of shape (m,), resource units
+    weights, limits : ndarray of shape (n,)
+    arrival_rates : ndarray of shape (n,), jobs per unit of time
+    mean_sizes : ndarray of shape (n,), task-time per job
+    resources : ndarray of shape (m,)
+        Indices in the system of the resources that these classes demand; others are left out.
+    """
+
+    classes: NDArray[np.int64]
+    demands: FloatArray
+    capacities: FloatArray
+    weights: FloatArray
+    limits: FloatArray
+    arrival_rates: FloatArray
+    mean_sizes: FloatArray
+    resources: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, system: Any) -> Pool:
+        """The pool of a system with Poisson arrivals and exponential sizes.
+
+        Raises
+        ------
+        CertificateError
+            If it is none, or a number is out of place.
+        """
+        if not isinstance(system, System) or not isinstance(system.problem, Problem):
+            raise CertificateError("data", "the system must be a System with one pool of resources")
+        try:
+            system.require_poisson("a certificate")
+            system.require_exponential("a certificate")
+        except ValueError as error:
+            raise CertificateError("data", str(error)) from None
+        problem = system.problem
+        n, m = np.shape(problem.demands)
+        rates = _numbers("arrival_rates", system.arrival_rates, (n,))
+        live = np.flatnonzero(rates > 0)
+        if not len(live):
+            raise CertificateError("data", "no class has arrivals")
+        demands = _numbers("demands", problem.demands, (n, m))[live]
+        if not demands.any(axis=1).all():
+            raise CertificateError("data", "a class with arrivals demands no resource")
+        used = np.flatnonzero(demands.any(axis=0))
+        pool = cls(
+            live,
+            np.ascontiguousarray(demands[:, used]),
+            _numbers("capacities", problem.capacities, (m,))[used],
+            _numbers("weights", problem.weights, (n,))[live],
+            _numbers("limits", problem.limits, (n,), endless=True)[live],
+            rates[live],
+            _numbers("mean_sizes", np.array([law.mean for law in system.sizes]), (n,))[live],
+            used,
+        )
+        if not (pool.capacities > 0).all():
+            raise CertificateError("data", "a class with arrivals demands a resource of capacity 0")
+        if not pool.load.high < 1:
+            raise CertificateError("data", f"the load {pool.load.high} is not below 1")
+        return pool
+
+    @property
+    def n(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    @cached_property
+    def loads(self) -> tuple[Interval, ...]:
+        """rho_i = lambda_i sigma_i, tasks."""
+        return tuple(
+            Interval.of(rate) * float(size)
+            for rate, size in zip(self.arrival_rates, self.mean_sizes, strict=True)
+        )
+
+    @cached_property
+    def load(self) -> Interval:
+        """Largest relative load of a resource."""
+        return largest(
+            total(rho * float(a) for rho, a in zip(self.loads, column, strict=True) if a > 0)
+            / float(capacity)
+            for column, capacity in zip(self.demands.T, self.capacities, strict=True)
+        )
+
+    @cached_property
+    def most_tasks(self) -> tuple[Interval, ...]:
+        """Most tasks that a class can ever run, min_j C_j/a_ij."""
+        return tuple(
+            smallest(
+                Interval.of(capacity) / float(a)
+                for capacity, a in zip(self.capacities, row, strict=True)
+                if a > 0
+            )
+            for row in self.demands
+        )
+
+
+def _numbers(name: str, values: Any, shape: tuple[int, ...], *, endless: bool = False) -> FloatArray:
+    """An array of floats that are 0 or of a size whose products and quotients are floats."""
+    array = np.asarray(values)
+    if array.dtype != np.float64 or array.shape != shape:
+        raise CertificateError("data", f"{name} must be floats of shape {shape}; got {array.shape}")
+    fine = (array == 0) | ((array >= SMALLEST) & (array <= LARGEST)) | (endless & (array == np.inf))
+    if not fine.all():
+        raise CertificateError(
+            "data",
+            f"{name} holds {array[~fine].ravel()[0]}; numbers must be 0 or from {SMALLEST:g} to {LARGEST:g}",
+        )
+    return np.ascontiguousarray(array)

@@ -1,0 +1,1 @@
+"""Intervals that hold the tasks of a state, computed from what the policies are by definition."""
