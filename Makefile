@@ -15,12 +15,13 @@ JOBS ?= 2
 reproduce: $(LIBRARY)  ## redraw the figures and tables of all sources into out/ (FULL=1: at the papers' full scale)
 	$(BIN)/python -m examples --out out $(if $(FULL),--full)
 
+# All tests of a file run in one process: what they share is made once.
 test: $(TESTED)  ## the test suite, doctests included, but for the tests that take long
 	$(BIN)/python -m examples.kernels
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 test-long: $(TESTED)  ## the tests that take long
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m "long and not registry"
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "long and not registry"
 
 newcomer: $(TESTED)  ## an sdist into an empty environment, every dependency from the package registry
 	$(BIN)/python -m pytest -m registry tests/fairqueues/test_newcomer.py

@@ -19,8 +19,6 @@ from fairqueues.commands.app import app
 from fairqueues.console.remedies import ARGUMENTS, WHERE, placed, recommended
 from fairqueues.scenario.sections import SECTIONS
 
-pytestmark = pytest.mark.xdist_group("remedies")  # the sources are read once, by one worker
-
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("fairness", "queueing", "capacity")
 MODEL = {"demands", "capacities", "weights", "limits", "eligible", "gamma"}

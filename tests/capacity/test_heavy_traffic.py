@@ -98,7 +98,7 @@ def test_linear_network_has_a_closed_form():
 
 
 @pytest.mark.parametrize(
-    "policy", ["balanced", pytest.param(ProportionalFair(), marks=pytest.mark.long), DRF()]
+    "policy", ["balanced", *(pytest.param(p, marks=pytest.mark.long) for p in (ProportionalFair(), DRF()))]
 )
 def test_one_resource_has_its_closed_form(policy):
     # Multi-class processor sharing: (1 - u) E[x_i] = u rho_i a_i, linear in u.

@@ -36,7 +36,10 @@ TABULATE = """
 
 @pytest.mark.parametrize(
     ("kind", "told"),
-    [("resource.RLIMIT_AS, taken.vms", "ulimit -v"), ("resource.RLIMIT_DATA, taken.data", "ulimit -d")],
+    [
+        ("resource.RLIMIT_AS, taken.vms", "ulimit -v"),
+        pytest.param("resource.RLIMIT_DATA, taken.data", "ulimit -d", marks=pytest.mark.long),
+    ],
 )
 def test_a_limit_of_the_process_ends_in_a_clear_error(kind, told):
     script = textwrap.dedent(TABULATE.replace("{kind}", kind))

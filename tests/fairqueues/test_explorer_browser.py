@@ -37,7 +37,6 @@ pytestmark = [
         not (CHROMIUM and DRIVER),
         reason="chromium or chromedriver is missing: apt-get install chromium chromium-driver",
     ),
-    pytest.mark.xdist_group("browser"),
     pytest.mark.long,
 ]
 

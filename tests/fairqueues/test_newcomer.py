@@ -37,7 +37,7 @@ sys.exit(failures > 0 or attempted == 0)
 """
 
 # Builds, and downloads from the registry.
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("newcomer"), pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]
 
 
 def call(*command, **options):

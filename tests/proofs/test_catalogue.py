@@ -24,9 +24,6 @@ from proofs.statement import Said
 from tests.processes import PATIENCE
 from tests.proofs.tampering import changed, numbers_in
 
-# All statements are settled once, by the worker that has all tests of this file.
-pytestmark = pytest.mark.xdist_group("catalogue")
-
 STATEMENTS = {s.id: s for s in statements()}
 
 STRANGER = """

@@ -89,6 +89,7 @@ def test_fits_below_one_take_the_fewest_phases(fit):
     assert fit_phases(1, 1).n_phases == 1
 
 
+@pytest.mark.long
 def test_fit_at_the_reciprocal_of_an_integer_is_erlang():
     for k in (1, 2, 3, 7, 50):
         for fit in FITS[: 1 if k == 1 else 2]:
@@ -118,6 +119,7 @@ def test_phases_that_are_never_entered_are_left_out():
     assert phases_of(short) is short
 
 
+@pytest.mark.long
 def test_unseen_work_is_that_of_the_same_mixture():
     law = Hyperexponential.fit(50.0, 2.0)
     for jobs in (0.5, 2, 100, 1e6):

@@ -20,9 +20,6 @@ from fairness.properties.definitions.catalogue import PROPERTIES, property_named
 from fairness.properties.exact.confirm import confirm
 from fairness.properties.protocol.property import Finding, Property, Witness
 
-# Its tables are searched once, by one worker.
-pytestmark = pytest.mark.xdist_group("audit")
-
 # The package may export the function under the name of its module.
 module = import_module("fairness.properties.counterexamples.audit")
 
