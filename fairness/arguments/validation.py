@@ -6,6 +6,7 @@ import math
 import numbers
 import operator
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -84,12 +85,13 @@ def refuse_foreign(name: str, values: Any) -> None:
             "pd.Series(...) of it, which is read by its labels",
         )
     rows = values if isinstance(values, (list, tuple)) else ()
-    cells = [values, *rows, *(cell for row in rows if isinstance(row, (list, tuple)) for cell in row)]
-    if any(isinstance(cell, np.ma.MaskedArray) for cell in cells):
+    nested = chain.from_iterable(row for row in rows if isinstance(row, (list, tuple)))
+    kinds = {type(values), *map(type, rows), *map(type, nested)}
+    if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
         raise ModelError.of(
             name, f"is a masked array, or holds one; fill it first, for example {name}.filled(0)"
         )
-    if any(isinstance(cell, (bytes, bytearray, memoryview)) for cell in cells):
+    if any(issubclass(kind, (bytes, bytearray, memoryview)) for kind in kinds):
         raise ModelError.of(
             name, "must be an array of numbers; got bytes, which may be read by np.frombuffer"
         )

@@ -40,7 +40,8 @@ Shares = FloatArray | Nonzeros
 
 def nonzeros(task_shares: FloatArray) -> Nonzeros:
     """List the nonzeros of a matrix (n_classes, n_resources)."""
-    classes, resource = np.nonzero(task_shares)
+    # Contiguous, for which numpy's views are only with one column: kernels are compiled for one layout.
+    classes, resource = (np.ascontiguousarray(places) for places in np.nonzero(task_shares))
     start = np.searchsorted(classes, np.arange(len(task_shares) + 1))
     return Nonzeros(start, resource, task_shares[classes, resource])
 

@@ -26,7 +26,7 @@ from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.following import Question, follow
 from fairness.protocol.policy import Policy, policy_name
 from queueing.model.system import System
-from queueing.simulation.lookup import MISSING, Lookup, remember, table_lookup, visited_lookup
+from queueing.simulation.lookup import MISSING, Lookup, read_only, remember, table_lookup, visited_lookup
 from queueing.states.growing_table import LESS, GrowingTable, doubled, largest_counts
 from queueing.states.table import Table, check_table
 
@@ -139,7 +139,8 @@ class Reader:
             self._lookup.slots[:] = MISSING
             self._lookup.used[0] = 0
         remember(self._lookup, counts, self._follower(counts.astype(float)))
-        return self._lookup
+        # Kernels that ask nothing enter no states: one type for tables and for visited states.
+        return read_only(self._lookup) if self.answers[0] is None else self._lookup
 
 
 def largest_grid(shapes: Iterable[tuple[int, ...] | None]) -> tuple[int, ...] | None:

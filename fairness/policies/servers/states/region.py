@@ -62,7 +62,8 @@ def region_of(cluster: Cluster) -> Region:
     use = kinds * gamma[:, :, None]
     rows = [_binding(part) for part in use]
     first = np.concatenate([[0], np.cumsum([len(kept) for kept in rows])])
-    job_class, kind = np.nonzero(gamma.T > 0)
+    # Contiguous whatever the shape: the kernel is compiled for one layout.
+    job_class, kind = (np.ascontiguousarray(places) for places in np.nonzero(gamma.T > 0))
     listed = np.zeros((len(kind), max(len(kept) for kept in rows)))
     for q, (n, k) in enumerate(zip(job_class, kind, strict=True)):
         listed[q, : len(rows[k])] = use[k, n, rows[k]]
