@@ -12,6 +12,7 @@ from .fluid.rays import Ray, rays
 from .fluid.trajectory import Trajectory, drift, trajectory
 from .fluid.verdict import FluidVerdict, fluid_verdict
 from .model.arrivals import Arrivals, OnOff, Poisson, Renewal
+from .model.finite_chain import FiniteChain
 from .model.job_trace import JobTrace, read_trace
 from .model.laws import (
     Deterministic,
@@ -73,6 +74,7 @@ __all__ = [
     "Erlang",
     "Exponential",
     "FIFOScheduler",
+    "FiniteChain",
     "FirstFit",
     "FixedTasks",
     "FluidVerdict",

@@ -1,118 +1,62 @@
-r"""The generator of the chain of job counts, in files that other tools read.
+"""Finite chains in files of other tools, written and read.
 
-On the box :math:`0 \le x_i < K_i` the chain (:mod:`queueing.chain.stationary`) moves from x to
-:math:`x + e_i` at rate
-:math:`\lambda_i`, unless :math:`x_i = K_i - 1`, and to :math:`x - e_i` at rate :math:`\varphi_i(x)/\sigma_i`.
-
-*Numbers of states.* State :math:`x` has the number :math:`\sum_i x_i \prod_{k>i} K_k`: from 0, the count of
-the last class runs fastest, and the empty state is 0. Matrix Market counts rows and columns from 1, so there
-it is one more; all other files count from 0. A class without arrivals is always empty and has one state.
-
-================= ============== =========================================================================
-kind              file           content
-================= ============== =========================================================================
-``"mtx"``         NAME.mtx       Q, rates off the diagonal and minus their sums on it (Matrix Market)
-``"csv"``         NAME.csv       number of each state, jobs of each class, tasks of each class
-``"prism"``       NAME.tra       rates from state to state, as in PRISM's explicit files
-``"prism"``       NAME.sta       states; variables x1, x2, ... are the jobs of the classes in their order
-``"prism"``       NAME.lab       the labels init (the empty state) and deadlock (none)
-``"storm"``       NAME.drn       the same chain in Storm's direct encoding, with the label init
-================= ============== =========================================================================
+============ ============================================ ===========================================
+kind         files                                        format
+============ ============================================ ===========================================
+``"mtx"``    NAME.mtx, the generator                      :mod:`fairqueues.exchange.matrix_market`
+``"csv"``    NAME.csv, a row for each state               the same
+``"prism"``  NAME.tra, NAME.sta, NAME.lab, NAME.srew      :mod:`fairqueues.exchange.prism`
+``"storm"``  NAME.drn                                     :mod:`fairqueues.exchange.storm`
+============ ============================================ ===========================================
 
 PRISM reads ``prism -importmodel NAME.tra,sta,lab -ctmc``, Storm ``storm --explicit-drn NAME.drn``. Numbers
-are written with all their digits, so the tools see exactly the floats of this chain. The files are made to
-the descriptions of these formats [1]_ [2]_; tests read them back, but run neither tool.
-
-References
-----------
-.. [1] M. Kwiatkowska, G. Norman and D. Parker, "PRISM 4.0: verification of probabilistic real-time systems",
-   CAV 2011, DOI 10.1007/978-3-642-22110-1_47; manual, appendix "Explicit model files".
-.. [2] C. Hensel, S. Junges, J.-P. Katoen, T. Quatmann and M. Volk, "The probabilistic model checker Storm",
-   STTT 24, 2022. DOI 10.1007/s10009-021-00633-z.
+are written with all their digits, so that other tools see exactly the floats of the chain. The files are made
+to the descriptions of these formats; tests read them back, but run neither tool.
 """
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import io, sparse
+from numpy.typing import NDArray
+from scipy import sparse
 
 from fairness.errors import ModelError
-from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
-from fairness.protocol.cluster_policy import ClusterPolicy
-from fairness.protocol.policy import Policy
+from fairqueues.exchange import prism, storm
+from fairqueues.exchange.matrix_market import read_matrix, read_state_table, write_matrix
 from fairqueues.files import require_writable, write_all
-from queueing.chain.solvers.box_rates import box_rates
-from queueing.model.system import System
-from queueing.states.box import box_name, check_box, count_states
-from queueing.states.table import Table, tabulate
+from queueing.model.finite_chain import FiniteChain
 
-__all__ = ["generator", "write_generator"]
+__all__ = ["Columns", "file_names", "read_chain", "require_moves", "write_chain", "write_files"]
+
+Columns = Callable[[slice], dict[str, NDArray[Any]]]
+"""Columns of a table of the states, for some of them."""
 
 KINDS = ("mtx", "csv", "prism", "storm")
 _SUFFIXES = {"mtx": (".mtx",), "csv": (".csv",), "prism": (".tra", ".sta", ".lab"), "storm": (".drn",)}
-CHUNK = 1 << 14
-"""States turned into text at a time."""
 
 
-def generator(system: System, policy: Policy | ClusterPolicy, shape: Sequence[int] | int) -> sparse.csr_array:
-    """Generator Q of the job counts on a box, with the states numbered as in the module docstring.
-
-    Parameters
-    ----------
-    system : System
-        It need not be stable: on a box every chain has a stationary law.
-    policy : callable
-        ``policy(problem, counts) -> tasks``, or a cluster policy.
-    shape : sequence of int or int
-        States per class, at least 2 for a class with arrivals.
-
-    Returns
-    -------
-    csr_array of shape (n_states, n_states), jobs per unit of time
-        Row x, column y: the rate from x to y; rows sum to 0.
-
-    Raises
-    ------
-    ModelError
-        If the shape is wrong, the chain does not fit in memory, or the policy fails its checks.
-
-    Examples
-    --------
-    >>> from fairness import DRF, Problem
-    >>> generator(System(Problem([[1]], [1]), [0.5]), DRF(), 3).toarray()
-    array([[-0.5,  0.5,  0. ],
-           [ 1. , -1.5,  0.5],
-           [ 0. ,  1. , -1. ]])
-    """
-    return _rates(system, _tabulated(system, policy, shape))
-
-
-def write_generator(
-    system: System,
-    policy: Policy | ClusterPolicy,
-    shape: Sequence[int] | int,
+def write_chain(
+    chain: FiniteChain,
     path: str | os.PathLike[str],
     *,
     kinds: Sequence[str] = ("mtx", "csv"),
 ) -> tuple[Path, ...]:
-    """Write the generator of the job counts for other tools; all files whole, or none.
+    """Write a finite chain for other tools; all files whole, or none.
 
     Parameters
     ----------
-    system, policy, shape
-        As for :func:`generator`.
-    path : path-like
-        Folder and name of the files; each gets its own suffix (one of the format's suffixes is taken off).
-    kinds : sequence of {"mtx", "csv", "prism", "storm"}
-        What to write; see the module docstring.
+    chain : FiniteChain
+    path, kinds
+        As for :func:`write_generator`. Rewards go into the files of "prism" and "storm" and into columns of
+        "csv", labels into those of "prism" and "storm", variables into those of "prism" and "csv".
 
     Returns
     -------
@@ -122,11 +66,143 @@ def write_generator(
     Raises
     ------
     ModelError
-        As :func:`generator`; also if a kind is unknown, or a state is never left and the kind is "prism" or
-        "storm", which have no rows without a move.
+        If a kind is unknown, or a state is never left and the kind is "prism" or "storm".
     fairqueues.errors.OutputError
         If a file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from queueing import FiniteChain
+    >>> chain = FiniteChain([[0, 0.1], [1, 0]], rewards={"output": [5, 0]}, labels={"init": [True, False]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = write_chain(chain, f"{folder}/machine", kinds=["prism"])
+    ...     [file.name for file in files], read_chain(files[0])
+    (['machine.tra', 'machine.lab', 'machine.srew'], FiniteChain(2 states, ...; labels: init))
     """
+    if not isinstance(chain, FiniteChain):
+        raise ModelError.of("chain", f"must be a FiniteChain; got {type(chain).__name__}")
+    files = file_names(path, kinds)
+    if not chain.variables:
+        files.pop(".sta", None)
+    if ".tra" in files:
+        base = files[".tra"]
+        for k, name in enumerate(chain.rewards):
+            number = "" if len(chain.rewards) == 1 else str(k + 1)
+            files[f".srew {name}"] = base.with_name(f"{base.stem}{number}.srew")
+    for file in files.values():
+        require_writable(file)
+    require_moves(
+        chain, kinds, lambda state: f"{chain.told(state)} is never left; take kinds 'mtx' and 'csv'"
+    )
+    columns = chain.variables | chain.rewards
+    comment = "generator of a chain\nrow k + 1 is state k"
+    return write_files(files, chain, comment, lambda states: {name: v[states] for name, v in columns.items()})
+
+
+def read_chain(path: str | os.PathLike[str]) -> FiniteChain:
+    """Read a finite chain from the files of other tools, as :func:`write_chain` writes them.
+
+    Parameters
+    ----------
+    path : path-like
+        NAME.tra (PRISM; NAME.sta, NAME.lab and NAME*.srew are read with it, if they are there), NAME.mtx
+        (Matrix Market; NAME.csv, if it is there, tells the variables) or NAME.drn (Storm). Each may be
+        compressed by gzip, NAME.tra.gz.
+
+    Returns
+    -------
+    FiniteChain
+        Numbers are those of the file, rounded to the nearest float.
+
+    Raises
+    ------
+    ModelError
+        One line that names the file and, of text, the line: if a file cannot be read, is none of these, is
+        cut off or too large for the memory, a rate is negative, a state is missing or out of range, a
+        transition is given twice, or a row of a generator does not sum to 0.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "machine.tra")
+    ...     _ = file.write_text("2 2\\n0 1 0.1\\n1 0 1\\n")
+    ...     read_chain(file).generator().toarray()
+    array([[-0.1,  0.1],
+           [ 1. , -1. ]])
+    """
+    file = Path(path)
+    kind = file.suffixes[-2] if file.suffix == ".gz" and len(file.suffixes) > 1 else file.suffix
+    base = file.with_name(
+        file.name[: len(file.name) - len(kind) - (len(".gz") if file.suffix == ".gz" else 0)]
+    )
+    if kind not in (".tra", ".mtx", ".drn"):
+        raise ModelError.of(
+            "path", f"must name a file NAME.tra (PRISM), NAME.mtx (Matrix Market) or NAME.drn (Storm); got "
+            f"{str(path)!r}"
+        )  # fmt: skip
+    parts: dict[str, dict[str, NDArray[Any]]] = {}
+    if kind == ".tra":
+        rates = prism.read_transitions(file)
+        n = rates.shape[0]
+        for suffix, part, reader in (
+            (".sta", "variables", prism.read_states),
+            (".lab", "labels", prism.read_labels),
+        ):
+            for found in _beside(base, suffix):
+                parts[part] = reader(found, n)
+        parts["rewards"] = _rewards(base, n)
+    elif kind == ".mtx":
+        rates = read_matrix(file)
+        for found in _beside(base, ".csv"):
+            parts["variables"] = read_state_table(found, rates.shape[0])
+    else:
+        rates, parts["rewards"], parts["labels"] = storm.read_drn(file)
+    try:
+        if sparse.issparse(rates):
+            _require_single(rates)
+        return FiniteChain(rates, **parts)
+    except ModelError as error:
+        raise ModelError(f"{file}: {error}", argument=error.argument, index=error.index) from None
+
+
+def _beside(base: Path, suffix: str) -> list[Path]:
+    """The file of that suffix, compressed or not, if there is one."""
+    names = (base.name + suffix, base.name + suffix + ".gz")
+    return [base.with_name(name) for name in names if base.with_name(name).exists()][:1]
+
+
+def _rewards(base: Path, n: int) -> dict[str, FloatArray]:
+    """Rewards of NAME.srew, NAME1.srew, NAME2.srew, ..."""
+    files, number = _beside(base, ".srew"), 1
+    while found := _beside(base.with_name(f"{base.name}{number}"), ".srew"):
+        files, number = files + found, number + 1
+    rewards: dict[str, FloatArray] = {}
+    for file in files:
+        name, values = prism.read_rewards(file, n)
+        if name in rewards:
+            raise ModelError(f"{file}: rewards of the name {name!r} are given twice; rename one of them")
+        rewards[name] = values
+    return rewards
+
+
+def _require_single(rates: sparse.coo_array) -> None:
+    """Refuse transitions that are given twice: their sum would be rounded."""
+    rows, columns = rates.coords
+    order = np.lexsort((columns, rows))
+    again = (np.diff(rows[order]) == 0) & (np.diff(columns[order]) == 0)
+    if again.any():
+        k = order[int(np.flatnonzero(again)[0])]
+        raise ModelError(
+            f"the transition from state {rows[k]} to state {columns[k]} is given twice; write the sum "
+            "of its rates"
+        )
+
+
+def file_names(path: str | os.PathLike[str], kinds: Sequence[str]) -> dict[str, Path]:
+    """Files to write, by suffix."""
     chosen = list(dict.fromkeys([kinds] if isinstance(kinds, str) else kinds))
     for kind in chosen:
         if kind not in KINDS:
@@ -139,128 +215,39 @@ def write_generator(
     known = [suffix for suffixes in _SUFFIXES.values() for suffix in suffixes]
     stem = given.with_suffix("") if given.suffix in known else given
     files = {suffix: stem.with_name(stem.name + suffix) for kind in chosen for suffix in _SUFFIXES[kind]}
-    # Before the long work.
-    for file in files.values():
-        require_writable(file)
-    table = _tabulated(system, policy, shape)
-    rates = _rates(system, table)
-    if {"prism", "storm"} & set(chosen) and not rates.diagonal().all():
-        state = np.unravel_index(int(np.argmin(rates.diagonal() != 0)), table.shape)
-        raise ModelError(
-            f"state {tuple(int(x) for x in state)} is never left under {table.policy}: nobody arrives and "
-            "nobody is served; take kinds 'mtx' and 'csv', or another policy"
-        )
+    return files
+
+
+def require_moves(chain: FiniteChain, kinds: Sequence[str], said: Callable[[int], str]) -> None:
+    """Refuse states that are never left, where a format has no rows without a move."""
+    still = np.diff(chain.starts) == 0
+    if {"prism", "storm"} & ({kinds} if isinstance(kinds, str) else set(kinds)) and still.any():
+        raise ModelError(said(int(np.argmax(still))))
+
+
+def write_files(
+    files: dict[str, Path],
+    chain: FiniteChain,
+    comment: str,
+    columns: Columns,
+) -> tuple[Path, ...]:
+    """Write files by :func:`file_names`, all or none; ``comment`` is for "mtx", ``columns`` for "csv"."""
     writers: dict[str, Callable[[Path], None]] = {
-        ".mtx": partial(_write_matrix, rates=rates, table=table),
-        ".csv": partial(_write_states, table=table),
-        ".tra": partial(_write_transitions, rates=rates),
-        ".sta": partial(_write_valuations, table=table),
-        ".lab": _write_labels,
-        ".drn": partial(_write_drn, rates=rates),
+        ".mtx": partial(write_matrix, chain=chain, comment=comment),
+        ".csv": partial(_write_table, n=chain.n_states, columns=columns),
+        ".tra": partial(prism.write_transitions, chain=chain),
+        ".sta": partial(prism.write_states, chain=chain),
+        ".lab": partial(prism.write_labels, chain=chain),
+        ".drn": partial(storm.write_drn, chain=chain),
     }
+    for name, rewards in chain.rewards.items():
+        writers[f".srew {name}"] = partial(prism.write_rewards, name=name, rewards=rewards)
     write_all({file: writers[suffix] for suffix, file in files.items()})
     return tuple(files.values())
 
 
-def _tabulated(system: System, policy: Policy | ClusterPolicy, shape: Sequence[int] | int) -> Table:
-    """Tasks on the box, after asking whether the memory holds all that follows."""
-    sizes = check_box(shape, system)
-    # Table; entries as triples and as rows, 16 bytes each, twice while they are sorted; counts as text.
-    moves = 2 * sum(size > 1 for size in sizes) + 1
-    require_memory(
-        (8.0 * system.n_classes + 48.0 * moves) * count_states(sizes),
-        f"the generator on {box_name(sizes)} states",
-        "give a smaller shape",
-    )
-    return tabulate(system.problem, policy, sizes)
-
-
-def _rates(system: System, table: Table) -> sparse.csr_array:
-    down = np.moveaxis(table.tasks / system.mean_sizes, -1, 0)
-    moves = box_rates(system.arrival_rates, down)
-    moves.eliminate_zeros()
-    return (moves - sparse.diags_array(moves.sum(axis=1))).tocsr()
-
-
-def _counts(table: Table, states: slice) -> FloatArray:
-    """Job counts of the states with these numbers, shape (n, n_classes), whole numbers."""
-    number = np.arange(math.prod(table.shape))[states]
-    return np.stack(np.unravel_index(number, table.shape), axis=1)
-
-
-def _chunks(states: int) -> list[slice]:
-    return [slice(k, min(k + CHUNK, states)) for k in range(0, states, CHUNK)]
-
-
-def _write_matrix(path: Path, rates: sparse.csr_array, table: Table) -> None:
-    comment = (
-        f"generator of the job counts under {table.policy} on {box_name(table.shape)} states\n"
-        "row k + 1 is state k: number from 0, the count of the last class runs fastest"
-    )
-    # 17 digits give every float back.
-    io.mmwrite(path, rates, comment=comment, precision=17, symmetry="general")
-
-
-def _write_states(path: Path, table: Table) -> None:
-    names = table.problem.job_classes
-    tasks = table.tasks.reshape(-1, len(names))
+def _write_table(path: Path, n: int, columns: Columns) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        for states in _chunks(len(tasks)):
-            frame = pd.DataFrame(_counts(table, states), columns=[f"jobs of {name}" for name in names])
-            for i, name in enumerate(names):
-                frame[f"tasks of {name}"] = tasks[states, i]
-            frame.insert(0, "state", range(states.start, states.stop))
+        for states in prism.chunks(n):
+            frame = pd.DataFrame({"state": np.arange(states.start, states.stop), **columns(states)})
             frame.to_csv(file, index=False, header=states.start == 0)
-
-
-def _moves(rates: sparse.csr_array, states: slice) -> sparse.csr_array:
-    """Rates out of some states, by rising columns and without the diagonal."""
-    part = sparse.csr_array(rates[states.start : states.stop])
-    part.sort_indices()
-    own = np.repeat(np.arange(states.start, states.stop), np.diff(part.indptr))
-    part.data[part.indices == own] = 0.0
-    part.eliminate_zeros()
-    return part
-
-
-def _write_transitions(path: Path, rates: sparse.csr_array) -> None:
-    states = rates.shape[0]
-    entries = int(np.count_nonzero(rates.data)) - int(np.count_nonzero(rates.diagonal()))
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(f"{states} {entries}\n")
-        for chunk in _chunks(states):
-            part = _moves(rates, chunk)
-            source = np.repeat(np.arange(chunk.start, chunk.stop), np.diff(part.indptr)).tolist()
-            triples = zip(source, part.indices.tolist(), part.data.tolist(), strict=True)
-            file.writelines(f"{k} {to} {rate!r}\n" for k, to, rate in triples)
-
-
-def _write_valuations(path: Path, table: Table) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(f"({','.join(f'x{i + 1}' for i in range(len(table.shape)))})\n")
-        for chunk in _chunks(math.prod(table.shape)):
-            counts = _counts(table, chunk).tolist()
-            file.writelines(
-                f"{k}:({','.join(map(str, state))})\n" for k, state in enumerate(counts, chunk.start)
-            )
-
-
-def _write_labels(path: Path) -> None:
-    path.write_text('0="init" 1="deadlock"\n0: 0\n', encoding="utf-8", newline="\n")
-
-
-def _write_drn(path: Path, rates: sparse.csr_array) -> None:
-    states = rates.shape[0]
-    leave = (-rates.diagonal()).tolist()
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write("@type: CTMC\n@parameters\n\n@reward_models\n\n")
-        file.write(f"@nr_states\n{states}\n@nr_choices\n{states}\n@model\n")
-        for chunk in _chunks(states):
-            part = _moves(rates, chunk)
-            starts, targets, values = part.indptr.tolist(), part.indices.tolist(), part.data.tolist()
-            for k in range(chunk.start, chunk.stop):
-                file.write(f"state {k} !{leave[k]!r}{' init' if k == 0 else ''}\n\taction 0\n")
-                here = slice(starts[k - chunk.start], starts[k - chunk.start + 1])
-                file.writelines(
-                    f"\t\t{to} : {rate!r}\n" for to, rate in zip(targets[here], values[here], strict=True)
-                )

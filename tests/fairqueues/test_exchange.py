@@ -126,7 +126,7 @@ def test_prism_and_storm_see_the_same_chain(tmp_path):
 
 def test_many_states_are_written_in_pieces(tmp_path, monkeypatch):
     whole = write_generator(SYSTEM, DRF(), (6, 7), tmp_path / "a", kinds=["csv", "prism", "storm"])
-    monkeypatch.setattr("fairqueues.exchange.chain_files.CHUNK", 5)
+    monkeypatch.setattr("fairqueues.exchange.prism.CHUNK", 5)
     parts = write_generator(SYSTEM, DRF(), (6, 7), tmp_path / "b", kinds=["csv", "prism", "storm"])
     for one, other in zip(whole, parts, strict=True):
         assert one.read_bytes() == other.read_bytes()
@@ -152,7 +152,7 @@ def test_nothing_half_written(tmp_path, monkeypatch):
     def full(*args, **kwargs):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("fairqueues.exchange.chain_files._write_states", full)
+    monkeypatch.setattr("fairqueues.exchange.chain_files._write_table", full)
     with pytest.raises(OutputError, match="No space left"):
         write_generator(SYSTEM, DRF(), 3, tmp_path / "c")
     assert [p.name for p in tmp_path.iterdir()] == ["c.csv"]

@@ -1,0 +1,116 @@
+"""The generator of a chain as a Matrix Market file, and beside it a table of the states as CSV.
+
+NAME.mtx holds Q, rates off the diagonal and minus their sums on it; rows and columns count from 1. Read are
+also matrices of rates without a diagonal, and dense ones. NAME.csv has a column ``state``, which counts
+from 0, and others with a number for each state: the variables of the chain.
+
+References
+----------
+R. F. Boisvert, R. Pozo and K. A. Remington, "The Matrix Market exchange formats: initial design", NISTIR
+5935, 1996. DOI 10.6028/NIST.IR.5935.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import io
+
+from fairness.errors import ModelError
+from fairness.machine.memory import require_memory
+from fairness.model.problem import FloatArray
+from queueing.model.finite_chain import FiniteChain
+
+__all__ = ["read_matrix", "read_state_table", "write_matrix"]
+
+
+def write_matrix(path: Path, chain: FiniteChain, comment: str) -> None:
+    """NAME.mtx, with all digits."""
+    # 17 digits give every float back.
+    io.mmwrite(path, chain.generator(), comment=comment, precision=17, symmetry="general")
+
+
+def read_matrix(path: Path) -> Any:
+    """The matrix of NAME.mtx, sparse or dense.
+
+    Raises
+    ------
+    ModelError
+        If the file cannot be read, is no square matrix of real numbers, or does not fit in memory.
+    """
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror}; give a Matrix Market file") from None
+    try:
+        rows, columns, entries, kind, field, symmetry = io.mminfo(str(path))
+    except (OSError, ValueError, OverflowError) as error:
+        raise _wrong(path, error) from None
+    if rows != columns or not rows:
+        raise ModelError(
+            f"{path}: the matrix is {rows} x {columns}; a generator has a row and a column for each state"
+        )
+    if field not in ("real", "integer", "double") or symmetry not in ("general", "symmetric"):
+        raise ModelError(
+            f"{path}: the matrix is {symmetry} and its entries are {field}; write a general matrix of real "
+            "numbers"
+        )
+    packed = path.suffix in (".gz", ".bz2")
+    if not packed and (6 if kind == "coordinate" else 2) * entries > size:
+        raise ModelError(
+            f"{path}: {entries} entries are announced, more than the {size} bytes of the file can hold; is "
+            "it cut off, or the number wrong?"
+        )
+    each = 8.0 if kind == "array" else 40.0
+    require_memory(2 * each * entries + 32.0 * rows, f"{path} with {entries} entries", "give a smaller chain")
+    try:
+        return io.mmread(str(path), spmatrix=False)
+    except (OSError, ValueError, OverflowError) as error:
+        raise _wrong(path, error) from None
+
+
+def read_state_table(path: Path, n: int) -> dict[str, FloatArray]:
+    """Variables of NAME.csv; nothing if its first column is not ``state``, as then it is another table.
+
+    Raises
+    ------
+    ModelError
+        If states are missing or given twice, or a column holds no numbers.
+    """
+    try:
+        # As text: readers of pandas round numbers each in a way of its own.
+        table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path}: cannot be read: {error!s:.200}; give the table of the states") from None
+    if table.columns[0] != "state":
+        return {}
+    states = _column(path, table, "state")
+    if len(states) != n or (np.sort(states) != np.arange(n)).any():
+        raise ModelError(
+            f"{path}: the column 'state' must hold the numbers 0 to {n - 1}, each once; it has {len(states)} "
+            "rows; write the table anew"
+        )
+    order = np.argsort(states)
+    return {str(name): _column(path, table, name)[order] for name in table.columns[1:]}
+
+
+def _column(path: Path, table: pd.DataFrame, name: str) -> FloatArray:
+    """Numbers of a column."""
+    words = table[name].to_numpy(dtype=object)
+    try:
+        values: FloatArray = words.astype(float)
+    except ValueError as error:
+        raise ModelError(
+            f"{path}: column {name!r} must hold a number for each state: {error}; leave it out"
+        ) from None
+    return values
+
+
+def _wrong(path: Path, error: Exception) -> ModelError:
+    return ModelError(
+        f"{path}: is no Matrix Market file, or damaged: {getattr(error, 'strerror', None) or error}; give "
+        "one that begins with '%%MatrixMarket matrix coordinate real general'"
+    )
