@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from fairness.machine.kernels import IntArray
+from fairness.protocol.calling import OneState
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.following import Question, follow
 from fairness.protocol.policy import Policy, policy_name
@@ -40,6 +41,9 @@ LARGEST_OF_CLUSTER = 2**14
 
 SMALL_TABLE = 2**14
 """States up to which a table pays however short the runs are."""
+
+PER_STATE = 16.0
+"""Events per state from which a table pays whose states are asked for one by one: runs visit fewer."""
 
 MANY = 64.0
 """Jobs of each class that recorded jobs may pile up to, where their load tells nothing."""
@@ -89,6 +93,8 @@ class PolicySource:
         most = float(LARGEST_OF_CLUSTER if system.is_cluster else LARGEST_TABLE)
         # Runs visit no more states than they make events.
         most = min(most, events if left else max(events, SMALL_TABLE))
+        if isinstance(policy, OneState):
+            most = min(most, events / PER_STATE)
         self.largest = most if left else math.inf
         if table is not None or np.log1p(largest).sum() <= math.log(max(most, 1)):
             instead = LESS if table is None else "leave table out"

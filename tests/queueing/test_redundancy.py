@@ -17,13 +17,16 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from fairness import Problem
+from fairness import Problem, one_state
 from fairness.errors import ModelError
 from queueing.balanced import plan as balanced_plans
 from queueing.balanced.duration_bound import duration_bound
 from queueing.balanced.fairness import balanced_fairness
+from queueing.chain.stationary import stationary
 from queueing.model.system import System
+from queueing.simulation.verb import simulate
 
 
 def redundancy(k, d, load):
@@ -95,3 +98,63 @@ def test_what_is_out_of_reach_says_so_at_once():
     # 15 classes.
     with pytest.raises(ModelError, match=r"exceeds max_states=.* about .* years; .*duration_bound"):
         balanced_fairness(redundancy(6, 2, 0.9))
+
+
+def balanced_jobs(k, d):
+    """Balanced fairness of what is present, whose balance function is a recursion over fewer jobs."""
+    classes = list(combinations(range(k), d))
+    known = {(): 1.0}
+
+    def balance(present):
+        if present not in known:
+            servers = len(set().union(*(classes[i] for i in present)))
+            known[present] = sum(balance(fewer) for fewer in without_one(present)) / servers
+        return known[present]
+
+    def without_one(present):
+        return [present[:j] + present[j + 1 :] for j in range(len(present))]
+
+    @one_state
+    def balanced(problem, counts):
+        tasks = np.zeros(len(counts))
+        present = tuple(int(i) for i in np.repeat(np.arange(len(counts)), counts.astype(int)))
+        for j, i in enumerate(present):
+            tasks[i] += balance(present[:j] + present[j + 1 :]) / balance(present)
+        return tasks
+
+    return balanced
+
+
+def pooled(k, d, load):
+    """The same classes in a pool of all servers: a table of 2^k resources is not needed to simulate."""
+    n = math.comb(k, d)
+    return System(Problem(np.ones((n, 1)), [float(k)]), np.full(n, k * load / n))
+
+
+def test_the_policy_is_balanced_fairness():
+    problem = redundancy(4, 2, 0.5).require_pool("this")
+    law = balanced_fairness(redundancy(4, 2, 0.3), tail=1e-4)
+    np.testing.assert_allclose(balanced_jobs(4, 2)(problem, [1, 1, 0, 0, 0, 0]), [1.5, 1.5, 0, 0, 0, 0])
+    chain = stationary(redundancy(3, 2, 0.3), balanced_jobs(3, 2), tail=1e-8)
+    np.testing.assert_allclose(chain.mean_durations, float(mean_duration(3, 2, Fraction(3, 10))), rtol=1e-6)
+    assert law.mean_durations == pytest.approx(float(mean_duration(4, 2, Fraction(3, 10))), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("k", "d", "load", "events"),
+    [
+        (4, 2, 0.4, 6_000),
+        (10, 2, 0.1, 6_000),
+        pytest.param(4, 2, 0.7, 60_000, marks=pytest.mark.long),
+        pytest.param(10, 2, 0.3, 20_000, marks=pytest.mark.long),
+        pytest.param(100, 2, 0.03, 20_000, marks=pytest.mark.long),
+    ],
+    ids=lambda given: str(given),
+)
+def test_simulations_agree_with_the_closed_form(k, d, load, events):
+    result = simulate(pooled(k, d, load), balanced_jobs(k, d), events=events, rng=1)
+    totals = result.estimates["mean_jobs"].values.sum(axis=1)
+    # One false alarm in ten thousand seeds.
+    half_width = stats.t.ppf(1 - 0.5e-4, len(totals) - 1) * stats.sem(totals)
+    jobs = k * load * float(mean_duration(k, d, Fraction(load)))
+    assert abs(totals.mean() - jobs) <= half_width < 0.15 * jobs
