@@ -21,6 +21,7 @@ PAPERS: dict[str, tuple[str, ...]] = {
         "bonald_roberts.durations",
         "bonald_roberts.stability",
         "bonald_roberts.drifts",
+        "bonald_roberts.enclosures",
     ),
     "PS-DSF": (
         "psdsf.theorems",

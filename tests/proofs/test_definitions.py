@@ -29,7 +29,7 @@ from proofs.definitions.pools.filling import (
     is_feasible,
     tasks_with,
 )
-from proofs.definitions.queues import drifts
+from proofs.definitions.queues import drifts, enclosures
 from proofs.definitions.queues.balance import balance_table, balanced_enclosure, store_and_forward_table
 from proofs.definitions.registry import second_definition, second_method
 from proofs.definitions.servers import points
@@ -343,6 +343,34 @@ def test_an_enclosure_with_few_states_is_wide_but_right():
     assert low < F("10.7588") < high
     assert high - low > 1
     assert "between" in definition("balanced_durations")(shares, rho, 60)[0]
+
+
+def test_an_enclosure_of_pf_by_a_small_box_is_wide_but_right():
+    shares, rho = fractions(EXAMPLE), [F(15, 31), F(5, 31)]
+    for (low, high), value in zip(
+        enclosures.pf_enclosure(shares, rho, [16, 16]), ("2.0010", "1.2634"), strict=True
+    ):
+        assert low < F(value) < high
+        assert 1e-4 < high - low < 1
+    assert "between" in definition("pf_durations")(shares, rho, [16, 16])[0]
+    with pytest.raises(ProofError, match="too small"):
+        definition("pf_durations")(shares, rho, [4, 4])
+
+
+def test_an_enclosure_of_pf_trusts_no_number_inside_the_box(monkeypatch):
+    # Whatever the elimination gives, the bounds hold; they only become wider.
+    found = enclosures._Eliminated.function
+
+    def bent(self, k, delta):
+        return {x: v * (1 + 0.01 * ((3 * x[0] + 5 * x[1]) % 7)) for x, v in found(self, k, delta).items()}
+
+    monkeypatch.setattr(enclosures._Eliminated, "function", bent)
+    ends = enclosures._enclosed.__wrapped__(
+        ((F(1), F(1, 10)), (F(1, 10), F(1))), (F(15, 31), F(5, 31)), (36, 20)
+    )
+    for (low, high), value in zip(ends, ("2.0010", "1.2634"), strict=True):
+        assert low < F(value) < high
+        assert high - low > 0.1
 
 
 def test_classes_that_do_not_demand_the_full_resource_may_stop_later():

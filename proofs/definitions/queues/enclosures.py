@@ -1,0 +1,200 @@
+r"""Means of an infinite chain under proportional fairness, enclosed by functions that fractions check.
+
+Two classes with loads :math:`\rho_i` share two resources of capacity 1; jobs have size 1 in the mean, so that
+the generator of the counts x is
+
+.. math:: Qg(x) = \sum_i \rho_i\bigl(g(x+e_i) - g(x)\bigr) + \varphi_i(x)\bigl(g(x-e_i) - g(x)\bigr) .
+
+Let :math:`V = \sum_i x_i^2/\rho_i`, :math:`1 + \varepsilon` the factor by which the loads could grow, and K
+the largest value of :math:`2 + \sum_i\varphi_i/\rho_i` on the tasks that fit. Under proportional fairness
+:math:`\sum_i x_i(\rho_i - \varphi_i)/\rho_i \le -\varepsilon|x|`, because the loads times
+:math:`1 + \varepsilon` fit and the objective is concave, so that
+
+.. math:: QV \le K - 2\varepsilon|x| .
+
+The rates are bounded, and so are the steps of :math:`V^{1/2}`, whose drift is negative far out; so
+:math:`\exp(\theta V^{1/2})` has a finite mean for a small :math:`\theta > 0`, and :math:`E[Qg] = 0` for every
+g that grows no faster than V. If then :math:`f + Qg \le c` in all states, :math:`E[f] \le c`, and likewise
+from below.
+
+*Outside a box* of :math:`s_i` counts let :math:`g = \pm\delta V`, and inside let it be any numbers with
+:math:`\pm g \le \delta V` next to the outside. Then :math:`\pm Qg \le \delta QV` outside, and what has to
+hold there, :math:`x_k - \delta(2\varepsilon|x| - K) \le c` and
+:math:`x_k + \delta(2\varepsilon|x| - K) \ge c`, holds everywhere if it holds at :math:`s_1e_1` and
+:math:`s_2e_2`, provided that :math:`2\varepsilon\delta \ge 1`. Inside every state is looked at. The numbers
+inside come from an elimination in floating point, which nobody has to trust.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+from proofs.definitions.exact import ZERO, Matrix, Row
+from proofs.definitions.queues.balance import balanced_enclosure, two_class_pf
+from proofs.definitions.queues.drifts import capacity_corners
+from proofs.definitions.registry import define, fractions
+from proofs.errors import ProofError
+
+__all__ = ["pf_against_balanced", "pf_durations", "pf_enclosure"]
+
+State = tuple[int, int]
+Frozen = tuple[tuple[Fraction, ...], ...]
+GRAIN = 2**32
+"""Inside the box functions are multiples of 1/GRAIN."""
+DIGITS = 4
+
+
+def pf_enclosure(a: Matrix, rho: Row, box: Sequence[int]) -> list[tuple[Fraction, Fraction]]:
+    """Bounds of mean durations over mean sizes under proportional fairness, by a box of counts."""
+    return list(_enclosed(tuple(map(tuple, a)), tuple(rho), (int(box[0]), int(box[1]))))
+
+
+@lru_cache(maxsize=64)
+def _enclosed(a: Frozen, rho: tuple[Fraction, ...], box: State) -> tuple[tuple[Fraction, Fraction], ...]:
+    shares, loads = [list(row) for row in a], list(rho)
+    spare = 1 / max(sum((r * row[j] for r, row in zip(rho, a, strict=True)), ZERO) for j in (0, 1)) - 1
+    if spare <= 0 or min(rho) <= 0:
+        raise ProofError("all loads are positive, and those of the resources below 1")
+    corners = capacity_corners([list(row) for row in a])
+    most = 2 + max(sum((t / r for t, r in zip(corner, rho, strict=True)), ZERO) for corner in corners)
+    falls = [2 * spare * s - most for s in box]
+    if min(falls) <= 0:
+        raise ProofError(f"the box {list(box)} is too small for these loads")
+    states = list(product(range(box[0]), range(box[1])))
+    tasks = {x: _tasks(shares, x) for x in states}
+    found = _Eliminated(tasks, loads, box)
+    bounds = []
+    for k in (0, 1):
+        ends = []
+        for sign in (-1, 1):
+            # The mean by the floats is c; what is missing at the corners of the outside decides delta.
+            c = Fraction(found.mean(k))
+            slope = max([(sign * (box[k] * (i == k) - c)) / falls[i] for i in (0, 1)] + [1 / (2 * spare)])
+            delta = slope * Fraction(9, 8)
+            inside = found.function(k, sign * float(delta))
+            g = {x: Fraction(round(v * GRAIN), GRAIN) for x, v in inside.items()}
+            ends.append(_bound(g, tasks, loads, box, k, sign, delta, falls))
+        bounds.append((ends[0] / rho[k], ends[1] / rho[k]))
+    return tuple(bounds)
+
+
+def _tasks(a: Matrix, x: State) -> Row:
+    return two_class_pf(a, x) if any(x) else [ZERO, ZERO]
+
+
+def _bound(
+    g: dict[State, Fraction],
+    tasks: dict[State, Row],
+    rho: Row,
+    box: State,
+    k: int,
+    sign: int,
+    delta: Fraction,
+    falls: Row,
+) -> Fraction:
+    """Largest of f + Qg in all states, for the mean of class k, or with ``sign`` -1 the smallest."""
+
+    def value(x: State) -> Fraction:
+        return g[x] if x in g else sign * delta * sum((n * n / r for n, r in zip(x, rho, strict=True)), ZERO)
+
+    worst = max if sign > 0 else min
+    seen = []
+    for x in g:
+        here, drift = g[x], Fraction(x[k])
+        for i, up, down in ((0, (x[0] + 1, x[1]), (x[0] - 1, x[1])), (1, (x[0], x[1] + 1), (x[0], x[1] - 1))):
+            drift += rho[i] * (value(up) - here)
+            if x[i]:
+                drift += tasks[x][i] * (g[down] - here)
+            if up not in g and sign * here > delta * sum(
+                (n * n / r for n, r in zip(x, rho, strict=True)), ZERO
+            ):
+                raise ProofError(f"inside the box {list(box)} the function is too large at {list(x)}")
+        seen.append(drift)
+    seen += [box[k] * (i == k) - sign * delta * falls[i] for i in (0, 1)]
+    return worst(seen)
+
+
+class _Eliminated:
+    """Equations -Qg = f - c inside the box, V times a number outside, eliminated down to the empty state.
+
+    g is 0 there: the last equation is one for c. All rows are dominated by their diagonals, the last but one
+    too, so that little is lost.
+    """
+
+    def __init__(self, tasks: dict[State, Row], rho: Row, box: State) -> None:
+        # From the far corner to the empty state, a band of the width of the box.
+        self.states = list(tasks)[::-1]
+        self.rows: list[list[float]] = []  # the diagonal and what follows
+        self.sides: list[list[float]] = []  # of both counts, of V outside, and of ones
+        width, up = box[1], [float(r) for r in rho]
+        for k, x in enumerate(self.states):
+            row = [0.0] * (2 * width + 1)
+            down = [float(t) for t in tasks[x]]
+            row[width] = sum(up) + sum(down)
+            side = [float(x[0]), float(x[1]), 0.0, 1.0]
+            for i, step in ((0, width), (1, 1)):
+                above = (x[0] + (i == 0), x[1] + (i == 1))
+                if above[i] < box[i]:
+                    row[width - step] -= up[i]
+                else:
+                    side[2] += up[i] * sum(n * n / r for n, r in zip(above, up, strict=True))
+                if x[i]:
+                    row[width + step] -= down[i]
+            for j in range(max(0, k - width), k):
+                place = width - (k - j)
+                if factor := row[place] / self.rows[j][0]:
+                    part = zip(row[place : place + width + 1], self.rows[j], strict=True)
+                    row[place : place + width + 1] = [v - factor * p for v, p in part]
+                    side = [v - factor * p for v, p in zip(side, self.sides[j], strict=True)]
+            self.rows.append(row[width:])
+            self.sides.append(side)
+
+    def function(self, k: int, delta: float) -> dict[State, float]:
+        """The function with f + Qg constant inside, 0 at the empty state, and delta V outside."""
+        *_, last = self.sides
+        mean = (last[k] + delta * last[2]) / last[3]
+        values: list[float] = [0.0]  # from the empty state on
+        width = len(self.rows[0]) - 1
+        for row, side in zip(self.rows[-2::-1], self.sides[-2::-1], strict=True):
+            known = sum([p * v for p, v in zip(row[1:], values[: -width - 1 : -1], strict=False)])
+            values.append((side[k] + delta * side[2] - mean * side[3] - known) / row[0])
+        return dict(zip(self.states, values[::-1], strict=True))
+
+    def mean(self, k: int) -> float:
+        """The constant of the function that is 0 outside."""
+        return self.sides[-1][k] / self.sides[-1][3]
+
+
+@define
+def pf_durations(shares: Any, loads: Any, box: Any) -> list[str]:
+    """Mean durations over mean sizes under proportional fairness of two classes, rounded to four digits.
+
+    Both ends of the enclosure must round to the same text; otherwise the text says so.
+    """
+    return [_rounded(low, high) for low, high in pf_enclosure(fractions(shares), fractions(loads), box)]
+
+
+def _rounded(low: Fraction, high: Fraction) -> str:
+    texts = [f"{float(round(v, DIGITS)):.{DIGITS}f}" for v in (low, high)]
+    return texts[0] if texts[0] == texts[1] else f"between {texts[0]} and {texts[1]}"
+
+
+@define
+def pf_against_balanced(shares: Any, loads: Any, box: Any, total: int) -> dict[str, Any]:
+    """Mean durations over mean sizes of PF and of balanced fairness; the property: PF is nowhere longer."""
+    a, rho = fractions(shares), fractions(loads)
+    pf, balanced = pf_enclosure(a, rho, box), balanced_enclosure(a, rho, total)
+    longer = [low > high for (low, _), (_, high) in zip(pf, balanced, strict=True)]
+    shorter = [high <= low for (_, high), (low, _) in zip(pf, balanced, strict=True)]
+    if not any(longer) and not all(shorter):
+        raise ProofError("the enclosures overlap, so neither is known to be longer")
+    return {
+        "PF": [_rounded(*ends) for ends in pf],
+        "balanced fairness": [_rounded(*ends) for ends in balanced],
+        "longer": [i for i, more in enumerate(longer, 1) if more],
+        "holds": not any(longer),
+    }
