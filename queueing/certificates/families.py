@@ -8,10 +8,11 @@ from typing import Any
 
 from fairness.model.problem import FloatArray
 from queueing.certificates.certificate import Drift
+from queueing.certificates.drifts import alpha_fair as alpha_fair_drift
 from queueing.certificates.drifts import filling as filling_drift
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.pool import Pool
-from queueing.certificates.rates import filling
+from queueing.certificates.rates import alpha_fair, filling
 
 __all__ = ["FAMILIES", "Family", "family"]
 
@@ -42,8 +43,16 @@ class Family:
 
 
 _FILLING = Family(filling.tasks, filling.numbers, filling.memory, filling_drift.slope)
+_ALPHA_FAIR = Family(alpha_fair.tasks, alpha_fair.numbers, alpha_fair.memory, alpha_fair_drift.slope)
 
-FAMILIES: Mapping[str, Family] = {"MMF": _FILLING, "DRF": _FILLING, "Asset": _FILLING}
+FAMILIES: Mapping[str, Family] = {
+    "MMF": _FILLING,
+    "DRF": _FILLING,
+    "Asset": _FILLING,
+    "PF": _ALPHA_FAIR,
+    "alpha-fair": _ALPHA_FAIR,
+    "BMF": _ALPHA_FAIR,
+}
 """By the name of the policy; parameters are the arguments of its class, by name."""
 
 

@@ -1,0 +1,131 @@
+r"""The drift under alpha-fair tasks with alpha >= 1: proportional fairness, and BMF where it is the same.
+
+With :math:`T(x) = (\sum_i a_i x_i^p)^{1/p}`, :math:`p = \alpha + 1` and any scales :math:`b_i > 0`,
+:math:`a_i = b_i^p`, let the *targets* be
+
+.. math:: \psi_i = t\, w_i (\mu_i a_i)^{-1/\alpha}, \qquad
+   t \text{ such that } \max_j \sum_i \psi_i a_{ij}/C_j = 1 .
+
+**Lemma.** If :math:`\psi_i \mu_i > \lambda_i` for all classes i, then for all counts :math:`x \ne 0` with
+:math:`T(x) \ge T_0`
+
+.. math:: \sum_i \frac{\partial T}{\partial x_i}(x)\,(\lambda_i - \mu_i \varphi_i(x)) \le -d, \qquad
+   d = \min_i b_i (\mu_i \psi_i - \lambda_i)
+   - T_0^{-\alpha} \sum_{i: \ell_i < \infty} a_i \mu_i \psi_i (\psi_i/\ell_i)^\alpha .
+
+The second term vanishes without limits on the tasks of a job.
+
+*Proof.* Only classes with :math:`x_i > 0` matter: :math:`\partial T/\partial x_i = a_i x_i^\alpha/T^\alpha`.
+The tasks :math:`\varphi` maximise the concave :math:`F(\varphi) = \sum_i (x_i w_i)^\alpha
+\varphi_i^{1-\alpha}/(1-\alpha)` over the feasible set, which contains :math:`\psi'_i = \min(\psi_i, x_i
+\ell_i)`. On the segment from :math:`\psi'` to :math:`\varphi` the concave F does not end below where it
+begins, so its slope at the beginning is not negative [1]_:
+
+.. math:: \sum_i \Bigl(\frac{x_i w_i}{\psi'_i}\Bigr)^\alpha (\varphi_i - \psi'_i) \ge 0 .
+
+Classes with :math:`x_i \ell_i < \psi_i` contribute :math:`\varphi_i - x_i \ell_i \le 0` and may be left out.
+For the others :math:`(w_i/\psi_i)^\alpha = t^{-\alpha} \mu_i a_i`, so :math:`\sum a_i x_i^\alpha \mu_i
+(\varphi_i - \psi_i) \ge 0`, and
+
+.. math:: \sum_i a_i x_i^\alpha (\lambda_i - \mu_i\varphi_i)
+   \le -\sum_i a_i x_i^\alpha (\mu_i\psi_i - \lambda_i)
+   + \sum_{i:\, x_i\ell_i < \psi_i} a_i x_i^\alpha \mu_i \psi_i .
+
+In the last sum :math:`x_i < \psi_i/\ell_i`, which gives the second term of d after division by
+:math:`T^\alpha \ge T_0^\alpha`. For the first sum let :math:`y_i = a_i x_i^p/T^p`, which add up to 1:
+:math:`a_i x_i^\alpha/T^\alpha = b_i y_i^{\alpha/p}`, so it is :math:`\sum_i b_i(\mu_i\psi_i - \lambda_i)
+y_i^{\alpha/p}`, concave in y on the simplex and least at a corner. ∎
+
+The choice :math:`a_i = (w_i/\rho_i)^\alpha/\mu_i` makes the targets proportional to the loads, :math:`\psi =
+\rho/\varrho`, as in [1]_; any scales whose targets exceed the loads will do. Weights enter with the power
+alpha, as in :mod:`fairness.policies.proportional`.
+
+For :math:`\alpha < 1` the second derivatives of T are not bounded near the faces :math:`x_i = 0`, and for
+:math:`\alpha \to 0` (maximum throughput) the system need not be stable at all below load 1 [1]_.
+
+References
+----------
+.. [1] T. Bonald and L. Massoulié, "Impact of fairness on Internet performance", ACM SIGMETRICS 2001.
+   DOI 10.1145/378420.378438.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairness.model.problem import FloatArray
+from queueing.certificates.certificate import Drift
+from queueing.certificates.errors import CertificateError
+from queueing.certificates.intervals import Interval, largest, total
+from queueing.certificates.pool import Pool
+from queueing.certificates.rates.alpha_fair import aversion
+
+__all__ = ["scales_of_targets", "slope"]
+
+
+def scales_of_targets(
+    targets: ArrayLike, weights: ArrayLike, mean_sizes: ArrayLike, alpha: float
+) -> FloatArray:
+    """Scales b_i, (n_classes,), whose targets are proportional to the given ones; the largest is 1.
+
+    Examples
+    --------
+    >>> scales_of_targets([0.25, 1.0], [1, 1], [1, 1], 1.0)
+    array([1. , 0.5])
+    """
+    logarithms = (alpha * (np.log(weights) - np.log(targets)) + np.log(mean_sizes)) / (alpha + 1.0)
+    scales: FloatArray = np.exp(logarithms - logarithms.max())
+    return scales
+
+
+def slope(pool: Pool, policy: str, parameters: Mapping[str, Any], drift: Drift, least: float) -> float:
+    """A number d, proved, of the lemma for all states with T >= ``least``."""
+    alpha = aversion(pool, policy, parameters)
+    if alpha < 1:
+        raise CertificateError(
+            "drift", f"alpha = {alpha:g} is below 1, where no drift is known; take alpha >= 1"
+        )
+    p = drift.exponent
+    if Fraction(alpha) + 1 != Fraction(p):
+        raise CertificateError(
+            "drift",
+            f"the exponent must be alpha + 1 exactly; got {p!r} for alpha = {alpha!r} (alpha = {p - 1.0!r} "
+            "has this exponent)",
+        )
+    scales = [Interval.of(drift.scales[i]) for i in pool.classes]
+    # mu_i a_i, the directions of the targets, and these.
+    masses = [b.power(p) / float(size) for b, size in zip(scales, pool.mean_sizes, strict=True)]
+    directions = [
+        mass.power(-1.0 / Interval.of(alpha)) * float(w) for mass, w in zip(masses, pool.weights, strict=True)
+    ]
+    fullest = largest(
+        total(one * float(a) for one, a in zip(directions, column, strict=True) if a > 0) / float(capacity)
+        for column, capacity in zip(pool.demands.T, pool.capacities, strict=True)
+    )
+    targets = [one / fullest for one in directions]
+    gains = [
+        (b * (target / float(size) - float(rate))).low
+        for b, target, size, rate in zip(scales, targets, pool.mean_sizes, pool.arrival_rates, strict=True)
+    ]
+    k = int(np.argmin(gains))
+    if not gains[k] > 0:
+        raise CertificateError(
+            "drift",
+            f"the target {targets[k].low:.6g} of class {int(pool.classes[k])} is not above its load "
+            f"{pool.loads[k].high:.6g}; other scales may do",
+        )
+    limited = Interval.of(0.0)
+    for mass, target, limit in zip(masses, targets, pool.limits, strict=True):
+        if limit < np.inf:
+            limited = limited + mass * target * (target / (float(limit) * Interval.of(least))).power(alpha)
+    d = (Interval.of(gains[k]) - limited).low
+    if not d > 0:
+        raise CertificateError(
+            "drift", "a limit on the tasks of a job still matters outside of the box; take a larger box"
+        )
+    return d

@@ -1,0 +1,260 @@
+r"""Rigorous intervals of the alpha-fair tasks in one state, by their definition.
+
+With :math:`W_i = x_i w_i > 0` the tasks :math:`\varphi^*` are the largest point of
+
+.. math:: F(\varphi) = \sum_i W_i^\alpha \frac{\varphi_i^{1-\alpha}}{1-\alpha}
+   \quad\bigl(\sum_i W_i \log\varphi_i \text{ for } \alpha = 1\bigr) \quad\text{subject to}\quad
+   \sum_i \varphi_i a_{ij} \le C_j, \quad \varphi_i \le L_i = x_i \ell_i
+
+(:mod:`fairness.policies.proportional`). An approximate solution is found with floats
+(:mod:`queueing.certificates.rates.prices`), polished so that full resources are full to some thirty digits,
+and then *verified*: nothing below depends on how it was found.
+
+**Theorem.** Let :math:`\varphi > 0` be feasible, :math:`p \ge 0` any prices of the resources and :math:`q
+\ge 0` of the limits, and with the bills :math:`B_i = W_i^\alpha \varphi_i^{1-\alpha} = \varphi_i
+F_i'(\varphi_i)` let
+
+.. math:: \kappa = \sum_j p_j \Bigl(C_j - \sum_i \varphi_i a_{ij}\Bigr) + \sum_i q_i (L_i - \varphi_i), \qquad
+   \varepsilon_i = \Bigl| 1 - \frac{\varphi_i}{B_i} \Bigl(\sum_j a_{ij} p_j + q_i\Bigr) \Bigr| .
+
+With :math:`R = 1/(4(\alpha + 1))`, :math:`c = 0.77\,\alpha` and :math:`G = \kappa + \sum_i B_i
+\varepsilon_i^2/(2c)` let :math:`r_i = \varepsilon_i/c + \sqrt{2 G/(c B_i)}`. If all :math:`r_i < R`, then
+:math:`|\varphi^*_i/\varphi_i - 1| \le r_i` for all i.
+
+*Proof.* Let :math:`z_i = \varphi^*_i/\varphi_i` and :math:`\psi(z) = (z - 1) - (z^{1-\alpha} - 1)/(1 -
+\alpha)`, or :math:`z - 1 - \log z` for :math:`\alpha = 1`: convex, with :math:`\psi(1) = \psi'(1) = 0`. By
+definition of :math:`\psi`, :math:`F(\varphi^*) - F(\varphi) = \sum_i B_i (z_i - 1) - \sum_i B_i \psi(z_i)`,
+which is not negative. With :math:`B_i = \varphi_i (\sum_j a_{ij} p_j + q_i) + \theta_i B_i`,
+:math:`|\theta_i| = \varepsilon_i`, and :math:`\varphi^*` feasible,
+
+.. math:: \sum_i B_i \psi(z_i) \le \sum_i B_i (z_i - 1)
+   = \sum_j p_j \sum_i a_{ij}(\varphi^*_i - \varphi_i) + \sum_i q_i(\varphi^*_i - \varphi_i)
+   + \sum_i \theta_i B_i (z_i - 1) \le \kappa + \sum_i B_i \varepsilon_i |z_i - 1| .
+
+:math:`t \mapsto \sum_i B_i [\psi(1 + t(z_i - 1)) - t\,\varepsilon_i |z_i - 1|]` is convex, 0 at :math:`t =
+0` and at most :math:`\kappa` at 1, hence at most :math:`\kappa` in between. If :math:`\max_i |z_i - 1| > R`,
+take the t at which :math:`v = t(z - 1)` has :math:`\max_i |v_i| = R`; otherwise :math:`t = 1`. As
+:math:`\psi''(z) = \alpha z^{-\alpha-1} \ge \alpha (1 + R)^{-\alpha-1} \ge \alpha e^{-1/4} \ge c` for
+:math:`z \le 1 + R`, :math:`\psi(1 + v_i) \ge c v_i^2/2`, and :math:`\sum_i B_i \frac c2 (|v_i| -
+\varepsilon_i/c)^2 \le G`. So :math:`|v_i| \le r_i < R` for all i, which contradicts the choice of t unless
+:math:`t = 1`. ∎
+
+The root of :math:`\kappa` is why full resources must be full to twice the digits: then prices and slacks
+that are both nearly 0 (ties, resources that are nearly parallel) do no harm, and :math:`r_i` is a few units
+of rounding times :math:`\sqrt{\sum_k B_k/B_i}`. Where the verification fails, the interval is that of the
+constraints alone, from 0 to the most tasks that the class can run.
+
+With two classes these are the tasks of bottleneck max fairness (BMF) too, on any number of resources, with
+weights and limits, if :math:`\alpha = 1`. *Proof.* Let :math:`s_{ij} = a_{ij}\varphi_i/W_i`. PF asks for
+prices :math:`p_j \ge 0` of full resources with :math:`\sum_j p_j s_{ij} = 1`, :math:`\le 1` where class i is
+at its limit; BMF for a full resource with :math:`s_{ij} = \max_k s_{kj}` for each i that is not at its
+limit. Neither class at its limit: :math:`\sum_j p_j (s_{1j} - s_{2j}) = 0` is solvable by prices that are
+not all 0 if and only if some full resource has :math:`s_{1j} \ge s_{2j}` and some :math:`s_{1j} \le s_{2j}`;
+the sum :math:`\sum_j p_j s_{1j}` is then positive, since a full resource is used, and can be scaled to 1.
+Only class 1 at its limit: :math:`\sum_j p_j s_{1j} \le \sum_j p_j s_{2j}` is solvable if and only if some
+full resource has :math:`s_{1j} \le s_{2j}`. Both at their limits: no condition. One class alone: some
+resource is full or the limit is reached, under either. ∎ The same holds for any number of classes on one
+resource, where each class that is not at its limit has the largest share, and group by group where groups of
+classes share no resource.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+
+from fairness.machine.compiling import stored
+from fairness.model.problem import FloatArray
+from queueing.certificates.errors import CertificateError
+from queueing.certificates.pool import Pool
+from queueing.certificates.rates import interface, prices, slack
+from queueing.certificates.rates.interface import Rates
+from queueing.certificates.rates.prices import COLUMNS, ROWS, approximate_prices, polish
+from queueing.certificates.rates.slack import UNIT, slack_of, two_product
+
+__all__ = ["aversion", "memory", "numbers", "tasks"]
+
+
+class _Resources(NamedTuple):
+    """Those that matter: views of what :func:`numbers` has prepared."""
+
+    demands: FloatArray  # (n, m), without resources that others imply
+    capacities: FloatArray  # (m,)
+    shares: FloatArray  # (n, m), demands over capacities, rounded
+    alpha: float
+
+
+def aversion(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> float:
+    """The alpha of PF, "alpha-fair" or BMF; CertificateError where these tasks are not alpha-fair."""
+    given = dict(parameters)
+    alpha = given.pop("alpha", None) if policy == "alpha-fair" else 1.0
+    if given:
+        raise CertificateError("data", f"{policy} has no parameter {next(iter(given))!r}")
+    if type(alpha) is not float or not 0 < alpha <= 64:
+        raise CertificateError("data", f"alpha must be a float > 0, at most 64; got {alpha!r}")
+    if policy == "BMF":
+        for classes in _groups(pool):
+            if len(classes) > 2 and len(_kept(pool, classes)) > 1:
+                raise CertificateError(
+                    "data",
+                    f"BMF of {len(classes)} classes that share several resources is not PF, and has no "
+                    "definition here",
+                )
+    return alpha
+
+
+def numbers(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> FloatArray:
+    """One row: alpha, the number of resources that matter, capacities, demands and shares of these."""
+    alpha = aversion(pool, policy, parameters)
+    kept = _kept(pool, list(range(pool.n)))
+    demands, capacities = pool.demands[:, kept], pool.capacities[kept]
+    head = np.array([alpha, len(kept)])
+    return np.concatenate([head, capacities, demands.ravel(), (demands / capacities).ravel()])[None]
+
+
+def memory(n: int, m: int) -> int:
+    """Length of the work space of :func:`tasks`."""
+    return m + ROWS * n + COLUMNS * m + m * m
+
+
+def _groups(pool: Pool) -> list[list[int]]:
+    """Classes that share resources, directly or by way of others."""
+    groups: list[list[int]] = []
+    for i in range(pool.n):
+        linked = [g for g in groups if ((pool.demands[g] > 0) & (pool.demands[i] > 0)).any()]
+        joined = [k for g in linked for k in g] + [i]
+        groups = [g for g in groups if g not in linked] + [joined]
+    return groups
+
+
+def _kept(pool: Pool, classes: list[int]) -> list[int]:
+    """Resources that these classes demand, without those that others imply.
+
+    Resource k is left out if some j that stays has a_ij/C_j >= a_ik/C_k for all classes i.
+    """
+    exact = {
+        j: [Fraction(a) / Fraction(pool.capacities[j]) for a in pool.demands[classes, j]]
+        for j in range(pool.demands.shape[1])
+        if pool.demands[classes, j].any()
+    }
+    kept: list[int] = []
+    for k, own in exact.items():
+        if not any(_implies(exact[j], own) for j in kept):
+            kept = [j for j in kept if not _implies(own, exact[j])] + [k]
+    return kept
+
+
+def _implies(one: list[Fraction], other: list[Fraction]) -> bool:
+    return all(a >= b for a, b in zip(one, other, strict=True))
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _verify(
+    resources: _Resources, prices: FloatArray, rows: FloatArray, shrink: float, lo: FloatArray, hi: FloatArray
+) -> bool:
+    """The theorem of the module, for the tasks high + low less the part ``shrink``; whether it applies."""
+    demands, capacities, alpha = resources.demands, resources.capacities, resources.alpha
+    n, m = demands.shape
+    mass, cap, cap_low, high, low = rows[0], rows[1], rows[2], rows[3], rows[4]
+    bills, dual, less = rows[6], rows[7], rows[5]
+    curvature = 0.77 * alpha
+    radius = 0.25 / (alpha + 1.0)
+    # Units of rounding, relative: m + 2 of a bill; mass, quotient and product; 4 for the tasks' second part.
+    margin = (m + 16.0) * UNIT
+    if alpha != 1.0 and alpha != 2.0:  # a power is right to 16 units: libraries promise less than 4
+        margin += (16.0 + 8.0 * alpha) * UNIT
+    for i in range(n):
+        less[i] = low[i] - shrink * high[i]
+    gap = 0.0
+    for j in range(m):
+        value, error = slack_of(demands, capacities[j], j, high, less)
+        if not value >= error:
+            return False
+        gap += prices[j] / capacities[j] * (value + error)
+    for i in range(n):
+        if mass[i] == 0:
+            continue
+        if not (high[i] > 0 and abs(less[i]) <= 4 * UNIT * high[i]):
+            return False
+        base = high[i] / mass[i]
+        inverse = base if alpha == 1.0 else base * base if alpha == 2.0 else base**alpha
+        bill = 0.0
+        for j in range(m):
+            bill += demands[i, j] * (prices[j] / capacities[j])
+        ratio = bill * inverse
+        bills[i] = high[i] / inverse
+        if cap[i] < np.inf:
+            room = (cap[i] - high[i]) + (cap_low[i] - less[i])
+            wrong = (abs(room) + abs(cap_low[i]) + abs(less[i])) * 4 * UNIT + 1e-300
+            if not room >= wrong:
+                return False
+            if ratio < 1.0 and room <= 2.0**-80 * high[i]:  # the limit may have a price
+                gap += bills[i] * (1.0 - ratio) / high[i] * (room + wrong)
+                ratio = 1.0
+        dual[i] = abs(1.0 - ratio) + margin * (1.0 + ratio)
+    total = gap
+    for i in range(n):
+        if mass[i] > 0:
+            total += bills[i] * dual[i] * dual[i] / (2.0 * curvature)
+    for i in range(n):
+        if mass[i] == 0:
+            continue
+        # All terms are positive and known to ten digits or better.
+        part = (dual[i] / curvature + np.sqrt(2.0 * total / (curvature * bills[i]))) * (1.0 + 1e-6)
+        if not part < radius:
+            return False
+        dual[i] = part + 16 * UNIT
+    for i in range(n):
+        if mass[i] > 0:
+            lo[i] = high[i] * (1.0 - dual[i])
+            hi[i] = high[i] * (1.0 + dual[i])
+    return True
+
+
+@stored(interface, prices, slack, nogil=True, error_model="numpy")
+def tasks(rates: Rates, counts: Any, lower: FloatArray, upper: FloatArray, memory: FloatArray) -> None:
+    """Bounds of the tasks in one state, see :mod:`queueing.certificates.rates.interface`."""
+    n = rates.demands.shape[0]
+    flat = rates.numbers[0]
+    m = int(flat[1])
+    first, second = 2 + m, 2 + m + n * m
+    resources = _Resources(
+        flat[first:second].reshape((n, m)), flat[2:first], flat[second:].reshape((n, m)), flat[0]
+    )
+    guess, rest = memory[:m], memory[m:]
+    rows, rest = rest[: ROWS * n].reshape((ROWS, n)), rest[ROWS * n :]
+    columns, rest = rest[: COLUMNS * m].reshape((COLUMNS, m)), rest[COLUMNS * m :]
+    matrix = rest[: m * m].reshape((m, m))
+    mass, cap, cap_low, high, slope = rows[0], rows[1], rows[2], rows[3], rows[5]
+    present = 0
+    for i in range(n):
+        x = float(counts[i])
+        mass[i] = x * rates.weights[i]
+        lower[i] = upper[i] = 0.0
+        cap[i], cap_low[i] = np.inf, 0.0
+        if x > 0:
+            present += 1
+            if rates.limits[i] < np.inf:
+                cap[i], cap_low[i] = two_product(x, rates.limits[i])
+            # What the resources and the limit allow: it stays where the theorem does not apply.
+            upper[i] = cap[i]
+            for j in range(m):
+                if resources.demands[i, j] > 0:
+                    upper[i] = min(upper[i], resources.capacities[j] / resources.demands[i, j])
+            upper[i] *= 1.0 + 4 * UNIT
+    if present == 0:
+        return
+    approximate_prices(resources.shares, mass, cap, resources.alpha, guess, high, slope, columns, matrix)
+    excess = polish(
+        *(resources.demands, resources.capacities, resources.shares, resources.alpha),
+        *(guess, rows, columns, matrix),
+    )
+    tight = 2.0**-104 * (4 * n + 4) * n
+    for shrink in (excess + tight, excess + 2.0**-80, excess + 2.0**-56):
+        if _verify(resources, guess, rows, shrink, lower, upper):
+            return
+    guess[:] = 0.0
