@@ -64,7 +64,6 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from fairness.machine.compiling import stored
@@ -74,7 +73,7 @@ from queueing.certificates.pool import Pool
 from queueing.certificates.rates import interface, prices, slack
 from queueing.certificates.rates.interface import Rates
 from queueing.certificates.rates.prices import COLUMNS, ROWS, approximate_prices, polish
-from queueing.certificates.rates.slack import UNIT, slack_of, two_product
+from queueing.certificates.rates.slack import OPTIONS, UNIT, part, slack_of, two_product
 
 __all__ = ["aversion", "memory", "numbers", "tasks"]
 
@@ -152,7 +151,7 @@ def _implies(one: list[Fraction], other: list[Fraction]) -> bool:
     return all(a >= b for a, b in zip(one, other, strict=True))
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@part
 def _verify(
     resources: _Resources, prices: FloatArray, rows: FloatArray, shrink: float, lo: FloatArray, hi: FloatArray
 ) -> bool:
@@ -215,7 +214,7 @@ def _verify(
     return True
 
 
-@stored(interface, prices, slack, nogil=True, error_model="numpy")
+@stored(interface, prices, slack, **OPTIONS)
 def tasks(rates: Rates, counts: Any, lower: FloatArray, upper: FloatArray, memory: FloatArray) -> None:
     """Bounds of the tasks in one state, see :mod:`queueing.certificates.rates.interface`."""
     n = rates.demands.shape[0]

@@ -13,11 +13,10 @@ engine.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from fairness.model.problem import FloatArray
-from queueing.certificates.rates.slack import slack_of, two_sum
+from queueing.certificates.rates.slack import part, slack_of, two_sum
 
 __all__ = ["COLUMNS", "ROWS", "approximate_prices", "polish"]
 
@@ -37,7 +36,7 @@ _PASSES = 10  # most steps in twice the digits
 _DEPENDENT = 1e-13  # a pivot that has lost as much to those before it is 0
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@part
 def _evaluate(
     shares: FloatArray,
     mass: FloatArray,
@@ -79,7 +78,7 @@ def _evaluate(
     return True
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@part
 def _solve(
     shares: FloatArray,
     slope: FloatArray,
@@ -136,7 +135,7 @@ def _solve(
     return dependent
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@part
 def _price_the_free(
     shares: FloatArray, mass: FloatArray, cap: FloatArray, alpha: float, prices: FloatArray
 ) -> None:
@@ -153,7 +152,7 @@ def _price_the_free(
             prices[scarce] = (mass[i] * shares[i, scarce]) ** alpha / shares[i, scarce]
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@part
 def _newton(
     shares: FloatArray,
     mass: FloatArray,
@@ -212,7 +211,7 @@ def _newton(
     return False
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@part
 def _interior(
     shares: FloatArray,
     mass: FloatArray,
@@ -232,10 +231,13 @@ def _interior(
     prices[:] = 1.0
     for _ in range(60):  # all prices equal, and so high that the fullest resource is half full
         _evaluate(shares, mass, cap, alpha, prices, tasks, slope, usage)
-        fullest = usage.max()
+        fullest = 0.0
+        for j in range(m):
+            fullest = max(fullest, usage[j])
         if 0.25 <= fullest <= 0.75 or fullest == 0:
             break
-        prices *= (2.0 * fullest) ** alpha
+        for j in range(m):
+            prices[j] *= (2.0 * fullest) ** alpha
     for j in range(m):
         slack[j] = max(1.0 - usage[j], 0.1)
     for _ in range(_INTERIOR_STEPS):
@@ -265,13 +267,15 @@ def _interior(
             prices[j] += length * step[j]
             slack[j] += length * usage[j]
         _evaluate(shares, mass, cap, alpha, prices, tasks, slope, usage)
-    total = prices.sum()
+    total = 0.0
+    for j in range(m):
+        total += prices[j]
     for j in range(m):
         if prices[j] < slack[j] * total:
             prices[j] = 0.0
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@part
 def approximate_prices(
     shares: FloatArray,
     mass: FloatArray,
@@ -293,7 +297,7 @@ def approximate_prices(
     _newton(shares, mass, cap, alpha, prices, tasks, slope, columns, matrix)
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@part
 def polish(
     demands: FloatArray,
     capacities: FloatArray,
