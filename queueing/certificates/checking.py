@@ -123,10 +123,10 @@ class _Checker:
     def bounds(self) -> Bounds:
         """All conditions; the bounds are what they give, compared with the claims."""
         drift = self.certificate.drift
-        slope = self.family.slope(
+        spare = self.family.spare(
             self.pool, self.certificate.policy, self.certificate.parameters, drift, self.radius
         )
-        gamma = decay(drift, self.pool, self.certificate.shape, slope)
+        gamma = decay(drift, self.pool, self.certificate.shape, spare)
         if not drift.gamma <= gamma:
             raise CertificateError(
                 "drift",

@@ -30,20 +30,20 @@ class Family:
         CertificateError where the parameters, or the pool, are not those of the policy.
     memory : callable
         ``memory(n, m)``: floats of work space.
-    slope : callable
-        ``slope(pool, policy, parameters, drift, least)``: the lemma. A number d, proved, such that
-        ``sum_i dT/dx_i (lambda_i - mu_i phi_i(x)) <= -d`` in all states with T(x) >= ``least``.
+    spare : callable
+        ``spare(pool, policy, parameters, drift, least)``: the lemma. A number delta > 0, proved, such that
+        ``sum_i dT/dx_i ((1 + delta) lambda_i - mu_i phi_i(x)) <= 0`` in all states with T(x) >= ``least``.
         CertificateError where there is none.
     """
 
     tasks: Any
     numbers: Callable[[Pool, str, Mapping[str, Any]], FloatArray]
     memory: Callable[[int, int], int]
-    slope: Callable[[Pool, str, Mapping[str, Any], Drift, float], float]
+    spare: Callable[[Pool, str, Mapping[str, Any], Drift, float], float]
 
 
-_FILLING = Family(filling.tasks, filling.numbers, filling.memory, filling_drift.slope)
-_ALPHA_FAIR = Family(alpha_fair.tasks, alpha_fair.numbers, alpha_fair.memory, alpha_fair_drift.slope)
+_FILLING = Family(filling.tasks, filling.numbers, filling.memory, filling_drift.spare)
+_ALPHA_FAIR = Family(alpha_fair.tasks, alpha_fair.numbers, alpha_fair.memory, alpha_fair_drift.spare)
 
 FAMILIES: Mapping[str, Family] = {
     "MMF": _FILLING,

@@ -25,9 +25,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from numba.extending import register_jitable
+
+from fairness.model.problem import FloatArray
 
 __all__ = [
     "Interval",
@@ -42,6 +44,8 @@ __all__ = [
     "total",
 ]
 
+Real = TypeVar("Real", float, FloatArray)
+
 ULP = 2.0**-52
 TINY = 1e-300
 TERMS = 20
@@ -53,13 +57,13 @@ LN2_LOW = 5.497923018708371e-14
 
 
 @register_jitable
-def above(x: float) -> float:
+def above(x: Real) -> Real:
     """A float at least as large as every number that rounds to x."""
     return x + (abs(x) * ULP + TINY)
 
 
 @register_jitable
-def below(x: float) -> float:
+def below(x: Real) -> Real:
     """A float at most as large as every number that rounds to x."""
     return x - (abs(x) * ULP + TINY)
 

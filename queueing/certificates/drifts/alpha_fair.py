@@ -9,11 +9,11 @@ With :math:`T(x) = (\sum_i a_i x_i^p)^{1/p}`, :math:`p = \alpha + 1` and any sca
 **Lemma.** If :math:`\psi_i \mu_i > \lambda_i` for all classes i, then for all counts :math:`x \ne 0` with
 :math:`T(x) \ge T_0`
 
-.. math:: \sum_i \frac{\partial T}{\partial x_i}(x)\,(\lambda_i - \mu_i \varphi_i(x)) \le -d, \qquad
-   d = \min_i b_i (\mu_i \psi_i - \lambda_i)
-   - T_0^{-\alpha} \sum_{i: \ell_i < \infty} a_i \mu_i \psi_i (\psi_i/\ell_i)^\alpha .
+.. math:: \sum_i \frac{\partial T}{\partial x_i}(x)\,((1 + \delta)\lambda_i - \mu_i \varphi_i(x)) \le 0,
+   \qquad 1 + \delta = \min_i \frac{\mu_i\psi_i - R/b_i}{\lambda_i}, \quad
+   R = T_0^{-\alpha} \sum_{i: \ell_i < \infty} a_i \mu_i \psi_i (\psi_i/\ell_i)^\alpha .
 
-The second term vanishes without limits on the tasks of a job.
+R vanishes without limits on the tasks of a job.
 
 *Proof.* Only classes with :math:`x_i > 0` matter: :math:`\partial T/\partial x_i = a_i x_i^\alpha/T^\alpha`.
 The tasks :math:`\varphi` maximise the concave :math:`F(\varphi) = \sum_i (x_i w_i)^\alpha
@@ -27,14 +27,14 @@ Classes with :math:`x_i \ell_i < \psi_i` contribute :math:`\varphi_i - x_i \ell_
 For the others :math:`(w_i/\psi_i)^\alpha = t^{-\alpha} \mu_i a_i`, so :math:`\sum a_i x_i^\alpha \mu_i
 (\varphi_i - \psi_i) \ge 0`, and
 
-.. math:: \sum_i a_i x_i^\alpha (\lambda_i - \mu_i\varphi_i)
-   \le -\sum_i a_i x_i^\alpha (\mu_i\psi_i - \lambda_i)
+.. math:: \sum_i a_i x_i^\alpha ((1+\delta)\lambda_i - \mu_i\varphi_i)
+   \le -\sum_i a_i x_i^\alpha (\mu_i\psi_i - (1+\delta)\lambda_i)
    + \sum_{i:\, x_i\ell_i < \psi_i} a_i x_i^\alpha \mu_i \psi_i .
 
-In the last sum :math:`x_i < \psi_i/\ell_i`, which gives the second term of d after division by
-:math:`T^\alpha \ge T_0^\alpha`. For the first sum let :math:`y_i = a_i x_i^p/T^p`, which add up to 1:
-:math:`a_i x_i^\alpha/T^\alpha = b_i y_i^{\alpha/p}`, so it is :math:`\sum_i b_i(\mu_i\psi_i - \lambda_i)
-y_i^{\alpha/p}`, concave in y on the simplex and least at a corner. ∎
+In the last sum :math:`x_i < \psi_i/\ell_i`, so divided by :math:`T^\alpha \ge T_0^\alpha` it is at most R.
+For the first sum let :math:`z_i = b_i x_i/T`, so that :math:`\sum_i z_i^p = 1`: then :math:`a_i
+x_i^\alpha/T^\alpha = b_i z_i^\alpha \ge b_i z_i^p`, and :math:`b_i (\mu_i\psi_i - (1+\delta)\lambda_i) \ge
+R`, so it is at least R. ∎
 
 The choice :math:`a_i = (w_i/\rho_i)^\alpha/\mu_i` makes the targets proportional to the loads, :math:`\psi =
 \rho/\varrho`, as in [1]_; any scales whose targets exceed the loads will do. Weights enter with the power
@@ -65,7 +65,7 @@ from queueing.certificates.intervals import Interval, largest, total
 from queueing.certificates.pool import Pool
 from queueing.certificates.rates.alpha_fair import aversion
 
-__all__ = ["scales_of_targets", "slope"]
+__all__ = ["scales_of_targets", "spare"]
 
 
 def scales_of_targets(
@@ -83,8 +83,8 @@ def scales_of_targets(
     return scales
 
 
-def slope(pool: Pool, policy: str, parameters: Mapping[str, Any], drift: Drift, least: float) -> float:
-    """A number d, proved, of the lemma for all states with T >= ``least``."""
+def spare(pool: Pool, policy: str, parameters: Mapping[str, Any], drift: Drift, least: float) -> float:
+    """A number delta > 0, proved, of the lemma for all states with T >= ``least``."""
     alpha = aversion(pool, policy, parameters)
     if alpha < 1:
         raise CertificateError(
@@ -108,24 +108,22 @@ def slope(pool: Pool, policy: str, parameters: Mapping[str, Any], drift: Drift, 
         for column, capacity in zip(pool.demands.T, pool.capacities, strict=True)
     )
     targets = [one / fullest for one in directions]
-    gains = [
-        (b * (target / float(size) - float(rate))).low
-        for b, target, size, rate in zip(scales, targets, pool.mean_sizes, pool.arrival_rates, strict=True)
-    ]
-    k = int(np.argmin(gains))
-    if not gains[k] > 0:
-        raise CertificateError(
-            "drift",
-            f"the target {targets[k].low:.6g} of class {int(pool.classes[k])} is not above its load "
-            f"{pool.loads[k].high:.6g}; other scales may do",
-        )
     limited = Interval.of(0.0)
     for mass, target, limit in zip(masses, targets, pool.limits, strict=True):
         if limit < np.inf:
             limited = limited + mass * target * (target / (float(limit) * Interval.of(least))).power(alpha)
-    d = (Interval.of(gains[k]) - limited).low
-    if not d > 0:
+    spares = []
+    for i, (b, target) in enumerate(zip(scales, targets, strict=True)):
+        arriving, size = float(pool.arrival_rates[i]), float(pool.mean_sizes[i])
+        if not (target / size - arriving).low > 0:
+            raise CertificateError(
+                "drift",
+                f"the target {target.low:.6g} of class {int(pool.classes[i])} is not above its load "
+                f"{pool.loads[i].high:.6g}; other scales may do",
+            )
+        spares.append(((target / size - limited / b) / arriving - 1.0).low)
+    if not min(spares) > 0:
         raise CertificateError(
             "drift", "a limit on the tasks of a job still matters outside of the box; take a larger box"
         )
-    return d
+    return min(spares)

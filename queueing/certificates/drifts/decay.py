@@ -1,54 +1,65 @@
 r"""From a drift of T to a decay of V: how fast V falls outside of the box.
 
 Let :math:`T(x) = (\sum_i (b_i x_i)^p)^{1/p}` with :math:`p \ge 2`, :math:`V = e^{\theta(T - T_A)}` and
-:math:`T_A = \min_i b_i s_i`, so that :math:`T \ge T_A` outside of the box. A lemma on the policy gives d > 0
-with
+:math:`T_A = \min_i b_i s_i`, so that :math:`T \ge T_A` outside of the box. A lemma on the policy says that T
+does not rise even at arrival rates larger by a factor :math:`1 + \delta`, with the *spare* :math:`\delta >
+0`:
 
-.. math:: \sum_i \partial_i T(x) \, (\lambda_i - \mu_i\varphi_i(x)) \le -d
+.. math:: \sum_i \partial_i T(x) \, \bigl((1 + \delta)\lambda_i - \mu_i\varphi_i(x)\bigr) \le 0
    \quad\text{for all counts x outside of the box.}
 
-*Lemma.* With :math:`\beta = \max_i b_i`, :math:`\kappa = \max_{0\le z\le 1} z^{p-2}(1 - z^p)` and
-:math:`\eta_i = \kappa (p-1) b_i^2 / (2 (T_A - \beta))`, for any upper bounds :math:`\bar\varphi_i` of the
-tasks and :math:`H \ge \sum_i (\lambda_i + \mu_i\varphi_i)\eta_i`,
+*Lemma.* Let :math:`s_i = b_i/T_A < 1`, :math:`E_i = (e^{\theta b_i} - 1)/(\theta b_i)` and
+:math:`E'_i = (1 - e^{-\theta b_i})/(\theta b_i)`; let :math:`a \ge 0` and :math:`B_i, B'_i \ge 0` be such
+that for all z from 0 to 1
 
-.. math:: \frac{QV}{V} \le -\theta d + \theta H + \frac{\theta^2}{2} \Bigl[
-   \max_i (\lambda_i e^{\theta b_i} + \mu_i\bar\varphi_i) b_i^2
-   + \sum_i \lambda_i e^{\theta b_i} (2 b_i\eta_i + \eta_i^2) \Bigr].
+.. math:: \tfrac12 (p-1) s_i \, k(z) \le a z^{p-1} + B_i, \qquad
+   \tfrac12 (p-1) \frac{s_i}{1 - s_i} k'(z) \le a z^{p-1} + B'_i ,
 
-*Proof.* With :math:`z_i = b_i x_i/T \in [0, 1]`, :math:`\sum_i z_i^p = 1`, one finds
-:math:`\partial_i T = b_i z_i^{p-1}` and :math:`0 \le \partial_i^2 T = (p-1) b_i^2 z_i^{p-2}(1 - z_i^p)/T \le
-\kappa (p-1) b_i^2/T`. T is a norm of :math:`(b_i x_i)`, so it changes by at most :math:`b_i` when
-:math:`x_i` changes by 1, and on the way it stays above :math:`T_A - \beta`. Hence, by Taylor's theorem,
-:math:`T(x+e_i) - T(x) = t` with :math:`0 \le t \le \min(b_i, \partial_i T + \eta_i)`, and
-:math:`T(x-e_i) - T(x) = -t'` with :math:`\partial_i T - \eta_i \le t' \le \partial_i T`, :math:`t' \ge 0`,
-the upper bound since T is convex. Now :math:`e^y - 1 \le y + \tfrac12 y^2 e^{\max(y, 0)}`, so
+where k(z) and k'(z) are the largest :math:`\zeta^{p-2}(1 - \zeta^p)` for :math:`z \le \zeta \le \min(1,
+z + s_i)` and for :math:`\max(0, z - s_i) \le \zeta \le z`. Let :math:`E' = \min_i E'_i`, :math:`r_i =
+(1+a) E_i / ((1-a) E')`, and :math:`H \ge \sum_i \mu_i\varphi_i E'_i b_i B'_i`. If all :math:`r_i \le 1 +
+\delta`, then :math:`QV \le -\gamma V` outside of the box with
 
-.. math:: \frac{QV}{V} \le \sum_i \lambda_i \Bigl(\theta(\partial_i T + \eta_i)
-   + \tfrac12\theta^2 e^{\theta b_i}(\partial_i T + \eta_i)^2\Bigr)
-   + \mu_i\varphi_i \Bigl(\theta(\eta_i - \partial_i T) + \tfrac12\theta^2 (\partial_i T)^2\Bigr) .
+.. math:: \gamma = \theta \Bigl[ (1-a) E' \min_i b_i\lambda_i (1 + \delta - r_i)
+   - \sum_i \lambda_i E_i b_i B_i - H \Bigr] .
 
-The terms in :math:`\theta` sum to at most :math:`-\theta d + \theta H`. As :math:`(\partial_i T/b_i)^2 =
-z_i^{2p-2} \le z_i^p`, a sum :math:`\sum_i m_i (\partial_i T)^2` is at most :math:`\max_i m_i b_i^2`; and
-:math:`\partial_i T \le b_i` bounds the rest. ∎
+*Proof.* Let :math:`z_i = b_i x_i/T`; :math:`\sum_i z_i^p = 1`, :math:`\partial_i T = b_i z_i^{p-1}` and
+:math:`\partial_i^2 T = (p-1) b_i^2 z_i^{p-2}(1 - z_i^p)/T`. T is a norm of :math:`(b_i x_i)`, so it changes
+by at most :math:`b_i` when :math:`x_i` changes by 1; :math:`z_i` grows with :math:`x_i`, by at most
+:math:`b_i/T`. By Taylor's theorem :math:`t_i = T(x+e_i) - T(x) \le b_i (z_i^{p-1} + \frac12 (p-1) s_i k(z_i))
+\le b_i ((1+a) z_i^{p-1} + B_i)` and :math:`t'_i = T(x) - T(x-e_i) \ge b_i((1-a) z_i^{p-1} - B'_i)`. Further
+:math:`0 \le t_i, t'_i \le b_i`, and :math:`(e^y - 1)/y` increases, :math:`(1 - e^{-y})/y` decreases, so
 
-H is the smaller one of :math:`\sum_i (\lambda_i + \mu_i\bar\varphi_i)\eta_i` and, for a resource j that all
-demand, :math:`\sum_i \lambda_i\eta_i + C_j \max_i \mu_i\eta_i/a_{ij}`, since
-:math:`\sum_i a_{ij}\varphi_i \le C_j`.
+.. math:: \frac{QV}{V} = \sum_i \lambda_i (e^{\theta t_i} - 1) - \mu_i\varphi_i (1 - e^{-\theta t'_i})
+   \le \theta \sum_i \lambda_i E_i t_i - \mu_i\varphi_i E'_i t'_i
+   \le \theta(1-a)E' \sum_i \partial_i T (r_i\lambda_i - \mu_i\varphi_i)
+   + \theta \sum_i \lambda_i E_i b_i B_i + \theta H .
 
-The maximum :math:`\kappa` is 1 for p = 2, and at :math:`z^p = (p-2)/(2p-2)` for p > 2, where it is
-:math:`((p-2)/(2p-2))^{1-2/p}\, p/(2p-2)`.
+By the lemma on the policy the first sum is at most :math:`-\sum_i \partial_i T \lambda_i (1 + \delta - r_i)`,
+and :math:`\sum_i z_i^{p-1} m_i \ge \min_i m_i`, as :math:`z_i^{p-1} \ge z_i^p`. ∎
+
+The function is bounded on cells of z; t is at most :math:`b_i` and t' at least 0, so on each cell
+:math:`B_i \le 1 - (1+a) z^{p-1}` and :math:`B'_i \le (1-a) z^{p-1}` suffice. Several values of a are tried. H
+is the smaller one of the sum with the most tasks that each class can run, and of :math:`C_j \max_i \mu_i E'_i
+b_i B'_i/a_{ij}` for resources j that all demand.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from fairness.model.problem import FloatArray
 from queueing.certificates.certificate import Drift
 from queueing.certificates.errors import CertificateError
-from queueing.certificates.intervals import Interval, below, largest, total
+from queueing.certificates.intervals import Interval, above, below, largest, total
 from queueing.certificates.pool import Pool
 
 __all__ = ["decay", "radius"]
+
+CELLS = 64
+"""Of z; a power of 2, so that their ends are floats."""
+TRIED = 2.0 ** -np.arange(1.0, 12.0, 0.5)
+"""Values of a, in units of the spare."""
 
 
 def radius(drift: Drift, pool: Pool, shape: tuple[int, ...]) -> float:
@@ -56,37 +67,92 @@ def radius(drift: Drift, pool: Pool, shape: tuple[int, ...]) -> float:
     return min(below(float(drift.scales[i]) * shape[i]) for i in pool.classes)
 
 
-def decay(drift: Drift, pool: Pool, shape: tuple[int, ...], slope: float) -> float:
-    """A number gamma, proved, with QV <= -gamma V outside of the box, given the lemma's ``slope`` d.
+def decay(drift: Drift, pool: Pool, shape: tuple[int, ...], spare: float) -> float:
+    """A number gamma, proved, with QV <= -gamma V outside of the box, given the ``spare`` of the policy.
 
-    Not positive where the proof fails: the box or d too small for theta, or theta too large.
+    Not positive where the proof fails: the box or the spare too small, or theta too large.
     """
-    p, theta = Interval.of(drift.exponent), drift.theta
+    theta, least = drift.theta, radius(drift, pool, shape)
     scales = [Interval.of(drift.scales[i]) for i in pool.classes]
-    room = Interval.of(radius(drift, pool, shape)) - largest(scales)
-    if not room.low > 0:
-        raise CertificateError("drift", f"the box has no room for V: T_A less max b is {room.low}")
-    eta = [_curvature(p) * (p - 1.0) * b * b / (2.0 * room) for b in scales]
-    up = [Interval.of(rate) for rate in pool.arrival_rates]
+    widest = max((b / least).high for b in scales)
+    if not widest < 1:
+        raise CertificateError(
+            "drift", f"the box is too small for V: T_A = {least:.6g}, max b/T_A = {widest}"
+        )
+    bends = [_bends(Interval.of(drift.exponent), (b / least).high) for b in scales]
+    most = max(_decay(theta, pool, scales, bends, spare, float(a)) for a in (0.0, *(spare * TRIED)))
+    return most
+
+
+def _decay(
+    theta: float,
+    pool: Pool,
+    scales: list[Interval],
+    bends: list[tuple[FloatArray, FloatArray, FloatArray, FloatArray]],
+    spare: float,
+    a: float,
+) -> float:
+    """The lemma for one value of a."""
+    if not a < 1:
+        return -np.inf
+    rates = [Interval.of(rate) for rate in pool.arrival_rates]
     mu = [1.0 / Interval.of(size) for size in pool.mean_sizes]
-    most = pool.most_tasks
-    curved = [total((a + m * t) * e for a, m, t, e in zip(up, mu, most, eta, strict=True))]
+    up, down = zip(*(_exponentials(b * theta) for b in scales), strict=True)
+    slow = min(one.low for one in down)
+    wider, narrower = Interval.of(1.0) + a, Interval.of(1.0) - a
+    gains = [
+        b * rate * (Interval.of(spare) + 1.0 - wider * e / (narrower * slow))
+        for b, rate, e in zip(scales, rates, up, strict=True)
+    ]
+    gain = min(one.low for one in gains)
+    if not gain > 0:
+        return -np.inf
+    left = [_left(bend, a) for bend in bends]
+    lost = total(
+        rate * e * b * more for rate, e, b, (more, _) in zip(rates, up, scales, left, strict=True)
+    ).high
+    held = [m * b * more for m, b, (_, more) in zip(mu, scales, left, strict=True)]
+    most = total(one * t for one, t in zip(held, pool.most_tasks, strict=True)).high
     for j in np.flatnonzero((pool.demands > 0).all(axis=0)):
-        served = largest(m * e / float(a) for m, e, a in zip(mu, eta, pool.demands[:, j], strict=True))
-        arrived = total(a * e for a, e in zip(up, eta, strict=True))
-        curved.append(arrived + served * float(pool.capacities[j]))
-    jump = [rate * (theta * b).exp() for rate, b in zip(up, scales, strict=True)]
-    square = largest((a + m * t) * b * b for a, m, t, b in zip(jump, mu, most, scales, strict=True))
-    rest = total(a * (2.0 * b * e + e * e) for a, b, e in zip(jump, scales, eta, strict=True))
-    first = Interval.of(slope) - min(value.high for value in curved)
-    return (theta * first - Interval.of(theta) * theta * 0.5 * (square + rest)).low
+        each = largest(one / float(x) for one, x in zip(held, pool.demands[:, j], strict=True))
+        most = min(most, (each * float(pool.capacities[j])).high)
+    return (theta * (narrower * slow * gain - lost - most)).low
 
 
-def _curvature(p: Interval) -> Interval:
-    """The constant kappa of the lemma."""
-    if p.low == p.high == 2.0:
-        return Interval.of(1.0)
-    top = p / (2.0 * p - 2.0)
-    if not p.low > 2:
-        return Interval(0.0, 1.0)
-    return Interval(0.0, min(1.0, (((p - 2.0) / (2.0 * p - 2.0)).power(1.0 - 2.0 / p) * top).high))
+def _exponentials(y: Interval) -> tuple[Interval, Interval]:
+    """Upper bound of (e^y - 1)/y and lower bound of (1 - e^-y)/y, as points."""
+    high, low = (1.0 + y * 0.5 * y.exp()).high, (1.0 - y * 0.5).low
+    if y.low > 1e-4:
+        high = min(high, ((y.exp() - 1.0) / y).high)
+        low = max(low, ((1.0 - (-y).exp()) / y).low)
+    return Interval.of(high), Interval.of(low)
+
+
+def _bends(p: Interval, s: float) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Of each cell bounds of both left-hand sides, and of z^(p-1) from below and above; (CELLS,) each."""
+    ends = np.arange(CELLS + 1) / CELLS
+
+    def powers(values: FloatArray, exponent: Interval) -> tuple[FloatArray, FloatArray]:
+        found = [Interval.of(z).power(exponent) if z > 0 else Interval(0.0, 0.0) for z in values]
+        return np.array([one.low for one in found]), np.array([one.high for one in found])
+
+    first, last = ends[:-1], ends[1:]
+    further, nearer = np.minimum(1.0, above(last + s)), np.maximum(0.0, below(first - s))
+    factor = (p - 1.0) * 0.5 * s
+    bent = above(powers(further, p - 2.0)[1] * np.minimum(1.0, above(1.0 - powers(first, p)[0])))
+    bent_back = above(powers(last, p - 2.0)[1] * np.minimum(1.0, above(1.0 - powers(nearer, p)[0])))
+    return (
+        above(factor.high * bent),
+        above((factor / (Interval.of(1.0) - s)).high * bent_back),
+        powers(first, p - 1.0)[0],
+        powers(last, p - 1.0)[1],
+    )
+
+
+def _left(bend: tuple[FloatArray, FloatArray, FloatArray, FloatArray], a: float) -> tuple[float, float]:
+    """B and B' for one value of a."""
+    forth, back, low, high = bend
+    wider, narrower = (Interval.of(1.0) + a).low, (Interval.of(1.0) - a).high
+    more = np.minimum(above(forth - below(a * low)), above(1.0 - below(wider * low)))
+    less = np.minimum(above(back - below(a * low)), above(narrower * high))
+    return max(0.0, float(more.max())), max(0.0, float(less.max()))

@@ -16,25 +16,24 @@ A limit binds at the level :math:`\ell_i/r_i`; none does below :math:`1/(\varrho
 :math:`M \ge \max_i r_i/(\varrho\ell_i)`.
 
 *Lemma 2.* Let :math:`T^p = \sum_i \omega_i (c_i x_i)^p`, that is :math:`b_i = \omega_i^{1/p} c_i`, let
-:math:`\beta_i = \omega_i c_i \lambda_i`, :math:`\varepsilon = 1/\varrho - 1` and :math:`m = \frac1p \bigl(
-\varrho\frac{p-1}p\bigr)^{p-1}`. Then
+:math:`\beta_i = \omega_i c_i \lambda_i`, :math:`\varrho' = (1 + \delta)\varrho < 1` and :math:`m = \frac1p
+\bigl(\varrho'\frac{p-1}p\bigr)^{p-1}`. If :math:`m\sum_{i \ne k}\beta_i \le (1/\varrho' - 1) \beta_k` for all
+k, then
 
-.. math:: \sum_i \partial_i T (\lambda_i - \mu_i\varphi_i) \le -d, \qquad
-   d = \Bigl(\sum_i\omega_i\Bigr)^{-(p-1)/p} \min_k \Bigl(\varepsilon\beta_k - m\sum_{i \ne k}\beta_i\Bigr),
+.. math:: \sum_i \partial_i T ((1+\delta)\lambda_i - \mu_i\varphi_i) \le 0
 
-if d > 0 and :math:`T \ge (\sum_i\omega_i)^{1/p} \max_i r_i/(\varrho\ell_i)`.
+in all states with :math:`T \ge (\sum_i\omega_i)^{1/p} \max_i r_i/(\varrho\ell_i)`, T > 0.
 
 *Proof.* :math:`T^p \le M^p\sum_i\omega_i`, so no limit matters. :math:`\partial_i T = \omega_i c_i
 (M/T)^{p-1} u_i^{p-1}` and lemma 1 give
 
-.. math:: \sum_i \partial_i T (\lambda_i - \mu_i\varphi_i)
-   \le (M/T)^{p-1} \sum_i \beta_i u_i^{p-1} (1 - u_i/\varrho) .
+.. math:: \sum_i \partial_i T ((1+\delta)\lambda_i - \mu_i\varphi_i)
+   \le (1+\delta) (M/T)^{p-1} \sum_i \beta_i u_i^{p-1} (1 - u_i/\varrho') .
 
-Some :math:`u_k = 1`; its term is :math:`-\varepsilon\beta_k`. The others are at most :math:`m\beta_i`, the
-maximum over :math:`u \ge 0`, at :math:`u = \varrho(p-1)/p`. And :math:`(M/T)^{p-1} \ge
-(\sum_i\omega_i)^{-(p-1)/p}`. ∎
+Some :math:`u_k = 1`; its term is :math:`-\beta_k (1/\varrho' - 1)`. The others are at most :math:`m\beta_i`,
+the maximum over :math:`u \ge 0`, at :math:`u = \varrho'(p-1)/p`. ∎
 
-For p large m falls like :math:`e^{-p(1-\varrho)}/(ep)`, so there is a drift at every load below 1.
+For p large m falls like :math:`e^{-p(1-\varrho')}/(ep)`, so some p serves every load below 1.
 """
 
 from __future__ import annotations
@@ -50,34 +49,50 @@ from queueing.certificates.intervals import Interval, total
 from queueing.certificates.pool import Pool
 from queueing.certificates.rates.filling import growth
 
-__all__ = ["slope"]
+__all__ = ["spare"]
+
+STEPS = 30
+"""Halvings in the search for delta."""
 
 
-def slope(pool: Pool, policy: str, parameters: Mapping[str, Any], drift: Drift, least: float) -> float:
-    """A number d, proved, of lemma 2 for all states with T >= ``least``."""
-    p = Interval.of(drift.exponent)
+def spare(pool: Pool, policy: str, parameters: Mapping[str, Any], drift: Drift, least: float) -> float:
+    """A number delta, proved, of lemma 2 for all states with T >= ``least``; about the largest one."""
+    p, load = Interval.of(drift.exponent), pool.load
     scales = [Interval.of(drift.scales[i]) for i in pool.classes]
-    rates, loads, load = growth(pool, policy, parameters), pool.loads, pool.load
-    c = [r / rho for r, rho in zip(rates, loads, strict=True)]
+    rates = growth(pool, policy, parameters)
+    c = [r / rho for r, rho in zip(rates, pool.loads, strict=True)]
     omega = [(b / one).power(p) for b, one in zip(scales, c, strict=True)]
-    norm = total(omega)
+    reach = total(omega).power(1.0 / p)
     for r, limit in zip(rates, pool.limits, strict=True):
-        if limit < np.inf and not (norm.power(1.0 / p) * r / (load * float(limit))).high <= least:
+        if limit < np.inf and not (reach * r / (load * float(limit))).high <= least:
             raise CertificateError(
                 "drift", "a limit on the tasks of a job still matters outside of the box; take a larger box"
             )
     beta = [w * one * float(rate) for w, one, rate in zip(omega, c, pool.arrival_rates, strict=True)]
-    m = (load * (p - 1.0) / p).power(p - 1.0) / p
-    gain = 1.0 / load - 1.0
-    falls = []
-    for k in range(pool.n):
-        others = [m * one for i, one in enumerate(beta) if i != k]
-        falls.append(gain * beta[k] - total(others) if others else gain * beta[k])
-    least_fall = min(fall.low for fall in falls)
-    if not least_fall > 0:
+    largest_delta = (1.0 / load - 1.0).low
+    proved, refused = 0.0, largest_delta
+    for _ in range(STEPS):
+        middle = 0.5 * (proved + refused)
+        if _falls(p, beta, load * (Interval.of(middle) + 1.0)):
+            proved = middle
+        else:
+            refused = middle
+    if not proved > 0:
         raise CertificateError(
             "drift",
-            f"T does not fall in all directions: the lemma gives {least_fall:.3g}; another exponent "
-            "or other scales may do",
+            f"T does not fall in all directions with exponent {drift.exponent:g} and these scales; a larger "
+            "exponent, or other scales, may do",
         )
-    return (Interval.of(least_fall) / norm.power((p - 1.0) / p)).low
+    return proved
+
+
+def _falls(p: Interval, beta: list[Interval], load: Interval) -> bool:
+    """Whether the condition of lemma 2 holds for this load rho'."""
+    if not load.high < 1:
+        return False
+    m, gain = (load * (p - 1.0) / p).power(p - 1.0) / p, 1.0 / load - 1.0
+    for k, own in enumerate(beta):
+        others = [m * one for i, one in enumerate(beta) if i != k]
+        if others and not (gain * own - total(others)).low >= 0:
+            return False
+    return True
