@@ -20,6 +20,7 @@ from queueing import (
     System,
     Tasks,
     balanced_fairness,
+    exact_stationary,
     simulate,
     stationary,
 )
@@ -99,6 +100,11 @@ def chains() -> None:
     stationary(five, DRF(), tail=0.1, solver=Multilevel())
 
 
+def exact() -> None:
+    """Exact laws of boxes."""
+    exact_stationary(SYSTEM, DRF(), shape=3)
+
+
 def volumes() -> None:
     """A random walk in a region."""
     region_volume(stability_region(POOL), precision=0.2, rng=0)
@@ -119,7 +125,7 @@ def runs() -> None:
 # Those that take longest come first, so that no process is left alone with one at the end.
 KERNELS: tuple[Callable[[], None], ...] = (
     placed_tasks, whole_tasks, prices, many_prices, bottlenecks, levels, markets, servers, rounds, clouds, chains,
-    likely_states, runs, volumes,
+    exact, likely_states, runs, volumes,
 )  # fmt: skip
 
 

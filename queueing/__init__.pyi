@@ -7,6 +7,8 @@ from .chain.stationary import stationary
 from .chain.stationary_law import Stationary
 from .chain.tagged import TaggedDuration, tagged_duration
 from .chain.transient import Transient, transient
+from .exact_laws.exact_law import ExactStationary
+from .exact_laws.exact_stationary import exact_stationary
 from .fluid.circulation import Circulation, circulate
 from .fluid.rays import Ray, rays
 from .fluid.trajectory import Trajectory, drift, trajectory
@@ -72,6 +74,7 @@ __all__ = [
     "Elimination",
     "Empirical",
     "Erlang",
+    "ExactStationary",
     "Exponential",
     "FIFOScheduler",
     "FiniteChain",
@@ -122,6 +125,7 @@ __all__ = [
     "coxian",
     "drift",
     "duration_bound",
+    "exact_stationary",
     "fit_phases",
     "fluid_verdict",
     "phases_of",

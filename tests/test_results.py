@@ -98,6 +98,7 @@ MAKERS = {
     "BalancedFairness": lambda: queueing.balanced_fairness(SYSTEM, distribution=True),
     "BalancedPlan": lambda: queueing.balanced_plan(SYSTEM),
     "Stationary": lambda: queueing.stationary(SYSTEM, DRF(), shape=12),
+    "ExactStationary": lambda: queueing.exact_stationary(SYSTEM, DRF(), shape=4, distribution=True),
     "Transient": lambda: queueing.transient(SYSTEM, DRF(), [0.5, 1.0], shape=12),
     "TaggedDuration": lambda: queueing.tagged_duration(SYSTEM, DRF(), 0, shape=12),
     "Admission": lambda: queueing.admission(SYSTEM, DRF(), max_jobs=4),

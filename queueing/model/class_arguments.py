@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from functools import partial
+from numbers import Rational
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fairness.arguments.labels import as_named
-from fairness.arguments.validation import model_array
+from fairness.arguments.validation import model_array, rationals
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
@@ -18,7 +20,7 @@ from queueing.model.arrivals import Arrivals, Poisson
 from queueing.model.laws import Exponential, Law, exponential_laws
 from queueing.model.scipy_law import as_law
 
-__all__ = ["arrival_processes", "class_vector", "size_laws"]
+__all__ = ["arrival_processes", "class_vector", "exact_rates", "rational_vector", "size_laws"]
 
 _Read = TypeVar("_Read")
 
@@ -100,3 +102,34 @@ def class_vector(
             name, f"must be finite and {rule}; got {values[k]} at index {k} ({problem.job_classes[k]!r})", k
         )
     return values
+
+
+def rational_vector(
+    name: str, given: Any, problem: Problem | Cluster, default: Any = None
+) -> tuple[Any, ...] | None:
+    """The entries, one per class, if all were given as integers or fractions; else None."""
+    values = rationals(as_named(name, default if given is None else given, problem, "job_classes"))
+    if isinstance(values, Rational):
+        return (values,) * problem.n_classes
+    return None if values is None else tuple(values)
+
+
+def exact_rates(problem: Problem | Cluster, mix: Any, load: Any, mean_sizes: Any) -> list[Fraction] | None:
+    """Arrival rates of a relative load of a pool, if all that they depend on is integers or fractions.
+
+    Arguments that are wrong otherwise are refused where the rates are computed in floats.
+    """
+    parts = rational_vector("mix", mix, problem)
+    means = rational_vector("mean_sizes", mean_sizes, problem, 1)
+    if not (isinstance(problem, Problem) and problem.is_rational and isinstance(load, Rational)):
+        return None
+    if not (parts and means and len(parts) == len(means) == problem.n_classes):
+        return None
+    demands, capacities = problem.as_fractions()
+    loads = [
+        sum((v * a for v, a in zip(parts, column, strict=True)), Fraction(0)) / capacity
+        for column, capacity in zip(zip(*demands, strict=True), capacities, strict=True)
+        if capacity > 0
+    ]
+    busiest = max(loads, default=Fraction(0))
+    return [v * load / busiest / m for v, m in zip(parts, means, strict=True)] if busiest > 0 else None

@@ -30,8 +30,10 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
+from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,7 +46,13 @@ from fairness.model.cluster import Cluster
 from fairness.model.equality import same_problem
 from fairness.model.problem import FloatArray, Problem
 from queueing.model.arrivals import Arrivals, Poisson
-from queueing.model.class_arguments import arrival_processes, class_vector, size_laws
+from queueing.model.class_arguments import (
+    arrival_processes,
+    class_vector,
+    exact_rates,
+    rational_vector,
+    size_laws,
+)
 from queueing.model.cluster_load import LoadEvidence, relative_load
 from queueing.model.job_trace import JobTrace
 from queueing.model.laws import Exponential, Law
@@ -118,6 +126,7 @@ class System:
     arrival_rates: FloatArray
     sizes: tuple[Law, ...]
     arrivals: tuple[Arrivals, ...] | JobTrace
+    _source: tuple[Any, Any] = field(init=False)
 
     def __init__(
         self,
@@ -143,6 +152,9 @@ class System:
         object.__setattr__(self, "arrival_rates", frozen(rates))
         object.__setattr__(self, "sizes", laws)
         object.__setattr__(self, "arrivals", arrivals)
+        exact_sizes = None if sizes is not None else rational_vector("mean_sizes", mean_sizes, problem, 1)
+        exact = rational_vector("arrival_rates", arrival_rates, problem), exact_sizes
+        object.__setattr__(self, "_source", exact)
 
     @classmethod
     def with_load(
@@ -158,13 +170,15 @@ class System:
         """System with class loads proportional to ``mix`` and relative load ``load``.
 
         On a pool this is the load of the busiest resource, on a cluster the least part of the servers that
-        carries the loads. The other arguments are those of :class:`System`.
+        carries the loads. The other arguments are those of :class:`System`. Where the pool, the mix, the load
+        and the mean sizes are integers or fractions, so are the arrival rates (:meth:`as_fractions`).
 
         Examples
         --------
         >>> System.with_load(Problem([[10, 1], [1, 10]], [10, 10]), mix=[3, 1], load=0.93).loads
         array([0.9, 0.3])
         """
+        exact: Any = None if sizes is not None else exact_rates(problem, mix, load, mean_sizes)
         laws = size_laws(_checked(problem), mean_sizes, sizes)
         shape = cls(problem, class_vector("mix", mix, problem))
         busiest = float(shape.relative_loads.max())
@@ -179,7 +193,7 @@ class System:
         rates = shape.loads * (load / busiest) / np.array([law.mean for law in laws])
         # Laws that were made of means are made again sooner than read.
         given = None if sizes is None else laws
-        return cls(problem, rates, mean_sizes, sizes=given, arrivals=arrivals)
+        return cls(problem, rates if exact is None else exact, mean_sizes, sizes=given, arrivals=arrivals)
 
     @classmethod
     def from_trace(cls, trace: JobTrace) -> System:
@@ -220,7 +234,28 @@ class System:
             raise ModelError.of(
                 "arrival_rates", "are all 0, which no factor changes; give some class one > 0"
             )
+        if all(self._source) and isinstance(load, Rational):
+            rates, means = self.as_fractions()
+            loads = [rate * mean for rate, mean in zip(rates, means, strict=True)]
+            return self.with_load(self.problem, loads, load, means, arrivals=self.arrivals)
         return self.with_load(self.problem, self.loads, load, sizes=self.sizes, arrivals=self.arrivals)
+
+    def as_fractions(self) -> tuple[list[Fraction], list[Fraction]]:
+        """Arrival rates and mean sizes over the rationals.
+
+        Integers and fractions are as given, floats the binary numbers that they are.
+
+        Examples
+        --------
+        >>> from fractions import Fraction
+        >>> System(Problem([[1], [2]], [8]), [Fraction(1, 3), 1]).as_fractions()
+        ([Fraction(1, 3), Fraction(1, 1)], [Fraction(1, 1), Fraction(1, 1)])
+        """
+        floats = (self.arrival_rates.tolist(), self.mean_sizes.tolist())
+        rates, means = (
+            [Fraction(v) for v in given or known] for given, known in zip(self._source, floats, strict=True)
+        )
+        return rates, means
 
     @cached_property
     def mean_sizes(self) -> FloatArray:

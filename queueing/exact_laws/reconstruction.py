@@ -1,0 +1,119 @@
+r"""Fractions from residues, and large integers from digits, in less than quadratic time.
+
+The vectors :math:`(n, d)` with :math:`n \equiv rd` modulo m form a lattice with the basis (m, 0), (r, 1).
+Euclid's algorithm for m and r walks through shorter and shorter vectors of it. For large numbers the leading
+halves decide many of its steps at once: they are made on the halves, recursively, and then applied to the
+whole (Lehmer, Schönhage). Steps that the halves decide wrongly do no harm: the two vectors remain a basis,
+only a little longer, and the last steps are made on the whole numbers.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+__all__ = ["fraction", "from_digits"]
+
+Matrix = tuple[int, int, int, int]
+
+SMALL = 1500
+"""Bits below which Euclid's steps are made one by one."""
+
+
+def from_digits(digits: list[int], base: int) -> int:
+    """Sum of digits[k] base^k, halves at a time; the digits may be any integers.
+
+    Examples
+    --------
+    >>> from_digits([1, 2, 13], 10)
+    1321
+    """
+    values, power = list(digits) or [0], base
+    while len(values) > 1:
+        pairs = [low + high * power for low, high in zip(values[::2], values[1::2], strict=False)]
+        values = pairs + values[len(pairs) * 2 :]
+        power *= power
+    return values[0]
+
+
+def fraction(residue: int, modulus: int, top: int, bottom: int) -> tuple[int, int]:
+    """The fraction n/d with 0 <= n <= top and 0 < d <= bottom of a residue modulo m > top * bottom.
+
+    Raises
+    ------
+    ArithmeticError
+        If there is none.
+
+    Examples
+    --------
+    >>> fraction(22 * pow(7, -1, 10007) % 10007, 10007, 50, 50)
+    (22, 7)
+    """
+    first, second = (modulus, 0), (residue % modulus, 1)
+    if second[0] > top:
+        # Down to remainders of the size of the numerator, the leading parts decide.
+        a, b, c, d = _shrinking(modulus, second[0], top.bit_length())
+        first, second = (a * modulus + b * second[0], b), (c * modulus + d * second[0], d)
+    while second[0] != 0 and abs(second[0]) > top:
+        if abs(first[0]) < abs(second[0]):
+            first, second = second, first
+        quotient = _nearest(first[0], second[0])
+        first, second = second, (first[0] - quotient * second[0], first[1] - quotient * second[1])
+    added, taken = ((first[0] + sign * second[0], first[1] + sign * second[1]) for sign in (1, -1))
+    for n, d in (second, first, added, taken):
+        if d < 0:
+            n, d = -n, -d
+        if 0 <= n <= top and 0 < d <= bottom and (n - residue * d) % modulus == 0:
+            common = gcd(n, d)
+            return n // common, d // common
+    raise ArithmeticError("no fraction within the bounds has this residue")
+
+
+def _shrinking(a: int, b: int, target: int) -> Matrix:
+    """Unimodular matrix under which both numbers get about ``target`` bits, or as far as is easy."""
+    total: Matrix = (1, 0, 0, 1)
+    while True:
+        size = max(abs(a), abs(b)).bit_length()
+        excess = size - target
+        if min(abs(a), abs(b)).bit_length() <= target + 2 or excess <= 2:
+            return total
+        # Halving numbers of 2 * excess bits takes away excess bits.
+        shift = max(0, size - 2 * excess)
+        step = _halving(a >> shift, b >> shift)
+        if step == (1, 0, 0, 1):
+            return total
+        a, b = step[0] * a + step[1] * b, step[2] * a + step[3] * b
+        total = _times(step, total)
+
+
+def _halving(a: int, b: int) -> Matrix:
+    """Unimodular matrix that makes two numbers about half as long."""
+    size = max(abs(a), abs(b)).bit_length()
+    target = size // 2 + 1
+    total: Matrix = (1, 0, 0, 1)
+    if size > SMALL:
+        # First a quarter by the leading half, then another quarter by the leading half of what is left.
+        for goal in ((3 * size) // 4, target):
+            here = max(abs(a), abs(b)).bit_length()
+            if min(abs(a), abs(b)).bit_length() <= goal:
+                continue
+            shift = max(0, here - 2 * (here - goal))
+            step = _halving(a >> shift, b >> shift)
+            a, b = step[0] * a + step[1] * b, step[2] * a + step[3] * b
+            total = _times(step, total)
+    p, q, r, s = total
+    while min(abs(a), abs(b)).bit_length() > target:
+        if abs(a) < abs(b):
+            a, b, p, q, r, s = b, a, r, s, p, q
+        quotient = _nearest(a, b)
+        a, b, p, q, r, s = b, a - quotient * b, r, s, p - quotient * r, q - quotient * s
+    return p, q, r, s
+
+
+def _nearest(a: int, b: int) -> int:
+    return (2 * a + abs(b)) // (2 * abs(b)) * (1 if b > 0 else -1)
+
+
+def _times(first: Matrix, second: Matrix) -> Matrix:
+    a, b, c, d = first
+    e, f, g, h = second
+    return a * e + b * g, a * f + b * h, c * e + d * g, c * f + d * h
