@@ -341,7 +341,8 @@ def _chain(
 ) -> tuple[FloatArray, FloatArray]:
     means, errors = [], []
     table: Table | None = None
-    for u in loads:
+    # The highest load first: what is too large is refused at once, and its table serves all others.
+    for u in loads[::-1]:
         law = stationary(
             _at(edge, float(u)),
             policy,
@@ -355,7 +356,7 @@ def _chain(
             table = tabulate(edge.problem, policy, law.shape, known=table)
         means.append(law.mean_jobs)
         errors.append(law.mean_jobs_error)
-    return np.array(means), np.array(errors)
+    return np.array(means[::-1]), np.array(errors[::-1])
 
 
 def _queue(name: str, edge: System, loads: FloatArray, points: tuple[FloatArray, FloatArray]) -> ScaledQueue:

@@ -218,8 +218,25 @@ def test_too_many_classes_are_refused_at_once():
         NotConvergedError, match=r"12 classes on about .* states, about .* years of work"
     ) as caught:
         stationary(system, DRF())
-    assert "use balanced_fairness, simulate or the fluid limit" in str(caught.value)
+    assert "raise tail, simulate, or take balanced_fairness, or raise max_states" in str(caught.value)
     assert caught.value.best is None
+
+
+def test_a_set_that_would_be_refused_in_the_end_is_refused_before_any_is_solved(monkeypatch):
+    def nothing(*_):
+        raise AssertionError("solved")
+
+    system = System.with_load(Problem(np.eye(6) + 0.2, np.ones(6)), np.ones(6), 0.5)
+    reached = stationary(system, DRF(), tail=1e-3).n_states
+    monkeypatch.setattr(CountSets, "law", nothing)
+    # What the bound asks for is near what is reached.
+    with pytest.raises(NotConvergedError, match=r"a set that leaves at most 1\.0e-03 outside, 6 classes on"):
+        stationary(system, DRF(), tail=1e-3, max_states=reached // 4)
+    with pytest.raises(AssertionError, match="solved"):
+        stationary(system, DRF(), tail=1e-3, max_states=reached)
+
+
+def test_an_unstable_policy_is_said_to_be_so():
     # Unstable, though no resource is overloaded: class 0 runs when all links are free, 0.7^4 of the time.
     line = System(linear_network(4), np.full(5, 0.3))
     with pytest.raises(NotConvergedError, match="short_first is probably unstable") as caught:

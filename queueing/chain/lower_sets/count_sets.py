@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from fairness.errors import NotConvergedError
 from fairness.machine.memory import require_memory
 from fairness.machine.work import duration
 from fairness.model.problem import FloatArray
@@ -27,6 +28,9 @@ from queueing.states.lower_set import LowerSet
 from queueing.states.table import Table, evaluate
 
 __all__ = ["CountSets"]
+
+BEYOND = 1.5
+"""Times ``max_states`` that the bound may ask for: 1.05 to 1.4 times what solved sets had."""
 
 LISTED = 3e7
 """Sets of about so many states or more are guessed, not listed."""
@@ -57,6 +61,10 @@ class CountSets(Boxes[Faces]):
         self._decays: tuple[FloatArray, FloatArray]
         self._most = math.inf
 
+    @property
+    def _remedy(self) -> str:
+        return "raise tail, simulate" + ("" if self.system.is_cluster else ", or take balanced_fairness")
+
     def first(self, tail: float) -> Faces:
         """Half of the way to the tail, in decades, so that few of the states are left over in the end."""
         return Faces.of(self.bound, max(math.sqrt(tail), tail))
@@ -69,8 +77,18 @@ class CountSets(Boxes[Faces]):
     def grown(
         self, tail: float, max_states: float, otherwise: Callable[[], Stationary] | None = None
     ) -> Stationary:
-        """Law on the first set that leaves at most ``tail`` outside; see :meth:`Boxes.grown`."""
+        """Law on the first set that leaves at most ``tail`` outside; see :meth:`Boxes.grown`.
+
+        Refused at once where the set that leaves so much under the bound is far too large.
+        """
         self._most = max_states
+        last = Faces.of(self.bound, tail)
+        if self.states(last) > BEYOND * max_states:
+            raise NotConvergedError(
+                f"a set that leaves at most {tail:.1e} outside, {self.name(last)}, exceeds "
+                f"max_states={max_states}; {self._remedy}, or raise max_states",
+                residual=1.0,
+            )
         return super().grown(tail, max_states, otherwise)
 
     def states(self, region: Faces) -> float:
@@ -87,8 +105,7 @@ class CountSets(Boxes[Faces]):
 
     def law(self, region: Faces) -> Stationary:
         """Solve on a set, from the law on the one before."""
-        system, axes = self.system, self.axes
-        remedy = "raise tail, simulate" + ("" if system.is_cluster else ", or take balanced_fairness")
+        system, axes, remedy = self.system, self.axes, self._remedy
         require_memory(set_bytes(len(axes), self.states(region)), f"the chain of {self.name(region)}", remedy)
         states = region.states
         tasks = self._tasks(states, remedy)
