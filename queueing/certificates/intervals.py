@@ -108,7 +108,7 @@ def log_bounds(x: float) -> tuple[float, float]:
     if not 1e-280 < x < 1e300:
         return (-math.inf, math.inf)
     guess = math.log(x)
-    step = 4.0 * ULP * (1.0 + abs(guess))
+    step = 2.0 * ULP * (1.0 + abs(guess))
     low, high = guess - step, guess + step
     while not exp_bounds(low)[1] <= x:
         step *= 2.0
@@ -122,6 +122,8 @@ def log_bounds(x: float) -> tuple[float, float]:
 @register_jitable
 def power_bounds(low: float, high: float, exponent: float) -> tuple[float, float]:
     """Bounds of t^exponent for all t in [low, high] with low >= 0, where exponent > 0."""
+    if exponent == 2.0:
+        return below(low * low), above(high * high)
     bottom = top = 0.0
     if low > 0:
         bottom = exp_bounds(below(exponent * log_bounds(low)[0]))[0]
@@ -133,6 +135,8 @@ def power_bounds(low: float, high: float, exponent: float) -> tuple[float, float
 @register_jitable
 def root_bounds(low: float, high: float, degree: float) -> tuple[float, float]:
     """Bounds of t^(1/degree) for all t in [low, high] with low >= 0, where degree > 0."""
+    if degree == 2.0:
+        return below(math.sqrt(low)), above(math.sqrt(high))
     bottom = top = 0.0
     if low > 0:
         bottom = exp_bounds(below(log_bounds(low)[0] / degree))[0]
