@@ -1,9 +1,9 @@
 r"""One pass over the states of the box: what a checker must know of h and v, with outward rounding.
 
-Sums are not rounded outward term by term. A sum of K products of rounded factors, computed in any order, is
-off by at most :math:`(K + 4) 2^{-53}` times the sum of the absolute values of its terms, up to second order
-[1]_; twice that bound is added, and :math:`10^{-300}`. A difference of two floats has the sign of the exact
-one, so the end of the interval of a rate that makes a term largest is known exactly.
+Sums are not rounded outward term by term. A sum of K products of a float and a difference of two, computed in
+any order, is off by at most :math:`(K + 1) 2^{-53}` times the sum of the absolute values of its terms, up to
+second order [1]_; :math:`(K + 3) 2^{-53}` times that sum is added, and :math:`10^{-300}`. A difference of two
+floats has the sign of the exact one, so the end of the interval of a rate that makes a term largest is known.
 
 References
 ----------
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from fairness.machine.compiling import stored
@@ -23,9 +22,21 @@ from fairness.model.problem import FloatArray
 from queueing.certificates import intervals
 from queueing.certificates.intervals import TINY, ULP, above, below, exp_bounds, power_bounds, root_bounds
 from queueing.certificates.rates import interface
-from queueing.certificates.rates.interface import Rates
+from queueing.certificates.rates.interface import OPTIONS, Rates, part
 
-__all__ = ["ALL", "AT_LEAST", "JOBS", "PRODUCTS", "Found", "Outside", "box_pass", "outside_powers"]
+__all__ = [
+    "ALL",
+    "AT_LEAST",
+    "JOBS",
+    "PRODUCTS",
+    "Found",
+    "Outside",
+    "box_pass",
+    "nothing_found",
+    "outside_powers",
+    "outside_value",
+    "value",
+]
 
 JOBS, PRODUCTS, AT_LEAST = range(3)
 ALL = -1
@@ -53,7 +64,16 @@ class Found(NamedTuple):
     excess_at: IntArray  # (1,)
 
 
-@stored(intervals, nogil=True, error_model="numpy")
+def nothing_found(n_f: int, n: int) -> Found:
+    """Before the first state."""
+    places = [np.full(size, -1, dtype=np.int64) for size in (n_f, n_f, 1)]
+    return Found(
+        *(np.full(n_f, -np.inf), places[0], np.full(n_f, np.inf), places[1]),
+        *(np.zeros((n_f, n)), np.full(1, -np.inf), places[2]),
+    )
+
+
+@stored(intervals, **OPTIONS)
 def outside_powers(
     scales: FloatArray, radius: float, exponent: float, lower: FloatArray, upper: FloatArray
 ) -> None:
@@ -65,8 +85,8 @@ def outside_powers(
             lower[i, x], upper[i, x] = power_bounds(low, high, exponent)
 
 
-@numba.njit(nogil=True, error_model="numpy")
-def _outside(v: Outside, counts: Any, raised: int) -> tuple[float, float]:
+@part
+def outside_value(v: Outside, counts: Any, raised: int) -> tuple[float, float]:
     """Bounds of V(x), or of V(x + e_i) for i = ``raised`` >= 0."""
     low = high = 0.0
     for i in range(len(counts)):
@@ -79,8 +99,8 @@ def _outside(v: Outside, counts: Any, raised: int) -> tuple[float, float]:
     return exp_bounds(low)[0], exp_bounds(high)[1]
 
 
-@numba.njit(nogil=True, error_model="numpy")
-def _value(functional: Any, counts: Any) -> float:
+@part
+def value(functional: Any, counts: Any) -> float:
     """The value of a functional, a whole number."""
     kind, first, second, level = functional[0], functional[1], functional[2], functional[3]
     y = z = 0
@@ -94,7 +114,7 @@ def _value(functional: Any, counts: Any) -> float:
     return 1.0 if y >= level else 0.0
 
 
-@stored(intervals, interface, nogil=True, error_model="numpy")
+@stored(intervals, interface, **OPTIONS)
 def box_pass(
     tasks: Any,
     rates: Rates,
@@ -110,22 +130,25 @@ def box_pass(
     stop: int,
     found: Found,
     memory: FloatArray,
+    places: IntArray,
+    bounds: FloatArray,
 ) -> None:
     """Go through the states ``start`` to ``stop`` in C order; h is (n_f, n_states), v (n_states,).
 
     ``tasks`` is a first-class function of the form told in :mod:`queueing.certificates.rates.interface`. What
-    is found is merged into ``found``; NaN becomes infinite there.
+    is found is merged into ``found``; NaN becomes infinite there. ``memory`` is that of the family,
+    ``places`` (2, n) and ``bounds`` (4, n) are work space.
     """
     n, n_f = len(shape), len(functionals)
-    stride = np.ones(n, np.int64)
+    stride, counts = places[0], places[1]
+    lower, upper, down_low, down_high = bounds[0], bounds[1], bounds[2], bounds[3]
+    stride[n - 1] = 1
     for i in range(n - 2, -1, -1):
         stride[i] = stride[i + 1] * shape[i + 1]
-    counts, lower, upper = np.zeros(n, np.int64), np.zeros(n), np.zeros(n)
-    down_low, down_high = np.zeros(n), np.zeros(n)
     rest = start
     for i in range(n):
         counts[i], rest = rest // stride[i], rest % stride[i]
-    margin = (2 * n + 8) * ULP
+    margin = (2 * n + 4) * 0.5 * ULP
     for s in range(start, stop):
         tasks(rates, counts, lower, upper, memory)
         faces = 0
@@ -139,21 +162,20 @@ def box_pass(
             if counts[i] < shape[i] - 1:
                 change = v[s + stride[i]] - v[s]
             else:
-                change = _outside(outside, counts, i)[1] - v[s]
+                change = outside_value(outside, counts, i)[1] - v[s]
             term = arrival_rates[i] * change
             flow, size = flow + term, size + abs(term)
             if counts[i] > 0:
                 change = v[s - stride[i]] - v[s]
                 term = (down_high[i] if change > 0 else down_low[i]) * change
                 flow, size = flow + term, size + abs(term)
+        escape = above(flow + (margin * size + TINY))
         if faces > 0:
-            excess = above(v[s] - _outside(outside, counts, -1)[0])
+            excess = above(v[s] - outside_value(outside, counts, -1)[0])
             if not excess <= found.excess[0]:
                 found.excess[0], found.excess_at[0] = excess, s
         for f in range(n_f):
-            value = _value(functionals[f], counts)
-            most = least = value
-            most_size = least_size = value
+            most = least = most_size = least_size = value(functionals[f], counts)
             for i in range(n):
                 if counts[i] < shape[i] - 1:
                     change = h[f, s + stride[i]] - h[f, s]
@@ -169,10 +191,8 @@ def box_pass(
                         high, low = low, high
                     most, most_size = most + high, most_size + abs(high)
                     least, least_size = least + low, least_size + abs(low)
-            extra = delta[f] * (flow + (margin * size + TINY))
-            slack = margin * (abs(extra) + delta[f] * size)
-            most = most + extra + (margin * most_size + slack + TINY)
-            least = least - extra - (margin * least_size + slack + TINY)
+            most = above(above(most + above(delta[f] * escape)) + (margin * most_size + TINY))
+            least = below(below(least - above(delta[f] * escape)) - (margin * least_size + TINY))
             if not most <= found.highest[f]:
                 found.highest[f] = most if most == most else np.inf
                 found.highest_at[f] = s

@@ -45,11 +45,14 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
+from fairness.errors import ModelError
 from fairness.machine.compiling import first_class
 from fairness.machine.kernels import IntArray
 from fairness.machine.work import Task
@@ -62,11 +65,13 @@ from queueing.certificates.box_pass import (
     Found,
     Outside,
     box_pass,
+    nothing_found,
     outside_powers,
 )
 from queueing.certificates.certificate import Certificate, Functional
 from queueing.certificates.drifts.decay import decay, radius
 from queueing.certificates.errors import CertificateError
+from queueing.certificates.exact_pass import exact_pass
 from queueing.certificates.families import family
 from queueing.certificates.intervals import Interval, total
 from queueing.certificates.pool import Pool
@@ -89,20 +94,30 @@ class Bounds(NamedTuple):
     upper: FloatArray
 
 
-def check_certificate(certificate: Certificate) -> Bounds:
+def check_certificate(certificate: Certificate, *, exact: bool = False) -> Bounds:
     """Bounds of the means that a certificate proves; at least as narrow as those that it claims.
 
     Parameters
     ----------
     certificate : Certificate
         One that claims nothing (-inf and inf) is checked as well, and what it proves is returned.
+    exact : bool
+        Go through the box in exact fractions instead of intervals of floats; for small boxes, and policies
+        whose tasks are fractions.
+
+    Returns
+    -------
+    Bounds
+        ``lower`` and ``upper``, of shape (n_functionals,).
 
     Raises
     ------
     CertificateError
         If a condition fails; it names the condition, the state and the values.
+    ModelError
+        If the tasks of the policy are no fractions, but ``exact`` ones are asked for.
     """
-    return _Checker(certificate).bounds()
+    return _Checker(certificate).bounds(exact)
 
 
 class _Checker:
@@ -120,7 +135,7 @@ class _Checker:
         self._check_drift()
         self.functionals = self._table()
 
-    def bounds(self) -> Bounds:
+    def bounds(self, exact: bool) -> Bounds:
         """All conditions; the bounds are what they give, compared with the claims."""
         drift = self.certificate.drift
         spare = self.family.spare(
@@ -133,7 +148,7 @@ class _Checker:
                 f"gamma = {drift.gamma:.6g} is claimed, {gamma:.6g} is proved; take a larger box, "
                 "or a smaller theta or gamma",
             )
-        found = self._pass()
+        found = self._exact() if exact else self._pass()
         if not found.excess[0] <= 0:
             raise CertificateError(
                 "face", f"v exceeds V by {found.excess[0]:.6g}", self._state(found.excess_at[0])
@@ -244,10 +259,11 @@ class _Checker:
         ends = [states * k // parts for k in range(parts + 1)]
 
         def part(start: int, stop: int) -> Found:
-            found = _nothing(len(delta), pool.n)
+            found = nothing_found(len(delta), pool.n)
             box_pass(
                 *(kernel, rates, pool.arrival_rates, pool.mean_sizes, outside, self.functionals, delta),
                 *(shape, flat_h, flat_v, start, stop, found, np.zeros(space)),
+                *(np.zeros((2, pool.n), dtype=np.int64), np.zeros((4, pool.n))),
             )
             return found
 
@@ -260,6 +276,23 @@ class _Checker:
                 results.append(found)
                 task.advance(ends[k + 1] - ends[k])
         return _merged(results)
+
+    def _exact(self) -> Found:
+        """The same in fractions."""
+        c, pool, tasks = self.certificate, self.pool, self.family.exact
+        if tasks is None:
+            raise ModelError.of(
+                "exact", f"is True, but tasks of {c.policy!r} are no fractions; check with exact=False"
+            )
+        shape = tuple(c.shape[i] for i in pool.classes)
+
+        def tasks_in(counts: Sequence[int]) -> list[Fraction]:
+            return tasks(pool, c.policy, c.parameters, counts)
+
+        return exact_pass(
+            *(tasks_in, pool, self._outside(), self.functionals, c.delta),
+            *(c.h.reshape(-1, *shape), c.v.reshape(shape)),
+        )
 
     def _compared(self, found: Found) -> Bounds:
         """Bounds by the conditions "inside" and "outside"; CertificateError if more is claimed."""
@@ -315,15 +348,6 @@ class _Checker:
     def _state(self, index: int) -> tuple[int, ...]:
         shape = self.certificate.shape
         return tuple(int(k) for k in np.unravel_index(int(index), shape))
-
-
-def _nothing(n_f: int, n: int) -> Found:
-    """Nothing found as yet."""
-    places = [np.full(size, -1, dtype=np.int64) for size in (n_f, n_f, 1)]
-    return Found(
-        *(np.full(n_f, -np.inf), places[0], np.full(n_f, np.inf), places[1]),
-        *(np.zeros((n_f, n)), np.full(1, -np.inf), places[2]),
-    )
 
 
 def _merged(parts: list[Found]) -> Found:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from fairness.model.problem import FloatArray
@@ -13,6 +14,7 @@ from queueing.certificates.drifts import filling as filling_drift
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.pool import Pool
 from queueing.certificates.rates import alpha_fair, filling
+from queueing.certificates.rates.exact_filling import exact_tasks
 
 __all__ = ["FAMILIES", "Family", "family"]
 
@@ -34,15 +36,18 @@ class Family:
         ``spare(pool, policy, parameters, drift, least)``: the lemma. A number delta > 0, proved, such that
         ``sum_i dT/dx_i ((1 + delta) lambda_i - mu_i phi_i(x)) <= 0`` in all states with T(x) >= ``least``.
         CertificateError where there is none.
+    exact : callable, optional
+        ``exact(pool, policy, parameters, counts)``: the tasks as fractions, by the definition.
     """
 
     tasks: Any
     numbers: Callable[[Pool, str, Mapping[str, Any]], FloatArray]
     memory: Callable[[int, int], int]
     spare: Callable[[Pool, str, Mapping[str, Any], Drift, float], float]
+    exact: Callable[[Pool, str, Mapping[str, Any], Sequence[int]], list[Fraction]] | None = None
 
 
-_FILLING = Family(filling.tasks, filling.numbers, filling.memory, filling_drift.spare)
+_FILLING = Family(filling.tasks, filling.numbers, filling.memory, filling_drift.spare, exact_tasks)
 _ALPHA_FAIR = Family(alpha_fair.tasks, alpha_fair.numbers, alpha_fair.memory, alpha_fair_drift.spare)
 
 FAMILIES: Mapping[str, Family] = {

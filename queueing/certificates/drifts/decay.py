@@ -48,10 +48,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from fairness.machine.compiling import stored
 from fairness.model.problem import FloatArray
+from queueing.certificates import intervals
 from queueing.certificates.certificate import Drift
 from queueing.certificates.errors import CertificateError
-from queueing.certificates.intervals import Interval, above, below, largest, total
+from queueing.certificates.intervals import Interval, above, below, largest, power_bounds, total
 from queueing.certificates.pool import Pool
 
 __all__ = ["decay", "radius"]
@@ -133,8 +135,9 @@ def _bends(p: Interval, s: float) -> tuple[FloatArray, FloatArray, FloatArray, F
     ends = np.arange(CELLS + 1) / CELLS
 
     def powers(values: FloatArray, exponent: Interval) -> tuple[FloatArray, FloatArray]:
-        found = [Interval.of(z).power(exponent) if z > 0 else Interval(0.0, 0.0) for z in values]
-        return np.array([one.low for one in found]), np.array([one.high for one in found])
+        low, high = np.zeros((2, len(values)))
+        _powers(values, exponent.low, exponent.high, low, high)
+        return low, high
 
     first, last = ends[:-1], ends[1:]
     further, nearer = np.minimum(1.0, above(last + s)), np.maximum(0.0, below(first - s))
@@ -147,6 +150,15 @@ def _bends(p: Interval, s: float) -> tuple[FloatArray, FloatArray, FloatArray, F
         powers(first, p - 1.0)[0],
         powers(last, p - 1.0)[1],
     )
+
+
+@stored(intervals, nogil=True, error_model="numpy")
+def _powers(values: FloatArray, least: float, most: float, low: FloatArray, high: FloatArray) -> None:
+    """Bounds of z^e for values z from 0 to 1 and all e from ``least`` to ``most``; 0^0 is 1."""
+    for k in range(len(values)):
+        if values[k] > 0 or most > 0:
+            low[k] = power_bounds(values[k], values[k], max(most, 0.0))[0]
+        high[k] = power_bounds(values[k], values[k], least)[1] if least > 0 else 1.0
 
 
 def _left(bend: tuple[FloatArray, FloatArray, FloatArray, FloatArray], a: float) -> tuple[float, float]:

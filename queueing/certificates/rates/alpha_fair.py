@@ -71,9 +71,9 @@ from fairness.model.problem import FloatArray
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.pool import Pool
 from queueing.certificates.rates import interface, prices, slack
-from queueing.certificates.rates.interface import Rates
+from queueing.certificates.rates.interface import OPTIONS, Rates, part
 from queueing.certificates.rates.prices import COLUMNS, ROWS, approximate_prices, polish
-from queueing.certificates.rates.slack import OPTIONS, UNIT, part, slack_of, two_product
+from queueing.certificates.rates.slack import UNIT, slack_of, two_product
 
 __all__ = ["aversion", "memory", "numbers", "tasks"]
 

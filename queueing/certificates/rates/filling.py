@@ -36,7 +36,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numba
 import numpy as np
 
 from fairness.machine.compiling import stored
@@ -46,9 +45,9 @@ from queueing.certificates.errors import CertificateError
 from queueing.certificates.intervals import Interval, above, below, smallest, total
 from queueing.certificates.pool import Pool
 from queueing.certificates.rates import interface
-from queueing.certificates.rates.interface import Rates
+from queueing.certificates.rates.interface import OPTIONS, Rates, part
 
-__all__ = ["growth", "memory", "numbers", "tasks"]
+__all__ = ["growth", "memory", "numbers", "resource_weights", "tasks"]
 
 GROWING, ENDED = 1.0, 2.0
 """A class that grows in this round, and one that has ended in it; others are 0."""
@@ -56,7 +55,7 @@ GROWING, ENDED = 1.0, 2.0
 
 def growth(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> tuple[Interval, ...]:
     """Growth rates r_i of a job of each class, by the definition of the policy."""
-    own = _resource_weights(pool, policy, parameters)
+    own = resource_weights(pool, policy, parameters)
     rates = []
     for i, row in enumerate(pool.demands):
         weight = Interval.of(pool.weights[i])
@@ -81,7 +80,7 @@ def memory(n: int, m: int) -> int:
     return 5 * m + 5 * n
 
 
-def _resource_weights(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> FloatArray:
+def resource_weights(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> FloatArray:
     """Weights v_ij of the classes with arrivals, (n, m)."""
     given = dict(parameters)
     weights = given.pop("resource_weights", None) if policy == "DRF" else None
@@ -97,7 +96,7 @@ def _resource_weights(pool: Pool, policy: str, parameters: Mapping[str, Any]) ->
     return array[np.ix_(pool.classes, pool.resources)]
 
 
-@stored(intervals, interface, nogil=True, error_model="numpy")
+@stored(intervals, interface, **OPTIONS)
 def tasks(rates: Rates, counts: Any, lower: FloatArray, upper: FloatArray, memory: FloatArray) -> None:
     """Bounds of the tasks in one state, see :mod:`queueing.certificates.rates.interface`."""
     demands = rates.demands
@@ -186,7 +185,7 @@ def tasks(rates: Rates, counts: Any, lower: FloatArray, upper: FloatArray, memor
         remaining -= ended
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@part
 def _same_classes(j: int, k: int, demands: FloatArray, growing: FloatArray) -> bool:
     """Whether two resources are demanded by the same of the classes that grow in this round."""
     for i in range(len(growing)):
@@ -195,7 +194,7 @@ def _same_classes(j: int, k: int, demands: FloatArray, growing: FloatArray) -> b
     return True
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@part
 def _group_level(
     j: int, demands: FloatArray, growing: FloatArray, level_low: FloatArray, level_high: FloatArray
 ) -> tuple[float, float]:
@@ -207,7 +206,7 @@ def _group_level(
     return low, high
 
 
-@numba.njit(nogil=True, error_model="numpy")
+@part
 def _first_for_all(
     j: int,
     demands: FloatArray,

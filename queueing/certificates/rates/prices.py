@@ -16,7 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from fairness.model.problem import FloatArray
-from queueing.certificates.rates.slack import part, slack_of, two_sum
+from queueing.certificates.rates.interface import part
+from queueing.certificates.rates.slack import slack_of, two_sum
 
 __all__ = ["COLUMNS", "ROWS", "approximate_prices", "polish"]
 

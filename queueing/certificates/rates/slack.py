@@ -11,23 +11,12 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import numba
-
 from fairness.model.problem import FloatArray
+from queueing.certificates.rates.interface import part
 
-__all__ = ["OPTIONS", "UNIT", "part", "slack_of", "two_product", "two_sum"]
+__all__ = ["UNIT", "slack_of", "two_product", "two_sum"]
 
 UNIT = 2.0**-53
-
-# These kernels allocate nothing, so the counting of references to views of arrays is switched off: it took
-# two thirds of the time.
-OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
-
-part: Callable[..., Any] = numba.njit(**OPTIONS)
-"""Decorator of a helper that only kernels call."""
 
 
 @part
