@@ -8,7 +8,8 @@ limit). Equivalently there are levels :math:`f_j > 0` on the saturated resources
 
 that is :math:`\varphi_i = x_i w_i / \max_j p_j a_{ij}` with prices :math:`p_j = 1/(f_j C_j)` on saturated
 resources and 0 elsewhere. With the sum in place of the maximum this is proportional fairness; for two classes
-on two resources both are the same allocation.
+both are the same allocation, on any number of resources (proof:
+:mod:`queueing.certificates.rates.alpha_fair`).
 
 A BMF allocation always exists; :mod:`fairness.policies.engines.cap_path` argues so constructively. From three
 resources on it need not be unique: there may be several isolated
