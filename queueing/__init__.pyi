@@ -1,12 +1,17 @@
 from .balanced.duration_bound import DurationBound, duration_bound
 from .balanced.fairness import BalancedFairness, balanced_fairness
 from .balanced.plan import BalancedPlan, balanced_plan
+from .certificates.chain_certificate import ChainCertificate
+from .certificates.checking import check_certificate
+from .certificates.errors import CertificateError
 from .chain.admission import Admission, admission
 from .chain.solvers.ladder import Automatic, Elimination, Multilevel, Product
 from .chain.stationary import stationary
 from .chain.stationary_law import Stationary
 from .chain.tagged import TaggedDuration, tagged_duration
 from .chain.transient import Transient, transient
+from .enclosures.chain_enclosure import ChainEnclosure
+from .enclosures.finite_chains import enclose_chain
 from .exact_laws.exact_law import ExactStationary
 from .exact_laws.exact_stationary import exact_stationary
 from .fluid.circulation import Circulation, circulate
@@ -67,6 +72,9 @@ __all__ = [
     "BalancedFairness",
     "BalancedPlan",
     "BestFit",
+    "CertificateError",
+    "ChainCertificate",
+    "ChainEnclosure",
     "Circulation",
     "DRFScheduler",
     "Deterministic",
@@ -121,10 +129,12 @@ __all__ = [
     "admission",
     "balanced_fairness",
     "balanced_plan",
+    "check_certificate",
     "circulate",
     "coxian",
     "drift",
     "duration_bound",
+    "enclose_chain",
     "exact_stationary",
     "fit_phases",
     "fluid_verdict",

@@ -99,6 +99,10 @@ MAKERS = {
     "BalancedPlan": lambda: queueing.balanced_plan(SYSTEM),
     "Stationary": lambda: queueing.stationary(SYSTEM, DRF(), shape=12),
     "ExactStationary": lambda: queueing.exact_stationary(SYSTEM, DRF(), shape=4, distribution=True),
+    "ChainEnclosure": lambda: queueing.enclose_chain(
+        queueing.FiniteChain([[0, 1], [3, 0]], rewards=dict(zip(CLASSES, np.eye(2), strict=True)))
+    ),
+    "ChainCertificate": lambda: made("ChainEnclosure").certificate,
     "Transient": lambda: queueing.transient(SYSTEM, DRF(), [0.5, 1.0], shape=12),
     "TaggedDuration": lambda: queueing.tagged_duration(SYSTEM, DRF(), 0, shape=12),
     "Admission": lambda: queueing.admission(SYSTEM, DRF(), max_jobs=4),

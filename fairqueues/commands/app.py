@@ -17,6 +17,7 @@ from fairness.display.lettering import spelled
 from fairqueues.commands.allocate import allocate
 from fairqueues.commands.audit import audit
 from fairqueues.commands.cloud import cloud
+from fairqueues.commands.enclose import enclose
 from fairqueues.commands.explore import explore
 from fairqueues.commands.fluid import fluid
 from fairqueues.commands.prove import prove
@@ -35,6 +36,7 @@ COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
     "allocate": (allocate, "fairqueues allocate drf_example --report drf.html"),
     "audit": (audit, "fairqueues audit drf_audit"),
     "solve": (solve, "fairqueues solve talk_unbalanced --load 0.6 --out rates.svg"),
+    "enclose": (enclose, "fairqueues enclose chain.tra --of x1 --certificate x1.json.gz"),
     "simulate": (simulate, "fairqueues simulate cluster_traffic --jobs 2 --seed 1"),
     "fluid": (fluid, "fairqueues fluid talk_unbalanced --out fluid.svg"),
     "region": (region, "fairqueues region talk_capacity_region --out region.svg"),

@@ -70,6 +70,7 @@ WHERE: dict[str, dict[str, str]] = {
         "n_tenants": "tenants in [cloud]",
         "n_resources": "resources in [cloud]",
     },
+    "enclose": _options("width"),
     "explore": _MODEL,
 }
 """By command: where an argument of the library is given."""

@@ -69,6 +69,7 @@ from queueing.certificates.box_pass import (
     outside_powers,
 )
 from queueing.certificates.certificate import Certificate, Functional
+from queueing.certificates.chain_certificate import ChainCertificate, check_chain_certificate
 from queueing.certificates.drifts.decay import decay, radius
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.exact_pass import exact_pass
@@ -94,16 +95,16 @@ class Bounds(NamedTuple):
     upper: FloatArray
 
 
-def check_certificate(certificate: Certificate, *, exact: bool = False) -> Bounds:
+def check_certificate(certificate: Certificate | ChainCertificate, *, exact: bool = False) -> Bounds:
     """Bounds of the means that a certificate proves; at least as narrow as those that it claims.
 
     Parameters
     ----------
-    certificate : Certificate
+    certificate : Certificate or ChainCertificate
         One that claims nothing (-inf and inf) is checked as well, and what it proves is returned.
     exact : bool
-        Go through the box in exact fractions instead of intervals of floats; for small boxes, and policies
-        whose tasks are fractions.
+        Go through the states in exact fractions instead of intervals of floats; for small boxes and chains,
+        and policies whose tasks are fractions.
 
     Returns
     -------
@@ -116,7 +117,17 @@ def check_certificate(certificate: Certificate, *, exact: bool = False) -> Bound
         If a condition fails; it names the condition, the state and the values.
     ModelError
         If the tasks of the policy are no fractions, but ``exact`` ones are asked for.
+
+    Examples
+    --------
+    >>> from queueing import FiniteChain, check_certificate, enclose_chain
+    >>> enclosure = enclose_chain(FiniteChain([[0, 1], [3, 0]], rewards={"gain": [0, 8]}))
+    >>> lower, upper = check_certificate(enclosure.certificate, exact=True)
+    >>> lower, upper  # 8/4
+    (array([2.]), array([2.]))
     """
+    if isinstance(certificate, ChainCertificate):
+        return Bounds(*check_chain_certificate(certificate, exact))
     return _Checker(certificate).bounds(exact)
 
 

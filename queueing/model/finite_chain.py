@@ -207,6 +207,13 @@ class FiniteChain:
             labels={name: values[given] for name, values in self.labels.items()},
         )
 
+    def with_rewards(self, rewards: Mapping[str, ArrayLike]) -> FiniteChain:
+        """The same chain with more rewards, arrays of shape (n_states,)."""
+        made: FiniteChain = object.__new__(FiniteChain)
+        more = self.rewards | _numbers("rewards", rewards, self.n_states)
+        vars(made).update({**vars(self), "rewards": more})
+        return made
+
     def told(self, state: int) -> str:
         """A state for people: its number, and its variables.
 

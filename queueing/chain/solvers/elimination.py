@@ -45,6 +45,7 @@ __all__ = [
     "eliminate",
     "eliminate_box",
     "eliminate_counts",
+    "eliminated",
     "elimination_bytes",
     "narrow_order",
 ]
@@ -161,6 +162,17 @@ def eliminate(rates: sparse.csr_array, order: NDArray[np.int64], band: int) -> F
     -------
     ndarray of shape (n_states,)
     """
+    return eliminated(rates, order, band)[0]
+
+
+def eliminated(
+    rates: sparse.csr_array, order: NDArray[np.int64], band: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Stationary law as :func:`eliminate` gives it, and the two halves of the band when all is eliminated.
+
+    Of the states as they are numbered, row n of the first half holds at place k the rate from n - k - 1 to n
+    over s_n, of the second the rate from n to n - k - 1, both in the chain watched on 0, ..., n.
+    """
     size = len(order)
     place = np.empty_like(order)
     place[order] = np.arange(size)
@@ -174,7 +186,7 @@ def eliminate(rates: sparse.csr_array, order: NDArray[np.int64], band: int) -> F
     _eliminate_band(upper, lower, ordered)
     law = np.empty(size)
     law[order] = ordered
-    return law
+    return law, upper, lower
 
 
 @stored(nogil=True)

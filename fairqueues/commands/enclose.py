@@ -1,0 +1,81 @@
+"""``enclose``: proved bounds of the stationary means of a finite chain that another tool wrote."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fairqueues.console.command import command
+from fairqueues.console.output import Delivery
+from fairqueues.report.outcome import Evidence, Outcome
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["enclose"]
+
+
+@command(writes="certificate")
+def enclose(
+    deliver: Delivery,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="CHAIN",
+            help="NAME.tra (PRISM; NAME.sta, .lab and .srew are read with it), NAME.mtx (Matrix Market) "
+            "or NAME.drn (Storm); may be compressed (.gz).",
+            show_default=False,
+        ),
+    ],
+    of: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--of",
+            metavar="NAME",
+            help="Reward, variable or label; may be repeated. Default: all that are numbers.",
+        ),
+    ] = None,
+    width: Annotated[
+        float,
+        typer.Option("--width", metavar="W", help="Largest difference of the bounds, part of the mean."),
+    ] = 1e-12,
+    certificate: Annotated[
+        Path | None,
+        typer.Option("--certificate", metavar="FILE", help="Write the certificate (.json, .json.gz)."),
+    ] = None,
+) -> None:
+    """Enclose stationary means of a finite chain between proved bounds."""
+    from fairqueues.console.progress import reached
+    from fairqueues.exchange import read_chain
+    from queueing import enclose_chain
+
+    chain = read_chain(file)
+    call = {file.name: partial(enclose_chain, chain, of or None, width=width)}
+    found, failures = reached(call, "enclose", unit="chain")
+    enclosure: Any = found[file.name]
+    if certificate is not None:
+        enclosure.certificate.save(certificate)
+        typer.echo(f"wrote {certificate}", err=True)
+    proof = enclosure.certificate
+    deliver(
+        Outcome(
+            f"Proved bounds of stationary means: {file.name}",
+            enclosure.to_dataframe(),
+            (Evidence("certificate", f"checked in {len(proof.states)} states, found by {enclosure.method}"),),
+            notes=(repr(chain),),
+            failures=failures,
+            figure=partial(_figure, enclosure),
+            extra={"states": len(proof.states), "transitions": chain.n_transitions},
+        )
+    )
+
+
+def _figure(enclosure: Any) -> Figure:
+    from matplotlib.figure import Figure
+
+    figure = Figure(layout="constrained")
+    enclosure.plot(figure.add_subplot())
+    return figure

@@ -1,0 +1,1 @@
+"""Rigorous bounds of stationary means: what has to be found for a certificate, and the verbs."""
