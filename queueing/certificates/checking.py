@@ -139,7 +139,7 @@ class _Checker:
             raise CertificateError("data", f"must be a Certificate; got {type(certificate).__name__}")
         self.certificate = certificate
         self.pool = pool = Pool.of(certificate.system)
-        self.family = family(certificate.policy)
+        self.family = family(certificate.policy, certificate.drift)
         self.numbers = self.family.numbers(pool, certificate.policy, certificate.parameters)
         self._check_box()
         self._check_functionals()

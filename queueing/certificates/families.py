@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
 from queueing.certificates.certificate import Drift
 from queueing.certificates.drifts import alpha_fair as alpha_fair_drift
+from queueing.certificates.drifts import cells
 from queueing.certificates.drifts import filling as filling_drift
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.pool import Pool
-from queueing.certificates.rates import alpha_fair, filling
+from queueing.certificates.rates import alpha_fair, filling, levelling, levels
 from queueing.certificates.rates.exact_filling import exact_tasks
 
-__all__ = ["FAMILIES", "Family", "family"]
+__all__ = ["BY_CELLS", "FAMILIES", "Family", "family", "levelling_numbers"]
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,26 @@ class Family:
     exact: Callable[[Pool, str, Mapping[str, Any], Sequence[int]], list[Fraction]] | None = None
 
 
+def levelling_numbers(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> FloatArray:
+    """Those of :func:`queueing.certificates.rates.levelling.numbers`, for the classes with arrivals."""
+    if policy == "DRF":
+        filling.growth(pool, policy, parameters)  # looks at the parameters
+    elif parameters:
+        raise CertificateError("data", f"{policy} has no parameter {next(iter(parameters))!r}")
+    try:
+        return levelling.numbers(pool.problem, pool.classes.tolist(), policy, parameters)
+    except ModelError as error:
+        raise CertificateError("data", str(error)) from None
+
+
+def _cells_spare(pool: Pool, policy: str, parameters: Mapping[str, Any], drift: Drift, least: float) -> float:
+    return cells.spare(pool, levelling_numbers(pool, policy, parameters), drift, least)
+
+
 _FILLING = Family(filling.tasks, filling.numbers, filling.memory, filling_drift.spare, exact_tasks)
 _ALPHA_FAIR = Family(alpha_fair.tasks, alpha_fair.numbers, alpha_fair.memory, alpha_fair_drift.spare)
+_FILLING_BY_CELLS = replace(_FILLING, spare=_cells_spare)
+_LEVELLING = Family(levels.tasks, levelling_numbers, levels.memory, _cells_spare)
 
 FAMILIES: Mapping[str, Family] = {
     "MMF": _FILLING,
@@ -57,14 +77,30 @@ FAMILIES: Mapping[str, Family] = {
     "PF": _ALPHA_FAIR,
     "alpha-fair": _ALPHA_FAIR,
     "BMF": _ALPHA_FAIR,
+    **dict.fromkeys(levelling.LEVELLING_SERVERS, _LEVELLING),
 }
 """By the name of the policy; parameters are the arguments of its class, by name."""
 
+BY_CELLS: Mapping[str, Family] = {
+    "MMF": _FILLING_BY_CELLS,
+    "DRF": _FILLING_BY_CELLS,
+    "Asset": _FILLING_BY_CELLS,
+    "BMF": _LEVELLING,
+    **dict.fromkeys(levelling.LEVELLING_SERVERS, _LEVELLING),
+}
+"""Those whose drift may be claimed, as ``hints["spare"]``, and is then proved cell by cell."""
 
-def family(policy: Any) -> Family:
-    """Family of a policy; CertificateError if there is none."""
+
+def family(policy: Any, drift: Drift | None = None) -> Family:
+    """Family of a policy, by the proof that the drift wants; CertificateError if there is none."""
     if policy not in FAMILIES:
         raise CertificateError(
             "data", f"policy {policy!r} has no definition here; there are {', '.join(FAMILIES)}"
         )
-    return FAMILIES[policy]
+    if drift is None or "spare" not in drift.hints:
+        return FAMILIES[policy]
+    if policy not in BY_CELLS:
+        raise CertificateError(
+            "drift", f"a claimed spare is proved for {', '.join(BY_CELLS)} alone; {policy} has a lemma"
+        )
+    return BY_CELLS[policy]

@@ -1,20 +1,26 @@
 """The numbers of a pool that a certificate speaks about, looked at once more before they are believed.
 
 A certificate may come from a file, whose objects no constructor has seen. Classes without arrivals are left
-out: there are never any jobs of them.
+out: there are never any jobs of them. A cluster is a pool whose resources are the facets of the totals that
+its servers can run (:mod:`queueing.certificates.facets`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairness.errors import ModelError
+from fairness.exact.server_rows import as_fractions
+from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from queueing.certificates.errors import CertificateError
+from queueing.certificates.facets import cluster_facets, outward
 from queueing.certificates.intervals import Interval, largest, smallest, total
 from queueing.model.system import System
 
@@ -32,7 +38,12 @@ class Pool:
     ----------
     classes : ndarray of shape (n,)
         Their indices in the system.
+    problem : Problem or Cluster
+        That of the system.
     demands : ndarray of shape (n, m), resource units per task
+    demands_above : ndarray of shape (n, m), resource units per task
+        The same for a pool. Facets of a cluster that are no floats lie between ``demands``, rounded down, and
+        these, rounded up.
     capacities : ndarray of shape (m,), resource units
     weights, limits : ndarray of shape (n,)
     arrival_rates : ndarray of shape (n,), jobs per unit of time
@@ -42,7 +53,9 @@ class Pool:
     """
 
     classes: NDArray[np.int64]
+    problem: Problem | Cluster
     demands: FloatArray
+    demands_above: FloatArray
     capacities: FloatArray
     weights: FloatArray
     limits: FloatArray
@@ -51,37 +64,42 @@ class Pool:
     resources: NDArray[np.int64]
 
     @classmethod
-    def of(cls, system: Any) -> Pool:
+    def of(cls, system: Any, divides_time: bool = False) -> Pool:
         """The pool of a system with Poisson arrivals and exponential sizes.
+
+        The servers of a cluster divide their resources, or their time.
 
         Raises
         ------
         CertificateError
             If it is none, or a number is out of place.
         """
-        if not isinstance(system, System) or not isinstance(system.problem, Problem):
-            raise CertificateError("data", "the system must be a System with one pool of resources")
+        if not isinstance(system, System) or not isinstance(system.problem, (Problem, Cluster)):
+            raise CertificateError("data", "the system must be a System with a Problem or a Cluster")
         try:
             system.require_poisson("a certificate")
             system.require_exponential("a certificate")
         except ValueError as error:
             raise CertificateError("data", str(error)) from None
         problem = system.problem
-        n, m = np.shape(problem.demands)
+        n = len(problem.demands)
         rates = _numbers("arrival_rates", system.arrival_rates, (n,))
         live = np.flatnonzero(rates > 0)
         if not len(live):
             raise CertificateError("data", "no class has arrivals")
-        demands = _numbers("demands", problem.demands, (n, m))[live]
+        below, above, capacities = _resources(problem, divides_time)
+        demands = _numbers("demands", below, below.shape)[live]
         if not demands.any(axis=1).all():
             raise CertificateError("data", "a class with arrivals demands no resource")
         used = np.flatnonzero(demands.any(axis=0))
         pool = cls(
             live,
+            problem,
             np.ascontiguousarray(demands[:, used]),
-            _numbers("capacities", problem.capacities, (m,))[used],
+            np.ascontiguousarray(above[live][:, used]),
+            _numbers("capacities", capacities, below.shape[1:])[used],
             _numbers("weights", problem.weights, (n,))[live],
-            _numbers("limits", problem.limits, (n,), endless=True)[live],
+            _numbers("limits", system.limits, (n,), endless=True)[live],
             rates[live],
             _numbers("mean_sizes", np.array([law.mean for law in system.sizes]), (n,))[live],
             used,
@@ -109,9 +127,8 @@ class Pool:
     def load(self) -> Interval:
         """Largest relative load of a resource."""
         return largest(
-            total(rho * float(a) for rho, a in zip(self.loads, column, strict=True) if a > 0)
-            / float(capacity)
-            for column, capacity in zip(self.demands.T, self.capacities, strict=True)
+            total(rho * a for rho, a in zip(self.loads, column, strict=True) if a.high > 0) / float(capacity)
+            for column, capacity in zip(zip(*self._demanded, strict=True), self.capacities, strict=True)
         )
 
     @cached_property
@@ -119,12 +136,40 @@ class Pool:
         """Most tasks that a class can ever run, min_j C_j/a_ij."""
         return tuple(
             smallest(
-                Interval.of(capacity) / float(a)
+                Interval.of(capacity) / a
                 for capacity, a in zip(self.capacities, row, strict=True)
-                if a > 0
+                if a.high > 0
             )
-            for row in self.demands
+            for row in self._demanded
         )
+
+    @property
+    def _demanded(self) -> list[list[Interval]]:
+        """What a task takes of each resource."""
+        return [
+            [Interval(float(low), float(high)) for low, high in zip(row, more, strict=True)]
+            for row, more in zip(self.demands, self.demands_above, strict=True)
+        ]
+
+
+def _resources(problem: Problem | Cluster, divides_time: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Demands, rounded down and up where they are no floats, and capacities."""
+    if np.ndim(problem.demands) != 2:
+        raise CertificateError("data", f"demands must have 2 dimensions; got {np.ndim(problem.demands)}")
+    if isinstance(problem, Problem):
+        return problem.demands, problem.demands, problem.capacities
+    exact = [np.array(rows, dtype=float) for rows in as_fractions(problem)]
+    if any((a != b).any() for a, b in zip(exact, (problem.demands, problem.capacities), strict=False)):
+        raise CertificateError("data", "the cluster's fractions are not those of its floats")
+    try:
+        facets = cluster_facets(problem, divides_time)
+    except ModelError as error:
+        raise CertificateError("data", str(error)) from None
+    if max(max(*normal, offset) for normal, offset in facets) <= 2**53:
+        normals = np.array([normal for normal, _ in facets], dtype=float).T
+        return normals, normals, np.array([offset for _, offset in facets], dtype=float)
+    low, high = outward([[Fraction(v, offset) for v in normal] for normal, offset in facets])
+    return low.T, high.T, np.ones(len(facets))
 
 
 def _numbers(name: str, values: Any, shape: tuple[int, ...], *, endless: bool = False) -> FloatArray:

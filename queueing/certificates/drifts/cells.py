@@ -1,0 +1,160 @@
+r"""The drift of any policy whose tasks can be enclosed for many counts at once: cell by cell.
+
+Claimed are scales b, a whole number :math:`p \ge 2` and a spare :math:`\delta > 0` with
+
+.. math:: \sum_i \partial_i T(x) \bigl((1+\delta)\lambda_i - \mu_i\varphi_i(x)\bigr) \le 0, \qquad
+   T(x) = \Bigl(\sum_i (b_i x_i)^p\Bigr)^{1/p} .
+
+Nothing is known of where they come from, and nothing has to be: without limits on the tasks of a job
+:math:`\varphi(Rx) = \varphi(x)` for every :math:`R > 0`, so this depends on the direction of x alone. As
+:math:`\partial_i T` is :math:`b_i (b_i x_i)^{p-1}` times a number that all classes share, the claim is
+
+.. math:: \sum_i b_i (b_i x_i)^{p-1} \bigl((1+\delta)\lambda_i - \mu_i\varphi_i(x)\bigr) \le 0
+
+for all x with :math:`\max_i x_i/e_i = 1`, where e are any numbers > 0: here 1/b, rounded. These are n faces
+of a box, and each is cut into *cells*, boxes of counts: in a cell the tasks have lower bounds
+(:func:`queueing.certificates.rates.levels.enclose_tasks`), which bound the left side from above, each term at
+the end of the cell that makes it largest. Where that does not prove the claim the cell is halved along its
+longest side. This ends with a proof if the claim holds with room to spare and the tasks depend on the counts
+continuously; where they jump as :math:`x_i \to 0`, the factor :math:`x_i^{p-1}` vanishes. If it does not end,
+the claim is refused.
+
+*Limits.* At :math:`x = Ry` the policy gives what it gives at y with limits :math:`R\ell_i`. For all x with
+:math:`T(x) \ge T_0` the factor R on :math:`\max_i y_i/e_i = 1` is at least :math:`R_0 = T_0/\|be\|_p`, so the
+tasks are enclosed with limits between :math:`R_0\ell_i` and infinity, and the claim is proved for these x.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairness.machine.compiling import stored
+from fairness.model.problem import FloatArray
+from queueing.certificates import intervals
+from queueing.certificates.certificate import Drift
+from queueing.certificates.errors import CertificateError
+from queueing.certificates.intervals import above, below, root_bounds
+from queueing.certificates.pool import Pool
+from queueing.certificates.rates import interface, levels
+from queueing.certificates.rates.levels import enclose_tasks
+
+__all__ = ["many_tasks", "spare"]
+
+ULP = 2.0**-52
+ROUNDS = 12
+"""Rounds of bounds in a cell, which is wide: more add little."""
+MOST_CELLS = 3_000_000
+"""Cells after which a claim is refused; a few microseconds each."""
+LARGEST_EXPONENT = 64
+HALVINGS = 100
+"""Of a side of a cell, at most."""
+SMALL = 1e-250
+"""Powers below this may be inexact, and count as this much, or nothing."""
+
+
+def spare(pool: Pool, numbers: FloatArray, drift: Drift, least: float, most_cells: int = MOST_CELLS) -> float:
+    """The claim, ``drift.hints["spare"]``, if it is proved for all states with T >= ``least``.
+
+    ``numbers`` are those of :func:`queueing.certificates.rates.levelling.numbers`.
+    """
+    claim, p = drift.hints.get("spare"), drift.exponent
+    if type(claim) is not float or not 0 < claim < 1e50:
+        raise CertificateError("drift", f'hints["spare"] must be a float > 0; got {claim!r}')
+    if p != int(p) or not 2 <= p <= LARGEST_EXPONENT:
+        raise CertificateError(
+            "drift",
+            f"cell by cell, the exponent must be a whole number from 2 to {LARGEST_EXPONENT}; got {p!r}",
+        )
+    scales = np.ascontiguousarray(drift.scales[pool.classes])
+    # The norm of the products b e, each within 1 + 2^-52 of 1.
+    norm = above(root_bounds(float(pool.n), float(pool.n), p)[1] * (1.0 + 4.0 * ULP))
+    factor = max(below(least / norm), 0.0) * (1.0 - 2.0 * ULP)
+    n, scaled = pool.n, numbers.copy()
+    limits = numbers[:, -2 * n - 1 : -n - 1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled[:, -2 * n - 1 : -n - 1] = np.where(limits < np.inf, limits * factor, np.inf)
+    scaled[:, -n - 1 : -1] = np.where(limits > 0, np.inf, 0.0)
+    rates = above(above(1.0 + claim) * pool.arrival_rates)
+    cell = np.zeros((2, n))
+    count, value = _cells(scaled, rates, pool.mean_sizes, scales, int(p), 1.0 / scales, most_cells, cell)
+    if count < 0:
+        place = ", ".join(f"{low:.6g} to {high:.6g}" for low, high in cell.T)
+        raise CertificateError(
+            "drift",
+            f"T is not shown to fall at arrival rates larger by {claim:.6g} in all directions: counts in "
+            f"proportions {place} leave {value:.3g} after {-count} cells; another exponent, other scales or "
+            "a smaller spare may do",
+        )
+    return claim
+
+
+@stored(intervals, interface, levels, nogil=True, error_model="numpy")
+def _cells(
+    numbers: FloatArray,
+    arrival_rates: FloatArray,
+    mean_sizes: FloatArray,
+    scales: FloatArray,
+    p: int,
+    ends: FloatArray,
+    most_cells: int,
+    cell: FloatArray,
+) -> tuple[int, float]:
+    """Number of cells that prove the claim; if it is not proved, less than 0, and ``cell`` (2, n) is written.
+
+    The second number is the bound that this cell leaves.
+    """
+    n = len(scales)
+    stack = np.empty((HALVINGS * n + 2, 2, n))
+    lower, upper = np.empty(n), np.empty(n)
+    # p + 1 roundings of numbers >= 0.
+    wide = 1.0 + (2 * p + 4) * ULP
+    count = 0
+    for face in range(n):
+        depth = 1
+        for i in range(n):
+            stack[0, 0, i] = ends[i] if i == face else 0.0
+            stack[0, 1, i] = ends[i]
+        while depth > 0:
+            depth -= 1
+            fewest, most = stack[depth, 0], stack[depth, 1]
+            count += 1
+            enclose_tasks(numbers, fewest, most, lower, upper, ROUNDS)
+            total = 0.0
+            for i in range(n):
+                drift = above(arrival_rates[i] - below(lower[i] / mean_sizes[i]))
+                z = scales[i] * (most[i] if drift > 0 else fewest[i])
+                power = 1.0
+                for _ in range(p - 1):
+                    power *= z
+                power = max(power, SMALL) * wide if drift > 0 else max(power * (2.0 - wide) - SMALL, 0.0)
+                total = above(total + above(above(scales[i] * drift) * power))
+            if total <= 0.0:
+                continue
+            longest, length = 0, -1.0
+            for i in range(n):
+                if (most[i] - fewest[i]) / ends[i] > length:
+                    longest, length = i, (most[i] - fewest[i]) / ends[i]
+            middle = 0.5 * (fewest[longest] + most[longest])
+            small = length < 2.0**-HALVINGS or not fewest[longest] < middle < most[longest]
+            if small or count >= most_cells or depth + 2 > len(stack):
+                cell[0], cell[1] = fewest, most
+                return -count, total
+            stack[depth + 1] = stack[depth]
+            stack[depth + 1, 0, longest] = middle
+            stack[depth, 1, longest] = middle
+            depth += 2
+    return count, 0.0
+
+
+@stored(interface, levels, nogil=True, error_model="numpy")
+def many_tasks(
+    numbers: FloatArray,
+    fewest: FloatArray,
+    most: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    rounds: int,
+) -> None:
+    """Fill ``lower`` and ``upper`` (n_boxes, n) with bounds of the tasks in boxes of counts, or in states."""
+    for k in range(len(fewest)):
+        enclose_tasks(numbers, fewest[k], most[k], lower[k], upper[k], rounds)

@@ -1,0 +1,90 @@
+r"""The totals that the servers of a cluster can run together, as a pool: its facets, exactly.
+
+Server i can run the mixes :math:`P_i = \{x \ge 0 : \sum_n x_n b_{nir} \le 1 \text{ for all } r\}` if it
+divides each resource by itself, and :math:`\{x \ge 0 : \sum_n x_n/\gamma_{ni} \le 1\}` if it divides its
+time. The totals over all servers are the points of the sum :math:`\sum_i P_i`. It contains with a point all
+that are smaller, so it is :math:`\{\varphi \ge 0 : \sum_n \varphi_n a_{nj} \le C_j\}` with whole numbers
+:math:`a_{nj} \ge 0`, one j for each facet: a pool with facets for resources. Facets are computed over the
+integers, a float being the fraction that it is (:mod:`fairness.exact.double_description`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from fairness.exact.double_description import Facet, enclose
+from fairness.exact.minkowski_sum import Body, support_of_sum
+from fairness.exact.pivoting import walk
+from fairness.exact.server_rows import ServerRows, distinct_servers
+from fairness.model.cluster import Cluster
+from fairness.model.problem import FloatArray
+
+__all__ = ["cluster_facets", "inverse", "outward"]
+
+MAX_VERTICES, MAX_FACETS = 2_000, 500
+"""Of a server, and of a cluster: beyond, exact facets take minutes."""
+
+
+def cluster_facets(cluster: Cluster, divides_time: bool = False) -> list[Facet]:
+    """Facets of the totals that can be placed: normal * totals <= offset, whole numbers; exact.
+
+    A server either divides each resource by itself or its time.
+
+    Raises
+    ------
+    ModelError
+        If there are more than 500 facets, or 2000 vertices of a server.
+
+    Examples
+    --------
+    >>> cluster_facets(Cluster([[1, 5], [5, 1]], [[10, 60], [60, 10]]))
+    [((1, 5), 60), ((5, 1), 60)]
+    >>> cluster_facets(Cluster([[1, 5], [5, 1]], [[10, 60], [60, 10]]), divides_time=True)
+    [((1, 5), 60), ((5, 1), 60)]
+    """
+    bodies = []
+    for rows, members in distinct_servers(cluster).items():
+        if divides_time:
+            alone = [None if row is None else inverse(max(row)) for row in rows]
+            points = [
+                [y if k == n and y is not None else Fraction(0) for k in range(len(rows))]
+                for n, y in enumerate(alone)
+            ]
+        else:
+            points = _mixes(rows)
+        bodies.append(Body.around(points, len(members)))
+    facets, _ = enclose(lambda prices: support_of_sum(bodies, prices), cluster.n_classes, MAX_FACETS)
+    return facets
+
+
+def outward(rows: Sequence[Sequence[Fraction]]) -> FloatArray:
+    """Bounds of fractions, lower and upper, as floats; shape (2, rows, columns)."""
+    low, high = [], []
+    for row in rows:
+        nearest = [(v, float(v)) for v in row]
+        low.append([f if Fraction(f) <= v else math.nextafter(f, -math.inf) for v, f in nearest])
+        high.append([f if Fraction(f) >= v else math.nextafter(f, math.inf) for v, f in nearest])
+    return np.array([low, high])
+
+
+def inverse(value: Fraction) -> Fraction:
+    """1 over a value; 1 for 0."""
+    return 1 / value if value else Fraction(1)
+
+
+def _mixes(rows: ServerRows) -> list[list[Fraction]]:
+    """Vertices of the mixes of tasks that a server can run."""
+    users = [n for n, row in enumerate(rows) if row is not None]
+    constraints = []
+    for held in zip(*(row for row in rows if row is not None), strict=True):
+        if any(held):
+            common = math.lcm(*(v.denominator for v in held))
+            constraints.append([*(int(v * common) for v in held), common])
+    points = {vertex for vertex, *_ in walk(constraints, MAX_VERTICES)}
+    return [
+        [point[users.index(n)] if n in users else Fraction(0) for n in range(len(rows))] for point in points
+    ]
