@@ -130,6 +130,7 @@ def test_mean_sizes_do_not_matter_for_priority_in_fluid():
     assert one.inner == pytest.approx(other.inner, abs=1e-4)
 
 
+@pytest.mark.long
 def test_schedulers_of_whole_tasks():
     # One resource of 3 units; tasks hold 2 or 1. Head of line: with many jobs of both classes the sequence of
     # starts is random, and units idle behind a task of 2.

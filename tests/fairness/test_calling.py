@@ -70,6 +70,7 @@ def test_a_policy_for_one_state_is_refused_with_the_remedy_and_works_with_it(pla
     np.testing.assert_array_equal(ASKED[place](one_state(first_come)), ASKED[place](in_batches))
 
 
+@pytest.mark.long
 def test_one_state_on_servers_and_in_other_processes() -> None:
     cluster = Cluster([[1], [1]], [[1], [2]])
 

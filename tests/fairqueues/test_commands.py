@@ -496,9 +496,8 @@ def terminal(columns, *arguments):
     return re.sub(r"\x1b\[[0-9;]*m", "", b"".join(parts).decode()).replace("\r", "")
 
 
-@pytest.mark.parametrize(
-    "columns", [pytest.param(160, marks=pytest.mark.long), pytest.param(80, marks=pytest.mark.long), 30]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("columns", [160, 80, 30])
 def test_a_terminal_of_any_width_shows_every_digit(file, columns):
     text = terminal(columns, "solve", str(file), "-p", "drf")
     law = queueing.stationary(Scenario.read(file).system, fairness.DRF(), tail=1e-9)

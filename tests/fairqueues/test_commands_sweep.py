@@ -68,6 +68,7 @@ def test_a_killed_sweep_goes_on_and_gives_the_same_file(place, backend):
     same(out, place / "whole.nc")
 
 
+@pytest.mark.long
 def test_ctrl_c_says_what_is_kept(place):
     path = place / "kept"
     with start(place, "--checkpoint", "kept", "--csv", before=WAITS.format(points=3)) as process:

@@ -23,6 +23,8 @@ from tests.processes import PATIENCE
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 PAGES += sorted(p for p in DOCS.rglob("*.md") if "generated" not in p.parts)
+SLOW = ("scheduler",)
+"""Pages whose examples take seconds."""
 ROOMS = ("properties", "cloud", "indivisible")
 PACKAGES = ("fairness", *(f"fairness.{room}" for room in ROOMS), "queueing", "capacity", "proofs")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -52,7 +54,11 @@ def check_commands(page, folder, call):
 
 
 def every_page(condition):
-    pages = [page for page in PAGES if condition(page)]
+    pages = [
+        pytest.param(page, marks=pytest.mark.long) if page.stem in SLOW else page
+        for page in PAGES
+        if condition(page)
+    ]
     return pytest.mark.parametrize("page", pages, ids=lambda page: str(page.relative_to(ROOT)))
 
 

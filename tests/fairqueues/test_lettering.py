@@ -118,7 +118,8 @@ AUDITS = {
 }
 
 
-@pytest.mark.parametrize("encoding", ["ascii", pytest.param("latin-1", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("encoding", AUDITS)
 def test_audits_on_a_terminal_that_is_not_utf_8(encoding):
     """Legend and cells go the same way, in the encoding of the stream."""
     text, _ = program(*AUDITS[encoding].split(), encoding=encoding)

@@ -69,6 +69,7 @@ def test_short_runs_have_no_interval(problem, load, policy, options):
     assert "+-" not in result.summary()
 
 
+@pytest.mark.long
 def test_intervals_that_are_shown_cover():
     table = tabulate(ONE, DRF(), (400,))
     system = System(ONE, [0.9])

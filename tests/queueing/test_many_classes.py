@@ -101,6 +101,7 @@ def test_states_that_were_forgotten_are_asked_for_again(by_visits, monkeypatch):
     same(whole, by_visits(system, DRF(), replications=2, rng=5, events=4000))
 
 
+@pytest.mark.long
 def test_threads_and_processes_give_the_same_runs_and_keep_to_the_time(by_visits):
     system = System.with_load(POOLS[1], mix=[1, 1, 1], load=0.7)
     whole = by_visits(system, DRF(), replications=2, rng=5, events=2000)

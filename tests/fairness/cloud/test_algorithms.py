@@ -222,6 +222,7 @@ def test_a_kept_pattern_serves_other_demands(algorithm):
         algorithm(matrix[:100], pattern=pattern)
 
 
+@pytest.mark.long
 def test_uncompiled_kernels_give_the_same_numbers():
     matrices = [random_rows(60, 12, 4), random_rows(60, 4, 4), sparse.csr_array(np.ones((3, 4)))]
     # EDRF also if its kernel returns after every event: at the end, with few resources, when nobody is left
@@ -245,7 +246,7 @@ def test_uncompiled_kernels_give_the_same_numbers():
         np.testing.assert_allclose(ours, expected, rtol=1e-13)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.long), np.float64])
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_same_as_events(dtype, threads):
     # More tenants than resources and more than 1000: several tiles.

@@ -10,7 +10,7 @@ from fairness.cloud.instances.churn import churned
 from fairness.cloud.instances.profiles import demand_profile
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.long), np.float64])
 @pytest.mark.parametrize(("fraction", "change"), [(0.05, 0.05), (0.5, 0.5), (1.0, 0.999)])
 def test_entries_of_some_tenants_change_up_or_down(dtype, fraction, change):
     demands = demand_profile("U0", 4000, 500, rng=1, dtype=dtype)

@@ -22,7 +22,7 @@ from tests.processes import at_once, python
 LARGE = SparseDemands(random_rows(120_000, 5000, 18, dtype=np.float32))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.long), np.float64])
 @pytest.mark.parametrize("epsilon", [0, 1e-4, 1e-2, 0.3])
 @pytest.mark.parametrize("family", sorted(HARD_FAMILIES))
 def test_hard_families_are_certified(family, epsilon, dtype):

@@ -85,7 +85,7 @@ def test_too_many_resources_for_the_index_type():
         SparseDemands(wide)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.long), np.float64])
 def test_entries_of_a_csr_array_are_not_copied(dtype):
     matrix = csr(np.array([0.5, 1.0], dtype=dtype), [0, 3], [0, 1, 2])
     demands = SparseDemands(matrix)

@@ -23,7 +23,7 @@ def test_same_as_drf_of_one_pool():
         np.testing.assert_allclose(edrf(rows, weights).tasks, tasks, rtol=1e-12)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.long), np.float64])
 @pytest.mark.parametrize("family", [*HARD_FAMILIES, "random"])
 def test_hard_families_are_certified(family, dtype):
     n, m = 100_000, 10_000

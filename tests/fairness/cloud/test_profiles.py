@@ -47,7 +47,7 @@ def assert_law(counts, probabilities):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.long), np.float64])
 def test_demands_are_well_formed(name, dtype):
     demands = demand_profile(name, 5000, 3000, rng=1, dtype=dtype)
     # Refuses columns that do not rise or lie outside, and values outside (0, 1].
