@@ -73,9 +73,8 @@ from queueing.certificates.chain_certificate import ChainCertificate, check_chai
 from queueing.certificates.drifts.decay import decay, radius
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.exact_pass import exact_pass
-from queueing.certificates.families import family
+from queueing.certificates.families import family, pool_of
 from queueing.certificates.intervals import Interval, total
-from queueing.certificates.pool import Pool
 from queueing.certificates.rates.interface import Rates
 
 __all__ = ["Bounds", "check_certificate"]
@@ -138,8 +137,8 @@ class _Checker:
         if not isinstance(certificate, Certificate):
             raise CertificateError("data", f"must be a Certificate; got {type(certificate).__name__}")
         self.certificate = certificate
-        self.pool = pool = Pool.of(certificate.system)
         self.family = family(certificate.policy, certificate.drift)
+        self.pool = pool = pool_of(certificate.system, certificate.policy)
         self.numbers = self.family.numbers(pool, certificate.policy, certificate.parameters)
         self._check_box()
         self._check_functionals()

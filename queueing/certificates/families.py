@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from fairness.errors import ModelError
-from fairness.model.problem import FloatArray
+from fairness.model.cluster import Cluster
+from fairness.model.problem import FloatArray, Problem
 from queueing.certificates.certificate import Drift
 from queueing.certificates.drifts import alpha_fair as alpha_fair_drift
 from queueing.certificates.drifts import cells
@@ -16,9 +17,15 @@ from queueing.certificates.drifts import filling as filling_drift
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.pool import Pool
 from queueing.certificates.rates import alpha_fair, filling, levelling, levels
+from queueing.certificates.rates.alpha_fair import TIME_DIVISION
 from queueing.certificates.rates.exact_filling import exact_tasks
 
-__all__ = ["BY_CELLS", "FAMILIES", "Family", "family", "levelling_numbers"]
+__all__ = ["BY_CELLS", "FAMILIES", "Family", "family", "levelling_numbers", "pool_of"]
+
+CLUSTER_POLICIES = (TIME_DIVISION, *levelling.LEVELLING_SERVERS)
+"""Policies of clusters, by name; the others are for pools."""
+TSF_WEIGHTINGS = {"TSF": "equal", "TSF dedicated": "dedicated"}
+"""The parameter that the names of TSF tell."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +56,26 @@ class Family:
     exact: Callable[[Pool, str, Mapping[str, Any], Sequence[int]], list[Fraction]] | None = None
 
 
+def pool_of(system: Any, policy: str) -> Pool:
+    """The pool of a system as a policy sees it; CertificateError if the policy is not for such a system."""
+    pool = Pool.of(system, divides_time=policy == TIME_DIVISION)
+    if isinstance(pool.problem, Cluster) != (policy in CLUSTER_POLICIES):
+        model = "a pool" if isinstance(pool.problem, Problem) else "a cluster"
+        raise CertificateError("data", f"{policy} is no policy of {model}")
+    return pool
+
+
 def levelling_numbers(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> FloatArray:
     """Those of :func:`queueing.certificates.rates.levelling.numbers`, for the classes with arrivals."""
+    given = dict(parameters)
     if policy == "DRF":
         filling.growth(pool, policy, parameters)  # looks at the parameters
-    elif parameters:
-        raise CertificateError("data", f"{policy} has no parameter {next(iter(parameters))!r}")
+    elif (
+        policy in TSF_WEIGHTINGS and given.pop("weighting", TSF_WEIGHTINGS[policy]) != TSF_WEIGHTINGS[policy]
+    ):
+        raise CertificateError("data", f"{policy} has the weighting {TSF_WEIGHTINGS[policy]!r}")
+    if given and policy != "DRF":
+        raise CertificateError("data", f"{policy} has no parameter {next(iter(given))!r}")
     try:
         return levelling.numbers(pool.problem, pool.classes.tolist(), policy, parameters)
     except ModelError as error:
@@ -77,6 +98,7 @@ FAMILIES: Mapping[str, Family] = {
     "PF": _ALPHA_FAIR,
     "alpha-fair": _ALPHA_FAIR,
     "BMF": _ALPHA_FAIR,
+    TIME_DIVISION: _ALPHA_FAIR,
     **dict.fromkeys(levelling.LEVELLING_SERVERS, _LEVELLING),
 }
 """By the name of the policy; parameters are the arguments of its class, by name."""

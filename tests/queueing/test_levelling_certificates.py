@@ -13,6 +13,7 @@ from fairness import (
     CDRFH,
     DRF,
     DRFH,
+    PSDSF,
     TSF,
     AssetFair,
     BottleneckMax,
@@ -30,8 +31,9 @@ from queueing.certificates.drifts import cells
 from queueing.certificates.drifts import filling as filling_drift
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.facets import cluster_facets
-from queueing.certificates.families import family, levelling_numbers
+from queueing.certificates.families import family, levelling_numbers, pool_of
 from queueing.certificates.pool import Pool
+from queueing.certificates.rates.interface import Rates
 from queueing.certificates.rates.levelling import numbers
 
 SLACK = 1e-11
@@ -303,3 +305,39 @@ def test_drf_per_server_is_not_stable_wherever_the_servers_carry_the_load() -> N
         else:
             with pytest.raises(CertificateError, match="not shown to fall"):
                 cells.spare(model, given, claim, 10.0, 10_000)
+
+
+def test_ps_dsf_of_divided_time_is_pf_on_the_facets() -> None:
+    """Totals of the market's own engine lie between the bounds of PF with facets for resources."""
+    rng = np.random.default_rng(5)
+    policy = PSDSF(division="time")
+    for _ in range(10):
+        gamma = rng.integers(1, 6, (3, 2)) * (rng.random((3, 2)) < 0.8)
+        gamma[:, 0] = np.maximum(gamma[:, 0], 1)
+        gamma[0, 1] = 2
+        cluster = Cluster([[1], [1], [1]], [[60], [60]], gamma=gamma, weights=[1, 2, 1])
+        pool = pool_of(System.with_load(cluster, [1, 1, 1], 0.4), policy.name)
+        assert (pool.demands == pool.demands_above).all()
+        kind = family(policy.name)
+        given = kind.numbers(pool, policy.name, {"division": "time"})
+        rates = Rates(pool.demands, pool.capacities, pool.weights, pool.limits, given)
+        memory = np.zeros(kind.memory(*pool.demands.shape))
+        for x in rng.integers(1, 9, (4, 3)):
+            lower, upper = np.empty(3), np.empty(3)
+            kind.tasks(rates, x, lower, upper, memory)
+            tasks = allocate(cluster, policy, x).tasks
+            assert (lower <= tasks * (1 + 1e-9)).all()
+            assert (tasks <= upper * (1 + 1e-9)).all()
+            assert (upper - lower <= 1e-9 * upper).all()
+    scales = np.sqrt(pool.mean_sizes / (pool.arrival_rates * pool.mean_sizes) * pool.weights)
+    spare = kind.spare(pool, policy.name, {}, Drift(2.0, scales, 0.1, 0.1), 10.0)
+    assert spare == pytest.approx(1 / 0.4 - 1, rel=1e-9)
+
+
+def test_policies_are_for_pools_or_for_clusters() -> None:
+    """DRF with facets for resources would be no policy of anybody."""
+    pool = System(Problem([[1]], [1]), [0.5])
+    servers = System(Cluster([[1]], [[1]]), [0.5])
+    for system, policy in ((pool, "TSF"), (pool, "PS-DSF tdm"), (servers, "DRF"), (servers, "PF")):
+        with pytest.raises(CertificateError, match=f"{policy} is no policy of a"):
+            pool_of(system, policy)

@@ -56,6 +56,12 @@ full resource has :math:`s_{1j} \le s_{2j}`. Both at their limits: no condition.
 resource is full or the limit is reached, under either. ∎ The same holds for any number of classes on one
 resource, where each class that is not at its limit has the largest share, and group by group where groups of
 classes share no resource.
+
+PS-DSF of servers that divide their time is PF in the totals that they can run: a class k that is served has
+the largest :math:`W_k\gamma_{ki}/\varphi_k` of all on server i, which are the optimality conditions of
+:math:`\max \sum_k W_k \log\varphi_k` over all divisions of time
+(:mod:`fairness.policies.servers.engines.market`). These totals are a pool whose resources are facets
+(:mod:`queueing.certificates.facets`).
 """
 
 from __future__ import annotations
@@ -75,7 +81,10 @@ from queueing.certificates.rates.interface import OPTIONS, Rates, part
 from queueing.certificates.rates.prices import COLUMNS, ROWS, approximate_prices, polish
 from queueing.certificates.rates.slack import UNIT, slack_of, two_product
 
-__all__ = ["aversion", "memory", "numbers", "tasks"]
+__all__ = ["TIME_DIVISION", "aversion", "memory", "numbers", "tasks"]
+
+TIME_DIVISION = "PS-DSF tdm"
+"""PF in the totals that servers can run when they divide their time, see the end of the docstring above."""
 
 
 class _Resources(NamedTuple):
@@ -88,8 +97,18 @@ class _Resources(NamedTuple):
 
 
 def aversion(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> float:
-    """The alpha of PF, "alpha-fair" or BMF; CertificateError where these tasks are not alpha-fair."""
+    """The alpha of PF, "alpha-fair", BMF or PS-DSF; CertificateError where these tasks are not alpha-fair."""
     given = dict(parameters)
+    if policy == TIME_DIVISION:
+        if given.pop("division", "time") != "time" or given.pop("method", "filling") != "filling":
+            raise CertificateError("data", f"{policy} divides the time of servers")
+        given.pop("max_sweeps", None)  # of the other division
+        if (pool.demands != pool.demands_above).any():
+            raise CertificateError(
+                "data",
+                "the facets of the cluster are no floats; give demands, capacities and gamma as whole "
+                "numbers or fractions with few digits",
+            )
     alpha = given.pop("alpha", None) if policy == "alpha-fair" else 1.0
     if given:
         raise CertificateError("data", f"{policy} has no parameter {next(iter(given))!r}")
