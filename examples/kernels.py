@@ -21,6 +21,7 @@ from queueing import (
     Tasks,
     balanced_fairness,
     exact_stationary,
+    mean_jobs_by_load,
     simulate,
     stationary,
 )
@@ -101,8 +102,9 @@ def chains() -> None:
 
 
 def exact() -> None:
-    """Exact laws of boxes."""
+    """Exact laws of boxes, at one load and as functions of it."""
     exact_stationary(SYSTEM, DRF(), shape=3)
+    mean_jobs_by_load(SYSTEM, DRF(), shape=3)
 
 
 def volumes() -> None:

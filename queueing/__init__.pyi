@@ -12,8 +12,10 @@ from .chain.tagged import TaggedDuration, tagged_duration
 from .chain.transient import Transient, transient
 from .enclosures.chain_enclosure import ChainEnclosure
 from .enclosures.finite_chains import enclose_chain
+from .exact_laws.by_load import MeanJobsByLoad, mean_jobs_by_load
 from .exact_laws.exact_law import ExactStationary
 from .exact_laws.exact_stationary import exact_stationary
+from .exact_laws.rational_function import RationalFunction
 from .fluid.circulation import Circulation, circulate
 from .fluid.rays import Ray, rays
 from .fluid.trajectory import Trajectory, drift, trajectory
@@ -95,6 +97,7 @@ __all__ = [
     "JobTrace",
     "Law",
     "Lognormal",
+    "MeanJobsByLoad",
     "Multilevel",
     "OnArrival",
     "OnOff",
@@ -107,6 +110,7 @@ __all__ = [
     "PresentJob",
     "Product",
     "RandomFit",
+    "RationalFunction",
     "Ray",
     "Renewal",
     "ServerEvidence",
@@ -138,6 +142,7 @@ __all__ = [
     "exact_stationary",
     "fit_phases",
     "fluid_verdict",
+    "mean_jobs_by_load",
     "phases_of",
     "rays",
     "read_trace",

@@ -103,6 +103,7 @@ MAKERS = {
         queueing.FiniteChain([[0, 1], [3, 0]], rewards=dict(zip(CLASSES, np.eye(2), strict=True)))
     ),
     "ChainCertificate": lambda: made("ChainEnclosure").certificate,
+    "MeanJobsByLoad": lambda: queueing.mean_jobs_by_load(SYSTEM, DRF(), shape=4),
     "Transient": lambda: queueing.transient(SYSTEM, DRF(), [0.5, 1.0], shape=12),
     "TaggedDuration": lambda: queueing.tagged_duration(SYSTEM, DRF(), 0, shape=12),
     "Admission": lambda: queueing.admission(SYSTEM, DRF(), max_jobs=4),

@@ -1,4 +1,4 @@
-r"""Fractions from residues, and large integers from digits, in less than quadratic time.
+r"""Fractions and integers from residues, and large integers from digits, in less than quadratic time.
 
 The vectors :math:`(n, d)` with :math:`n \equiv rd` modulo m form a lattice with the basis (m, 0), (r, 1).
 Euclid's algorithm for m and r walks through shorter and shorter vectors of it. For large numbers the leading
@@ -9,9 +9,12 @@ only a little longer, and the last steps are made on the whole numbers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import gcd
 
-__all__ = ["fraction", "from_digits"]
+from queueing.exact_laws.balance_equations import Integers
+
+__all__ = ["fraction", "from_digits", "from_residues"]
 
 Matrix = tuple[int, int, int, int]
 
@@ -117,3 +120,27 @@ def _times(first: Matrix, second: Matrix) -> Matrix:
     a, b, c, d = first
     e, f, g, h = second
     return a * e + b * g, a * f + b * h, c * e + d * g, c * f + d * h
+
+
+def from_residues(rows: Sequence[Integers], moduli: Sequence[int]) -> tuple[Integers, int]:
+    """Integers from 0 on with given residues, and the product of the moduli, halves at a time.
+
+    Parameters
+    ----------
+    rows : sequence of object ndarray of int, one per modulus
+    moduli : sequence of int
+        Without common divisors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from_residues([np.array([2, 0], object), np.array([3, 4], object)], [5, 7])
+    (array([17, 25], dtype=object), 35)
+    """
+    parts = list(zip(rows, moduli, strict=True))
+    while len(parts) > 1:
+        joined = []
+        for (low, first), (high, second) in zip(parts[::2], parts[1::2], strict=False):
+            joined.append((low + first * ((high - low) * pow(first, -1, second) % second), first * second))
+        parts = joined + parts[len(joined) * 2 :]
+    return parts[0]
