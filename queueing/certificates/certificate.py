@@ -77,7 +77,7 @@ class Drift:
     Parameters
     ----------
     exponent : float
-        p >= 2.
+        p > 1.
     scales : ndarray of shape (n_classes,)
         b > 0, per job; not used for classes without arrivals.
     theta : float

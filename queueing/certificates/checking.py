@@ -210,7 +210,7 @@ class _Checker:
         if not isinstance(scales, np.ndarray) or scales.dtype != np.float64 or scales.shape != (n,):
             raise CertificateError("data", f"scales must be floats of shape ({n},)")
         for name, value, least in (
-            ("exponent", drift.exponent, 2.0),
+            ("exponent", drift.exponent, 1.001),
             ("theta", drift.theta, 1e-50),
             ("gamma", drift.gamma, 1e-50),
             *((f"scales[{i}]", float(scales[i]), 1e-50) for i in self.pool.classes),

@@ -11,6 +11,7 @@ from fairness import AlphaFair, BottleneckMax, Problem, all_bottleneck_max
 from queueing import System
 from queueing.certificates.certificate import Drift
 from queueing.certificates.drifts.alpha_fair import scales_of_targets
+from queueing.certificates.drifts.decay import decay, radius
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.families import family
 from queueing.certificates.pool import Pool
@@ -259,7 +260,7 @@ def test_lemma_of_alpha_fair_drifts_holds_and_is_met(limited):
     rng = np.random.default_rng(limited)
     ratios = []
     for _ in range(60):
-        alpha = float(rng.choice([1, 1, 1.5, 2, 4]))
+        alpha = float(rng.choice([0.5, 1, 1, 1.5, 2, 4]))
         system, drift, least = some_drift(rng, alpha, limited)
         problem, b, p = system.problem, drift.scales, drift.exponent
         policy, parameters = named(alpha)
@@ -304,10 +305,39 @@ def test_drifts_that_the_lemma_does_not_know_are_refused():
     assert spare(pool, "PF", {}, Drift(2.0, ones, 0.1, 0.1), 50.0) > 0.1
     with pytest.raises(CertificateError, match=r"exponent must be alpha \+ 1"):
         spare(pool, "PF", {}, Drift(3.0, ones, 0.1, 0.1), 50.0)
-    with pytest.raises(CertificateError, match="below 1, where no drift is known"):
-        spare(pool, "alpha-fair", {"alpha": 0.5}, Drift(2.0, ones, 0.1, 0.1), 50.0)
+    with pytest.raises(CertificateError, match=r"alpha = 1.0 has this exponent"):
+        spare(pool, "alpha-fair", {"alpha": 1.0 + 2.0**-52}, Drift(2.0, ones, 0.1, 0.1), 50.0)
     with pytest.raises(CertificateError, match=r"target .* is not above its load"):
         spare(pool, "PF", {}, Drift(2.0, np.array([1.0, 2.0]), 0.1, 0.1), 50.0)
     for wrong in ({}, {"alpha": 2}, {"alpha": 0.0}, {"alpha": np.inf}, {"alpha": 2.0, "beta": 1.0}):
         with pytest.raises(CertificateError, match="alpha"):
             spare(pool, "alpha-fair", wrong, Drift(3.0, ones, 0.1, 0.1), 50.0)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.75, 1.0, 2.0])
+def test_v_decays_outside_as_the_lemma_says(alpha):
+    """QV <= -gamma V in all states of a wide strip outside of the box, with the tasks of the library."""
+    system = System.with_load(Problem([[1, 0.3], [0.2, 1]], [1, 1]), [2, 1], 0.4, mean_sizes=[1, 2])
+    problem, p = system.problem, alpha + 1
+    policy, parameters = named(alpha)
+    scales = scales_of_targets(system.loads, problem.weights, system.mean_sizes, alpha)
+    shape = tuple(int(side) for side in np.ceil((150 if alpha < 1 else 40) / scales))
+    pool = Pool.of(system)
+    drift = Drift(p, scales, 0.1, 1.0)
+    level = radius(drift, pool, shape)
+    gamma = decay(drift, pool, shape, family(policy).spare(pool, policy, parameters, drift, level))
+    assert gamma > 0
+    states = np.indices((shape[0] + 8, shape[1] + 8)).reshape(2, -1).T
+    states = states[(states >= shape).any(axis=1)]
+
+    def v(counts):
+        return np.exp(drift.theta * (((scales * counts) ** p).sum(axis=1) ** (1 / p) - level))
+
+    tasks = AlphaFair(alpha)(problem, states)
+    flow = np.zeros(len(states))
+    for i, step in enumerate(np.eye(2)):
+        flow += system.arrival_rates[i] * (v(states + step) - v(states))
+        some = states[:, i] > 0
+        fall = v(states[some] - step) - v(states[some])
+        flow[some] += tasks[some, i] / system.mean_sizes[i] * fall
+    assert (flow <= -gamma * v(states) * (1 - 1e-9)).all()

@@ -1,4 +1,4 @@
-r"""The drift under alpha-fair tasks with alpha >= 1: proportional fairness, and BMF where it is the same.
+r"""The drift under alpha-fair tasks: proportional fairness, its relatives, and BMF where it is the same.
 
 With :math:`T(x) = (\sum_i a_i x_i^p)^{1/p}`, :math:`p = \alpha + 1` and any scales :math:`b_i > 0`,
 :math:`a_i = b_i^p`, let the *targets* be
@@ -40,8 +40,9 @@ The choice :math:`a_i = (w_i/\rho_i)^\alpha/\mu_i` makes the targets proportiona
 \rho/\varrho`, as in [1]_; any scales whose targets exceed the loads will do. Weights enter with the power
 alpha, as in :mod:`fairness.policies.proportional`.
 
-For :math:`\alpha < 1` the second derivatives of T are not bounded near the faces :math:`x_i = 0`, and for
-:math:`\alpha \to 0` (maximum throughput) the system need not be stable at all below load 1 [1]_.
+For :math:`\alpha < 1` boxes must be large: a job more in an empty class raises T by about
+:math:`T^{-\alpha}`. In the limit :math:`\alpha \to 0` (maximum throughput) the system need not be stable at
+all below load 1 [1]_.
 
 References
 ----------
@@ -86,10 +87,6 @@ def scales_of_targets(
 def spare(pool: Pool, policy: str, parameters: Mapping[str, Any], drift: Drift, least: float) -> float:
     """A number delta > 0, proved, of the lemma for all states with T >= ``least``."""
     alpha = aversion(pool, policy, parameters)
-    if alpha < 1:
-        raise CertificateError(
-            "drift", f"alpha = {alpha:g} is below 1, where no drift is known; take alpha >= 1"
-        )
     p = drift.exponent
     if Fraction(alpha) + 1 != Fraction(p):
         raise CertificateError(
