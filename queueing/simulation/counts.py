@@ -119,11 +119,8 @@ class CountLevel(Level[Run]):
         parts = np.stack([run for run, _ in samples])
         totals = parts[:, 2:].sum(axis=1)
         area, time = totals[:, :-1], totals[:, -1:]
-        for i in np.flatnonzero((system.arrival_rates > 0) & ~area.any(axis=0)):
-            raise ModelError(
-                f"no job of class {system.problem.job_classes[i]!r} was present during the measured events; "
-                "give more events"
-            )
+        # Of a class that was never present nothing is known.
+        area[:, (system.arrival_rates > 0) & ~area.any(axis=0)] = np.nan
         live = np.where(system.arrival_rates > 0, 1.0, np.nan)
         rates, loads = system.arrival_rates * live, system.loads * live
         estimates = {
@@ -131,7 +128,7 @@ class CountLevel(Level[Run]):
             "mean_durations": estimate_ratio(area, rates * time, confidence),
             "service_rates": estimate_ratio(loads * time, area, confidence),
         }
-        measured = Measured.of_runs(parts, estimates["mean_jobs"].value, self.start.mean_jobs)
+        measured = Measured.of_runs(parts, np.nan_to_num(estimates["mean_jobs"].value), self.start.mean_jobs)
         warnings = run_warnings(Memory.of(system), measured)
         return Simulation(
             system,

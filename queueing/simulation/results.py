@@ -112,9 +112,22 @@ class Simulation(ClassResult):
 
     @property
     def precision(self) -> float:
-        """Largest relative half-width of a mean duration."""
+        """Largest relative half-width of a mean duration; infinite if a class has none."""
+        if self.unseen:
+            return math.inf
         durations = self.estimates["mean_durations"]
         return float(np.nanmax(durations.half_width / durations.value))
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """Classes with arrivals of which no job was seen: their estimates are NaN."""
+        missing = (self.system.arrival_rates > 0) & np.isnan(self.mean_jobs)
+        return tuple(self.system.problem.job_classes[i] for i in np.flatnonzero(missing))
+
+    def _unseen_named(self) -> list[str]:
+        """The unseen classes in words, where there are any."""
+        few = ", ".join(map(repr, self.unseen[:3]))
+        return [few if len(self.unseen) <= 3 else f"{few} and {len(self.unseen) - 3} more"] if few else []
 
     def columns(self) -> dict[str, Estimate]:
         """All estimates per class, by the names of their columns."""
@@ -135,6 +148,7 @@ class Simulation(ClassResult):
             f"{self.confidence:.0%} intervals",
             *estimates_lines(self.estimates, self.system.problem.job_classes),
             *self._evidence(),
+            *(f"  no job was seen of {name}: give more events" for name in self._unseen_named()),
             *(f"  warning: {text}" for text in self.warnings),
         ]
         return "\n".join(lines)

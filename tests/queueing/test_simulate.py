@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from fairness import DRF, MaxMin, Problem
-from fairness.errors import ModelError
+from fairness.errors import ModelError, NotConvergedError
 from fairness.testing import random_problem
 from queueing import simulate
 from queueing.model.system import System
@@ -100,8 +100,6 @@ FAVOUR = DRF(resource_weights=[[2, 2], [1, 1]])  # the same name, but another po
         (SMALL, DRF(), {"table": tabulate(POOL, MaxMin(), 3)}, "for the same problem and the policy DRF"),
         (SMALL, FAVOUR, {"table": tabulate(POOL, DRF(), 3)}, "table must be made for"),
         (SMALL, lambda problem, counts: np.ones(3), {}, "returned shape"),
-        # Its estimates would be 0 +- 0.
-        (System(POOL, [0.5, 1e-9]), DRF(), {"rng": 1}, "no job of class 'class 2' was .* give more events"),
     ],
 )
 def test_bad_arguments(system, policy, options, message):
@@ -128,3 +126,14 @@ def test_a_table_that_outgrows_the_memory_is_an_error(problem, policy, load, mes
     with pytest.raises(ModelError, match=message) as caught:
         simulate(System.with_load(problem, np.ones(problem.n_classes), load), policy, rng=1)
     assert ("unstable" in str(caught.value)) == (policy is half)
+
+
+def test_a_class_of_which_no_job_comes_has_no_estimate():
+    run = simulate(System(POOL, [0.5, 1e-9]), DRF(), events=2000, rng=1)
+    assert run.unseen == ("class 2",)
+    assert np.isnan([run.mean_jobs[1], run.mean_durations[1], run.service_rates[1]]).all()
+    assert run.mean_jobs[0] > 0
+    assert np.isinf(run.precision)
+    assert "no job was seen of 'class 2': give more events" in run.summary()
+    with pytest.raises(NotConvergedError):
+        simulate(System(POOL, [0.5, 1e-9]), DRF(), events=2000, precision=0.5, max_replications=20, rng=1)
