@@ -1,0 +1,95 @@
+"""The decay of V outside of a box, compared with QV itself, state by state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fairness import TSF, AlphaFair, BottleneckMax, Cluster, Problem
+from queueing import System
+from queueing.certificates.certificate import Drift
+from queueing.certificates.drifts.alpha_fair import scales_of_targets
+from queueing.certificates.drifts.decay import decay, radius
+from queueing.certificates.families import family, levelling_numbers, pool_of
+from queueing.enclosures.numeric_drift import numeric_drifts
+
+POOL = Problem([[1, 0.1], [0.1, 1]], [1, 1])
+THREE = Problem([[1, 0.1], [0.1, 1], [0.5, 0.4]], [1, 1])
+SERVERS = Cluster([[1, 5], [5, 1]], [[10, 60], [60, 10]], eligible=[[True, True], [False, True]])
+
+
+def case(name: str) -> tuple[System, Any, dict[str, Any], Drift, tuple[int, ...]]:
+    if name.startswith("alpha"):
+        alpha = float(name.split()[1])
+        system = System.with_load(POOL, [1, 2], 0.5, mean_sizes=[1.0, 3.0])
+        scales = scales_of_targets(system.loads, POOL.weights, system.mean_sizes, alpha)
+        return system, AlphaFair(alpha), {"alpha": alpha}, Drift(1 + alpha, scales, 0.02, 0.1), (240, 180)
+    if name == "BMF of three":
+        system = System.with_load(THREE, [1, 1, 1], 0.6)
+        drift = Drift(3.0, np.array([0.74, 0.73, 1.0]), 0.03, 0.1, {"spare": 0.4})
+        return system, BottleneckMax(), {}, drift, (100, 100, 75)
+    system = System.with_load(SERVERS, [1, 1], 0.6)
+    return system, TSF(), {}, Drift(4.0, np.ones(2), 0.1, 0.1, {"spare": 0.25}), (60, 60)
+
+
+@pytest.mark.parametrize("name", ["alpha 0.5", "alpha 0.75", "alpha 1.5", "BMF of three", "TSF"])
+def test_v_falls_as_fast_as_is_proved(name: str) -> None:
+    system, policy, parameters, drift, shape = case(name)
+    known = "alpha-fair" if parameters else policy.name
+    pool = pool_of(system, known)
+    level = radius(drift, pool, shape)
+    spare = family(known, drift).spare(pool, known, parameters, drift, level)
+    gamma = decay(drift, pool, shape, spare)
+    assert gamma > 0
+    rng = np.random.default_rng(1)
+    n = len(shape)
+    counts = (rng.random((3000, n)) ** 3 * np.array(shape) * rng.uniform(0, 4, (3000, 1))).astype(int)
+    counts *= rng.random((3000, n)) < 0.9
+    counts[:n] = np.diag(shape)  # next to the box, on the axes
+    outside = counts[(counts >= np.array(shape)).any(axis=1)]
+    assert len(outside) > 500
+
+    def t(x: Any) -> Any:
+        return ((drift.scales * x) ** drift.exponent).sum(axis=1) ** (1 / drift.exponent)
+
+    tasks = policy.tasks(system.problem, outside) if system.is_cluster else policy(system.problem, outside)
+    flow = np.zeros(len(outside))
+    for i, step in enumerate(np.eye(n, dtype=int)):
+        there = outside[:, i] > 0
+        flow += system.arrival_rates[i] * np.expm1(drift.theta * (t(outside + step) - t(outside)))
+        less = np.where(there[:, None], outside - step, outside)
+        flow += tasks[:, i] / system.mean_sizes[i] * np.expm1(drift.theta * (t(less) - t(outside)))
+    assert (flow <= -gamma).all()
+
+
+@pytest.mark.parametrize(
+    ("policy", "problem", "load"),
+    [
+        ("BMF", THREE, 0.9),
+        ("BMF", Problem([[1, 0.1, 0.2], [0.1, 1, 0.3], [0.4, 0.2, 1]], [1, 1, 1]), 0.8),
+        ("DRF", THREE, 0.8),
+        ("TSF", SERVERS, 0.9),
+        ("C-DRFH", SERVERS, 0.8),
+        ("DRF per server", SERVERS, 0.5),
+    ],
+)
+def test_norms_that_fall_are_found_and_proved(policy: str, problem: Any, load: float) -> None:
+    """Each is proved before it is handed over; the best one spares most of what the load leaves."""
+    system = System.with_load(problem, np.ones(problem.n_classes), load, mean_sizes=0.5)
+    pool = pool_of(system, policy)
+    found = list(numeric_drifts(pool, levelling_numbers(pool, policy, {})))
+    assert found
+    spares = [drift.hints["spare"] for drift in found]
+    assert spares == sorted(spares)
+    assert 0 < spares[-1] < 1 / load - 1
+    if policy != "DRF per server":
+        assert spares[-1] > 0.6 * (1 / load - 1)
+
+
+def test_no_norm_is_found_where_none_falls() -> None:
+    """DRF on every server by itself loses capacity: here it is unstable below load 1."""
+    system = System.with_load(Cluster([[1, 5], [5, 1]], [[10, 60], [60, 10]]), [1, 1], 0.8)
+    pool = pool_of(system, "DRF per server")
+    assert not list(numeric_drifts(pool, levelling_numbers(pool, "DRF per server", {})))
