@@ -153,7 +153,7 @@ def _solve_set(name: str, n_classes: int, load: float) -> dict:
 
     def solve() -> dict:
         start = time.process_time()
-        chain = stationary(system, policy)
+        chain = stationary(system, policy, max_states=30_000_000)
         return {
             "seconds": time.process_time() - start,
             "states": chain.n_states,

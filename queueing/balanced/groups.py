@@ -155,6 +155,8 @@ def _connected(use: NDArray[np.bool_]) -> list[tuple[NDArray[np.intp], NDArray[n
     n, m = use.shape
     if not n:
         return []
+    if use.all(axis=0).any():  # one resource that all share; the general way takes longer than a small law
+        return [(np.arange(n), np.flatnonzero(use.any(axis=0)))]
     rows, columns = np.nonzero(use)
     edges = sparse.coo_array((np.ones(len(rows)), (rows, n + columns)), shape=(n + m, n + m))
     # Numbered in the order of the nodes, so that the components with groups come first.
