@@ -11,6 +11,8 @@ from .chain.stationary_law import Stationary
 from .chain.tagged import TaggedDuration, tagged_duration
 from .chain.transient import Transient, transient
 from .enclosures.chain_enclosure import ChainEnclosure
+from .enclosures.enclose import enclose
+from .enclosures.enclosure import AtLeast, Enclosure
 from .enclosures.finite_chains import enclose_chain
 from .exact_laws.by_load import MeanJobsByLoad, mean_jobs_by_load
 from .exact_laws.exact_law import ExactStationary
@@ -69,6 +71,7 @@ from .states.table import Table, tabulate
 __all__ = [
     "Admission",
     "Arrivals",
+    "AtLeast",
     "Automatic",
     "BMFScheduler",
     "BalancedFairness",
@@ -83,6 +86,7 @@ __all__ = [
     "DurationBound",
     "Elimination",
     "Empirical",
+    "Enclosure",
     "Erlang",
     "ExactStationary",
     "Exponential",
@@ -138,6 +142,7 @@ __all__ = [
     "coxian",
     "drift",
     "duration_bound",
+    "enclose",
     "enclose_chain",
     "exact_stationary",
     "fit_phases",

@@ -1,0 +1,176 @@
+r"""A certificate on a given box with a given drift function: h and v are found, and checked.
+
+What the checker proves is what is claimed, to the last digit: nothing of what is computed here is trusted.
+
+*Spare for rounding.* The bounds are as far apart as :math:`f + Q(h \pm \delta v)` varies. Far from the origin
+h and v are large, and so is what the checker allows for rounding. Hence v is asked to fall there a little
+faster than it must, :math:`Qv = \kappa - \epsilon e^{\theta'(T - T_A)}` for :math:`T < T_A`, with
+:math:`\theta'` so large that the law has next to nothing where this matters, and :math:`\kappa` hardly grows.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fairness.model.problem import FloatArray
+from fairness.protocol.policy import Policy
+from queueing.certificates.certificate import Certificate, Drift, Functional
+from queueing.certificates.checking import check_certificate
+from queueing.certificates.drifts.decay import decay, radius
+from queueing.certificates.errors import CertificateError
+from queueing.certificates.families import family
+from queueing.certificates.pool import Pool
+from queueing.enclosures.poisson_equation import PoissonEquation
+from queueing.model.system import System
+from queueing.states.box import sides
+from queueing.states.table import Table, departure_rates, tabulate
+
+__all__ = ["Builder"]
+
+MARGIN = 1e-6
+"""By so much, relatively, delta is larger than floats say that it must be."""
+SPARE = 1e-11
+"""Of rounding, in units of the rates times V where it leaves the box."""
+
+
+class Builder:
+    """Certificates of one system and policy, box after box.
+
+    Parameters
+    ----------
+    system : System
+    policy : Policy
+    name : str
+        Of the policy, as the checker knows it.
+    parameters : Mapping
+        Its parameters, as the checker knows them.
+    functionals : sequence of Functional
+    """
+
+    def __init__(
+        self,
+        system: System,
+        policy: Policy,
+        name: str,
+        parameters: Mapping[str, Any],
+        functionals: Sequence[Functional],
+    ) -> None:
+        self.system, self.policy, self.name = system, policy, name
+        self.parameters, self.functionals = dict(parameters), tuple(functionals)
+        self.pool = Pool.of(system)
+        self.table: Table | None = None
+
+    def certificate(
+        self, shape: tuple[int, ...], drift: Drift, law: FloatArray, steep: float = 0.0
+    ) -> Certificate:
+        """The certificate on a box.
+
+        Parameters
+        ----------
+        shape : tuple of int
+        drift : Drift
+        law : ndarray of shape ``shape``
+            About the stationary law; a guide for multigrid.
+        steep : float
+            About how fast the logarithm of the law falls with T.
+
+        Raises
+        ------
+        NotConvergedError
+            If h or v are not found.
+        CertificateError
+            If the checker proves nothing of them.
+        """
+        system = self.system
+        drift = self._proved(drift, shape)
+        live = np.flatnonzero(system.arrival_rates > 0)
+        box = tuple(shape[i] for i in live)
+        self.table = tabulate(system.problem, self.policy, shape, known=self.table)
+        up, down = system.arrival_rates[live], departure_rates(self.table, system.mean_sizes, live.tolist())
+        counts = dict(zip(live.tolist(), np.indices(box, sparse=True), strict=True))
+        values = np.empty((len(self.functionals), *box))
+        for row, one in zip(values, self.functionals, strict=True):
+            row[...] = _value(one, counts)
+        scales = drift.scales[live]
+        most = dict(zip(live.tolist(), min(scales * box) / scales, strict=True))
+        rates: FloatArray = up + 1.0 / system.problem.task_shares[live].max(axis=1) / system.mean_sizes[live]
+        source = _source(up, float(rates.sum()), box, scales, drift, steep)
+        h, v = PoissonEquation(up, down, law.reshape(box)).solve(values, source)
+        steps = np.array([sum(r * _step(one, i) for i, r in enumerate(rates)) for one in h])
+        growth = np.array([_growth(one, most) for one in self.functionals])
+        delta = (1.0 + MARGIN) * (steps + growth) / drift.gamma
+        nothing = np.full(len(h), np.inf)
+        claims_nothing = Certificate(
+            *(system, self.name, self.parameters, shape, drift, self.functionals),
+            *(h.reshape(-1, *shape), v.reshape(shape), delta, -nothing, nothing),
+        )
+        lower, upper = check_certificate(claims_nothing)
+        return replace(claims_nothing, lower=lower, upper=upper)
+
+    def _proved(self, drift: Drift, shape: tuple[int, ...]) -> Drift:
+        """The drift function with the decay that the checker proves of it; CertificateError if none."""
+        pool, least = self.pool, radius(drift, self.pool, shape)
+        spare = family(self.name).spare(pool, self.name, self.parameters, drift, least)
+        gamma = decay(drift, pool, shape, spare)
+        if not gamma > 0:
+            raise CertificateError("drift", "V does not fall outside of the box; take a larger box")
+        return replace(drift, gamma=gamma)
+
+
+def _value(one: Functional, counts: Mapping[int, Any]) -> Any:
+    """The functional in all states; ``counts`` by class, those with arrivals."""
+
+    def count(k: int | None) -> Any:
+        return sum(counts.values()) if k is None else counts.get(k, 0)
+
+    y = count(one.job_class)
+    if one.kind == "jobs":
+        return y
+    if one.kind == "at least":
+        return y >= one.level
+    return y * (y if one.other_class is None else count(one.other_class))
+
+
+def _growth(one: Functional, most: Mapping[int, float]) -> float:
+    """Bound of the functional where T = T_A, from those of the counts."""
+    if one.kind == "at least":
+        return 1.0
+    places = [one.job_class]
+    if one.kind == "products":
+        places.append(one.job_class if one.other_class is None else one.other_class)
+    result = 1.0
+    for k in places:
+        result *= sum(most.values()) if k is None else most.get(k, 0.0)
+    return result
+
+
+def _source(
+    up: FloatArray, total: float, box: tuple[int, ...], scales: FloatArray, drift: Drift, steep: float
+) -> FloatArray:
+    """What drives v: V where arrivals lead out of the box, times their rate, and the spare for rounding."""
+    p = drift.exponent
+    radius = float(min(scales * box))
+    # In units of T_A, so that no power leaves the floats.
+    inside = [((b / radius) * np.arange(side)) ** p for b, side in zip(scales, box, strict=True)]
+    whole = functools.reduce(np.add, np.ix_(*inside)) ** (1.0 / p) - 1.0
+    slope = np.where(whole < 0, max(drift.theta, steep), drift.theta)
+    result: FloatArray = SPARE * total * np.exp(slope * radius * whole)
+    for i, rate in enumerate(up):
+        parts = [q for k, q in enumerate(inside) if k != i]
+        others = functools.reduce(np.add, np.ix_(*parts)) if parts else 0.0
+        norm = ((scales[i] / radius * box[i]) ** p + others) ** (1.0 / p) - 1.0
+        np.moveaxis(result, i, 0)[-1] += rate * np.exp(drift.theta * radius * norm)
+    return result
+
+
+def _step(h: FloatArray, axis: int) -> float:
+    """Largest step of h along an axis on the faces of the other classes."""
+    low, high = sides(axis)
+    steps = np.abs(h[high] - h[low])
+    faces = [np.take(steps, -1, axis=k).max() for k in range(h.ndim) if k != axis]
+    return float(max(faces, default=0.0))

@@ -1,0 +1,238 @@
+r"""Which drift function, and which box: as small as the width allows.
+
+The function is :math:`V = e^{\theta(T - T_A)}`, :math:`T = (\sum_i (b_i x_i)^p)^{1/p}`. For each family of
+policies there are some candidates for p and b, and what their lemma allows: the *spare* :math:`\delta`, by
+which arrival rates may grow while T still falls. For a box with radius :math:`T_A` the decay
+:math:`\gamma` is then a function of :math:`\theta`, in floats here what
+:mod:`queueing.certificates.drifts.decay` proves in intervals.
+
+The box must also hold what is likely. A small box, solved first, tells how the law of each count falls, from
+which the flow through the faces of a larger one is guessed. The bounds of a mean are about :math:`2\kappa D/
+\gamma` apart, where :math:`\kappa` is that flow and D the rate times the steps of h at the faces, some
+:math:`2n s/(1-\varrho)` for a mean count (only the logarithms matter). Each side is as long as the flow
+through its face wants, and as T_A wants; the radius is chosen that makes the box smallest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fairness.model.problem import FloatArray
+from queueing.certificates.certificate import Drift
+from queueing.certificates.pool import Pool
+from queueing.certificates.rates.filling import growth
+
+__all__ = ["Candidate", "Outlook", "Plan", "candidates", "planned"]
+
+EXPONENTS = (2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 13.0, 17.0, 22.0, 30.0, 40.0, 60.0, 90.0, 140.0)
+"""Of T under filling."""
+BETWEEN = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Scales between those of a lemma and those of the box."""
+ALIKE = 1.2
+"""Scales that are no further apart are taken as one."""
+ROOM = 1e-6
+"""Of the spare, for rounding."""
+CELLS = 64
+"""Of z from 0 to 1."""
+ABSORBED = np.concatenate([[0.0], 2.0 ** -np.arange(1.0, 12.0, 0.5)])
+"""Values of a, in units of the spare."""
+STEEP = 2.0 ** -np.arange(0.0, 6.0, 0.5)
+"""Values of theta times max b, in units of the spare."""
+LONGEST = 1e7
+"""Of a side that V forbids."""
+RADII = 1.08 ** np.arange(0, 40)
+"""Radii that are tried, in units of the least one."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A norm T, whose value falls while arrival rates are larger by less than the ``spare``."""
+
+    exponent: float
+    scales: FloatArray  # (n,) of the classes with arrivals
+    spare: float
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What the law on a small box says of larger ones.
+
+    Attributes
+    ----------
+    sides : ndarray of shape (n,)
+        Of the small box.
+    faces : ndarray of shape (n,)
+        Probability of its last count, of each class.
+    ratios : ndarray of shape (n,)
+        By which the probability falls per job, there.
+    """
+
+    sides: FloatArray
+    faces: FloatArray
+    ratios: FloatArray
+
+    def needed(
+        self, rates: FloatArray, flow: float, steep: FloatArray | float = 0.0, level: float = 0.0
+    ) -> FloatArray:
+        """Sides from which the flow through each face is ``flow`` at most, about.
+
+        States beyond a face count as V says, exp(steep s - level) if the side s is that long.
+        """
+        falls = -np.log(self.ratios)
+        first = np.log(np.maximum(rates * self.faces, 1e-300) / flow) + falls * self.sides
+        plain = first / falls
+        slower = falls - steep
+        weighed = np.where(slower > 0.1 * falls, (first - level) / np.maximum(slower, 0.1 * falls), np.inf)
+        sides = np.where(plain * steep <= level, plain, np.minimum(weighed, LONGEST))
+        return np.maximum(np.ceil(sides), 3.0)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A drift function and sides of a box for it, (n,)."""
+
+    drift: Drift
+    sides: tuple[int, ...]
+
+    @property
+    def states(self) -> float:
+        """Of the box."""
+        return math.prod(map(float, self.sides))
+
+
+def candidates(
+    pool: Pool, policy: str, parameters: Mapping[str, Any], reach: FloatArray
+) -> Iterator[Candidate]:
+    """Norms that fall under a policy, as far as floats can tell.
+
+    Parameters
+    ----------
+    pool, policy, parameters
+    reach : ndarray of shape (n,)
+        How far the box should reach, in proportion: the best b is proportional to 1/reach, where T falls.
+    """
+    load, rates = pool.load.high, pool.arrival_rates
+    rho = rates * pool.mean_sizes
+    if policy in ("PF", "alpha-fair", "BMF"):
+        alpha = float(parameters.get("alpha", 1.0))
+        p = alpha + 1.0
+        a = (pool.weights / rho) ** alpha * pool.mean_sizes
+        for b in _between(a ** (1.0 / p), 1.0 / reach):
+            targets = pool.weights * (b**p / pool.mean_sizes) ** (-1.0 / alpha)
+            targets /= (targets @ pool.demands / pool.capacities).max()
+            spare = float((targets / rho).min()) - 1.0
+            if spare > 0:
+                yield Candidate(p, b, spare)
+        return
+    c = np.array([one.high for one in growth(pool, policy, parameters)]) / rho
+    pace = c * rates
+    for p in EXPONENTS[: None if pool.n > 1 else 1]:
+        for b in _between(c * pace ** (-1.0 / p), 1.0 / reach):
+            spare = _filling_spare(p, (b / c) ** p * pace, load)
+            if spare > 0:
+                yield Candidate(p, b, spare)
+
+
+def _between(first: FloatArray, last: FloatArray) -> Iterator[FloatArray]:
+    """Scales from the one to the other, largest 1; the one where they are alike."""
+    ratio = last / first
+    apart = float(ratio.max() / ratio.min())
+    for part in BETWEEN if apart > ALIKE else BETWEEN[:1]:
+        scales = first * ratio**part
+        yield scales / scales.max()
+
+
+def _filling_spare(p: float, beta: FloatArray, load: float) -> float:
+    """Largest spare of lemma 2 of :mod:`queueing.certificates.drifts.filling`; 0 if there is none."""
+    if len(beta) == 1:
+        return (1.0 - ROOM) * (1.0 / load - 1.0)
+    low, high = 0.0, 1.0 / load - 1.0
+
+    def falls(spare: float) -> bool:
+        over = (1.0 + spare) * load
+        m = (over * (p - 1.0) / p) ** (p - 1.0) / p
+        return bool((m * (beta.sum() - beta) < (1.0 / over - 1.0) * beta).all())
+
+    for _ in range(20):
+        middle = (low + high) / 2
+        low, high = (middle, high) if falls(middle) else (low, middle)
+    return low
+
+
+def decay(pool: Pool, one: Candidate, radius: float) -> tuple[FloatArray, FloatArray]:
+    """Some theta, and gamma for each in floats, which is not positive where there is none."""
+    b, p, spare = one.scales, one.exponent, one.spare
+    s = b / radius
+    if not s.max() < 0.5:
+        return np.ones(1), np.zeros(1)
+    mu = 1.0 / pool.mean_sizes
+    most = np.array([tasks.high for tasks in pool.most_tasks])
+    theta = (STEEP * spare / b.max())[:, None, None]
+    a = (ABSORBED * spare)[:, None]
+    grow, fall = np.expm1(theta * b) / (theta * b), -np.expm1(-theta * b) / (theta * b)
+    slow = fall.min(axis=2, keepdims=True)
+    ends = np.arange(CELLS + 1) / CELLS
+    first, last = ends[:-1], ends[1:]
+    low, high = first ** (p - 1.0), last ** (p - 1.0)
+    left, left_back = np.empty((2, len(a), len(b)))
+    for i, step in enumerate(s):
+        further, nearer = np.minimum(1.0, last + step), np.maximum(0.0, first - step)
+        factor = (p - 1.0) * 0.5 * step
+        bent = factor * further ** (p - 2.0) * (1.0 - first**p)
+        back = factor / (1.0 - step) * last ** (p - 2.0) * (1.0 - nearer**p)
+        left[:, i] = np.minimum(bent - a * low, 1.0 - (1.0 + a) * low).max(axis=1)
+        left_back[:, i] = np.minimum(back - a * low, (1.0 - a) * high).max(axis=1)
+    np.maximum(left, 0.0, out=left)
+    np.maximum(left_back, 0.0, out=left_back)
+    # Of each theta and a.
+    gain = (b * pool.arrival_rates * (1.0 + spare - (1.0 + a) * grow / ((1.0 - a) * slow))).min(axis=2)
+    lost = (pool.arrival_rates * grow * b * left).sum(axis=2)
+    held = mu * b * left_back
+    served = held @ most
+    for j in np.flatnonzero((pool.demands > 0).all(axis=0)):
+        served = np.minimum(served, (held / pool.demands[:, j]).max(axis=1) * pool.capacities[j])
+    gamma = theta[:, :, 0] * ((1.0 - a[:, 0]) * slow[:, :, 0] * gain - lost - served)
+    gamma[gain <= 0] = -np.inf
+    return theta[:, 0, 0], gamma.max(axis=1)
+
+
+def planned(
+    pool: Pool,
+    options: list[Candidate],
+    outlook: Outlook,
+    width: float,
+    loss: Callable[[float], float],
+    degree: int,
+) -> Plan | None:
+    """The smallest box whose bounds are ``width`` apart, about; None if T falls outside of no box.
+
+    Parameters
+    ----------
+    loss : callable
+        What the flow through the faces, over gamma, costs of the width, guessed from the longest side.
+    degree : int
+        The least theta T_A.
+    """
+    best: Plan | None = None
+    rates, n = pool.arrival_rates, pool.n
+    for one in options:
+        b = one.scales
+        start = float((b * outlook.needed(rates, width)).min())
+        for radius in start * RADII:
+            sides = np.maximum(np.ceil(radius / b), outlook.sides)
+            if best is not None and sides.prod() >= best.states:
+                break
+            for theta, gamma in zip(*decay(pool, one, radius), strict=True):
+                if not gamma > 0 or theta * radius < (1.0 + ROOM) * degree:
+                    continue
+                flow = width * gamma / (n * loss(float(sides.max())))
+                larger = np.maximum(sides, outlook.needed(rates, flow, theta * b, theta * radius))
+                if best is None or larger.prod() < best.states:
+                    drift = Drift(one.exponent, b, float(theta), float(gamma))
+                    best = Plan(drift, tuple(larger.astype(int).tolist()))
+    return best

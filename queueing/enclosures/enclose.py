@@ -1,0 +1,267 @@
+r"""The verb: rigorous bounds of stationary means of an infinite chain, with a certificate that proves them.
+
+Three things are found, none of which is trusted: a function V that falls on average outside of a box
+(:mod:`queueing.enclosures.drift_search`), and on the box the functions h and v
+(:mod:`queueing.enclosures.poisson_equation`). The checker (:mod:`queueing.certificates.checking`), which
+knows neither solvers nor the engines of policies, says in one pass with outward rounding what follows. The
+box is enlarged until the bounds are as close as was asked.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fairness.arguments.validation import require_number
+from fairness.errors import ModelError, NotConvergedError
+from fairness.policies.proportional import AlphaFair
+from fairness.protocol.policy import Policy, policy_name
+from queueing.certificates.certificate import Certificate, Functional
+from queueing.certificates.errors import CertificateError
+from queueing.certificates.families import FAMILIES, family
+from queueing.certificates.pool import Pool
+from queueing.chain.solvers.growing_box import decays, extended
+from queueing.chain.stationary import stationary
+from queueing.chain.stationary_law import Stationary
+from queueing.enclosures.building import Builder
+from queueing.enclosures.drift_search import Outlook, Plan, candidates, planned
+from queueing.enclosures.enclosure import AtLeast, Enclosure
+from queueing.model.system import System, check_system
+from queueing.states.box import box_name
+from queueing.states.precision import check_limits
+
+__all__ = ["enclose"]
+
+FIRST_TAIL = 1e-5
+"""Of the law that shows how far a box must reach."""
+ROUNDS = 4
+"""Boxes that are tried."""
+SURE = 0.7
+"""Part of the width that the first box is planned for."""
+MORE = 0.3
+"""Part of what a box fell short of the width by, that the next is planned for."""
+STEEP = 0.7
+"""Part of the slope of the logarithm of the law, at which the spare for rounding falls."""
+DEGREES = {"jobs": 1, "products": 2, "at least": 0}
+MOST_CLASSES = 4
+"""With arrivals: boxes of more classes do not fit."""
+
+
+def enclose(
+    system: System,
+    policy: Policy,
+    *,
+    of: str | AtLeast | Sequence[str | AtLeast] = "jobs",
+    width: float = 1e-8,
+    max_states: int = 4_000_000,
+) -> Enclosure:
+    """Enclose stationary means between bounds that are proved.
+
+    Parameters
+    ----------
+    system : System
+        One pool, at most four classes with Poisson arrivals, exponential sizes.
+    policy : callable
+        One whose drift is known: the names are in :data:`queueing.certificates.families.FAMILIES`.
+    of : "jobs", "variances" or AtLeast, or several of them
+        What is enclosed, for each class and for all jobs together: mean counts, with the mean durations and
+        service rates that follow; also the variances of the counts; probabilities of at least so many jobs.
+    width : float
+        How far bounds may be apart: of means (and of mean squares) relative to the mean, of probabilities
+        absolute. Below 1e-9 or so rounding decides.
+    max_states : int
+        Most states of the box.
+
+    Returns
+    -------
+    Enclosure
+        With ``shortfall`` where the width is not reached.
+
+    Raises
+    ------
+    UnstableError
+        If a resource has relative load >= 1.
+    ModelError
+        If an argument is wrong, no drift is known for the policy, arrivals are not Poisson, or sizes not
+        exponential.
+    NotConvergedError
+        If no box of ``max_states`` gives any bounds.
+
+    Examples
+    --------
+    >>> from fairness import Problem, ProportionalFair
+    >>> from queueing import AtLeast, System, enclose
+    >>> system = System.with_load(Problem([[1, 0.1], [0.1, 1]], [1, 1]), [1, 1], 0.5)
+    >>> enclosure = enclose(system, ProportionalFair(), of=["jobs", AtLeast(3)])
+    >>> enclosure.mean_durations.lower.round(5), enclosure.mean_durations.upper.round(5)
+    (array([2.04573, 2.04573]), array([2.04573, 2.04573]))
+    >>> enclosure.certificate.shape < (100, 100), enclosure.check().upper[0] < 0.93
+    (True, np.True_)
+    """
+    check_system(system).require_pool("enclose")
+    system.require_poisson("enclose")
+    system.require_exponential("enclose", "stationary, which estimates its error")
+    system.require_stable()
+    system.require_scale()
+    width = require_number("width", width, above=0, below=1)
+    check_limits(max_states=max_states)
+    live = np.flatnonzero(system.arrival_rates > 0)
+    if not 1 <= len(live) <= MOST_CLASSES:
+        raise ModelError.of(
+            "system",
+            f"has {len(live)} classes with arrivals; boxes are solved for 1 to {MOST_CLASSES}; use "
+            "stationary or simulate, which estimate their errors",
+        )
+    functionals = _functionals(of, live.tolist())
+    pool = Pool.of(system)
+    builder = Builder(system, policy, *_known(policy, pool), functionals)
+    return _Search(builder, pool, width, max_states).enclosed()
+
+
+def _known(policy: Policy, pool: Pool) -> tuple[str, dict[str, Any]]:
+    """A policy as the checker knows it: its name, and its parameters by name."""
+    name, own = policy_name(policy), type(policy).__module__.startswith("fairness.policies.")
+    known = "alpha-fair" if own and isinstance(policy, AlphaFair) else name
+    listed = [one.name for one in fields(policy)] if is_dataclass(policy) else []
+    parameters = {key: getattr(policy, key) for key in listed if getattr(policy, key) is not None}
+    try:
+        if not own:
+            raise CertificateError("data", "it is not known to the checker")
+        if isinstance(policy, AlphaFair) and not policy.alpha >= 1:
+            raise CertificateError("drift", "no lemma is known for alpha < 1")
+        family(known).numbers(pool, known, parameters)
+    except CertificateError as error:
+        raise ModelError.of(
+            "policy",
+            f"{name} has no drift that is proved: {error}; there are {', '.join(FAMILIES)}; use stationary, "
+            "which estimates its error",
+        ) from None
+    return known, parameters
+
+
+def _functionals(of: str | AtLeast | Sequence[str | AtLeast], live: Sequence[int]) -> tuple[Functional, ...]:
+    """What has to be bounded, each once."""
+    asked = [of] if isinstance(of, str | AtLeast) else list(of)
+    places, found = [*live, None], list[Functional]()
+    for one in asked:
+        if isinstance(one, AtLeast):
+            found += [Functional("at least", k, level=one.jobs) for k in places]
+        elif one in ("jobs", "variances"):
+            found += [Functional("jobs", k) for k in places]
+            if one == "variances":
+                found += [Functional("products", k) for k in places]
+        else:
+            raise ModelError.of(
+                "of", f"must be 'jobs', 'variances' or AtLeast(jobs), or several; got {one!r}"
+            )
+    if not found:
+        raise ModelError.of("of", "is empty; use of='jobs'")
+    return tuple(dict.fromkeys(found))
+
+
+class _Search:
+    """Boxes that grow until the bounds are close enough."""
+
+    def __init__(self, builder: Builder, pool: Pool, width: float, max_states: int) -> None:
+        self.builder, self.pool = builder, pool
+        self.width, self.max_states, self.system = width, max_states, builder.system
+        self.first = self._first()
+        live = self.pool.classes
+        tails = [decays(self.first.marginals)[k] for k in live]
+        self.outlook = Outlook(
+            np.array([float(self.first.shape[k]) for k in live]),
+            np.array([float(self.first.marginals[k][-1]) for k in live]),
+            np.array([min(max(ratio, 1e-3), 0.9999) for _, ratio in tails]),
+        )
+        reach = self.outlook.needed(pool.arrival_rates, width)
+        self.options = list(candidates(pool, builder.name, builder.parameters, reach))
+        if not self.options:
+            raise ModelError.of(
+                "policy",
+                f"{builder.name} has no drift that is proved at load {pool.load.high:.6g}; reduce "
+                "arrival_rates, or use stationary, which estimates its error",
+            )
+
+    def _first(self) -> Stationary:
+        """The law on a small box."""
+        law = stationary(self.system, self.builder.policy, tail=FIRST_TAIL, max_states=self.max_states)
+        if law.states is not None:
+            raise NotConvergedError(
+                f"already a box that leaves {FIRST_TAIL:g} outside exceeds max_states={self.max_states}; "
+                "raise max_states, or use stationary, which estimates its error",
+                residual=math.inf,
+            )
+        return law
+
+    def enclosed(self) -> Enclosure:
+        """The first that is close enough, or the last."""
+        best: Enclosure | None = None
+        part, why = SURE, ""
+        for _ in range(ROUNDS):
+            plan = self._plan(part)
+            if plan is None or plan.states > self.max_states:
+                why = (
+                    "the load is too high for any box"
+                    if plan is None
+                    else f"{box_name(plan.sides)} states exceed max_states={self.max_states}"
+                )
+                break
+            certificate = self._certified(plan)
+            reached = self._reached(certificate)
+            if best is None or reached < best.reached:
+                best = Enclosure(self.system, self.builder.name, certificate, self.width, reached)
+            if reached <= self.width:
+                return best
+            part *= MORE * self.width / reached
+            why = "rounding"
+        if best is None:
+            raise NotConvergedError(
+                f"no bounds: {why}; raise max_states, or use stationary, which estimates its error",
+                residual=math.inf,
+            )
+        return replace(best, shortfall=why)
+
+    def _plan(self, part: float) -> Plan | None:
+        """A box for this part of the width."""
+        means = [self._mean(one) for one in self.builder.functionals]
+        degrees = [DEGREES[one.kind] for one in self.builder.functionals]
+        slow = 1.5 * self.pool.n / (1.0 - self.pool.load.high)
+
+        def loss(side: float) -> float:
+            return max(slow * side**degree / mean for degree, mean in zip(degrees, means, strict=True))
+
+        return planned(self.pool, self.options, self.outlook, part * self.width, loss, max(degrees))
+
+    def _mean(self, one: Functional) -> float:
+        """Of a functional, by the law on the small box; 1 for probabilities, whose widths are absolute."""
+        if one.kind == "at least":
+            return 1.0
+        jobs, spread = self.first.mean_jobs, self.first.covariance
+        places = slice(None) if one.job_class is None else slice(one.job_class, one.job_class + 1)
+        mean = float(jobs[places].sum())
+        return mean if one.kind == "jobs" else float(spread[places, places].sum()) + mean**2
+
+    def _certified(self, plan: Plan) -> Certificate:
+        """The certificate on the box of a plan."""
+        live, n = self.pool.classes, self.system.n_classes
+        shape, scales = np.ones(n, dtype=int), np.ones(n)
+        shape[live], scales[live] = plan.sides, plan.drift.scales
+        box = tuple(shape.tolist())
+        law = self.first.distribution
+        assert law is not None
+        guide = extended(law, box)[tuple(map(slice, box))]
+        steep = STEEP * float((-np.log(self.outlook.ratios) / plan.drift.scales).min())
+        return self.builder.certificate(box, replace(plan.drift, scales=scales), guide, steep)
+
+    def _reached(self, certificate: Certificate) -> float:
+        """Largest width of the bounds."""
+        widths = certificate.upper - certificate.lower
+        for k, one in enumerate(certificate.functionals):
+            if one.kind != "at least":
+                middle = (certificate.upper[k] + certificate.lower[k]) / 2
+                widths[k] = widths[k] / middle if middle > 0 else math.inf
+        return float(widths.max())

@@ -1,0 +1,198 @@
+"""Enclosures against closed forms, against boxes far larger, and what they refuse."""
+
+import numpy as np
+import pytest
+
+from fairness import (
+    DRF,
+    AlphaFair,
+    AssetFair,
+    BottleneckMax,
+    Cluster,
+    MaxMin,
+    ModelError,
+    Problem,
+    ProportionalFair,
+)
+from fairness.display.result import Result
+from fairness.errors import UnstableError
+from queueing import AtLeast, CertificateError, Erlang, System, enclose, stationary
+from queueing.enclosures.enclosure import Enclosure, digits
+from queueing.enclosures.poisson_equation import PoissonEquation, faces
+
+TWO = Problem([[1, 0.1], [0.1, 1]], [1, 1])
+
+
+def holds(bounds, values, rounding=1e-12):
+    lower, upper = bounds
+    values = np.asarray(values)
+    return bool(((lower <= values * (1 + rounding)) & (upper >= values * (1 - rounding))).all())
+
+
+@pytest.fixture(scope="module")
+def two():
+    return enclose(System.with_load(TWO, [1, 2], 0.6), DRF(), of=["variances", AtLeast(2)])
+
+
+def test_one_class_is_one_server():
+    load = 0.7
+    found = enclose(System(Problem([[2]], [2]), [load]), DRF(), of=["variances", AtLeast(4)])
+    assert found.reached <= 1e-8
+    assert not found.shortfall
+    assert holds(found.mean_jobs, load / (1 - load))
+    assert holds(found.variances, load / (1 - load) ** 2)
+    chance = found.probability(4, 0)
+    assert chance.low <= load**4 <= chance.high
+    assert chance.high - chance.low < 1e-8
+    assert holds(found.mean_durations, 1 / (1 - load))
+    assert holds(found.service_rates, 1 - load)
+
+
+def test_resources_apart_are_queues_apart():
+    loads = np.array([0.5, 0.3])
+    found = enclose(System(Problem([[1, 0], [0, 1]], [1, 1]), loads), ProportionalFair())
+    assert holds(found.mean_jobs, loads / (1 - loads))
+    assert found.reached <= 1e-8
+
+
+@pytest.mark.parametrize("policy", [DRF(), ProportionalFair(), AssetFair()], ids=lambda p: p.name)
+def test_one_resource_is_processor_sharing(policy):
+    """Equal shares of one resource are insensitive: E[x_i] = rho_i/(1 - rho), all jobs a geometric law."""
+    system = System(Problem([[1], [1]], [1]), [0.2, 0.04], mean_sizes=[1, 10])
+    found = enclose(system, policy, of=["jobs", AtLeast(3)])
+    assert holds(found.mean_jobs, [0.5, 1.0])
+    assert found.reached <= 1e-8
+    assert found.total_jobs.low <= 1.5 <= found.total_jobs.high
+    assert found.probability(3).low <= 0.6**3 <= found.probability(3).high
+
+
+def test_what_follows_holds_the_law_of_a_larger_box(two):
+    law = stationary(two.system, DRF(), tail=1e-13)
+    assert two.reached <= 1e-8
+    assert holds(two.mean_jobs, law.mean_jobs, 1e-10)
+    assert holds(two.mean_durations, law.mean_durations, 1e-10)
+    assert holds(two.service_rates, law.service_rates, 1e-10)
+    assert holds(two.variances, law.variances, 1e-10)
+    total = law.covariance.sum()
+    assert two.total_variance.low <= total * (1 + 1e-10)
+    assert two.total_variance.high >= total * (1 - 1e-10)
+    for k in range(2):
+        chance, found = law.marginals[k][2:].sum(), two.probability(2, k)
+        assert found.low <= chance + 1e-12
+        assert found.high >= chance - 1e-12
+
+
+def test_result_is_checked_again_after_it_was_saved(two, tmp_path):
+    two.save(tmp_path / "enclosure.json.gz")
+    again = Result.load(tmp_path / "enclosure.json.gz")
+    assert isinstance(again, Enclosure)
+    assert (again.check().lower == two.certificate.lower).all()
+    again.certificate.h.flags.writeable = True
+    again.certificate.h[0, 3, 3] += 1e-3
+    with pytest.raises(CertificateError):
+        again.check()
+
+
+def test_quantities_that_were_not_asked_for_are_refused(two):
+    only = enclose(two.system, DRF(), width=1e-4)
+    with pytest.raises(ModelError, match="of='variances'"):
+        _ = only.variances
+    with pytest.raises(ModelError, match="AtLeast"):
+        only.probability(2)
+    assert only.probability(0).low == 1.0
+
+
+def test_classes_without_arrivals_are_empty():
+    pool = Problem([[1, 0.1], [0.1, 1], [1, 1]], [1, 1])
+    found = enclose(System(pool, [0.3, 0.3, 0]), DRF(), width=1e-6)
+    assert found.mean_jobs.lower[2] == found.mean_jobs.upper[2] == 0.0
+    assert np.isnan(found.mean_durations.lower[2])
+
+
+def test_a_width_that_is_not_reached_is_said():
+    system = System.with_load(TWO, [1, 1], 0.4)
+    found = enclose(system, DRF(), width=1e-15)
+    assert "rounding" in found.shortfall
+    assert found.reached > 1e-15
+    assert "rounding" in found.summary()
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "said"),
+    [
+        (lambda: enclose(System(TWO, [1, 1]), DRF()), UnstableError, "load"),
+        (lambda: enclose(System(TWO, [0.1, 0.1], sizes=Erlang(2)), DRF()), ModelError, "exponential"),
+        (lambda: enclose(System(TWO, [0.1, 0.1]), DRF(), of="mean"), ModelError, "'jobs', 'variances'"),
+        (lambda: enclose(System(TWO, [0.1, 0.1]), DRF(), of=[]), ModelError, "empty"),
+        (lambda: enclose(System(TWO, [0.1, 0.1]), DRF(), width=0), ModelError, "width"),
+        (lambda: enclose(System(TWO, [0.1, 0.1]), AlphaFair(0.5)), ModelError, "alpha"),
+        (lambda: enclose(System(TWO, [0.1, 0.1]), lambda p, x: DRF()(p, x)), ModelError, "stationary"),
+        (lambda: enclose(System(Cluster([[1]], [[1]]), [0.1]), DRF()), ModelError, "Cluster"),
+        (lambda: enclose(System(TWO, [0, 0]), DRF()), ModelError, "arrivals"),
+        (lambda: enclose(System(Problem([[1]] * 5, [1]), [0.1] * 5), DRF()), ModelError, "classes"),
+    ],
+)
+def test_refusals_name_the_remedy(call, error, said):
+    with pytest.raises(error, match=said):
+        call()
+
+
+def test_multigrid_finds_what_elimination_finds(monkeypatch):
+    """Three classes whose paces are 10^4 apart, both roads."""
+    rng = np.random.default_rng(3)
+    shape, up = (9, 12, 8), np.array([0.3, 30.0, 0.003])
+    counts = np.indices(shape)
+    down = np.where(counts > 0, rng.uniform(0.8, 1.2, (3, *shape)), 0.0) * (up / 0.5)[:, None, None, None]
+    law = np.exp(-0.7 * counts.sum(axis=0))
+    f, source = counts[:2].astype(float), faces(up, shape)
+    h, v = PoissonEquation(up, down, law).solve(f, source)
+    for name in ("PLANE", "SMALL"):
+        monkeypatch.setattr(f"queueing.enclosures.poisson_equation.{name}", 0)
+    monkeypatch.setattr("queueing.enclosures.multigrid.COARSEST", 50)
+    other_h, other_v = PoissonEquation(up, down, law).solve(f, source)
+    # A constant 1 would be kept by both: h is about 10^3 long.
+    assert np.abs(h - other_h).max() < 1e-9 * np.abs(h).max()
+    assert np.abs(v - other_v).max() < 1e-9 * np.abs(v).max()
+
+
+def test_digits_are_rounded_outward():
+    assert digits(0.12345601, 0.12345699) == ("0.1234560", "0.1234570")
+    low, high = digits(1 / 3, 1 / 3)
+    assert float(low) <= 1 / 3 <= float(high)
+
+
+def system_of(rng, n):
+    """A random pool of n classes, sizes over six decades."""
+    m = int(rng.integers(1, 4))
+    demands = rng.uniform(0.1, 1, (n, m)) * (rng.random((n, m)) < 0.8)
+    for row in demands:
+        row[rng.integers(m)] += 0.1
+    pool = Problem(demands, np.ones(m), weights=rng.uniform(0.5, 2, n))
+    load = rng.uniform(0.3, 0.95 if n == 2 else 0.7)
+    sizes = 10 ** rng.uniform(-3, 3, n)
+    return System.with_load(pool, rng.uniform(0.2, 1, n), load, sizes)
+
+
+def contains(seed, n):
+    rng = np.random.default_rng(seed)
+    system = system_of(rng, n)
+    policies = [DRF(), ProportionalFair(), MaxMin(), AssetFair(), AlphaFair(2.0)] + [BottleneckMax()] * (
+        n == 2
+    )
+    policy = policies[rng.integers(len(policies))]
+    found = enclose(system, policy, width=1e-6)
+    law = stationary(system, policy, tail=1e-11)
+    assert found.reached < 1e-3
+    # The law is exact up to its own error, which its solver states.
+    assert holds(found.mean_jobs, law.mean_jobs, 1e-8), (system, policy, found, law)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_enclosures_hold_the_law_of_a_larger_box(seed):
+    contains(seed, 2)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(300))
+def test_300_random_systems(seed):
+    contains([16, seed], 2 if seed % 3 else 3)
