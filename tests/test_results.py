@@ -99,6 +99,8 @@ MAKERS = {
     "BalancedPlan": lambda: queueing.balanced_plan(SYSTEM),
     "Stationary": lambda: queueing.stationary(SYSTEM, DRF(), shape=12),
     "ExactStationary": lambda: queueing.exact_stationary(SYSTEM, DRF(), shape=4, distribution=True),
+    "Enclosure": lambda: queueing.enclose(SYSTEM, DRF(), width=1e-3),
+    "Certificate": lambda: made("Enclosure").certificate,
     "ChainEnclosure": lambda: queueing.enclose_chain(
         queueing.FiniteChain([[0, 1], [3, 0]], rewards=dict(zip(CLASSES, np.eye(2), strict=True)))
     ),
