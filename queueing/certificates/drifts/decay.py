@@ -91,8 +91,8 @@ def decay(drift: Drift, pool: Pool, shape: tuple[int, ...], spare: float) -> flo
             "drift", f"the box is too small for V: T_A = {least:.6g}, max b/T_A = {widest}"
         )
     bends = [_bends(Interval.of(drift.exponent), (b / least).high) for b in scales]
-    most = max(_decay(theta, pool, scales, bends, spare, float(a)) for a in (0.0, *(spare * TRIED)))
-    return most
+    jumps = [_exponentials(b * theta) for b in scales]
+    return max(_decay(theta, pool, scales, bends, jumps, spare, float(a)) for a in (0.0, *(spare * TRIED)))
 
 
 def _decay(
@@ -100,6 +100,7 @@ def _decay(
     pool: Pool,
     scales: list[Interval],
     bends: list[tuple[FloatArray, FloatArray, FloatArray, FloatArray]],
+    jumps: list[tuple[Interval, Interval]],
     spare: float,
     a: float,
 ) -> float:
@@ -108,7 +109,7 @@ def _decay(
         return -np.inf
     rates = [Interval.of(rate) for rate in pool.arrival_rates]
     mu = [1.0 / Interval.of(size) for size in pool.mean_sizes]
-    up, down = zip(*(_exponentials(b * theta) for b in scales), strict=True)
+    up, down = zip(*jumps, strict=True)
     slow = min(one.low for one in down)
     wider, narrower = Interval.of(1.0) + a, Interval.of(1.0) - a
     gains = [
