@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.extending import register_jitable
 
 from fairness.machine.compiling import stored
 from fairness.machine.kernels import IntArray
@@ -22,7 +23,7 @@ from fairness.model.problem import FloatArray
 from queueing.certificates import intervals
 from queueing.certificates.intervals import TINY, ULP, above, below, exp_bounds, power_bounds, root_bounds
 from queueing.certificates.rates import interface
-from queueing.certificates.rates.interface import OPTIONS, Rates, part
+from queueing.certificates.rates.interface import OPTIONS, Rates
 
 __all__ = [
     "ALL",
@@ -85,7 +86,7 @@ def outside_powers(
             lower[i, x], upper[i, x] = power_bounds(low, high, exponent)
 
 
-@part
+@register_jitable
 def outside_value(v: Outside, counts: Any, raised: int) -> tuple[float, float]:
     """Bounds of V(x), or of V(x + e_i) for i = ``raised`` >= 0."""
     low = high = 0.0
@@ -99,7 +100,7 @@ def outside_value(v: Outside, counts: Any, raised: int) -> tuple[float, float]:
     return exp_bounds(low)[0], exp_bounds(high)[1]
 
 
-@part
+@register_jitable
 def value(functional: Any, counts: Any) -> float:
     """The value of a functional, a whole number."""
     kind, first, second, level = functional[0], functional[1], functional[2], functional[3]
