@@ -281,7 +281,7 @@ def with_system(certificate, **changes):
 
 TAMPERED = {
     "exponent": (lambda c: with_drift(c, exponent=2.0), "drift|inside"),
-    "exponent below 2": (lambda c: with_drift(c, exponent=1.5), "data"),
+    "exponent 1": (lambda c: with_drift(c, exponent=1.0), "data"),
     "theta up": (lambda c: with_drift(c, theta=1.05 * c.drift.theta), "drift|inside"),
     "theta far up": (lambda c: with_drift(c, theta=30.0), "drift"),
     "theta down": (lambda c: with_drift(c, theta=0.1 * c.drift.theta), "drift|face|outside"),
