@@ -16,10 +16,12 @@ from fairness import DRF, PSDSF, TSF, BottleneckMax, Cluster, Problem, Proportio
 from fairness.cloud import dcdrf, demand_profile, edrf, edrf_rounds
 from queueing import (
     DRFScheduler,
+    FiniteChain,
     Multilevel,
     System,
     Tasks,
     balanced_fairness,
+    enclose_chain,
     exact_stationary,
     mean_jobs_by_load,
     simulate,
@@ -107,6 +109,11 @@ def exact() -> None:
     mean_jobs_by_load(SYSTEM, DRF(), shape=3)
 
 
+def finite_chains() -> None:
+    """Poisson's equation of a finite chain."""
+    enclose_chain(FiniteChain([[0, 1], [1, 0]], rewards={"gain": [0, 1]}))
+
+
 def volumes() -> None:
     """A random walk in a region."""
     region_volume(stability_region(POOL), precision=0.2, rng=0)
@@ -127,7 +134,7 @@ def runs() -> None:
 # Those that take longest come first, so that no process is left alone with one at the end.
 KERNELS: tuple[Callable[[], None], ...] = (
     placed_tasks, whole_tasks, prices, many_prices, bottlenecks, levels, markets, servers, rounds, clouds, chains,
-    exact, likely_states, runs, volumes,
+    exact, finite_chains, likely_states, runs, volumes,
 )  # fmt: skip
 
 

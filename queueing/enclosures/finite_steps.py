@@ -158,7 +158,9 @@ class Iterated(Sparse):
 
     def _solvers(self, matrix: sparse.csc_array) -> tuple[Step, Step]:
         with memory_guarded(f"incomplete factors of {matrix.shape[0]} equations", REMEDY):
-            rough = spilu(matrix, drop_tol=1e-4, fill_factor=20, diag_pivot_thresh=0.0)
+            rough = spilu(
+                matrix, drop_tol=1e-3, fill_factor=10, diag_pivot_thresh=0.0, permc_spec="MMD_AT_PLUS_A"
+            )
         turned = matrix.T.tocsc()
         return (
             lambda b: _iterated(matrix, b, rough.solve),
