@@ -10,6 +10,9 @@ from .chain.stationary import stationary
 from .chain.stationary_law import Stationary
 from .chain.tagged import TaggedDuration, tagged_duration
 from .chain.transient import Transient, transient
+from .drift_bounds.bounding import drift_bound
+from .drift_bounds.bounds import DriftBound
+from .drift_bounds.certificate import DriftCertificate
 from .enclosures.chain_enclosure import ChainEnclosure
 from .enclosures.enclose import enclose
 from .enclosures.enclosure import AtLeast, Enclosure
@@ -83,6 +86,8 @@ __all__ = [
     "Circulation",
     "DRFScheduler",
     "Deterministic",
+    "DriftBound",
+    "DriftCertificate",
     "DurationBound",
     "Elimination",
     "Empirical",
@@ -141,6 +146,7 @@ __all__ = [
     "circulate",
     "coxian",
     "drift",
+    "drift_bound",
     "duration_bound",
     "enclose",
     "enclose_chain",

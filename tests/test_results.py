@@ -94,6 +94,7 @@ MAKERS = {
     "AuditTable": audited,
     "SearchResult": lambda: audited().cells["PF", "sharing incentive"],
     "GravityTraffic": lambda: gravity_traffic(abilene(), 10, weights="population", pairs=20),
+    "DriftBound": lambda: queueing.drift_bound(SYSTEM, DRF(), of=[[1, 1], [1, 0]]),
     "DurationBound": lambda: queueing.duration_bound(System(POOL, [1, 0.7], sizes=LAWS)),
     "BalancedFairness": lambda: queueing.balanced_fairness(SYSTEM, distribution=True),
     "BalancedPlan": lambda: queueing.balanced_plan(SYSTEM),

@@ -1,0 +1,270 @@
+r"""Bounds of mean counts without a chain: quadratic functions of the counts, found by linear programs.
+
+*Comparison.* If :math:`f + Qg \le c` in all states, where Q is the generator and g has mean drift 0, then
+:math:`E f \le c`. Here f is a weighted sum of the counts and g quadratic, so that f + Qg is linear in the
+counts, the tasks and their products :math:`x_k\varphi_i`. What is known of a policy in every state makes this
+a linear program (:mod:`queueing.drift_bounds.moments`), of a size that grows with the square of the number of
+classes, and not with the number of states. Its multipliers, made exact, are the proof
+(:mod:`queueing.drift_bounds.certificate`). [1]_, [2]_, [3]_ have the method for queueing networks, [4]_ one
+function for PF.
+
+On one resource the bounds meet under filling, PF and BMF, which then are discriminatory processor sharing.
+Otherwise quadratic functions leave a gap, which grows with the load.
+
+References
+----------
+.. [1] P. W. Glynn and A. Zeevi, "Bounding stationary expectations of Markov processes", IMS Collections 4,
+   2008. DOI 10.1214/074921708000000381.
+.. [2] S. Kumar and P. R. Kumar, "Performance bounds for queueing networks and scheduling policies", IEEE
+   Transactions on Automatic Control 39(8), 1994. DOI 10.1109/9.310033.
+.. [3] D. Bertsimas, I. Paschalidis and J. Tsitsiklis, "Optimization of multiclass queueing networks:
+   polyhedral and nonlinear characterizations of achievable performance", Annals of Applied Probability 4(1),
+   1994. DOI 10.1214/aoap/1177005200.
+.. [4] T. Bonald and L. Massoulié, "Impact of fairness on Internet performance", SIGMETRICS 2001.
+   DOI 10.1145/378420.378438.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairness.arguments.validation import float_array, require_whole
+from fairness.errors import ModelError
+from fairness.machine.work import ProgressOption, Task, watching
+from fairness.model.problem import FloatArray
+from fairness.policies.asset import AssetFair
+from fairness.policies.bottleneck import BottleneckMax
+from fairness.policies.maxmin import DRF, MaxMin
+from fairness.policies.proportional import AlphaFair, ProportionalFair
+from fairness.protocol.policy import Policy, policy_name
+from queueing.certificates.errors import CertificateError
+from queueing.certificates.pool import Pool
+from queueing.drift_bounds.bounds import DriftBound
+from queueing.drift_bounds.certificate import DriftCertificate
+from queueing.drift_bounds.families import finite_moments, moments_of
+from queueing.drift_bounds.free_moments import FreeMoments
+from queueing.drift_bounds.moments import Moments, Numbers
+from queueing.drift_bounds.outward import above, below
+from queueing.drift_bounds.program import MomentProgram
+from queueing.drift_bounds.rounding import Spare, exact, repaired, repaired_freely
+from queueing.model.system import System, check_system
+
+__all__ = ["drift_bound"]
+
+ROUNDS = 60
+
+
+def drift_bound(
+    system: System,
+    policy: Policy | None = None,
+    *,
+    of: str | int | Sequence[str] | ArrayLike | None = None,
+    rounds: int = ROUNDS,
+    progress: ProgressOption = None,
+) -> DriftBound:
+    """Bound mean counts of the infinite chain, with proof, for any number of classes.
+
+    Parameters
+    ----------
+    system : System
+        A pool with Poisson arrivals, exponential sizes and load below 1.
+    policy : callable, optional
+        ProportionalFair, MaxMin, DRF, AssetFair, BottleneckMax or AlphaFair. For other policies, for jobs
+        with limits and without a policy the bounds hold for every policy, and there are lower ones only.
+    of : str, int, sequence of str, or array_like of shape (n_classes,) or (n_bounds, n_classes)
+        What is bounded: the mean count of a class, by name or index, of each class named, or sums of them
+        with weights >= 0. Default: all jobs.
+    rounds : int
+        Most rounds of cuts per bound; with more of them the upper bounds may fall.
+    progress : bool or callable, optional
+
+    Returns
+    -------
+    DriftBound
+
+    Raises
+    ------
+    UnstableError
+        If a resource has relative load >= 1.
+    ModelError
+        If the system is none of these, or ``of`` names no weights.
+    NotConvergedError
+        If a linear program has no solution that can be used.
+
+    Examples
+    --------
+    >>> from fairness import DRF, Problem
+    >>> pool = Problem([[1, 0.3], [0.2, 1]], [1, 1])
+    >>> system = System.with_load(pool, [1, 2], 0.8)
+    >>> bound = drift_bound(system, DRF())
+    >>> bound.lower.round(2), bound.upper.round(2)
+    (array([4.49]), array([5.85]))
+    >>> print(drift_bound(system, of="class 1"))
+    drift bounds under any policy, 2 classes
+      jobs of class 1  0.533333 to inf
+      proved: 1 quadratic function of the counts, checked in fractions; no function was found that bounds
+      what has no upper bound
+    """
+    problem = check_system(system).require_pool("the drift bound")
+    system.require_poisson("the drift bound")
+    system.require_exponential("the drift bound")
+    require_whole("rounds", rounds, 0)
+    weights, names = _targets(system, of)
+    system.require_stable()
+    try:
+        pool = Pool.of(system)
+    except CertificateError as error:
+        raise ModelError(f"the drift bound cannot take this system: {error}") from None
+    name, parameters = ("any", {}) if policy is None else _told(policy)
+    if np.isfinite(problem.limits[pool.classes]).any():
+        name, parameters = "any", {}
+    numbers = Numbers.of(pool)
+    blank = DriftCertificate(
+        system, name, parameters, (Fraction(0),) * system.n_classes, True, Fraction(0), {}, {}, ()
+    )
+    with watching(progress), Task("drift bounds", 2 * len(names) * rounds, "linear programs") as task:
+        bounding = _Bounding(numbers, pool, blank, rounds, task)
+        proofs = [bounding.bounds(tuple(map(Fraction, row.tolist()))) for row in weights]
+    return DriftBound(
+        system,
+        "any policy" if policy is None else policy_name(policy),
+        names,
+        weights,
+        np.array([below(low.value) for low, _ in proofs]),
+        np.array([math.inf if high is None else above(high.value) for _, high in proofs]),
+        tuple(low for low, _ in proofs),
+        tuple(high for _, high in proofs),
+    )
+
+
+def _told(policy: Policy) -> tuple[str, dict[str, Any]]:
+    """A policy as a name and parameters; "any" if nothing is known of it."""
+    if isinstance(policy, AlphaFair):
+        if policy.alpha == 1.0:
+            return "PF", {}
+        return ("MMF", {}) if math.isinf(policy.alpha) else ("alpha", {"alpha": policy.alpha})
+    if isinstance(policy, DRF):
+        return "DRF", {"resource_weights": policy.resource_weights}
+    known = {MaxMin: "MMF", AssetFair: "Asset", ProportionalFair: "PF", BottleneckMax: "BMF"}
+    return known.get(type(policy), "any"), {}
+
+
+def _targets(system: System, of: Any) -> tuple[FloatArray, tuple[str, ...]]:
+    """Weights (n_bounds, n_classes) and names."""
+    n, classes = system.n_classes, system.problem.job_classes
+    if of is None:
+        return np.ones((1, n)), ("all jobs",)
+    if isinstance(of, str | int | np.integer) and not isinstance(of, bool):
+        k = system.class_index(of if isinstance(of, str) else int(of))
+        return np.eye(n)[[k]], (f"jobs of {classes[k]}",)
+    if isinstance(of, Sequence) and of and all(isinstance(one, str) for one in of):
+        chosen = [system.class_index(one) for one in of]
+        return np.eye(n)[chosen], tuple(f"jobs of {classes[k]}" for k in chosen)
+    weights = np.atleast_2d(float_array("of", of))
+    good = weights.ndim == 2 and weights.shape[1] == n and len(weights) > 0
+    if not (good and np.isfinite(weights).all() and (weights >= 0).all() and weights.any(axis=1).all()):
+        raise ModelError.of(
+            "of",
+            f"must be a class, names of classes, or weights >= 0, not all 0, of shape ({n},) or "
+            f"(n_bounds, {n}); got {of!r:.80}",
+        )
+    if len(weights) == 1:
+        return weights, ("weighted jobs",)
+    return weights, tuple(f"weighted jobs {k}" for k in range(len(weights)))
+
+
+class _Bounding:
+    """Lower and upper bounds under one policy."""
+
+    def __init__(
+        self, numbers: Numbers, pool: Pool, blank: DriftCertificate, rounds: int, task: Task
+    ) -> None:
+        self.pool, self.blank, self.rounds, self.task = pool, blank, rounds, task
+        self.load = max(map(float, self._relative_loads(numbers)))
+        self.free = FreeMoments(numbers)
+        self.moments = moments_of(blank.policy, blank.parameters, numbers)
+        self.spare: Spare | None = None
+        self.finite: DriftCertificate | None = None
+        if blank.policy != "any":
+            self.program = MomentProgram(self.moments, self.load)
+            self._find_spare()
+        self.free_program = MomentProgram(self.free, self.load)
+
+    @staticmethod
+    def _relative_loads(numbers: Numbers) -> list[Fraction]:
+        columns = zip(*numbers.shares, strict=True)
+        return [sum((r * a for r, a in zip(numbers.loads, one, strict=True)), Fraction(0)) for one in columns]
+
+    def _find_spare(self) -> None:
+        """A proof that all moments are finite, with slack; where no theorem does, by a function >= 0."""
+        theorem = finite_moments(self.blank.policy, self.blank.parameters)
+        program = self.program if theorem else MomentProgram(self.moments, self.load, one_sided=True)
+        found = program.solve(1.0 / program.scales, self.rounds, self.task, any_bound=True)
+        if found is None:
+            return
+        certificate = exact(self.moments, self.blank, found, program.cuts)
+        if not theorem:
+            drifts = {pair: alpha for pair, alpha in certificate.drifts.items() if alpha > 0}
+            certificate = replace(certificate, drifts=drifts)
+        spare = Spare(self.moments, certificate)
+        if not spare.positive:
+            return
+        self.spare = spare
+        if not theorem:
+            numbers = self.moments.numbers
+            weights = [Fraction(0)] * self.blank.system.n_classes
+            for k in range(numbers.n):
+                # No column is part of the jobs of two classes.
+                weights[self.pool.classes[k]] = min(
+                    spare.slacks[column] / value for column, value in self.moments.jobs(k).items()
+                )
+            self.finite = replace(certificate, weights=tuple(weights), value=spare.bound)
+
+    def bounds(self, weights: tuple[Fraction, ...]) -> tuple[DriftCertificate, DriftCertificate | None]:
+        """Lower bound, and upper bound if there is one."""
+        live = [weights[i] for i in self.pool.classes]
+        if self.spare is None:
+            return self._lower_freely(weights, live), None
+        high = self._by_policy(weights, live, upper=True)
+        low = self._by_policy(weights, live, upper=False)
+        return low or self._lower_freely(weights, live), high
+
+    def _by_policy(
+        self, weights: tuple[Fraction, ...], live: list[Fraction], *, upper: bool
+    ) -> DriftCertificate | None:
+        assert self.spare is not None
+        found = self.program.solve(
+            _objective(self.moments, live) * (1 if upper else -1), self.rounds, self.task
+        )
+        if found is None:
+            return None
+        blank = replace(self.blank, weights=weights, upper=upper, finite=self.finite)
+        certificate = exact(self.moments, blank, found, self.program.cuts)
+        certificate = repaired(self.moments, live, certificate, self.spare)
+        certificate.check()
+        return certificate
+
+    def _lower_freely(self, weights: tuple[Fraction, ...], live: list[Fraction]) -> DriftCertificate:
+        blank = replace(self.blank, policy="any", parameters={}, weights=weights, upper=False)
+        certificate = blank
+        if any(live):
+            found = self.free_program.solve(-_objective(self.free, live), 0, self.task)
+            if found is not None:
+                certificate = repaired_freely(self.free, live, exact(self.free, blank, found, []))
+        certificate.check()
+        return certificate
+
+
+def _objective(moments: Moments, weights: list[Fraction]) -> FloatArray:
+    objective = np.zeros(len(moments.columns))
+    for k, weight in enumerate(weights):
+        for column, value in moments.jobs(k).items():
+            objective[column] += float(weight * value)
+    return objective

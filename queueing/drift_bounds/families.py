@@ -1,0 +1,100 @@
+r"""Policies by name, and what is known of their moments.
+
+A policy is told as data, a name and numbers, so that a proof can be checked without it:
+
+========= =================================== ==========================================================
+name      policy                              moments
+========= =================================== ==========================================================
+"PF"      proportional fairness               :class:`~queueing.drift_bounds.price_moments.PriceMoments`
+"MMF",    max-min fairness of tasks,          :class:`~queueing.drift_bounds.label_moments.LevelMoments`
+"DRF",    of dominant shares (EDRF by its     with one level per class
+"Asset"   weights), of sums of shares
+"BMF"     bottleneck max fairness             the same, with one level per class and resource
+"alpha"   alpha-fairness                      :class:`~queueing.drift_bounds.label_moments.RatioMoments`
+"any"     any policy                          :class:`~queueing.drift_bounds.free_moments.FreeMoments`
+========= =================================== ==========================================================
+
+Under PF, filling and alpha-fairness with alpha >= 1, without limits, all moments are finite below load 1: the
+exponential functions of the page on enclosures (lemmas 1 to 6) prove it. For the others an upper bound by a
+function with coefficients >= 0 does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+from queueing.certificates.errors import CertificateError
+from queueing.drift_bounds.free_moments import FreeMoments
+from queueing.drift_bounds.label_moments import LevelMoments, RatioMoments
+from queueing.drift_bounds.moments import Moments, Numbers
+from queueing.drift_bounds.price_moments import PriceMoments
+
+__all__ = ["finite_moments", "moments_of"]
+
+_DIGITS = Context(prec=50, Emax=10**8, Emin=-(10**8))
+_GRID = 2**60
+
+
+def moments_of(policy: str, parameters: Mapping[str, Any], numbers: Numbers) -> Moments:
+    """Columns and rows of a policy; CertificateError if there are none."""
+    if policy == "any":
+        return FreeMoments(numbers)
+    if any(limit is not None for limit in numbers.limits):
+        raise CertificateError("data", "moments are known for jobs without limits only")
+    if policy == "PF":
+        return PriceMoments(numbers)
+    if policy == "BMF":
+        rates = [
+            [weight / share if share else Fraction(0) for share in row]
+            for weight, row in zip(numbers.weights, numbers.shares, strict=True)
+        ]
+        return LevelMoments(numbers, rates, one_level=False)
+    if policy in ("MMF", "DRF", "Asset"):
+        growth = _growth(policy, parameters, numbers)
+        return LevelMoments(numbers, [[rate] * numbers.m for rate in growth], one_level=True)
+    if policy == "alpha":
+        alpha = parameters.get("alpha")
+        if not (isinstance(alpha, float) and 0 <= alpha < float("inf")):
+            raise CertificateError("data", f"alpha must be a finite number >= 0; got {alpha!r}")
+        return RatioMoments(numbers, lambda i, k: _ratio(numbers, i, k, alpha))
+    raise CertificateError("data", f"nothing is known of the moments of {policy!r}")
+
+
+def finite_moments(policy: str, parameters: Mapping[str, Any]) -> bool:
+    """Whether a theorem says that all moments are finite below load 1."""
+    return policy in ("PF", "MMF", "DRF", "Asset") or (policy == "alpha" and parameters["alpha"] >= 1)
+
+
+def _growth(policy: str, parameters: Mapping[str, Any], numbers: Numbers) -> list[Fraction]:
+    """Tasks of one job per level of filling, for each class."""
+    if policy == "MMF":
+        return list(numbers.weights)
+    if policy == "Asset":
+        totals = [sum(row, Fraction(0)) for row in numbers.all_shares]
+        return [weight / total for weight, total in zip(numbers.weights, totals, strict=True)]
+    given = parameters.get("resource_weights")
+    if given is None:
+        given = [[1.0] * len(row) for row in numbers.all_shares]
+    positive = isinstance(given, tuple | list) and all(
+        isinstance(v, float) and 0 < v < float("inf") for row in given for v in row
+    )
+    if not positive or [len(row) for row in given] != [len(row) for row in numbers.all_shares]:
+        raise CertificateError("data", "resource_weights must be a float > 0 for each class and resource")
+    return [
+        weight * min(Fraction(v) / share for v, share in zip(row, shares, strict=True) if share)
+        for weight, row, shares in zip(numbers.weights, given, numbers.all_shares, strict=True)
+    ]
+
+
+def _ratio(numbers: Numbers, i: int, k: int, alpha: float) -> Fraction:
+    """A number at most, and nearly, min_j (b_kj/b_ij)^(1/alpha) over the resources that i demands."""
+    least = min(numbers.shares[k][j] / numbers.shares[i][j] for j in numbers.used(i))
+    if not least or not alpha:
+        return Fraction(0)
+    # Logarithm and exponential are correctly rounded, far closer than the last factor.
+    quotient = _DIGITS.divide(Decimal(least.numerator), Decimal(least.denominator))
+    power = _DIGITS.exp(_DIGITS.divide(_DIGITS.ln(quotient), Decimal(alpha)))
+    return Fraction(int(Fraction(power) * (1 - Fraction(1, 10**30)) * _GRID), _GRID)

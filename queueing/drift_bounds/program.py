@@ -1,0 +1,184 @@
+r"""Linear programs over moments, with cuts for the matrices that are positive semidefinite.
+
+Of the infinitely many inequalities :math:`v^\top M v \ge 0` of a block M those are added that solutions
+violate most: eigenvectors with negative eigenvalues of a running mean of the solutions, which moves less than
+the corners do, or else of the last one. What is returned are multipliers in floating point, which
+:mod:`queueing.drift_bounds.rounding` makes exact; nothing of this module is trusted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import highspy
+import numpy as np
+
+from fairness.errors import NotConvergedError
+from fairness.machine.work import Task
+from fairness.model.problem import FloatArray
+from queueing.drift_bounds.certificate import Cut
+from queueing.drift_bounds.moments import Coefficients, Moments, Row
+
+__all__ = ["MomentProgram", "Multipliers"]
+
+FAR = 1e4
+"""The program looks no further than this many times the jobs of single servers, one per class."""
+
+STILL = 1e-3
+"""A bound that moves by less than this part of itself in ten rounds stands still."""
+
+PER_BLOCK = 3
+"""Most cuts per block and round."""
+
+MEMORY = 0.8
+"""Part of the running mean that stays from round to round."""
+
+GRID = 2.0**-12
+"""Entries of the vectors of cuts are multiples of this, before they are scaled."""
+
+NEGATIVE = 1e-7
+"""Eigenvalues above minus this, of a matrix with ones on its diagonal, are not cut off."""
+
+
+@dataclass(frozen=True)
+class Multipliers:
+    """Multipliers of rows in floating point: of the drifts, the other rows and the cuts."""
+
+    drifts: FloatArray
+    rows: FloatArray
+    cuts: FloatArray
+
+
+class MomentProgram:
+    """Bounds of linear functions of some moments, one after the other; cuts are kept.
+
+    Parameters
+    ----------
+    moments : Moments
+    load : float
+        Largest relative load, below 1.
+    one_sided : bool
+        Whether multipliers of drifts must be >= 0.
+    cuts : sequence of Cut
+        To start from.
+    """
+
+    def __init__(
+        self, moments: Moments, load: float, *, one_sided: bool = False, cuts: list[Cut] | None = None
+    ) -> None:
+        self.moments = moments
+        self.cuts: list[Cut] = []
+        # Powers of two, which change no digit.
+        self.scales: FloatArray = np.exp2(np.round(np.log2(np.array(moments.sizes()))))
+        self._columns = moments.blocks()
+        self._blocks = [np.array(block) for block in self._columns]
+        self._row_scales: list[float] = []
+        self._solver = _solver(len(self.scales))
+        numbers = moments.numbers
+        far: Coefficients = {}
+        for k in range(numbers.n):
+            for column, value in moments.jobs(k).items():
+                far[column] = value / (numbers.loads[k] * max(numbers.shares[k]))
+        self._add(far, -np.inf, FAR * numbers.n / (1.0 - load))
+        for row in moments.drifts.values():
+            # Minus the mean drift of a function, and 0; "at most" keeps multipliers from being negative.
+            self._add(row.coefficients, -np.inf if one_sided else float(row.constant), float(row.constant))
+        for row in moments.listed:
+            self._add(row.coefficients, float(row.constant), float(row.constant) if row.equal else np.inf)
+        for cut in cuts or [Cut(block, tuple(map(Fraction, vector))) for block, vector in moments.squares()]:
+            self._cut(cut)
+
+    def _add(self, coefficients: Coefficients, low: float, high: float) -> None:
+        columns = np.fromiter(coefficients, np.int32, len(coefficients))
+        values = np.array([float(value) for value in coefficients.values()]) * self.scales[columns]
+        scale = 2.0 ** -np.round(np.log2(np.abs(values).max()))
+        self._row_scales.append(scale)
+        self._solver.addRow(low * scale, high * scale, len(columns), columns, values * scale)
+
+    def _cut(self, cut: Cut) -> None:
+        self.cuts.append(cut)
+        row: Row = self.moments.square(self._columns[cut.block], list(cut.vector))
+        self._add(row.coefficients, 0.0, np.inf)
+
+    def solve(
+        self, objective: FloatArray, rounds: int, task: Task, *, any_bound: bool = False
+    ) -> Multipliers | None:
+        """Multipliers that bound ``objective`` (n_columns,) times the columns from above.
+
+        None if no bound was found in that many rounds of cuts; with ``any_bound`` the first one will do.
+        """
+        n = len(self.scales)
+        costs = objective * self.scales
+        size = 2.0 ** np.round(np.log2(np.abs(costs).max()))
+        self._solver.changeColsCost(n, np.arange(n, dtype=np.int32), -costs / size)
+        values: list[float] = []
+        mean: FloatArray | None = None
+        for turn in range(rounds + 1):
+            value, point, duals = self._solved()
+            task.advance()
+            values.append(value if abs(duals[0]) * FAR < 1e-9 else np.inf)
+            still = len(values) > 10 and 0 <= values[-11] - values[-1] <= STILL * abs(values[-1])
+            if still or turn == rounds or (any_bound and np.isfinite(values[-1])):
+                break
+            mean = point if mean is None else MEMORY * mean + (1 - MEMORY) * point
+            if not (self._separate(mean, point) or self._separate(point, point)):
+                break
+        if not np.isfinite(values[-1]):
+            return None
+        duals = duals * size * np.array(self._row_scales)
+        rows = 1 + len(self.moments.drifts)
+        cuts = rows + len(self.moments.listed)
+        return Multipliers(duals[1:rows], -duals[rows:cuts], -duals[cuts:])
+
+    def _solved(self) -> tuple[float, FloatArray, FloatArray]:
+        """Value, point and multipliers of the program as it stands, in scaled units but for the point."""
+        solver = self._solver
+        solver.run()
+        if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            # Without the last basis.
+            solver.clearSolver()
+            solver.run()
+        status = solver.getModelStatus()
+        if status != highspy.HighsModelStatus.kOptimal:
+            raise NotConvergedError(
+                f"HiGHS stopped with status {solver.modelStatusToString(status)!r}; if demands, weights or "
+                "rates are many decades apart, leave out what is negligible"
+            )
+        solution = solver.getSolution()
+        point = np.array(solution.col_value) * self.scales
+        return -solver.getInfo().objective_function_value, point, -np.array(solution.row_dual)
+
+    def _separate(self, guide: FloatArray, point: FloatArray) -> bool:
+        """Add cuts from eigenvectors of ``guide`` that ``point`` violates; False if there are none."""
+        found = False
+        for number, block in enumerate(self._blocks):
+            matrix = guide[block]
+            least = 1e-12 * np.diag(self.scales[block])
+            scale = 2.0 ** np.round(np.log2(np.maximum(np.diag(matrix), least)) / 2)
+            matrix, other = (one[block] / np.outer(scale, scale) for one in (guide, point))
+            values, vectors = np.linalg.eigh(matrix)
+            for k in np.flatnonzero(values < -NEGATIVE)[:PER_BLOCK]:
+                vector = np.round(vectors[:, k] / np.abs(vectors[:, k]).max() / GRID) * GRID
+                if vector @ other @ vector < -NEGATIVE / 10:
+                    self._cut(Cut(number, tuple(map(Fraction, (vector / scale).tolist()))))
+                    found = True
+        return found
+
+
+def _solver(n_columns: int) -> Any:
+    solver: Any = highspy.Highs()
+    settings: dict[str, Any] = {
+        "output_flag": False,
+        "parallel": "off",
+        "threads": 1,
+        "primal_feasibility_tolerance": 1e-9,
+        "dual_feasibility_tolerance": 1e-9,
+        "small_matrix_value": 1e-12,
+        "large_matrix_value": 1e30,
+    }
+    for option, setting in settings.items():
+        solver.setOptionValue(option, setting)
+    solver.addVars(n_columns, np.zeros(n_columns), np.full(n_columns, np.inf))
+    return solver
