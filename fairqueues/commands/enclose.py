@@ -59,14 +59,23 @@ def enclose(
     if certificate is not None:
         enclosure.certificate.save(certificate)
         typer.echo(f"wrote {certificate}", err=True)
-    proof = enclosure.certificate
+    proof, short = enclosure.certificate, enclosure.shortfall
+    if short:
+        failures = (*failures, f"{file.name}: {short}; raise width (here: --width)")
+    claim = f"checked in {len(proof.states)} states, found by {enclosure.method}"
     deliver(
         Outcome(
             f"Proved bounds of stationary means: {file.name}",
             enclosure.to_dataframe(),
-            (Evidence("certificate", f"checked in {len(proof.states)} states, found by {enclosure.method}"),),
+            (
+                Evidence("certificate", claim),
+                Evidence("bounds", "largest relative width", enclosure.reached),
+            ),
             notes=(repr(chain),),
-            failures=failures,
+            failures=(
+                *failures,
+                *(f"{file.name}: {why}; raise --width" for why in [enclosure.shortfall] if why),
+            ),
             figure=partial(_figure, enclosure),
             extra={"states": len(proof.states), "transitions": chain.n_transitions},
         )

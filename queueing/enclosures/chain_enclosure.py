@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.model.problem import FloatArray
 from queueing.certificates.chain_certificate import ChainCertificate
-from queueing.certificates.checking import check_certificate
+from queueing.certificates.checking import Bounds, check_certificate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,12 +31,19 @@ class ChainEnclosure(Result):
     method : str
         How these functions were found: "elimination", "sparse factors" or "iteration".
     width : float
-        Asked for: bounds differ by at most this part of the mean.
+        What was asked for.
+    reached : float
+        Largest width of the bounds, relative to the mean; to the largest absolute value of the function where
+        0 lies between them.
+    shortfall : str
+        Why the width that was asked for is not reached; empty if it is.
     """
 
     certificate: ChainCertificate
     method: str
     width: float
+    reached: float
+    shortfall: str = field(default="")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -66,15 +73,15 @@ class ChainEnclosure(Result):
         k = self.names.index(name)
         return float(self.lower[k]), float(self.upper[k])
 
-    def check(self) -> None:
-        """Check the certificate once more, without the solver.
+    def check(self) -> Bounds:
+        """Run the independent checker once more; what it proves of the means.
 
         Raises
         ------
         CertificateError
             If it does not prove the bounds.
         """
-        check_certificate(self.certificate)
+        return check_certificate(self.certificate)
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per mean: the bounds, and how far they are apart."""
@@ -93,6 +100,8 @@ class ChainEnclosure(Result):
                 f"  {c.chain.n_states} states"
                 + (f", {transient} of them transient" if transient else "")
                 + f", {c.chain.n_transitions} transitions; found by {self.method}, proved by the certificate",
+                f"  widths up to {self.reached:.1e}; {self.width:.1e} asked"
+                + (f": {self.shortfall}" if self.shortfall else ""),
             ]
         )
 

@@ -70,4 +70,4 @@ def test_bounds_that_are_too_wide_are_shown_and_fail(files, monkeypatch):
     monkeypatch.setattr("queueing.enclosures.finite_equation.STEPS", 1)
     shown = run("enclose", "queue.tra", "--of", "x", code=1)
     assert "lower" in shown.stdout
-    assert "raise width (here: --width)" in shown.stderr
+    assert "no more digits were found; raise width (here: --width)" in shown.stderr
