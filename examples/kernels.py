@@ -21,6 +21,7 @@ from queueing import (
     System,
     Tasks,
     balanced_fairness,
+    enclose,
     enclose_chain,
     exact_stationary,
     mean_jobs_by_load,
@@ -114,6 +115,12 @@ def finite_chains() -> None:
     enclose_chain(FiniteChain([[0, 1], [1, 0]], rewards={"gain": [0, 1]}))
 
 
+def certificates() -> None:
+    """Certificates of stationary means, and their checker, under filling and proportional fairness."""
+    for policy in (DRF(), ProportionalFair()):
+        enclose(SYSTEM, policy, width=1e-3)
+
+
 def volumes() -> None:
     """A random walk in a region."""
     region_volume(stability_region(POOL), precision=0.2, rng=0)
@@ -134,7 +141,7 @@ def runs() -> None:
 # Those that take longest come first, so that no process is left alone with one at the end.
 KERNELS: tuple[Callable[[], None], ...] = (
     placed_tasks, whole_tasks, prices, many_prices, bottlenecks, levels, markets, servers, rounds, clouds, chains,
-    exact, finite_chains, likely_states, runs, volumes,
+    certificates, exact, finite_chains, likely_states, runs, volumes,
 )  # fmt: skip
 
 

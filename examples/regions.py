@@ -13,6 +13,7 @@ import sys
 
 from examples.capacity_figures import (
     backbone,
+    enclosures,
     extensions,
     heavy_traffic,
     insensitivity,
@@ -22,12 +23,22 @@ from examples.capacity_figures import (
     regions,
     service,
 )
-from examples.kernels import bottlenecks, chains, many_prices, markets, placed_tasks, prices, runs, servers
+from examples.kernels import (
+    bottlenecks,
+    certificates,
+    chains,
+    many_prices,
+    markets,
+    placed_tasks,
+    prices,
+    runs,
+    servers,
+)
 from examples.reproduce import Source, command
 
 INTRODUCTION = (
     "Which loads fit, and how well they are served. T. Bonald and J. Roberts' talk (Eindhoven, 2014) draws one capacity region and mean service rates on two rays; "
-    "these pages draw the whole regions, exactly, for pools, clusters and whole tasks, the loads at which every class keeps a guaranteed rate, how much the law of the job sizes matters, real backbones, what policies lose that are not made for it, and two open questions by numbers: heavy traffic and the stability of bottleneck max fairness."
+    "these pages draw the whole regions, exactly, for pools, clusters and whole tasks, the loads at which every class keeps a guaranteed rate, how much the law of the job sizes matters, real backbones, what policies lose that are not made for it, two open questions by numbers: heavy traffic and the stability of bottleneck max fairness, and means of infinite chains between bounds that are proved."
 )
 
 
@@ -46,8 +57,9 @@ SOURCE = Source(
         heavy_traffic.bmf_stability,
         extensions.extensions,
         random_cluster.random_cluster,
+        enclosures.enclosures,
     ),
-    (prices, many_prices, bottlenecks, markets, servers, chains, runs, placed_tasks),
+    (prices, many_prices, bottlenecks, markets, servers, chains, certificates, runs, placed_tasks),
 )
 
 if __name__ == "__main__":
