@@ -2,10 +2,10 @@ r"""A certificate on a given box with a given drift function: h and v are found,
 
 What the checker proves is what is claimed, to the last digit: nothing of what is computed here is trusted.
 
-*Spare for rounding.* The bounds are as far apart as :math:`f + Q(h \pm \delta v)` varies. Far from the origin
-h and v are large, and so is what the checker allows for rounding. Hence v is asked to fall there a little
-faster than it must, :math:`Qv = \kappa - \epsilon e^{\theta'(T - T_A)}` for :math:`T < T_A`, with
-:math:`\theta'` so large that the law has next to nothing where this matters, and :math:`\kappa` hardly grows.
+*Spare for rounding.* The bounds are as far apart as :math:`f + Q(h \pm \delta v)` varies. Far from the
+origin h and v are large, and so is what the checker allows for rounding. Hence v is asked to fall a little
+faster than it must, :math:`Qv = \kappa - e(x)`, with e(x) a small part of V where the law has next to
+nothing, and elsewhere so little that :math:`\kappa` grows by less than a given flow.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["Builder"]
 MARGIN = 1e-6
 """By so much, relatively, delta is larger than floats say that it must be."""
 SPARE = 1e-11
-"""Of rounding, in units of the rates times V where it leaves the box."""
+"""For rounding, in units of the rates times V."""
 
 
 class Builder:
@@ -65,9 +65,7 @@ class Builder:
         self.pool = Pool.of(system)
         self.table: Table | None = None
 
-    def certificate(
-        self, shape: tuple[int, ...], drift: Drift, law: FloatArray, steep: float = 0.0
-    ) -> Certificate:
+    def certificate(self, shape: tuple[int, ...], drift: Drift, law: FloatArray, flow: float) -> Certificate:
         """The certificate on a box.
 
         Parameters
@@ -75,9 +73,9 @@ class Builder:
         shape : tuple of int
         drift : Drift
         law : ndarray of shape ``shape``
-            About the stationary law; a guide for multigrid.
-        steep : float
-            About how fast the logarithm of the law falls with T.
+            About the stationary law; only a guide.
+        flow : float
+            By so much kappa may grow, about, for the sake of rounding.
 
         Raises
         ------
@@ -99,8 +97,10 @@ class Builder:
         scales = drift.scales[live]
         most = dict(zip(live.tolist(), min(scales * box) / scales, strict=True))
         rates: FloatArray = up + 1.0 / system.problem.task_shares[live].max(axis=1) / system.mean_sizes[live]
-        source = _source(up, float(rates.sum()), box, scales, drift, steep)
-        h, v = PoissonEquation(up, down, law.reshape(box)).solve(values, source)
+        likely = np.maximum(law.reshape(box) / law.sum(), 1e-300)
+        spare = np.minimum(SPARE * rates.sum() * _beyond(box, scales, drift), flow / (likely.size * likely))
+        source = _source(up, box, scales, drift) + spare
+        h, v = PoissonEquation(up, down, likely).solve(values, source)
         steps = np.array([sum(r * _step(one, i) for i, r in enumerate(rates)) for one in h])
         growth = np.array([_growth(one, most) for one in self.functionals])
         delta = (1.0 + MARGIN) * (steps + growth) / drift.gamma
@@ -149,22 +149,28 @@ def _growth(one: Functional, most: Mapping[int, float]) -> float:
     return result
 
 
-def _source(
-    up: FloatArray, total: float, box: tuple[int, ...], scales: FloatArray, drift: Drift, steep: float
-) -> FloatArray:
-    """What drives v: V where arrivals lead out of the box, times their rate, and the spare for rounding."""
+def _source(up: FloatArray, box: tuple[int, ...], scales: FloatArray, drift: Drift) -> FloatArray:
+    """V where arrivals lead out of the box, times their rate."""
     p = drift.exponent
     radius = float(min(scales * box))
     # In units of T_A, so that no power leaves the floats.
     inside = [((b / radius) * np.arange(side)) ** p for b, side in zip(scales, box, strict=True)]
-    whole = functools.reduce(np.add, np.ix_(*inside)) ** (1.0 / p) - 1.0
-    slope = np.where(whole < 0, max(drift.theta, steep), drift.theta)
-    result: FloatArray = SPARE * total * np.exp(slope * radius * whole)
+    result = np.zeros(box)
     for i, rate in enumerate(up):
         parts = [q for k, q in enumerate(inside) if k != i]
         others = functools.reduce(np.add, np.ix_(*parts)) if parts else 0.0
         norm = ((scales[i] / radius * box[i]) ** p + others) ** (1.0 / p) - 1.0
         np.moveaxis(result, i, 0)[-1] += rate * np.exp(drift.theta * radius * norm)
+    return result
+
+
+def _beyond(box: tuple[int, ...], scales: FloatArray, drift: Drift) -> FloatArray:
+    """V in all states of the box."""
+    p = drift.exponent
+    radius = float(min(scales * box))
+    inside = [((b / radius) * np.arange(side)) ** p for b, side in zip(scales, box, strict=True)]
+    norm = functools.reduce(np.add, np.ix_(*inside)) ** (1.0 / p) - 1.0
+    result: FloatArray = np.exp(drift.theta * radius * norm)
     return result
 
 

@@ -45,7 +45,7 @@ STEEP = 2.0 ** -np.arange(0.0, 6.0, 0.5)
 """Values of theta times max b, in units of the spare."""
 LONGEST = 1e7
 """Of a side that V forbids."""
-RADII = 1.08 ** np.arange(0, 40)
+RADII = 1.08 ** np.arange(0, 100)
 """Radii that are tried, in units of the least one."""
 
 
@@ -94,10 +94,11 @@ class Outlook:
 
 @dataclass(frozen=True)
 class Plan:
-    """A drift function and sides of a box for it, (n,)."""
+    """A drift function, sides of a box for it, (n,), and the flow through its faces that the width allows."""
 
     drift: Drift
     sides: tuple[int, ...]
+    flow: float
 
     @property
     def states(self) -> float:
@@ -208,8 +209,9 @@ def planned(
     width: float,
     loss: Callable[[float], float],
     degree: int,
+    most: float,
 ) -> Plan | None:
-    """The smallest box whose bounds are ``width`` apart, about; None if T falls outside of no box.
+    """The smallest box whose bounds are ``width`` apart, about; None if T falls outside of none.
 
     Parameters
     ----------
@@ -217,6 +219,8 @@ def planned(
         What the flow through the faces, over gamma, costs of the width, guessed from the longest side.
     degree : int
         The least theta T_A.
+    most : float
+        States of the largest box that is looked at.
     """
     best: Plan | None = None
     rates, n = pool.arrival_rates, pool.n
@@ -225,7 +229,7 @@ def planned(
         start = float((b * outlook.needed(rates, width)).min())
         for radius in start * RADII:
             sides = np.maximum(np.ceil(radius / b), outlook.sides)
-            if best is not None and sides.prod() >= best.states:
+            if sides.prod() >= (most if best is None else best.states):
                 break
             for theta, gamma in zip(*decay(pool, one, radius), strict=True):
                 if not gamma > 0 or theta * radius < (1.0 + ROOM) * degree:
@@ -234,5 +238,5 @@ def planned(
                 larger = np.maximum(sides, outlook.needed(rates, flow, theta * b, theta * radius))
                 if best is None or larger.prod() < best.states:
                     drift = Drift(one.exponent, b, float(theta), float(gamma))
-                    best = Plan(drift, tuple(larger.astype(int).tolist()))
+                    best = Plan(drift, tuple(larger.astype(int).tolist()), float(flow))
     return best

@@ -44,9 +44,11 @@ SURE = 0.7
 """Part of the width that the first box is planned for."""
 MORE = 0.3
 """Part of what a box fell short of the width by, that the next is planned for."""
-STEEP = 0.7
-"""Part of the slope of the logarithm of the law, at which the spare for rounding falls."""
+SPENT = 0.1
+"""Part of the flow through the faces that may be spent on rounding."""
 DEGREES = {"jobs": 1, "products": 2, "at least": 0}
+FURTHEST = 100.0
+"""Times ``max_states``: so large boxes are planned, to say how many states are needed."""
 MOST_CLASSES = 4
 """With arrivals: boxes of more classes do not fit."""
 
@@ -204,11 +206,8 @@ class _Search:
         for _ in range(ROUNDS):
             plan = self._plan(part)
             if plan is None or plan.states > self.max_states:
-                why = (
-                    "the load is too high for any box"
-                    if plan is None
-                    else f"{box_name(plan.sides)} states exceed max_states={self.max_states}"
-                )
+                needed = "far more" if plan is None else box_name(plan.sides)
+                why = f"{needed} states are needed, more than max_states={self.max_states}"
                 break
             certificate = self._certified(plan)
             reached = self._reached(certificate)
@@ -234,7 +233,10 @@ class _Search:
         def loss(side: float) -> float:
             return max(slow * side**degree / mean for degree, mean in zip(degrees, means, strict=True))
 
-        return planned(self.pool, self.options, self.outlook, part * self.width, loss, max(degrees))
+        return planned(
+            *(self.pool, self.options, self.outlook, part * self.width, loss, max(degrees)),
+            FURTHEST * self.max_states,
+        )
 
     def _mean(self, one: Functional) -> float:
         """Of a functional, by the law on the small box; 1 for probabilities, whose widths are absolute."""
@@ -254,8 +256,7 @@ class _Search:
         law = self.first.distribution
         assert law is not None
         guide = extended(law, box)[tuple(map(slice, box))]
-        steep = STEEP * float((-np.log(self.outlook.ratios) / plan.drift.scales).min())
-        return self.builder.certificate(box, replace(plan.drift, scales=scales), guide, steep)
+        return self.builder.certificate(box, replace(plan.drift, scales=scales), guide, SPENT * plan.flow)
 
     def _reached(self, certificate: Certificate) -> float:
         """Largest width of the bounds."""
