@@ -23,8 +23,7 @@ from queueing.certificates.certificate import Certificate, Drift, Functional
 from queueing.certificates.checking import check_certificate
 from queueing.certificates.drifts.decay import decay, radius
 from queueing.certificates.errors import CertificateError
-from queueing.certificates.families import family
-from queueing.certificates.pool import Pool
+from queueing.certificates.families import family, pool_of
 from queueing.enclosures.poisson_equation import PoissonEquation
 from queueing.model.system import System
 from queueing.states.box import sides
@@ -62,7 +61,7 @@ class Builder:
     ) -> None:
         self.system, self.policy, self.name = system, policy, name
         self.parameters, self.functionals = dict(parameters), tuple(functionals)
-        self.pool = Pool.of(system)
+        self.pool = pool_of(system, name)
         self.table: Table | None = None
 
     def certificate(self, shape: tuple[int, ...], drift: Drift, law: FloatArray, flow: float) -> Certificate:
@@ -96,7 +95,8 @@ class Builder:
             row[...] = _value(one, counts)
         scales = drift.scales[live]
         most = dict(zip(live.tolist(), min(scales * box) / scales, strict=True))
-        rates: FloatArray = up + 1.0 / system.problem.task_shares[live].max(axis=1) / system.mean_sizes[live]
+        most_tasks = np.array([tasks.high for tasks in self.pool.most_tasks])
+        rates: FloatArray = up + most_tasks / system.mean_sizes[live]
         likely = np.maximum(law.reshape(box) / law.sum(), 1e-300)
         spare = np.minimum(SPARE * rates.sum() * _beyond(box, scales, drift), flow / (likely.size * likely))
         source = _source(up, box, scales, drift) + spare
@@ -115,7 +115,7 @@ class Builder:
     def _proved(self, drift: Drift, shape: tuple[int, ...]) -> Drift:
         """The drift function with the decay that the checker proves of it; CertificateError if none."""
         pool, least = self.pool, radius(drift, self.pool, shape)
-        spare = family(self.name).spare(pool, self.name, self.parameters, drift, least)
+        spare = family(self.name, drift).spare(pool, self.name, self.parameters, drift, least)
         gamma = decay(drift, pool, shape, spare)
         if not gamma > 0:
             raise CertificateError("drift", "V does not fall outside of the box; take a larger box")

@@ -17,17 +17,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from fairness.model.problem import FloatArray
 from queueing.certificates.certificate import Drift
+from queueing.certificates.errors import CertificateError
+from queueing.certificates.families import BY_CELLS, levelling_numbers
 from queueing.certificates.pool import Pool
+from queueing.certificates.rates.alpha_fair import TIME_DIVISION, aversion
 from queueing.certificates.rates.filling import growth
+from queueing.certificates.rates.levelling import LEVELLING_SERVERS
+from queueing.enclosures.numeric_drift import numeric_drifts
 
-__all__ = ["Candidate", "Outlook", "Plan", "candidates", "planned"]
+__all__ = ["Candidate", "Outlook", "Plan", "candidates", "has_lemma", "planned"]
 
 EXPONENTS = (2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 13.0, 17.0, 22.0, 30.0, 40.0, 60.0, 90.0, 140.0)
 """Of T under filling."""
@@ -56,6 +61,7 @@ class Candidate:
     exponent: float
     scales: FloatArray  # (n,) of the classes with arrivals
     spare: float
+    hints: dict[str, Any] = field(default_factory=dict)  # for the proof of the spare
 
 
 @dataclass(frozen=True)
@@ -119,7 +125,14 @@ def candidates(
     """
     load, rates = pool.load.high, pool.arrival_rates
     rho = rates * pool.mean_sizes
-    if policy in ("PF", "alpha-fair", "BMF"):
+    lemma = has_lemma(pool, policy, parameters)
+    if policy in BY_CELLS and (not lemma or pool.n > 2):
+        numbers = levelling_numbers(pool, policy, parameters)
+        for drift in numeric_drifts(pool, numbers, 1.0 / reach):
+            yield Candidate(drift.exponent, drift.scales, drift.hints["spare"], drift.hints)
+    if not lemma:
+        return
+    if policy in ("PF", "alpha-fair", "BMF", TIME_DIVISION):
         alpha = float(parameters.get("alpha", 1.0))
         p = alpha + 1.0
         a = (pool.weights / rho) ** alpha * pool.mean_sizes
@@ -137,6 +150,16 @@ def candidates(
             spare = _filling_spare(p, (b / c) ** p * pace, load)
             if spare > 0:
                 yield Candidate(p, b, spare)
+
+
+def has_lemma(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> bool:
+    """Whether a lemma gives the drift of a policy; cells alone can prove that of others."""
+    if policy == "BMF":
+        try:
+            aversion(pool, policy, parameters)
+        except CertificateError:
+            return False
+    return policy not in LEVELLING_SERVERS
 
 
 def _between(first: FloatArray, last: FloatArray) -> Iterator[FloatArray]:
@@ -237,6 +260,6 @@ def planned(
                 flow = width * gamma / (n * loss(float(sides.max())))
                 larger = np.maximum(sides, outlook.needed(rates, flow, theta * b, theta * radius))
                 if best is None or larger.prod() < best.states:
-                    drift = Drift(one.exponent, b, float(theta), float(gamma))
+                    drift = Drift(one.exponent, b, float(theta), float(gamma), one.hints)
                     best = Plan(drift, tuple(larger.astype(int).tolist()), float(flow))
     return best

@@ -22,13 +22,12 @@ from fairness.policies.proportional import AlphaFair
 from fairness.protocol.policy import Policy, policy_name
 from queueing.certificates.certificate import Certificate, Functional
 from queueing.certificates.errors import CertificateError
-from queueing.certificates.families import FAMILIES, family
-from queueing.certificates.pool import Pool
+from queueing.certificates.families import BY_CELLS, FAMILIES, family, pool_of
 from queueing.chain.solvers.growing_box import decays, extended
 from queueing.chain.stationary import stationary
 from queueing.chain.stationary_law import Stationary
 from queueing.enclosures.building import Builder
-from queueing.enclosures.drift_search import Outlook, Plan, candidates, planned
+from queueing.enclosures.drift_search import Outlook, Plan, candidates, has_lemma, planned
 from queueing.enclosures.enclosure import AtLeast, Enclosure
 from queueing.model.system import System, check_system
 from queueing.states.box import box_name
@@ -66,7 +65,7 @@ def enclose(
     Parameters
     ----------
     system : System
-        One pool, at most four classes with Poisson arrivals, exponential sizes.
+        At most four classes with Poisson arrivals, exponential sizes.
     policy : callable
         One whose drift is known: the names are in :data:`queueing.certificates.families.FAMILIES`.
     of : "jobs", "variances" or AtLeast, or several of them
@@ -104,8 +103,7 @@ def enclose(
     >>> enclosure.certificate.shape < (100, 100), enclosure.check().upper[0] < 0.93
     (True, np.True_)
     """
-    check_system(system).require_pool("enclose")
-    system.require_poisson("enclose")
+    check_system(system).require_poisson("enclose")
     system.require_exponential("enclose", "stationary, which estimates its error")
     system.require_stable()
     system.require_scale()
@@ -119,12 +117,11 @@ def enclose(
             "stationary or simulate, which estimate their errors",
         )
     functionals = _functionals(of, live.tolist())
-    pool = Pool.of(system)
-    builder = Builder(system, policy, *_known(policy, pool), functionals)
-    return _Search(builder, pool, width, max_states).enclosed()
+    builder = Builder(system, policy, *_known(policy, system), functionals)
+    return _Search(builder, width, max_states).enclosed()
 
 
-def _known(policy: Policy, pool: Pool) -> tuple[str, dict[str, Any]]:
+def _known(policy: Policy, system: System) -> tuple[str, dict[str, Any]]:
     """A policy as the checker knows it: its name, and its parameters by name."""
     name, own = policy_name(policy), type(policy).__module__.startswith("fairness.policies.")
     known = "alpha-fair" if own and isinstance(policy, AlphaFair) else name
@@ -135,7 +132,10 @@ def _known(policy: Policy, pool: Pool) -> tuple[str, dict[str, Any]]:
             raise CertificateError("data", "it is not known to the checker")
         if isinstance(policy, AlphaFair) and not policy.alpha >= 1:
             raise CertificateError("drift", "no lemma is known for alpha < 1")
-        family(known).numbers(pool, known, parameters)
+        family(known)
+        pool = pool_of(system, known)
+        cells = known in BY_CELLS and not has_lemma(pool, known, parameters)
+        (BY_CELLS if cells else FAMILIES)[known].numbers(pool, known, parameters)
     except CertificateError as error:
         raise ModelError.of(
             "policy",
@@ -168,8 +168,8 @@ def _functionals(of: str | AtLeast | Sequence[str | AtLeast], live: Sequence[int
 class _Search:
     """Boxes that grow until the bounds are close enough."""
 
-    def __init__(self, builder: Builder, pool: Pool, width: float, max_states: int) -> None:
-        self.builder, self.pool = builder, pool
+    def __init__(self, builder: Builder, width: float, max_states: int) -> None:
+        self.builder, self.pool = builder, builder.pool
         self.width, self.max_states, self.system = width, max_states, builder.system
         self.first = self._first()
         live = self.pool.classes
@@ -179,12 +179,12 @@ class _Search:
             np.array([float(self.first.marginals[k][-1]) for k in live]),
             np.array([min(max(ratio, 1e-3), 0.9999) for _, ratio in tails]),
         )
-        reach = self.outlook.needed(pool.arrival_rates, width)
-        self.options = list(candidates(pool, builder.name, builder.parameters, reach))
+        reach = self.outlook.needed(self.pool.arrival_rates, width)
+        self.options = list(candidates(self.pool, builder.name, builder.parameters, reach))
         if not self.options:
             raise ModelError.of(
                 "policy",
-                f"{builder.name} has no drift that is proved at load {pool.load.high:.6g}; reduce "
+                f"{builder.name} has no drift that is proved at load {self.pool.load.high:.6g}; reduce "
                 "arrival_rates, or use stationary, which estimates its error",
             )
 

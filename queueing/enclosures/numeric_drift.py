@@ -42,45 +42,60 @@ FACTOR = 6.0
 """By which a program may change an a."""
 PARTS = (0.96, 0.85, 0.6, 0.3)
 """Of the spare that the samples leave, claimed one after the other."""
+FAR = 1e200
+"""A radius beyond which limits on the tasks of a job do not matter."""
 MOST_CELLS = 200_000
 """For a claim that is tried: one that holds with room to spare needs far fewer."""
 
 
-def numeric_drifts(pool: Pool, numbers: FloatArray, radius: float = 0.0) -> Iterator[Drift]:
-    """Norms with a proved spare, in the hints of drifts whose theta and gamma are still to be chosen.
+def numeric_drifts(pool: Pool, numbers: FloatArray, wanted: FloatArray | None = None) -> Iterator[Drift]:
+    """Norms with a spare, in the hints of drifts whose theta and gamma are still to be chosen.
+
+    The spare is proved where no limit on the tasks of a job matters, that is, far enough out.
 
     Parameters
     ----------
     pool : Pool
     numbers : ndarray
         Of the policy, :func:`queueing.certificates.rates.levelling.numbers`.
-    radius : float
-        Where jobs have limits, the spare is proved for T >= ``radius``, in units of the largest b.
+    wanted : ndarray of shape (n,), optional
+        Scales that would be best if T fell: they, and those half-way, are tried as well.
 
     Yields
     ------
     Drift
-        At most one for each exponent; scales are those of the classes with arrivals, the largest is 1.
+        Scales are those of the classes with arrivals, the largest is 1.
     """
     rng = np.random.default_rng(0)
     best = 0.0
-    for p in EXPONENTS:
+    for p in EXPONENTS[: None if pool.n > 1 else 1]:
         found = _searched(pool, numbers, p, rng)
         # A larger exponent curves T more, so it has to leave more to spare.
         if found is None or PARTS[0] * found[1] <= 1.02 * best:
             continue
-        scales, most = found
-        padded = np.ones(pool.classes.max() + 1)
-        padded[pool.classes] = scales
-        for part in PARTS:
-            claim = Drift(float(p), padded, 1.0, 1.0, {"spare": part * most})
-            try:
-                cells.spare(pool, numbers, claim, radius, MOST_CELLS)
-            except CertificateError:
-                continue
-            best = part * most
-            yield Drift(float(p), scales, 1.0, 1.0, claim.hints)
-            break
+        tried = [found]
+        if wanted is not None:
+            ratio = wanted / found[0]
+            for b in (found[0] * ratio**part for part in (0.5, 1.0)):
+                tried.append((b / b.max(), _sampled(pool, numbers, p, b**p, rng)[0]))
+        for scales, most in tried:
+            spare = _proved(pool, numbers, p, scales, most)
+            if spare > 0:
+                best = max(best, spare)
+                yield Drift(float(p), scales, 1.0, 1.0, {"spare": spare})
+
+
+def _proved(pool: Pool, numbers: FloatArray, p: int, scales: FloatArray, most: float) -> float:
+    """The largest part of a spare > 0 that cells prove; 0 if none."""
+    padded = np.ones(pool.classes.max() + 1)
+    padded[pool.classes] = scales
+    for part in PARTS if most > 0 else ():
+        claim = Drift(float(p), padded, 1.0, 1.0, {"spare": part * most})
+        try:
+            return cells.spare(pool, numbers, claim, FAR, MOST_CELLS)
+        except CertificateError:
+            continue
+    return 0.0
 
 
 def _searched(
@@ -95,11 +110,7 @@ def _searched(
         a /= a.max()
         if not a.min() > 1e-200:
             break
-        x = _directions(n, rng) * a ** (-1.0 / p)
-        served = _tasks(numbers, x) / pool.mean_sizes
-        weights = a * x ** (p - 1)
-        ratios = (weights @ rates) / np.maximum((weights * served).sum(axis=1), 1e-300)
-        spare = 1.0 / float(ratios.max()) - 1.0
+        spare, weights, served = _sampled(pool, numbers, p, a, rng)
         if spare > 0 and (best is None or spare > best[1]):
             best = (a ** (1.0 / p), spare)
         # Factors f of a and what they leave, e: sum_i f_i w_i ((1 + spare) lambda_i - served_i) <= -e.
@@ -118,6 +129,17 @@ def _searched(
     return best
 
 
+def _sampled(
+    pool: Pool, numbers: FloatArray, p: int, a: FloatArray, rng: np.random.Generator
+) -> tuple[float, FloatArray, FloatArray]:
+    """The spare over sampled directions; there the weights a x^(p-1) and the rates at which jobs leave."""
+    x = _directions(pool.n, rng) * (a / a.max()) ** (-1.0 / p)
+    served = _tasks(numbers, x) / pool.mean_sizes
+    weights = a * x ** (p - 1)
+    ratios = (weights @ pool.arrival_rates) / np.maximum((weights * served).sum(axis=1), 1e-300)
+    return 1.0 / float(ratios.max()) - 1.0, weights, served
+
+
 def _directions(n: int, rng: np.random.Generator) -> FloatArray:
     """Directions x with max x = 1, of all faces; some of them near the edges."""
     even = rng.random((n, DIRECTIONS, n))
@@ -128,7 +150,9 @@ def _directions(n: int, rng: np.random.Generator) -> FloatArray:
 
 
 def _tasks(numbers: FloatArray, counts: FloatArray) -> FloatArray:
-    """Middle of the bounds of the tasks."""
-    lower, upper = np.empty_like(counts), np.empty_like(counts)
-    cells.many_tasks(numbers, counts, counts, lower, upper, ROUNDS)
+    """Middle of the bounds of the tasks, without limits."""
+    lower, upper, n = np.empty_like(counts), np.empty_like(counts), counts.shape[1]
+    free = numbers.copy()
+    free[:, -2 * n - 1 : -1] = np.where(free[:, -2 * n - 1 : -1] > 0, np.inf, 0.0)
+    cells.many_tasks(free, counts, counts, lower, upper, ROUNDS)
     return (lower + upper) / 2
