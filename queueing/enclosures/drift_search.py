@@ -32,7 +32,7 @@ from queueing.certificates.rates.filling import growth
 from queueing.certificates.rates.levelling import LEVELLING_SERVERS
 from queueing.enclosures.numeric_drift import numeric_drifts
 
-__all__ = ["Candidate", "Outlook", "Plan", "candidates", "has_lemma", "planned"]
+__all__ = ["Candidate", "Outlook", "Plan", "candidates", "falls", "has_lemma", "planned"]
 
 EXPONENTS = (2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 13.0, 17.0, 22.0, 30.0, 40.0, 60.0, 90.0, 140.0)
 """Of T under filling."""
@@ -160,6 +160,13 @@ def has_lemma(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> bool:
         except CertificateError:
             return False
     return policy not in LEVELLING_SERVERS
+
+
+def falls(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> bool:
+    """Whether some norm falls; looked for where no lemma says so."""
+    if has_lemma(pool, policy, parameters):
+        return True
+    return any(True for _ in numeric_drifts(pool, levelling_numbers(pool, policy, parameters)))
 
 
 def _between(first: FloatArray, last: FloatArray) -> Iterator[FloatArray]:

@@ -27,7 +27,7 @@ from queueing.chain.solvers.growing_box import decays, extended
 from queueing.chain.stationary import stationary
 from queueing.chain.stationary_law import Stationary
 from queueing.enclosures.building import Builder
-from queueing.enclosures.drift_search import Outlook, Plan, candidates, has_lemma, planned
+from queueing.enclosures.drift_search import Outlook, Plan, candidates, falls, has_lemma, planned
 from queueing.enclosures.enclosure import AtLeast, Enclosure
 from queueing.model.system import System, check_system
 from queueing.states.box import box_name
@@ -171,6 +171,14 @@ class _Search:
     def __init__(self, builder: Builder, width: float, max_states: int) -> None:
         self.builder, self.pool = builder, builder.pool
         self.width, self.max_states, self.system = width, max_states, builder.system
+        refusal = ModelError.of(
+            "policy",
+            f"{builder.name} has no drift that is proved at load {self.pool.load.high:.6g}; reduce "
+            "arrival_rates, or use stationary, which estimates its error",
+        )
+        # Not stable, perhaps: its law on a small box would be looked for in vain.
+        if not falls(self.pool, builder.name, builder.parameters):
+            raise refusal
         self.first = self._first()
         live = self.pool.classes
         tails = [decays(self.first.marginals)[k] for k in live]
@@ -182,11 +190,7 @@ class _Search:
         reach = self.outlook.needed(self.pool.arrival_rates, width)
         self.options = list(candidates(self.pool, builder.name, builder.parameters, reach))
         if not self.options:
-            raise ModelError.of(
-                "policy",
-                f"{builder.name} has no drift that is proved at load {self.pool.load.high:.6g}; reduce "
-                "arrival_rates, or use stationary, which estimates its error",
-            )
+            raise refusal
 
     def _first(self) -> Stationary:
         """The law on a small box."""

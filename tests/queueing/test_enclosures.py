@@ -1,26 +1,34 @@
 """Enclosures against closed forms, against boxes far larger, and what they refuse."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from fairness import (
+    CDRFH,
     DRF,
+    PSDSF,
+    TSF,
     AlphaFair,
     AssetFair,
     BottleneckMax,
     Cluster,
     MaxMin,
     ModelError,
+    PerServerDRF,
     Problem,
     ProportionalFair,
 )
 from fairness.display.result import Result
 from fairness.errors import UnstableError
-from queueing import AtLeast, CertificateError, Erlang, System, enclose, stationary
+from queueing import AtLeast, CertificateError, Erlang, System, check_certificate, enclose, stationary
 from queueing.enclosures.enclosure import Enclosure, digits
 from queueing.enclosures.poisson_equation import PoissonEquation, faces
 
 TWO = Problem([[1, 0.1], [0.1, 1]], [1, 1])
+MIRRORED = Cluster([[1, 5], [5, 1]], [[10, 60], [60, 10]])
+SERVERS = Cluster([[1, 5], [5, 1]], [[10, 60], [60, 10]], eligible=[[True, True], [False, True]])
 
 
 def holds(bounds, values, rounding=1e-12):
@@ -64,6 +72,29 @@ def test_one_resource_is_processor_sharing(policy):
     assert found.reached <= 1e-8
     assert found.total_jobs.low <= 1.5 <= found.total_jobs.high
     assert found.probability(3).low <= 0.6**3 <= found.probability(3).high
+
+
+@pytest.mark.parametrize(
+    "policy", [TSF(), CDRFH(), PSDSF(division="time"), PerServerDRF()], ids=lambda policy: policy.name
+)
+def test_clusters(policy):
+    """The law of a larger box lies within; the tasks of both come from engines of their own."""
+    system = System.with_load(SERVERS, [2, 1], 0.4)
+    found = enclose(system, policy, width=1e-7)
+    assert found.reached <= 1e-7
+    assert holds(found.mean_jobs, stationary(system, policy, tail=1e-12).mean_jobs, 1e-10)
+
+
+def test_bottleneck_fairness_of_three_classes_is_stable():
+    """No lemma says so: the drift is found and proved for this system, cell by cell."""
+    system = System.with_load(Problem([[1, 0.1], [0.1, 1], [0.5, 0.4]], [1, 1]), [1, 1, 1], 0.4)
+    found = enclose(system, BottleneckMax(), width=1e-3)
+    assert found.reached <= 1e-3
+    assert "spare" in found.certificate.drift.hints
+    assert holds(found.mean_jobs, stationary(system, BottleneckMax(), tail=1e-9).mean_jobs, 1e-8)
+    again = replace(found.certificate.drift, hints={"spare": 3.0})
+    with pytest.raises(CertificateError, match="not shown to fall"):
+        check_certificate(replace(found.certificate, drift=again))
 
 
 def test_what_follows_holds_the_law_of_a_larger_box(two):
@@ -127,7 +158,10 @@ def test_a_width_that_is_not_reached_is_said():
         (lambda: enclose(System(TWO, [0.1, 0.1]), DRF(), width=0), ModelError, "width"),
         (lambda: enclose(System(TWO, [0.1, 0.1]), AlphaFair(0.5)), ModelError, "alpha"),
         (lambda: enclose(System(TWO, [0.1, 0.1]), lambda p, x: DRF()(p, x)), ModelError, "stationary"),
-        (lambda: enclose(System(Cluster([[1]], [[1]]), [0.1]), DRF()), ModelError, "Cluster"),
+        (lambda: enclose(System(Cluster([[1]], [[1]]), [0.1]), DRF()), ModelError, "no policy of a cluster"),
+        (lambda: enclose(System(TWO, [0.1, 0.1]), TSF()), ModelError, "no policy of a pool"),
+        (lambda: enclose(System(SERVERS, [0.1, 0.1]), PSDSF()), ModelError, "PS-DSF rdm has no drift"),
+        (lambda: enclose(System(MIRRORED, [8, 8]), PerServerDRF()), ModelError, "no drift that is proved at"),
         (lambda: enclose(System(TWO, [0, 0]), DRF()), ModelError, "arrivals"),
         (lambda: enclose(System(Problem([[1]] * 5, [1]), [0.1] * 5), DRF()), ModelError, "classes"),
     ],
