@@ -44,7 +44,6 @@ References
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
@@ -52,6 +51,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fairness.cloud.model.tiles import available_cores
 from fairness.errors import ModelError
 from fairness.machine.compiling import first_class
 from fairness.machine.kernels import IntArray
@@ -68,7 +68,7 @@ from queueing.certificates.box_pass import (
     nothing_found,
     outside_powers,
 )
-from queueing.certificates.certificate import Certificate, Functional
+from queueing.certificates.certificate import Certificate, Drift, Functional
 from queueing.certificates.chain_certificate import ChainCertificate, check_chain_certificate
 from queueing.certificates.drifts.decay import decay, radius
 from queueing.certificates.errors import CertificateError
@@ -137,6 +137,7 @@ class _Checker:
         if not isinstance(certificate, Certificate):
             raise CertificateError("data", f"must be a Certificate; got {type(certificate).__name__}")
         self.certificate = certificate
+        self._check_kinds()
         self.family = family(certificate.policy, certificate.drift)
         self.pool = pool = pool_of(certificate.system, certificate.policy)
         self.numbers = self.family.numbers(pool, certificate.policy, certificate.parameters)
@@ -166,6 +167,14 @@ class _Checker:
         return self._compared(found)
 
     # The data.
+
+    def _check_kinds(self) -> None:
+        """A file may hold anything."""
+        c = self.certificate
+        if not isinstance(c.drift, Drift) or not isinstance(c.drift.hints, dict):
+            raise CertificateError("data", "drift must be a Drift, and its hints a dict")
+        if not isinstance(c.parameters, dict) or not isinstance(c.functionals, tuple):
+            raise CertificateError("data", "parameters must be a dict, and functionals a tuple")
 
     def _check_box(self) -> None:
         c, n = self.certificate, self.certificate.system.n_classes
@@ -198,7 +207,8 @@ class _Checker:
     def _check_functionals(self) -> None:
         n = self.certificate.system.n_classes
         for one in self.certificate.functionals:
-            if not isinstance(one, Functional) or one.kind not in KINDS or type(one.level) is not int:
+            named = isinstance(one, Functional) and isinstance(one.kind, str) and one.kind in KINDS
+            if not named or type(one.level) is not int or abs(one.level) > MOST_JOBS:
                 raise CertificateError("data", f"{one!r:.80} is no functional")
             for place in (one.job_class, one.other_class):
                 if place is not None and not (type(place) is int and 0 <= place < n):
@@ -262,7 +272,7 @@ class _Checker:
         flat_h = np.ascontiguousarray(c.h).reshape(-1, states)
         flat_v = np.ascontiguousarray(c.v).reshape(states)
         outside, delta = self._outside(), np.ascontiguousarray(c.delta)
-        threads = max(1, min(os.cpu_count() or 1, states // 10_000))
+        threads = max(1, min(available_cores(), states // 10_000))
         seconds = SECONDS * states * pool.n * (1 + len(delta)) / threads
         # Parts that follow one another, so that each thread moves from a state to its neighbour.
         parts = max(threads, min(1000, math.ceil(seconds / 0.1)))

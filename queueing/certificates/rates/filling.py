@@ -88,7 +88,10 @@ def resource_weights(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> 
         raise CertificateError("data", f"{policy} has no parameter {next(iter(given))!r}")
     if weights is None:
         return np.ones_like(pool.demands)
-    array = np.asarray(weights, dtype=float)
+    try:
+        array = np.asarray(weights, dtype=float)
+    except (TypeError, ValueError):
+        raise CertificateError("data", "resource_weights must be numbers") from None
     if array.ndim != 2 or not (np.array(array.shape) > (pool.classes.max(), pool.resources.max())).all():
         raise CertificateError("data", f"resource_weights has shape {array.shape}")
     if not (np.isfinite(array).all() and (array > 0).all()):
