@@ -10,12 +10,16 @@ import pytest
 from fairness import AlphaFair, BottleneckMax, Problem, all_bottleneck_max
 from queueing import System
 from queueing.certificates.certificate import Drift
+from queueing.certificates.drifts import decay as decays
 from queueing.certificates.drifts.alpha_fair import scales_of_targets
 from queueing.certificates.drifts.decay import decay, radius
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.families import family
+from queueing.certificates.intervals import Interval
 from queueing.certificates.pool import Pool
+from queueing.certificates.rates import alpha_fair
 from queueing.certificates.rates.interface import Rates
+from queueing.certificates.rates.prices import ROWS
 from queueing.certificates.rates.slack import slack_of, two_product, two_sum
 
 
@@ -182,6 +186,49 @@ def test_where_nothing_is_verified_the_constraints_bound():
     assert (tasks * (1 - 1e-9) <= upper).all()
 
 
+def verified(problem, alpha, counts, tasks, prices):
+    """What the theorem says of given tasks and prices; None if it does not apply."""
+    resources = alpha_fair._Resources(problem.demands, problem.capacities, problem.task_shares, float(alpha))
+    rows = np.zeros((ROWS, problem.n_classes))
+    rows[0], rows[1], rows[3] = counts * problem.weights, counts * problem.limits, tasks
+    lower, upper = np.zeros((2, problem.n_classes))
+    share_prices = prices * problem.capacities
+    return (lower, upper) if alpha_fair._verify(resources, share_prices, rows, 0.0, lower, upper) else None
+
+
+@pytest.mark.parametrize("alpha", [1, 2, 1.5])
+def test_theorem_holds_for_any_guess(alpha):
+    """Tasks and prices off by 1e-12 to 1/10, at random or all alike: it refuses, or its bounds hold."""
+    rng = np.random.default_rng(5)
+    held = refused = 0
+    for _ in range(150):
+        n, m = rng.integers(1, 4, 2)
+        problem = Problem(rng.uniform(0.1, 1, (n, m)), np.ones(m), weights=rng.uniform(0.5, 2, n))
+        counts = rng.integers(1, 20, n)
+        low, high = (one[0] for one in bounds(problem, *named(alpha), [counts]))
+        prices = AlphaFair(alpha).solve(problem, counts).prices
+        off = 10 ** rng.uniform(-12, -1)
+        some, others = off * rng.uniform(-1, 1, n), off * rng.uniform(-1, 1, m)
+        for less, more in ((some, others), (some - off, others), (0 * some - off, 0 * others + alpha * off)):
+            found = verified(problem, alpha, counts, high * (1 + less), prices * (1 + more))
+            if found is None:
+                refused += 1
+                continue
+            held += 1
+            assert (found[0] <= high).all()
+            assert (low <= found[1]).all()
+    assert held >= 100
+    assert refused >= 100
+
+
+def test_guesses_that_are_not_feasible_are_refused():
+    problem = Problem([[1, 0.1], [0.1, 1]], [1, 1])
+    prices, counts = np.array([1.0, 1.0]), np.array([1, 1])
+    for off, holds in ((-1e-12, True), (1e-12, False), (2.0**-50, False)):
+        tasks = np.full(2, 10 / 11 * (1 + off))
+        assert (verified(problem, 1, counts, tasks, prices) is not None) == holds
+
+
 def test_sums_and_products_in_twice_the_digits_are_exact():
     rng = np.random.default_rng(3)
     for a, b in rng.uniform(-1, 1, (500, 2)) * 10 ** rng.uniform(-8, 8, (500, 2)):
@@ -341,3 +388,29 @@ def test_v_decays_outside_as_the_lemma_says(alpha):
         fall = v(states[some] - step) - v(states[some])
         flow[some] += tasks[some, i] / system.mean_sizes[i] * fall
     assert (flow <= -gamma * v(states) * (1 - 1e-9)).all()
+
+
+@pytest.mark.parametrize("p", [1.25, 1.5, 1.75, 2.0, 2.5, 4.0])
+def test_steps_of_the_norm_are_as_the_lemma_says(p):
+    """T(x+e) - T(x) <= b ((1+a) z^(p-1) + B), and back, where T >= T_A, on the axes too."""
+    rng = np.random.default_rng(2)
+    b, least = np.array([1.0, 0.3]), 20.0
+    counts = rng.integers(0, 60, (4000, 2)) * rng.choice([0, 1], (4000, 2), p=[0.1, 0.9])
+    counts[:2000, 0] = rng.integers(0, 4, 2000)  # few of one class, where the norm bends most
+    counts[:2000, 1] += 66
+
+    def norm(x):
+        return ((b * x) ** p).sum(axis=1) ** (1 / p)
+
+    counts = counts[norm(counts) >= least]
+    for i in range(2):
+        bends = decays._bends(Interval.of(p), (Interval.of(b[i]) / least).high)
+        length, step = norm(counts), np.eye(2, dtype=int)[i]
+        z = b[i] * counts[:, i] / length
+        some = counts[:, i] > 0
+        for a in (0.0, 0.01, 0.1, 0.5):
+            more, less = decays._left(bends, a)
+            rise = norm(counts + step) - length
+            assert (rise <= b[i] * ((1 + a) * z ** (p - 1) + more) + 1e-12).all()
+            fall = (length - norm(np.abs(counts - step)))[some]
+            assert (fall >= b[i] * ((1 - a) * z[some] ** (p - 1) - less) - 1e-12).all()

@@ -111,6 +111,7 @@ def made(rng, system, name, policy, parameters, of):
     noise = rng.choice([0.0, 0.0, 1e-9, 1e-3, 0.1])
     h *= 1 + noise * rng.normal(size=h.shape)
     v *= 1 + noise * np.abs(rng.normal(size=v.shape))
+    v *= rng.choice([1.0, 1.0, 0.5, 0.0])  # too small a v is paid for at the faces
     face = (states == np.array(shape) - 1).any(axis=1)
     if rng.random() < 0.8:
         v[face] = np.minimum(v[face], v_of(states[face]) * (1 - 1e-12))
@@ -149,7 +150,7 @@ OF = (
 )
 
 
-@pytest.mark.parametrize("trials", [6, pytest.param(100, marks=pytest.mark.long)])
+@pytest.mark.parametrize("trials", [16, pytest.param(100, marks=pytest.mark.long)])
 @pytest.mark.parametrize("which", POLICIES)
 def test_all_that_is_accepted_is_true(which, trials):
     """Random systems, boxes, drifts and spoiled arrays: accepted bounds hold the means of a large box."""
@@ -175,6 +176,6 @@ def test_all_that_is_accepted_is_true(which, trials):
         narrow += (bounds.upper - bounds.lower <= 0.1 * truth).any()
         assert (bounds.lower <= truth * (1 + 1e-9)).all()
         assert (truth * (1 - 1e-9) <= bounds.upper).all()
-    assert accepted >= trials // 5
+    assert accepted >= max(1, trials // 5)
     assert narrow >= trials // 20
     assert refused >= trials // 20
