@@ -175,7 +175,9 @@ def test_whole_servers_under_balanced_fairness_by_brute_force():
         assert answer.lower_cost == answer.cost <= answer.bound_cost
 
 
-@pytest.mark.parametrize("method", ["balanced", ProportionalFair(), DRF()])
+@pytest.mark.parametrize(
+    "method", ["balanced", *(pytest.param(p, marks=pytest.mark.long) for p in (ProportionalFair(), DRF()))]
+)
 def test_tightened_capacities_keep_the_targets_and_hardly_less_would(method):
     loads, target, law = np.array([3, 2]), np.array([0.5, 0.4]), model(method, 1e-11)
     answer = provision(TALK, loads, [1, 2], method=method, minimum_service_rate=target, precision=1e-5)
@@ -311,7 +313,7 @@ def price_list(rng):
     return demands, rng.choice([0.5, 1.0, 2.0, 10.0], n), costs, supplies, most
 
 
-@pytest.mark.parametrize("lists", [50, pytest.param(320, marks=pytest.mark.long)])
+@pytest.mark.parametrize("lists", [20, pytest.param(320, marks=pytest.mark.long)])
 def test_ties_in_price_lists_against_a_conic_solver(lists):
     rng = np.random.default_rng(13)
     refused = 0

@@ -386,6 +386,7 @@ def test_a_rate_that_rises_with_the_load_is_seen_by_simulation():
     assert not service_boundary(pool, method, [0.2, 0.2], [0.05, 1], precision=0.1).monotone
 
 
+@pytest.mark.long
 def test_runs_that_are_too_short_are_not_settled():
     # At load 0.98 the jobs present need thousands of events to change; at 0.2 they do not.
     pool = Problem([[1]], [1])

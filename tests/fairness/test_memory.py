@@ -34,12 +34,10 @@ TABULATE = """
 """400 MiB: several times what the compiled kernels take; the table takes gigabytes."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "told"),
-    [
-        ("resource.RLIMIT_AS, taken.vms", "ulimit -v"),
-        pytest.param("resource.RLIMIT_DATA, taken.data", "ulimit -d", marks=pytest.mark.long),
-    ],
+    [("resource.RLIMIT_AS, taken.vms", "ulimit -v"), ("resource.RLIMIT_DATA, taken.data", "ulimit -d")],
 )
 def test_a_limit_of_the_process_ends_in_a_clear_error(kind, told):
     script = textwrap.dedent(TABULATE.replace("{kind}", kind))

@@ -266,6 +266,7 @@ def test_boundaries_of_thirty_routes_are_told_along_the_mix(file):
     assert "--points" in run("region", file, "--kind", "policy", "--points", 9, code=2).stderr
 
 
+@pytest.mark.long
 def test_a_boundary_and_provisioning_by_simulation(file):
     scenario = Scenario.read(file)
     method = scenario.rate_method("simulated:drf")

@@ -134,9 +134,8 @@ def test_wrong_options(place, kind):
     assert told in refused(place, *arguments)
 
 
-@pytest.mark.parametrize(
-    "form", [[], *(pytest.param([form], marks=pytest.mark.long) for form in ("--json", "--csv"))]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("form", [[], ["--json"], ["--csv"]])
 def test_standard_output_that_takes_nothing(place, form):
     """In a process of its own, which also has to end without a second complaint."""
     command = [sys.executable, "-m", "fairqueues", "allocate", "two.toml", *form]

@@ -211,7 +211,9 @@ def test_a_defect_is_answered_and_logged(caplog: pytest.LogCaptureFixture) -> No
     assert "could not answer" in caplog.text
 
 
-@pytest.mark.parametrize("state", [State(), THREE, ODD, ODD.resized(3, 2)])
+@pytest.mark.parametrize(
+    "state", [State(), ODD, *(pytest.param(s, marks=pytest.mark.long) for s in (THREE, ODD.resized(3, 2)))]
+)
 def test_every_figure_is_an_svg_that_does_not_change(state: State) -> None:
     for name in figure_names(state):
         text = figure_svg(state, name)

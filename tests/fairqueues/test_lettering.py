@@ -127,6 +127,7 @@ def test_audits_on_a_terminal_that_is_not_utf_8(encoding):
     assert "x violated, with a witness;  v no violation found" in text
 
 
+@pytest.mark.long
 def test_json_in_ascii_is_json(file):
     file.write_text(SCENARIO.replace('"@b"', '"größer 😀"'), encoding="utf-8")
     text, _ = program("fairqueues", "allocate", file, "--json", encoding="ascii")

@@ -191,6 +191,7 @@ def test_short_flows_first_on_both_sides_of_the_closed_form(short):
 
 
 @pytest.mark.parametrize(("load", "status"), [(0.3, "stable"), (0.36, "unstable")])
+@pytest.mark.long
 def test_cycles_through_the_faces(load, status):
     system = System(Problem([[1], [1], [1]], [2]), [load] * 3)
     verdict = fluid_verdict(system, chase, starts=2)
@@ -205,6 +206,7 @@ def test_cycles_through_the_faces(load, status):
     assert cycle.growth == pytest.approx(expected, rel=1e-4)
 
 
+@pytest.mark.long
 def test_growth_inside_without_a_ray():
     # The direction circles the centre at distance 0.15, and |x| grows at the rate h that was put in.
     for h in (-0.05, 0.05):

@@ -129,6 +129,7 @@ def test_results_do_not_depend_on_the_first_table(level):
 
 
 @every_level
+@pytest.mark.long
 def test_sequential_run_is_the_run_of_its_final_length(level):
     run = partial(RUN[level], system_of(level), rng=1)
     found = run(replications=5, precision=0.03)
@@ -223,6 +224,7 @@ def test_class_without_arrivals(level):
 
 
 @pytest.mark.parametrize(("level", "jobs"), [("counts", 4000), ("jobs", 2000), ("tasks", 4000)])
+@pytest.mark.long
 def test_intervals_cover_as_often_as_they_say(level, jobs):
     # M/M/1 at load 0.3: E[x] = 0.3/0.7.
     confidence, runs = 0.8, 200

@@ -226,7 +226,7 @@ def test_a_set_that_would_be_refused_in_the_end_is_refused_before_any_is_solved(
     def nothing(*_):
         raise AssertionError("solved")
 
-    system = System.with_load(Problem(np.eye(6) + 0.2, np.ones(6)), np.ones(6), 0.5)
+    system = System.with_load(Problem(np.eye(6) + 0.2, np.ones(6)), np.ones(6), 0.2)
     reached = stationary(system, DRF(), tail=1e-3).n_states
     monkeypatch.setattr(CountSets, "law", nothing)
     # What the bound asks for is near what is reached.

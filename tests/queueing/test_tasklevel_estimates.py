@@ -87,6 +87,7 @@ def test_stages_without_contention_add_up(start, exact):
     assert result.estimates["mean_durations"].half_width_at(SURE).max() < 0.05 * exact
 
 
+@pytest.mark.long
 def test_jobs_bound_at_random_see_queues_of_their_own():
     # Poisson arrivals split at random: each server an M/M/1 queue, E[T] = size/(1 - rho).
     c, rate = 3, 1.8

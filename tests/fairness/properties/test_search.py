@@ -118,6 +118,7 @@ def test_repeats_with_the_seed_and_leaves_it_with_another():
     assert asked[0] == asked[1] != asked[2]
 
 
+@pytest.mark.long
 def test_climbs_to_what_chance_does_not_meet():
     """Two entries of up to 100 must be right at once: 1 chance in 20,000 for a random model."""
     result = search(DRF(), Toy(needle, (Problem,)), budget=6000, accept=always)
