@@ -25,6 +25,7 @@ Everything is computed in fractions.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -178,17 +179,32 @@ def slacks(
             constant -= gamma * row.constant
     if left:
         raise CertificateError("data", f"there is no row {next(iter(left))}")
-    blocks = moments.blocks()
-    for cut, gamma in certificate.cuts:
+    add(-1, _squares(moments.blocks(), certificate.cuts))
+    target = combined(*((weight, moments.jobs(k)) for k, weight in enumerate(weights)))
+    add(-sign, target)
+    return total, sign * constant
+
+
+def _squares(blocks: list[list[list[int]]], cuts: tuple[tuple[Cut, Fraction], ...]) -> Coefficients:
+    """The sum of gamma v'Mv, over one common denominator."""
+    for cut, gamma in cuts:
         if not 0 <= cut.block < len(blocks) or len(cut.vector) != len(blocks[cut.block]):
             raise CertificateError("data", f"there is no block {cut.block} of {len(cut.vector)} moments")
         if _fraction(gamma) < 0:
             raise CertificateError("multipliers", f"a square has the multiplier {float(gamma):.3g} < 0")
-        if gamma:
-            add(-gamma, moments.square(blocks[cut.block], list(map(_fraction, cut.vector))).coefficients)
-    target = combined(*((weight, moments.jobs(k)) for k, weight in enumerate(weights)))
-    add(-sign, target)
-    return total, sign * constant
+    units = [math.lcm(*(_fraction(v).denominator for v in cut.vector)) for cut, _ in cuts]
+    common = math.lcm(*(gamma.denominator * unit**2 for (_, gamma), unit in zip(cuts, units, strict=True)))
+    total: dict[int, int] = {}
+    for number, block in enumerate(blocks):
+        matrix = np.zeros((len(block),) * 2, dtype=object)
+        for (cut, gamma), unit in zip(cuts, units, strict=True):
+            if cut.block == number:
+                vector = np.array([int(v * unit) for v in cut.vector], dtype=object)
+                matrix += np.outer(vector, vector) * int(gamma * common / unit**2)
+        for columns, values in zip(block, matrix.tolist(), strict=True):
+            for column, value in zip(columns, values, strict=True):
+                total[column] = total.get(column, 0) + value
+    return {column: Fraction(value, common) for column, value in total.items() if value}
 
 
 def _fraction(value: Any) -> Fraction:

@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 from queueing.drift_bounds.moments import Coefficients, Moments, Numbers, Row, combined
@@ -156,6 +156,16 @@ class LevelMoments(_LabelMoments):
             [[self.column("S", min(i, k), max(i, k), j) for k in numbers.users(j)] for i in numbers.users(j)]
             for j in range(numbers.m)
         ]
+
+    def squares(self) -> Iterator[tuple[int, list[float]]]:
+        """Differences of two counts in units of loads over rates, in which the counts grow alike."""
+        for j in range(self.numbers.m):
+            users = self.numbers.users(j)
+            units = [float(self.rates[i][j] / self.numbers.loads[i]) for i in users]
+            for a, b in combinations(range(len(users)), 2):
+                vector = [0.0] * len(users)
+                vector[a], vector[b] = units[a], -units[b]
+                yield j, vector
 
     def _size(self, what: tuple[Any, ...], rho: list[float], jobs: list[float]) -> float:
         size = super()._size(what, rho, jobs)

@@ -168,16 +168,6 @@ class Moments(ABC):
         """Cuts to start from: the number of a block, and a vector."""
         return iter(())
 
-    def square(self, block: list[list[int]], vector: list[Fraction]) -> Row:
-        """The row v'Mv >= 0 of a block M."""
-        coefficients: Coefficients = {}
-        support = [a for a, v in enumerate(vector) if v]
-        for a in support:
-            for b in support:
-                column = block[a][b]
-                coefficients[column] = coefficients.get(column, Fraction(0)) + vector[a] * vector[b]
-        return Row(coefficients, Fraction(0), False)
-
 
 def combined(*parts: tuple[Fraction | int, Coefficients]) -> Coefficients:
     """Sum of multiples of linear functions."""

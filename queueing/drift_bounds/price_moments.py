@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import combinations
 
 from queueing.drift_bounds.moments import Coefficients, Moments, Numbers, Row, combined
 
@@ -87,15 +88,20 @@ class PriceMoments(Moments):
         return found
 
     def squares(self) -> Iterator[tuple[int, list[float]]]:
-        """1 - varrho phi_i/rho_i, from which the closed bound follows."""
+        """1 - varrho phi_i/rho_i, from which the closed bound follows, and differences of phi_i/rho_i."""
+        rho = [float(load) for load in self.numbers.loads]
         load = max(
-            sum(float(rho * row[j]) for rho, row in zip(self.numbers.loads, self.numbers.shares, strict=True))
+            sum(r * float(row[j]) for r, row in zip(rho, self.numbers.shares, strict=True))
             for j in range(self.numbers.m)
         )
         for j, members in enumerate(self._members):
             for place, i in enumerate(members):
                 vector = [1.0] + [0.0] * len(members)
-                vector[1 + place] = -load / float(self.numbers.loads[i])
+                vector[1 + place] = -load / rho[i]
+                yield j, vector
+            for a, b in combinations(range(len(members)), 2):
+                vector = [0.0] * (1 + len(members))
+                vector[1 + a], vector[1 + b] = 1 / rho[members[a]], -1 / rho[members[b]]
                 yield j, vector
 
     def sizes(self) -> list[float]:

@@ -14,12 +14,13 @@ from typing import Any
 
 import highspy
 import numpy as np
+from numpy.typing import NDArray
 
 from fairness.errors import NotConvergedError
 from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from queueing.drift_bounds.certificate import Cut
-from queueing.drift_bounds.moments import Coefficients, Moments, Row
+from queueing.drift_bounds.moments import Coefficients, Moments
 
 __all__ = ["MomentProgram", "Multipliers"]
 
@@ -40,6 +41,10 @@ GRID = 2.0**-12
 
 NEGATIVE = 1e-7
 """Eigenvalues above minus this, of a matrix with ones on its diagonal, are not cut off."""
+
+
+FORGET, RECENT = 5, 40
+"""Rounds after which cuts that do not bind are left out, and how many of the latest stay all the same."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +77,7 @@ class MomentProgram:
         self.cuts: list[Cut] = []
         # Powers of two, which change no digit.
         self.scales: FloatArray = np.exp2(np.round(np.log2(np.array(moments.sizes()))))
-        self._columns = moments.blocks()
-        self._blocks = [np.array(block) for block in self._columns]
+        self._blocks = [np.array(block) for block in moments.blocks()]
         self._row_scales: list[float] = []
         self._solver = _solver(len(self.scales))
         numbers = moments.numbers
@@ -92,15 +96,34 @@ class MomentProgram:
 
     def _add(self, coefficients: Coefficients, low: float, high: float) -> None:
         columns = np.fromiter(coefficients, np.int32, len(coefficients))
-        values = np.array([float(value) for value in coefficients.values()]) * self.scales[columns]
+        self._add_row(columns, np.array([float(value) for value in coefficients.values()]), low, high)
+
+    def _add_row(self, columns: NDArray[np.int32], values: FloatArray, low: float, high: float) -> None:
+        values = values * self.scales[columns]
         scale = 2.0 ** -np.round(np.log2(np.abs(values).max()))
         self._row_scales.append(scale)
         self._solver.addRow(low * scale, high * scale, len(columns), columns, values * scale)
 
     def _cut(self, cut: Cut) -> None:
         self.cuts.append(cut)
-        row: Row = self.moments.square(self._columns[cut.block], list(cut.vector))
-        self._add(row.coefficients, 0.0, np.inf)
+        vector = np.array([float(v) for v in cut.vector])
+        support = np.flatnonzero(vector)
+        entries = np.outer(vector[support], vector[support]).ravel()
+        columns, places = np.unique(self._blocks[cut.block][np.ix_(support, support)], return_inverse=True)
+        values: FloatArray = np.bincount(places.ravel(), entries).astype(float)
+        self._add_row(columns.astype(np.int32), values, 0.0, np.inf)
+
+    def _forget(self, duals: FloatArray) -> None:
+        """Leave out the cuts that did not bind in a solution with these multipliers, but for the latest."""
+        first = 1 + len(self.moments.drifts) + len(self.moments.listed)
+        idle = np.flatnonzero(duals[first : duals.size - RECENT] == 0)
+        if len(idle):
+            self._solver.deleteRows(len(idle), (first + idle).astype(np.int32))
+            gone = set(idle.tolist())
+            self.cuts = [cut for number, cut in enumerate(self.cuts) if number not in gone]
+            self._row_scales = [
+                scale for number, scale in enumerate(self._row_scales) if number - first not in gone
+            ]
 
     def solve(
         self, objective: FloatArray, rounds: int, task: Task, *, any_bound: bool = False
@@ -125,6 +148,8 @@ class MomentProgram:
             mean = point if mean is None else MEMORY * mean + (1 - MEMORY) * point
             if not (self._separate(mean, point) or self._separate(point, point)):
                 break
+            if turn % FORGET == FORGET - 1:
+                self._forget(duals)
         if not np.isfinite(values[-1]):
             return None
         duals = duals * size * np.array(self._row_scales)
