@@ -353,24 +353,63 @@ def test_an_enclosure_of_pf_by_a_small_box_is_wide_but_right():
         assert low < F(value) < high
         assert 1e-4 < high - low < 1
     assert "between" in definition("pf_durations")(shares, rho, [16, 16])[0]
-    with pytest.raises(ProofError, match="too small"):
-        definition("pf_durations")(shares, rho, [4, 4])
+    low, high = enclosures.pf_enclosure(shares, rho, [4, 4])[0]
+    assert low < F("2.0010") < high
+    with pytest.raises(ProofError, match="below 1"):
+        definition("pf_durations")(shares, [F(1), F(1)], [4, 4])
 
 
-def test_an_enclosure_of_pf_trusts_no_number_inside_the_box(monkeypatch):
-    # Whatever the elimination gives, the bounds hold; they only become wider.
+def pf_bounds(change=None, box=(36, 20)):
+    """Bounds of an example, with another function inside the box than the one that is found."""
     found = enclosures._Eliminated.function
+    with pytest.MonkeyPatch.context() as patch:
+        if change is not None:
+            patch.setattr(
+                enclosures._Eliminated, "function", lambda self, k, delta: change(found, self, k, delta)
+            )
+        return enclosures._enclosed.__wrapped__(
+            ((F(1), F(1, 10)), (F(1, 10), F(1))), (F(15, 31), F(5, 31)), box
+        )
 
-    def bent(self, k, delta):
+
+def test_an_enclosure_of_pf_trusts_no_number_inside_the_box():
+    # Whatever the elimination gives, the bounds hold; they only become wider.
+    def bent(found, self, k, delta):
         return {x: v * (1 + 0.01 * ((3 * x[0] + 5 * x[1]) % 7)) for x, v in found(self, k, delta).items()}
 
-    monkeypatch.setattr(enclosures._Eliminated, "function", bent)
-    ends = enclosures._enclosed.__wrapped__(
-        ((F(1), F(1, 10)), (F(1, 10), F(1))), (F(15, 31), F(5, 31)), (36, 20)
-    )
-    for (low, high), value in zip(ends, ("2.0010", "1.2634"), strict=True):
+    for (low, high), value in zip(pf_bounds(bent), ("2.0010", "1.2634"), strict=True):
         assert low < F(value) < high
         assert high - low > 0.1
+
+
+def test_an_enclosure_of_pf_sees_what_is_next_to_the_box():
+    plain = pf_bounds()
+    # A function for 0 outside is far from V there, on both sides.
+    for (low, high), (best_low, best_high) in zip(
+        pf_bounds(lambda found, self, k, delta: found(self, k, 0.0)), plain, strict=True
+    ):
+        assert low < best_low - 1
+        assert high > best_high + 1
+    # Larger than V inside, jobs that leave the outside would seem to be no loss.
+    for sign in (1, -1):
+        with pytest.raises(ProofError, match="too large"):
+            pf_bounds(
+                lambda found, self, k, delta, sign=sign: {
+                    x: v + (sign * 1e5 if delta * sign > 0 else 0.0) for x, v in found(self, k, delta).items()
+                }
+            )
+
+
+def test_an_enclosure_of_pf_looks_at_the_outside(monkeypatch):
+    shares, rho = fractions(EXAMPLE), [F(15, 31), F(5, 31)]
+    for x in [(0, 0), (0, 3), (7, 1), (20, 25), (1, 40)]:
+        tasks = enclosures._tasks(shares, x)
+        change = F(0)
+        for n, r, t in zip(x, rho, tasks, strict=True):
+            change += r * F((n + 1) ** 2 - n**2) / r + t * F((n - 1) ** 2 - n**2) / r
+        assert enclosures._drift_of_squares(shares, rho, x) == change
+    monkeypatch.setattr(enclosures, "_drift_of_squares", lambda shares, rho, x: F(10**6))
+    assert all(high > 10**5 and low < -(10**5) for low, high in pf_bounds(box=(4, 4)))
 
 
 def test_classes_that_do_not_demand_the_full_resource_may_stop_later():

@@ -37,14 +37,15 @@ CASES = (
     ("7/10, equal loads", ["7/11", "7/11"], [50, 50], ["3.3364", "3.3364"]),
     ("3/10, loads 3 to 1", ["9/31", "3/31"], [20, 14], ["1.4288", "1.1433"]),
     ("1/2, loads 3 to 1", ["15/31", "5/31"], [36, 20], ["2.0010", "1.2634"]),
-    ("7/10, loads 3 to 1", ["21/31", "7/31"], [60, 26], ["3.3372", "1.4157"]),
-    ("9/10, loads 3 to 1", ["27/31", "9/31"], [190, 38], ["10.0157", "1.8479"]),
+    ("7/10, loads 3 to 1", ["21/31", "7/31"], [60, 20], ["3.3372", "1.4157"]),
+    ("9/10, loads 3 to 1", ["27/31", "9/31"], [200, 26], ["10.0157", "1.8479"]),
+    ("19/20, loads 3 to 1", ["57/62", "19/62"], [400, 32], ["20.0246", "2.6146"]),
 )
 
 
 @STATEMENTS.add(
     "br-pf-durations-example",
-    words="Mean durations of the example under proportional fairness, at loads .3, .5, .7 and .9.",
+    words="Mean durations of the example under proportional fairness, at loads from .3 to .95.",
     latex=r"a = \begin{pmatrix}1&.1\\.1&1\end{pmatrix}: \quad E[T]/\sigma = (10.0157,\ 1.8479) \text{ for }"
     r" \rho = (\tfrac{27}{31}, \tfrac{9}{31})",
     hypotheses={
@@ -59,13 +60,13 @@ CASES = (
         "signs": "prices are not negative",
         "drift": "the conclusion of the steps before",
         "most": "K is at least two plus the tasks over the loads",
-        "corner": "it holds where the box ends on one axis",
+        "many": "it holds with R jobs",
         "slope": "the multiple of V is not too small",
-        "beyond": "there are no fewer jobs",
+        "beyond": "there are at least R jobs",
     },
     scope="the example with exponential sizes; equal loads up to .7 and loads 3 to 1; the infinite chain, "
-    "enclosed more narrowly than half of the last digit, with all states of a box looked at in fractions",
-    mutants=("load", "room", "prices", "slackness", "signs", "drift", "most", "corner", "slope", "beyond"),
+    "enclosed more narrowly than half of the last digit, by states looked at in fractions",
+    mutants=("load", "room", "prices", "slackness", "signs", "drift", "most", "many", "slope", "beyond"),
     remark="Not a simulation and not a cut-off chain: bounds on the means of the infinite one.",
     said=Said.READER,
 )
@@ -105,17 +106,17 @@ def _durations(question: Question) -> Iterator[Step]:
         ),
     )
     yield Step(
-        "Outside of the box, from above: jobs of the class less d times the fall of V are at most c, if so "
-        "they are where the box ends on the axis of the class.",
+        "Outside of the box, from above: with R jobs or more the jobs n less d times the fall of V are at "
+        "most c, if so they are with R. With fewer than R every state is looked at.",
         question.implies(
-            {"corner": "s - d*(2*e*s - K) <= c", "slope": "2*e*d >= 1", "beyond": "n >= s"},
+            {"many": "R - d*(2*e*R - K) <= c", "slope": "2*e*d >= 1", "beyond": "n >= R"},
             "n - d*(2*e*n - K) <= c",
         ),
     )
     yield Step(
-        "From below, and for the other class: what is subtracted or added only grows with the jobs.",
+        "From below likewise.",
         question.implies(
-            {"corner": "d*(2*e*s - K) >= c", "slope": "2*e*d >= 1", "beyond": "n >= s"},
+            {"many": "d*(2*e*R - K) >= c", "slope": "2*e*d >= 1", "beyond": "n >= R"},
             "d*(2*e*n - K) >= c",
         ),
     )

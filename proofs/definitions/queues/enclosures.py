@@ -17,12 +17,12 @@ The rates are bounded, and so are the steps of :math:`V^{1/2}`, whose drift is n
 g that grows no faster than V. If then :math:`f + Qg \le c` in all states, :math:`E[f] \le c`, and likewise
 from below.
 
-*Outside a box* of :math:`s_i` counts let :math:`g = \pm\delta V`, and inside let it be any numbers with
-:math:`\pm g \le \delta V` next to the outside. Then :math:`\pm Qg \le \delta QV` outside, and what has to
-hold there, :math:`x_k - \delta(2\varepsilon|x| - K) \le c` and
-:math:`x_k + \delta(2\varepsilon|x| - K) \ge c`, holds everywhere if it holds at :math:`s_1e_1` and
-:math:`s_2e_2`, provided that :math:`2\varepsilon\delta \ge 1`. Inside every state is looked at. The numbers
-inside come from an elimination in floating point, which nobody has to trust.
+*Outside a box* let :math:`g = \pm\delta V`, and inside let it be any numbers with :math:`\pm g \le \delta V`
+next to the outside. Then :math:`\pm Qg \le \delta QV` outside, and :math:`x_k + \delta QV \le c`, or
+:math:`x_k - \delta QV \ge c`, has to hold there. All states with fewer than R jobs are looked at, inside and
+outside; for the others, if :math:`2\varepsilon\delta \ge 1`, it is enough that
+:math:`R - \delta(2\varepsilon R - K) \le c` and :math:`\delta(2\varepsilon R - K) \ge c`. The numbers inside
+come from an elimination in floating point, which nobody has to trust.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
+from math import ceil
 from typing import Any
 
 from proofs.definitions.exact import ZERO, Matrix, Row
@@ -61,25 +62,37 @@ def _enclosed(a: Frozen, rho: tuple[Fraction, ...], box: State) -> tuple[tuple[F
         raise ProofError("all loads are positive, and those of the resources below 1")
     corners = capacity_corners([list(row) for row in a])
     most = 2 + max(sum((t / r for t, r in zip(corner, rho, strict=True)), ZERO) for corner in corners)
-    falls = [2 * spare * s - most for s in box]
-    if min(falls) <= 0:
-        raise ProofError(f"the box {list(box)} is too small for these loads")
-    states = list(product(range(box[0]), range(box[1])))
-    tasks = {x: _tasks(shares, x) for x in states}
+    jobs = ceil(most / spare)
+    beyond = 2 * spare * jobs - most
+    outside = {
+        x: _drift_of_squares(shares, loads, x)
+        for x in product(range(jobs), repeat=2)
+        if sum(x) < jobs and (x[0] >= box[0] or x[1] >= box[1])
+    }
+    tasks = {x: _tasks(shares, x) for x in product(range(box[0]), range(box[1]))}
     found = _Eliminated(tasks, loads, box)
     bounds = []
     for k in (0, 1):
         ends = []
         for sign in (-1, 1):
-            # The mean by the floats is c; what is missing at the corners of the outside decides delta.
-            c = Fraction(found.mean(k))
-            slope = max([(sign * (box[k] * (i == k) - c)) / falls[i] for i in (0, 1)] + [1 / (2 * spare)])
-            delta = slope * Fraction(9, 8)
+            for factor in (2, 4, 8, 16):  # the first that lets the inside decide
+                delta = factor / (2 * spare)
+                far = [Fraction(jobs) - delta * beyond] if sign > 0 else [delta * beyond]
+                far += [x[k] + sign * delta * drift for x, drift in outside.items()]
+                worst = max(far) if sign > 0 else min(far)
+                if sign * worst <= sign * found.mean(k, sign * float(delta)):
+                    break
             inside = found.function(k, sign * float(delta))
             g = {x: Fraction(round(v * GRAIN), GRAIN) for x, v in inside.items()}
-            ends.append(_bound(g, tasks, loads, box, k, sign, delta, falls))
+            bound = _bound(g, tasks, loads, box, k, sign, delta)
+            ends.append(max(bound, worst) if sign > 0 else min(bound, worst))
         bounds.append((ends[0] / rho[k], ends[1] / rho[k]))
     return tuple(bounds)
+
+
+def _drift_of_squares(a: Matrix, rho: Row, x: State) -> Fraction:
+    """QV."""
+    return sum((2 * n + 1 - t / r * (2 * n - 1) for n, t, r in zip(x, _tasks(a, x), rho, strict=True)), ZERO)
 
 
 def _tasks(a: Matrix, x: State) -> Row:
@@ -94,9 +107,8 @@ def _bound(
     k: int,
     sign: int,
     delta: Fraction,
-    falls: Row,
 ) -> Fraction:
-    """Largest of f + Qg in all states, for the mean of class k, or with ``sign`` -1 the smallest."""
+    """Largest of f + Qg in the box, for the mean of class k, or with ``sign`` -1 the smallest."""
 
     def value(x: State) -> Fraction:
         return g[x] if x in g else sign * delta * sum((n * n / r for n, r in zip(x, rho, strict=True)), ZERO)
@@ -114,7 +126,6 @@ def _bound(
             ):
                 raise ProofError(f"inside the box {list(box)} the function is too large at {list(x)}")
         seen.append(drift)
-    seen += [box[k] * (i == k) - sign * delta * falls[i] for i in (0, 1)]
     return worst(seen)
 
 
@@ -155,8 +166,7 @@ class _Eliminated:
 
     def function(self, k: int, delta: float) -> dict[State, float]:
         """The function with f + Qg constant inside, 0 at the empty state, and delta V outside."""
-        *_, last = self.sides
-        mean = (last[k] + delta * last[2]) / last[3]
+        mean = self.mean(k, delta)
         values: list[float] = [0.0]  # from the empty state on
         width = len(self.rows[0]) - 1
         for row, side in zip(self.rows[-2::-1], self.sides[-2::-1], strict=True):
@@ -164,9 +174,10 @@ class _Eliminated:
             values.append((side[k] + delta * side[2] - mean * side[3] - known) / row[0])
         return dict(zip(self.states, values[::-1], strict=True))
 
-    def mean(self, k: int) -> float:
-        """The constant of the function that is 0 outside."""
-        return self.sides[-1][k] / self.sides[-1][3]
+    def mean(self, k: int, delta: float) -> float:
+        """The constant of that function."""
+        *_, last = self.sides
+        return (last[k] + delta * last[2]) / last[3]
 
 
 @define
