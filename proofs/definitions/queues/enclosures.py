@@ -66,7 +66,7 @@ def _enclosed(a: Frozen, rho: tuple[Fraction, ...], box: State) -> tuple[tuple[F
     beyond = 2 * spare * jobs - most
     outside = {
         x: _drift_of_squares(shares, loads, x)
-        for x in product(range(jobs), repeat=2)
+        for x in product(range(jobs), range(jobs))
         if sum(x) < jobs and (x[0] >= box[0] or x[1] >= box[1])
     }
     tasks = {x: _tasks(shares, x) for x in product(range(box[0]), range(box[1]))}
