@@ -25,6 +25,7 @@ TOPICS = (
     "audit",
     "queueing",
     "chain",
+    "exact",
     "simulation",
     "joblevel",
     "many_classes",

@@ -114,7 +114,7 @@ def mean_jobs_by_load(system: System, policy: Any, *, shape: Sequence[int] | int
     policy : MaxMin, DRF, AssetFair, BottleneckMax or ProportionalFair
         As for :func:`exact_stationary`.
     shape : sequence of int or int
-        The box 0 <= x_i < shape[i]; a thousand states take about half a minute.
+        The box 0 <= x_i < shape[i]; a thousand states take some ten seconds.
 
     Returns
     -------

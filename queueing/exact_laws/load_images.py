@@ -99,17 +99,26 @@ class _Images:
     def __init__(self, equations: BalanceEquations, classes: list[int]) -> None:
         n, weights, counts = len(equations.shape), equations.weights, equations.counts
         self.size = equations.n_states
-        self.weights = [weights, *(weights * counts[:, i] for i in classes)]
-        self.bottom, *self.tops = (equations.largest_sum(w) for w in self.weights)
-        self.sources = np.concatenate([equations.less, equations.more])
-        self.rates = np.zeros((2 * n, self.size), dtype=object)
+        # Most jobs first, so that each state comes after those above it, and neighbours are far apart:
+        # processors compute ahead. The empty state comes last.
+        jobs = counts.sum(axis=1)
+        order = np.argsort(-jobs, kind="stable")
+        self.levels = np.cumsum([0, *np.bincount(jobs)[:0:-1]])
+        place = np.empty(self.size + 1, dtype=np.int64)
+        place[order], place[-1] = np.arange(self.size), self.size
+        sums = [weights, *(weights * counts[:, i] for i in classes)]
+        self.bottom, *self.tops = map(equations.largest_sum, sums)
+        self.weights = [w[order] for w in sums]
+        sources = np.concatenate([equations.less, equations.more])
+        rates = np.zeros((2 * n, self.size), dtype=object)
         for row, speed in enumerate([*equations.up, *equations.down]):
-            there = self.sources[row] >= 0
-            self.rates[row, there] = speed[self.sources[row, there]]
-        self.sources[self.sources < 0] = self.size
-        self.leaving = -equations.up.sum(axis=0)
-        self.deaths = equations.down.sum(axis=0)
-        self.start = int(weights[0]) * math.prod(self.deaths[1:].tolist())
+            there = sources[row] >= 0
+            rates[row, there] = speed[sources[row, there]]
+        self.sources = np.ascontiguousarray(place[sources[:, order]])
+        self.rates = np.ascontiguousarray(rates[:, order])
+        self.leaving = -equations.up.sum(axis=0)[order]
+        self.deaths = equations.down.sum(axis=0)[order]
+        self.start = int(weights[0]) * math.prod(self.deaths[:-1].tolist())
 
     def allow(self, p: int) -> bool:
         """Whether the prime divides neither a death rate nor the weight of the empty state."""
@@ -117,12 +126,12 @@ class _Images:
 
     def modulo(self, p: int) -> list[tuple[Residues, Residues]]:
         """Numerator and denominator of each class modulo an allowed prime, in lowest terms."""
-        inverses = [0, *(pow(d, -1, p) for d in self.deaths[1:].tolist())]
+        inverses = [pow(d, -1, p) for d in self.deaths[:-1].tolist()]
         series = np.zeros((len(self.weights), 2 * self.size), dtype=np.uint32)
         weights = np.stack([residues(w, p) for w in self.weights])
         weighted_series(
-            self.sources, residues(self.rates, p), residues(self.leaving, p), residues(inverses, p), weights,
-            series, p,
+            self.sources, residues(self.rates, p), residues(self.leaving, p), residues(inverses, p),
+            self.levels, weights, series, p,
         )  # fmt: skip
         answers = []
         for row in series[1:]:

@@ -39,6 +39,7 @@ def weighted_series(
     rates: Residues,
     leaving: Residues,
     deaths: Residues,
+    levels: NDArray[np.int64],
     weights: Residues,
     series: Residues,
     modulus: int,
@@ -48,32 +49,38 @@ def weighted_series(
     Parameters
     ----------
     sources : ndarray of int64, (2 n_classes, n_states)
-        For each state those with one job less (n_classes rows) and one job more; n_states for none.
+        For each state those with one job less (n_classes rows) and one job more; n_states for none. The
+        states with most jobs come first, the empty one last.
     rates : ndarray of uint32, (2 n_classes, n_states)
         Rates from there.
     leaving : ndarray of uint32, (n_states,)
         Minus the total birth rate.
-    deaths : ndarray of uint32, (n_states,)
-        Inverse of the total death rate; of the empty state, which is 0, it is not read.
+    deaths : ndarray of uint32, (n_states - 1,)
+        Inverses of the total death rates, without the empty state.
+    levels : ndarray of int64
+        Where states of one number of jobs end and those of one job less begin, from 0 to the empty state.
     weights : ndarray of uint32, (n_sums, n_states)
     series : ndarray of uint32, (n_sums, n_terms)
     modulus : int
     """
     p = np.uint64(modulus)
     lines, size = sources.shape
+    half = lines // 2
     before, now = np.zeros(size + 1, dtype=np.uint32), np.zeros(size + 1, dtype=np.uint32)
-    now[0] = 1
+    now[size - 1] = 1
     for k in range(series.shape[1]):
         if k > 0:
             before, now = now, before
-            now[0] = 0
-            for y in range(size - 1, 0, -1):
-                total = np.uint64(leaving[y]) * np.uint64(before[y])
-                for row in range(lines // 2):
-                    total += np.uint64(rates[row, y]) * np.uint64(before[sources[row, y]])
-                for row in range(lines // 2, lines):
-                    total += np.uint64(rates[row, y]) * np.uint64(now[sources[row, y]])
-                now[y] = total % p * np.uint64(deaths[y]) % p
+            now[size - 1] = 0
+            # A state with j jobs enters at order j.
+            for level in range(max(0, len(levels) - 1 - k), len(levels) - 1):
+                for y in range(levels[level], levels[level + 1]):
+                    total = np.uint64(leaving[y]) * np.uint64(before[y])
+                    for row in range(half):
+                        total += np.uint64(rates[row, y]) * np.uint64(before[sources[row, y]])
+                    for row in range(half, lines):
+                        total += np.uint64(rates[row, y]) * np.uint64(now[sources[row, y]])
+                    now[y] = total % p * np.uint64(deaths[y]) % p
         for f in range(len(weights)):
             series[f, k] = inner(weights[f], now[:size], p)
 
