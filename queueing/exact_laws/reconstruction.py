@@ -4,13 +4,14 @@ The vectors :math:`(n, d)` with :math:`n \equiv rd` modulo m form a lattice with
 Euclid's algorithm for m and r walks through shorter and shorter vectors of it. For large numbers the leading
 halves decide many of its steps at once: they are made on the halves, recursively, and then applied to the
 whole (Lehmer, Schönhage). Steps that the halves decide wrongly do no harm: the two vectors remain a basis,
-only a little longer, and the last steps are made on the whole numbers.
+only a little longer, and it is reduced in the end, by Lagrange and Gauss, on the whole numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import gcd
+from typing import NamedTuple
 
 from queueing.exact_laws.balance_equations import Integers
 
@@ -51,24 +52,43 @@ def fraction(residue: int, modulus: int, top: int, bottom: int) -> tuple[int, in
     >>> fraction(22 * pow(7, -1, 10007) % 10007, 10007, 50, 50)
     (22, 7)
     """
-    first, second = (modulus, 0), (residue % modulus, 1)
-    if second[0] > top:
-        # Down to remainders of the size of the numerator, the leading parts decide.
-        a, b, c, d = _shrinking(modulus, second[0], top.bit_length())
-        first, second = (a * modulus + b * second[0], b), (c * modulus + d * second[0], d)
-    while second[0] != 0 and abs(second[0]) > top:
-        if abs(first[0]) < abs(second[0]):
+    a, b, c, d = _shrinking(modulus, residue % modulus, top.bit_length())
+    first = _Vector(a * modulus + b * residue, b)
+    second = _Vector(c * modulus + d * residue, d)
+    while True:
+        if first.square(top, bottom) < second.square(top, bottom):
             first, second = second, first
-        quotient = _nearest(first[0], second[0])
-        first, second = second, (first[0] - quotient * second[0], first[1] - quotient * second[1])
-    added, taken = ((first[0] + sign * second[0], first[1] + sign * second[1]) for sign in (1, -1))
-    for n, d in (second, first, added, taken):
-        if d < 0:
-            n, d = -n, -d
-        if 0 <= n <= top and 0 < d <= bottom and (n - residue * d) % modulus == 0:
+        quotient = _nearest(first.product(second, top, bottom), second.square(top, bottom))
+        if quotient == 0:
+            break
+        first = first.plus(second, -quotient)
+    # In this measure the basis is reduced and spans an area above 1, and the vector looked for is not longer
+    # than the root of 2. So it holds the longer basis vector at most once, and then the other at most twice.
+    for vector in (second, *(first.plus(second, k) for k in range(-2, 3))):
+        n, d = (vector.n, vector.d) if vector.d > 0 else (-vector.n, -vector.d)
+        if 0 <= n <= top and 0 < d <= bottom:
             common = gcd(n, d)
             return n // common, d // common
     raise ArithmeticError("no fraction within the bounds has this residue")
+
+
+class _Vector(NamedTuple):
+    """A vector (n, d) of the lattice, whose parts are measured by the largest numerator and denominator."""
+
+    n: int
+    d: int
+
+    def product(self, other: _Vector, top: int, bottom: int) -> int:
+        """Scalar product, times the square of both measures."""
+        return self.n * other.n * bottom * bottom + self.d * other.d * top * top
+
+    def square(self, top: int, bottom: int) -> int:
+        """Scalar product with itself."""
+        return self.product(self, top, bottom)
+
+    def plus(self, other: _Vector, factor: int) -> _Vector:
+        """The sum with a multiple of another."""
+        return _Vector(self.n + factor * other.n, self.d + factor * other.d)
 
 
 def _shrinking(a: int, b: int, target: int) -> Matrix:

@@ -188,8 +188,8 @@ class System:
                 "it must be positive and finite",
                 argument="mix",
             )
-        load = require_number("load", load, above=0)
-        rates = shape.loads * (load / busiest) / np.array([law.mean for law in laws])
+        relative = require_number("load", load, above=0)
+        rates = shape.loads * (relative / busiest) / np.array([law.mean for law in laws])
         # Laws that were made of means are made again sooner than read.
         given = None if sizes is None else laws
         exact: Any = None if sizes is not None else exact_rates(problem, mix, load, mean_sizes)

@@ -262,3 +262,19 @@ def test_what_needs_exponential_laws_says_so(solve, bursts, sizes):
         with pytest.raises(ModelError, match=f"{sizes}.*mean_sizes in place of sizes") as caught:
             solve(erlang)
         assert (caught.value.argument, caught.value.index) == ("sizes", (0,))
+
+
+def test_fractions_stay_exact():
+    third = Fraction(1, 3)
+    pool = Problem([[1, third], [2, 1]], [1, 2])
+    system = System.with_load(pool, [1, 2], Fraction(3, 4), [third, 1])
+    # Loads (1, 2) s use (5, 7/3) s of (1, 2) units: s = 3/20.
+    assert system.as_fractions() == ([Fraction(9, 20), Fraction(3, 10)], [third, Fraction(1)])
+    assert system.at_load(third).as_fractions()[0] == [Fraction(1, 5), Fraction(2, 15)]
+    np.testing.assert_allclose(system.relative_loads.max(), 0.75, rtol=1e-15)
+    # One float makes the rates floats, read as the binary numbers that they are.
+    half = system.at_load(0.5)
+    assert half.as_fractions() == ([Fraction(v) for v in half.arrival_rates.tolist()], [Fraction(1 / 3), 1])
+    labelled = System(pool, pd.Series({"class 2": 3, "class 1": 1}, dtype=object), 2)
+    assert labelled.as_fractions() == ([1, 3], [2, 2])
+    assert System(pool, [1, 1], sizes=Erlang(2, mean=0.25)).as_fractions()[1] == [Fraction(1, 4)] * 2
