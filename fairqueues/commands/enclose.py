@@ -72,10 +72,7 @@ def enclose(
                 Evidence("bounds", "largest relative width", enclosure.reached),
             ),
             notes=(repr(chain),),
-            failures=(
-                *failures,
-                *(f"{file.name}: {why}; raise --width" for why in [enclosure.shortfall] if why),
-            ),
+            failures=failures,
             figure=partial(_figure, enclosure),
             extra={"states": len(proof.states), "transitions": chain.n_transitions},
         )
