@@ -174,7 +174,7 @@ def box_pass(
         if faces > 0:
             excess = above(v[s] - outside_value(outside, counts, -1)[0])
             if not excess <= found.excess[0]:
-                found.excess[0], found.excess_at[0] = excess, s
+                found.excess[0], found.excess_at[0] = excess if excess == excess else np.inf, s
         for f in range(n_f):
             most = least = most_size = least_size = value(functionals[f], counts)
             for i in range(n):

@@ -83,6 +83,8 @@ KINDS = {"jobs": JOBS, "products": PRODUCTS, "at least": AT_LEAST}
 DEGREES = {"jobs": 1, "products": 2, "at least": 0}
 SECONDS = 4e-7
 """Time per state, functional and class, about."""
+LARGEST = 1e100
+"""Of numbers in h, v and delta: products with rates are floats then."""
 MOST_JOBS = 2**25
 """Sum of the sides of a box: products of counts are exact then."""
 
@@ -199,8 +201,8 @@ class _Checker:
         ):
             if not isinstance(values, np.ndarray) or values.dtype != np.float64 or values.shape != expected:
                 raise CertificateError("data", f"{name} must be floats of shape {expected}")
-            if name in ("h", "v", "delta") and not np.isfinite(values).all():
-                raise CertificateError("data", f"{name} holds numbers that are not finite")
+            if name in ("h", "v", "delta") and not (np.abs(values) <= LARGEST).all():
+                raise CertificateError("data", f"{name} holds numbers that are not within {LARGEST:g}")
         if not (c.delta >= 0).all():
             raise CertificateError("data", "delta must be >= 0")
 

@@ -366,8 +366,8 @@ def test_an_error_names_condition_state_and_values(honest):
         (lambda c: replace(c, shape=(2**26, 40)), "whole numbers"),
         (lambda c: replace(c, h=c.h[:1]), "h must be floats"),
         (lambda c: replace(c, h=c.h.astype(np.float32)), "h must be floats"),
-        (lambda c: changed(c, "h", (0, 1, 1), np.nan), "not finite"),
-        (lambda c: changed(c, "v", (1, 1), np.inf), "not finite"),
+        (lambda c: changed(c, "h", (0, 1, 1), np.nan), "not within"),
+        (lambda c: changed(c, "v", (1, 1), np.inf), "not within"),
         (lambda c: replace(c, delta=[1.0, 1.0]), "delta must be floats"),
         (lambda c: replace(c, functionals=("jobs", "jobs")), "no functional"),
         (lambda c: replace(c, functionals=(Functional(["jobs"], 0),) * 2), "no functional"),
@@ -396,6 +396,34 @@ def test_data_that_are_none_are_refused(honest, wrong, said):
     with pytest.raises(CertificateError, match=said) as caught:
         check_certificate(wrong(honest))
     assert caught.value.condition == "data"
+
+
+def test_what_h_gains_along_the_faces_bounds_it_outside(honest):
+    """Outside of the box Q h is at most D: sum of rates times the largest steps on faces of other classes."""
+    steps = np.abs(np.diff(honest.h, axis=1))[:, :, -1].max(axis=1), np.abs(np.diff(honest.h, axis=2))[:, -1]
+    steps = np.array([steps[0], steps[1].max(axis=1)]).T
+    system = honest.system
+    d = steps @ (system.arrival_rates + system.most_tasks / system.mean_sizes)
+    gamma, least = honest.drift.gamma, radius(honest.drift, Pool.of(system), honest.shape)
+    growth = np.array([1 / honest.drift.scales[0], (1 / honest.drift.scales).sum()]) * least
+    nothing = replace(honest, upper=np.full(2, np.inf), lower=np.full(2, -np.inf))
+    for exact in (False, True):
+        lower, upper = check_certificate(replace(nothing, delta=1.001 * growth / gamma), exact=exact)
+        assert upper == pytest.approx(d - 0.001 * growth, rel=1e-9)
+        assert lower == pytest.approx(1.001 * growth - d, rel=1e-9)
+    with pytest.raises(CertificateError, match=r"'outside': delta gamma = .* which needs at least"):
+        check_certificate(replace(nothing, delta=0.999 * growth / gamma))
+
+
+def test_f_must_not_outgrow_v_even_where_the_box_bounds_it(honest):
+    """With delta = 0 the largest f of the box would bound its mean, and the mean may be larger."""
+    some = (Functional("jobs", 0),)
+    flat = claimless(honest.system, "DRF", honest.shape, honest.drift, some)
+    with pytest.raises(CertificateError, match="needs at least"):
+        check_certificate(flat)
+    slow = replace(flat, drift=replace(flat.drift, theta=0.5 / 60, gamma=1e-9), delta=np.array([1e12]))
+    with pytest.raises(CertificateError, match="theta T_A must be at least 1"):
+        check_certificate(slow)
 
 
 def test_parts_of_the_box_are_merged(honest, monkeypatch):

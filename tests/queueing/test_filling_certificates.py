@@ -8,9 +8,11 @@ import pytest
 from fairness import DRF, AssetFair, MaxMin, Problem
 from queueing import System
 from queueing.certificates.certificate import Drift
+from queueing.certificates.drifts import decay as decay_of_v
 from queueing.certificates.drifts.decay import decay, radius
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.families import family
+from queueing.certificates.intervals import Interval
 from queueing.certificates.pool import Pool
 from queueing.certificates.rates.exact_filling import exact_growth, exact_tasks
 from queueing.certificates.rates.interface import Rates
@@ -201,6 +203,23 @@ def drift_of(system, policy, name, p, theta):
     drift, pool = Drift(p, b, theta, 1.0), Pool.of(system)
     spare = family(name).spare(pool, name, {}, drift, radius(drift, pool, shape))
     return b, shape, decay(drift, pool, shape, spare)
+
+
+def test_steps_of_the_norm_bend_at_most_as_the_lemma_says():
+    """Steps of T up and down along an axis, for all z and ratios of scale and radius; nearly met for some."""
+    z, met = np.linspace(0, 1, 1001)[1:], []
+    cell = np.minimum((z * decay_of_v.CELLS).astype(int), decay_of_v.CELLS - 1)
+    for p in (2.0, 2.5, 4.0, 12.0, 40.0):
+        for s in (0.3, 0.03, 1e-3):
+            forth, back, _, _ = decay_of_v._bends(Interval.of(p), s)
+            up = ((1 + (z + s) ** p - z**p) ** (1 / p) - 1) / s
+            assert (up - z ** (p - 1) <= forth[cell] + 1e-11).all()
+            some = z >= s
+            down = (1 - (1 - z**p + np.maximum(z - s, 0) ** p) ** (1 / p)) / s
+            assert (z ** (p - 1) - down <= back[cell] + 1e-11)[some].all()
+            met.append((up - z ** (p - 1)).max() / forth.max())
+            met.append((z ** (p - 1) - down)[some].max() / back.max())
+    assert np.median(met) > 0.7
 
 
 def test_v_decays_outside_of_the_box_as_is_proved():
