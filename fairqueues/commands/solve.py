@@ -1,23 +1,29 @@
-"""``solve``: stationary means of every policy beside balanced fairness and its closed bound."""
+"""``solve``: stationary means of every policy, estimated beside balanced fairness, or between proved bounds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fairqueues.console.command import command
-from fairqueues.console.inputs import chain_options, chosen, heading, is_cluster, numbers, read
+from fairqueues.console.inputs import chain_options, chosen, heading, is_cluster, numbers, read, settings
 from fairqueues.console.options import File, Policies
 from fairqueues.console.output import Delivery
+from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Evidence, Outcome
+
+if TYPE_CHECKING:
+    from fairqueues.scenario import Scenario
+    from queueing import System
 
 __all__ = ["solve"]
 
 
-@command()
+@command(writes="certificate")
 def solve(
     deliver: Delivery,
     file: File,
@@ -31,8 +37,24 @@ def solve(
     tail: Annotated[
         float | None, typer.Option("--tail", min=0.0, max=1.0, help="Probability that may be left out.")
     ] = None,
+    certified: Annotated[
+        bool | None, typer.Option("--certified/--estimated", help="Proved bounds instead of estimates.")
+    ] = None,
+    width: Annotated[
+        float | None,
+        typer.Option("--width", metavar="W", help="Largest width of proved bounds, part of the mean."),
+    ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            "--certificate", metavar="FILE", help="Write the proof of the bounds (.json, .json.gz)."
+        ),
+    ] = None,
 ) -> None:
-    """Solve the Markov chain of every policy; on a pool also balanced fairness and the duration bound."""
+    """Solve the Markov chain of every policy; on a pool also balanced fairness and the duration bound.
+
+    With --certified the means of every policy are enclosed between bounds that are proved.
+    """
     scenario = read(file)
     policies = chosen(scenario, policy)
     system = scenario.stable_system if load is None else scenario.system
@@ -46,6 +68,15 @@ def solve(
     if load is not None:
         system = system.at_load(load)
     system.require_stable()
+    if scenario.section("chain").certified if certified is None else certified:
+        if shape is not None or tail is not None:
+            raise WrongUse("--shape and --tail are for estimates; proved bounds take --width")
+        if certificate is not None and len(policies) > 1:
+            raise WrongUse("--certificate writes the proof of one policy; choose it with --policy")
+        deliver(_certified(scenario, system, policies, width, certificate))
+        return
+    if width is not None or certificate is not None:
+        raise WrongUse("--width and --certificate are for proved bounds; add --certified")
     given = numbers("--shape", shape, system.n_classes)
     box = None if given is None else [int(k) if k.is_integer() else k for k in given]
     options = chain_options(scenario, shape=box, tail=tail)
@@ -89,4 +120,57 @@ def solve(
             scenario=scenario.text,
             extra={"relative_loads": dict(zip(system.load_names, system.relative_loads, strict=True))},
         )
+    )
+
+
+def _certified(
+    scenario: Scenario,
+    system: System,
+    policies: dict[str, Any],
+    width: float | None,
+    certificate: Path | None,
+) -> Outcome:
+    """Bounds of the means of every policy, and what proves them."""
+    import pandas as pd
+
+    from fairqueues.console.figures import class_bars
+    from fairqueues.console.progress import reached
+    from queueing import enclose
+
+    options = settings(scenario, "chain", ("width",), width=width)
+    runs = {name: partial(enclose, system, policy, **options) for name, policy in policies.items()}
+    found, failures = reached(runs, "solve")
+    if certificate is not None:
+        for enclosure in found.values():
+            enclosure.certificate.save(certificate)
+            typer.echo(f"wrote {certificate}", err=True)
+    evidence = [
+        Evidence(
+            name,
+            f"certificate on {' x '.join(map(str, one.certificate.shape))} states, largest width",
+            one.reached,
+            not one.shortfall,
+        )
+        for name, one in found.items()
+    ]
+    return Outcome(
+        heading("Proved bounds of stationary means", scenario),
+        pd.concat({name: one.by_class() for name, one in found.items()}, names=["method"]),
+        tuple(evidence),
+        notes=(repr(system),),
+        failures=(
+            *failures,
+            *(
+                f"{name}: {one.shortfall}; raise width (here: --width)"
+                for name, one in found.items()
+                if one.shortfall
+            ),
+        ),
+        figure=lambda: class_bars(
+            {name: (one.service_rates.lower + one.service_rates.upper) / 2 for name, one in found.items()},
+            system.problem.job_classes,
+            "mean service rate (tasks per active job)",
+        ),
+        scenario=scenario.text,
+        extra={"relative_loads": dict(zip(system.load_names, system.relative_loads, strict=True))},
     )

@@ -252,6 +252,8 @@ class Chain(Section):
         "auto", description="How the chain is solved."
     )
     max_states: Count = Field(10_000_000, description="Refuse larger grids.")
+    certified: Flag = Field(False, description="Proved bounds of the means instead of estimates.")
+    width: Part = Field(1e-8, description="Largest width of proved bounds, relative to the mean.")
 
 
 class Simulated(Section):

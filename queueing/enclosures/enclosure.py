@@ -22,6 +22,7 @@ from fairness.errors import ModelError
 from queueing.certificates.certificate import Certificate, Functional
 from queueing.certificates.checking import Bounds, check_certificate
 from queueing.certificates.intervals import Interval
+from queueing.model.class_results import class_table
 from queueing.model.system import System
 
 if TYPE_CHECKING:
@@ -197,6 +198,20 @@ class Enclosure(Result):
         rows = self._rows()
         index = pd.MultiIndex.from_tuples([row[:2] for row in rows], names=["quantity", "job_class"])
         return pd.DataFrame({"lower": [row[2] for row in rows], "upper": [row[3] for row in rows]}, index)
+
+    def by_class(self) -> pd.DataFrame:
+        """One row per class: load; lower and upper bounds of mean jobs, mean duration and service rate."""
+        quantities = {
+            "mean_jobs": self.mean_jobs,
+            "mean_duration": self.mean_durations,
+            "service_rate": self.service_rates,
+        }
+        columns = {
+            f"{name}_{side}": getattr(bounds, side)
+            for name, bounds in quantities.items()
+            for side in ("lower", "upper")
+        }
+        return class_table(self.system, **columns)
 
     @property
     def _tabulated(self) -> int:
