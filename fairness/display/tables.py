@@ -1,10 +1,12 @@
-"""Tables in plain text for summaries: the first column to the left, the others to the right."""
+"""Tables in plain text for summaries, and bounds with the digits that are known."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
-__all__ = ["aligned"]
+__all__ = ["aligned", "outward"]
 
 
 def aligned(table: Sequence[Sequence[str]]) -> list[str]:
@@ -15,3 +17,22 @@ def aligned(table: Sequence[Sequence[str]]) -> list[str]:
         cells = [line[0].ljust(width[0]), *(c.rjust(w) for c, w in zip(line[1:], width[1:], strict=True))]
         lines.append("  " + "  ".join(cells))
     return lines
+
+
+def outward(low: float, high: float) -> tuple[str, str]:
+    """Both bounds in decimals, rounded outward where they begin to differ.
+
+    Examples
+    --------
+    >>> outward(24.447887981, 24.447887993)
+    ('24.44788798', '24.44788800')
+    """
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return f"{low:g}", f"{high:g}"
+    size = high - low if high > low else abs(high) * 1e-16
+    places = max(0, -Decimal(size).adjusted()) if size > 0 else 0
+    unit = Decimal(1).scaleb(-places)
+    return (
+        str(Decimal(low).quantize(unit, rounding=ROUND_FLOOR)),
+        str(Decimal(high).quantize(unit, rounding=ROUND_CEILING)),
+    )

@@ -1,4 +1,4 @@
-"""``solve``: stationary means of every policy, estimated beside balanced fairness, or between proved bounds."""
+"""``solve``: stationary means of every policy beside balanced fairness, or proved bounds of them."""
 
 from __future__ import annotations
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from fairness.display.tables import outward
+
 if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
@@ -16,12 +18,22 @@ _WIDEST = 10_000
 
 
 def cells(table: pd.DataFrame, digits: int = 6) -> tuple[list[str], list[list[str]]]:
-    """Heads and rows as text, with so many significant digits, the index first."""
+    """Heads and rows as text, with so many significant digits, the index first.
+
+    Of columns called ``x_lower`` and ``x_upper``, proved bounds, as many are shown as tell them apart,
+    rounded outward.
+    """
     named = any(name is not None for name in table.index.names)
     flat = table.reset_index() if named else table
-    return [str(name).replace("_", " ") for name in flat.columns], [
-        [_cell(value, digits) for value in row] for row in flat.itertuples(index=False)
-    ]
+    names = [str(name) for name in flat.columns]
+    rows = [[_cell(value, digits) for value in row] for row in flat.itertuples(index=False)]
+    for k, name in enumerate(names):
+        other = f"{name.removesuffix('_lower')}_upper"
+        if name.endswith("_lower") and other in names:
+            m = names.index(other)
+            for row, low, high in zip(rows, flat[name], flat[other], strict=True):
+                row[k], row[m] = outward(float(low), float(high))
+    return [name.replace("_", " ") for name in names], rows
 
 
 def _cell(value: Any, digits: int) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ import numpy as np
 from fairness.arguments.validation import require_whole
 from fairness.display.drawing import bars
 from fairness.display.result import Result
+from fairness.display.tables import outward
 from fairness.errors import ModelError
 from queueing.certificates.certificate import Certificate, Functional
 from queueing.certificates.checking import Bounds, check_certificate
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["AtLeast", "Enclosure", "digits"]
+__all__ = ["AtLeast", "Enclosure"]
 
 
 @dataclass(frozen=True)
@@ -222,7 +222,7 @@ class Enclosure(Result):
         rows = self._rows()
         wide = max(len(row[0]) for row in rows) + 2, max(len(row[1]) for row in rows) + 2
         lines = [
-            f"  {quantity.ljust(wide[0])}{name.ljust(wide[1])}{' to '.join(digits(low, high))}"
+            f"  {quantity.ljust(wide[0])}{name.ljust(wide[1])}{' to '.join(outward(low, high))}"
             for quantity, name, low, high in rows
         ]
         box = " x ".join(map(str, self.certificate.shape))
@@ -248,22 +248,3 @@ class Enclosure(Result):
             ylabel=rows[0][0].replace("_", " "),
             title=f"bounds under {self.policy}",
         )
-
-
-def digits(low: float, high: float) -> tuple[str, str]:
-    """Both bounds in decimals, rounded outward where they begin to differ.
-
-    Examples
-    --------
-    >>> digits(24.447887981, 24.447887993)
-    ('24.44788798', '24.44788800')
-    """
-    if not (np.isfinite(low) and np.isfinite(high)):
-        return f"{low:g}", f"{high:g}"
-    size = high - low if high > low else abs(high) * 1e-16
-    places = max(0, -Decimal(size).adjusted()) if size > 0 else 0
-    unit = Decimal(1).scaleb(-places)
-    return (
-        str(Decimal(low).quantize(unit, rounding=ROUND_FLOOR)),
-        str(Decimal(high).quantize(unit, rounding=ROUND_CEILING)),
-    )

@@ -21,9 +21,10 @@ from fairness import (
     ProportionalFair,
 )
 from fairness.display.result import Result
+from fairness.display.tables import outward
 from fairness.errors import UnstableError
 from queueing import AtLeast, CertificateError, Erlang, System, check_certificate, enclose, stationary
-from queueing.enclosures.enclosure import Enclosure, digits
+from queueing.enclosures.enclosure import Enclosure
 from queueing.enclosures.poisson_equation import PoissonEquation, faces
 
 TWO = Problem([[1, 0.1], [0.1, 1]], [1, 1])
@@ -189,9 +190,9 @@ def test_multigrid_finds_what_elimination_finds(monkeypatch):
     assert np.abs(v - other_v).max() < 1e-9 * np.abs(v).max()
 
 
-def test_digits_are_rounded_outward():
-    assert digits(0.12345601, 0.12345699) == ("0.1234560", "0.1234570")
-    low, high = digits(1 / 3, 1 / 3)
+def test_bounds_are_rounded_outward():
+    assert outward(0.12345601, 0.12345699) == ("0.1234560", "0.1234570")
+    low, high = outward(1 / 3, 1 / 3)
     assert float(low) <= 1 / 3 <= float(high)
 
 

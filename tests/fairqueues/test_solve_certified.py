@@ -1,0 +1,50 @@
+"""``fairqueues solve --certified``: bounds with the digits that are known, the certificate, wrong uses."""
+
+import json
+
+import pytest
+
+from fairness import DRF
+from fairness.display.result import Result
+from fairqueues.scenario import Scenario
+from queueing import check_certificate, stationary
+from tests.fairqueues.command_line import run
+
+
+def test_bounds_hold_and_are_shown_as_wide_as_they_are(place):
+    data = json.loads(
+        run("solve", "two.toml", "--certified", "--width", "1e-6", "-p", "drf", "--json").stdout
+    )
+    law = stationary(Scenario.read("two.toml").system, DRF(), tail=1e-12)
+    rows = data["results"]
+    assert len(rows) == len(law.mean_jobs) == 2
+    shown = run("solve", "two.toml", "--certified", "--width", "1e-6", "-p", "drf").stdout
+    for row, jobs in zip(rows, law.mean_jobs, strict=True):
+        low, high = row["mean_jobs_lower"], row["mean_jobs_upper"]
+        assert low < jobs < high
+        assert high - low < 1e-6 * high
+        line = next(line for line in shown.splitlines() if f" {row['job_class']} " in line).split()
+        low_shown, high_shown = map(float, line[3:5])
+        assert low_shown <= low
+        assert high <= high_shown
+        assert high_shown - low_shown < 30 * (high - low)
+
+
+def test_the_certificate_is_a_file(place):
+    run("solve", "two.toml", "--certified", "--width", "1e-4", "-p", "pf", "--certificate", "proof.json.gz")
+    certificate = Result.load(place / "proof.json.gz")
+    lower, _ = check_certificate(certificate)
+    assert (lower == certificate.lower).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--certified", "--certificate", "c.json"), "--policy"),
+        (("--width", "1e-3"), "--certified"),
+        (("--certified", "--tail", "1e-3"), "--width"),
+        (("--certified", "--load", "1"), "load"),
+    ],
+)
+def test_wrong_use_is_said(place, options, said):
+    assert said in run("solve", "two.toml", *options, code=2).stderr
