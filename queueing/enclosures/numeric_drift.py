@@ -29,7 +29,7 @@ from queueing.certificates.certificate import Drift
 from queueing.certificates.drifts import cells
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.pool import Pool
-from queueing.certificates.rates.levels import ROUNDS
+from queueing.certificates.rates.levels import ROUNDS, many_tasks
 
 __all__ = ["numeric_drifts"]
 
@@ -154,5 +154,5 @@ def _tasks(numbers: FloatArray, counts: FloatArray) -> FloatArray:
     lower, upper, n = np.empty_like(counts), np.empty_like(counts), counts.shape[1]
     free = numbers.copy()
     free[:, -2 * n - 1 : -1] = np.where(free[:, -2 * n - 1 : -1] > 0, np.inf, 0.0)
-    cells.many_tasks(free, counts, counts, lower, upper, ROUNDS)
+    many_tasks(free, counts, counts, lower, upper, ROUNDS)
     return (lower + upper) / 2

@@ -35,6 +35,7 @@ from queueing.certificates.families import family, levelling_numbers, pool_of
 from queueing.certificates.pool import Pool
 from queueing.certificates.rates.interface import Rates
 from queueing.certificates.rates.levelling import numbers
+from queueing.certificates.rates.levels import many_tasks
 
 SLACK = 1e-11
 """Relative error that the policies' own engines may have; the bounds are an order narrower."""
@@ -45,7 +46,7 @@ def bounds(given: np.ndarray, fewest: Any, most: Any = None, rounds: int = 1000)
     low = np.array(fewest, dtype=float)[None]
     high = low if most is None else np.array(most, dtype=float)[None]
     lower, upper = np.empty_like(low), np.empty_like(low)
-    cells.many_tasks(given, low, high, lower, upper, rounds)
+    many_tasks(given, low, high, lower, upper, rounds)
     return lower[0], upper[0]
 
 
@@ -114,6 +115,18 @@ def test_a_continuum_of_bmf_allocations_is_enclosed_whole() -> None:
         tasks = np.array([1 - 3 * u, u, u])
         assert (lower <= tasks + 1e-15).all()
         assert (tasks - 1e-15 <= upper).all()
+
+
+def test_bounds_that_do_not_meet_at_once_meet_in_parts() -> None:
+    """Two rounds of bounds are a cycle here; the levels between them are halved until one part is left."""
+    demands = [[0.188, 0.392, 0.232], [0.841, 0.390, 0.975], [0.625, 0.694, 0.522]]
+    pool, x = Problem(demands, [1, 1, 1]), [8.0, 14.0, 18.0]
+    given = numbers(pool, range(3), "BMF", {})
+    lower, upper = bounds(given, x, rounds=999)
+    assert (upper - lower > 0.1 * upper).all()
+    lower, upper = bounds(given, x)
+    assert (upper - lower < 1e-10 * upper).all()
+    assert lower == pytest.approx(BottleneckMax()(pool, x), rel=1e-10)
 
 
 @pytest.mark.parametrize("policy", ["DRF", "BMF"])

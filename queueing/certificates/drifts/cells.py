@@ -13,7 +13,7 @@ Nothing is known of where they come from, and nothing has to be: without limits 
 
 for all x with :math:`\max_i x_i/e_i = 1`, where e are any numbers > 0: here 1/b, rounded. These are n faces
 of a box, and each is cut into *cells*, boxes of counts: in a cell the tasks have lower bounds
-(:func:`queueing.certificates.rates.levels.enclose_tasks`), which bound the left side from above, each term at
+(:mod:`queueing.certificates.rates.levels`), which bound the left side from above, each term at
 the end of the cell that makes it largest. Where that does not prove the claim the cell is halved along its
 longest side. This ends with a proof if the claim holds with room to spare and the tasks depend on the counts
 continuously; where they jump as :math:`x_i \to 0`, the factor :math:`x_i^{p-1}` vanishes. If it does not end,
@@ -26,19 +26,20 @@ tasks are enclosed with limits between :math:`R_0\ell_i` and infinity, and the c
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from fairness.machine.compiling import stored
+from fairness.machine.compiling import first_class, stored
 from fairness.model.problem import FloatArray
 from queueing.certificates import intervals
 from queueing.certificates.certificate import Drift
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.intervals import above, below, root_bounds
 from queueing.certificates.pool import Pool
-from queueing.certificates.rates import interface, levels
-from queueing.certificates.rates.levels import enclose_tasks
+from queueing.certificates.rates.levels import many_tasks
 
-__all__ = ["many_tasks", "spare"]
+__all__ = ["spare"]
 
 ULP = 2.0**-52
 ROUNDS = 12
@@ -76,7 +77,11 @@ def spare(pool: Pool, numbers: FloatArray, drift: Drift, least: float, most_cell
     scaled[:, -n - 1 : -1] = np.where(limits > 0, np.inf, 0.0)
     rates = above(above(1.0 + claim) * pool.arrival_rates)
     cell = np.zeros((2, n))
-    count, value = _cells(scaled, rates, pool.mean_sizes, scales, int(p), 1.0 / scales, most_cells, cell)
+    bounds = np.zeros((1, n))
+    enclose = first_class(many_tasks, scaled, bounds, bounds, bounds, bounds, ROUNDS)
+    count, value = _cells(
+        enclose, scaled, rates, pool.mean_sizes, scales, int(p), 1.0 / scales, most_cells, cell
+    )
     if count < 0:
         place = ", ".join(f"{low:.6g} to {high:.6g}" for low, high in cell.T)
         raise CertificateError(
@@ -88,8 +93,9 @@ def spare(pool: Pool, numbers: FloatArray, drift: Drift, least: float, most_cell
     return claim
 
 
-@stored(intervals, interface, levels, nogil=True, error_model="numpy")
+@stored(intervals, nogil=True, error_model="numpy")
 def _cells(
+    enclose: Any,
     numbers: FloatArray,
     arrival_rates: FloatArray,
     mean_sizes: FloatArray,
@@ -101,11 +107,12 @@ def _cells(
 ) -> tuple[int, float]:
     """Number of cells that prove the claim; if it is not proved, less than 0, and ``cell`` (2, n) is written.
 
-    The second number is the bound that this cell leaves.
+    ``enclose`` is :func:`queueing.certificates.rates.levels.many_tasks` as a first-class function. The second
+    number is the bound that this cell leaves.
     """
     n = len(scales)
     stack = np.empty((HALVINGS * n + 2, 2, n))
-    lower, upper = np.empty(n), np.empty(n)
+    lower, upper = np.empty((1, n)), np.empty((1, n))
     # p + 1 roundings of numbers >= 0.
     wide = 1.0 + (2 * p + 4) * ULP
     count = 0
@@ -118,10 +125,10 @@ def _cells(
             depth -= 1
             fewest, most = stack[depth, 0], stack[depth, 1]
             count += 1
-            enclose_tasks(numbers, fewest, most, lower, upper, ROUNDS)
+            enclose(numbers, stack[depth, :1], stack[depth, 1:], lower, upper, ROUNDS)
             total = 0.0
             for i in range(n):
-                drift = above(arrival_rates[i] - below(lower[i] / mean_sizes[i]))
+                drift = above(arrival_rates[i] - below(lower[0, i] / mean_sizes[i]))
                 z = scales[i] * (most[i] if drift > 0 else fewest[i])
                 power = 1.0
                 for _ in range(p - 1):
@@ -144,17 +151,3 @@ def _cells(
             stack[depth, 1, longest] = middle
             depth += 2
     return count, 0.0
-
-
-@stored(interface, levels, nogil=True, error_model="numpy")
-def many_tasks(
-    numbers: FloatArray,
-    fewest: FloatArray,
-    most: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
-    rounds: int,
-) -> None:
-    """Fill ``lower`` and ``upper`` (n_boxes, n) with bounds of the tasks in boxes of counts, or in states."""
-    for k in range(len(fewest)):
-        enclose_tasks(numbers, fewest[k], most[k], lower[k], upper[k], rounds)

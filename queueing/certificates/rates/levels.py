@@ -28,6 +28,10 @@ is used than :math:`m_i \ge h_i`. All of this holds for every solution of the de
 fairness has several, the intervals hold them all, and where they are narrow, there is only one. It also holds
 for all counts between two bounds at once, which are given as such.
 
+Where the bounds of one state do not meet, the levels between them are halved, and halved again. In a part
+without a solution a lower bound soon exceeds an upper one; the others have bounds of their own, and the whole
+has the widest of them.
+
 *Rounding.* A level is guessed in floating point, and moved away from the guess until the inequality that
 makes it a bound holds. What is compared are sums of at most n products of numbers >= 0 that are neither tiny
 nor huge (:mod:`queueing.certificates.rates.levelling` refuses others): at most n + 3 roundings, each by a
@@ -36,6 +40,7 @@ factor within :math:`1 \pm 2^{-53}`; the slack allows for twice as many of twice
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numba
@@ -46,11 +51,15 @@ from fairness.model.problem import FloatArray
 from queueing.certificates.rates import interface
 from queueing.certificates.rates.interface import Rates
 
-__all__ = ["ROUNDS", "enclose_tasks", "memory", "tasks"]
+__all__ = ["ROUNDS", "many_tasks", "memory", "tasks"]
 
 ULP = 2.0**-52
 ROUNDS = 1000
 """Most rounds of bounds in one state: those of BMF come nearer by a factor from round to round."""
+NARROW = 1e-11
+"""Relative width of bounds that are not improved further."""
+PIECES = 1000
+"""Of the levels in one state, at most."""
 
 
 def memory(n: int, _m: int) -> int:
@@ -66,6 +75,20 @@ def tasks(rates: Rates, counts: Any, lower: FloatArray, upper: FloatArray, memor
     for i in range(n):
         jobs[i] = counts[i]
     enclose_tasks(rates.numbers, jobs, jobs, lower, upper, ROUNDS)
+
+
+@stored(nogil=True, error_model="numpy")
+def many_tasks(
+    numbers: FloatArray,
+    fewest: FloatArray,
+    most: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    rounds: int,
+) -> None:
+    """Fill ``lower`` and ``upper`` (n_boxes, n) with bounds of the tasks in boxes of counts, or in states."""
+    for k in range(len(fewest)):
+        enclose_tasks(numbers, fewest[k], most[k], lower[k], upper[k], rounds)
 
 
 @numba.njit(nogil=True, error_model="numpy")
@@ -85,6 +108,7 @@ def enclose_tasks(
     matrix = (numbers.shape[1] - 2 * n - 1) // 4
     m = matrix // n
     low, high, work = np.empty(n), np.empty(n), np.empty((5, n, m))
+    pieces = PIECES if rounds >= ROUNDS else 1
     lower[:] = 0.0
     upper[:] = 0.0
     for part in range(numbers.shape[0]):
@@ -92,7 +116,7 @@ def enclose_tasks(
         growth = numbers[part, 2 * matrix : 4 * matrix].reshape((2, n, m))
         limits = numbers[part, 4 * matrix : 4 * matrix + 2 * n].reshape((2, n))
         copies = numbers[part, -1]
-        _enclose_pool(shares, growth, limits, fewest, most, low, high, rounds, work)
+        _enclose_pool(shares, growth, limits, fewest, most, low, high, rounds, pieces, work)
         for i in range(n):
             # Three roundings, of numbers >= 0.
             lower[i] = (lower[i] + copies * low[i]) * (1.0 - 2.0 * ULP)
@@ -174,20 +198,92 @@ def _enclose_pool(
     low: FloatArray,
     high: FloatArray,
     rounds: int,
+    pieces: int,
     work: FloatArray,
 ) -> None:
     """Fill ``low`` and ``high`` (n,) with bounds of the tasks in one pool.
 
     ``shares``, ``growth`` (2, n, m) and ``limits`` (2, n) are lower and upper bounds; growth is not read
-    where the share is 0. ``rounds`` are the most rounds of bounds; ``work`` (5, n, m) is work space.
+    where the share is 0. ``rounds`` are the most rounds of bounds, ``pieces`` the most parts of the levels;
+    ``work`` (5, n, m) is work space.
     """
+    n, m = shares.shape[1:]
+    level_low, level_high = work[3, 0], work[4, 0]
+    stack = np.empty((pieces + 1, 2, m))
+    stack[0, 0], stack[0, 1] = 0.0, np.inf
+    depth, left = 1, pieces
+    smallest, largest = np.full(n, np.inf), np.zeros(n)
+    while depth > 0:
+        depth -= 1
+        left -= 1
+        level_low[:], level_high[:] = stack[depth, 0], stack[depth, 1]
+        if not _contract(shares, growth, limits, fewest, most, low, high, rounds, work):
+            continue
+        # Levels are halved; where no solution is, bounds contradict each other.
+        j, middle = _halved(shares, growth, fewest, high, level_low, level_high)
+        if left < 2 or middle == 0.0 or _is_narrow(low, high):
+            for i in range(n):
+                smallest[i], largest[i] = min(smallest[i], low[i]), max(largest[i], high[i])
+            continue
+        for half in range(2):
+            stack[depth, 0], stack[depth, 1] = level_low, level_high
+            stack[depth, 1 - half, j] = middle
+            depth += 1
+    low[:] = smallest
+    high[:] = largest
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _is_narrow(low: FloatArray, high: FloatArray) -> bool:
+    widest = 0.0
+    for i in range(len(low)):
+        widest = max(widest, (high[i] - low[i]) - NARROW * high[i])
+    return widest <= 0.0
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _halved(
+    shares: FloatArray,
+    growth: FloatArray,
+    counts: FloatArray,
+    high: FloatArray,
+    level_low: FloatArray,
+    level_high: FloatArray,
+) -> tuple[int, float]:
+    """The resource whose level is known worst, of those that may stop a class, and where to halve; 0: no."""
+    worst, ratio = 0, 1.0 + NARROW
+    for j in range(len(level_low)):
+        stops = False
+        for i in range(len(counts)):
+            if shares[0, i, j] > 0.0 and counts[i] > 0.0:
+                stops = stops or level_low[j] * growth[0, i, j] * counts[i] < high[i]
+        if stops and level_high[j] > ratio * level_low[j]:
+            worst, ratio = j, level_high[j] / level_low[j] if level_low[j] > 0.0 else np.inf
+    if ratio == 1.0 + NARROW or level_low[worst] == 0.0:
+        return worst, 0.0
+    if ratio > 4.0:
+        return worst, 2.0 * level_low[worst]
+    return worst, level_low[worst] * math.sqrt(ratio)
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _contract(
+    shares: FloatArray,
+    growth: FloatArray,
+    limits: FloatArray,
+    fewest: FloatArray,
+    most: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    rounds: int,
+    work: FloatArray,
+) -> bool:
+    """Bounds of the tasks if the levels lie between those in ``work``, which are improved; False if not."""
     n, m = shares.shape[1:]
     held_low, held_high, job_most = work[0], work[1], work[2, :, 0]
     level_low, level_high = work[3, 0], work[4, 0]
     wide = 1.0 + 8.0 * ULP
     narrow = 1.0 - 8.0 * ULP
-    level_low[:] = 0.0
-    level_high[:] = np.inf
     for i in range(n):
         low[i] = 0.0
         high[i] = most[i] * limits[1, i] * wide if most[i] > 0.0 else 0.0
@@ -241,5 +337,12 @@ def _enclose_pool(
                     if left < high[i]:
                         moved = max(moved, (high[i] - left) / high[i])
                         high[i] = left
+        for j in range(m):
+            if level_low[j] > level_high[j]:
+                return False
+        for i in range(n):
+            if low[i] > high[i]:
+                return False
         if moved < 4.0 * ULP:
             break
+    return True
