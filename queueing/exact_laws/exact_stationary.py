@@ -20,7 +20,7 @@ from fairness.arguments.validation import require_flag
 from fairness.protocol.policy import policy_name
 from queueing.exact_laws.balance_equations import Integers, balance_equations, check_exact
 from queueing.exact_laws.exact_law import ExactStationary
-from queueing.exact_laws.lifting import solve_sums
+from queueing.exact_laws.lifting import require_feasible, solve_sums
 from queueing.model.system import System
 
 __all__ = ["exact_stationary"]
@@ -53,7 +53,8 @@ def exact_stationary(
     ------
     ModelError
         If an argument is wrong, arrivals are not Poisson, sizes not exponential, the policy has irrational
-        tasks in some state or no definition that is known, or serves nobody in a state with jobs.
+        tasks in some state or no definition that is known, serves nobody in a state with jobs, or the box
+        takes too much memory or more than a week.
 
     Examples
     --------
@@ -74,6 +75,7 @@ def exact_stationary(
     """
     sizes = check_exact(system, policy, shape, "exact_stationary")
     keep = require_flag("distribution", distribution)
+    require_feasible(sizes)
     equations = balance_equations(system, policy, sizes, system.as_fractions()[0])
     n, measure, counts = system.n_classes, equations.weights, equations.counts
     pairs = [(i, k) for i in range(n) for k in range(i, n)]

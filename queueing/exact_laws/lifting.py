@@ -29,6 +29,7 @@ References
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,14 +37,14 @@ from numpy.typing import NDArray
 
 from fairness.machine.compiling import stored
 from fairness.machine.memory import require_memory
-from fairness.machine.work import Task
+from fairness.machine.work import TOO_LONG, Task
 from queueing.exact_laws import modular
 from queueing.exact_laws.balance_equations import BalanceEquations, Integers
 from queueing.exact_laws.modular import Residues, digits, factorise, inner, primes, residues, rows_of
 from queueing.exact_laws.reconstruction import fraction, from_digits
-from queueing.states.box import box_name
+from queueing.states.box import box_name, count_states
 
-__all__ = ["Sums", "solve_sums"]
+__all__ = ["Sums", "require_feasible", "solve_sums"]
 
 SPARE = 64
 """Bits beyond what the bounds need, so that the short vector stands out."""
@@ -53,6 +54,14 @@ SAFE = 2**62
 
 STEP = 2e-9
 """Guess of the seconds that a product of residues takes."""
+
+LEAST_BITS = 4
+"""Bits per state that a denominator has at least, as a rule."""
+
+STATE_BYTES = 1500.0
+"""Bytes that the rates of a state take as fractions and integers."""
+
+REMEDY = "give a smaller shape, or numbers with smaller numerators and denominators"
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +84,19 @@ class Sums:
     measure: Integers | None
     n_bits: int
     bound_bits: int
+
+
+def require_feasible(shape: Sequence[int]) -> None:
+    """Refuse a box that takes too much memory or time before its rates are computed."""
+    states, what = count_states(shape), f"exact solution of {box_name(shape)} states"
+    band = states / max(shape)
+    steps = 2 * LEAST_BITS * states / modular.BITS
+    seconds = 2 * STEP * states * band * steps
+    if seconds > TOO_LONG:
+        # Entering the task refuses it; a shorter one is announced when more is known.
+        with Task(what, steps, "digits", seconds, "give a smaller shape, or use stationary, in floats"):
+            pass
+    require_memory(states * (STATE_BYTES + 16.0 * band), what, "give a smaller shape")
 
 
 def solve_sums(equations: BalanceEquations, weights: list[Integers], *, keep: bool = False) -> Sums:
@@ -194,9 +216,8 @@ def _lifted(
     split = digits(np.stack([w[1:] for w in weights]), 2**modular.BITS)  # (limbs, sums, n)
     limbs, n_sums = split.shape[:2]
     what = f"exact solution of {box_name(equations.shape)} states"
-    remedy = "give a smaller shape, or numbers with smaller numerators and denominators"
     kept = steps if keep else 0
-    require_memory(4.0 * kept * size * 2, what, f"{remedy}, or leave out distribution")
+    require_memory(4.0 * kept * size * 2, what, f"{REMEDY}, or leave out distribution")
     work_per_step = size * (2 * equations.band + n_digits * lines + 2 * limbs * n_sums)
     history = np.zeros((n_digits, size + 1), dtype=np.uint32)
     carry = np.zeros(size, dtype=np.int64)
@@ -204,7 +225,7 @@ def _lifted(
     flat = np.ascontiguousarray(split.reshape(limbs * n_sums, size))
     rows: list[list[int]] = [[] for _ in range(n_sums)]
     chunk = max(1, min(steps, int(2e8 / work_per_step)))
-    with Task(what, steps, "digits", STEP * work_per_step * steps, remedy) as work:
+    with Task(what, steps, "digits", STEP * work_per_step * steps, REMEDY) as work:
         for first in range(0, steps, chunk):
             count = min(chunk, steps - first)
             sums = np.zeros((count, limbs * n_sums, 2), dtype=np.uint64)

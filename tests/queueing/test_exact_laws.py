@@ -224,6 +224,17 @@ def test_wrong_arguments_are_named():
         exact_stationary(POOL, DRF(), shape=3)
 
 
+def test_what_takes_too_long_is_refused_before_it_starts():
+    system = System(POOL, [1, 1])
+    with pytest.raises(
+        ModelError, match=r"exact solution of 1500 x 1500 states: .* use stationary, in floats"
+    ):
+        exact_stationary(system, DRF(), shape=1500)
+    # One class has no band, and a hundred billion states no room.
+    with pytest.raises(ModelError, match="exact solution of"):
+        exact_stationary(System(Problem([[1]], [2]), [1]), DRF(), shape=10**11)
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.integers(1, 6000), st.randoms(use_true_random=False), st.integers(0, 64))
 def test_every_fraction_comes_back_from_its_residue(bits, random, spare):
