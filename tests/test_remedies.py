@@ -19,6 +19,8 @@ from fairqueues.commands.app import app
 from fairqueues.console.remedies import ARGUMENTS, WHERE, placed, recommended
 from fairqueues.scenario.sections import SECTIONS
 
+pytestmark = pytest.mark.long  # all sources are read
+
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("fairness", "queueing", "capacity")
 MODEL = {"demands", "capacities", "weights", "limits", "eligible", "gamma"}

@@ -61,6 +61,7 @@ def test_an_equal_split_of_two_resources():
 
 
 @pytest.mark.parametrize("policy", [handed, priority])
+@pytest.mark.long
 def test_all_or_nothing_reaches_the_simplex_of_the_single_loads(policy):
     # Halves that are handed over: coupled processors, stable if and only if the sum is below 1; the same for
     # priority. On CROSSED a class alone runs 1 task, and 1/2 + 1/2 together.

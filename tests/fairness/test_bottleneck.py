@@ -30,6 +30,7 @@ def test_continuum_returns_one_of_its_points(demands):
 
 
 @pytest.mark.parametrize(("number", "classes", "resources"), [(8_000, 100, 20), (2_000, 8, 6)])
+@pytest.mark.long
 def test_ten_thousand_random_instances_are_certified(number, classes, resources):
     for k, (problem, counts) in enumerate(pools(20240, number, classes=classes, resources=resources)):
         counts = (counts, counts * 0.7, counts + 1.0, np.ones(len(counts)))[k % 4]

@@ -20,6 +20,7 @@ def small_clusters(seed, number):
         yield random_cluster(rng, *sizes, kind=KINDS[k % 3], effective=k % 5 == 0, **flags)
 
 
+@pytest.mark.long
 def test_theorem_1_on_two_thousand_clusters():
     rng = np.random.default_rng(0)
     for k, cluster in enumerate(small_clusters(0, 2000)):

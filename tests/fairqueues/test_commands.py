@@ -523,6 +523,7 @@ def test_csv_is_tidy(file):
     assert len(frame) == 8
 
 
+@pytest.mark.long
 def test_files_repeat_byte_by_byte(file):
     suffixes = ("svg", "json", "pdf", "png")
     for name in ("a", "b"):

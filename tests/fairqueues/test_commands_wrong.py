@@ -173,6 +173,7 @@ def largest_file(size):
 
 
 @pytest.mark.parametrize("suffix", [".pdf", ".png", ".svg", ".nc", ".csv", ".json"])
+@pytest.mark.long
 def test_a_full_disk_under_any_file(place, suffix, monkeypatch):
     """No program of a format has its own way to fail, and nothing half-written stays."""
     sweep = ["sweep", "two.toml", "-p", "drf", "--checkpoint", "kept"]
@@ -205,6 +206,7 @@ def test_an_edited_audit_is_no_result(place):
         assert "is no checkpoint of audits" in refused(place, *audit)
 
 
+@pytest.mark.long
 def test_an_unreachable_scheduler(place, monkeypatch):
     pytest.importorskip("distributed")
     import dask

@@ -99,6 +99,7 @@ def test_row_of_zeros_is_refused(row: str) -> None:
         "demands=;",
     ],
 )
+@pytest.mark.long
 def test_wrong_link_is_refused_and_the_page_opens_with_a_notice(query: str) -> None:
     with pytest.raises(FieldErrors):
         State.from_query(query)

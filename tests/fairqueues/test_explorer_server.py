@@ -32,6 +32,8 @@ def websocket(port: int, host: str, origin: str) -> int:
     return ask(port, "/ws", Host=host, Origin=origin, **said)[0]
 
 
+pytestmark = pytest.mark.long
+
 PATHS = ("/", "/scenario.toml", "/figure/rates.svg", "/static/js/bokeh.min.js", "/autoload.js", "/nowhere")
 
 

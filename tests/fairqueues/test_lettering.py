@@ -47,6 +47,7 @@ FIGURES = {
 
 
 @pytest.mark.parametrize("kind", FIGURES)
+@pytest.mark.long
 def test_dollars_are_dollars_in_every_figure(kind):
     drawn = FIGURES[kind]()
     figure = drawn if isinstance(drawn, Figure) else drawn.figure

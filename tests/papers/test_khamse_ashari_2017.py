@@ -243,6 +243,7 @@ def test_theorem_1_fails_next_to_the_allocation():
             assert not resource_division_certificate(cluster, None, less).holds
 
 
+@pytest.mark.long
 def test_how_often_resource_division_is_not_efficient_and_not_unique():
     # Counted on other random clusters by an independent implementation: 2 to 7 % and about 0.4 %. The seed is
     # fixed; the ranges would be left by chance with probability below 1e-5 if the rates were 3 % and 0.5 %.

@@ -294,6 +294,7 @@ MUST_BE_NEGATIVE = {"part", "price", "only what it cannot use"}
 
 
 @pytest.mark.parametrize(("name", "mutant"), [(s.id, m) for s in STATEMENTS.values() for m in s.mutants])
+@pytest.mark.long
 def test_mutants(name, mutant):
     statement = STATEMENTS[name]
     small = {k: max(size.least, 2) for k, size in statement.sizes.items()} if name.startswith("br-") else {}

@@ -201,6 +201,7 @@ def test_the_error_of_a_small_box_is_not_small():
     assert ((law.mean_jobs_error > 3.3) & (law.mean_jobs_error < 10)).all()
 
 
+@pytest.mark.long
 def test_error_by_the_box_on_random_systems():
     rng = np.random.default_rng(17)
     ratios = []

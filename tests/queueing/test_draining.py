@@ -46,6 +46,7 @@ def chase(problem, counts):
 
 
 @pytest.mark.parametrize("policy", [DRF(), MaxMin(), ProportionalFair(), BottleneckMax(), first_round])
+@pytest.mark.long
 def test_rays_are_invariant_by_definition_and_attract_trajectories(policy):
     rng = np.random.default_rng(3)
     for _ in range(6):
@@ -170,6 +171,7 @@ def test_a_function_for_other_weights_does_not_pass():
 
 
 @pytest.mark.parametrize("policy", [DRF(), ProportionalFair(), BottleneckMax()])
+@pytest.mark.long
 def test_search_agrees_with_the_theorem(policy):
     for load in (0.8, 0.99):
         verdict = fluid_verdict(System.with_load(LINEAR, [1, 1, 2], load), policy, starts=2, theorems=False)

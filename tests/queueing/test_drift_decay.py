@@ -75,6 +75,7 @@ def test_v_falls_as_fast_as_is_proved(name: str) -> None:
         ("DRF per server", SERVERS, 0.5),
     ],
 )
+@pytest.mark.long
 def test_norms_that_fall_are_found_and_proved(policy: str, problem: Any, load: float) -> None:
     """Each is proved before it is handed over; the best one spares most of what the load leaves."""
     system = System.with_load(problem, np.ones(problem.n_classes), load, mean_sizes=0.5)

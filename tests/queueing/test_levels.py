@@ -166,6 +166,7 @@ def test_what_is_finished_when_the_time_is_over_is_kept(level, monkeypatch):
 
 
 @every_level
+@pytest.mark.long
 def test_progress_moves_within_a_replication(level, monkeypatch):
     seen = []
     monkeypatch.setattr("fairness.machine.work.SHOWN", -1.0)

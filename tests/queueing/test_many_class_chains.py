@@ -36,6 +36,7 @@ def drawn(seed, n, m, load):
     return System.with_load(problem, rng.uniform(0.5, 2, n), load, mean_sizes=10 ** rng.uniform(-1, 1, n))
 
 
+@pytest.mark.long
 def test_processor_sharing_with_five_classes():
     system = shared(5, [1, 2, 3, 4, 5])
     law = stationary(system, sharing, tail=1e-5)

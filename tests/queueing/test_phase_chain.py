@@ -149,6 +149,7 @@ def test_balanced_fairness_is_insensitive(laws):
     assert law.distribution == pytest.approx(balanced.law.distribution, rel=1e-9)
 
 
+@pytest.mark.long
 def test_dominant_resource_fairness_is_sensitive_as_in_simulation():
     system = System.with_load(EXAMPLE, [1, 1], 0.8)
     plain = stationary(system, DRF(), tail=1e-6).mean_durations

@@ -90,7 +90,7 @@ def checked(system, scheduler, horizon, tasks, seed, numbers=None):
 # Every event against the definition
 
 
-@pytest.mark.parametrize("times", ["exponential", "deterministic"])
+@pytest.mark.parametrize("times", ["exponential", pytest.param("deterministic", marks=pytest.mark.long)])
 @blocking_or_not
 @pytest.mark.parametrize("kind", SCHEDULERS)
 def test_every_start_on_a_pool(kind, blocking, times):
@@ -123,7 +123,11 @@ def test_every_start_on_servers(placement, blocking, monkeypatch):
 
 @blocking_or_not
 @pytest.mark.parametrize("start", ["listed", "any", "stages"])
-@pytest.mark.parametrize("placement", [BestFit(), WorstFit(), OnArrival()], ids=lambda rule: rule.name)
+@pytest.mark.parametrize(
+    "placement",
+    [BestFit(), *(pytest.param(rule, marks=pytest.mark.long) for rule in (WorstFit(), OnArrival()))],
+    ids=lambda rule: rule.name,
+)
 def test_every_start_of_several_types(placement, start, blocking):
     types = TaskTypes([["reduce", "map"]], start=start)
     tasks = Tasks(per_job=FixedTasks([5, 3, 2]), placement=placement, types=types)

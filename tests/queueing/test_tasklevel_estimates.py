@@ -35,6 +35,7 @@ QUEUES += [(SERVERS, FIFOScheduler(), rule) for rule in RULES[:6]]
 
 
 @pytest.mark.parametrize(("problem", "scheduler", "placement"), QUEUES)
+@pytest.mark.long
 def test_single_tasks_on_c_units_are_the_multiserver_queue(problem, scheduler, placement):
     # M/M/c: mean wait C(c, rho)/(c/sigma - lambda) with Erlang's C, whatever the order and the placement.
     c, rate, size = 4, 1.5, 2.0
@@ -127,6 +128,7 @@ RUNS += [(System(CLUSTER, [0.4, 0.3, 0.4], [3.0, 1.0, 2.0]), DRFScheduler(blocki
 
 
 @pytest.mark.parametrize(("system", "scheduler", "tasks", "events"), RUNS)
+@pytest.mark.long
 def test_estimates_agree_with_each_other(system, scheduler, tasks, events):
     result = simulate(system, scheduler, tasks=tasks, events=events, replications=20, rng=2)
     durations, rates = result.estimates["mean_durations"], result.estimates["service_rates"]

@@ -118,6 +118,7 @@ def entitled(draw):
 
 @given(entitled(), st.one_of(st.sampled_from([0.0, 1e-9, 1e-3, 0.25, 0.999]), st.floats(0, 0.999)))
 @settings(max_examples=300, deadline=None)
+@pytest.mark.long
 def test_properties_for_every_epsilon(instance, epsilon):
     demands, matrix, given_weights = instance
     weights, exact = given_weights.toarray(), edrf(matrix, given_weights)

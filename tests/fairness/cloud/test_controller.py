@@ -195,6 +195,7 @@ def test_a_deadline_set_in_the_middle_of_a_search_begins_with_a_small_stride():
     st.lists(st.booleans(), min_size=200, max_size=200),
 )
 @settings(max_examples=300, deadline=None)
+@pytest.mark.long
 def test_noisy_times_keep_it_near_the_critical_value(c, s, precision, rest, coins):
     """Within the band the outcome is arbitrary, outside it is certain."""
     controller = DeadlineController(8.0, rest=rest, precision=precision)

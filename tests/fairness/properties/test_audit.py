@@ -172,6 +172,7 @@ def test_resume_refuses_other_settings(tmp_path, name, change):
 # --- implications --------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_cells_agree_with_the_implications():
     table = audit([DRF(), AssetFair(), MaxMin()], budget=150)
     assert not table.contradictions
