@@ -30,7 +30,7 @@ from queueing.states.table import Table, evaluate
 __all__ = ["CountSets"]
 
 BEYOND = 1.5
-"""Times ``max_states`` that the bound may ask for: 1.05 to 1.4 times what solved sets had."""
+"""Times ``max_states`` that the bound may ask for: 0.6 to 1.4 times what solved sets had."""
 
 LISTED = 3e7
 """Sets of about so many states or more are guessed, not listed."""
