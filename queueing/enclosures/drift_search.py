@@ -207,15 +207,9 @@ def decay(pool: Pool, one: Candidate, radius: float) -> tuple[FloatArray, FloatA
     a = (ABSORBED * spare)[:, None]
     grow, fall = np.expm1(theta * b) / (theta * b), -np.expm1(-theta * b) / (theta * b)
     slow = fall.min(axis=2, keepdims=True)
-    ends = np.arange(CELLS + 1) / CELLS
-    first, last = ends[:-1], ends[1:]
-    low, high = first ** (p - 1.0), last ** (p - 1.0)
     left, left_back = np.empty((2, len(a), len(b)))
     for i, step in enumerate(s):
-        further, nearer = np.minimum(1.0, last + step), np.maximum(0.0, first - step)
-        factor = (p - 1.0) * 0.5 * step
-        bent = factor * further ** (p - 2.0) * (1.0 - first**p)
-        back = factor / (1.0 - step) * last ** (p - 2.0) * (1.0 - nearer**p)
+        bent, back, low, high = _bends(p, step)
         left[:, i] = np.minimum(bent - a * low, 1.0 - (1.0 + a) * low).max(axis=1)
         left_back[:, i] = np.minimum(back - a * low, (1.0 - a) * high).max(axis=1)
     np.maximum(left, 0.0, out=left)
@@ -230,6 +224,27 @@ def decay(pool: Pool, one: Candidate, radius: float) -> tuple[FloatArray, FloatA
     gamma = theta[:, :, 0] * ((1.0 - a[:, 0]) * slow[:, :, 0] * gain - lost - served)
     gamma[gain <= 0] = -np.inf
     return theta[:, 0, 0], gamma.max(axis=1)
+
+
+def _bends(p: float, step: float) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """How far T bends on cells of z, up and down, and z^(p-1) at their ends; see the lemma of the decay."""
+    factor, down = (p - 1.0) * 0.5 * step, (p - 1.0) * 0.5 * step / (1.0 - step)
+    if p >= 2:
+        ends = np.arange(CELLS + 1) / CELLS
+        first, last = ends[:-1], ends[1:]
+        further, nearer = np.minimum(1.0, last + step), np.maximum(0.0, first - step)
+        bent = factor * further ** (p - 2.0) * (1.0 - first**p)
+        back = down * last ** (p - 2.0) * (1.0 - nearer**p)
+        return bent, back, first ** (p - 1.0), last ** (p - 1.0)
+    ends = step ** (1.0 - np.arange(CELLS + 1) / CELLS)
+    first, last = ends[:-1], ends[1:]
+    nearer = np.maximum(0.5 * first, first - step)
+    return (
+        np.append(step ** (p - 1.0) / p, factor * first ** (p - 2.0) * (1.0 - first**p)),
+        np.append(np.inf, down * nearer ** (p - 2.0) * (1.0 - nearer**p)),
+        np.append(0.0, first ** (p - 1.0)),
+        np.append(step ** (p - 1.0), last ** (p - 1.0)),
+    )
 
 
 def planned(

@@ -127,11 +127,13 @@ def _known(policy: Policy, system: System) -> tuple[str, dict[str, Any]]:
     known = "alpha-fair" if own and isinstance(policy, AlphaFair) else name
     listed: list[str] = [one.name for one in fields(policy)] if is_dataclass(policy) else []
     parameters = {key: getattr(policy, key) for key in listed if getattr(policy, key) is not None}
+    if known == "alpha-fair" and parameters["alpha"] == math.inf:
+        known, parameters = "MMF", {}
     try:
         if not own:
             raise CertificateError("data", "it is not known to the checker")
-        if isinstance(policy, AlphaFair) and not policy.alpha >= 1:
-            raise CertificateError("drift", "no lemma is known for alpha < 1")
+        if isinstance(policy, AlphaFair) and policy.alpha == 0:
+            raise CertificateError("drift", "alpha = 0 need not be stable below load 1")
         family(known)
         pool = pool_of(system, known)
         cells = known in BY_CELLS and not has_lemma(pool, known, parameters)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fairness import AlphaFair, BottleneckMax, Problem, all_bottleneck_max
-from queueing import System
+from queueing import System, enclose, stationary
 from queueing.certificates.certificate import Drift
 from queueing.certificates.drifts import decay as decays
 from queueing.certificates.drifts.alpha_fair import scales_of_targets
@@ -229,6 +229,12 @@ def test_guesses_that_are_not_feasible_are_refused():
         assert (verified(problem, 1, counts, tasks, prices) is not None) == holds
 
 
+def test_a_full_resource_does_not_hide_that_another_one_overflows():
+    """The second resource is just full and priced; the first one, for free, holds 10/9 of its capacity."""
+    problem, prices = Problem([[1, 0.9]], [1, 1]), np.array([0.0, 1.0])
+    assert verified(problem, 1, np.ones(1), np.array([(1 - 1e-13) / 0.9]), prices) is None
+
+
 def test_sums_and_products_in_twice_the_digits_are_exact():
     rng = np.random.default_rng(3)
     for a, b in rng.uniform(-1, 1, (500, 2)) * 10 ** rng.uniform(-8, 8, (500, 2)):
@@ -307,7 +313,7 @@ def test_lemma_of_alpha_fair_drifts_holds_and_is_met(limited):
     rng = np.random.default_rng(limited)
     ratios = []
     for _ in range(60):
-        alpha = float(rng.choice([0.5, 1, 1, 1.5, 2, 4]))
+        alpha = float(rng.choice([0.5, 1, 1, 1.2, 2, 4]))
         system, drift, least = some_drift(rng, alpha, limited)
         problem, b, p = system.problem, drift.scales, drift.exponent
         policy, parameters = named(alpha)
@@ -352,8 +358,8 @@ def test_drifts_that_the_lemma_does_not_know_are_refused():
     assert spare(pool, "PF", {}, Drift(2.0, ones, 0.1, 0.1), 50.0) > 0.1
     with pytest.raises(CertificateError, match=r"exponent must be alpha \+ 1"):
         spare(pool, "PF", {}, Drift(3.0, ones, 0.1, 0.1), 50.0)
-    with pytest.raises(CertificateError, match=r"alpha = 1.0 has this exponent"):
-        spare(pool, "alpha-fair", {"alpha": 1.0 + 2.0**-52}, Drift(2.0, ones, 0.1, 0.1), 50.0)
+    with pytest.raises(CertificateError, match=r"exponent must be alpha \+ 1 = 2.5"):
+        spare(pool, "alpha-fair", {"alpha": 1.5}, Drift(2.5 + 1e-11, ones, 0.1, 0.1), 50.0)
     with pytest.raises(CertificateError, match=r"target .* is not above its load"):
         spare(pool, "PF", {}, Drift(2.0, np.array([1.0, 2.0]), 0.1, 0.1), 50.0)
     for wrong in ({}, {"alpha": 2}, {"alpha": 0.0}, {"alpha": np.inf}, {"alpha": 2.0, "beta": 1.0}):
@@ -414,3 +420,15 @@ def test_steps_of_the_norm_are_as_the_lemma_says(p):
             assert (rise <= b[i] * ((1 + a) * z ** (p - 1) + more) + 1e-12).all()
             fall = (length - norm(np.abs(counts - step)))[some]
             assert (fall >= b[i] * ((1 - a) * z[some] ** (p - 1) - less) - 1e-12).all()
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.75, 1.2, np.inf])
+def test_enclosures_of_other_alphas_hold_the_means_of_a_large_box(alpha):
+    """Below 1; where alpha + 1 is no float; and max-min fairness, the limit."""
+    system = System.with_load(Problem([[1, 0.1], [0.1, 1]], [1, 1]), [1, 1], 0.4)
+    found = enclose(system, AlphaFair(alpha), width=1e-6)
+    mean = stationary(system, AlphaFair(alpha), tail=1e-13).mean_jobs
+    table = found.to_dataframe()
+    low, high = (table.loc["mean_jobs", side].to_numpy()[:2] for side in ("lower", "upper"))
+    assert ((low <= mean * (1 + 1e-10)) & (mean * (1 - 1e-10) <= high)).all()
+    assert (high - low <= 1e-6 * mean).all()

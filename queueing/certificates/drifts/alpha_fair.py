@@ -36,6 +36,12 @@ For the first sum let :math:`z_i = b_i x_i/T`, so that :math:`\sum_i z_i^p = 1`:
 x_i^\alpha/T^\alpha = b_i z_i^\alpha \ge b_i z_i^p`, and :math:`b_i (\mu_i\psi_i - (1+\delta)\lambda_i) \ge
 R`, so it is at least R. ∎
 
+Where :math:`\alpha + 1` is no float, p is the next one: :math:`p = \alpha + 1 - \epsilon`. Then take
+:math:`\psi_i = t\, w_i (\mu_i b_i)^{-1/\alpha}/b_i` and :math:`b_i z_i^\alpha` in the proof; as
+:math:`|z^{p-1} - z^\alpha| \le |\epsilon|\, z^{\min(p-1, \alpha)} |\log z| \le |\epsilon|/\alpha`, it is
+enough to add :math:`(|\epsilon|/\alpha) \sum_i b_i \mu_i (\psi_i + \bar\varphi_i)` to R, with the most tasks
+:math:`\bar\varphi_i` that a class can run.
+
 The choice :math:`a_i = (w_i/\rho_i)^\alpha/\mu_i` makes the targets proportional to the loads, :math:`\psi =
 \rho/\varrho`, as in [1]_; any scales whose targets exceed the loads will do. Weights enter with the power
 alpha, as in :mod:`fairness.policies.proportional`.
@@ -62,7 +68,7 @@ from numpy.typing import ArrayLike
 from fairness.model.problem import FloatArray
 from queueing.certificates.certificate import Drift
 from queueing.certificates.errors import CertificateError
-from queueing.certificates.intervals import Interval, largest, total
+from queueing.certificates.intervals import Interval, above, largest, total
 from queueing.certificates.pool import Pool
 from queueing.certificates.rates.alpha_fair import aversion
 
@@ -87,31 +93,37 @@ def scales_of_targets(
 def spare(pool: Pool, policy: str, parameters: Mapping[str, Any], drift: Drift, least: float) -> float:
     """A number delta > 0, proved, of the lemma for all states with T >= ``least``."""
     alpha = aversion(pool, policy, parameters)
-    p = drift.exponent
-    if Fraction(alpha) + 1 != Fraction(p):
+    off = abs(Fraction(alpha) + 1 - Fraction(drift.exponent))
+    if off > Fraction(1, 2**40):
         raise CertificateError(
             "drift",
-            f"the exponent must be alpha + 1 exactly; got {p!r} for alpha = {alpha!r} (alpha = {p - 1.0!r} "
-            "has this exponent)",
+            f"the exponent must be alpha + 1 = {alpha + 1.0!r}, up to rounding; got {drift.exponent!r}",
         )
     scales = [Interval.of(drift.scales[i]) for i in pool.classes]
-    # mu_i a_i, the directions of the targets, and these.
-    masses = [b.power(p) / float(size) for b, size in zip(scales, pool.mean_sizes, strict=True)]
+    sizes = [float(size) for size in pool.mean_sizes]
+    inverse = 1.0 / Interval.of(alpha)
     directions = [
-        mass.power(-1.0 / Interval.of(alpha)) * float(w) for mass, w in zip(masses, pool.weights, strict=True)
+        (size / b).power(inverse) / b * float(w)
+        for b, size, w in zip(scales, sizes, pool.weights, strict=True)
     ]
     fullest = largest(
         total(one * float(a) for one, a in zip(directions, column, strict=True) if a > 0) / float(capacity)
         for column, capacity in zip(pool.demands.T, pool.capacities, strict=True)
     )
     targets = [one / fullest for one in directions]
+    # R of the lemma: what limits take, and what the rounding of the exponent does.
     limited = Interval.of(0.0)
-    for mass, target, limit in zip(masses, targets, pool.limits, strict=True):
+    for b, target, size, limit in zip(scales, targets, sizes, pool.limits, strict=True):
         if limit < np.inf:
-            limited = limited + mass * target * (target / (float(limit) * Interval.of(least))).power(alpha)
+            few = b * target / (float(limit) * Interval.of(least))
+            limited = limited + b * target / size * few.power(alpha)
+    if off > 0:
+        unlike = Interval.of(above(float(off))) / alpha
+        served = zip(scales, targets, pool.most_tasks, sizes, strict=True)
+        limited = limited + unlike * total(b * (target + most) / size for b, target, most, size in served)
     spares = []
     for i, (b, target) in enumerate(zip(scales, targets, strict=True)):
-        arriving, size = float(pool.arrival_rates[i]), float(pool.mean_sizes[i])
+        arriving, size = float(pool.arrival_rates[i]), sizes[i]
         if not (target / size - arriving).low > 0:
             raise CertificateError(
                 "drift",
