@@ -1,4 +1,21 @@
-"""The policies of which the checker knows a definition and a lemma, by name."""
+"""The policies of which the checker knows a definition and a proof of the drift, by name.
+
+=================================== ==================================== ===================================
+Policy                              tasks of a state                     drift
+=================================== ==================================== ===================================
+MMF, DRF (and EDRF), Asset          filling                              lemma of filling; or cell by cell
+PF, alpha-fair (alpha > 0)          nearly optimal prices                lemma of alpha-fairness
+BMF, two classes or one resource    as PF                                lemma of alpha-fairness
+BMF, any classes                    levels (wide where not unique)       cell by cell
+TSF, CDRF, C-DRFH, DRFH             levels, facets for resources         cell by cell
+DRF per server                      levels on each server                cell by cell, where it is stable
+PS-DSF, divided time                as PF, facets for resources          lemma of alpha-fairness
+=================================== ==================================== ===================================
+
+Not here: PS-DSF of divided resources, whose allocation is not unique and depends on the order of the servers;
+maximum throughput (alpha = 0), which need not be stable below load 1; balanced fairness, which has bounds of
+its own; policies that are functions of a user, of which there is no definition that could be enclosed.
+"""
 
 from __future__ import annotations
 

@@ -68,7 +68,10 @@ def test_v_falls_as_fast_as_is_proved(name: str) -> None:
     ("policy", "problem", "load"),
     [
         ("BMF", THREE, 0.9),
-        ("BMF", Problem([[1, 0.1, 0.2], [0.1, 1, 0.3], [0.4, 0.2, 1]], [1, 1, 1]), 0.8),
+        pytest.param(
+            *("BMF", Problem([[1, 0.1, 0.2], [0.1, 1, 0.3], [0.4, 0.2, 1]], [1, 1, 1]), 0.8),
+            marks=pytest.mark.long,
+        ),
         ("DRF", THREE, 0.8),
         ("TSF", SERVERS, 0.9),
         ("C-DRFH", SERVERS, 0.8),
