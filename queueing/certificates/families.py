@@ -133,9 +133,7 @@ BY_CELLS: Mapping[str, Family] = {
 def family(policy: Any, drift: Drift | None = None) -> Family:
     """Family of a policy, by the proof that the drift wants; CertificateError if there is none."""
     if not isinstance(policy, str) or policy not in FAMILIES:
-        raise CertificateError(
-            "data", f"policy {policy!r} has no definition here; there are {', '.join(FAMILIES)}"
-        )
+        raise CertificateError("data", f"policy {policy!r:.80} has no definition here")
     if drift is None or "spare" not in drift.hints:
         return FAMILIES[policy]
     if policy not in BY_CELLS:

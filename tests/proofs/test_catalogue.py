@@ -26,6 +26,9 @@ from tests.proofs.tampering import changed, numbers_in
 
 STATEMENTS = {s.id: s for s in statements()}
 
+LARGE = ("br-pf-durations-example", "br-pf-below-balanced")
+"""Statements whose evidence is thousands of inequalities."""
+
 STRANGER = """
 import json, sys
 from proofs import Verdict, verify
@@ -218,7 +221,9 @@ def as_good(finding, path):
     )
 
 
-@pytest.mark.parametrize("name", STATEMENTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(s, marks=pytest.mark.long) if s in LARGE else s for s in STATEMENTS]
+)
 def test_evidence_with_one_other_number_is_refused(name):
     verdict, statement = verdict_of(name), STATEMENTS[name]
     steps = statement.ask(statement.question(verdict.sizes))
