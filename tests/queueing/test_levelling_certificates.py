@@ -354,3 +354,24 @@ def test_policies_are_for_pools_or_for_clusters() -> None:
     for system, policy in ((pool, "TSF"), (pool, "PS-DSF tdm"), (servers, "DRF"), (servers, "PF")):
         with pytest.raises(CertificateError, match=f"{policy} is no policy of a"):
             pool_of(system, policy)
+
+
+def test_claims_that_samples_refute_are_never_proved() -> None:
+    """By a hair only: a cell that is bounded a little too well would prove some of them."""
+    rng = np.random.default_rng(2)
+    directions = rng.random((3000, 2)) + 1e-9
+    refuted = 0
+    for _ in range(60):
+        pool = Problem(rng.uniform(0.05, 1, (2, 2)), [1, 1])
+        model = Pool.of(System.with_load(pool, rng.uniform(0.2, 1, 2), 0.5))
+        given = levelling_numbers(model, "MMF", {})
+        scales, p = rng.uniform(0.5, 1, 2), float(rng.integers(2, 17))
+        weights = scales**p * (directions / scales) ** (p - 1)
+        served = weights * MaxMin()(pool, directions / scales) / model.mean_sizes
+        most = float((served.sum(axis=1) / (weights @ model.arrival_rates)).min()) - 1
+        if most > 0:
+            refuted += 1
+            claim = Drift(p, scales, 0.1, 0.1, {"spare": most + 1e-4})
+            with pytest.raises(CertificateError, match="not shown to fall"):
+                cells.spare(model, given, claim, 10.0, 3_000)
+    assert refuted > 20
