@@ -153,6 +153,8 @@ def _cleared(values: list[int], modulus: int, top: int, bottom: int) -> list[int
             k += 1
         else:
             _, denominator = fraction(values[k], modulus, top, bottom)
+            if common % denominator == 0:
+                raise ArithmeticError("a sum is not within its bounds")
             common, k, whole = math.lcm(common, denominator), 0, []
     return whole
 

@@ -15,8 +15,8 @@ from fairness import (
     Problem,
     ProportionalFair,
 )
-from fairness.properties.exact.rational import Enclosure
-from fairness.properties.exact.states import exact_tasks, state_tasks
+from fairness.properties.exact.rational import Enclosure, Unproved
+from fairness.properties.exact.states import RationalPool, exact_tasks, proportional, state_tasks
 from proofs.definitions.pools.filling import bottlenecks, is_feasible
 
 F = Fraction
@@ -79,6 +79,15 @@ def test_proportional_fairness_of_classes_that_share_nothing():
     # One resource stays free: the other two are full, and its price is 0.
     free = Problem([[1, 0, 1], [2, 0, 1], [0, 3, 0]], [5, 7, 100])
     assert exact_tasks(ProportionalFair(), free, np.array([[3, 1, 2]])) == [[F(15, 4), F(5, 8), F(7, 3)]]
+
+
+def test_a_hint_that_is_no_optimum_proves_nothing():
+    """At (1, 1) the first two resources are full, but the first would need a negative price."""
+    pool = Problem([[1, 10, 1], [10, 1, 0]], [11, 11, F(102, 100)], weights=[20, 1])
+    model = RationalPool.of(pool).state([1, 1], [0, 1])
+    assert isinstance(proportional(model, np.array([1.0, 1.0])), Unproved)
+    ((first, second),) = exact_tasks(ProportionalFair(), pool, np.array([[1, 1]]))
+    assert (first, second) == (F(102, 100), F(8, 10))
 
 
 def test_irrational_tasks_are_refused():

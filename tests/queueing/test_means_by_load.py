@@ -104,6 +104,23 @@ def test_more_primes_are_taken_until_the_answer_is_proved(monkeypatch):
     assert found.n_primes > 5
 
 
+def test_images_in_which_more_cancels_are_dropped():
+    """(u + 2u^2)/(1 + u + u^2), which the images modulo two of the primes pretend to be shorter."""
+
+    class Bounds:
+        size, bottom = 7, 1000  # of 7 states: nothing says beforehand that so much cancels
+
+    collected = load_images._Collected(Bounds, 1000)
+    shorter = [np.array(v, dtype=np.uint32) for v in ([0, 1], [1, 5])]
+    good = [np.array(v, dtype=np.uint32) for v in ([0, 1, 2], [1, 1, 1])]
+    collected.add(11, *shorter)
+    for p in (2**28 - 57, 2**28 - 89, 13, 2**28 - 95):
+        collected.add(p, *(shorter if p == 13 else good))
+    assert collected.function == RationalFunction((0, 1, 2), (1, 1, 1))
+    assert 11 not in collected.moduli
+    assert 13 not in collected.moduli
+
+
 def test_values_of_floats_are_the_nearest():
     means = mean_jobs_by_load(SYSTEM, DRF(), shape=4)
     function = means.function("class 2")
