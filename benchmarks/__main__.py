@@ -26,6 +26,7 @@ TOPICS = (
     "queueing",
     "chain",
     "exact",
+    "certified",
     "simulation",
     "joblevel",
     "many_classes",

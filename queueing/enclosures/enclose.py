@@ -24,6 +24,7 @@ from queueing.certificates.certificate import Certificate, Functional
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.families import BY_CELLS, FAMILIES, family, pool_of
 from queueing.chain.solvers.growing_box import decays, extended
+from queueing.chain.solvers.ladder import Automatic
 from queueing.chain.stationary import stationary
 from queueing.chain.stationary_law import Stationary
 from queueing.enclosures.building import Builder
@@ -37,6 +38,8 @@ __all__ = ["enclose"]
 
 FIRST_TAIL = 1e-5
 """Of the law that shows how far a box must reach."""
+ROUGH = 1e-6
+"""Tolerance of that law, which is only a guide."""
 ROUNDS = 4
 """Boxes that are tried."""
 SURE = 0.7
@@ -196,7 +199,13 @@ class _Search:
 
     def _first(self) -> Stationary:
         """The law on a small box."""
-        law = stationary(self.system, self.builder.policy, tail=FIRST_TAIL, max_states=self.max_states)
+        law = stationary(
+            self.system,
+            self.builder.policy,
+            tail=FIRST_TAIL,
+            solver=Automatic(ROUGH),
+            max_states=self.max_states,
+        )
         if law.states is not None:
             raise NotConvergedError(
                 f"already a box that leaves {FIRST_TAIL:g} outside exceeds max_states={self.max_states}; "

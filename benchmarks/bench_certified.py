@@ -1,0 +1,80 @@
+"""Proved bounds of stationary means beside the estimates, the checker beside the search; CPU seconds."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from time import process_time
+from typing import Any
+
+from benchmarks.harness import Row
+from fairness import DRF, Problem, ProportionalFair
+from fairness.protocol.policy import Policy
+from queueing import Enclosure, System, enclose, stationary
+
+__all__ = ["rows"]
+
+TWO = Problem([[1, 0.1], [0.1, 1]], [1, 1])
+THREE = Problem([[1, 0.1, 0.2], [0.1, 1, 0.3], [0.3, 0.2, 1]], [1, 1, 1])
+REPEAT = 3
+
+
+def rows() -> list[Row]:
+    for policy in (DRF(), ProportionalFair()):
+        enclose(System.with_load(TWO, [1, 1], 0.3), policy, width=1e-2)
+    poisson = importlib.import_module("queueing.enclosures.poisson_equation")
+    plane, poisson.PLANE, poisson.SMALL = (poisson.PLANE, poisson.SMALL), 0, 0
+    enclose(System.with_load(TWO, [1, 1], 0.3), DRF(), width=1e-2)  # compiles multigrid
+    poisson.PLANE, poisson.SMALL = plane
+    two = [
+        _against(policy, load, target)
+        for policy in (DRF(), ProportionalFair())
+        for load, target in ((0.9, 3.0), (0.95, None))
+    ]
+    return [row for pair in two for row in pair] + [
+        row for policy in (DRF(), ProportionalFair()) for row in _three(policy)
+    ]
+
+
+def _seconds(function: Callable[[], Any], repeat: int = REPEAT) -> tuple[float, Any]:
+    """Least CPU time of some runs, and the result."""
+    best, result = float("inf"), None
+    for _ in range(repeat):
+        begin = process_time()
+        result = function()
+        best = min(best, process_time() - begin)
+    return best, result
+
+
+def _against(policy: Policy, load: float, target: float | None) -> tuple[Row, Row]:
+    system = System.with_load(TWO, [1, 1], load)
+    own, found = _seconds(lambda: enclose(system, policy))
+    estimated, _ = _seconds(lambda: stationary(system, policy))
+    ratio = own / estimated
+    first = Row(
+        f"bounds 1e-8 apart, two classes at {load:g}, {found.policy}",
+        f"{ratio:.1f} times the estimate",
+        "on record" if target is None else f"< {target:g} times",
+        None if target is None else ratio < target,
+        f"{own:.2f} s; {_reached(found)}",
+    )
+    return first, _checked(found, own, f"two classes at {load:g}, {found.policy}")
+
+
+def _three(policy: Policy) -> tuple[Row, Row]:
+    system = System.with_load(THREE, [1, 1, 1], 0.8)
+    own, found = _seconds(lambda: enclose(system, policy, width=1e-6), 1)
+    name = f"three classes at 0.8, {found.policy}"
+    first = Row(f"bounds 1e-6 apart, {name}", f"{own:.1f} s", "< 60 s", own < 60.0, _reached(found))
+    return first, _checked(found, own, name)
+
+
+def _checked(found: Enclosure, own: float, name: str) -> Row:
+    """The checker alone beside all of it."""
+    seconds, _ = _seconds(found.check, 1)
+    part = seconds / (own - seconds)
+    return Row(f"checker, {name}", f"{part:.2f} of the search", "< 1", part < 1.0, f"{seconds:.2f} s")
+
+
+def _reached(found: Enclosure) -> str:
+    return f"{' x '.join(map(str, found.certificate.shape))} states, widths up to {found.reached:.1e}"
