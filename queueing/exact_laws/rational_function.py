@@ -98,9 +98,9 @@ class RationalFunction:
 
     @cached_property
     def poles(self) -> NDArray[np.complex128]:
-        """Zeros of the denominator by their absolute values, to 12 digits each (extra ``exact``: mpmath).
+        r"""Zeros of the denominator by their absolute values, to 12 digits each (extra ``exact``: mpmath).
 
-        A circle of radius n |f/f'| around any point holds a zero of a polynomial f of degree n; the circles
+        A circle of radius n \|f/f'\| around any point holds a zero of a polynomial f of degree n; the circles
         around these points are tiny and do not meet, so that each holds just one.
 
         Raises
