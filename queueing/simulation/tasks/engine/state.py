@@ -3,7 +3,8 @@ r"""State of a run of whole tasks, in the form that the kernel reads: arrays, an
 A pool is one server, whose jobs have one type of task each. There jobs of one class differ in age and in the
 number of tasks that they run only, and the scheduler compares *levels*
 (:mod:`queueing.simulation.tasks.engine.levels`). On several servers, or where jobs have tasks of several
-types, it compares jobs (:mod:`.candidates`), and more is kept of each: :class:`Places`. What every run has is in :class:`State`.
+types, it compares jobs (:mod:`.candidates`), and more is kept of each: :class:`Places`. What every run has is
+in :class:`State`.
 
 Functions of the engine get ``places``, or None on a pool by levels. numba knows None as a type of its own and
 compiles only what a run of this kind needs: one source, two kernels, and a pool does not pay for servers.
