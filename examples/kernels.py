@@ -121,11 +121,6 @@ def certificates() -> None:
         enclose(SYSTEM, policy, width=1e-3)
 
 
-def certified_servers() -> None:
-    """Certificates whose drift is proved cell by cell."""
-    enclose(System.with_load(SERVERS, (1, 1), 0.3), TSF(), width=1e-2)
-
-
 def volumes() -> None:
     """A random walk in a region."""
     region_volume(stability_region(POOL), precision=0.2, rng=0)
@@ -146,7 +141,7 @@ def runs() -> None:
 # Those that take longest come first, so that no process is left alone with one at the end.
 KERNELS: tuple[Callable[[], None], ...] = (
     placed_tasks, whole_tasks, prices, many_prices, bottlenecks, levels, markets, servers, rounds, clouds, chains,
-    certificates, certified_servers, exact, finite_chains, likely_states, runs, volumes,
+    certificates, exact, finite_chains, likely_states, runs, volumes,
 )  # fmt: skip
 
 

@@ -158,6 +158,7 @@ def test_rays_gather_where_the_boundary_bends():
     assert 0 < missed[0] < 0.6 * missed[1]
 
 
+@pytest.mark.long
 def test_the_chain_of_proportional_fairness_is_close_to_balanced_fairness():
     chain = service_region(POOL, ProportionalFair(), 0.25, points=5)
     exact = service_region(POOL, "balanced", 0.25, points=5)

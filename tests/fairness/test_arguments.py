@@ -88,6 +88,7 @@ def test_what_is_no_array_of_numbers_is_refused(place: str) -> None:
             call(given)
 
 
+@pytest.mark.long
 def test_the_remedies_work() -> None:
     with pytest.raises(ModelError, match=r"filled\(0\)"):
         Problem([[1], [1]], [1], weights=MASKED)

@@ -79,6 +79,7 @@ def test_the_enclosure_holds_the_library_and_is_below_the_bound(rng):
         assert np.allclose([float(b) for b in bounds], duration_bound(system).mean_durations, rtol=1e-12)
 
 
+@pytest.mark.long
 def test_the_enclosure_of_pf_holds_the_chain_of_the_library(rng):
     held = 0
     while held < 3:

@@ -421,6 +421,7 @@ def test_time_scales_far_apart(decades):
     assert direct.mean_jobs == pytest.approx(law.mean_jobs, rel=law.mean_error + direct.mean_error)
 
 
+@pytest.mark.long
 def test_unstable_policy_is_reported():
     # Priority to the short classes of a linear network leaves the long one (1 - 0.4)(1 - 0.4) = 0.36 tasks.
     pool = Problem([[1, 1], [1, 0], [0, 1]], [1, 1])

@@ -34,7 +34,15 @@ def case(name: str) -> tuple[System, Any, dict[str, Any], Drift, tuple[int, ...]
     return system, TSF(), {}, Drift(4.0, np.ones(2), 0.1, 0.1, {"spare": 0.25}), (60, 60)
 
 
-@pytest.mark.parametrize("name", ["alpha 0.5", "alpha 0.75", "alpha 1.5", "BMF of three", "TSF"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "alpha 0.5",
+        "alpha 0.75",
+        "alpha 1.5",
+        *(pytest.param(name, marks=pytest.mark.long) for name in ("BMF of three", "TSF")),
+    ],
+)
 def test_v_falls_as_fast_as_is_proved(name: str) -> None:
     system, policy, parameters, drift, shape = case(name)
     known = "alpha-fair" if parameters else policy.name

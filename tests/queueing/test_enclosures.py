@@ -76,7 +76,12 @@ def test_one_resource_is_processor_sharing(policy):
 
 
 @pytest.mark.parametrize(
-    "policy", [TSF(), CDRFH(), PSDSF(division="time"), PerServerDRF()], ids=lambda policy: policy.name
+    "policy",
+    [
+        PSDSF(division="time"),
+        *(pytest.param(p, marks=pytest.mark.long) for p in (TSF(), CDRFH(), PerServerDRF())),
+    ],
+    ids=lambda policy: policy.name,
 )
 def test_clusters(policy):
     """The law of a larger box lies within; the tasks of both come from engines of their own."""
@@ -86,6 +91,7 @@ def test_clusters(policy):
     assert holds(found.mean_jobs, stationary(system, policy, tail=1e-12).mean_jobs, 1e-10)
 
 
+@pytest.mark.long
 def test_bottleneck_fairness_of_three_classes_is_stable():
     """No lemma says so: the drift is found and proved for this system, cell by cell."""
     system = System.with_load(Problem([[1, 0.1], [0.1, 1], [0.5, 0.4]], [1, 1]), [1, 1, 1], 0.4)

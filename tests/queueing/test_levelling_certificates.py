@@ -37,6 +37,9 @@ from queueing.certificates.rates.interface import Rates
 from queueing.certificates.rates.levelling import numbers
 from queueing.certificates.rates.levels import many_tasks
 
+# The kernel that bounds levelling policies takes long to compile.
+pytestmark = pytest.mark.long
+
 SLACK = 1e-11
 """Relative error that the policies' own engines may have; the bounds are an order narrower."""
 

@@ -98,6 +98,7 @@ def test_fit_at_the_reciprocal_of_an_integer_is_erlang():
             assert fit(1, 1 / k).cdf(s) == pytest.approx(stats.gamma(k, scale=1 / k).cdf(s), abs=1e-6)
 
 
+@pytest.mark.long
 def test_laws_with_phases_keep_their_distribution_function():
     s = np.linspace(0, 9, 10)
     hyper = Hyperexponential([0.2, 0.0, 0.8], [3, 7, 0.5])
@@ -127,6 +128,7 @@ def test_unseen_work_is_that_of_the_same_mixture():
         assert phases_of(law).unseen_work(jobs) == pytest.approx(law.unseen_work(jobs), rel=1e-8)
 
 
+@pytest.mark.long
 def test_simulation_draws_from_phases():
     system = System(Problem([[1]], [1]), [0.25], [3.0])
     result = simulate(under(system, sizes=coxian(1, 3)), DRF(), jobs=20_000, rng=2)

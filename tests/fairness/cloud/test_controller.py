@@ -124,6 +124,7 @@ def test_settled_one_interval_in_rest_plus_one_times_out(critical, rest, precisi
 
 @given(critical_values(), critical_values(), st.integers(0, 30), st.integers(1, 9), st.floats(1.02, 1.5))
 @settings(max_examples=500, deadline=None)
+@pytest.mark.long
 def test_finds_the_critical_value_again_after_a_jump(before, after, phase, rest, precision):
     controller = DeadlineController(8.0, rest=rest, precision=precision, floor=FLOOR, ceiling=CEILING)
     run(controller, before, 60 + phase)

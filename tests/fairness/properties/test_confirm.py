@@ -90,8 +90,9 @@ def models(on_clusters, number):
 
 @pytest.mark.parametrize(
     ("on_clusters", "number", "proved", "checked"),
-    [(False, 12, 2, 6), pytest.param(True, 16, 1, 2, marks=pytest.mark.long)],
+    [(False, 30, 2, 6), pytest.param(True, 16, 1, 2, marks=pytest.mark.long)],
 )
+@pytest.mark.long
 def test_checkers_and_confirmations_agree_on_what_policies_have(on_clusters, number, proved, checked):
     """Two implementations of each property that share nothing but the definition, and what is known."""
     violated = {policy: set() for policy in KNOWN if isinstance(policy, ClusterPolicy) == on_clusters}
