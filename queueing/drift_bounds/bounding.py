@@ -122,6 +122,8 @@ def drift_bound(
         pool = Pool.of(system)
     except CertificateError as error:
         raise ModelError(f"the drift bound cannot take this system: {error}") from None
+    if type(policy) is DRF:
+        policy.rates(problem)  # looks at the shape of the weights
     name, parameters = ("any", {}) if policy is None else _told(policy)
     if np.isfinite(problem.limits[pool.classes]).any():
         name, parameters = "any", {}
@@ -146,11 +148,12 @@ def drift_bound(
 
 def _told(policy: Policy) -> tuple[str, dict[str, Any]]:
     """A policy as a name and parameters; "any" if nothing is known of it."""
-    if isinstance(policy, AlphaFair):
+    # A class of a user that is derived from one of these may run other tasks.
+    if type(policy) is AlphaFair:
         if policy.alpha == 1.0:
             return "PF", {}
         return ("MMF", {}) if math.isinf(policy.alpha) else ("alpha", {"alpha": policy.alpha})
-    if isinstance(policy, DRF):
+    if type(policy) is DRF:
         return "DRF", {"resource_weights": policy.resource_weights}
     known = {MaxMin: "MMF", AssetFair: "Asset", ProportionalFair: "PF", BottleneckMax: "BMF"}
     return known.get(type(policy), "any"), {}
@@ -230,6 +233,11 @@ class _Bounding:
     def bounds(self, weights: tuple[Fraction, ...]) -> tuple[DriftCertificate, DriftCertificate | None]:
         """Lower bound, and upper bound if there is one."""
         live = [weights[i] for i in self.pool.classes]
+        if not any(live):  # never any jobs: 0 by no multipliers at all
+            low, high = (replace(self.blank, weights=weights, upper=upper) for upper in (False, True))
+            low.check()
+            high.check()
+            return low, high
         if self.spare is None:
             return self._lower_freely(weights, live), None
         high = self._by_policy(weights, live, upper=True)

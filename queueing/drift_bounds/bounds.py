@@ -12,6 +12,7 @@ from fairness.display.result import Result
 from fairness.model.problem import FloatArray
 from queueing.certificates.errors import CertificateError
 from queueing.drift_bounds.certificate import DriftCertificate
+from queueing.drift_bounds.families import names_of
 from queueing.drift_bounds.outward import above, below
 from queueing.model.system import System
 
@@ -62,6 +63,7 @@ class DriftBound(Result):
                     same = same and [float(w) for w in proof.weights] == self.weights[k].tolist()
                     holds = same and (above(proved) <= claimed if proof.upper else below(proved) >= claimed)
                     holds = holds and proof.upper == (proof is self.upper_proofs[k])
+                    holds = holds and self.policy in names_of(proof.policy, proof.parameters, self.policy)
                 if not holds:
                     raise CertificateError(
                         "claim", f"{self.names[k]}: {claimed} is not what its proof proves"

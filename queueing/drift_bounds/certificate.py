@@ -15,6 +15,7 @@ bound: multiply and add. The same multipliers, read state by state, say that the
 has :math:`\pm f + Qg \le \pm c` everywhere. For the means of the drifts to be 0 the counts that occur must
 have finite means. What shows that is one of these:
 
+- that all :math:`\alpha` are 0: then the rows bound f in every state;
 - a theorem (:func:`queueing.drift_bounds.families.finite_moments`);
 - an upper bound of the sum of all jobs whose :math:`\alpha` are all >= 0. Then g >= 0 and :math:`\min(g, m)`
   is bounded, has mean drift 0, and drifts no more than g where g <= m, and down elsewhere; let m grow;
@@ -107,7 +108,7 @@ class DriftCertificate:
         return self.value
 
     def _check_finite(self, weights: list[Fraction]) -> None:
-        if finite_moments(self.policy, self.parameters):
+        if finite_moments(self.policy, self.parameters) or not any(self.drifts.values()):
             return
         if self.finite is not None:
             other = self.finite

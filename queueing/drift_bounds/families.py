@@ -32,10 +32,12 @@ from queueing.drift_bounds.label_moments import LevelMoments, RatioMoments
 from queueing.drift_bounds.moments import Moments, Numbers
 from queueing.drift_bounds.price_moments import PriceMoments
 
-__all__ = ["finite_moments", "moments_of"]
+__all__ = ["finite_moments", "moments_of", "names_of"]
 
 _DIGITS = Context(prec=50, Emax=10**8, Emin=-(10**8))
 _GRID = 2**60
+_STEEPEST = Decimal(28)
+"""Ratios beyond e to this power are taken as it, below its inverse as 0: programs in floats end there."""
 
 
 def moments_of(policy: str, parameters: Mapping[str, Any], numbers: Numbers) -> Moments:
@@ -68,6 +70,15 @@ def finite_moments(policy: str, parameters: Mapping[str, Any]) -> bool:
     return policy in ("PF", "MMF", "DRF", "Asset") or (policy == "alpha" and parameters["alpha"] >= 1)
 
 
+def names_of(policy: str, parameters: Mapping[str, Any], shown: str) -> tuple[str, ...]:
+    """Names that tables show of a policy; what is true under any policy is so under the one ``shown``."""
+    if policy == "any":
+        return (shown,)
+    if policy == "alpha":
+        return (f"alpha={parameters['alpha']:g}",)
+    return (policy, {"PF": "alpha=1", "MMF": "alpha=inf"}.get(policy, policy))
+
+
 def _growth(policy: str, parameters: Mapping[str, Any], numbers: Numbers) -> list[Fraction]:
     """Tasks of one job per level of filling, for each class."""
     if policy == "MMF":
@@ -75,18 +86,26 @@ def _growth(policy: str, parameters: Mapping[str, Any], numbers: Numbers) -> lis
     if policy == "Asset":
         totals = [sum(row, Fraction(0)) for row in numbers.all_shares]
         return [weight / total for weight, total in zip(numbers.weights, totals, strict=True)]
+    ones = [[1.0] * len(row) for row in numbers.all_shares]
     given = parameters.get("resource_weights")
-    if given is None:
-        given = [[1.0] * len(row) for row in numbers.all_shares]
-    positive = isinstance(given, tuple | list) and all(
-        isinstance(v, float) and 0 < v < float("inf") for row in given for v in row
-    )
-    if not positive or [len(row) for row in given] != [len(row) for row in numbers.all_shares]:
-        raise CertificateError("data", "resource_weights must be a float > 0 for each class and resource")
+    own = ones if given is None else _resource_weights(given, numbers)
     return [
         weight * min(Fraction(v) / share for v, share in zip(row, shares, strict=True) if share)
-        for weight, row, shares in zip(numbers.weights, given, numbers.all_shares, strict=True)
+        for weight, row, shares in zip(numbers.weights, own, numbers.all_shares, strict=True)
     ]
+
+
+def _resource_weights(given: Any, numbers: Numbers) -> list[list[float]]:
+    """Weights of the classes with arrivals, of those of all classes and resources."""
+    rows = isinstance(given, tuple | list) and all(isinstance(row, tuple | list) for row in given)
+    if not (
+        rows
+        and len(given) > max(numbers.classes)
+        and all(len(row) > max(numbers.resources) for row in given)
+        and all(isinstance(v, float) and 0 < v < float("inf") for row in given for v in row)
+    ):
+        raise CertificateError("data", "resource_weights must be a float > 0 for each class and resource")
+    return [[given[i][j] for j in numbers.resources] for i in numbers.classes]
 
 
 def _ratio(numbers: Numbers, i: int, k: int, alpha: float) -> Fraction:
@@ -96,5 +115,8 @@ def _ratio(numbers: Numbers, i: int, k: int, alpha: float) -> Fraction:
         return Fraction(0)
     # Logarithm and exponential are correctly rounded, far closer than the last factor.
     quotient = _DIGITS.divide(Decimal(least.numerator), Decimal(least.denominator))
-    power = _DIGITS.exp(_DIGITS.divide(_DIGITS.ln(quotient), Decimal(alpha)))
+    exponent = _DIGITS.divide(_DIGITS.ln(quotient), Decimal(alpha))
+    if exponent < -_STEEPEST:
+        return Fraction(0)
+    power = _DIGITS.exp(min(exponent, _STEEPEST))
     return Fraction(int(Fraction(power) * (1 - Fraction(1, 10**30)) * _GRID), _GRID)

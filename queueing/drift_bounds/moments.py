@@ -55,6 +55,8 @@ class Numbers:
         a_ij/C_j, without resources that never bind before another one.
     all_shares : tuple of tuple of Fraction
         The same with them.
+    classes, resources : tuple of int
+        Indices in the system of these classes, and of the resources of ``all_shares``.
     """
 
     arrival_rates: tuple[Fraction, ...]
@@ -64,6 +66,8 @@ class Numbers:
     limits: tuple[Fraction | None, ...]
     shares: tuple[tuple[Fraction, ...], ...]
     all_shares: tuple[tuple[Fraction, ...], ...]
+    classes: tuple[int, ...]
+    resources: tuple[int, ...]
 
     @classmethod
     def of(cls, pool: Pool) -> Numbers:
@@ -83,6 +87,8 @@ class Numbers:
             tuple(None if limit == float("inf") else Fraction(limit) for limit in pool.limits.tolist()),
             tuple(tuple(row[j] for j in kept) for row in shares),
             tuple(map(tuple, shares)),
+            tuple(pool.classes.tolist()),
+            tuple(pool.resources.tolist()),
         )
 
     @property

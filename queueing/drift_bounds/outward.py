@@ -25,7 +25,8 @@ def below(value: Fraction) -> float:
 
     Examples
     --------
-    >>> below(Fraction(1, 2)), below(Fraction(1, 3)) < Fraction(1, 3)
-    (0.5, True)
+    >>> below(Fraction(0)), below(Fraction(1, 2)), below(Fraction(1, 3)) < Fraction(1, 3)
+    (0.0, 0.5, True)
     """
-    return -above(-value)
+    near = float(value)
+    return near if Fraction(near) <= value else math.nextafter(near, -math.inf)

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -84,7 +85,7 @@ def functions_of_load(equations: BalanceEquations, classes: list[int]) -> Proved
             functions = [collected.function for collected in kept]
             if all(functions):
                 break
-    evidence = min(kept, key=lambda collected: collected.modulus / collected.needed)
+    evidence = min(kept, key=lambda collected: Fraction(collected.modulus, collected.needed))
     return Proved(
         tuple(f for f in functions if f is not None),
         used,

@@ -357,6 +357,9 @@ def test_tampered_proofs_are_rejected():
     with pytest.raises(CertificateError) as caught:
         replace(bound, upper=bound.upper - 1e-3).check()
     assert caught.value.condition == "claim"
+    with pytest.raises(CertificateError) as caught:
+        replace(bound, policy="PF").check()
+    assert caught.value.condition == "claim"
 
 
 def test_finite_means_must_be_shown():
@@ -393,6 +396,36 @@ def test_dominated_and_unused_resources_and_classes():
     assert (bound.lower, bound.upper) == (plain.lower, plain.upper)
 
 
+@pytest.mark.parametrize("policy", [*POLICIES, EDRF, None], ids=str)
+def test_a_class_without_arrivals_has_no_jobs(policy):
+    """Its mean is 0; weights of resources are given for all classes, and only those with arrivals count."""
+    system = System(SYMMETRIC, [0, 0.4])
+    empty = drift_bound(system, policy, of="class 1")
+    empty.check()
+    assert (empty.lower, empty.upper) == (0, 0)
+    single = drift_bound(system, policy)
+    single.check()
+    assert single.lower[0] == pytest.approx(0.4 / 0.6)
+    assert single.upper[0] == (np.inf if policy is None else pytest.approx(0.4 / 0.6))
+
+
+@pytest.mark.parametrize("alpha", [1e-300, 1e-4, 0.01, 0.05, 1e300])
+def test_alpha_near_its_limits(alpha):
+    """Ratios of tasks leave the range of floats; one class demands more of everything."""
+    bound = drift_bound(System.with_load(Problem([[1, 1], [10, 9]], [1, 1]), [1, 1], 0.3), AlphaFair(alpha))
+    bound.check()
+    assert 0.4 < bound.lower[0] <= bound.upper[0] < 0.5
+
+
+def test_policies_derived_from_known_ones_are_any():
+    class Mine(AlphaFair):
+        def __call__(self, problem, counts):
+            return AlphaFair(self.alpha)(problem, counts) / 2
+
+    system = System.with_load(SYMMETRIC, [1, 1], 0.3)
+    assert drift_bound(system, Mine(2.0)).upper[0] == np.inf
+
+
 def test_wrong_input():
     system = System.with_load(SYMMETRIC, [1, 1], 0.6)
     for of in ("class 9", 5, [1, 2, 3], [-1, 1], [0, 0], [np.nan, 1], ["class 1", "nobody"]):
@@ -400,6 +433,8 @@ def test_wrong_input():
             drift_bound(system, DRF(), of=of)
     with pytest.raises(ModelError, match="rounds"):
         drift_bound(system, DRF(), rounds=-1)
+    with pytest.raises(ModelError, match="resource_weights"):
+        drift_bound(system, DRF(resource_weights=[[1, 1]]))
     with pytest.raises(UnstableError):
         drift_bound(system.at_load(1.0), DRF())
     with pytest.raises(ModelError, match="exponential"):
