@@ -234,10 +234,10 @@ class _Bounding:
         """Lower bound, and upper bound if there is one."""
         live = [weights[i] for i in self.pool.classes]
         if not any(live):  # never any jobs: 0 by no multipliers at all
-            low, high = (replace(self.blank, weights=weights, upper=upper) for upper in (False, True))
-            low.check()
-            high.check()
-            return low, high
+            least, most = (replace(self.blank, weights=weights, upper=upper) for upper in (False, True))
+            least.check()
+            most.check()
+            return least, most
         if self.spare is None:
             return self._lower_freely(weights, live), None
         high = self._by_policy(weights, live, upper=True)
