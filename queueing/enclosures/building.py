@@ -71,6 +71,7 @@ class Builder:
         ----------
         shape : tuple of int
         drift : Drift
+            As :meth:`proved` gives it.
         law : ndarray of shape ``shape``
             About the stationary law; only a guide.
         flow : float
@@ -84,7 +85,6 @@ class Builder:
             If the checker proves nothing of them.
         """
         system = self.system
-        drift = self._proved(drift, shape)
         live = np.flatnonzero(system.arrival_rates > 0)
         box = tuple(shape[i] for i in live)
         self.table = tabulate(system.problem, self.policy, shape, known=self.table)
@@ -112,7 +112,7 @@ class Builder:
         lower, upper = check_certificate(claims_nothing)
         return replace(claims_nothing, lower=lower, upper=upper)
 
-    def _proved(self, drift: Drift, shape: tuple[int, ...]) -> Drift:
+    def proved(self, drift: Drift, shape: tuple[int, ...]) -> Drift:
         """The drift function with the decay that the checker proves of it; CertificateError if none."""
         pool, least = self.pool, radius(drift, self.pool, shape)
         spare = family(self.name, drift).spare(pool, self.name, self.parameters, drift, least)

@@ -255,6 +255,7 @@ def planned(
     loss: Callable[[float], float],
     degree: int,
     most: float,
+    further: float = 1.0,
 ) -> Plan | None:
     """The smallest box whose bounds are ``width`` apart, about; None if T falls outside of none.
 
@@ -266,12 +267,14 @@ def planned(
         The least theta T_A.
     most : float
         States of the largest box that is looked at.
+    further : float
+        Times the least radius that the width wants: where the search begins.
     """
     best: Plan | None = None
     rates, n = pool.arrival_rates, pool.n
     for one in options:
         b = one.scales
-        start = float((b * outlook.needed(rates, width)).min())
+        start = further * float((b * outlook.needed(rates, width)).min())
         for radius in start * RADII:
             sides = np.maximum(np.ceil(radius / b), outlook.sides)
             if sides.prod() >= (most if best is None else best.states):

@@ -51,6 +51,8 @@ SPENT = 0.1
 DEGREES = {"jobs": 1, "products": 2, "at least": 0}
 FURTHEST = 100.0
 """Times ``max_states``: so large boxes are planned, to say how many states are needed."""
+FURTHER = 1.25
+"""Times the radius of a box around which limits on the tasks of a job still matter."""
 MOST_CLASSES = 4
 """With arrivals: boxes of more classes do not fit."""
 
@@ -176,6 +178,7 @@ class _Search:
     def __init__(self, builder: Builder, width: float, max_states: int) -> None:
         self.builder, self.pool = builder, builder.pool
         self.width, self.max_states, self.system = width, max_states, builder.system
+        self.further = 1.0
         refusal = ModelError.of(
             "policy",
             f"{builder.name} has no drift that is proved at load {self.pool.load.high:.6g}; reduce "
@@ -240,7 +243,23 @@ class _Search:
         return replace(best, shortfall=why)
 
     def _plan(self, part: float) -> Plan | None:
-        """A box for this part of the width."""
+        """A box for this part of the width, outside of which V is proved to fall, if it is not too large."""
+        while True:
+            plan = self._planned(part)
+            if plan is None or plan.states > self.max_states:
+                return plan
+            scales = np.ones(self.system.n_classes)
+            scales[self.pool.classes] = plan.drift.scales
+            try:
+                drift = self.builder.proved(replace(plan.drift, scales=scales), self._box(plan))
+            except CertificateError:
+                # Planned without the limits on the tasks of a job, which matter there still.
+                self.further *= FURTHER
+                continue
+            return replace(plan, drift=drift)
+
+    def _planned(self, part: float) -> Plan | None:
+        """A box for this part of the width, as far as floats can tell."""
         means = [self._mean(one) for one in self.builder.functionals]
         degrees = [DEGREES[one.kind] for one in self.builder.functionals]
         slow = 1.5 * self.pool.n / (1.0 - self.pool.load.high)
@@ -251,6 +270,7 @@ class _Search:
         return planned(
             *(self.pool, self.options, self.outlook, part * self.width, loss, max(degrees)),
             FURTHEST * self.max_states,
+            self.further,
         )
 
     def _mean(self, one: Functional) -> float:
@@ -264,14 +284,17 @@ class _Search:
 
     def _certified(self, plan: Plan) -> Certificate:
         """The certificate on the box of a plan."""
-        live, n = self.pool.classes, self.system.n_classes
-        shape, scales = np.ones(n, dtype=int), np.ones(n)
-        shape[live], scales[live] = plan.sides, plan.drift.scales
-        box = tuple(shape.tolist())
+        box = self._box(plan)
         law = self.first.distribution
         assert law is not None
         guide = extended(law, box)[tuple(map(slice, box))]
-        return self.builder.certificate(box, replace(plan.drift, scales=scales), guide, SPENT * plan.flow)
+        return self.builder.certificate(box, plan.drift, guide, SPENT * plan.flow)
+
+    def _box(self, plan: Plan) -> tuple[int, ...]:
+        """States per class, 1 for those without arrivals."""
+        shape = np.ones(self.system.n_classes, dtype=int)
+        shape[self.pool.classes] = plan.sides
+        return tuple(shape.tolist())
 
     def _reached(self, certificate: Certificate) -> float:
         """Largest width of the bounds."""

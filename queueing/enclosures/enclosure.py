@@ -138,14 +138,16 @@ class Enclosure(Result):
             return Interval(1.0, 1.0)
         if k is not None and self.system.arrival_rates[k] == 0:
             return Interval(0.0, 0.0)
-        found = self._mean(Functional("at least", k, level=level), f"AtLeast({level})")
+        found = self._mean(Functional("at least", k, level=level), AtLeast(level))
         return Interval(found.low, min(1.0, found.high))
 
-    def _mean(self, functional: Functional, of: str) -> Interval:
+    def _mean(self, functional: Functional, of: str | AtLeast) -> Interval:
         """Bounds of the mean of a functional, which is >= 0."""
         listed = self.certificate.functionals
         if functional not in listed:
-            raise ModelError.of("of", f"was not {of} when this was enclosed; use enclose(..., of={of!r})")
+            raise ModelError.of(
+                "of", f"was without {of!r} when this was enclosed; use enclose(..., of={of!r})"
+            )
         k = listed.index(functional)
         return Interval(max(0.0, float(self.certificate.lower[k])), float(self.certificate.upper[k]))
 

@@ -1,5 +1,6 @@
 """Enclosures against closed forms, against boxes far larger, and what they refuse."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -61,6 +62,25 @@ def test_resources_apart_are_queues_apart():
     loads = np.array([0.5, 0.3])
     found = enclose(System(Problem([[1, 0], [0, 1]], [1, 1]), loads), ProportionalFair())
     assert holds(found.mean_jobs, loads / (1 - loads))
+    assert found.reached <= 1e-8
+
+
+def test_one_class_with_limits_is_many_servers():
+    """A tenth of the resource for a job at most: M/M/10, whose box must reach beyond ten jobs."""
+    law = np.array([3.0**k / math.factorial(k) for k in range(10)])
+    waits = 3.0**10 / math.factorial(10) / (1 - 0.3)
+    law, waits = law / (law.sum() + waits), waits / (law.sum() + waits)
+    found = enclose(System(Problem([[1]], [1], limits=[0.1]), [0.3]), DRF())
+    assert holds(found.mean_jobs, law @ range(10) + waits * (10 + 0.3 / (1 - 0.3)))
+    assert found.reached <= 1e-8
+    assert not found.shortfall
+
+
+@pytest.mark.parametrize("policy", [DRF(), ProportionalFair()], ids=lambda p: p.name)
+def test_boxes_reach_as_far_as_limits_matter(policy):
+    system = System.with_load(Problem(TWO.demands, TWO.capacities, limits=[0.1, 0.2]), [1, 1], 0.3)
+    found = enclose(system, policy)
+    assert holds(found.mean_jobs, stationary(system, policy, tail=1e-12).mean_jobs, 1e-9)
     assert found.reached <= 1e-8
 
 
@@ -135,7 +155,7 @@ def test_quantities_that_were_not_asked_for_are_refused(two):
     only = enclose(two.system, DRF(), width=1e-4)
     with pytest.raises(ModelError, match="of='variances'"):
         _ = only.variances
-    with pytest.raises(ModelError, match="AtLeast"):
+    with pytest.raises(ModelError, match=r"of=AtLeast\(jobs=2\)"):
         only.probability(2)
     assert only.probability(0).low == 1.0
 
