@@ -104,6 +104,9 @@ class Pool:
             _numbers("mean_sizes", np.array([law.mean for law in system.sizes]), (n,))[live],
             used,
         )
+        for name in ("weights", "limits", "mean_sizes"):
+            if not (getattr(pool, name) > 0).all():
+                raise CertificateError("data", f"{name} of classes with arrivals must be > 0")
         if not (pool.capacities > 0).all():
             raise CertificateError("data", "a class with arrivals demands a resource of capacity 0")
         if not pool.load.high < 1:

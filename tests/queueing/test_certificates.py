@@ -1,5 +1,6 @@
 """The checker of certificates: what it proves, that it is true, and that it cannot be deceived."""
 
+import copy
 import json
 from dataclasses import replace
 
@@ -279,6 +280,13 @@ def with_system(certificate, **changes):
     return replace(certificate, system=System(**(given | changes)))
 
 
+def with_forged(certificate, name, values):
+    """Numbers of the problem that no constructor lets pass; a file may hold them."""
+    problem = copy.copy(certificate.system.problem)
+    object.__setattr__(problem, name, np.array(values))
+    return with_system(certificate, problem=problem)
+
+
 TAMPERED = {
     "exponent": (lambda c: with_drift(c, exponent=2.0), "drift|inside"),
     "exponent 1": (lambda c: with_drift(c, exponent=1.0), "data"),
@@ -385,6 +393,12 @@ def test_an_error_names_condition_state_and_values(honest):
         (lambda c: with_system(c, arrival_rates=[0.0, 0.0]), "no class has arrivals"),
         (lambda c: with_system(c, arrival_rates=c.system.arrival_rates * 3), "not below 1"),
         (lambda c: with_system(c, mean_sizes=[1e-60, 1.0]), "mean_sizes holds"),
+        (lambda c: with_forged(c, "limits", [0.0, np.inf]), "limits of classes with arrivals must be > 0"),
+        (lambda c: with_forged(c, "weights", [1.0, 0.0]), "weights of classes with arrivals must be > 0"),
+        (
+            lambda c: replace(c, parameters={"resource_weights": np.ones((2, 3))}),
+            "resource_weights has shape",
+        ),
         (lambda c: replace(c, system=System(c.system.problem, [0.1, 0.1], sizes=Erlang(2))), "exponential"),
         (
             lambda c: replace(c, system=System(c.system.problem, [0.1, 0.1], arrivals=OnOff(1.0, 1.0))),

@@ -92,8 +92,10 @@ def resource_weights(pool: Pool, policy: str, parameters: Mapping[str, Any]) -> 
         array = np.asarray(weights, dtype=float)
     except (TypeError, ValueError):
         raise CertificateError("data", "resource_weights must be numbers") from None
-    if array.ndim != 2 or not (np.array(array.shape) > (pool.classes.max(), pool.resources.max())).all():
-        raise CertificateError("data", f"resource_weights has shape {array.shape}")
+    if array.shape != pool.problem.demands.shape:
+        raise CertificateError(
+            "data", f"resource_weights has shape {array.shape}; demands have {pool.problem.demands.shape}"
+        )
     if not (np.isfinite(array).all() and (array > 0).all()):
         raise CertificateError("data", "resource_weights must be finite and > 0")
     return array[np.ix_(pool.classes, pool.resources)]

@@ -112,10 +112,11 @@ def _pool_growth(policy: str, parameters: Mapping[str, Any], shares: Rows) -> Ro
         rates = [Fraction(1)] * len(shares)
     elif policy == "DRF":
         given = parameters.get("resource_weights")
-        ones = [[1] * len(row) for row in shares]
+        # Floats, as the tasks of filling take them.
+        weights = [[1.0] * len(row) for row in shares] if given is None else np.asarray(given, float).tolist()
         rates = [
             min((Fraction(v) / s for v, s in zip(some, row, strict=True) if s), default=Fraction(1))
-            for some, row in zip(ones if given is None else given, shares, strict=True)
+            for some, row in zip(weights, shares, strict=True)
         ]
     elif policy == "Asset":
         rates = [inverse(sum(row, Fraction(0))) for row in shares]
