@@ -125,6 +125,20 @@ def test_weights_per_resource():
     assert exact_tasks(edrf, pool, np.array([[1, 1], [1, 3]])) == [[F(8, 3), F(8, 3)], [F(8, 7), F(24, 7)]]
 
 
+def test_a_subclass_that_answers_otherwise_has_no_definition():
+    class Half(DRF):
+        def __call__(self, problem, counts):
+            return super().__call__(problem, counts) / 2
+
+    class Named(DRF):
+        name = "mine"
+
+    pool, state = Problem([[1]], [9]), np.array([[3]])
+    with pytest.raises(ModelError, match="no exact definition is known"):
+        exact_tasks(Half(), pool, state)
+    assert exact_tasks(Named(), pool, state) == [[F(9)]]
+
+
 def test_a_policy_of_ones_own_brings_its_definition():
     class Halves:
         def __call__(self, problem, counts):
