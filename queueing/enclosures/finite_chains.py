@@ -133,9 +133,14 @@ def _functions(
             )  # fmt: skip
         return chain, names
     if isinstance(of, Mapping):
-        if taken := [name for name in of if name in chain.names]:
+        if taken := [str(name) for name in of if str(name) in chain.names]:
             raise ModelError.of("of", f": the chain has its own {taken[0]!r}; choose another name")
-        return chain.with_rewards(of), tuple(map(str, of))
+        if not of:
+            raise ModelError.of("of", "is empty; give an array for each name")
+        try:
+            return chain.with_rewards(of), tuple(map(str, of))
+        except ModelError as error:
+            raise ModelError.of("of", f": {error}") from None
     names = (of,) if isinstance(of, str) else tuple(dict.fromkeys(of))
     if not names:
         raise ModelError.of("of", f"is empty; give some of {', '.join(map(repr, chain.names))}")

@@ -228,6 +228,8 @@ def test_what_is_asked_for():
     for of, said in (
         ("y", "of must be of what the chain knows: 'x', 'b'; got 'y'"),
         ([], "of is empty"),
+        ({}, "of is empty"),
+        ({"y": [1, np.nan]}, "of: rewards must be finite; 'y' has nan in state 1"),
         ({"x": [1, 2]}, "the chain has its own 'x'"),
         ({"y": [1]}, r"'y' has shape \(1,\)"),
     ):
