@@ -137,7 +137,9 @@ def _certified(
     from fairqueues.console.progress import reached
     from queueing import enclose
 
-    options = settings(scenario, "chain", ("width",), width=width)
+    # The largest box is that of the scenario if it names one: estimates reach further by default.
+    stated = {"max_states"} & scenario.section("chain").model_fields_set
+    options = settings(scenario, "chain", ("width", *stated), width=width)
     runs = {name: partial(enclose, system, policy, **options) for name, policy in policies.items()}
     found, failures = reached(runs, "solve")
     if certificate is not None:

@@ -220,7 +220,7 @@ class _Search:
     def enclosed(self) -> Enclosure:
         """The first that is close enough, or the last."""
         best: Enclosure | None = None
-        part, why = SURE, ""
+        part, why, last = SURE, "", math.inf
         for _ in range(ROUNDS):
             plan = self._plan(part)
             if plan is None or plan.states > self.max_states:
@@ -234,7 +234,8 @@ class _Search:
             if reached <= self.width:
                 return best
             part *= MORE * self.width / reached
-            why = "rounding"
+            why = "rounding" if reached > last / 2 else f"{ROUNDS} boxes were too small"
+            last = reached
         if best is None:
             raise NotConvergedError(
                 f"no bounds: {why}; raise max_states, or use stationary, which estimates its error",

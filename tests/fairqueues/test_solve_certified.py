@@ -37,6 +37,13 @@ def test_the_certificate_is_a_file(place):
     assert (lower == certificate.lower).all()
 
 
+def test_the_largest_box_is_that_of_the_scenario(place):
+    text = (place / "two.toml").read_text()
+    assert "[chain]" not in text
+    (place / "small.toml").write_text(text + "\n[chain]\nmax_states = 60\n")
+    assert "max_states=60" in run("solve", "small.toml", "--certified", "-p", "drf", code=1).stderr
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
