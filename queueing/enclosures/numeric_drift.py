@@ -104,7 +104,9 @@ def _searched(
     """Scales and their spare over samples, for one exponent; None if no spare > 0 is found."""
     n, rates = pool.n, pool.arrival_rates
     loads = rates * pool.mean_sizes
-    a = 1.0 / (rates * loads ** (p - 1))
+    # Logarithms: powers of loads may leave the floats, their ratios matter alone.
+    logarithms = -np.log(rates) - (p - 1) * np.log(loads)
+    a = np.exp(logarithms - logarithms.max())
     best: tuple[FloatArray, float] | None = None
     for _ in range(STEPS):
         a /= a.max()

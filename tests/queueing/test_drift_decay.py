@@ -13,7 +13,7 @@ from queueing.certificates.certificate import Drift
 from queueing.certificates.drifts.alpha_fair import scales_of_targets
 from queueing.certificates.drifts.decay import decay, radius
 from queueing.certificates.families import family, levelling_numbers, pool_of
-from queueing.enclosures.numeric_drift import numeric_drifts
+from queueing.enclosures.numeric_drift import _searched, numeric_drifts
 
 POOL = Problem([[1, 0.1], [0.1, 1]], [1, 1])
 THREE = Problem([[1, 0.1], [0.1, 1], [0.5, 0.4]], [1, 1])
@@ -98,6 +98,22 @@ def test_norms_that_fall_are_found_and_proved(policy: str, problem: Any, load: f
     assert 0 < spares[-1] < 1 / load - 1
     if policy != "DRF per server":
         assert spares[-1] > 0.6 * (1 / load - 1)
+
+
+@pytest.mark.long
+def test_units_of_the_loads_do_not_matter() -> None:
+    """Loads of 1e30 tasks, whose powers are no floats, want the norm of loads near 1."""
+    found = []
+    for unit in (1.0, 2.0**100):
+        problem = Problem(THREE.demands / unit, THREE.capacities)
+        pool = pool_of(System.with_load(problem, [1, 1, 1], 0.6), "DRF")
+        numbers = levelling_numbers(pool, "DRF", {})
+        with np.errstate(all="raise", under="ignore"):
+            found.append(_searched(pool, numbers, 16, np.random.default_rng(0)))
+    (scales, spare), (other_scales, other_spare) = found
+    assert spare > 0.3
+    assert other_spare == pytest.approx(spare, rel=1e-6)
+    assert other_scales == pytest.approx(scales, rel=1e-6)
 
 
 def test_no_norm_is_found_where_none_falls() -> None:
