@@ -10,8 +10,9 @@ killed in each state. Two steps alternate in a *cycle*.
    :math:`\pi` of the states: the same chain by which :mod:`queueing.chain.solvers.multilevel` corrects laws,
    here for functions, the adjoint problem [1]_. It answers to the mean residual of each block, and its answer
    is added to the states of the block. As it is constant there, it corrects smooth errors by about half;
-   hence the factor ``OVERCORRECTION``. Classes whose jobs come and go more seldom are not aggregated before
-   the busier ones are (``SLOWER``); the coarsest chain is solved by elimination.
+   hence the factor ``OVERCORRECTION``, on boxes that are aggregated along all axes. Classes whose jobs come
+   and go more seldom are not aggregated before the busier ones are (``SLOWER``); the coarsest chain is solved
+   by elimination.
 
 Cycles alone contract errors by a factor of about 2 to 3. As a preconditioner of GMRES [2]_ they contract
 residuals by 3 to 6 each, hardly slower on large boxes, down to rounding: GMRES is started anew from the true
@@ -82,6 +83,8 @@ class _Level:
         n, states = len(shape), int(coarse.prod())
         # A box that is hardly smaller is not visited twice: the cycle would cost more than its finest box.
         self.visits = VISITS if (block == 2).sum() > 1 else 1
+        # Blocks along some axes only are the slow classes' own chain: its answer is right as it is.
+        self.factor = OVERCORRECTION if (block == 2)[self.axes].all() else 1.0
         self.parent = np.empty(law.size, dtype=np.int32)
         weights, rates, killed = np.empty(states), np.empty((2, n, states)), np.empty(states)
         kernels.aggregate(
@@ -139,7 +142,7 @@ class _Level:
             coarser.b[:] = np.bincount(self.parent, self.r, coarser.law.size)
             coarser.b /= coarser.law
             coarser.cycle(self.visits)
-            coarser.h *= OVERCORRECTION
+            coarser.h *= self.factor
             self.h += coarser.h[self.parent]
             for axis in reversed(self.axes):
                 self.sweep(axis, False)
