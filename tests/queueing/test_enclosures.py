@@ -41,7 +41,7 @@ def holds(bounds, values, rounding=1e-12):
 
 @pytest.fixture(scope="module")
 def two():
-    return enclose(System.with_load(TWO, [1, 2], 0.6), DRF(), of=["variances", AtLeast(2)])
+    return enclose(System.with_load(TWO, [1, 2], 0.6, [1, 3]), DRF(), of=["variances", AtLeast(2)])
 
 
 def test_one_class_is_one_server():
