@@ -254,6 +254,6 @@ def test_enclosures_hold_the_law_of_a_larger_box(seed):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(300))
-def test_300_random_systems(seed):
+@pytest.mark.parametrize("seed", range(12, 28))
+def test_random_systems_of_two_and_three_classes(seed):
     contains([16, seed], 2 if seed % 3 else 3)
