@@ -19,8 +19,10 @@ from fairness.display.drawing import bars
 from fairness.display.result import Result
 from fairness.display.tables import outward
 from fairness.errors import ModelError
+from fairness.model.equality import same_problem
 from queueing.certificates.certificate import Certificate, Functional
 from queueing.certificates.checking import Bounds, check_certificate
+from queueing.certificates.errors import CertificateError
 from queueing.certificates.intervals import Interval
 from queueing.model.class_results import class_table
 from queueing.model.system import System
@@ -90,8 +92,15 @@ class Enclosure(Result):
         Raises
         ------
         CertificateError
-            If the certificate does not prove its bounds.
+            If the certificate does not prove its bounds, or is one of another system.
         """
+        ours, proved = self.system, self.certificate.system
+        if not (
+            same_problem(ours.problem, proved.problem)
+            and np.array_equal(ours.arrival_rates, proved.arrival_rates)
+            and np.array_equal(ours.mean_sizes, proved.mean_sizes)
+        ):
+            raise CertificateError("data", "the certificate is one of another system")
         return check_certificate(self.certificate)
 
     @cached_property

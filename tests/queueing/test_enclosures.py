@@ -257,3 +257,11 @@ def test_enclosures_hold_the_law_of_a_larger_box(seed):
 @pytest.mark.parametrize("seed", range(12, 28))
 def test_random_systems_of_two_and_three_classes(seed):
     contains([16, seed], 2 if seed % 3 else 3)
+
+
+def test_a_certificate_of_another_system_proves_nothing():
+    found = enclose(System.with_load(TWO, [1, 1], 0.3), DRF(), width=1e-3)
+    found.check()
+    other = replace(found, system=System.with_load(TWO, [1, 1], 0.3, [2, 2]))
+    with pytest.raises(CertificateError, match="one of another system"):
+        other.check()
