@@ -66,7 +66,7 @@ class _Row(NamedTuple):
 
 def enclosures(*, full: bool) -> Page:
     """Lower and upper bounds against load: where PF is longer than balanced fairness, and errors of estimates."""
-    loads = (0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.975) if full else (0.3, 0.5, 0.6, 0.7, 0.8, 0.9)
+    loads = (0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95) if full else (0.3, 0.5, 0.6, 0.7, 0.8, 0.9)
     gaps = {name: [_gap(name, load) for load in loads] for name in MATRICES}
     rising = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95) if full else (0.3, 0.5, 0.7, 0.9)
     rows = {name: [_row(name, load) for load in rising] for name in POLICIES}

@@ -60,7 +60,7 @@ def random_cluster(*, full: bool) -> Page:
     """Mean slowdowns of fifty classes with intervals, under four mechanisms."""
     system = System.with_load(cluster(), mix(), LOAD)
     # The same seed: the same random numbers for all.
-    effort = {"events": 60_000, "replications": 6} if full else {"events": 40_000, "replications": 4}
+    effort = {"events": 40_000, "replications": 6} if full else {"events": 40_000, "replications": 4}
     run = delayed(partial(simulate, system, rng=1, progress=False, **effort))
     found = Parallel(n_jobs=2)(run(policy) for policy in POLICIES)
     runs = {policy.name: one for policy, one in zip(POLICIES, found, strict=True)}

@@ -26,7 +26,7 @@ def random_traffic(*, full: bool) -> Page:
     traffic = study.traffic
     system = System.with_load(traffic.problem, traffic.loads, LOAD)
     # The same seed: the same random numbers for all policies.
-    effort = {"events": 120_000, "replications": 10} if full else {"events": 100_000, "replications": 4}
+    effort = {"events": 100_000, "replications": 8} if full else {"events": 100_000, "replications": 4}
     run = delayed(partial(simulate, system, rng=1, progress=False, **effort))
     # The slowest first: two processes share them.
     found = Parallel(n_jobs=2)(run(policy) for policy in reversed(POLICIES))

@@ -25,7 +25,7 @@ DISPUTED = {
     "with the weights of the TSF paper, tasks in a pool of one's own",
 }
 
-BUDGET, SMALL = 2000, 150
+BUDGET, SMALL = 1200, 150
 
 
 def property_table(*, full: bool) -> Page:
