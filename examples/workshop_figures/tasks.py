@@ -173,7 +173,7 @@ def results(*, full: bool) -> Page:
     fine = np.linspace(0.02, 0.97, 50)
     # Coarse tasks at load 0.9 would only show how fast the queue grows.
     shown = {grain: loads[loads < 0.9] if grain == 1 else loads for grain in grains}
-    events = {1: 1_200_000, FINER: 6_000_000} if full else {1: 200_000, FINER: 200_000}
+    events = {1: 1_000_000, FINER: 4_500_000} if full else {1: 200_000, FINER: 200_000}
     rules = (
         DRFScheduler(ties="random"),
         BMFScheduler(ties="random"),
