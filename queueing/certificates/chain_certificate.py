@@ -32,7 +32,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,6 +43,8 @@ from fairness.model.problem import FloatArray
 from queueing.certificates import intervals
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.intervals import TINY, ULP, above, below
+from queueing.certificates.rates import slack
+from queueing.certificates.rates.slack import two_product, two_sum
 from queueing.model.finite_chain import FiniteChain
 
 if TYPE_CHECKING:
@@ -52,8 +53,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ChainCertificate", "check_chain_certificate", "poisson_sides"]
 
-SPLIT = 2.0**27 + 1.0
-"""Splits a float into two halves, whose products are exact."""
 SMALL = 1e-270
 """Products below this are not split."""
 LOST = 1e-285
@@ -250,25 +249,7 @@ def _exact_sides(
     return lower, upper
 
 
-@numba.njit(nogil=True)
-def _two_sum(a: float, b: float) -> tuple[float, float]:
-    """The sum as a float and what it lacks, exactly."""
-    s = a + b
-    t = s - a
-    return s, (a - (s - t)) + (b - t)
-
-
-@numba.njit(nogil=True)
-def _two_product(a: float, b: float) -> tuple[float, float]:
-    """The product as a float and what it lacks, exactly, unless it is tiny."""
-    p = a * b
-    c, d = SPLIT * a, SPLIT * b
-    a1, b1 = c - (c - a), d - (d - b)
-    a2, b2 = a - a1, b - b1
-    return p, a2 * b2 - (((p - a1 * b1) - a2 * b1) - a1 * b2)
-
-
-@stored(intervals, nogil=True, error_model="numpy")
+@stored(intervals, slack, nogil=True, error_model="numpy")
 def _sides(
     starts: NDArray[np.int64],
     targets: NDArray[np.int32],
@@ -287,12 +268,12 @@ def _sides(
         large, small, size, tiny = f[i], 0.0, 0.0, 0
         for k in range(first, last):
             q, j = rates[k], place[targets[k]]
-            step, left = _two_sum(h[j], -h[i])
-            product, lacking = _two_product(q, step)
+            step, left = two_sum(h[j], -h[i])
+            product, lacking = two_product(q, step)
             if abs(product) < SMALL:
                 lacking = 0.0
                 tiny += 1
-            large, lost = _two_sum(large, product)
+            large, lost = two_sum(large, product)
             more, other = q * left, q * (rest[j] - rest[i])
             small += lost + lacking
             small += more
@@ -301,5 +282,5 @@ def _sides(
         terms = 4.0 * (last - first) + 8.0
         whole = large + small
         # The roundings of small, of this bound, and of the last sum.
-        slack = above(above(terms * ULP * size) + above(ULP * abs(whole) + tiny * LOST + terms * TINY))
-        lower[i], upper[i] = below(whole - slack), above(whole + slack)
+        error = above(above(terms * ULP * size) + above(ULP * abs(whole) + tiny * LOST + terms * TINY))
+        lower[i], upper[i] = below(whole - error), above(whole + error)

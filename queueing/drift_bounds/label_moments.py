@@ -35,6 +35,7 @@ no label after j.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import combinations, product
@@ -59,9 +60,9 @@ class _LabelMoments(Moments):
                 for i in range(numbers.n):
                     self._labelled(i, k, j)
 
+    @abstractmethod
     def _meets(self, i: int, k: int, h: int, j: int) -> bool:
         """Whether i may have label h where k has label j."""
-        raise NotImplementedError
 
     def _part(self, i: int, k: int, h: int, j: int) -> Coefficients:
         """E[x_k phi_i], where i has label h and k has j."""
@@ -98,8 +99,9 @@ class _LabelMoments(Moments):
                     if self._meets(i, k, h, j):
                         yield from self._couplings(i, k, h, j)
 
+    @abstractmethod
     def _couplings(self, i: int, k: int, h: int, j: int) -> Iterator[Row]:
-        raise NotImplementedError
+        """Rows for i with label h and k with label j."""
 
     def sizes(self) -> list[float]:
         """Jobs are near the loads in shares, tasks near the loads."""
