@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 from examples.gallery import Page
 from examples.property_page import property_page
 from fairness.catalogue import CLUSTER_CATALOGUE
-from fairness.properties import audit
+from fairness.properties import AuditTable, audit, property_named
 
 __all__ = ["property_table"]
 
@@ -25,21 +28,36 @@ DISPUTED = {
     "with the weights of the TSF paper, tasks in a pool of one's own",
 }
 
-BUDGET, SMALL = 1200, 150
+BUDGET, DEEP, SMALL = 1200, 6000, 150
+"""Models per cell; where the paper knows of a violation and the first search finds none; in the short run."""
 
 
 def property_table(*, full: bool) -> Page:
     """Table I, with four more mechanisms and six more properties."""
     policies = [entry.policy for entry in CLUSTER_CATALOGUE]
     table = audit(policies, budget=BUDGET if full else SMALL, rng=0, n_jobs=-1)
+    if full:
+        for policy, lacked in _missed(table):
+            deeper = audit([p for p in policies if p.name == policy], [lacked], budget=DEEP, rng=0)
+            table = replace(table, cells=table.cells | deeper.cells)
     return property_page(
         "psdsf06_properties",
         "6. Table I, searched",
         "Table I and theorem 3; C-DRFH, TSF and PS-DSF in the paper, the others ours. DRFH and CDRF know no placement constraints and are searched without.",
         "Every cell is a search for a counterexample on small clusters with weights and placement constraints. Witnesses are shrunk and confirmed in fractions by code that "
-        "shares nothing with the mechanisms. A tick is no proof: it says how many clusters were asked.",
+        "shares nothing with the mechanisms. A tick is no proof: it says how many clusters were asked. Where the paper says that a mechanism lacks a property, the "
+        "search goes on longer.",
         table,
         printed=PRINTED,
         disputed=DISPUTED,
         decisive=full,
     )
+
+
+def _missed(table: AuditTable) -> Iterator[tuple[str, str]]:
+    """Cells in which the paper knows of a violation and the search found none."""
+    for policy, row in PRINTED.items():
+        for key, has in row.items():
+            name = property_named(key).name
+            if not has and not table.cells[policy, name].violated:
+                yield policy, name
