@@ -26,7 +26,9 @@ from queueing.model.system import System
 POOL = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["A", "B"])
 
 
-@pytest.mark.parametrize("method", ["bound", "balanced", DRF(), ProportionalFair()])
+@pytest.mark.parametrize(
+    "method", ["bound", "balanced", pytest.param(DRF(), marks=pytest.mark.long), ProportionalFair()]
+)
 def test_one_resource_is_multiclass_processor_sharing(method):
     # A job of class i runs C (1 - u)/a_i tasks on average, so the largest g_i a_i sets u.
     a, capacity, minimum = np.array([2.0, 1.0]), 8.0, np.array([0.9, 2.0])

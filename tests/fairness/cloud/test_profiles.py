@@ -49,10 +49,10 @@ def assert_law(counts, probabilities):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.long), np.float64])
 def test_demands_are_well_formed(name, dtype):
-    demands = demand_profile(name, 5000, 3000, rng=1, dtype=dtype)
+    demands = demand_profile(name, 2000, 1500, rng=1, dtype=dtype)
     # Refuses columns that do not rise or lie outside, and values outside (0, 1].
     SparseDemands(demands.matrix())
-    assert (demands.n_tenants, demands.n_resources) == (5000, 3000)
+    assert (demands.n_tenants, demands.n_resources) == (2000, 1500)
     assert (demands.values.dtype, demands.columns.dtype) == (dtype, np.int32)
     assert set(np.unique(lengths_of(demands))) <= set(range(2, 129))
     assert demands.values.min() >= np.float32(0.01)
