@@ -48,7 +48,7 @@ class Implication:
     Parameters
     ----------
     hypotheses : dict of str to str
-        Relations by name, as texts; see :mod:`proofs.relations`.
+        Relations by name, as texts, such as ``"x/a <= 1"`` and ``"0 < a <= 1"``; see :mod:`proofs.splitting`.
     conclusion : str
     hints : tuple of (tuple of str, str)
         Products of hypotheses ("not the conclusion" is one) times the square of a polynomial, which the
@@ -56,6 +56,9 @@ class Implication:
         make anything false provable.
     degree : int
         Largest number of hypotheses that the prover multiplies.
+    case : (int, int), optional
+        Number of the case, and of all cases, of an implication that was split into cases; single ones of them
+        may contradict the hypotheses.
 
     Raises
     ------
@@ -67,6 +70,7 @@ class Implication:
     conclusion: str
     hints: tuple[tuple[tuple[str, ...], str], ...] = field(default=(), compare=False)
     degree: int = field(default=2, compare=False)
+    case: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hypotheses", dict(self.hypotheses))
@@ -177,6 +181,8 @@ def claim_to_dict(claim: Claim) -> dict[str, Any]:
         case Implication(hypotheses=hypotheses, conclusion=conclusion):
             data["hypotheses"] = {name: repr(relation(text)) for name, text in hypotheses.items()}
             data["conclusion"] = repr(relation(conclusion))
+            if claim.case is not None:
+                data["case"] = list(claim.case)
         case InWords(text=text):
             data["text"] = text
         case _:

@@ -4,21 +4,24 @@ A polynomial is a table from monomials to coefficients. Evidence is checked with
 :class:`~fractions.Fraction` arithmetic, so that a stranger can read all of what a verdict rests on; the
 prover finds the evidence with faster libraries.
 
-The text of a polynomial is a Python expression with integers, names, ``+ - * / **`` and parentheses, where
-only constants are divided by and powers are whole: ``3/2*x**2*y - (x + 1)**2``.
+The text of a polynomial is a Python expression with numbers, names, ``+ - * / **`` and parentheses, where
+only constants are divided by and powers are whole: ``3/2*x**2*y - (0.1*x + 1)**2``. Decimals are exact: 0.1
+is one tenth.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import inf
 
 from proofs.errors import ProofError
 
-__all__ = ["Polynomial", "polynomial"]
+__all__ = ["Polynomial", "parsed", "polynomial", "polynomial_of"]
 
 Monomial = tuple[tuple[str, int], ...]
 
@@ -29,6 +32,8 @@ MOST_BITS = 100_000
 """Of a coefficient; 30,000 digits."""
 LONGEST_TEXT = 1_000_000
 """Characters."""
+DECIMAL = re.compile(r"(\d[\d_]*\.?|\d*\.\d)[\d_]*([eE][+-]?\d{1,3})?")
+"""A number that is no larger than floats are, as it is written."""
 
 
 @dataclass(frozen=True)
@@ -135,18 +140,45 @@ def polynomial(text: str | int | Fraction | Polynomial) -> Polynomial:
         return _constant(Fraction(text))
     if type(text) is not str:
         raise ProofError(f"a polynomial is given as a text, an int or a Fraction; got {text!r}")
+    try:
+        return polynomial_of(parsed(text), text)
+    except (RecursionError, MemoryError):
+        raise ProofError(f"{_short(text)} is nested too deeply") from None
+
+
+def parsed(text: str) -> ast.expr:
+    """The expression that a text holds, with its decimals as they are written.
+
+    Raises
+    ------
+    ProofError
+        If the text is no expression of Python.
+    """
     if len(text) > LONGEST_TEXT:
         raise ProofError(f"a polynomial of {len(text):,} characters is too long; at most {LONGEST_TEXT:,}")
+    text = text.strip()
     try:
-        return _read(ast.parse(text.strip(), mode="eval").body, text)
+        body = ast.parse(text, mode="eval").body
     except SyntaxError as error:
         raise ProofError(f"{_short(text)} is not the text of a polynomial: {error.msg}") from None
     except (RecursionError, MemoryError):
         raise ProofError(f"{_short(text)} is nested too deeply") from None
     except ValueError as error:  # a null character, or an integer of thousands of digits
-        if isinstance(error, ProofError):
-            raise
         raise ProofError(f"{_short(text)} is not the text of a polynomial: {error}") from None
+    if re.search(r"\.|\d[eE]", text):
+        lines = re.split(rb"\r\n|\r|\n", text.encode())
+        for node in ast.walk(body):
+            if isinstance(node, ast.Constant) and isinstance(node.value, float):
+                node.kind = _written(node, lines, text)
+    return body
+
+
+def _written(node: ast.Constant, lines: list[bytes], text: str) -> str:
+    """A decimal as it stands in the text: Python itself keeps only the nearest float."""
+    number = lines[node.lineno - 1][node.col_offset : node.end_col_offset].decode(errors="replace")
+    if not DECIMAL.fullmatch(number) or not float(number) == node.value < inf:
+        raise ProofError(f"{_short(text)} holds {ast.unparse(node)}; write this number as a fraction")
+    return number.replace("_", "")
 
 
 def _short(text: str) -> str:
@@ -176,34 +208,37 @@ def _sum_of(node: ast.expr) -> list[tuple[int, ast.expr]]:
     return [(1, node), *reversed(summands)]
 
 
-def _read(node: ast.expr, text: str) -> Polynomial:
+def polynomial_of(node: ast.expr, text: str) -> Polynomial:
+    """The polynomial that an expression of the text is; raises ProofError if it is none."""
     match node:
         case ast.Constant(value=value) if isinstance(value, int) and not isinstance(value, bool):
             return _constant(Fraction(value))
+        case ast.Constant(value=float(), kind=str(number)):
+            return _constant(Fraction(number))
         case ast.Name(id=name):
             return Polynomial({((name, 1),): Fraction(1)})
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_read(operand, text)
+            return -polynomial_of(operand, text)
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-            return _read(operand, text)
+            return polynomial_of(operand, text)
         case ast.BinOp(op=ast.Add() | ast.Sub()):
-            read = [(sign, _read(summand, text)) for sign, summand in _sum_of(node)]
+            read = [(sign, polynomial_of(summand, text)) for sign, summand in _sum_of(node)]
             return _collected([(m, sign * c) for sign, p in read for m, c in p.terms.items()])
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            return _read(left, text) * _read(right, text)
+            return polynomial_of(left, text) * polynomial_of(right, text)
         case ast.BinOp(left=left, op=ast.Div(), right=right):
-            divisor = _read(right, text).constant
+            divisor = polynomial_of(right, text).constant
             if not divisor:
                 raise ProofError(
                     f"{_short(text)} divides by {ast.unparse(right)}, which is not a constant other than 0"
                 )
-            return _read(left, text) * _constant(1 / divisor)
+            return polynomial_of(left, text) * _constant(1 / divisor)
         case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=power)) if (
             isinstance(power, int) and not isinstance(power, bool) and power >= 0
         ):
-            return _read(left, text) ** power
+            return polynomial_of(left, text) ** power
     raise ProofError(
-        f"{_short(text)} holds {_short(ast.unparse(node))}: a polynomial is made of integers, names, "
+        f"{_short(text)} holds {_short(ast.unparse(node))}: a polynomial is made of numbers, names, "
         "+ - * / ** and parentheses"
     )
 

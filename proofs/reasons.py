@@ -11,6 +11,7 @@ from typing import Any
 from proofs.definitions import BY_LIBRARY
 from proofs.errors import ProofError
 from proofs.relations import relation
+from proofs.verdict import NEVER
 
 __all__ = ["reason_of"]
 
@@ -48,6 +49,8 @@ def _unsat(claim: Data, evidence: Data) -> str:
 
 def _met(claim: Data, evidence: Data) -> str:
     """What is to be said when no values are known that meet the hypotheses."""
+    if evidence["met"] == NEVER:
+        return "; this case never occurs"
     if evidence["met"] == "z3":
         return "; by z3 the hypotheses can be met"
     if evidence["met"] or not claim["hypotheses"] or relation(claim["conclusion"]).impossible:

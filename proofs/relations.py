@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,9 +11,17 @@ from fractions import Fraction
 from proofs.errors import ProofError
 from proofs.polynomials import Polynomial, polynomial
 
-__all__ = ["Relation", "relation"]
+__all__ = ["OPERATORS", "Relation", "compared", "relation"]
 
 SIGNS = {"<=": ">=", ">=": ">=", "<": ">", ">": ">", "==": "==", "!=": "!="}
+OPERATORS: dict[type[ast.cmpop], str] = {
+    ast.LtE: "<=",
+    ast.Lt: "<",
+    ast.GtE: ">=",
+    ast.Gt: ">",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+}
 NEGATIONS = {">=": "<", ">": "<=", "==": "!=", "!=": "=="}
 
 
@@ -50,8 +59,7 @@ class Relation:
     @property
     def negated(self) -> Relation:
         """The relation that holds exactly where this one does not."""
-        sign = NEGATIONS[self.sign]
-        return Relation(-self.left if sign in ("<=", "<") else self.left, SIGNS[sign])
+        return compared(self.left, NEGATIONS[self.sign])
 
     @property
     def reversed(self) -> Relation:
@@ -83,6 +91,7 @@ def relation(text: str | Relation) -> Relation:
     ------
     ProofError
         If the text does not hold exactly one of ``<= < >= > == !=`` between two polynomials.
+        :func:`proofs.splitting.split` reads what people write beside that: ``0 < a <= 1``, ``x/a``, ``min``.
     """
     if type(text) is Relation and type(text.left) is Polynomial and text.sign in NEGATIONS:
         return text
@@ -92,5 +101,9 @@ def relation(text: str | Relation) -> Relation:
     if len(parts) != 3:
         raise ProofError(f"{text!r} is not a relation: write one of <= < >= > == != between two polynomials")
     left, sign, right = parts
-    difference = polynomial(left) - polynomial(right)
+    return compared(polynomial(left) - polynomial(right), sign)
+
+
+def compared(difference: Polynomial, sign: str) -> Relation:
+    """A polynomial compared with 0 by any of the six signs."""
     return Relation(-difference if sign in ("<=", "<") else difference, SIGNS[sign])

@@ -50,6 +50,7 @@ from typing import Any
 from proofs.claims import CLAIMS, NEGATION, Implication, InWords, Step
 from proofs.errors import ProofError
 from proofs.relations import relation
+from proofs.splitting import split_step
 
 __all__ = ["Question", "Said", "Size", "Statement"]
 
@@ -255,7 +256,7 @@ class Statement:
             If a hypothesis was changed that no step uses, so that the answer would be that of the unchanged
             statement, or if no step can be checked.
         """
-        steps = list(self.steps(question))
+        steps = [case for step in self.steps(question) for case in split_step(step)]
         for step in steps:
             if type(step) is not Step or type(step.claim) not in CLAIMS:
                 raise ProofError(

@@ -126,6 +126,8 @@ class Verdict:
         told = [f.reason for f in self.findings if f.status == self.status and f.reason]
         if self.status == Status.UNKNOWN and (broken := self.broken):
             told.append(f"this proof breaks at step {broken}, against which there is a witness")
+        elif self.status == Status.UNKNOWN and (first := _without_cases(self.findings)):
+            told.append(f"no case of step {first} is known to occur, so anything may follow")
         return told[-1] if told else ""
 
     @property
@@ -206,6 +208,8 @@ class Verdict:
             lines.append(f"  {k}. {finding.says} [{how}]" + (f" {finding.reason}" if finding.reason else ""))
         if self.status == Status.UNKNOWN and self.broken:
             lines.append(f"  {self.reason}; the statement may hold all the same")
+        elif self.status == Status.UNKNOWN and _without_cases(self.findings):
+            lines.append(f"  {self.reason}")
         return "\n".join(lines)
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -258,17 +262,32 @@ CATALOGUE = "of the catalogue"
 OWN = "of your own"
 
 
+NEVER = "never"
+"""Stands where values that meet the hypotheses would stand: this one of several cases does not occur."""
+
+
 def overall(findings: Sequence[Finding]) -> Status:
     """Refuted by a witness against the statement itself; otherwise as good as the weakest step.
 
-    A witness against a lemma breaks the proof and leaves the statement open.
+    A witness against a lemma breaks the proof and leaves the statement open; so does a step of which no case
+    is known to occur, for then its hypotheses may contradict each other.
     """
     statuses = {f.status for f in findings}
     if any(f.status == Status.REFUTED and f.states for f in findings):
         return Status.REFUTED
-    if not findings or statuses & {Status.REFUTED, Status.UNKNOWN}:
+    if not findings or statuses & {Status.REFUTED, Status.UNKNOWN} or _without_cases(findings):
         return Status.UNKNOWN
     return Status.SUPPORTED if Status.SUPPORTED in statuses else Status.PROVED
+
+
+def _without_cases(findings: Sequence[Finding]) -> int | None:
+    """Number of the first step, from 1, that never occurs in any of its cases, as far as is known."""
+    for k, finding in enumerate(findings):
+        number, of = finding.claim.get("case", (0, 0))
+        met = [f.evidence.get("met") for f in findings[k : k + of]] if number == 1 else []
+        if NEVER in met and not any(values not in ({}, NEVER) for values in met):
+            return k + 1
+    return None
 
 
 def kind_of(findings: Sequence[Finding], sizes: Mapping[str, int]) -> str:

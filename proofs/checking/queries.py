@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from proofs.checking.refutations import rests_on_negation
 from proofs.claims import NEGATION, Implication
 from proofs.errors import EvidenceError
 from proofs.polynomials import Polynomial
 from proofs.relations import Relation, relation
+from proofs.verdict import NEVER
 
 __all__ = ["SOLVERS", "ask", "check_met", "check_unsat", "smt_query", "symbol"]
 
@@ -91,13 +93,13 @@ def _cvc5(query: str, milliseconds: int) -> tuple[str, Any]:
 
 
 def check_met(claim: Implication, evidence: Mapping[str, Any]) -> None:
-    """Raise EvidenceError unless z3 finds values that meet all hypotheses, where it is said to do so."""
-    if type(evidence["met"]) is dict:
+    """Raise EvidenceError unless z3 finds values that meet all hypotheses, or none, where it is said to."""
+    if type(evidence["met"]) is dict or (evidence["met"] == NEVER and not rests_on_negation(evidence)):
         return
-    if evidence["met"] != "z3":
+    if evidence["met"] not in ("z3", NEVER):
         raise EvidenceError(f"what meets the hypotheses are values, or z3 says so; got {evidence['met']!r}")
     answer, _ = ask("z3", smt_query(Implication(claim.hypotheses, "0 == 1")), LONGEST)
-    if answer != "sat":
+    if answer != ("unsat" if evidence["met"] == NEVER else "sat"):
         raise EvidenceError(f"asked for values that meet the hypotheses, z3 answers {answer}")
 
 

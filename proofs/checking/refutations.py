@@ -26,8 +26,9 @@ from proofs.definitions import fraction
 from proofs.errors import EvidenceError
 from proofs.polynomials import Polynomial, polynomial
 from proofs.relations import Relation, relation
+from proofs.verdict import NEVER
 
-__all__ = ["check_assignment", "check_not_vacuous", "check_refutation", "premises"]
+__all__ = ["check_assignment", "check_not_vacuous", "check_refutation", "premises", "rests_on_negation"]
 
 
 def premises(claim: Implication) -> dict[str, Relation]:
@@ -69,18 +70,29 @@ def check_not_vacuous(claim: Implication, evidence: Mapping[str, Any]) -> None:
 
     A claim that concludes ``0 == 1`` says just that. Otherwise a refutation needs the negated conclusion, and
     values that meet all hypotheses stand in the evidence, where any were found; where they are no fractions,
-    "z3" stands there, which :func:`proofs.checking.queries.check_met` asks.
+    "z3" stands there, which :func:`proofs.checking.queries.check_met` asks. One of several cases may never
+    occur, which its certificate shows, or z3.
     """
     if relation(claim.conclusion).impossible:
         if evidence["met"]:
             raise EvidenceError("there are values that meet what is said to be impossible")
         return
-    if evidence["kind"] == "refutation":
-        needed = {name for term in evidence["terms"] for name in term["factors"]}
-        if NEGATION not in needed | set(evidence["cofactors"]):
-            raise EvidenceError("the hypotheses contradict each other, so anything would follow")
+    if evidence["met"] == NEVER:
+        if claim.case is None:
+            raise EvidenceError("only one of several cases may contradict the hypotheses")
+        return
+    if not rests_on_negation(evidence):
+        raise EvidenceError("the hypotheses contradict each other, so anything would follow")
     if type(evidence["met"]) is dict and evidence["met"]:
         _check_values(claim.relations, _read(claim, evidence["met"]))
+
+
+def rests_on_negation(evidence: Mapping[str, Any]) -> bool:
+    """Whether the evidence is no refutation of the hypotheses alone."""
+    if evidence["kind"] != "refutation":
+        return True
+    needed = {name for term in evidence["terms"] for name in term["factors"]}
+    return NEGATION in needed | set(evidence["cofactors"])
 
 
 def _premise(known: Mapping[str, Relation], name: str) -> Relation:

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from proofs.checking.queries import ask, smt_query, symbol
-from proofs.checking.refutations import check_assignment, check_not_vacuous
+from proofs.checking.refutations import check_assignment, check_not_vacuous, rests_on_negation
 from proofs.claims import Implication
 from proofs.definitions import plain
 from proofs.errors import EvidenceError
 from proofs.prover.combinations import find_refutation
 from proofs.relations import Relation, relation
-from proofs.verdict import Status
+from proofs.verdict import NEVER, Status
 
 __all__ = ["Answer", "implication_evidence", "opened"]
 
@@ -55,9 +55,11 @@ def _not_vacuous(claim: Implication, evidence: dict[str, Any], deadline: float) 
     """The evidence with values that meet all hypotheses, if there are any."""
     if relation(claim.conclusion).impossible:
         return Status.PROVED, evidence | {"met": {}}
+    if claim.case is not None and not rests_on_negation(evidence):
+        return Status.PROVED, evidence | {"met": NEVER}
     met = _meeting(claim, deadline)
     if met is None:
-        return opened("vacuous")
+        return opened("vacuous") if claim.case is None else (Status.PROVED, evidence | {"met": NEVER})
     evidence = evidence | {"met": met}
     try:
         check_not_vacuous(claim, plain(evidence))

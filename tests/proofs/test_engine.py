@@ -420,7 +420,7 @@ def test_verdicts_survive_json():
         Verdict.from_json("{}")
 
 
-@pytest.mark.parametrize("text", ["x +", "x/y", "x**y", "x**-1", "f(x)", "1.5*x", "True", "x <= 1"])
+@pytest.mark.parametrize("text", ["x +", "x/y", "x**y", "x**-1", "f(x)", "1.5j*x", "True", "x <= 1"])
 def test_texts_that_are_no_polynomial(text):
     with pytest.raises(ProofError):
         polynomial(text)
