@@ -176,7 +176,7 @@ def parsed(text: str) -> ast.expr:
 def _written(node: ast.Constant, lines: list[bytes], text: str) -> str:
     """A decimal as it stands in the text: Python itself keeps only the nearest float."""
     number = lines[node.lineno - 1][node.col_offset : node.end_col_offset].decode(errors="replace")
-    if not DECIMAL.fullmatch(number) or not float(number) == node.value < inf:
+    if not DECIMAL.fullmatch(number) or float(number) != node.value or node.value == inf:
         raise ProofError(f"{_short(text)} holds {ast.unparse(node)}; write this number as a fraction")
     return number.replace("_", "")
 
