@@ -40,6 +40,7 @@ from fairness.indivisible import VirtualShare, deviation, fill_cluster, fill_tas
 from fairness.properties import audit
 from fairness.timed.exchange import exchange
 from fairness.timed.timeline import timeline
+from proofs.symbolic import SymbolicProblem, closed_form
 from queueing import Erlang, System
 from queueing.networks.backbones import abilene
 from queueing.networks.gravity import gravity_traffic
@@ -55,6 +56,9 @@ CLUSTER = Cluster(
 )
 
 
+LETTERS = SymbolicProblem(
+    [["a", 4], [3, 1]], [9, 18], assume="a > 0", class_names=CLASSES, resource_names=RESOURCES
+)
 THREE = Problem([[1, 4], [3, 1], [1, 1]], [9, 18], job_classes=[*CLASSES, "c"], resources=RESOURCES)
 SYSTEM = System(POOL, [1.0, 0.7])
 WHOLE = Cluster([[1, 2], [2, 1]], [[9, 12], [12, 4]], job_classes=CLASSES, resources=RESOURCES)
@@ -77,6 +81,7 @@ LAWS = [stats.lognorm(0.5), Erlang(3)]
 
 MAKERS = {
     "Allocation": lambda: fairness.allocate(POOL, Priced(), [1, 2]),
+    "ClosedForm": lambda: closed_form(LETTERS, DRF()),
     "Circulation": lambda: queueing.circulate(POOL),
     "ClusterAllocation": lambda: fairness.allocate(CLUSTER, PSDSF()),
     "BottleneckSet": lambda: fairness.all_bottleneck_max(POOL),

@@ -30,6 +30,7 @@ from typing import Any, NoReturn
 import numpy as np
 import pandas as pd
 
+from fairness.display.expressions import expression_of, is_expression, told
 from fairness.errors import ModelError
 from fairness.files import aside
 from fairness.versions import version
@@ -205,6 +206,8 @@ class _Writer:
             return {"partial": self.value([value.func, value.args, value.keywords])}
         if _is_of_scipy(value):
             return {"distribution": value.dist.name, "parameters": self.value([value.args, value.kwds])}
+        if is_expression(value) and (expression := told(value)) is not None:
+            return {"expression": expression}
         if not _is_ours(cls):
             self._refuse(value)
         if isinstance(value, tuple):
@@ -284,6 +287,8 @@ class _Reader:
         if "partial" in part:
             call, arguments, keywords = self.value(part["partial"])
             return partial(call, *arguments, **keywords)
+        if "expression" in part:
+            return expression_of(part["expression"])
         if "distribution" in part:
             args, keywords = self.value(part["parameters"])
             return _family(part["distribution"])(*args, **keywords)

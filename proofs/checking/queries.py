@@ -16,7 +16,7 @@ from proofs.polynomials import Polynomial
 from proofs.relations import Relation, relation
 from proofs.verdict import NEVER
 
-__all__ = ["SOLVERS", "ask", "check_met", "check_unsat", "smt_query", "symbol"]
+__all__ = ["SOLVERS", "ask", "assertion", "check_met", "check_unsat", "smt_query", "symbol"]
 
 LONGEST = 600_000
 """Milliseconds that checking one query may take."""
@@ -29,7 +29,7 @@ def smt_query(claim: Implication) -> str:
     names = sorted(set().union(*(r.left.variables for r in asserted.values())))
     lines = ["(set-logic QF_NRA)", *(f"(declare-fun {symbol(name)} () Real)" for name in names)]
     for name, r in asserted.items():
-        lines += [f"; {' '.join(name.split())}", f"(assert {_assertion(r)})"]
+        lines += [f"; {' '.join(name.split())}", f"(assert {assertion(r)})"]
     return "\n".join([*lines, "(check-sat)", ""])
 
 
@@ -39,7 +39,8 @@ def symbol(name: str) -> str:
     return "v_" + "".join(c if c.isascii() else f"!{ord(c):x}!" for c in name)
 
 
-def _assertion(r: Relation) -> str:
+def assertion(r: Relation) -> str:
+    """A relation in SMT-LIB."""
     compared = {">=": ">=", ">": ">", "==": "=", "!=": "="}[r.sign]
     text = f"({compared} {_sum(r.left)} 0)"
     return f"(not {text})" if r.sign == "!=" else text

@@ -26,7 +26,14 @@ PAGES += sorted(p for p in DOCS.rglob("*.md") if "generated" not in p.parts)
 SLOW = ("allocate", "scheduler", "sizes", "traffic")
 """Pages whose examples take seconds."""
 ROOMS = ("properties", "cloud", "indivisible")
-PACKAGES = ("fairness", *(f"fairness.{room}" for room in ROOMS), "queueing", "capacity", "proofs")
+PACKAGES = (
+    "fairness",
+    *(f"fairness.{room}" for room in ROOMS),
+    "queueing",
+    "capacity",
+    "proofs",
+    "proofs.symbolic",
+)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 

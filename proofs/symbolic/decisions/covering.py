@@ -1,0 +1,106 @@
+"""Whether cells cover all that the assumptions allow, and whether two of them overlap."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from proofs.errors import ProofError
+from proofs.symbolic.decisions.formulas import conjunction, holds, negated
+from proofs.symbolic.decisions.ground import Ground
+
+__all__ = ["complete", "disjoint"]
+
+SAMPLES = 2000
+SEED = 5
+_FINEST = 24
+"""Largest denominator of the coordinates of a sample."""
+
+
+def complete(ground: Ground, cells: Sequence[Sequence[Any]], *, time_limit: float) -> str:
+    """Who says that every point of the ground lies in a cell.
+
+    Parameters
+    ----------
+    ground : Ground
+    cells : sequence of sequences of relations
+        The conditions of each cell.
+    time_limit : float
+        Seconds for each solver.
+
+    Raises
+    ------
+    ProofError
+        If a point lies in no cell.
+    """
+    formulas = [conjunction(cell) for cell in cells]
+    if () in formulas:
+        return _proved([])
+    outside = tuple(("or", tuple(negated(c) for c in cell)) for cell in formulas)
+    decision = ground.can(outside, both=True, time_limit=time_limit)
+    if decision.answer == "yes":
+        raise ProofError(f"no cell holds at {_told(decision.point)}")
+    if decision.answer == "no":
+        return _proved([decision.by])
+    for point in (points := _sampled(ground)):
+        if not any(all(holds(f, point) for f in cell) for cell in formulas):
+            raise ProofError(f"no cell holds at {_told(point)}")
+    return f"sampled at {len(points)} points"
+
+
+def disjoint(ground: Ground, cells: Sequence[Sequence[Any]], *, time_limit: float) -> str:
+    """Who says that no point of the ground lies in two cells; arguments as for :func:`complete`.
+
+    Raises
+    ------
+    ProofError
+        If a point lies in two cells.
+    """
+    formulas = [conjunction(cell) for cell in cells]
+    said, doubted = [], False
+    for k, one in enumerate(formulas):
+        for other in formulas[:k]:
+            if any(negated(c) in other for c in one):
+                continue
+            decision = ground.can((*one, *other), both=True, time_limit=time_limit)
+            if decision.answer == "yes":
+                raise ProofError(f"two cells hold at {_told(decision.point)}")
+            doubted |= decision.answer == "open"
+            said.append(decision.by)
+    if not doubted:
+        return _proved(said)
+    for point in (points := _sampled(ground)):
+        if sum(all(holds(f, point) for f in cell) for cell in formulas) > 1:
+            raise ProofError(f"two cells hold at {_told(point)}")
+    return f"sampled at {len(points)} points"
+
+
+def _proved(said: Sequence[tuple[str, ...]]) -> str:
+    """What all answers rest on: two solvers only where each answer does."""
+    if any(by in (("z3",), ("cvc5",)) for by in said):
+        return "proved by z3" if any("z3" in by for by in said) else "proved by cvc5"
+    if any("z3" in by for by in said):
+        return "proved by z3 and cvc5"
+    return "proved by sign tables" if said else "proved by the form of the conditions"
+
+
+def _sampled(ground: Ground) -> list[dict[str, Fraction]]:
+    """Random rational points of the ground; fewer than wanted where they are hard to hit."""
+    rng, found = random.Random(SEED), list(ground.points)
+    formulas = conjunction(ground.assumptions)
+    for _ in range(20 * SAMPLES):
+        point = {
+            symbol.name: Fraction(rng.randint(0, 2 * _FINEST), rng.randint(1, _FINEST))
+            for symbol in ground.letters
+        }
+        if all(holds(f, point) for f in formulas):
+            found.append(point)
+            if len(found) >= SAMPLES:
+                break
+    return found
+
+
+def _told(point: Any) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in (point or {}).items()) or "a point"

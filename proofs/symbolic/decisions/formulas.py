@@ -1,0 +1,110 @@
+"""Relations of sympy as those of :mod:`proofs.relations`, which the checker and the solvers understand.
+
+A formula is a relation, or a pair ("and" | "or", formulas).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import sympy
+from sympy.core.relational import Relational
+
+from fairness.errors import ModelError
+from proofs.polynomials import Polynomial
+from proofs.relations import Relation
+
+__all__ = ["Formula", "conjunction", "holds", "negated", "polynomial_of", "relation_of", "relations_in"]
+
+Formula = Relation | tuple[str, tuple[Any, ...]]
+
+_TURNED = {">": (1, ">"), ">=": (1, ">="), "<": (-1, ">"), "<=": (-1, ">="), "==": (1, "=="), "!=": (1, "!=")}
+
+
+def polynomial_of(expression: Any) -> Polynomial:
+    """An expression of sympy as a polynomial over the rationals, its variables named as its letters.
+
+    Raises
+    ------
+    ModelError
+        If it is no such polynomial.
+    """
+    letters = sorted(expression.free_symbols, key=lambda symbol: symbol.name)
+    try:
+        terms = sympy.Poly(expression, *letters, domain="QQ").terms() if letters else [((), expression)]
+        return Polynomial(
+            {
+                tuple((s.name, e) for s, e in zip(letters, powers, strict=True) if e): _fraction(c)
+                for powers, c in terms
+                if c != 0
+            }
+        )
+    except (sympy.PolynomialError, sympy.CoercionFailed, AttributeError, TypeError):
+        raise ModelError(
+            f"{expression} is no polynomial over the rationals; multiply its denominators out"
+        ) from None
+
+
+def relation_of(relational: Any) -> Relation:
+    """A relational of sympy between polynomials or quotients of them.
+
+    A quotient p/q is compared with 0 as p*q, which has its sign wherever q is not 0.
+    """
+    if relational in (sympy.true, sympy.false):
+        return Relation(Polynomial({}), "==" if relational == sympy.true else "!=")
+    if not isinstance(relational, Relational):
+        raise ModelError(f"{relational!r} is no relation")
+    factor, sign = _TURNED[relational.rel_op]
+    top, bottom = sympy.fraction(sympy.together(relational.lhs - relational.rhs))
+    left = top if bottom.is_number and bottom > 0 else top if sign in ("==", "!=") else top * bottom
+    return Relation(polynomial_of(factor * left), sign)
+
+
+def conjunction(conditions: Any) -> tuple[Formula, ...]:
+    """What is to hold together: relations, Boolean expressions of sympy or formulas, as formulas."""
+    if isinstance(conditions, Relation | Relational) or not isinstance(conditions, Iterable):
+        conditions = (conditions,)
+    return tuple(_formula(condition) for condition in conditions)
+
+
+def _formula(condition: Any, positive: bool = True) -> Formula:
+    if isinstance(condition, Relation):
+        return condition if positive else condition.negated
+    if isinstance(condition, tuple):
+        name, parts = condition
+        turned = name if positive else "and" if name == "or" else "or"
+        return turned, tuple(_formula(part, positive) for part in parts)
+    if isinstance(condition, sympy.Not):
+        return _formula(condition.args[0], not positive)
+    if isinstance(condition, sympy.And | sympy.Or):
+        name = "and" if isinstance(condition, sympy.And) == positive else "or"
+        return name, tuple(_formula(part, positive) for part in condition.args)
+    made = relation_of(condition)
+    return made if positive else made.negated
+
+
+def negated(formula: Formula) -> Formula:
+    """The formula that holds exactly where this one does not."""
+    return _formula(formula, positive=False)
+
+
+def relations_in(formulas: Iterable[Formula]) -> list[Relation]:
+    """All relations of some formulas."""
+    found: list[Relation] = []
+    for formula in formulas:
+        found += [formula] if isinstance(formula, Relation) else relations_in(formula[1])
+    return found
+
+
+def holds(formula: Formula, values: Mapping[str, Fraction | int]) -> bool:
+    """Whether a formula holds at a point."""
+    if isinstance(formula, Relation):
+        return formula.holds(values)
+    every = all if formula[0] == "and" else any
+    return every(holds(part, values) for part in formula[1])
+
+
+def _fraction(number: Any) -> Fraction:
+    return Fraction(int(number.p), int(number.q))

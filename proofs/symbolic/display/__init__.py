@@ -1,0 +1,1 @@
+"""Closed forms as functions of arrays, as text, LaTeX and pictures."""

@@ -1,0 +1,75 @@
+"""The verb that writes a policy's allocation in letters."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from fairness.errors import ModelError
+from fairness.machine.work import watching
+from fairness.policies.asset import AssetFair
+from fairness.policies.maxmin import DRF, MaxMin
+from proofs.symbolic.cells import Cell
+from proofs.symbolic.closed_forms import ClosedForm
+from proofs.symbolic.decisions.covering import complete, disjoint
+from proofs.symbolic.model.problem import SymbolicProblem
+
+__all__ = ["closed_form"]
+
+_MAKERS: dict[type, tuple[str, str]] = {
+    MaxMin: ("filling", "filling_cells"),
+    DRF: ("filling", "filling_cells"),
+    AssetFair: ("filling", "filling_cells"),
+}
+"""For each policy, the module of proofs.symbolic.policies and its function of (problem, policy) to cells."""
+NOT_UNIQUE = "not claimed: allocations are not unique"
+PATIENCE = 20.0
+"""Seconds for each solver to say that the cells are complete."""
+
+
+def closed_form(problem: SymbolicProblem, policy: Any, *, time_limit: float | None = None) -> ClosedForm:
+    """The allocation of a policy as expressions of the letters, cell by cell.
+
+    Parameters
+    ----------
+    problem : SymbolicProblem
+    policy : MaxMin, DRF (with weights per resource: EDRF) or AssetFair
+    time_limit : float, optional
+        Seconds for all of it; default: as long as it takes.
+
+    Returns
+    -------
+    ClosedForm
+        Cells that a person would write, and who says that they are complete and disjoint.
+
+    Raises
+    ------
+    ModelError
+        If the policy has no closed form here, or time_limit is over.
+
+    Examples
+    --------
+    >>> from fairness import DRF
+    >>> pool = SymbolicProblem([[1, "a"], ["a", 1]], [1, 1], assume="0 < a < 1")
+    >>> closed_form(pool, DRF())
+    DRF in letters: 1 cell
+      1. where everywhere
+         tasks 1/(a + 1), 1/(a + 1); full: resource 1, resource 2
+      assumed: a > 0; a < 1
+      complete: proved by the form of the conditions
+      disjoint: proved by the form of the conditions
+    """
+    if not isinstance(problem, SymbolicProblem):
+        raise ModelError.of("problem", f"must be a SymbolicProblem; got {type(problem).__name__}")
+    if type(policy) not in _MAKERS:
+        known = ", ".join(kind.__name__ for kind in _MAKERS)
+        raise ModelError.of("policy", f"must be one of {known}; got {policy!r:.80}")
+    module, name = _MAKERS[type(policy)]
+    with watching(time_limit=time_limit):
+        make = getattr(import_module(f"proofs.symbolic.policies.{module}"), name)
+        cells: list[Cell] = make(problem, policy)
+        conditions = [cell.conditions for cell in cells]
+        unique = not any(cell.free for cell in cells)
+        covered = complete(problem.ground, conditions, time_limit=PATIENCE)
+        apart = disjoint(problem.ground, conditions, time_limit=PATIENCE) if unique else NOT_UNIQUE
+    return ClosedForm(problem, policy, tuple(cells), covered, apart)

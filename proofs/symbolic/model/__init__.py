@@ -1,0 +1,1 @@
+"""Models with letters: texts read as expressions, assumptions on the letters, pools and systems."""

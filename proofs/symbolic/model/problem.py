@@ -1,0 +1,243 @@
+"""A pool whose demands, capacities, counts and weights hold letters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import sympy
+
+from fairness.arguments.validation import checked_names
+from fairness.display.tables import aligned
+from fairness.errors import ModelError
+from fairness.model.problem import Problem
+from proofs.symbolic.decisions.ground import Ground
+from proofs.symbolic.model.reading import expression, relations
+
+__all__ = ["SymbolicProblem"]
+
+
+class SymbolicProblem:
+    """A pool with letters, and the state in which it is shared.
+
+    Parameters
+    ----------
+    demands : sequence of shape (n_classes, n_resources), resource units per task
+        Entries are ints, Fractions, texts such as ``"3/4"`` and ``"2*a"``, floats as they are written (0.1 is
+        1/10) or expressions of sympy. All their symbols are letters: real numbers.
+    capacities : sequence of shape (n_resources,), resource units
+    counts : expression or sequence of shape (n_classes,), jobs
+        Default: one job of each class.
+    weights : expression or sequence of shape (n_classes,)
+        Default: all 1.
+    assume : str, sympy relational, or sequence of them
+        What is known of the letters: ``"a > 0"``, ``"0 < a < 1"``. Symbols of sympy that are positive or
+        nonnegative bring that along.
+    class_names, resource_names : sequence of str, optional
+
+    Raises
+    ------
+    ModelError
+        If the assumptions contradict each other, or do not imply that demands are >= 0, that capacities,
+        counts and weights are > 0, and that every class demands something.
+
+    Examples
+    --------
+    >>> pool = SymbolicProblem([[1, "a"], ["b", 1]], [1, 1], ["x1", "x2"],
+    ...                        assume=["0 < a < 1", "0 < b < 1", "x1 > 0", "x2 > 0"])
+    >>> pool.letters
+    (a, b, x1, x2)
+    >>> pool.assumptions[:2]
+    (a > 0, a < 1)
+    """
+
+    def __init__(
+        self,
+        demands: Sequence[Sequence[Any]],
+        capacities: Sequence[Any],
+        counts: Any = 1,
+        weights: Any = 1,
+        assume: Any = (),
+        class_names: Sequence[str] | None = None,
+        resource_names: Sequence[str] | None = None,
+    ) -> None:
+        rows = _table(demands)
+        n, m = len(rows), len(rows[0])
+        if isinstance(capacities, str) or not isinstance(capacities, Iterable) or len(list(capacities)) != m:
+            raise ModelError.of(
+                "capacities", f"must be one entry per resource, {m} as in demands; got {capacities!r:.100}"
+            )
+        given = (assume,) if isinstance(assume, str) or not isinstance(assume, Iterable) else tuple(assume)
+        read = [r for k, one in enumerate(given) for r in relations(one, "assume", k)]
+        read += _brought(demands, capacities, counts, weights)
+        self.demands = sympy.ImmutableMatrix(
+            [[expression(v, "demands", i, j) for j, v in enumerate(row)] for i, row in enumerate(rows)]
+        )
+        self.capacities = tuple(expression(v, "capacities", j) for j, v in enumerate(capacities))
+        self.counts = _vector("counts", counts, n)
+        self.weights = _vector("weights", weights, n)
+        self.class_names = checked_names("class_names", class_names, n, "class")
+        self.resource_names = checked_names("resource_names", resource_names, m, "resource")
+        parts = (*self.demands, *self.capacities, *self.counts, *self.weights, *read)
+        self.letters = _letters(parts)
+        self.assumptions = tuple(dict.fromkeys(r for r in read if r != sympy.true))
+        self._validate()
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.demands.rows)
+
+    @property
+    def n_resources(self) -> int:
+        """Number of resources."""
+        return int(self.demands.cols)
+
+    @cached_property
+    def ground(self) -> Ground:
+        """What follows from the assumptions; answers are kept."""
+        return Ground(self.letters, self.assumptions)
+
+    def _validate(self) -> None:
+        ground = self.ground
+        if sympy.false in self.assumptions or ground.can(()).answer == "no":
+            raise ModelError.of(
+                "assume", "contradicts itself: no values of the letters meet it; drop a relation"
+            )
+        checks: list[tuple[str, Any, Any, tuple[Any, ...]]] = [
+            (f"demands[{i}, {j}]", self.demands[i, j], sympy.Ge, ("demands", i, j))
+            for i in range(self.n_classes)
+            for j in range(self.n_resources)
+        ]
+        for name in ("capacities", "counts", "weights"):
+            values = getattr(self, name)
+            checks += [(f"{name}[{k}]", v, sympy.Gt, (name, k)) for k, v in enumerate(values)]
+        for where, value, kind, (argument, *index) in checks:
+            wanted = ground.tidy(kind(value, 0, evaluate=False))
+            known = wanted if wanted in (sympy.true, sympy.false) else ground.implies(wanted)
+            if not known:
+                sign = ">= 0" if kind is sympy.Ge else "> 0"
+                said = f": {where} = {value} is not known to be {sign}; add '{value} {sign}' to assume"
+                raise ModelError.of(argument, said, *index)
+        for i in range(self.n_classes):
+            total = sum(self.demands[i, :])
+            if total == 0 or not ground.implies(sympy.Gt(sympy.fraction(sympy.together(total))[0], 0)):
+                name = self.class_names[i]
+                said = f": class {name!r} is not known to demand anything; add '{total} > 0' to assume"
+                raise ModelError.of("demands", said, i)
+
+    def values(self, given: Mapping[Any, Any]) -> dict[Any, Any]:
+        """Exact values of all letters, by symbol, from a mapping by name or symbol.
+
+        Raises
+        ------
+        ModelError
+            If a letter has no value, a name is no letter, or an assumption is not met.
+        """
+        named = {getattr(name, "name", name): value for name, value in given.items()}
+        mine = {symbol.name: symbol for symbol in self.letters}
+        if unknown := sorted(map(str, named.keys() - mine.keys())):
+            raise ModelError.of(
+                "values", f"names {unknown[0]!r}; the letters are {', '.join(mine) or 'none'}"
+            )
+        if missing := [name for name in mine if name not in named]:
+            raise ModelError.of("values", f"lacks the letter {missing[0]!r}; give all of {', '.join(mine)}")
+        made = {mine[name]: expression(value, "values", name) for name, value in named.items()}
+        for symbol, value in made.items():
+            if value.free_symbols:
+                raise ModelError.of("values", f": {symbol} = {value} is no number", symbol.name)
+        for relation in self.assumptions:
+            if relation.subs(made) != sympy.true:
+                raise ModelError.of("values", f"do not meet the assumption {relation}")
+        return made
+
+    def at(self, values: Mapping[Any, Any]) -> tuple[Problem, list[Any]]:
+        """The numeric pool and its counts at values of all letters.
+
+        Returns
+        -------
+        problem : Problem
+        counts : list, fractions, or floats where a value is irrational
+
+        Examples
+        --------
+        >>> pool, counts = SymbolicProblem([["a", 1]], [1, 2], assume="a > 0").at({"a": "1/2"})
+        >>> pool.demands, counts
+        (array([[0.5, 1. ]]), [Fraction(1, 1)])
+        """
+        made = self.values(values)
+
+        def number(value: Any) -> Any:
+            exact = sympy.sympify(value).subs(made)
+            return Fraction(int(exact.p), int(exact.q)) if exact.is_Rational else float(exact)
+
+        a = [[number(self.demands[i, j]) for j in range(self.n_resources)] for i in range(self.n_classes)]
+        problem = Problem(
+            a,
+            [number(c) for c in self.capacities],
+            weights=[float(number(w)) for w in self.weights],
+            job_classes=self.class_names,
+            resources=self.resource_names,
+        )
+        return problem, [number(x) for x in self.counts]
+
+    def __repr__(self) -> str:
+        table = [["class", "count", "weight", *self.resource_names]]
+        for i, name in enumerate(self.class_names):
+            table.append([name, *map(str, (self.counts[i], self.weights[i], *self.demands[i, :]))])
+        table.append(["capacity", "", "", *map(str, self.capacities)])
+        known = "; ".join(map(str, self.assumptions)) or "nothing"
+        heading = f"SymbolicProblem({self.n_classes} classes x {self.n_resources} resources)"
+        return "\n".join([heading, *aligned(table), f"  assumed: {known}"])
+
+
+def _table(demands: Any) -> list[list[Any]]:
+    if hasattr(demands, "tolist"):
+        demands = demands.tolist()
+    try:
+        rows = [list(row) for row in demands]
+    except TypeError:
+        rows = []
+    if (
+        not rows
+        or not rows[0]
+        or len({len(row) for row in rows}) != 1
+        or any(isinstance(r, str) for r in demands)
+    ):
+        raise ModelError.of("demands", f"must be rows of one length, one per class; got {demands!r:.100}")
+    return rows
+
+
+def _vector(name: str, given: Any, n: int) -> tuple[Any, ...]:
+    if isinstance(given, str | sympy.Expr) or not isinstance(given, Iterable):
+        return (expression(given, name),) * n
+    values = list(given)
+    if len(values) != n:
+        raise ModelError.of(name, f"must be one entry per class, {n} as in demands; got {len(values)}")
+    return tuple(expression(v, name, k) for k, v in enumerate(values))
+
+
+def _letters(parts: Iterable[Any]) -> tuple[Any, ...]:
+    """Letters in the order in which they first stand somewhere."""
+    found: dict[Any, None] = {}
+    for part in parts:
+        for symbol in sorted(part.free_symbols, key=lambda s: s.name):
+            found[symbol] = None
+    return tuple(found)
+
+
+def _brought(*given: Any) -> list[Any]:
+    """Relations that symbols of sympy bring along: those that are positive, or nonnegative."""
+    found: list[Any] = []
+    stack = list(given)
+    while stack:
+        item = stack.pop()
+        if isinstance(item, sympy.Basic):
+            for symbol in sorted(item.free_symbols, key=lambda s: s.name):
+                sign = ">" if symbol.is_positive else ">=" if symbol.is_nonnegative else None
+                found += relations(f"{symbol.name} {sign} 0") if sign else ()
+        elif isinstance(item, Iterable) and not isinstance(item, str):
+            stack += list(item)
+    return found
