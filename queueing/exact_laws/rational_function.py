@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -98,7 +97,7 @@ class RationalFunction:
 
     @cached_property
     def poles(self) -> NDArray[np.complex128]:
-        r"""Zeros of the denominator by their absolute values, to 12 digits each (extra ``exact``: mpmath).
+        r"""Zeros of the denominator by their absolute values, to 12 digits each.
 
         A circle of radius n \|f/f'\| around any point holds a zero of a polynomial f of degree n; the circles
         around these points are tiny and do not meet, so that each holds just one.
@@ -118,8 +117,9 @@ class RationalFunction:
         return top if self.denominator == (1,) else rf"\frac{{{top}}}{{{bottom}}}"
 
     def to_sympy(self, variable: Any = "u") -> Any:
-        """The quotient as an expression of sympy (extra ``exact``); ``variable`` is a name or a symbol."""
-        sympy = _optional("sympy", "to_sympy")
+        """The quotient as an expression of sympy; ``variable`` is a name or a symbol."""
+        import sympy
+
         symbol = sympy.Symbol(variable) if isinstance(variable, str) else variable
         top, bottom = (sympy.Poly(part[::-1], symbol) for part in (self.numerator, self.denominator))
         return top.as_expr() / bottom.as_expr()
@@ -162,7 +162,8 @@ def _zeros(coefficients: Sequence[int]) -> NDArray[np.complex128]:
         )
     if degree == 0:
         return np.empty(0, dtype=complex)
-    mpmath = _optional("mpmath", "poles")
+    import mpmath
+
     with mpmath.workprec(PRECISION + 4 * degree):
         top = [mpmath.mpf(c) for c in reversed(coefficients)]
         points = [mpmath.mpc(z) * mpmath.power(2, power) for z, power in _starts(coefficients)]
@@ -219,13 +220,3 @@ def _settled(mpmath: Any, top: list[Any], points: list[Any]) -> list[Any]:
         if all(r <= SHARP * abs(z) for z, r in zip(points, radii, strict=True)):
             break
     return radii
-
-
-def _optional(module: str, what: str) -> Any:
-    """A module that need not be installed."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        raise ModelError(
-            f'{what} needs {module}; install it (pip install "fairqueues[exact]"), or read the coefficients'
-        ) from None

@@ -185,7 +185,7 @@ def test_the_environment_is_empty_but_for_the_wheel(environment):
         "print(json.dumps([find_spec(name).origin for name in sys.argv[1].split()]))\n"
         "print(json.dumps([name for name in sys.argv[2].split() if find_spec(name)]))"
     )
-    others = "pytest z3 bokeh dask sympy cvxpy examples benchmarks"
+    others = "pytest z3 bokeh dask cvxpy examples benchmarks"
     run = environment.run(environment.python, "-c", program, " ".join(PACKAGES), others)
     origins, extra = map(json.loads, run.stdout.splitlines())
     assert {Path(origin).parents[1] for origin in origins} == {environment.site}
