@@ -45,10 +45,10 @@ ALL = -1
 
 
 class Outside(NamedTuple):
-    """V outside of the box: e^(theta T_A (S^(1/p) - 1)), where S is a sum of powers (b_i x_i/T_A)^p."""
+    """V outside of the box: e^(theta T_A (S^(1/p) - 1)), where S is a sum of powers (b_i x_i/T_A)^p, or S."""
 
     exponent: float
-    steepness: FloatArray  # (2,): bounds of theta T_A
+    steepness: FloatArray  # (2,): bounds of theta T_A; zeros where V is S
     lower: FloatArray  # (n, longest side + 1): bounds of the powers
     upper: FloatArray
 
@@ -93,6 +93,8 @@ def outside_value(v: Outside, counts: Any, raised: int) -> tuple[float, float]:
     for i in range(len(counts)):
         x = counts[i] + (1 if i == raised else 0)
         low, high = below(low + v.lower[i, x]), above(high + v.upper[i, x])
+    if v.steepness[1] == 0.0:
+        return low, high
     low, high = root_bounds(max(low, 0.0), high, v.exponent)
     low, high = below(low - 1.0), above(high - 1.0)
     low = below(low * (v.steepness[0] if low >= 0 else v.steepness[1]))

@@ -75,16 +75,17 @@ class Drift:
        \quad T_A = \min_i b_i s_i,
 
     so that V is at least 1 outside of the box. The claim, proved by the checker from the definition of the
-    policy, is :math:`QV \le -\gamma V` there.
+    policy, is :math:`QV \le -\gamma V` there. Or :math:`V = (T/T_A)^p`, if :math:`\theta` is 0: then the
+    claim is :math:`QV \le -\gamma U` with :math:`U(x) = \max(1, \max_i x_i/s_i)^{p-1}`.
 
     Parameters
     ----------
     exponent : float
-        p > 1.
+        p > 1; at least 2 if theta is 0.
     scales : ndarray of shape (n_classes,)
         b > 0, per job; not used for classes without arrivals.
     theta : float
-        > 0
+        > 0, or 0 for a power.
     gamma : float
         > 0, per unit of time.
     hints : dict of str to float or ndarray

@@ -70,7 +70,7 @@ from queueing.certificates.box_pass import (
 )
 from queueing.certificates.certificate import Certificate, Drift, Functional
 from queueing.certificates.chain_certificate import ChainCertificate, check_chain_certificate
-from queueing.certificates.drifts.decay import decay, radius
+from queueing.certificates.drifts.decay import radius
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.exact_pass import exact_pass
 from queueing.certificates.families import family, pool_of
@@ -150,11 +150,8 @@ class _Checker:
 
     def bounds(self, exact: bool) -> Bounds:
         """All conditions; the bounds are what they give, compared with the claims."""
-        drift = self.certificate.drift
-        spare = self.family.spare(
-            self.pool, self.certificate.policy, self.certificate.parameters, drift, self.radius
-        )
-        gamma = decay(drift, self.pool, self.certificate.shape, spare)
+        c, drift = self.certificate, self.certificate.drift
+        gamma = self.family.decay(self.pool, c.policy, c.parameters, drift, c.shape)
         if not drift.gamma <= gamma:
             raise CertificateError(
                 "drift",
@@ -221,9 +218,10 @@ class _Checker:
         scales = drift.scales
         if not isinstance(scales, np.ndarray) or scales.dtype != np.float64 or scales.shape != (n,):
             raise CertificateError("data", f"scales must be floats of shape ({n},)")
+        power = type(drift.theta) is float and drift.theta == 0
         for name, value, least in (
-            ("exponent", drift.exponent, 1.001),
-            ("theta", drift.theta, 1e-50),
+            ("exponent", drift.exponent, 2.0 if power else 1.001),
+            ("theta", drift.theta, 0.0 if power else 1e-50),
             ("gamma", drift.gamma, 1e-50),
             *((f"scales[{i}]", float(scales[i]), 1e-50) for i in self.pool.classes),
         ):
@@ -260,7 +258,8 @@ class _Checker:
         lower, upper = np.zeros((2, pool.n, max(sides) + 1))
         outside_powers(drift.scales[pool.classes], self.radius, drift.exponent, lower, upper)
         steep = Interval.of(drift.theta) * self.radius
-        return Outside(drift.exponent, np.array([steep.low, steep.high]), lower, upper)
+        ends = [steep.low, steep.high] if drift.theta > 0 else [0.0, 0.0]
+        return Outside(drift.exponent, np.array(ends), lower, upper)
 
     def _pass(self) -> Found:
         """Everything that is to be known of h and v, found by threads that share the box."""
@@ -356,12 +355,19 @@ class _Checker:
         return Bounds(lower, upper)
 
     def _growth(self, one: Functional) -> float:
-        """K T_A^m: f is at most this times V outside."""
-        drift, degree = self.certificate.drift, DEGREES[one.kind]
-        if not (Interval.of(drift.theta) * self.radius).low >= degree:
-            raise CertificateError("outside", f"theta T_A must be at least {degree} for {one.name}")
+        """K: f is at most this times U outside."""
+        c, drift, degree = self.certificate, self.certificate.drift, DEGREES[one.kind]
         bound = Interval.of(1.0)
-        each = {int(k): Interval.of(self.radius) / float(drift.scales[k]) for k in self.pool.classes}
+        if drift.theta > 0:
+            if not (Interval.of(drift.theta) * self.radius).low >= degree:
+                raise CertificateError("outside", f"theta T_A must be at least {degree} for {one.name}")
+            each = {int(k): Interval.of(self.radius) / float(drift.scales[k]) for k in self.pool.classes}
+        else:
+            if not drift.exponent >= degree + 1:
+                raise CertificateError(
+                    "outside", f"the exponent must be at least {degree + 1} for {one.name}"
+                )
+            each = {int(k): Interval.of(float(c.shape[k])) for k in self.pool.classes}
         factors = [one.job_class, one.job_class if one.other_class is None else one.other_class][:degree]
         for k in factors:
             bound = bound * (total(each.values()) if k is None else each.get(k, Interval(0.0, 0.0)))

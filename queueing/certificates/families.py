@@ -31,6 +31,8 @@ from queueing.certificates.certificate import Drift
 from queueing.certificates.drifts import alpha_fair as alpha_fair_drift
 from queueing.certificates.drifts import cells
 from queueing.certificates.drifts import filling as filling_drift
+from queueing.certificates.drifts.decay import decay, radius
+from queueing.certificates.drifts.powers import fall
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.pool import Pool
 from queueing.certificates.rates import alpha_fair, filling, levelling, levels
@@ -62,6 +64,8 @@ class Family:
         ``spare(pool, policy, parameters, drift, least)``: the lemma. A number delta > 0, proved, such that
         ``sum_i dT/dx_i ((1 + delta) lambda_i - mu_i phi_i(x)) <= 0`` in all states with T(x) >= ``least``.
         CertificateError where there is none.
+    spares : callable, optional
+        The same with a number for each class, as a list, where the lemma has such.
     exact : callable, optional
         ``exact(pool, policy, parameters, counts)``: the tasks as fractions, by the definition.
     """
@@ -71,6 +75,23 @@ class Family:
     memory: Callable[[int, int], int]
     spare: Callable[[Pool, str, Mapping[str, Any], Drift, float], float]
     exact: Callable[[Pool, str, Mapping[str, Any], Sequence[int]], list[Fraction]] | None = None
+    spares: Callable[[Pool, str, Mapping[str, Any], Drift, float], list[float]] | None = None
+
+    def decay(
+        self, pool: Pool, policy: str, parameters: Mapping[str, Any], drift: Drift, shape: tuple[int, ...]
+    ) -> float:
+        """The gamma of a drift function that is proved outside of a box; not positive where there is none.
+
+        CertificateError where the policy has no spare, or the box is too small for V.
+        """
+        least = radius(drift, pool, shape)
+        if drift.theta > 0:
+            return decay(drift, pool, shape, self.spare(pool, policy, parameters, drift, least))
+        if self.spares is None:
+            spares = [self.spare(pool, policy, parameters, drift, least)] * pool.n
+        else:
+            spares = self.spares(pool, policy, parameters, drift, least)
+        return fall(drift, pool, shape, spares)
 
 
 def pool_of(system: Any, policy: str) -> Pool:
@@ -104,7 +125,10 @@ def _cells_spare(pool: Pool, policy: str, parameters: Mapping[str, Any], drift: 
 
 
 _FILLING = Family(filling.tasks, filling.numbers, filling.memory, filling_drift.spare, exact_tasks)
-_ALPHA_FAIR = Family(alpha_fair.tasks, alpha_fair.numbers, alpha_fair.memory, alpha_fair_drift.spare)
+_ALPHA_FAIR = Family(
+    *(alpha_fair.tasks, alpha_fair.numbers, alpha_fair.memory, alpha_fair_drift.spare),
+    spares=alpha_fair_drift.spares,
+)
 _FILLING_BY_CELLS = replace(_FILLING, spare=_cells_spare)
 _LEVELLING = Family(levels.tasks, levelling_numbers, levels.memory, _cells_spare)
 

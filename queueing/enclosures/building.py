@@ -21,7 +21,6 @@ from fairness.model.problem import FloatArray
 from fairness.protocol.policy import Policy
 from queueing.certificates.certificate import Certificate, Drift, Functional
 from queueing.certificates.checking import check_certificate
-from queueing.certificates.drifts.decay import decay, radius
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.families import family, pool_of
 from queueing.enclosures.poisson_equation import PoissonEquation
@@ -94,7 +93,8 @@ class Builder:
         for row, one in zip(values, self.functionals, strict=True):
             row[...] = _value(one, counts)
         scales = drift.scales[live]
-        most = dict(zip(live.tolist(), min(scales * box) / scales, strict=True))
+        least = min(scales * box) / scales if drift.theta > 0 else np.array(box, dtype=float)
+        most = dict(zip(live.tolist(), least, strict=True))
         most_tasks = np.array([tasks.high for tasks in self.pool.most_tasks])
         rates: FloatArray = up + most_tasks / system.mean_sizes[live]
         likely = np.maximum(law.reshape(box) / law.sum(), 1e-300)
@@ -114,9 +114,7 @@ class Builder:
 
     def proved(self, drift: Drift, shape: tuple[int, ...]) -> Drift:
         """The drift function with the decay that the checker proves of it; CertificateError if none."""
-        pool, least = self.pool, radius(drift, self.pool, shape)
-        spare = family(self.name, drift).spare(pool, self.name, self.parameters, drift, least)
-        gamma = decay(drift, pool, shape, spare)
+        gamma = family(self.name, drift).decay(self.pool, self.name, self.parameters, drift, shape)
         if not gamma > 0:
             raise CertificateError("drift", "V does not fall outside of the box; take a larger box")
         return replace(drift, gamma=gamma)
@@ -137,7 +135,7 @@ def _value(one: Functional, counts: Mapping[int, Any]) -> Any:
 
 
 def _growth(one: Functional, most: Mapping[int, float]) -> float:
-    """Bound of the functional where T = T_A, from those of the counts."""
+    """Bound of the functional next to the box, from those of the counts."""
     if one.kind == "at least":
         return 1.0
     places = [one.job_class]
@@ -159,18 +157,23 @@ def _source(up: FloatArray, box: tuple[int, ...], scales: FloatArray, drift: Dri
     for i, rate in enumerate(up):
         parts = [q for k, q in enumerate(inside) if k != i]
         others = functools.reduce(np.add, np.ix_(*parts)) if parts else 0.0
-        norm = ((scales[i] / radius * box[i]) ** p + others) ** (1.0 / p) - 1.0
-        np.moveaxis(result, i, 0)[-1] += rate * np.exp(drift.theta * radius * norm)
+        powers = (scales[i] / radius * box[i]) ** p + others
+        np.moveaxis(result, i, 0)[-1] += rate * _of_powers(powers, radius, drift)
     return result
 
 
 def _beyond(box: tuple[int, ...], scales: FloatArray, drift: Drift) -> FloatArray:
     """V in all states of the box."""
-    p = drift.exponent
     radius = float(min(scales * box))
-    inside = [((b / radius) * np.arange(side)) ** p for b, side in zip(scales, box, strict=True)]
-    norm = functools.reduce(np.add, np.ix_(*inside)) ** (1.0 / p) - 1.0
-    result: FloatArray = np.exp(drift.theta * radius * norm)
+    inside = [((b / radius) * np.arange(side)) ** drift.exponent for b, side in zip(scales, box, strict=True)]
+    return _of_powers(functools.reduce(np.add, np.ix_(*inside)), radius, drift)
+
+
+def _of_powers(powers: FloatArray, radius: float, drift: Drift) -> FloatArray:
+    """V, where the p-th power of T/T_A is known."""
+    if drift.theta == 0:
+        return powers
+    result: FloatArray = np.exp(drift.theta * radius * (powers ** (1.0 / drift.exponent) - 1.0))
     return result
 
 

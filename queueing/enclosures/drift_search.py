@@ -32,8 +32,10 @@ from queueing.certificates.rates.filling import growth
 from queueing.certificates.rates.levelling import LEVELLING_SERVERS
 from queueing.enclosures.numeric_drift import numeric_drifts
 
-__all__ = ["Candidate", "Outlook", "Plan", "candidates", "falls", "has_lemma", "planned"]
+__all__ = ["FAIR", "Candidate", "Outlook", "Plan", "candidates", "falls", "has_lemma", "planned"]
 
+FAIR = ("PF", "alpha-fair", "BMF", TIME_DIVISION)
+"""Policies whose lemma is that of alpha-fairness, where they have one."""
 EXPONENTS = (2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 13.0, 17.0, 22.0, 30.0, 40.0, 60.0, 90.0, 140.0)
 """Of T under filling."""
 BETWEEN = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -83,9 +85,9 @@ class Outlook:
     ratios: FloatArray
 
     def needed(
-        self, rates: FloatArray, flow: float, steep: FloatArray | float = 0.0, level: float = 0.0
+        self, rates: FloatArray, flow: FloatArray | float, steep: FloatArray | float = 0.0, level: float = 0.0
     ) -> FloatArray:
-        """Sides from which the flow through each face is ``flow`` at most, about.
+        """Sides from which the flow through each face is ``flow`` at most, about, or its own number.
 
         States beyond a face count as V says, exp(steep s - level) if the side s is that long.
         """
@@ -132,7 +134,7 @@ def candidates(
             yield Candidate(drift.exponent, drift.scales, drift.hints["spare"], drift.hints)
     if not lemma:
         return
-    if policy in ("PF", "alpha-fair", "BMF", TIME_DIVISION):
+    if policy in FAIR:
         alpha = float(parameters.get("alpha", 1.0))
         p = alpha + 1.0
         a = (pool.weights / rho) ** alpha * pool.mean_sizes

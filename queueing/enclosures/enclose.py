@@ -30,6 +30,7 @@ from queueing.chain.stationary_law import Stationary
 from queueing.enclosures.building import Builder
 from queueing.enclosures.drift_search import Outlook, Plan, candidates, falls, has_lemma, planned
 from queueing.enclosures.enclosure import AtLeast, Enclosure
+from queueing.enclosures.power_search import planned_power, powers
 from queueing.model.system import System, check_system
 from queueing.states.box import box_name
 from queueing.states.precision import check_limits
@@ -199,6 +200,7 @@ class _Search:
         self.options = list(candidates(self.pool, builder.name, builder.parameters, reach))
         if not self.options:
             raise refusal
+        self.powers = powers(self.pool, builder.name, builder.parameters, self.options)
 
     def _first(self) -> Stationary:
         """The law on a small box."""
@@ -268,11 +270,13 @@ class _Search:
         def loss(side: float) -> float:
             return max(slow * side**degree / mean for degree, mean in zip(degrees, means, strict=True))
 
-        return planned(
-            *(self.pool, self.options, self.outlook, part * self.width, loss, max(degrees)),
-            FURTHEST * self.max_states,
-            self.further,
-        )
+        given = (self.outlook, part * self.width, loss, max(degrees))
+        most = FURTHEST * self.max_states
+        plans = [planned(self.pool, self.options, *given, most, self.further)]
+        for power in self.powers:
+            least = min((one.states for one in plans if one), default=most)
+            plans.append(planned_power(self.pool, power, *given, least, self.further))
+        return min((one for one in plans if one), key=lambda one: one.states, default=None)
 
     def _mean(self, one: Functional) -> float:
         """Of a functional, by the law on the small box; 1 for probabilities, whose widths are absolute."""

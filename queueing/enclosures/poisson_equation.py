@@ -37,7 +37,8 @@ from queueing.states.box import box_name
 __all__ = ["PoissonEquation", "faces", "poisson_bytes"]
 
 PLANE = 600_000
-"""States of two classes up to which elimination is used."""
+"""States of two classes up to which elimination is used, if the box is square. Others may have more, so that
+the states times the shorter side are as many."""
 SMALL = 4_000
 """States of three classes and more up to which elimination is used."""
 THREADS = 2
@@ -60,14 +61,20 @@ def poisson_bytes(shape: Sequence[int]) -> float:
     """Bytes that are taken at the peak, by three right sides or so."""
     states = math.prod(map(float, shape))
     if _direct(shape):
-        # Factors of both chains; each holds some 10 log2(states) numbers and places per state.
-        return states * (24.0 * 10.0 * math.log2(states + 2.0) + 200.0)
+        # Factors of one chain at a time hold some 20 log2(shorter side) numbers and places per state.
+        return states * (12.0 * 20.0 * math.log2(_shorter(shape) + 2.0) + 600.0)
     return states * (8.0 * (4 * len(shape) + 16.0 * THREADS + 16.0))
 
 
 def _direct(shape: Sequence[int]) -> bool:
     states = math.prod(shape)
-    return states <= SMALL or (sum(size > 1 for size in shape) <= 2 and states <= PLANE)
+    plane = sum(size > 1 for size in shape) <= 2
+    return states <= SMALL or (plane and states * _shorter(shape) <= PLANE**1.5)
+
+
+def _shorter(shape: Sequence[int]) -> int:
+    """The second longest side of a box, the shorter one of a plane."""
+    return sorted((1, *shape))[-2]
 
 
 class PoissonEquation:

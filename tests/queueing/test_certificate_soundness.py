@@ -10,9 +10,9 @@ import pytest
 from fairness import DRF, AlphaFair, AssetFair, BottleneckMax, MaxMin, Problem, ProportionalFair
 from queueing import System, stationary
 from queueing.certificates.certificate import Certificate, Drift, Functional
-from queueing.certificates.checking import check_certificate
+from queueing.certificates.checking import DEGREES, check_certificate
 from queueing.certificates.drifts.alpha_fair import scales_of_targets
-from queueing.certificates.drifts.decay import decay, radius
+from queueing.certificates.drifts.decay import radius
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.families import family
 from queueing.certificates.pool import Pool
@@ -73,8 +73,11 @@ def some_scales(system, name, parameters):
     return None
 
 
-def made(rng, system, name, policy, parameters, of):
-    """A certificate of the means of the functions ``of``; None if no drift is found. It claims nothing."""
+def made(rng, system, name, policy, parameters, of, power=False):
+    """A certificate of the means of the functions ``of``; None if no drift is found. It claims nothing.
+
+    V is the exponential function of a norm, or its power.
+    """
     found = some_scales(system, name, parameters)
     if found is None:
         return None
@@ -84,20 +87,21 @@ def made(rng, system, name, policy, parameters, of):
     shape = tuple(int(min(max(np.ceil(reach * scales.max() / b), 3), 40)) for b in scales)
     if np.prod(shape) > 400:
         return None
-    drift = Drift(p, scales, float(rng.uniform(0.3, 1.5) / reach / scales.max() * 3), 1.0)
+    theta = 0.0 if power else float(rng.uniform(0.3, 1.5) / reach / scales.max() * 3)
+    drift = Drift(p, scales, theta, 1.0)
     level = radius(drift, pool, shape)
     try:
-        gamma = decay(drift, pool, shape, family(name).spare(pool, name, parameters, drift, level))
+        gamma = family(name).decay(pool, name, parameters, drift, shape)
     except CertificateError:
         return None
-    if not gamma > 1e-3 * system.arrival_rates.min() * drift.theta * scales.min():
+    if not gamma > 1e-3 * system.arrival_rates.min() * (1 / level if power else theta) * scales.min():
         return None
     gamma *= rng.choice([1.0, 1.0, 0.5, 1.2])
     drift = Drift(p, scales, drift.theta, float(gamma))
 
     def v_of(counts):
-        length = ((scales * counts) ** p).sum(axis=-1) ** (1 / p)
-        return np.exp(drift.theta * (length - level))
+        powers = ((scales * counts / level) ** p).sum(axis=-1)
+        return powers if power else np.exp(drift.theta * level * (powers ** (1 / p) - 1))
 
     states, matrix = generator(system, policy, shape)
     values = np.array([one(states) for one, _ in of], dtype=float).T
@@ -150,18 +154,20 @@ OF = (
 )
 
 
-@pytest.mark.parametrize("trials", [16, pytest.param(100, marks=pytest.mark.long)])
-@pytest.mark.parametrize("which", POLICIES)
-def test_all_that_is_accepted_is_true(which, trials):
-    """Random systems, boxes, drifts and spoiled arrays: accepted bounds hold the means of a large box."""
-    rng = np.random.default_rng(sorted(POLICIES).index(which))
+def spoiled(which, trials, seed, most, power=False):
+    """How many random certificates are accepted, how many of those are narrow, and how many are refused.
+
+    All that is accepted holds the means of a large box.
+    """
+    rng = np.random.default_rng(seed)
     accepted = narrow = refused = 0
     for _ in range(trials):
         system = some_system(rng)
         n = system.n_classes
         named = {2: Functional("products", 0, n - 1), 3: Functional("at least", n - 1, level=4)}
         of = tuple((values, named.get(k, one)) for k, (values, one) in enumerate(OF))
-        certificate = made(rng, system, *POLICIES[which], of)
+        of = tuple((values, one) for values, one in of if DEGREES[one.kind] <= most)
+        certificate = made(rng, system, *POLICIES[which], of, power)
         if certificate is None:
             continue
         try:
@@ -176,6 +182,30 @@ def test_all_that_is_accepted_is_true(which, trials):
         narrow += (bounds.upper - bounds.lower <= 0.1 * truth).any()
         assert (bounds.lower <= truth * (1 + 1e-9)).all()
         assert (truth * (1 - 1e-9) <= bounds.upper).all()
+    return accepted, narrow, refused
+
+
+@pytest.mark.parametrize("trials", [16, pytest.param(100, marks=pytest.mark.long)])
+@pytest.mark.parametrize("which", POLICIES)
+def test_all_that_is_accepted_is_true(which, trials):
+    """Random systems, boxes, drifts and spoiled arrays: accepted bounds hold the means of a large box."""
+    accepted, narrow, refused = spoiled(which, trials, sorted(POLICIES).index(which), 2)
     assert accepted >= max(1, trials // 5)
+    assert narrow >= trials // 50
+    assert refused >= trials // 20
+
+
+@pytest.mark.parametrize(
+    ("which", "trials"),
+    [
+        *(("PF", 16), ("DRF", 16)),
+        *(pytest.param(w, 100, marks=pytest.mark.long) for w in POLICIES if w != "alpha=3/4"),
+    ],
+)
+def test_all_that_is_accepted_of_powers_is_true(which, trials):
+    """The same where V is a power."""
+    seed = [1, sorted(POLICIES).index(which)]
+    accepted, narrow, refused = spoiled(which, trials, seed, 2 if which == "alpha=2" else 1, power=True)
+    assert accepted >= max(1, trials // 10)
     assert narrow >= trials // 50
     assert refused >= trials // 20

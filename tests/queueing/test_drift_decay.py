@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fairness import TSF, AlphaFair, BottleneckMax, Cluster, Problem
+from fairness import DRF, TSF, AlphaFair, BottleneckMax, Cluster, MaxMin, Problem, ProportionalFair
 from queueing import System
 from queueing.certificates.certificate import Drift
 from queueing.certificates.drifts.alpha_fair import scales_of_targets
 from queueing.certificates.drifts.decay import decay, radius
+from queueing.certificates.errors import CertificateError
 from queueing.certificates.families import family, levelling_numbers, pool_of
 from queueing.enclosures.numeric_drift import _searched, numeric_drifts
 
@@ -70,6 +72,65 @@ def test_v_falls_as_fast_as_is_proved(name: str) -> None:
         less = np.where(there[:, None], outside - step, outside)
         flow += tasks[:, i] / system.mean_sizes[i] * np.expm1(drift.theta * (t(less) - t(outside)))
     assert (flow <= -gamma).all()
+
+
+@pytest.mark.parametrize("name", ["PF", "BMF", "alpha 1.5", "alpha 3", "limits", "DRF", "MMF of three"])
+def test_powers_of_v_fall_as_fast_as_is_proved(name: str) -> None:
+    """QV <= -gamma U state by state, outside of boxes that are hardly large enough and of larger ones."""
+    sizes = np.array([1.0, 3.0])
+    system = System.with_load(POOL, [1, 2], 0.8, mean_sizes=sizes)
+    parameters: dict[str, Any] = {}
+    if name.startswith("alpha"):
+        known, parameters = "alpha-fair", {"alpha": float(name.split()[1])}
+        policy: Any = AlphaFair(parameters["alpha"])
+    elif name in ("PF", "limits"):
+        known, policy = "PF", ProportionalFair()
+        if name == "limits":
+            system = System.with_load(Problem(POOL.demands, [1, 1], limits=[0.2, 0.1]), [1, 2], 0.8, sizes)
+    elif name == "BMF":
+        known, policy = "BMF", BottleneckMax()
+    elif name == "DRF":
+        known, policy = "DRF", DRF()
+    else:
+        known, policy, system = "MMF", MaxMin(), System.with_load(THREE, [1, 1, 1], 0.4)
+    pool = pool_of(system, known)
+    kind, n = family(known), system.n_classes
+    if kind.spares is not None:
+        alpha = parameters.get("alpha", 1.0)
+        targets = system.loads * [1.1, 1.2]
+        exponent, scales = alpha + 1, scales_of_targets(targets, [1, 1], sizes, alpha)
+    else:
+        c = 1 / system.loads
+        exponent = 8.0 if n == 2 else 3.0
+        scales = c * (c * system.arrival_rates) ** (-1 / exponent)
+    drift = Drift(exponent, scales / scales.max(), 0.0, 1.0)
+    rng = np.random.default_rng(2)
+    proved = []
+    for side in (20, 40, 80, 160, 320, 640, 1280, 2560):
+        shape = tuple((side * np.linspace(1, 0.6, n)).astype(int).tolist())
+        gamma = -1.0
+        with suppress(CertificateError):
+            gamma = kind.decay(pool, known, parameters, drift, shape)
+        if not gamma > 0:
+            continue
+        proved.append(gamma)
+        counts = (rng.random((3000, n)) ** 3 * np.array(shape) * rng.uniform(0, 4, (3000, 1))).astype(int)
+        counts *= rng.random((3000, n)) < 0.9
+        counts[:n] = np.diag(shape)
+        outside = counts[(counts >= np.array(shape)).any(axis=1)]
+        least = radius(drift, pool, shape)
+
+        def v(x: Any, least: float = least) -> Any:
+            return ((drift.scales * x / least) ** drift.exponent).sum(axis=1)
+
+        tasks, flow = policy(system.problem, outside), np.zeros(len(outside))
+        for i, step in enumerate(np.eye(n, dtype=int)):
+            less = np.maximum(outside - step, 0)
+            flow += system.arrival_rates[i] * (v(outside + step) - v(outside))
+            flow += tasks[:, i] / system.mean_sizes[i] * (v(less) - v(outside))
+        growth = np.maximum(1.0, (outside / np.array(shape)).max(axis=1)) ** (drift.exponent - 1)
+        assert (flow <= -gamma * growth * (1 - 1e-9)).all()
+    assert len(proved) >= 2
 
 
 @pytest.mark.parametrize(

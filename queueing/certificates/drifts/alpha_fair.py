@@ -9,8 +9,8 @@ With :math:`T(x) = (\sum_i a_i x_i^p)^{1/p}`, :math:`p = \alpha + 1` and any sca
 **Lemma.** If :math:`\psi_i \mu_i > \lambda_i` for all classes i, then for all counts :math:`x \ne 0` with
 :math:`T(x) \ge T_0`
 
-.. math:: \sum_i \frac{\partial T}{\partial x_i}(x)\,((1 + \delta)\lambda_i - \mu_i \varphi_i(x)) \le 0,
-   \qquad 1 + \delta = \min_i \frac{\mu_i\psi_i - R/b_i}{\lambda_i}, \quad
+.. math:: \sum_i \frac{\partial T}{\partial x_i}(x)\,((1 + \delta_i)\lambda_i - \mu_i \varphi_i(x)) \le 0,
+   \qquad 1 + \delta_i = \frac{\mu_i\psi_i - R/b_i}{\lambda_i}, \quad
    R = T_0^{-\alpha} \sum_{i: \ell_i < \infty} a_i \mu_i \psi_i (\psi_i/\ell_i)^\alpha .
 
 R vanishes without limits on the tasks of a job.
@@ -27,14 +27,14 @@ Classes with :math:`x_i \ell_i < \psi_i` contribute :math:`\varphi_i - x_i \ell_
 For the others :math:`(w_i/\psi_i)^\alpha = t^{-\alpha} \mu_i a_i`, so :math:`\sum a_i x_i^\alpha \mu_i
 (\varphi_i - \psi_i) \ge 0`, and
 
-.. math:: \sum_i a_i x_i^\alpha ((1+\delta)\lambda_i - \mu_i\varphi_i)
-   \le -\sum_i a_i x_i^\alpha (\mu_i\psi_i - (1+\delta)\lambda_i)
+.. math:: \sum_i a_i x_i^\alpha ((1+\delta_i)\lambda_i - \mu_i\varphi_i)
+   \le -\sum_i a_i x_i^\alpha (\mu_i\psi_i - (1+\delta_i)\lambda_i)
    + \sum_{i:\, x_i\ell_i < \psi_i} a_i x_i^\alpha \mu_i \psi_i .
 
 In the last sum :math:`x_i < \psi_i/\ell_i`, so divided by :math:`T^\alpha \ge T_0^\alpha` it is at most R.
 For the first sum let :math:`z_i = b_i x_i/T`, so that :math:`\sum_i z_i^p = 1`: then :math:`a_i
-x_i^\alpha/T^\alpha = b_i z_i^\alpha \ge b_i z_i^p`, and :math:`b_i (\mu_i\psi_i - (1+\delta)\lambda_i) \ge
-R`, so it is at least R. ∎
+x_i^\alpha/T^\alpha = b_i z_i^\alpha \ge b_i z_i^p`, and :math:`b_i (\mu_i\psi_i - (1+\delta_i)\lambda_i) =
+R`, so it is at least R. ∎ It holds all the more with the least of them for all.
 
 Where :math:`\alpha + 1` is no float, p is the next one: :math:`p = \alpha + 1 - \epsilon`. Then take
 :math:`\psi_i = t\, w_i (\mu_i b_i)^{-1/\alpha}/b_i` and :math:`b_i z_i^\alpha` in the proof; as
@@ -72,7 +72,7 @@ from queueing.certificates.intervals import Interval, above, largest, total
 from queueing.certificates.pool import Pool
 from queueing.certificates.rates.alpha_fair import aversion
 
-__all__ = ["scales_of_targets", "spare"]
+__all__ = ["scales_of_targets", "spare", "spares"]
 
 
 def scales_of_targets(
@@ -92,6 +92,11 @@ def scales_of_targets(
 
 def spare(pool: Pool, policy: str, parameters: Mapping[str, Any], drift: Drift, least: float) -> float:
     """A number delta > 0, proved, of the lemma for all states with T >= ``least``."""
+    return min(spares(pool, policy, parameters, drift, least))
+
+
+def spares(pool: Pool, policy: str, parameters: Mapping[str, Any], drift: Drift, least: float) -> list[float]:
+    """Numbers delta_i > 0, proved, of the lemma for all states with T >= ``least``."""
     alpha = aversion(pool, policy, parameters)
     off = abs(Fraction(alpha) + 1 - Fraction(drift.exponent))
     if off > Fraction(1, 2**40):
@@ -121,7 +126,7 @@ def spare(pool: Pool, policy: str, parameters: Mapping[str, Any], drift: Drift, 
         unlike = Interval.of(above(float(off))) / alpha
         served = zip(scales, targets, pool.most_tasks, sizes, strict=True)
         limited = limited + unlike * total(b * (target + most) / size for b, target, most, size in served)
-    spares = []
+    found = []
     for i, (b, target) in enumerate(zip(scales, targets, strict=True)):
         arriving, size = float(pool.arrival_rates[i]), sizes[i]
         if not (target / size - arriving).low > 0:
@@ -130,9 +135,9 @@ def spare(pool: Pool, policy: str, parameters: Mapping[str, Any], drift: Drift, 
                 f"the target {target.low:.6g} of class {int(pool.classes[i])} is not above its load "
                 f"{pool.loads[i].high:.6g}; other scales may do",
             )
-        spares.append(((target / size - limited / b) / arriving - 1.0).low)
-    if not min(spares) > 0:
+        found.append(((target / size - limited / b) / arriving - 1.0).low)
+    if not min(found) > 0:
         raise CertificateError(
             "drift", "a limit on the tasks of a job still matters outside of the box; take a larger box"
         )
-    return min(spares)
+    return found
