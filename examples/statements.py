@@ -14,7 +14,7 @@ from examples.gallery import Check, Page, Table
 from examples.reproduce import Source, command
 from proofs import EvidenceError, Verdict, check_all, verify
 from proofs.catalogue import PAPERS, statements_of
-from proofs.checks import confirmed
+from proofs.checks import confirmed, kernel
 
 LIMIT = 300.0
 """Seconds for each statement, on a new clone with kernels of the library compiled; what takes longer is UNKNOWN."""
@@ -32,7 +32,8 @@ def page_of(paper: str, key: str, *, full: bool) -> Page:
     mine = {s.id: s for s in statements_of(paper)}
     result = check_all(list(mine), time_limit=LIMIT, n_jobs=2)
     rows = [
-        (v.id, mine[v.id].place, mine[v.id].words, v.said, _status(v), _scope(v)) for v in result.verdicts
+        (v.id, mine[v.id].place, mine[v.id].words, v.said, _status(v), kernel(v), _scope(v))
+        for v in result.verdicts
     ]
     checks = [_verified(v) for v in result.verdicts]
     failing = [c for c in checks if c.agrees is False]
@@ -53,7 +54,7 @@ def page_of(paper: str, key: str, *, full: bool) -> Page:
         [
             Table(
                 "statements and verdicts",
-                ("id", "place", "statement", "who says so", "verdict", "scope and evidence"),
+                ("id", "place", "statement", "who says so", "verdict", "kernel", "scope and evidence"),
                 rows,
             )
         ],

@@ -5,6 +5,7 @@ python -m proofs psdsf-theorem-1 --json            # one of them, with its evide
 python -m proofs br-pf-stable --size n=4 m=3       # for other sizes
 python -m proofs br-pf-stable --drop load          # without a hypothesis
 python -m proofs --deep --jobs 4                   # larger sizes
+python -m proofs --coq theorems                    # polynomial certificates as theorems for coqc
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from proofs.catalogue import statement_named
 from proofs.checks import check_all
 from proofs.errors import EvidenceError, ProofError
+from proofs.kernels import source_files
 
 __all__ = ["main"]
 
@@ -32,6 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds per statement (default 60)")
     parser.add_argument("--json", action="store_true", help="verdicts with all evidence")
     parser.add_argument("--verify", action="store_true", help="check all evidence again")
+    for name in ("coq", "lean"):
+        told = f"write the polynomial certificates for {name.capitalize()}, a file for each paper"
+        parser.add_argument(f"--{name}", type=Path, metavar="FOLDER", help=told)
     options = parser.parse_args(arguments)
     try:
         result = check_all(
@@ -51,6 +57,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(result.verdicts[0].summary())
     else:
         print(result.summary())
+    for name in ("coq", "lean"):
+        folder: Path | None = getattr(options, name)
+        if folder is not None:
+            try:
+                _write(folder, source_files(result.verdicts, name))
+            except OSError as error:
+                print(f"cannot write {error.filename or folder}: {error.strerror}", file=sys.stderr)
+                return 2
     if options.verify:
         try:
             result.verify()
@@ -59,6 +73,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 1
         print("all evidence verified", file=sys.stderr)
     return 1 if result.unexplained else 0
+
+
+def _write(folder: Path, texts: dict[str, str]) -> None:
+    """Write files into a folder, which is made where it is missing."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+        print(f"wrote {folder / name}", file=sys.stderr)
 
 
 def _changes(options: argparse.Namespace) -> dict[str, Any]:

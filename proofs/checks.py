@@ -14,6 +14,7 @@ from fairness.display.result import Result
 from proofs.catalogue import statement_named, statements
 from proofs.checking.verdicts import statement_data, verify
 from proofs.errors import ProofError
+from proofs.kernels import exported_steps
 from proofs.statement import Statement
 from proofs.verdict import CATALOGUE, Kind, Status, Verdict, kind_of, overall
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["Report", "check", "check_all", "confirmed"]
+__all__ = ["Report", "check", "check_all", "confirmed", "kernel"]
 
 
 def check(
@@ -144,6 +145,7 @@ class Report(Result):
     def to_dataframe(self) -> pd.DataFrame:
         """One row per statement: what it says, who says so, the verdict and what that rests on.
 
+        ``kernel`` counts the steps that :mod:`proofs.kernels` writes as theorems for Coq: "coq 5/7".
         ``second_method`` counts the computed steps by what confirms them beside the first definition: a
         second one, which is checked again, the library, or nothing.
         """
@@ -160,6 +162,7 @@ class Report(Result):
                     "statement": s["words"],
                     "verdict": str(v.status),
                     "kind": v.kind,
+                    "kernel": kernel(v),
                     "said": s["said"],
                     "scope": v.scope,
                     "steps_in_words": v.in_words,
@@ -189,7 +192,7 @@ class Report(Result):
             lines.append(f"      {v.said}")
             lines.append(f"      scope: {v.scope}{words}")
             if v.kind:
-                lines.append(f"      proof: {v.kind}")
+                lines.append(f"      proof: {v.kind}; kernel: {kernel(v)}")
             if v.second_methods:
                 lines.append(f"      computed steps confirmed {confirmed(v.second_methods)}")
             if v.status == Status.UNKNOWN:
@@ -197,12 +200,15 @@ class Report(Result):
         return "\n".join([*lines[1:], "", *self.totals()])
 
     def totals(self) -> list[str]:
-        """How many statements have which status, the kinds of proof, and what confirms computed steps."""
+        """How many statements have which status, the kinds of proof, and what confirms their steps."""
         told = ", ".join(f"{n} {status}" for status, n in sorted(self.counts.items()))
         lines = [f"{len(self.verdicts)} statements: {told}"]
         if kinds := self.kinds:
             told = ", ".join(f"{kinds[kind]} {kind}" for kind in Kind if kinds[kind])
             lines.append(f"proofs, each under its weakest part: {told}")
+        steps = sum(len(v.findings) for v in self.verdicts)
+        exported = sum(exported_steps(v) for v in self.verdicts)
+        lines.append(f"steps written as theorems for a proof kernel (Coq, Lean): {exported} of {steps}")
         methods: Counter[str] = sum((v.second_methods for v in self.verdicts), Counter())
         if methods:
             lines.append(f"computed steps confirmed {confirmed(methods)}")
@@ -217,6 +223,11 @@ class Report(Result):
         """Bars: how many statements have which status."""
         counts = [self.counts[status] for status in Status]
         return bars(ax, [str(status) for status in Status], counts, ylabel="statements")
+
+
+def kernel(verdict: Verdict) -> str:
+    """How many of the steps are exported to a proof kernel: "coq 5/7"."""
+    return f"coq {exported_steps(verdict)}/{len(verdict.findings)}"
 
 
 def confirmed(methods: Counter[str]) -> str:

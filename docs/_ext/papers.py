@@ -85,12 +85,13 @@ def _entry(statement: Any, verdict: Any) -> list[str]:
 def statements_page(verdicts: Any) -> str:
     """The statements by paper: words, place, who says so, remark, verdict and its kind, scope."""
     from proofs.catalogue import PAPERS, statements_of
-    from proofs.checks import Report, confirmed
+    from proofs.checks import Report, confirmed, kernel
 
     known = {v.id: v for v in verdicts}
     lines = [f"{_safe(line)}.  " for line in Report(tuple(verdicts)).totals()]
     for paper in PAPERS:
-        lines += ["", f"## {paper}", "", "| statement | who says so | verdict | scope |", "|---|---|---|---|"]
+        lines += ["", f"## {paper}", "", "| statement | who says so | verdict | kernel | scope |"]
+        lines.append("|---|---|---|---|---|")
         for s in statements_of(paper):
             if s.id not in known:
                 continue
@@ -100,7 +101,8 @@ def statements_page(verdicts: Any) -> str:
             scope = _safe(v.scope) + (f"; {v.in_words} steps in words" if v.in_words else "")
             if v.second_methods:
                 scope += f"; computed: {confirmed(v.second_methods)}"
-            lines.append(f"| {words} | {_safe(v.said)} | {verdict} | {scope} |".replace("\n", " "))
+            cells = (words, _safe(v.said), verdict, kernel(v), scope)
+            lines.append(f"| {' | '.join(cells)} |".replace("\n", " "))
     return "\n".join(lines) + "\n"
 
 

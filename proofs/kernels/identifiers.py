@@ -1,0 +1,57 @@
+"""Names that Coq and Lean take: letters of ASCII, none of their words, no two alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+__all__ = ["identifiers"]
+
+_COQ = """
+as at by cofix else end exists exists2 fix for forall fun if IF in is let match mod return then using where
+with SProp Prop Set Type R IZR pow Rmult_le_pos Rmult_lt_0_compat Rplus_le_le_0_compat Rplus_lt_le_0_compat
+Rlt_le pow2_ge_0 le_by_contradiction lt_by_contradiction eq_by_contradiction square_of_nonzero
+multiple_of_zero contradiction absurd negated denied claim witness S
+"""
+_LEAN = """
+abbrev axiom attribute calc class constant deriving do def elab example extends export fin from have import
+inductive infix infixl infixr instance local macro macro_rules mul_nonneg mul_pos mutual namespace nomatch
+noncomputable notation opaque open partial postfix prefix private protected public scoped section set_option
+show structure suffices syntax theorem universe unless unsafe variable sq_nonneg add_nonneg
+add_pos_of_pos_of_nonneg le_of_lt lt_irrefl mul_eq_zero_of_right mul_self_pos neg_nonneg neg_pos not_le
+not_lt sorry
+"""
+RESERVED = frozenset((_COQ + _LEAN).split())
+"""Words of the two languages, and the names that the proofs use."""
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_USED = re.compile(r"[HT][0-9]+")
+"""Hypotheses and terms, as the proofs number them."""
+
+
+def identifiers(names: Iterable[str]) -> dict[str, str]:
+    """A name for each of these: the same one where it can be, in the order of the alphabet.
+
+    Examples
+    --------
+    >>> identifiers(["x", "in", "ρ", "H1", "br-feasible"])
+    {'H1': 'H1_', 'br-feasible': 'br_feasible', 'in': 'in_', 'x': 'x', 'ρ': 'u3c1'}
+    """
+    given: dict[str, str] = {}
+    # Those that stay as they are come first: no other name takes theirs.
+    for name in sorted(names, key=lambda name: (_usable(name) != name, name)):
+        usable = _usable(name)
+        while usable in given.values():
+            usable += "_"
+        given[name] = usable
+    return dict(sorted(given.items()))
+
+
+def _usable(name: str) -> str:
+    plain = "".join(c if c.isascii() and (c.isalnum() or c == "_") else _spelt(c) for c in name)
+    if not _PLAIN.fullmatch(plain):
+        plain = f"v{plain}"
+    return f"{plain}_" if plain in RESERVED or _USED.fullmatch(plain) else plain
+
+
+def _spelt(character: str) -> str:
+    return "_" if character.isascii() else f"u{ord(character):x}"

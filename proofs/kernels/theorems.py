@@ -1,0 +1,186 @@
+r"""What a kernel is to prove, free of any language: hypotheses, conclusion, and the terms of the identity.
+
+With hypotheses :math:`g_k` and the negated conclusion, a certificate of :mod:`proofs.checking.refutations` is
+
+.. math:: 0 = \sum_t c_t \prod_{k\in K_t} g_k\, s_t^2 + \sum_l q_l\, e_l ,
+
+where no term is negative and one, put first here, is positive: a sum that is 0 and positive. A witness
+against an implication is a theorem too: not all values that meet the hypotheses meet the conclusion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from proofs.claims import NEGATION
+from proofs.definitions import fraction
+from proofs.kernels.identifiers import identifiers
+from proofs.polynomials import Polynomial, polynomial
+from proofs.relations import Relation, relation
+from proofs.verdict import Finding, Verdict
+
+__all__ = ["Multiple", "Product", "Section", "Theorem", "exported_steps", "sections"]
+
+KINDS = ("refutation", "assignment")
+"""Kinds of evidence that are certificates about polynomials."""
+
+
+@dataclass(frozen=True)
+class Product:
+    """A term >= 0: a positive number times premises times a square.
+
+    Attributes
+    ----------
+    coefficient : Fraction
+    factors : tuple of int
+        Numbers of hypotheses from 0; -1 is the negated conclusion.
+    square : Polynomial or None
+    strict : bool
+        Whether the term is positive.
+    """
+
+    coefficient: Fraction
+    factors: tuple[int, ...]
+    square: Polynomial | None
+    strict: bool
+
+
+@dataclass(frozen=True)
+class Multiple:
+    """A term that is 0: a polynomial times the left side of an equation, numbered as factors are."""
+
+    cofactor: Polynomial
+    equation: int
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """One step: for all values of the variables, the hypotheses imply the conclusion, or they do not.
+
+    Attributes
+    ----------
+    name, says : str
+    variables : tuple of str
+    hypotheses : dict of str to Relation
+        By the names that the statement gives them, in the variables above.
+    conclusion : Relation
+    terms : tuple of Product or Multiple
+        What adds up to 0, a positive one first; empty for a witness.
+    witness : dict of str to Fraction, optional
+        Values that meet the hypotheses and not the conclusion.
+    met : dict of str to Fraction, optional
+        Values that meet the hypotheses, so that they do not contradict each other.
+    """
+
+    name: str
+    says: str
+    variables: tuple[str, ...]
+    hypotheses: Mapping[str, Relation]
+    conclusion: Relation
+    terms: tuple[Product | Multiple, ...]
+    witness: Mapping[str, Fraction] | None
+    met: Mapping[str, Fraction] | None
+
+    def hypothesis(self, number: int) -> Relation:
+        """A hypothesis by its number, the conclusion by -1."""
+        return self.conclusion if number < 0 else list(self.hypotheses.values())[number]
+
+    def positive(self, number: int) -> bool:
+        """Whether the premise of that number is more than not negative; squares of what is not 0 are."""
+        r = self.hypothesis(number)
+        return _is_positive(r.negated if number < 0 else r)
+
+
+@dataclass(frozen=True)
+class Section:
+    """The theorems of one verdict, and what to tell a reader of it."""
+
+    heading: str
+    words: tuple[str, ...]
+    theorems: tuple[Theorem, ...]
+
+
+def exported_steps(verdict: Verdict) -> int:
+    """How many steps of a verdict have a theorem in Coq and in Lean."""
+    return sum(f.evidence.get("kind") in KINDS for f in verdict.findings)
+
+
+def sections(verdicts: Iterable[Verdict]) -> Iterator[Section]:
+    """The theorems of verdicts, by verdict; no two have the same name."""
+    known = list(verdicts)
+    ids = [v.id for v in known]
+    # One statement may be asked twice, of changed hypotheses.
+    keys = [v.id if ids.count(v.id) == 1 else f"{v.id} {k}" for k, v in enumerate(known, 1)]
+    names = identifiers(keys)
+    for key, v in zip(keys, known, strict=True):
+        theorems = tuple(
+            _theorem(f"{names[key]}_{k}", finding)
+            for k, finding in enumerate(v.findings, 1)
+            if finding.evidence.get("kind") in KINDS
+        )
+        yield Section(v.summary().splitlines()[0], (v.statement["words"], *_left_out(v)), theorems)
+
+
+def _left_out(verdict: Verdict) -> Iterator[str]:
+    """The steps that no kernel sees."""
+    n = len(verdict.findings)
+    yield f"Steps with a theorem: {exported_steps(verdict)} of {n}."
+    for k, finding in enumerate(verdict.findings, 1):
+        kind = finding.evidence.get("kind", "in words")
+        if kind not in KINDS:
+            yield f"Step {k} has none ({kind}): {finding.says}"
+
+
+def _theorem(name: str, finding: Finding) -> Theorem:
+    claim, evidence = finding.claim, finding.evidence
+    hypotheses = {key: relation(text) for key, text in claim["hypotheses"].items()}
+    conclusion = relation(claim["conclusion"])
+    variables = set().union(*(r.left.variables for r in (*hypotheses.values(), conclusion)))
+    for text in (*(t["square"] for t in evidence.get("terms", ())), *evidence.get("cofactors", {}).values()):
+        variables |= polynomial(text).variables
+    names = identifiers(variables)
+    numbers = {key: k for k, key in enumerate(hypotheses)} | {NEGATION: -1}
+    strict = {
+        numbers[key]: _is_positive(r) for key, r in (hypotheses | {NEGATION: conclusion.negated}).items()
+    }
+
+    def renamed(p: Polynomial) -> Polynomial:
+        return Polynomial(
+            {tuple(sorted((names[v], e) for v, e in monomial)): c for monomial, c in p.terms.items()}
+        )
+
+    def product(term: Mapping[str, Any]) -> Product:
+        c, square = fraction(term["coefficient"]), polynomial(term["square"])
+        factors = tuple(numbers[key] for key in term["factors"])
+        constant = square.constant
+        if constant is None:
+            return Product(c, factors, renamed(square), strict=False)
+        return Product(c * constant**2, factors, None, all(strict[k] for k in factors) and constant != 0)
+
+    def values(given: Any) -> dict[str, Fraction] | None:
+        if type(given) is not dict:
+            return None
+        return {names[key]: fraction(value) for key, value in given.items()}
+
+    terms: list[Product | Multiple] = [product(term) for term in evidence.get("terms", ())]
+    terms.sort(key=lambda term: not (isinstance(term, Product) and term.strict))
+    for key, text in evidence.get("cofactors", {}).items():
+        terms.append(Multiple(renamed(polynomial(text)), numbers[key]))
+    return Theorem(
+        name,
+        finding.says,
+        tuple(names.values()),
+        {key: Relation(renamed(r.left), r.sign) for key, r in hypotheses.items()},
+        Relation(renamed(conclusion.left), conclusion.sign),
+        tuple(terms),
+        values(evidence["values"]) if evidence["kind"] == "assignment" else None,
+        values(evidence.get("met")) or None,
+    )
+
+
+def _is_positive(r: Relation) -> bool:
+    """Whether the premise that a relation makes is positive; that of != is a square."""
+    return r.sign in (">", "!=")
