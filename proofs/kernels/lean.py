@@ -49,7 +49,7 @@ def to_lean(*verdicts: Verdict) -> str:
     --------
     >>> from proofs import check
     >>> text = to_lean(check("drf-example"))
-    >>> print(text[text.index("theorem") : text.index("example")])
+    >>> print(text[text.index("theorem") : text.index("example :")])
     theorem drf_example_1 (x y : ℝ)
         (H1 : (0 : ℝ) ≤ -x - 3*y + 9) -- cpu
         (H2 : (0 : ℝ) ≤ -4*x - y + 18) -- ram
