@@ -83,7 +83,7 @@ def to_coq(*verdicts: Verdict) -> str:
     --------
     >>> from proofs import check
     >>> text = to_coq(check("drf-example"))
-    >>> print(text[text.index("Theorem") : text.index("Example")])
+    >>> print(text[text.index("Theorem") : text.index("Example")].strip())
     Theorem drf_example_1 :
       forall x y : R,
       0 <= -x - 3*y + 9 ->  (* cpu *)
@@ -102,7 +102,6 @@ def to_coq(*verdicts: Verdict) -> str:
       refine (contradiction _ (Rplus_lt_le_0_compat _ _ T1 (Rplus_le_le_0_compat _ _ T2 T3)) _).
       field.
     Qed.
-    <BLANKLINE>
     """
     return "\n".join([PREAMBLE, *(line for one in sections(verdicts) for line in _section(one))])
 

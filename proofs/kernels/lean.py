@@ -49,7 +49,7 @@ def to_lean(*verdicts: Verdict) -> str:
     --------
     >>> from proofs import check
     >>> text = to_lean(check("drf-example"))
-    >>> print(text[text.index("theorem") : text.index("example :")])
+    >>> print(text[text.index("theorem drf") : text.index("example :")].strip())
     theorem drf_example_1 (x y : ℝ)
         (H1 : (0 : ℝ) ≤ -x - 3*y + 9) -- cpu
         (H2 : (0 : ℝ) ≤ -4*x - y + 18) -- ram
@@ -62,7 +62,6 @@ def to_lean(*verdicts: Verdict) -> str:
       have T3 : (0 : ℝ) ≤ (-3) * (2/9*x - 1/3*y) := (mul_eq_zero_of_right _ H3).ge
       have S := (add_pos_of_pos_of_nonneg T1 (add_nonneg T2 T3))
       exact lt_irrefl 0 (S.trans_eq (by ring))
-    <BLANKLINE>
     """
     lines = ["import Mathlib", ""]
     return "\n".join([*lines, *(line for one in sections(verdicts) for line in _section(one))])
