@@ -1,55 +1,82 @@
-r"""The estimates of ``stationary`` against proved bounds of the infinite chain, on random systems.
+r"""Enclosures of random systems against a second method, and the estimates of ``stationary`` against them.
 
-``python -m benchmarks.claims.enclosed [--systems N] [--seed S] [--jobs J]`` draws systems of two classes with
-mean sizes over six decades and loads from .3 to .95, every tenth of three classes with sizes over two decades
-and loads to .5; one to three resources, demands with zeros and ties, weights, and policies for which
-:func:`queueing.enclose` has a proof. Each is solved by ``stationary`` with a tail from 1e-3 to 1e-7, and
-enclosed.
+``python -m benchmarks.claims.enclosed [--systems N] [--seed S] [--jobs J] [--seconds T] [--results FILE]``
+draws systems with mean sizes over six decades, one to three resources, demands with zeros and ties, and
+weights: of ten, eight of two classes at loads from .3 to .95, one of three classes at loads from .3 to .6,
+and one of two classes on two or three servers. Policies are all those for which :func:`queueing.enclose` has
+a proof. Each is solved by ``stationary`` with a tail from 1e-3 to 1e-7, and enclosed.
 
-A claimed error of the means *covers* if no value between the bounds differs more from the mean of the chain,
-in any class; it is *short* if every value differs more in some class; else it is *open*, as the bounds are
-too far apart to tell. The *worst true/claimed* is a lower bound of the largest understatement. ``tail_mass``
-is compared with the sum over the classes of the probabilities of counts outside of the box, in the same way;
-it is an estimate of a probability and not of an error.
+*Is the enclosure right?* The law of a box that leaves 1e-11 outside (three classes: 1e-9) is found by a
+second method, with an estimate of its error. An enclosure *fails* if it is farther from that mean than the
+estimate, in any class.
+
+*Is the estimate right?* A claimed error of the means *covers* if no value between the bounds differs more
+from the mean of the chain, in any class; it is *short* if every value differs more in some class; else it is
+*open*, as the bounds are too far apart to tell. The *worst true/claimed* is a lower bound of the largest
+understatement. ``tail_mass`` is compared with the sum over the classes of the probabilities of counts outside
+of the box, in the same way; it is an estimate of a probability and not of an error.
+
+Each system has ``T`` seconds of processor time. What is found of it is a line of the file of results, so that
+a run that was ended goes on where it was; systems that were out of time are tried again if they have more.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
+import signal
 import sys
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
 
-import joblib
 import numpy as np
 
 from benchmarks.claims.chains import random_system
 from fairness import (
+    CDRF,
+    CDRFH,
     DRF,
+    DRFH,
+    PSDSF,
+    TSF,
     AlphaFair,
     AssetFair,
     BottleneckMax,
+    Cluster,
     MaxMin,
     ModelError,
     NotConvergedError,
+    PerServerDRF,
     ProportionalFair,
 )
 from fairness.protocol.policy import Policy, policy_name
 from queueing import AtLeast, Enclosure, Stationary, System, enclose, stationary
 
-__all__ = ["Comparison", "measure", "report"]
+__all__ = ["Comparison", "Finding", "measure", "report"]
 
-POLICIES: tuple[Policy, ...] = (
+ON_POOLS: tuple[Policy, ...] = (
     MaxMin(),
     DRF(),
     AssetFair(),
     ProportionalFair(),
+    AlphaFair(1.5),
     AlphaFair(2.0),
     BottleneckMax(),
 )
-MOST_STATES = 600_000
-WIDTH = 1e-9
+ON_CLUSTERS: tuple[Policy, ...] = (TSF(), CDRF(), CDRFH(), DRFH(), PerServerDRF(), PSDSF(division="time"))
+MOST_STATES = {2: 1_000_000, 3: 2_000_000}
+"""By the number of classes."""
+WIDTHS = {2: 1e-9, 3: 1e-5}
+"""By the number of classes."""
+TAILS = {2: 1e-11, 3: 1e-9}
+"""Of the law that an enclosure has to hold, by the number of classes."""
 
 
 class Comparison(NamedTuple):
@@ -75,27 +102,86 @@ class Comparison(NamedTuple):
         return 0.0 if self.least == 0 else self.least / self.claimed if self.claimed > 0 else math.inf
 
 
-def drawn(rng: np.random.Generator, three: bool) -> System:
-    """A system of two or three classes at a load that is interesting."""
+@dataclass(frozen=True)
+class Finding:
+    """What is found of one system.
+
+    Attributes
+    ----------
+    number : int
+    about : str
+    refused : str
+        Why it is not enclosed; empty if it is.
+    seconds : float
+        Of processor time that it may have had, where it was out of time; else 0.
+    reached : float
+        Largest width of the bounds.
+    apart : float
+        From the bounds to the mean of the second method, in units of its error: above 1 the enclosure fails.
+    claims : tuple of Comparison
+    """
+
+    number: int
+    about: str
+    refused: str = ""
+    seconds: float = 0.0
+    reached: float = math.inf
+    apart: float = 0.0
+    claims: tuple[Comparison, ...] = ()
+
+
+def drawn(rng: np.random.Generator, number: int) -> tuple[System, Policy]:
+    """A system at a load that is interesting, and a policy."""
+    if number % 10 == 9:
+        policy = ON_CLUSTERS[int(rng.integers(len(ON_CLUSTERS)))]
+        return _on_servers(rng, anywhere=isinstance(policy, CDRF | DRFH)), policy
+    n = 3 if number % 10 == 4 else 2
     while True:
-        system = random_system(rng, decades=2.0 if three else 6.0, most_load=0.5 if three else 0.95)
-        if system.n_classes == 2 + three and float(system.relative_loads.max()) >= 0.3:
-            return system
+        system = random_system(rng, decades=6.0, most_load=0.95 if n == 2 else 0.6)
+        if system.n_classes == n and float(system.relative_loads.max()) >= 0.3:
+            return system, ON_POOLS[int(rng.integers(len(ON_POOLS)))]
 
 
-def measure(number: int, seed: int) -> list[Comparison] | str:
-    """Comparisons on one random system, or why there are none."""
+def _on_servers(rng: np.random.Generator, anywhere: bool) -> System:
+    """Two classes on two or three servers with two resources; eligible ``anywhere``, or not."""
+    servers = int(rng.integers(2, 4))
+    # Whole numbers: the checker wants the facets of the region as floats, exactly.
+    demands, capacities = rng.choice([1, 1, 2, 4, 8], size=(2, 2)), rng.integers(16, 65, size=(servers, 2))
+    eligible = rng.random((2, servers)) < (1.0 if anywhere else 0.7)
+    # Every class runs somewhere, and every server is of use.
+    eligible[:, 0] = True
+    eligible[rng.integers(2, size=servers), np.arange(servers)] = True
+    cluster = Cluster(demands, capacities, eligible=eligible)
+    sizes = 10.0 ** rng.uniform(-3, 3, size=2)
+    return System.with_load(cluster, rng.dirichlet([1, 1]) + 1e-3, rng.uniform(0.3, 0.8), mean_sizes=sizes)
+
+
+def _told(system: System, policy: Policy) -> str:
+    return f"{policy_name(policy)}, {system.n_classes} classes, load {system.relative_loads.max():.3f}"
+
+
+def measure(number: int, seed: int) -> Finding:
+    """What is found of one random system."""
     rng = np.random.default_rng([seed, number])
-    system = drawn(rng, three=number % 10 == 9)
-    policy = POLICIES[int(rng.integers(len(POLICIES)))]
-    about = f"{policy_name(policy)}, {system.n_classes} classes, load {system.relative_loads.max():.3f}"
+    system, policy = drawn(rng, number)
+    n, about = system.n_classes, _told(system, policy)
+    most = MOST_STATES[n]
     try:
-        law = stationary(system, policy, tail=float(10.0 ** -rng.uniform(3, 7)), max_states=MOST_STATES)
+        law = stationary(system, policy, tail=float(10.0 ** -rng.uniform(3, 7)), max_states=most)
         events = [AtLeast(side) for side in sorted({side for side in law.shape if side > 1})]
-        proved = enclose(system, policy, of=["jobs", *events], width=WIDTH, max_states=MOST_STATES)
+        proved = enclose(system, policy, of=["jobs", *events], width=WIDTHS[n], max_states=most)
+        larger = stationary(system, policy, tail=TAILS[n])
     except (ModelError, NotConvergedError) as error:
-        return f"{about}: {error}"
-    return [_means(law, proved, about), _outside(law, proved, about)]
+        return Finding(number, about, str(error))
+    found = (_means(law, proved, about), _outside(law, proved, about))
+    return Finding(number, about, reached=proved.reached, apart=_apart(proved, larger), claims=found)
+
+
+def _apart(proved: Enclosure, law: Stationary) -> float:
+    """How far a mean lies outside of its bounds, in units of its error."""
+    lower, upper = proved.mean_jobs
+    outside = np.maximum(0.0, np.maximum(lower - law.mean_jobs, law.mean_jobs - upper))
+    return float((outside / law.mean_jobs_error).max())
 
 
 def _means(law: Stationary, proved: Enclosure, about: str) -> Comparison:
@@ -114,6 +200,59 @@ def _outside(law: Stationary, proved: Enclosure, about: str) -> Comparison:
     there = [proved.probability(side, k) for k, side in enumerate(law.shape) if side > 1]
     low, high = sum(max(0.0, p.low) for p in there), sum(p.high for p in there)
     return Comparison("tail_mass", law.policy, law.tail_mass, low, high, about)
+
+
+def limited(number: int, seed: int, seconds: float) -> Finding:
+    """The same; the process dies when it has worked so many seconds."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        return measure(number, seed)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+
+
+def apart(numbers: Iterable[int], seed: int, seconds: float) -> Iterable[Finding]:
+    """Findings, one after the other, in a process apart."""
+    workers = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+    for number in numbers:
+        try:
+            yield workers.submit(limited, number, seed, seconds).result()
+        except BrokenProcessPool:
+            # Killed by the timer, or by the system for its memory.
+            workers = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+            about = _told(*drawn(np.random.default_rng([seed, number]), number))
+            yield Finding(number, about, f"not within {seconds:g} s", seconds)
+    workers.shutdown()
+
+
+class Results:
+    """Findings in a file, a line each, after one that says of which draw they are."""
+
+    def __init__(self, path: Path, seed: int) -> None:
+        self.path, self.lock = path, Lock()
+        self.found: dict[int, Finding] = {}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = path.read_text().splitlines() if path.exists() else []
+        head = {"seed": seed}
+        if not lines:
+            path.write_text(json.dumps(head) + "\n")
+        elif json.loads(lines[0]) != head:
+            raise SystemExit(f"{path} holds findings of {lines[0]}; use another file")
+        for line in lines[1:]:
+            one: dict[str, Any] = json.loads(line)
+            one["claims"] = tuple(Comparison(*claim) for claim in one["claims"])
+            self.found[one["number"]] = Finding(**one)
+
+    def missing(self, systems: int, seconds: float) -> list[int]:
+        """Numbers of systems of which nothing is known, or that may have more time now."""
+        known = self.found
+        return [k for k in range(systems) if k not in known or 0 < known[k].seconds < seconds]
+
+    def add(self, one: Finding) -> None:
+        """Keep a finding."""
+        with self.lock, self.path.open("a") as file:
+            self.found[one.number] = one
+            file.write(json.dumps(asdict(one)) + "\n")
 
 
 def report(found: Sequence[Comparison]) -> str:
@@ -135,28 +274,43 @@ def report(found: Sequence[Comparison]) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
+def main() -> int:
+    """Draw, measure, and report; 1 if an enclosure fails."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--systems", type=int, default=300)
     parser.add_argument("--seed", type=int, default=20261122)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=300.0, help="of processor time for a system")
+    parser.add_argument("--results", type=Path, default=Path("out/enclosed.jsonl"))
     given = parser.parse_args()
-    each = joblib.Parallel(n_jobs=given.jobs)(
-        joblib.delayed(measure)(k, given.seed) for k in range(given.systems)
-    )
-    found = [one for some in each if not isinstance(some, str) for one in some]
-    refused = [some for some in each if isinstance(some, str)]
-    table = report(found)
-    print(table)
-    print(f"{len(refused)} of {given.systems} systems were not enclosed", file=sys.stderr)
-    for line in refused:
-        print(f"  {line[:200]}", file=sys.stderr)
-    for one in sorted(found, key=lambda c: -c.ratio)[:10]:
+    results = Results(given.results, given.seed)
+    missing = results.missing(given.systems, given.seconds)
+
+    def work(part: int) -> None:
+        for one in apart(missing[part :: given.jobs], given.seed, given.seconds):
+            results.add(one)
+
+    with ThreadPoolExecutor(given.jobs) as threads:
+        list(threads.map(work, range(given.jobs)))
+    found = [results.found[k] for k in range(given.systems)]
+    enclosed = [one for one in found if not one.refused]
+    failed = [one for one in enclosed if one.apart > 1.0]
+    print(report([claim for one in enclosed for claim in one.claims]))
+    print(f"{len(enclosed)} of {given.systems} systems enclosed, {len(failed)} enclosures fail")
+    print(f"largest distance from the second method: {max(one.apart for one in enclosed):.2g} of its error")
+    for one in failed:
+        print(f"  FAILS: system {one.number}, {one.about}: {one.apart:.3g} errors apart", file=sys.stderr)
+    for one in found:
+        if one.refused:
+            print(f"  system {one.number}, {one.about}: {one.refused[:200]}", file=sys.stderr)
+    for claim in sorted((c for one in enclosed for c in one.claims), key=lambda c: -c.ratio)[:10]:
         print(
-            f"{one.what}: claimed {one.claimed:.2e}, true {one.least:.2e}..{one.most:.2e}: {one.about}",
+            f"{claim.what}: claimed {claim.claimed:.2e}, true {claim.least:.2e}..{claim.most:.2e}: "
+            f"{claim.about}",
             file=sys.stderr,
         )
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

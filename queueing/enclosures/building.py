@@ -100,7 +100,11 @@ class Builder:
         likely = np.maximum(law.reshape(box) / law.sum(), 1e-300)
         spare = np.minimum(SPARE * rates.sum() * _beyond(box, scales, drift), flow / (likely.size * likely))
         source = _source(up, box, scales, drift) + spare
-        h, v = PoissonEquation(up, down, likely).solve(values, source)
+        solved, total, parts = self._total()
+        h = np.empty(values.shape)
+        h[solved], v = PoissonEquation(up, down, likely).solve(values[solved], source)
+        if total is not None:
+            h[total] = h[parts].sum(axis=0)
         steps = np.array([sum(r * _step(one, i) for i, r in enumerate(rates)) for one in h])
         growth = np.array([_growth(one, most) for one in self.functionals])
         delta = (1.0 + MARGIN) * (steps + growth) / drift.gamma
@@ -111,6 +115,15 @@ class Builder:
         )
         lower, upper = check_certificate(claims_nothing)
         return replace(claims_nothing, lower=lower, upper=upper)
+
+    def _total(self) -> tuple[list[int], int | None, list[int]]:
+        """Functionals to be solved for; the jobs of all classes, if they are the sum of others; and these."""
+        places = {one: k for k, one in enumerate(self.functionals)}
+        total = places.get(Functional("jobs"))
+        parts = [places.get(Functional("jobs", k), -1) for k in self.pool.classes.tolist()]
+        if total is None or -1 in parts:
+            return list(range(len(places))), None, []
+        return [k for k in range(len(places)) if k != total], total, parts
 
     def proved(self, drift: Drift, shape: tuple[int, ...]) -> Drift:
         """The drift function with the decay that the checker proves of it; CertificateError if none."""

@@ -92,7 +92,9 @@ class Outlook:
         States beyond a face count as V says, exp(steep s - level) if the side s is that long.
         """
         falls = -np.log(self.ratios)
-        first = np.log(np.maximum(rates * self.faces, 1e-300) / flow) + falls * self.sides
+        # A chain that ends at the face meets it less often, by a factor 1 - ratio, than one that goes on.
+        met = rates * self.faces * (1.0 - self.ratios)
+        first = np.log(np.maximum(met, 1e-300) / flow) + falls * self.sides
         plain = first / falls
         slower = falls - steep
         weighed = np.where(slower > 0.1 * falls, (first - level) / np.maximum(slower, 0.1 * falls), np.inf)

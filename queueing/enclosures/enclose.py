@@ -43,7 +43,7 @@ ROUGH = 1e-6
 """Tolerance of that law, which is only a guide."""
 ROUNDS = 4
 """Boxes that are tried."""
-SURE = 0.7
+SURE = 0.45
 """Part of the width that the first box is planned for."""
 MORE = 0.3
 """Part of what a box fell short of the width by, that the next is planned for."""

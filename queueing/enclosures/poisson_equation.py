@@ -14,6 +14,12 @@ Nothing rests on the accuracy of what is found here: a checker puts it into ineq
 as far apart as :math:`f + (Q_A - k) h` varies, so it is found to rounding: with up to two classes, and on
 small boxes, by elimination (SuperLU without pivots, which these matrices do not need, and a step of iterative
 refinement), else by :mod:`queueing.enclosures.multigrid`.
+
+*One elimination for both chains.* The solution of the killed chain is that of the reflected one for the right
+side :math:`f - t` with :math:`t = k h`, a function of the states on the faces alone. GMRES finds t in some
+ten steps, each of which solves with the factors of the reflected chain. Where :math:`f > 0` on the faces is a
+source, only :math:`f + Qh \le c` is wanted there: so f is taken larger by a part that is more than what GMRES
+leaves.
 """
 
 from __future__ import annotations
@@ -25,7 +31,7 @@ from functools import cached_property
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import SuperLU, splu
+from scipy.sparse.linalg import LinearOperator, SuperLU, gmres, splu
 
 from fairness.machine.memory import require_memory
 from fairness.machine.work import Task
@@ -36,11 +42,17 @@ from queueing.states.box import box_name
 
 __all__ = ["PoissonEquation", "faces", "poisson_bytes"]
 
-PLANE = 600_000
+PLANE = 1_000_000
 """States of two classes up to which elimination is used, if the box is square. Others may have more, so that
 the states times the shorter side are as many."""
 SMALL = 4_000
 """States of three classes and more up to which elimination is used."""
+REFINED = 1
+"""Steps of iterative refinement."""
+LEFT = 1e-3
+"""Part of the source on the faces that may be left over."""
+STEPS = 60
+"""Of GMRES for the faces, at most; where they are not enough, the killed chain is eliminated as well."""
 THREADS = 2
 """Right sides that are solved at the same time."""
 CYCLES = 30
@@ -61,8 +73,8 @@ def poisson_bytes(shape: Sequence[int]) -> float:
     """Bytes that are taken at the peak, by three right sides or so."""
     states = math.prod(map(float, shape))
     if _direct(shape):
-        # Factors of one chain at a time hold some 20 log2(shorter side) numbers and places per state.
-        return states * (12.0 * 20.0 * math.log2(_shorter(shape) + 2.0) + 600.0)
+        # As measured on square boxes of 10^4 to 4 x 10^5 states.
+        return states * (80.0 * math.log2(_shorter(shape) + 2.0) + 700.0)
     return states * (8.0 * (4 * len(shape) + 16.0 * THREADS + 16.0))
 
 
@@ -100,12 +112,15 @@ class PoissonEquation:
         )
 
     def solve(self, f: FloatArray, killed: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Solutions of the reflected chain for some functions f, and of the killed chain for one.
+        """Solutions of the reflected chain for some functions f, and of the killed chain for a source.
+
+        By elimination the source is taken larger on the faces, by a part of at most ``2 LEFT``.
 
         Parameters
         ----------
         f : ndarray of shape (m, *shape)
         killed : ndarray of shape ``shape``
+            The source, > 0 on the faces.
 
         Returns
         -------
@@ -119,8 +134,8 @@ class PoissonEquation:
         """
         rows = f.reshape(len(f), -1)
         if _direct(self.shape):
-            h = self._eliminated(rows.T, np.zeros(self.states)).T
-            v = self._eliminated(killed.reshape(-1, 1), self.kill)
+            h, v = self._eliminated(rows.T, killed.ravel())
+            h = h.T
         else:
             h, v = self._iterated(rows, killed.ravel())
         return np.ascontiguousarray(h).reshape(f.shape), v.reshape(self.shape)
@@ -130,24 +145,41 @@ class PoissonEquation:
         """Rates at which the killed chain ends, (n_states,)."""
         return faces(self.up, self.shape).ravel()
 
-    def _eliminated(self, f: FloatArray, kill: FloatArray) -> FloatArray:
-        """By LU factors, (n_states, m); h(0) = 0 leaves a regular matrix, and the first row tells c."""
-        exits = outflow(self.up, self.down).ravel() + kill
-        matrix = sparse.diags_array(exits) - box_rates(self.up, self.down)
-        inner = sparse.csc_array(matrix[1:, 1:])
-        first = sparse.csr_array(matrix)[[0], 1:]
-        factors = _factors(inner)
-        # h = y - c z with (k - Q) y = f and (k - Q) z = 1.
-        right = np.column_stack([f[1:], np.ones(self.states - 1)])
-        both = factors.solve(right)
-        both += factors.solve(right - inner @ both)
-        y, z = both[:, :-1], both[:, -1]
-        c = (f[0] - (first @ y)[0]) / (1.0 - (first @ z)[0])
-        h = np.zeros(f.shape)
-        h[1:] = y - np.outer(z, c)
-        # The refinement of h itself, whose residual is what counts.
-        h[1:] += factors.solve((f[1:] - c) - inner @ h[1:])
-        return h
+    def _eliminated(self, f: FloatArray, killed: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """By LU factors, of shapes (n_states, m) and (n_states,)."""
+        matrix = sparse.diags_array(outflow(self.up, self.down).ravel()) - box_rates(self.up, self.down)
+        reflected = _Factors(matrix)
+        h, v = reflected.solve(f), self._ended(reflected, killed)
+        if v is None:
+            del reflected  # before there are other factors
+            v = _Factors(matrix + sparse.diags_array(self.kill)).solve(killed[:, None])[:, 0]
+        return h, v
+
+    def _ended(self, reflected: _Factors, source: FloatArray) -> FloatArray | None:
+        """Solution of the killed chain, up to a part of the source on the faces; None if it is not found.
+
+        With t = k v it is the solution of the reflected chain for the source less t: an equation for t, which
+        is a function of the faces alone. The source is taken larger by what is left over.
+        """
+        there = np.flatnonzero(self.kill)
+        kill, size, more = self.kill[there], source[there], source.copy()
+        more[there] *= 1.0 + LEFT
+
+        def without(t: FloatArray) -> FloatArray:
+            rest = more.copy()
+            rest[there] -= t
+            return rest
+
+        def step(z: FloatArray) -> FloatArray:
+            right = np.zeros(self.states)
+            right[there] = z * size
+            result: FloatArray = z + kill * reflected.rough(right)[there] / size
+            return result
+
+        operator = LinearOperator((len(there), len(there)), matvec=step)
+        first = kill * reflected.rough(more)[there] / size
+        z, missed = gmres(operator, first, rtol=0.0, atol=LEFT, restart=STEPS, maxiter=1)
+        return None if missed else reflected.solve(without(z * size)[:, None])[:, 0]
 
     def _iterated(self, f: FloatArray, killed: FloatArray) -> tuple[FloatArray, FloatArray]:
         up = np.empty(self.down.shape)
@@ -181,5 +213,37 @@ class PoissonEquation:
         return h, v
 
 
-def _factors(matrix: sparse.csc_array) -> SuperLU:
-    return splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+class _Factors:
+    """Solves M h = b - c, h(0) = 0 for h and the number c, by LU factors of M without its first state."""
+
+    def __init__(self, matrix: sparse.sparray) -> None:
+        self.matrix = sparse.csr_array(matrix)
+        inner = sparse.csc_array(self.matrix[1:, 1:])
+        self.first = self.matrix[[0], 1:]
+        # No pivots: M is an M-matrix.
+        self.factors: SuperLU = splu(
+            inner, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+        )
+        # h = y - c z with M y = b and M z = 1.
+        self.z: FloatArray = self.factors.solve(np.ones(len(inner.indptr) - 1))
+        self.slope = 1.0 - float((self.first @ self.z)[0])
+
+    def _solved(self, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """About h and c, for b of shape (n_states, m)."""
+        h = np.zeros(b.shape)
+        h[1:] = self.factors.solve(b[1:])
+        c: FloatArray = (b[0] - (self.first @ h[1:])[0]) / self.slope
+        h[1:] -= np.outer(self.z, c)
+        return h, c
+
+    def rough(self, b: FloatArray) -> FloatArray:
+        """About h, for b of shape (n_states,)."""
+        return self._solved(b[:, None])[0][:, 0]
+
+    def solve(self, b: FloatArray) -> FloatArray:
+        """The same for b of shape (n_states, m), to rounding: improved by what all equations leave."""
+        h, c = self._solved(b)
+        for _ in range(REFINED):
+            better, more = self._solved((b - c) - self.matrix @ h)
+            h, c = h + better, c + more
+        return h
