@@ -82,6 +82,7 @@ def planned_power(
         As in :func:`queueing.enclosures.drift_search.planned`; ``further`` times the sides.
     """
     rates, n = pool.arrival_rates, pool.n
+    leaving = np.array([tasks.high for tasks in pool.most_tasks]) / pool.mean_sizes
     sides = np.maximum(np.ceil(further * outlook.needed(rates, width)), outlook.sides)
     for _ in range(ROUNDS):
         if sides.prod() >= most:
@@ -89,6 +90,11 @@ def planned_power(
         one, spares = power(sides)
         if not one.exponent >= max(2.0, degree + 1.0) or not spares.min() > 0:
             break
+        # What is asked at least; in the same proportions, for which the power is the same.
+        shortest = 0.5 * (one.exponent - 1.0) * (1.0 + leaving / rates) / spares
+        if (shortest > sides).any():
+            sides = np.ceil(float((shortest / sides).max()) * sides)
+            continue
         gamma, weights = _fall(pool, one, spares, sides)
         if not gamma > 0:
             sides = np.ceil(LONGER * sides)
