@@ -4,12 +4,26 @@ from typing import TYPE_CHECKING, Any
 
 from proofs.catalogue import statements
 from proofs.checking import verify
-from proofs.claims import Computation, Counterexample, Enumeration, Implication, InWords, Search, Step
+from proofs.claims import (
+    Chained,
+    Citation,
+    Computation,
+    Counterexample,
+    Enumeration,
+    Implication,
+    Induction,
+    InWords,
+    Search,
+    Step,
+    SumSchema,
+)
 from proofs.errors import EvidenceError, ProofError
 from proofs.statement import Question, Said, Size, Statement
 from proofs.verdict import Finding, Status, Verdict
 
 __all__ = [
+    "Chained",
+    "Citation",
     "Computation",
     "Counterexample",
     "Enumeration",
@@ -17,6 +31,7 @@ __all__ = [
     "Finding",
     "Implication",
     "InWords",
+    "Induction",
     "ProofError",
     "Question",
     "Report",
@@ -26,6 +41,7 @@ __all__ = [
     "Statement",
     "Status",
     "Step",
+    "SumSchema",
     "Verdict",
     "check",
     "check_all",

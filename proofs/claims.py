@@ -1,6 +1,9 @@
 r"""The formal core of a statement: claims that evidence can settle.
 
 * :class:`Implication`: polynomial hypotheses imply a polynomial conclusion, for all real numbers.
+* :class:`SumSchema`: the same with sums over sets of any size, for all sizes at once.
+* :class:`Induction`: a polynomial relation holds for all whole numbers from a first one on.
+* :class:`Chained`: a conclusion follows from those of earlier steps, with terms put in for their variables.
 * :class:`Computation`: a quantity of a given instance, computed from its definition, has the stated value.
 * :class:`Enumeration`: every case of a finite family has a property.
 * :class:`Search`: no case with the opposite was found among seeded random ones; support, not proof.
@@ -17,73 +20,41 @@ The functions of computations, enumerations, searches and counterexamples are na
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from proofs.errors import ProofError
-from proofs.relations import Relation, relation
+from proofs.reasoned import (
+    NEGATION,
+    REASONED,
+    Chained,
+    Citation,
+    Implication,
+    Induction,
+    Reasoned,
+    SumSchema,
+)
+from proofs.relations import relation
+from proofs.sums import plain_relation
 
 __all__ = [
     "CLAIMS",
     "NEGATION",
+    "Chained",
+    "Citation",
     "Claim",
     "Computation",
     "Counterexample",
     "Enumeration",
     "Implication",
     "InWords",
+    "Induction",
+    "Reasoned",
     "Search",
     "Step",
+    "SumSchema",
     "claim_to_dict",
 ]
-
-
-@dataclass(frozen=True)
-class Implication:
-    """Hypotheses imply a conclusion, for all real values of the variables.
-
-    From a contradiction anything follows, so values that meet all hypotheses belong to the evidence. A case
-    that is meant not to occur has the conclusion ``0 == 1``.
-
-    Parameters
-    ----------
-    hypotheses : dict of str to str
-        Relations by name, as texts, such as ``"x/a <= 1"`` and ``"0 < a <= 1"``; see :mod:`proofs.splitting`.
-    conclusion : str
-    hints : tuple of (tuple of str, str)
-        Products of hypotheses ("not the conclusion" is one) times the square of a polynomial, which the
-        prover may use beside those that it makes itself; skipped where a hypothesis was dropped. Hints cannot
-        make anything false provable.
-    degree : int
-        Largest number of hypotheses that the prover multiplies.
-    case : (int, int), optional
-        Number of the case, and of all cases, of an implication that was split into cases; single ones of them
-        may contradict the hypotheses.
-
-    Raises
-    ------
-    ProofError
-        If a hypothesis or the conclusion is not given as a text.
-    """
-
-    hypotheses: Mapping[str, str]
-    conclusion: str
-    hints: tuple[tuple[tuple[str, ...], str], ...] = field(default=(), compare=False)
-    degree: int = field(default=2, compare=False)
-    case: tuple[int, int] | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "hypotheses", dict(self.hypotheses))
-        for name, text in {**self.hypotheses, "the conclusion": self.conclusion}.items():
-            if type(name) is not str or type(text) is not str:
-                raise ProofError(f'{name!r} is given as a text, as in "x*a <= 1"; got {text!r}')
-        if NEGATION in self.hypotheses:
-            raise ProofError(f"no hypothesis may be called {NEGATION!r}")
-
-    @property
-    def relations(self) -> dict[str, Relation]:
-        """The hypotheses, read."""
-        return {name: relation(text) for name, text in self.hypotheses.items()}
 
 
 @dataclass(frozen=True)
@@ -135,11 +106,9 @@ class InWords:
     text: str
 
 
-Claim = Implication | Computation | Enumeration | Search | Counterexample | InWords
-CLAIMS = (Implication, Computation, Enumeration, Search, Counterexample, InWords)
+Claim = Reasoned | Computation | Enumeration | Search | Counterexample | InWords
+CLAIMS = (*REASONED, Computation, Enumeration, Search, Counterexample, InWords)
 """These classes, and none made from them."""
-NEGATION = "not the conclusion"
-"""Name under which the conclusion is contradicted; no hypothesis has it."""
 
 
 @dataclass(frozen=True)
@@ -183,6 +152,19 @@ def claim_to_dict(claim: Claim) -> dict[str, Any]:
             data["conclusion"] = repr(relation(conclusion))
             if claim.case is not None:
                 data["case"] = list(claim.case)
+        case SumSchema() | Chained():
+            data |= _in_normal_form(claim)
+            if isinstance(claim, Chained):
+                data["cites"] = [
+                    {"claim": claim_to_dict(cited.claim), "values": dict(cited.values)}
+                    for cited in claim.cites
+                ]
+        case Induction():
+            data |= {
+                "first": claim.first,
+                "base": claim_to_dict(claim.base),
+                "step": claim_to_dict(claim.step),
+            }
         case InWords(text=text):
             data["text"] = text
         case _:
@@ -193,3 +175,8 @@ def claim_to_dict(claim: Claim) -> dict[str, Any]:
             if isinstance(claim, Search):
                 data |= {"number": claim.number, "seed": claim.seed}
     return data
+
+
+def _in_normal_form(claim: SumSchema | Chained) -> dict[str, Any]:
+    held = {name: repr(plain_relation(text)) for name, text in claim.hypotheses.items()}
+    return {"hypotheses": held, "conclusion": repr(plain_relation(claim.conclusion))}

@@ -43,6 +43,21 @@ def _refutation(claim: Data, evidence: Data) -> str:
     return f"{name} certificate, {len(evidence['terms'])} terms{_met(claim, evidence)}"
 
 
+def _sums(claim: Data, evidence: Data) -> str:
+    told = f"{len(evidence['sums'])} sums and {len(evidence['terms'])} terms"
+    return f"certificate for sets of every size, {told}{_met(claim, evidence)}"
+
+
+def _chained(claim: Data, evidence: Data) -> str:
+    number = len(claim["cites"])
+    return f"cites {number} step{'' if number == 1 else 's'}{_met(claim, evidence)}"
+
+
+def _induction(claim: Data, evidence: Data) -> str:
+    told = (f"{part}: {_refutation(claim[part], evidence[part])}" for part in ("base", "step"))
+    return f"induction from {claim['first']}; {'; '.join(told)}"
+
+
 def _unsat(claim: Data, evidence: Data) -> str:
     return f"by {' and '.join(evidence['solvers'])}, without a certificate{_met(claim, evidence)}"
 
@@ -75,6 +90,10 @@ SETTLED: dict[str, Callable[[Data, Data], str]] = {
     "refutation": _refutation,
     "unsat": _unsat,
     "assignment": lambda claim, e: "witness",
+    "sums": _sums,
+    "chained": _chained,
+    "induction": _induction,
+    "instance": lambda claim, e: f"witness with sets of {e['size']}",
     "computed": lambda claim, e: f"by definition{_confirmed(claim, e)}",
     "enumerated": lambda claim, e: f"all {e['cases']:,} cases{_twice(e)}",
     "case": lambda claim, e: f"case {e['number']} lacks it{_twice(e)}",
@@ -87,6 +106,12 @@ OPEN: dict[str, Callable[[Data, Data], str]] = {
     "late": lambda claim, e: "the time limit was reached before this step",
     "cases": lambda claim, e: f"the time limit was reached after {e['cases']:,} cases, all with the property",
     "degree": lambda claim, e: f"the time limit was reached after certificates of degree {e['degree']}",
+    "sums": lambda claim, e: (
+        f"no certificate of degree {e['degree']} with sums of two factors or of hinted products was found, "
+        "and no witness with sets of 1 or 2"
+    ),
+    "chain": lambda claim, e: f"the chain breaks: {e['about']}",
+    "induction": lambda claim, e: f"the {e['part']} of the induction has no certificate",
     "no solver": lambda claim, e: (
         f"no certificate of degree {e['degree']} was found, and this needs the SMT solver z3: "
         "pip install 'fairqueues[exact]'"

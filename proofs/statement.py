@@ -47,10 +47,22 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from proofs.claims import CLAIMS, NEGATION, Implication, InWords, Step
+from proofs.claims import (
+    CLAIMS,
+    NEGATION,
+    Chained,
+    Citation,
+    Implication,
+    Induction,
+    InWords,
+    Reasoned,
+    Step,
+    SumSchema,
+)
 from proofs.errors import ProofError
 from proofs.relations import relation
 from proofs.splitting import split_step
+from proofs.sums import turned
 
 __all__ = ["Question", "Said", "Size", "Statement"]
 
@@ -83,6 +95,11 @@ class Size:
     deep: int | None = None
 
 
+def _turned(text: str) -> str:
+    """The relation the other way round, as text."""
+    return turned(text) if "[" in text else repr(relation(text).reversed)
+
+
 @dataclass(frozen=True)
 class Question:
     """Sizes and changed hypotheses with which a statement is asked; ``names`` are those of its hypotheses."""
@@ -107,7 +124,7 @@ class Question:
                 continue
             if family in self.replaced:
                 text = self.replaced[family]
-            remaining[name] = repr(relation(text).reversed) if family in self.reversed else text
+            remaining[name] = _turned(text) if family in self.reversed else text
         return remaining
 
     def implies(
@@ -138,21 +155,83 @@ class Question:
         ProofError
             If a product names what is no hypothesis here.
         """
+        return Implication(**self._asked(hypotheses, conclusion, products, fixed, degree))
+
+    def for_every(
+        self,
+        hypotheses: Mapping[str, str],
+        conclusion: str,
+        *products: str,
+        fixed: Mapping[str, str] | None = None,
+        degree: int | None = None,
+    ) -> SumSchema:
+        """As :meth:`implies`, for sets of every size: texts may hold families x[i] and sums sum[i](x[i]).
+
+        A product of families is summed; "e | x[i]" with an equation e is that equation times x[i].
+        """
+        return SumSchema(**self._asked(hypotheses, conclusion, products, fixed, degree))
+
+    def by_induction(
+        self,
+        hypotheses: Mapping[str, str],
+        conclusion: str,
+        *products: str,
+        first: int = 0,
+        fixed: Mapping[str, str] | None = None,
+        degree: int | None = None,
+    ) -> Induction:
+        """As :meth:`implies`, for all whole numbers n from the first one on; see :class:`proofs.Induction`.
+
+        The hypotheses may be multiplied with "induction", the conclusion for n, and with "from", n >= first.
+        """
+        asked = self._asked(hypotheses, conclusion, products, fixed, degree, ("induction", "from"))
+        return Induction(**asked, first=first)
+
+    def follows(
+        self,
+        hypotheses: Mapping[str, str],
+        conclusion: str,
+        *cites: Reasoned | tuple[Reasoned, Mapping[str, str]],
+        fixed: Mapping[str, str] | None = None,
+    ) -> Chained:
+        """The claim that what is kept of the hypotheses gives the conclusion by the claims of earlier steps.
+
+        Each is cited as it stands, or with terms for its variables; see :class:`proofs.Chained`.
+        """
+        held = self.kept(hypotheses) | dict(fixed or {})
+        pairs = (cited if isinstance(cited, tuple) else (cited, {}) for cited in cites)
+        return Chained(held, conclusion, tuple(Citation(claim, values) for claim, values in pairs))
+
+    def _asked(
+        self,
+        hypotheses: Mapping[str, str],
+        conclusion: str,
+        products: Sequence[str],
+        fixed: Mapping[str, str] | None,
+        degree: int | None,
+        others: tuple[str, ...] = (),
+    ) -> dict[str, Any]:
+        """Hypotheses that are kept, conclusion, hints and degree of a claim; ``others`` are known besides."""
         given = {**hypotheses, **(fixed or {})}
         held = self.kept(hypotheses) | dict(fixed or {})
         hints = []
         for text in products:
             factors, _, square = text.partition(" | ")
             names = tuple(factors.split(" * "))
-            if unknown := [name for name in names if name not in given and name != NEGATION]:
+            if unknown := [name for name in names if name not in {*given, *others, NEGATION}]:
                 raise ProofError(
                     f"the product {text!r} names {unknown[0]!r}, which is no hypothesis of this step; "
                     f"its hypotheses: {', '.join(given) or 'none'}"
                 )
-            if all(name in held or name == NEGATION for name in names):
+            if all(name in {*held, *others, NEGATION} for name in names):
                 hints.append((names, square or "1"))
         usual = 1 if products else 2
-        return Implication(held, conclusion, hints=tuple(hints), degree=degree or usual)
+        return {
+            "hypotheses": held,
+            "conclusion": conclusion,
+            "hints": tuple(hints),
+            "degree": degree or usual,
+        }
 
     def holds(self, name: str) -> bool:
         """Whether a hypothesis that is no relation stands: neither dropped nor reversed."""
@@ -257,12 +336,17 @@ class Statement:
             statement, or if no step can be checked.
         """
         steps = [case for step in self.steps(question) for case in split_step(step)]
-        for step in steps:
+        for number, step in enumerate(steps):
             if type(step) is not Step or type(step.claim) not in CLAIMS:
                 raise ProofError(
                     f"{self.id}: a step is a Step with one of the claims of proofs.claims, and no class made "
                     f"from them; got {step!r}"
                 )
+            if type(step.claim) is Chained and any(
+                not any(cited.claim == earlier.claim for earlier in steps[:number])
+                for cited in step.claim.cites
+            ):
+                raise ProofError(f"{self.id}: step {number + 1} cites a claim that is of no step before it")
         if idle := question.idle:
             raise ProofError(f"no step of {self.id} uses the hypothesis {idle[0]!r}, so it cannot be changed")
         if all(isinstance(step.claim, InWords) for step in steps):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Finding", "Kind", "Status", "Verdict", "kind_of", "overall"]
 
-FORMAT = 2
+FORMAT = 3
 
 
 class Status(StrEnum):
@@ -40,16 +40,16 @@ class Status(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a proof rests on; it is told in full, and counted under the first of these that it has."""
+    """What a proof rests on: it counts under the first of these that applies, and says the others besides."""
 
     SOLVER = "by a solver without certificate"
     """At least one step is an answer "unsat" of an SMT solver, which nobody can check on paper."""
-    WORDS = "with steps in words"
-    """At least one step is reasoned in words that people have read and no machine has checked."""
     FINITE = "for the finite sizes named"
     """Computed case by case, or proved for the numbers of users, resources and so on that are named."""
+    WORDS = "general, with steps in words"
+    """For all sizes; at least one step is reasoned in words that people have read and no machine checked."""
     GENERAL = "general, by certificates only"
-    """Every step has a certificate in fractions, for everything that the scope names."""
+    """For all sizes; every step has a certificate in fractions, or is a chain of steps that have one."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Verdict:
     @property
     def proof(self) -> Kind | None:
         """The kind that a proof counts under; None unless PROVED."""
-        return next((kind for kind in Kind if kind in self.kind), None)
+        return next((kind for kind in Kind if self.kind.startswith(kind)), None)
 
     @property
     def reason(self) -> str:
@@ -291,23 +291,28 @@ def _without_cases(findings: Sequence[Finding]) -> int | None:
 
 
 def kind_of(findings: Sequence[Finding], sizes: Mapping[str, int]) -> str:
-    """What a proof rests on, in full: "with steps in words, for the finite sizes named"; "" without.
+    """What a proof rests on, in full: "for the finite sizes named, with steps in words"; "" without.
 
-    Its range is finite where the statement has sizes, and where cases were computed that no step in words
-    leads beyond.
+    Its range is finite where the statement has sizes, and where cases were computed that nothing leads
+    beyond: no step in words, and no claim for every size that states the statement.
     """
     if overall(findings) != Status.PROVED:
         return ""
     kinds = [f.evidence.get("kind") for f in findings]
-    words = sum(f.claim["claim"] == "InWords" for f in findings)
-    cases = "computed" in kinds or "enumerated" in kinds
-    told = [str(Kind.WORDS)] if words else []
-    told += [str(Kind.SOLVER)] if "unsat" in kinds else []
-    if sizes or (cases and not words):
-        told.append(str(Kind.FINITE))
-    elif told:
-        told.insert(0, "general")
-    return ", ".join(told) or str(Kind.GENERAL)
+    words = any(f.claim["claim"] == "InWords" for f in findings)
+    beyond = words or any(f.claim["claim"] in EVERY_SIZE and f.states for f in findings)
+    finite = bool(sizes) or (not beyond and ("computed" in kinds or "enumerated" in kinds))
+    if "unsat" in kinds:
+        told = [str(Kind.SOLVER), str(Kind.FINITE) if finite else "general"]
+    elif finite:
+        told = [str(Kind.FINITE)]
+    else:
+        return str(Kind.WORDS if words else Kind.GENERAL)
+    return ", ".join([*told, "with steps in words"] if words else told)
+
+
+EVERY_SIZE = ("SumSchema", "Chained", "Induction")
+"""Claims for every size at once."""
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

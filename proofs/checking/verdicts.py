@@ -13,6 +13,13 @@ from typing import Any
 from proofs.catalogue import statements
 from proofs.checking.cases import check_cases, check_computed, check_counterexample
 from proofs.checking.digests import canonical
+from proofs.checking.general import (
+    check_chain,
+    check_induction,
+    check_instance,
+    check_met_by_instance,
+    check_sums,
+)
 from proofs.checking.queries import check_met, check_unsat
 from proofs.checking.refutations import check_assignment, check_not_vacuous, check_refutation
 from proofs.claims import Claim, claim_to_dict
@@ -33,6 +40,11 @@ _PROVED: dict[str, tuple[Check, ...]] = {
 CHECKS: dict[tuple[str, Status], dict[str, tuple[Check, ...]]] = {
     ("Implication", Status.PROVED): _PROVED,
     ("Implication", Status.REFUTED): {"assignment": (check_assignment,)},
+    ("SumSchema", Status.PROVED): {"sums": (check_sums, check_met_by_instance)},
+    ("SumSchema", Status.REFUTED): {"instance": (check_instance,)},
+    ("Chained", Status.PROVED): {"chained": (check_chain, check_met_by_instance)},
+    ("Chained", Status.REFUTED): {"instance": (check_instance,)},
+    ("Induction", Status.PROVED): {"induction": (check_induction,)},
     ("Computation", Status.PROVED): {"computed": (check_computed,)},
     ("Enumeration", Status.PROVED): {"enumerated": (check_cases,)},
     ("Enumeration", Status.REFUTED): {"case": (check_cases,)},
@@ -47,6 +59,10 @@ FIELDS = {
     "refutation": {"terms", "cofactors", "met"},
     "unsat": {"query", "solvers", "met"},
     "assignment": {"values"},
+    "sums": {"sums", "terms", "cofactors", "met", "size"},
+    "chained": {"met", "size"},
+    "induction": {"base", "step"},
+    "instance": {"values", "size"},
     "computed": {"value"} | BY,
     "enumerated": {"cases", "digest"} | BY,
     "case": {"number", "case"} | BY,

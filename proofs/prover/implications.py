@@ -19,7 +19,7 @@ from proofs.prover.combinations import find_refutation
 from proofs.relations import Relation, relation
 from proofs.verdict import NEVER, Status
 
-__all__ = ["Answer", "implication_evidence", "opened"]
+__all__ = ["Answer", "implication_evidence", "lucky_witness", "meeting", "opened", "witness_of"]
 
 TRIES = 300
 ROUNDING = 1e-12
@@ -34,7 +34,7 @@ Answer = tuple[Status, dict[str, Any]]
 
 def implication_evidence(claim: Implication, deadline: float) -> Answer:
     """Status and evidence before a deadline of the monotonic clock."""
-    witness = _lucky_witness(claim)
+    witness = lucky_witness(claim)
     if witness is not None:
         return Status.REFUTED, {"kind": "assignment", "values": witness}
     for degree in range(1, claim.degree + 1):
@@ -57,7 +57,7 @@ def _not_vacuous(claim: Implication, evidence: dict[str, Any], deadline: float) 
         return Status.PROVED, evidence | {"met": {}}
     if claim.case is not None and not rests_on_negation(evidence):
         return Status.PROVED, evidence | {"met": NEVER}
-    met = _meeting(claim, deadline)
+    met = meeting(claim, deadline)
     if met is None:
         return opened("vacuous") if claim.case is None else (Status.PROVED, evidence | {"met": NEVER})
     evidence = evidence | {"met": met}
@@ -68,10 +68,10 @@ def _not_vacuous(claim: Implication, evidence: dict[str, Any], deadline: float) 
     return Status.PROVED, evidence
 
 
-def _meeting(claim: Implication, deadline: float) -> dict[str, Fraction] | str | None:
+def meeting(claim: Implication, deadline: float) -> dict[str, Fraction] | str | None:
     """Values that meet all hypotheses; "z3" if only it says so, {} if none are known, None if none exist."""
     hypotheses = Implication(claim.hypotheses, "0 == 1")
-    lucky = _lucky_witness(hypotheses)
+    lucky = lucky_witness(hypotheses)
     if lucky is not None:
         return _for_all(claim, lucky)
     try:
@@ -110,7 +110,7 @@ def _violating(claim: Implication) -> Callable[[dict[str, Fraction]], bool]:
     return violates
 
 
-def _lucky_witness(claim: Implication) -> dict[str, Fraction] | None:
+def lucky_witness(claim: Implication) -> dict[str, Fraction] | None:
     """A small witness by trying, which a reader prefers to a solver's.
 
     All tries are looked at together in floating point; what seems to be a witness is asked in fractions.
@@ -183,6 +183,15 @@ def _ask_solvers(claim: Implication, deadline: float) -> Answer:
         solvers.append("cvc5")
     evidence = {"kind": "unsat", "query": query, "solvers": solvers}
     return _not_vacuous(claim, evidence, deadline)
+
+
+def witness_of(claim: Implication, deadline: float) -> dict[str, Fraction] | None:
+    """Values that z3 finds against the claim, if it is there and finds any."""
+    try:
+        answer, model = ask("z3", smt_query(claim), _milliseconds(deadline, CONFIRMING))
+    except ImportError:
+        return None
+    return _rational_witness(claim, model) if answer == "sat" else None
 
 
 def _rational_witness(claim: Implication, model: Any) -> dict[str, Fraction] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 from proofs.checking.cases import (
     Disagreement,
@@ -15,16 +16,21 @@ from proofs.checking.cases import (
 )
 from proofs.checking.digests import canonical
 from proofs.claims import (
+    Chained,
     Computation,
     Counterexample,
     Enumeration,
     Implication,
+    Induction,
     InWords,
+    Reasoned,
     Search,
     Step,
+    SumSchema,
     claim_to_dict,
 )
 from proofs.definitions import plain
+from proofs.prover.general import chain_evidence, induction_evidence, sums_evidence
 from proofs.prover.implications import Answer, implication_evidence, opened
 from proofs.prover.library import library_value
 from proofs.reasons import reason_of
@@ -32,7 +38,7 @@ from proofs.verdict import Finding, Status
 
 __all__ = ["settle"]
 
-Settled = Implication | Computation | Enumeration | Search | Counterexample
+Settled = Reasoned | Computation | Enumeration | Search | Counterexample
 
 STATUS = {
     "open": Status.UNKNOWN,
@@ -71,18 +77,33 @@ _ANSWERS: dict[str, Answer] = {}
 
 def _once(claim: Settled, deadline: float) -> Answer:
     """The answer, from memory where this very claim was settled before by the same definitions."""
-    means = [claim.hints, claim.degree] if isinstance(claim, Implication) else digests_of(claim.function)
-    key = canonical(plain([claim_to_dict(claim), means]))
+    key = canonical(plain([claim_to_dict(claim), _means(claim)]))
     answer = _ANSWERS.get(key) or _answer(claim, deadline)
     if answer[0] != Status.UNKNOWN:
         _ANSWERS[key] = answer
     return answer
 
 
+def _means(claim: Settled) -> list[Any]:
+    """What an answer may depend on beside the claim as data."""
+    match claim:
+        case Implication() | SumSchema() | Induction():
+            return [claim.hints, claim.degree]
+        case Chained():
+            return []
+    return digests_of(claim.function)
+
+
 def _answer(claim: Settled, deadline: float) -> Answer:
     match claim:
         case Implication():
             return implication_evidence(claim, deadline)
+        case SumSchema():
+            return sums_evidence(claim, deadline)
+        case Induction():
+            return induction_evidence(claim, deadline)
+        case Chained():
+            return chain_evidence(claim, deadline)
         case Computation():
             return _computed(claim)
         case Enumeration() | Search():

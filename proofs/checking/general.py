@@ -1,0 +1,156 @@
+"""Checking claims on sums of any length, chains of earlier steps, and inductions.
+
+Each comes down to what :mod:`proofs.checking.refutations` checks; why that is enough is proved where the
+claims are described (:mod:`proofs.claims`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from proofs.checking.queries import check_met
+from proofs.checking.refutations import check_assignment, check_not_vacuous, check_refutation, premises
+from proofs.claims import NEGATION, Chained, Implication, Induction, SumSchema
+from proofs.errors import EvidenceError
+from proofs.polynomials import Polynomial, polynomial
+from proofs.relations import Relation, relation
+from proofs.sums import free_letters, indices_in, letters, plain_relation, plain_text, substituted, summed
+
+__all__ = [
+    "check_chain",
+    "check_induction",
+    "check_instance",
+    "check_met_by_instance",
+    "check_sums",
+    "with_sums",
+]
+
+Evidence = Mapping[str, Any]
+
+LARGEST = 8
+"""Elements that sets have at most where values are looked at."""
+
+
+def check_sums(claim: SumSchema, evidence: Evidence) -> None:
+    """Raise EvidenceError unless the closed hypotheses and the sums refute the negated conclusion."""
+    sums = evidence["sums"]
+    check_refutation(with_sums(claim, sums), evidence)
+    used = {name for term in evidence["terms"] for name in term["factors"]} | set(evidence["cofactors"])
+    if unused := set(sums) - used:
+        raise EvidenceError(f"{min(unused)!r} is not used")
+    used = used.union(*(data.get("factors", []) for data in sums.values()))
+    if NEGATION not in used and not relation(claim.plain.conclusion).impossible:
+        raise EvidenceError("the hypotheses contradict each other, so anything would follow")
+
+
+def with_sums(claim: SumSchema, sums: Mapping[str, Mapping[str, Any]]) -> Implication:
+    """The implication in plain variables: closed hypotheses and sums imply the conclusion.
+
+    A sum is of a product of hypotheses times a square, ``{"factors": [...], "square": "1"}``, and so >= 0, or
+    of an equation times a cofactor, ``{"equation": ..., "cofactor": "x[i]"}``, and so 0; it runs over all of
+    its indices.
+
+    Raises
+    ------
+    EvidenceError
+        If something else is summed.
+    """
+    plain = claim.plain
+    known = premises(plain)
+    held = {name: text for name, text in plain.hypotheses.items() if not indices_in(known[name])}
+    for name, data in sums.items():
+        if name in known:
+            raise EvidenceError(f"a sum has the name of the hypothesis {name!r}")
+        p, sign = _summand(known, data)
+        for index in indices_in(Relation(p, sign)):
+            p = summed(p, index)
+        held[name] = repr(Relation(p, sign))
+    return Implication(held, plain.conclusion)
+
+
+def _summand(known: Mapping[str, Relation], data: Mapping[str, Any]) -> tuple[Polynomial, str]:
+    """What is summed, and that it is >= 0 or 0."""
+    if set(data) == {"equation", "cofactor"}:
+        equation = _named(known, data["equation"])
+        if equation.sign != "==":
+            raise EvidenceError(f"cofactors belong to equations; {data['equation']!r} is {equation}")
+        return polynomial(plain_text(data["cofactor"])) * equation.left, "=="
+    if set(data) != {"factors", "square"} or type(data["factors"]) is not list:
+        raise EvidenceError(f"a sum is of factors and a square, or of an equation; got {dict(data)}")
+    square = polynomial(plain_text(data["square"]))
+    p = square * square
+    for name in data["factors"]:
+        factor = _named(known, name)
+        if factor.sign == "==":
+            raise EvidenceError(f"a sum multiplies by the equation {name!r}; equations have cofactors")
+        p = p * factor.left
+    return p, ">="
+
+
+def _named(known: Mapping[str, Relation], name: str) -> Relation:
+    if name not in known:
+        raise EvidenceError(f"{name!r} is no hypothesis")
+    return known[name]
+
+
+def check_chain(claim: Chained, evidence: Evidence) -> None:
+    """Raise EvidenceError unless the citations lead from the hypotheses to the conclusion."""
+    known = {_key(plain_relation(text)) for text in claim.hypotheses.values()}
+    for number, cited in enumerate(claim.cites, 1):
+        conclusion = plain_relation(substituted(cited.claim.conclusion, cited.values))
+        brought = set().union(*(free_letters(term) - letters(name) for name, term in cited.values.items()))
+        if lost := brought - indices_in(conclusion):
+            raise EvidenceError(f"the conclusion of citation {number} does not carry the index {min(lost)!r}")
+        for name, text in _conditions(cited.claim).items():
+            r = plain_relation(substituted(text, cited.values))
+            if _key(r) not in known and not (not r.left.variables and r.holds({})):
+                raise EvidenceError(
+                    f"citation {number} needs its hypothesis {name!r}, {r}, which is neither one here nor "
+                    "the conclusion of a citation before"
+                )
+        known.add(_key(conclusion))
+    if _key(plain_relation(claim.conclusion)) not in known:
+        raise EvidenceError("the conclusion is none of the conclusions cited")
+
+
+def _conditions(claim: Implication | SumSchema | Induction | Chained) -> Mapping[str, str]:
+    if type(claim) is Induction:
+        raise EvidenceError("sequences cannot be cited; state what they give as a hypothesis")
+    return claim.hypotheses
+
+
+def _key(r: Relation) -> str:
+    """One text for a relation; an equation is the same the other way round."""
+    if r.sign in ("==", "!="):
+        return min(repr(r), repr(Relation(-r.left, r.sign)))
+    return repr(r)
+
+
+def check_induction(claim: Induction, evidence: Evidence) -> None:
+    """Raise EvidenceError unless the base and the step are refuted where their conclusions fail."""
+    for part, implication in (("base", claim.base), ("step", claim.step)):
+        inner = evidence[part]
+        if set(inner) != {"kind", "terms", "cofactors", "met"} or inner["kind"] != "refutation":
+            raise EvidenceError(f"the {part} has a refutation; got {sorted(inner)}")
+        for check in (check_refutation, check_not_vacuous, check_met):
+            check(implication, inner)
+
+
+def check_met_by_instance(claim: SumSchema | Chained, evidence: Evidence) -> None:
+    """Raise EvidenceError unless the values, if there are any, meet all hypotheses for sets of that size."""
+    instance = claim.instance(_size(evidence))
+    check_not_vacuous(instance, evidence)
+    check_met(instance, evidence)
+
+
+def check_instance(claim: SumSchema | Chained, evidence: Evidence) -> None:
+    """Raise EvidenceError unless the values contradict the claim for sets of that size."""
+    check_assignment(claim.instance(_size(evidence)), evidence)
+
+
+def _size(evidence: Evidence) -> int:
+    size = evidence["size"]
+    if type(size) is not int or not 1 <= size <= LARGEST:
+        raise EvidenceError(f"sets are looked at with 1 to {LARGEST} elements; got {size!r}")
+    return size

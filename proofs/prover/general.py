@@ -1,0 +1,153 @@
+"""Sums of any length, chains and inductions: certificates by the same linear programs as for implications."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from itertools import combinations_with_replacement
+from typing import Any
+
+from proofs.checking.general import check_chain, check_induction, check_sums, with_sums
+from proofs.checking.refutations import premises
+from proofs.claims import Chained, Implication, Induction, SumSchema
+from proofs.definitions import plain
+from proofs.errors import EvidenceError
+from proofs.prover.combinations import find_refutation
+from proofs.prover.implications import (
+    Answer,
+    implication_evidence,
+    lucky_witness,
+    meeting,
+    opened,
+    witness_of,
+)
+from proofs.relations import relation
+from proofs.sums import indices_in, letters, members, plain_text
+from proofs.verdict import Status
+
+__all__ = ["chain_evidence", "induction_evidence", "sums_evidence"]
+
+SIZES = (1, 2)
+"""Of the sets in which witnesses and values that meet the hypotheses are looked for."""
+
+
+def sums_evidence(claim: SumSchema, deadline: float) -> Answer:
+    """Status and evidence before a deadline of the monotonic clock."""
+    if (answer := _lucky(claim)) is not None:
+        return answer
+    for degree in range(1, claim.degree + 1):
+        for sums in _candidates(claim):
+            known = Implication(
+                with_sums(claim, sums).hypotheses, claim.plain.conclusion, _closed_hints(claim)
+            )
+            found = find_refutation(known, degree, deadline)
+            if found is not None:
+                used = {name for term in found["terms"] for name in term["factors"]} | set(found["cofactors"])
+                evidence = found | {"kind": "sums", "sums": {n: d for n, d in sums.items() if n in used}}
+                try:
+                    check_sums(claim, plain(evidence))
+                except EvidenceError:
+                    return opened("vacuous")
+                return _with_values(claim, evidence, deadline)
+            if time.monotonic() > deadline:
+                return opened("degree", degree=degree)
+    return _by_solver(claim, deadline) or opened("sums", degree=claim.degree)
+
+
+def chain_evidence(claim: Chained, deadline: float) -> Answer:
+    """Status and evidence before a deadline of the monotonic clock."""
+    if (answer := _lucky(claim)) is not None:
+        return answer
+    try:
+        check_chain(claim, {})
+    except EvidenceError as error:
+        return _by_solver(claim, deadline) or opened("chain", about=str(error))
+    return _with_values(claim, {"kind": "chained"}, deadline)
+
+
+def induction_evidence(claim: Induction, deadline: float) -> Answer:
+    """Status and evidence before a deadline of the monotonic clock."""
+    parts = {}
+    for part, implication in (("base", claim.base), ("step", claim.step)):
+        status, parts[part] = implication_evidence(implication, deadline)
+        if status != Status.PROVED or parts[part]["kind"] != "refutation":
+            return opened("induction", part=part)
+    evidence = {"kind": "induction", **parts}
+    check_induction(claim, plain(evidence))
+    return Status.PROVED, evidence
+
+
+def _lucky(claim: SumSchema | Chained) -> Answer | None:
+    for size in SIZES:
+        if (values := lucky_witness(claim.instance(size))) is not None:
+            return Status.REFUTED, {"kind": "instance", "size": size, "values": values}
+    return None
+
+
+def _by_solver(claim: SumSchema | Chained, deadline: float) -> Answer | None:
+    for size in SIZES:
+        if (values := witness_of(claim.instance(size), deadline)) is not None:
+            return Status.REFUTED, {"kind": "instance", "size": size, "values": values}
+    return None
+
+
+def _with_values(claim: SumSchema | Chained, evidence: dict[str, Any], deadline: float) -> Answer:
+    """The evidence with values that meet all hypotheses, of the smallest sets for which there are any."""
+    if relation(claim.plain.conclusion).impossible:
+        return Status.PROVED, evidence | {"met": {}, "size": 1}
+    met = None
+    for size in SIZES:
+        found = meeting(claim.instance(size), deadline)
+        if found:
+            return Status.PROVED, evidence | {"met": found, "size": size}
+        met = met if found is None else found
+    return opened("vacuous") if met is None else (Status.PROVED, evidence | {"met": met, "size": 1})
+
+
+Sums = dict[str, dict[str, Any]]
+
+
+def _candidates(claim: SumSchema) -> Iterator[Sums]:
+    """Sums that may be of use: those hinted at and of single hypotheses, then all products of two as well."""
+    known = premises(claim.plain)
+    free = {name: indices_in(r) for name, r in known.items()}
+    sums: Sums = {}
+
+    def add(names: Sequence[str], text: str = "1") -> None:
+        told = f"sum of {' times '.join([*names, *([] if text == '1' else [text])])}"
+        if known[names[0]].sign == "==":
+            sums[told] = {"equation": names[0], "cofactor": text}
+        else:
+            sums[told] = {"factors": list(names), "square": text}
+
+    families = [name for name in known if free[name]]
+    for name in families:
+        add([name])
+    for names, text in claim.hints:
+        if set(names) <= set(known) and any(free[name] for name in names):
+            add(names, text)
+    yield dict(sums)
+    before = len(sums)
+    positive = [name for name in families if known[name].sign != "=="]
+    for one, other in combinations_with_replacement(positive, 2):
+        if free[one] & free[other]:
+            add([one, other])
+    texts = [*claim.hypotheses.values(), claim.conclusion]
+    for member in sorted(set().union(*map(members, texts))):
+        indices = letters(member)
+        for name in families:
+            if known[name].sign == "==" and (indices <= free[name] or free[name] <= indices):
+                add([name], member)
+    if len(sums) > before:
+        yield sums
+
+
+def _closed_hints(claim: SumSchema) -> tuple[tuple[tuple[str, ...], str], ...]:
+    """Hints at products that are not summed."""
+    known = premises(claim.plain)
+    return tuple(
+        (names, plain_text(square))
+        for names, square in claim.hints
+        if all(name in known and not indices_in(known[name]) for name in names)
+        and known[names[0]].sign != "=="
+    )

@@ -1,0 +1,295 @@
+r"""Claims that hypotheses imply a conclusion: for real numbers, sets of every size, every whole number.
+
+Each class says which theorem its evidence rests on, with the proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from proofs.errors import ProofError
+from proofs.relations import Relation, relation
+from proofs.sequences import at_first, at_next, at_step
+from proofs.sums import instances, plain_relation, variables
+
+__all__ = [
+    "NEGATION",
+    "REASONED",
+    "Chained",
+    "Citation",
+    "Implication",
+    "Induction",
+    "Reasoned",
+    "SumSchema",
+]
+
+NEGATION = "not the conclusion"
+"""Name under which the conclusion is contradicted; no hypothesis has it."""
+
+
+@dataclass(frozen=True)
+class Implication:
+    """Hypotheses imply a conclusion, for all real values of the variables.
+
+    From a contradiction anything follows, so values that meet all hypotheses belong to the evidence. A case
+    that is meant not to occur has the conclusion ``0 == 1``.
+
+    Parameters
+    ----------
+    hypotheses : dict of str to str
+        Relations by name, as texts, such as ``"x/a <= 1"`` and ``"0 < a <= 1"``; see :mod:`proofs.splitting`.
+    conclusion : str
+    hints : tuple of (tuple of str, str)
+        Products of hypotheses ("not the conclusion" is one) times the square of a polynomial, which the
+        prover may use beside those that it makes itself; skipped where a hypothesis was dropped. Hints cannot
+        make anything false provable.
+    degree : int
+        Largest number of hypotheses that the prover multiplies.
+    case : (int, int), optional
+        Number of the case, and of all cases, of an implication that was split into cases; single ones of them
+        may contradict the hypotheses.
+
+    Raises
+    ------
+    ProofError
+        If a hypothesis or the conclusion is not given as a text.
+    """
+
+    hypotheses: Mapping[str, str]
+    conclusion: str
+    hints: tuple[tuple[tuple[str, ...], str], ...] = field(default=(), compare=False)
+    degree: int = field(default=2, compare=False)
+    case: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hypotheses", _texts(self.hypotheses, self.conclusion))
+
+    @property
+    def relations(self) -> dict[str, Relation]:
+        """The hypotheses, read."""
+        return {name: relation(text) for name, text in self.hypotheses.items()}
+
+
+def _texts(hypotheses: Mapping[str, str], conclusion: str) -> dict[str, str]:
+    """A copy of the hypotheses.
+
+    Raises
+    ------
+    ProofError
+        If something is no text, or a hypothesis is called as the negated conclusion is.
+    """
+    for name, text in {**hypotheses, "the conclusion": conclusion}.items():
+        if type(name) is not str or type(text) is not str:
+            raise ProofError(f'{name!r} is given as a text, as in "x*a <= 1"; got {text!r}')
+    if NEGATION in hypotheses:
+        raise ProofError(f"no hypothesis may be called {NEGATION!r}")
+    return dict(hypotheses)
+
+
+@dataclass(frozen=True)
+class SumSchema:
+    """Hypotheses imply a conclusion for families of real numbers over finite sets of every size.
+
+    Texts may hold families ``x[i]`` and sums ``sum[i](x[i]*a[i])`` (:mod:`proofs.sums`). A hypothesis with a
+    free index, such as ``x[i] >= 0``, is meant for each element; the conclusion has none. Of a set nothing is
+    known but that it is finite: where one member matters, it has its own variables and the family is that of
+    the others, as in ``x*a + sum[i](x[i]*a[i]) == 1``.
+
+    The evidence is a certificate that is uniform in the index. Theorem: let some products of hypotheses and
+    squares, and of equations and cofactors, be summed over their free indices; if the closed hypotheses and
+    these sums imply the conclusion where every sum of a monomial is a variable of its own, then the claim
+    holds for all sets. Proof: given any sets and members that meet the hypotheses, each summand is >= 0 (or
+    0), so the sums of them are; sums are linear, so the identity that refutes the negated conclusion in the
+    plain variables is an identity of the members' values.
+
+    Parameters
+    ----------
+    hypotheses, conclusion, hints, degree
+        As of :class:`Implication`; a hint of families is summed, one of an equation has its cofactor where
+        others have a square.
+
+    Raises
+    ------
+    ProofError
+        If a text cannot be read, or the conclusion has a free index.
+
+    Examples
+    --------
+    >>> SumSchema({"most": "h[i] <= s", "full": "sum[i](h[i]) == 1"}, "sum[i](1)*s >= 1").instance(2)
+    Implication(hypotheses={'most 1': 'h_1 <= s', 'most 2': 'h_2 <= s', 'full': 'h_1 + h_2 == 1'}, \
+conclusion='(1 + 1) * s >= 1', hints=(), degree=2, case=None)
+    """
+
+    hypotheses: Mapping[str, str]
+    conclusion: str
+    hints: tuple[tuple[tuple[str, ...], str], ...] = field(default=(), compare=False)
+    degree: int = field(default=2, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hypotheses", _texts(self.hypotheses, self.conclusion))
+        if len(list(instances(self.conclusion, 2))) > 1:
+            raise ProofError(
+                f"the conclusion of a schema is closed, give the one element its own variables; "
+                f"{self.conclusion!r} has a free index"
+            )
+
+    @property
+    def plain(self) -> Implication:
+        """Hypotheses and conclusion in plain variables."""
+        return _plain(self)
+
+    def instance(self, size: int) -> Implication:
+        """The claim where all sets have so many elements."""
+        return _instance(self, size)
+
+
+@dataclass(frozen=True)
+class Citation:
+    """An earlier step's claim, and the terms that stand for its variables.
+
+    Attributes
+    ----------
+    claim : Implication, SumSchema, Induction or Chained
+    values : dict of str to str
+        Terms by variable, both as texts: ``{"y": "x + 1", "a[i]": "b[i]"}``. A term may carry an index that
+        the claim does not use: then the conclusion is cited for every element.
+    """
+
+    claim: Implication | SumSchema | Induction | Chained
+    values: Mapping[str, str] = field(default_factory=dict)
+
+    def refuse_unknown(self) -> None:
+        """Raise ProofError if a term is no text, or stands for no variable of the claim."""
+        texts = [*_texts(self.values, "").values(), *self.claim.hypotheses.values(), self.claim.conclusion]
+        known = set().union(*(variables(text) for text in texts[len(self.values) :]))
+        if unknown := [name for name in self.values if not variables(name) <= known]:
+            raise ProofError(
+                f"the claim that is cited has no variable {unknown[0]!r}; its variables: "
+                f"{', '.join(sorted(known))}"
+            )
+
+
+@dataclass(frozen=True)
+class Chained:
+    """A conclusion follows from earlier steps, each cited with terms for its variables.
+
+    Theorem: a claim that holds for all values holds where terms stand for its variables. So, in the order of
+    the citations, if every hypothesis of the cited claim, with its terms, is literally one of the relations
+    known so far (the hypotheses here and the conclusions cited before; both sides multiplied out), or
+    compares constants and is true, then its conclusion with its terms is known as well. The claim holds if
+    its conclusion gets known so. A relation with a free index is known for each element; an index that
+    a term brings along stands in the conclusion cited, else a set without elements would prove it.
+
+    Each cited claim is that of an earlier step of the same statement; what is not proved there proves nothing
+    here, as a statement is as good as its weakest step.
+
+    Raises
+    ------
+    ProofError
+        If something is no text, or what is cited is none of these claims.
+    """
+
+    hypotheses: Mapping[str, str]
+    conclusion: str
+    cites: tuple[Citation, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hypotheses", _texts(self.hypotheses, self.conclusion))
+        for cited in self.cites:
+            if type(cited) is not Citation or type(cited.claim) not in REASONED:
+                raise ProofError(
+                    f"what is cited is a Citation of an implication, a schema, ...; got {cited!r}"
+                )
+            cited.refuse_unknown()
+
+    @property
+    def plain(self) -> Implication:
+        """Hypotheses and conclusion in plain variables."""
+        return _plain(self)
+
+    def instance(self, size: int) -> Implication:
+        """The claim where all sets have so many elements, for their first ones if the conclusion is open."""
+        return _instance(self, size)
+
+
+@dataclass(frozen=True)
+class Induction:
+    """A relation holds for all whole numbers ``n >= first``.
+
+    Sequences are written ``s[n]`` and ``s[n+1]``, their first member ``s[0]`` (or what ``first`` is), the
+    number itself ``n``. Hypotheses that mention n hold for every n from ``first`` on.
+
+    Theorem: let the conclusion hold at ``first`` (:attr:`base`), and let it hold at n + 1 wherever it holds
+    at a real number n >= ``first`` with the hypotheses at n (:attr:`step`). Then it holds for all n, by
+    induction. The evidence is that of both implications.
+
+    Parameters
+    ----------
+    hypotheses : dict of str to str
+    conclusion : str
+        About n and members of index n (and first ones).
+    first : int
+    hints, degree
+        For the step; as of :class:`Implication`. The conclusion at n is called "induction".
+
+    Raises
+    ------
+    ProofError
+        If a text cannot be read.
+
+    Examples
+    --------
+    >>> claim = Induction({"start": "s[0] == 1", "grows": "s[n+1] >= 2*s[n]"}, "s[n] >= n + 1")
+    >>> claim.base.conclusion, claim.step.hypotheses
+    ('s_0 >= 0 + 1', {'start': 's_0 == 1', 'grows': 's_next >= 2 * s_n', 'from': 'n >= 0', \
+'induction': 's_n >= n + 1'})
+    """
+
+    hypotheses: Mapping[str, str]
+    conclusion: str
+    first: int = 0
+    hints: tuple[tuple[tuple[str, ...], str], ...] = field(default=(), compare=False)
+    degree: int = field(default=2, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hypotheses", _texts(self.hypotheses, self.conclusion))
+        if used := {"from", "induction"} & set(self.hypotheses):
+            raise ProofError(f"no hypothesis of an induction may be called {min(used)!r}")
+        if type(self.first) is not int:
+            raise ProofError(f"an induction begins at a whole number; got {self.first!r}")
+        at_next(self.conclusion, self.first)  # refuses what looks ahead
+
+    @property
+    def base(self) -> Implication:
+        """The claim at the first number."""
+        held = {name: at_first(text, self.first) for name, text in self.hypotheses.items()}
+        return Implication(held, at_first(self.conclusion, self.first), degree=self.degree)
+
+    @property
+    def step(self) -> Implication:
+        """From a number to the next."""
+        held = {name: at_step(text, self.first) for name, text in self.hypotheses.items()}
+        held |= {"from": f"n >= {self.first}", "induction": at_step(self.conclusion, self.first)}
+        return Implication(held, at_next(self.conclusion, self.first), hints=self.hints, degree=self.degree)
+
+
+def _plain(claim: SumSchema | Chained) -> Implication:
+    held = {name: repr(plain_relation(text)) for name, text in claim.hypotheses.items()}
+    return Implication(held, repr(plain_relation(claim.conclusion)))
+
+
+def _instance(claim: SumSchema | Chained, size: int) -> Implication:
+    held: dict[str, str] = {}
+    for name, text in claim.hypotheses.items():
+        for choice, written in instances(text, size):
+            one = " ".join([name, *map(str, choice)])
+            if one in held:
+                raise ProofError(f"two hypotheses are called {one!r} where the sets have {size} elements")
+            held[one] = written
+    return Implication(held, next(instances(claim.conclusion, size))[1])
+
+
+Reasoned = Implication | SumSchema | Induction | Chained
+REASONED = (Implication, SumSchema, Induction, Chained)
+"""These classes, and none made from them."""
