@@ -79,12 +79,13 @@ def _texts(hypotheses: Mapping[str, str], conclusion: str) -> dict[str, str]:
     ProofError
         If something is no text, or a hypothesis is called as the negated conclusion is.
     """
-    for name, text in {**hypotheses, "the conclusion": conclusion}.items():
+    held = dict(hypotheses)
+    for name, text in {**held, "the conclusion": conclusion}.items():
         if type(name) is not str or type(text) is not str:
             raise ProofError(f'{name!r} is given as a text, as in "x*a <= 1"; got {text!r}')
-    if NEGATION in hypotheses:
+    if NEGATION in held:
         raise ProofError(f"no hypothesis may be called {NEGATION!r}")
-    return dict(hypotheses)
+    return held
 
 
 @dataclass(frozen=True)
@@ -148,21 +149,28 @@ conclusion='(1 + 1) * s >= 1', hints=(), degree=2, case=None)
 class Citation:
     """An earlier step's claim, and the terms that stand for its variables.
 
+    Raises
+    ------
+    ProofError
+        If a term is no text, or stands for no variable of the claim.
+
     Attributes
     ----------
-    claim : Implication, SumSchema, Induction or Chained
+    claim : Implication, SumSchema or Chained
     values : dict of str to str
         Terms by variable, both as texts: ``{"y": "x + 1", "a[i]": "b[i]"}``. A term may carry an index that
         the claim does not use: then the conclusion is cited for every element.
     """
 
-    claim: Implication | SumSchema | Induction | Chained
+    claim: Implication | SumSchema | Chained
     values: Mapping[str, str] = field(default_factory=dict)
 
-    def refuse_unknown(self) -> None:
-        """Raise ProofError if a term is no text, or stands for no variable of the claim."""
-        texts = [*_texts(self.values, "").values(), *self.claim.hypotheses.values(), self.claim.conclusion]
-        known = set().union(*(variables(text) for text in texts[len(self.values) :]))
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", _texts(self.values, ""))
+        if type(self.claim) not in (Implication, SumSchema, Chained):
+            raise ProofError(f"what is cited is an implication, a schema or a chain; got {self.claim!r}")
+        texts = [*self.claim.hypotheses.values(), self.claim.conclusion]
+        known = set().union(*(variables(text) for text in texts))
         if unknown := [name for name in self.values if not variables(name) <= known]:
             raise ProofError(
                 f"the claim that is cited has no variable {unknown[0]!r}; its variables: "
@@ -187,7 +195,7 @@ class Chained:
     Raises
     ------
     ProofError
-        If something is no text, or what is cited is none of these claims.
+        If something is no text, or no Citation.
     """
 
     hypotheses: Mapping[str, str]
@@ -196,12 +204,9 @@ class Chained:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hypotheses", _texts(self.hypotheses, self.conclusion))
-        for cited in self.cites:
-            if type(cited) is not Citation or type(cited.claim) not in REASONED:
-                raise ProofError(
-                    f"what is cited is a Citation of an implication, a schema, ...; got {cited!r}"
-                )
-            cited.refuse_unknown()
+        object.__setattr__(self, "cites", tuple(self.cites))
+        if other := [cited for cited in self.cites if type(cited) is not Citation]:
+            raise ProofError(f"a chain cites by a Citation; got {other[0]!r}")
 
     @property
     def plain(self) -> Implication:

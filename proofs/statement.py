@@ -55,7 +55,6 @@ from proofs.claims import (
     Implication,
     Induction,
     InWords,
-    Reasoned,
     Step,
     SumSchema,
 )
@@ -93,6 +92,9 @@ class Size:
     most: int
     words: str
     deep: int | None = None
+
+
+Citable = Implication | SumSchema | Chained
 
 
 def _turned(text: str) -> str:
@@ -191,7 +193,7 @@ class Question:
         self,
         hypotheses: Mapping[str, str],
         conclusion: str,
-        *cites: Reasoned | tuple[Reasoned, Mapping[str, str]],
+        *cites: Citable | tuple[Citable, Mapping[str, str]],
         fixed: Mapping[str, str] | None = None,
     ) -> Chained:
         """The claim that what is kept of the hypotheses gives the conclusion by the claims of earlier steps.

@@ -102,7 +102,7 @@ def check_chain(claim: Chained, evidence: Evidence) -> None:
         brought = set().union(*(free_letters(term) - letters(name) for name, term in cited.values.items()))
         if lost := brought - indices_in(conclusion):
             raise EvidenceError(f"the conclusion of citation {number} does not carry the index {min(lost)!r}")
-        for name, text in _conditions(cited.claim).items():
+        for name, text in cited.claim.hypotheses.items():
             r = plain_relation(substituted(text, cited.values))
             if _key(r) not in known and not (not r.left.variables and r.holds({})):
                 raise EvidenceError(
@@ -112,12 +112,6 @@ def check_chain(claim: Chained, evidence: Evidence) -> None:
         known.add(_key(conclusion))
     if _key(plain_relation(claim.conclusion)) not in known:
         raise EvidenceError("the conclusion is none of the conclusions cited")
-
-
-def _conditions(claim: Implication | SumSchema | Induction | Chained) -> Mapping[str, str]:
-    if type(claim) is Induction:
-        raise EvidenceError("sequences cannot be cited; state what they give as a hypothesis")
-    return claim.hypotheses
 
 
 def _key(r: Relation) -> str:

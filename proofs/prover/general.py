@@ -115,7 +115,7 @@ def _candidates(claim: SumSchema) -> Iterator[Sums]:
 
     def add(names: Sequence[str], text: str = "1") -> None:
         told = f"sum of {' times '.join([*names, *([] if text == '1' else [text])])}"
-        if known[names[0]].sign == "==":
+        if names and known[names[0]].sign == "==":
             sums[told] = {"equation": names[0], "cofactor": text}
         else:
             sums[told] = {"factors": list(names), "square": text}
@@ -124,7 +124,7 @@ def _candidates(claim: SumSchema) -> Iterator[Sums]:
     for name in families:
         add([name])
     for names, text in claim.hints:
-        if set(names) <= set(known) and any(free[name] for name in names):
+        if set(names) <= set(known) and (letters(text) or any(free[name] for name in names)):
             add(names, text)
     yield dict(sums)
     before = len(sums)
@@ -149,5 +149,6 @@ def _closed_hints(claim: SumSchema) -> tuple[tuple[tuple[str, ...], str], ...]:
         (names, plain_text(square))
         for names, square in claim.hints
         if all(name in known and not indices_in(known[name]) for name in names)
-        and known[names[0]].sign != "=="
+        and not letters(square)
+        and not (names and known[names[0]].sign == "==")
     )
