@@ -22,7 +22,16 @@ from fairness.errors import ModelError
 from fairness.evidence.pools import Certificate
 from fairness.model.problem import FloatArray, Problem
 
-__all__ = ["CertifyingPolicy", "Policy", "Solution", "evaluate", "offers", "policy_name", "unit_prices"]
+__all__ = [
+    "CertifyingPolicy",
+    "Policy",
+    "Solution",
+    "evaluate",
+    "offers",
+    "policy_name",
+    "registered",
+    "unit_prices",
+]
 
 ANSWERS = ("__call__", "solve", "placements", "tasks")
 """Methods that answer, each a shorter way or a longer one to the same tasks."""
@@ -103,6 +112,19 @@ def offers(policy: object, way: str) -> bool:
         if any(one in vars(kind) for one in ANSWERS):
             return False
     return False
+
+
+def registered(definitions: Any, policy: object) -> Callable[..., Any]:
+    """What a function of :func:`functools.singledispatch` has for a policy; its base function if nothing.
+
+    A subclass that answers otherwise has not the definition of its base.
+    """
+    for kind in type(policy).__mro__:
+        if kind in definitions.registry:
+            return definitions.dispatch(kind)
+        if any(one in vars(kind) for one in ANSWERS):
+            break
+    return definitions.dispatch(object)
 
 
 def unit_prices(problem: Problem, share_prices: FloatArray) -> FloatArray:

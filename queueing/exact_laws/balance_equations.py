@@ -39,8 +39,8 @@ from numpy.typing import NDArray
 
 from fairness.errors import ModelError
 from fairness.machine.work import Task
-from fairness.properties.exact.states import exact_tasks
 from fairness.protocol.calling import policy_tasks
+from queueing.exact_laws.rational_tasks import exact_tasks
 from queueing.model.system import System, check_system
 from queueing.states.box import box_name, check_box
 
@@ -132,7 +132,7 @@ def balance_equations(
     system : System
         Its arrival rates are not read.
     policy : callable
-        Known to :func:`fairness.properties.exact.states.state_tasks`.
+        Known to :func:`queueing.exact_laws.rational_tasks.state_tasks`.
     shape : tuple of int
     arrival_rates : sequence of Fraction, (n_classes,)
 

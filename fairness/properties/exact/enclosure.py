@@ -6,15 +6,16 @@ Every mechanism is computed or proved from its definition alone, without the sol
 hint, and where the definition leaves a choice (bottleneck max fairness, PS-DSF under resource division, the
 placement behind unique totals) it says which of the choices is meant.
 
-A new policy registers a function of the policy, the model and the hint:
+A new policy registers a function of the policy, the model and the hint. A subclass inherits that of its base
+unless it answers otherwise:
 
->>> from fairness.properties.exact.enclosure import enclose
+>>> from fairness.properties.exact.enclosure import definition, enclose
 >>> class Nothing:
 ...     def __call__(self, problem, counts):
 ...         return np.zeros(problem.n_classes)
 >>> enclose(Nothing(), Problem([[1]], [1]))
 Unproved(reason='no exact definition known for Nothing')
->>> @enclose.register
+>>> @definition.register
 ... def _(policy: Nothing, model, hint=None):
 ...     zero = np.array([Fraction(0)] * model.n_classes)
 ...     return Enclosure(zero, zero, "nobody gets anything")
@@ -47,22 +48,27 @@ from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
 from fairness.properties.exact import pools, servers
 from fairness.properties.exact.rational import Enclosure, Row, Unproved, rational
 from fairness.properties.protocol.property import Model
-from fairness.protocol.policy import policy_name
+from fairness.protocol.policy import policy_name, registered
 
-__all__ = ["Enclosure", "Unproved", "enclose"]
+__all__ = ["Enclosure", "Unproved", "definition", "enclose"]
 
 ENUMERABLE = 100
 """Assignments of bottlenecks to classes up to which all bottleneck-max fair allocations are listed."""
 
 
 @singledispatch
+def definition(policy: Any, model: Model, hint: ArrayLike | None = None) -> Enclosure | Unproved:
+    """What :func:`enclose` answers for the policies of a type; the definition of a new one is registered."""
+    return Unproved(f"no exact definition known for {policy_name(policy)}")
+
+
 def enclose(policy: Any, model: Model, hint: ArrayLike | None = None) -> Enclosure | Unproved:
     """Rational bounds on what a policy gives, one job per class.
 
     Parameters
     ----------
     policy : callable
-        Its type is a key to a definition; it is not called.
+        Its type is a key to a :func:`definition`; it is not called.
     model : Problem or Cluster
         With integers or fractions as demands and capacities.
     hint : array_like, tasks, optional
@@ -90,17 +96,18 @@ def enclose(policy: Any, model: Model, hint: ArrayLike | None = None) -> Enclosu
     >>> 0 < bounds.radius < 1e-20
     True
     """
-    return Unproved(f"no exact definition known for {policy_name(policy)}")
+    found: Enclosure | Unproved = registered(definition, policy)(policy, model, hint)
+    return found
 
 
-@enclose.register
+@definition.register
 def _(policy: MaxMin, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
     numbers = rational(model)
     rates = [w if row[0] > 0 else Fraction(0) for w, row in zip(numbers.weights, numbers.gamma, strict=True)]
     return pools.filling(numbers, rates)
 
 
-@enclose.register
+@definition.register
 def _(policy: DRF, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
     numbers = rational(model)
     given = policy.resource_weights
@@ -112,13 +119,13 @@ def _(policy: DRF, model: Problem, hint: ArrayLike | None = None) -> Enclosure |
     return pools.filling(numbers, pools.dominant_rates(numbers, weights))
 
 
-@enclose.register
+@definition.register
 def _(policy: AssetFair, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
     numbers = rational(model)
     return pools.filling(numbers, pools.asset_rates(numbers))
 
 
-@enclose.register
+@definition.register
 def _(policy: BottleneckMax, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
     found = pools.bottleneck_max(rational(model), _hint(policy, model, hint))
     if isinstance(found, Unproved):
@@ -132,12 +139,12 @@ def _(policy: BottleneckMax, model: Problem, hint: ArrayLike | None = None) -> E
     return Enclosure(found.lower, found.upper, f"{found.how}; {number}")
 
 
-@enclose.register
+@definition.register
 def _(policy: ProportionalFair, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
     return pools.alpha_fair(rational(model), 1, _hint(policy, model, hint))
 
 
-@enclose.register
+@definition.register
 def _(policy: AlphaFair, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
     if math.isinf(policy.alpha):
         return enclose(MaxMin(), model)
@@ -148,24 +155,24 @@ def _(policy: AlphaFair, model: Problem, hint: ArrayLike | None = None) -> Enclo
     return pools.alpha_fair(rational(model), int(policy.alpha), _hint(policy, model, hint))
 
 
-@enclose.register
+@definition.register
 def _(policy: PerServerDRF, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
     return servers.per_server_filling(rational(model))
 
 
-@enclose.register
+@definition.register
 def _(policy: PSDSF, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
     return servers.ps_dsf(rational(model, policy.division), _hint(policy, model, hint))
 
 
-@enclose.register
+@definition.register
 def _(policy: TSF, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
     numbers = rational(model)
     alone = numbers.unconstrained if policy.weighting == "equal" else numbers.gamma
     return servers.leximin(numbers, _hint(policy, model, hint), servers.totals(alone))
 
 
-@enclose.register
+@definition.register
 def _(policy: CDRF | DRFH, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
     numbers = rational(model)
     if numbers.gamma != numbers.unconstrained:
@@ -173,7 +180,7 @@ def _(policy: CDRF | DRFH, model: Cluster, hint: ArrayLike | None = None) -> Enc
     return enclose(TSF() if isinstance(policy, CDRF) else CDRFH(), model, hint)
 
 
-@enclose.register
+@definition.register
 def _(policy: CDRFH, model: Cluster, hint: ArrayLike | None = None) -> Enclosure | Unproved:
     numbers = rational(model)
     yardstick = servers.pooled(numbers)

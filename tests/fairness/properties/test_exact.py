@@ -54,6 +54,19 @@ def test_worked_examples_of_bottleneck_max_fairness(demands, maxmin, drf, pf, bm
             assert answered(policy, pool).tolist() == fractions(*expected.split())
 
 
+def test_a_subclass_that_answers_otherwise_has_no_definition():
+    class Half(DRF):
+        def __call__(self, problem, counts):
+            return super().__call__(problem, counts) / 2
+
+    class Renamed(DRF):
+        name = "mine"
+
+    pool = Problem([[1, 4], [3, 1]], [9, 18])
+    assert "no exact definition known" in enclose(Half(), pool).reason
+    assert answered(Renamed(), pool).tolist() == [3, 2]
+
+
 GHODSI, HALVES = Problem([[1, 4], [3, 1]], [9, 18]), Problem([[1, 0], [F(1, 2), 1], [0, 1]], [1, 1])
 CROSSED, LINK = Problem([[1, 2], [2, 1]], [1, 1]), Problem([[1], [1]], [5], weights=[4, 1])
 LIAR, BLOCKED = Problem([[16, 8], [1, 2]], [100, 100]), Problem([[1, 1], [1, 0]], [4, 0])

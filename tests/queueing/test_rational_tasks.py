@@ -16,8 +16,8 @@ from fairness import (
     ProportionalFair,
 )
 from fairness.properties.exact.rational import Enclosure, Unproved
-from fairness.properties.exact.states import RationalPool, exact_tasks, proportional, state_tasks
 from proofs.definitions.pools.filling import bottlenecks, is_feasible
+from queueing.exact_laws.rational_tasks import RationalPool, exact_tasks, proportional, state_tasks
 
 F = Fraction
 POLICIES = (MaxMin(), DRF(), AssetFair(), BottleneckMax(), ProportionalFair(), AlphaFair(float("inf")))

@@ -19,7 +19,7 @@ All numbers count as what they are: integers and fractions as given, floats as b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
@@ -40,7 +40,7 @@ from fairness.policies.proportional import AlphaFair, ProportionalFair
 from fairness.properties.exact import pools
 from fairness.properties.exact.rational import NEAR, Enclosure, RationalModel, Row, Rows, Unproved
 from fairness.protocol.calling import policy_tasks
-from fairness.protocol.policy import ANSWERS, policy_name
+from fairness.protocol.policy import policy_name, registered
 
 __all__ = ["RationalPool", "exact_tasks", "proportional", "state_tasks"]
 
@@ -174,16 +174,6 @@ def _(
     return Unproved(f"the tasks of {policy_name(policy)} are roots of rational numbers")
 
 
-def _definition(policy: Any) -> Callable[..., Enclosure | Unproved]:
-    """What is registered for a policy; a subclass that answers otherwise has not that of its base."""
-    for kind in type(policy).__mro__:
-        if kind in state_tasks.registry:
-            return state_tasks.dispatch(kind)
-        if any(one in vars(kind) for one in ANSWERS):
-            break
-    return state_tasks.dispatch(object)
-
-
 def exact_tasks(
     policy: Any, problem: Problem, counts: NDArray[np.int64], hints: FloatArray | None = None
 ) -> list[Row]:
@@ -214,7 +204,7 @@ def exact_tasks(
     >>> exact_tasks(ProportionalFair(), Problem([[1, 10], [10, 1]], [11, 11]), np.array([[1, 1], [20, 1]]))
     [[Fraction(1, 1), Fraction(1, 1)], [Fraction(22, 21), Fraction(11, 21)]]
     """
-    pool, definition = RationalPool.of(problem), _definition(policy)
+    pool, definition = RationalPool.of(problem), registered(state_tasks, policy)
     if hints is None:
         hints = policy_tasks(problem, policy, counts.astype(float))
     rows = []
