@@ -17,6 +17,7 @@ from proofs.claims import (
     Step,
     SumSchema,
 )
+from proofs.conjectures import conjecture
 from proofs.errors import EvidenceError, ProofError
 from proofs.statement import Question, Said, Size, Statement
 from proofs.verdict import Finding, Status, Verdict
@@ -45,6 +46,7 @@ __all__ = [
     "Verdict",
     "check",
     "check_all",
+    "conjecture",
     "statements",
     "verify",
 ]

@@ -17,6 +17,7 @@ from proofs.errors import ProofError
 from proofs.kernels import exported_steps
 from proofs.statement import Statement
 from proofs.verdict import CATALOGUE, Kind, Status, Verdict, kind_of, overall
+from proofs.witnesses import told_witness
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,10 +138,14 @@ class Report(Result):
         """How many proofs count under which kind."""
         return Counter(v.proof for v in self.verdicts if v.proof is not None)
 
-    def verify(self) -> None:
-        """Check all evidence again; raises EvidenceError where it fails."""
+    def verify(self, *own: Statement) -> None:
+        """Check all evidence again; raises EvidenceError where it fails.
+
+        Statements of your own are needed for it: verdicts do not hold the function of their steps.
+        """
+        known = {statement.id: statement for statement in own}
         for verdict in self.verdicts:
-            verify(verdict)
+            verify(verdict, known.get(verdict.id))
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per statement: what it says, who says so, the verdict and what that rests on.
@@ -195,6 +200,9 @@ class Report(Result):
                 lines.append(f"      proof: {v.kind}; kernel: {kernel(v)}")
             if v.second_methods:
                 lines.append(f"      computed steps confirmed {confirmed(v.second_methods)}")
+            for finding in v.findings:
+                if told := told_witness(finding.claim, finding.evidence):
+                    lines.append(f"      witness: {told}")
             if v.status == Status.UNKNOWN:
                 lines.append(f"      why: {v.reason}")
         return "\n".join([*lines[1:], "", *self.totals()])

@@ -21,7 +21,7 @@ from math import inf
 
 from proofs.errors import ProofError
 
-__all__ = ["Polynomial", "parsed", "polynomial", "polynomial_of"]
+__all__ = ["Monomial", "Polynomial", "parsed", "polynomial", "polynomial_of"]
 
 Monomial = tuple[tuple[str, int], ...]
 
@@ -74,6 +74,11 @@ class Polynomial:
         """The value of a constant polynomial, None for any other."""
         return None if self.variables else self.terms.get((), Fraction(0))
 
+    @property
+    def ordered(self) -> list[tuple[Monomial, Fraction]]:
+        """Terms as they are written: by degree, then by their names."""
+        return sorted(self.terms.items(), key=lambda item: (-sum(e for _, e in item[0]), item[0]))
+
     def at(self, values: Mapping[str, Fraction | int]) -> Fraction:
         """Value at a point that gives every variable."""
         total = Fraction(0)
@@ -111,9 +116,7 @@ class Polynomial:
         if not self.terms:
             return "0"
         text = ""
-        for monomial, c in sorted(
-            self.terms.items(), key=lambda item: (-sum(e for _, e in item[0]), item[0])
-        ):
+        for monomial, c in self.ordered:
             size = abs(c)
             factors = [name if e == 1 else f"{name}**{e}" for name, e in monomial]
             if size != 1 or not factors:

@@ -16,6 +16,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from proofs.errors import ProofError
+from proofs.witnesses import told_witness
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -196,7 +197,7 @@ class Verdict:
         return verdict
 
     def summary(self) -> str:
-        """The verdict, who says so, then a line for each step."""
+        """The verdict, who says so, then a line for each step, with the numbers of what refutes it."""
         changed = [f"without {name!r}" for name in self.dropped]
         changed += [f"with {name!r} reversed" for name in self.reversed]
         changed += [f"with {name!r} replaced by {text}" for name, text in self.replaced.items()]
@@ -206,11 +207,40 @@ class Verdict:
         for k, finding in enumerate(self.findings, 1):
             how = "in words" if finding.claim["claim"] == "InWords" else str(finding.status)
             lines.append(f"  {k}. {finding.says} [{how}]" + (f" {finding.reason}" if finding.reason else ""))
+            if told := told_witness(finding.claim, finding.evidence):
+                lines.append(f"     {told}")
         if self.status == Status.UNKNOWN and self.broken:
             lines.append(f"  {self.reason}; the statement may hold all the same")
         elif self.status == Status.UNKNOWN and _without_cases(self.findings):
             lines.append(f"  {self.reason}")
         return "\n".join(lines)
+
+    def to_latex(self) -> str:
+        r"""The statement, and the proof or witness step by step, with every certificate as its identity.
+
+        A fragment for amsmath and amsthm with the environments ``theorem`` (what is proved) and
+        ``conjecture`` (all else).
+
+        Examples
+        --------
+        >>> from proofs import conjecture, check
+        >>> print(check(conjecture("x**2 + y**2 >= 2*x*y")).to_latex())
+        \begin{theorem}[{conjecture: PROVED, general, by certificates only}]
+        x**2 + y**2 $\ge$ 2*x*y
+        (all real x, y)
+        \end{theorem}
+        \begin{proof}
+        \begin{enumerate}
+        \item x**2 + y**2 $\ge$ 2*x*y
+        ...
+        no term is negative and one is positive, which is impossible.
+        \end{enumerate}
+        \end{proof}
+        <BLANKLINE>
+        """
+        from proofs.latex import latex_of
+
+        return latex_of(self.to_dict())
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per step: what it says, its status and why."""

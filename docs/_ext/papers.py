@@ -6,11 +6,11 @@ the source claims, what it denies itself, and what only a reader might think, st
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from proofs.statement import Said
+from proofs.witnesses import told_witness
 
 KINDS = {
     Said.CLAIMED: (
@@ -69,8 +69,7 @@ def errors_page(verdicts: Any) -> str:
 def _entry(statement: Any, verdict: Any) -> list[str]:
     """One refuted statement: what is said, the witness, what is true."""
     finding = next(f for f in verdict.findings if f.evidence and f.status == verdict.status)
-    values = {k: v for k, v in finding.evidence.get("values", {}).items() if k != "holds"}
-    told = "; ".join(f"{name}: {_number(value)}" for name, value in values.items())
+    told = told_witness(finding.claim, finding.evidence)
     lines = [
         f"{_safe(statement.words)}",
         f": *{_safe(statement.place)}*, `{statement.id}`",
@@ -104,15 +103,6 @@ def statements_page(verdicts: Any) -> str:
             cells = (words, _safe(v.said), verdict, kernel(v), scope)
             lines.append(f"| {' | '.join(cells)} |".replace("\n", " "))
     return "\n".join(lines) + "\n"
-
-
-def _number(value: Any) -> str:
-    """Nested lists of numbers in parentheses."""
-    if isinstance(value, Mapping):
-        return "; ".join(f"{k} {_number(v)}" for k, v in value.items())
-    if isinstance(value, list | tuple):
-        return f"({', '.join(_number(v) for v in value)})"
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def _safe(text: str) -> str:

@@ -1,4 +1,4 @@
-"""``prove``: statements of the papers, with evidence that is checked again on demand."""
+"""``prove``: statements of the papers and of one's own, with evidence that is checked again on demand."""
 
 from __future__ import annotations
 
@@ -20,12 +20,25 @@ from fairqueues.report.outcome import Evidence, Outcome
 __all__ = ["prove"]
 
 
-@command(figures=False, report=False)
+@command(figures=False, report=False, writes="latex")
 def prove(
     deliver: Delivery,
-    ids: Annotated[list[str] | None, typer.Argument(metavar="ID", help="Statements. Default: all.")] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="ID|FILE",
+            help="Statements of the papers by id (default: all), or a file with your own: .py, .toml.",
+            show_default=False,
+        ),
+    ] = None,
     list_all: Annotated[bool, typer.Option("--list", help="Only list the statements.")] = False,
     verify: Annotated[bool, typer.Option("--verify", help="Check all evidence again.")] = False,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--drop", metavar="NAME", help="Hypothesis to leave out, of one statement; may be repeated."
+        ),
+    ] = None,
     deep: Annotated[bool, typer.Option("--deep", help="Larger sizes.")] = False,
     time_limit: Annotated[
         float, typer.Option("--time-limit", min=0.001, metavar="SECONDS", help="For each statement.")
@@ -38,9 +51,13 @@ def prove(
         Path | None,
         typer.Option("--lean", metavar="FOLDER", help="Write them as text for Lean 4 with Mathlib."),
     ] = None,
+    latex: Annotated[
+        Path | None,
+        typer.Option("--latex", metavar="FILE.tex", help="Write statements, proofs and witnesses in LaTeX."),
+    ] = None,
     jobs: Jobs = 1,
 ) -> None:
-    """Prove, support or refute statements of the papers; every verdict carries its evidence."""
+    """Prove, support or refute statements of the papers, or your own; every verdict carries its evidence."""
 
     folders = {name: folder for name, folder in (("coq", coq), ("lean", lean)) if folder is not None}
     for folder in folders.values():
@@ -48,29 +65,30 @@ def prove(
 
     import pandas as pd
 
-    from proofs.catalogue import statement_named, statements
-
-    if len(set(ids or ())) < len(ids or ()):
-        raise WrongUse("a statement is named twice; name each one once")
-    chosen = [statement_named(name) for name in ids] if ids else list(statements())
+    chosen = _chosen(names or [])
     if list_all:
         rows = [(s.id, s.source, s.place, s.words, str(s.said), s.remark) for s in chosen]
-        names = ["id", "source", "place", "statement", "said", "remark"]
-        table = pd.DataFrame(rows, columns=names).set_index("id")
+        columns = ["id", "source", "place", "statement", "said", "remark"]
+        table = pd.DataFrame(rows, columns=columns).set_index("id")
         deliver(Outcome("Statements", table, brief=table.drop(columns="remark")))
         return
 
     from proofs import check_all
 
-    result = check_all(chosen, deep=deep, time_limit=time_limit, n_jobs=jobs, progress=True)
+    changes = {"drop": drop} if drop else {}
+    result = check_all(chosen, deep=deep, time_limit=time_limit, n_jobs=jobs, progress=True, **changes)
     if verify:
-        result.verify()
+        result.verify(*chosen)
+    if latex is not None:
+        text = "\n".join(verdict.to_latex() for verdict in result.verdicts)
+        write_all({latex: partial(Path.write_text, data=text, encoding="utf-8")})
+        typer.echo(f"wrote {latex}", err=True)
     for name, folder in folders.items():
         _write_sources(result.verdicts, name, folder)
     table = result.to_dataframe()
     deliver(
         Outcome(
-            "Statements of the papers",
+            "Statements" if any(_is_own(v) for v in result.verdicts) else "Statements of the papers",
             table,
             (Evidence("all evidence", "checked again without the prover", holds=True),) if verify else (),
             brief=table[["verdict", "kind", "kernel", "said", "place", "seconds"]],
@@ -81,12 +99,48 @@ def prove(
     )
 
 
+def _chosen(names: Sequence[str]) -> list[Any]:
+    """The statements of these ids and files; without any, all of the papers."""
+    from fairqueues.console.conjectures import SUFFIXES, own_statements
+    from proofs.catalogue import statement_named, statements
+
+    if len(set(names)) < len(names):
+        raise WrongUse("a statement is named twice; name each one once")
+    found: list[Any] = []
+    for name in names:
+        file = Path(name)
+        if file.suffix in SUFFIXES:
+            found += own_statements(file)
+        elif file.is_file():
+            raise WrongUse(f"{file}: a file with statements of your own is called NAME.py or NAME.toml")
+        else:
+            found.append(statement_named(name))
+    ids = [statement.id for statement in found]
+    if twice := [name for name in ids if ids.count(name) > 1]:
+        raise WrongUse(f"two statements are called {twice[0]!r}; give one of them another id")
+    return found or list(statements())
+
+
+def _is_own(verdict: Any) -> bool:
+    from proofs.verdict import OWN
+
+    return bool(verdict.statement["origin"] == OWN)
+
+
 def _told(verdicts: Sequence[Any]) -> tuple[str, ...]:
-    """The verdict in full where there is one; else what is remarked, and why something is unknown."""
-    if len(verdicts) == 1:
-        return tuple(verdicts[0].summary().splitlines())
-    remarks = tuple(f"{v.id}: {v.said}" for v in verdicts if v.statement["remark"])
-    return remarks + tuple(f"{v.id}: {v.reason}" for v in verdicts if v.reason)
+    """Verdicts in full, of a single one and of one's own; of others what is remarked, a reason, a witness."""
+    from proofs.witnesses import told_witness
+
+    lines: list[str] = []
+    for v in verdicts:
+        if len(verdicts) == 1 or _is_own(v):
+            lines += v.summary().splitlines()
+            continue
+        told = [v.said] if v.statement["remark"] else []
+        told += [v.reason] if v.reason else []
+        told += [told_witness(f.claim, f.evidence) for f in v.findings]
+        lines += [f"{v.id}: {one}" for one in told if one]
+    return tuple(lines)
 
 
 def _require_folder(folder: Path) -> None:

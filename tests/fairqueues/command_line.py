@@ -1,5 +1,6 @@
 """The command line in tests: a scenario, commands in this process, and commands in one of their own."""
 
+import json
 import os
 import subprocess
 import sys
@@ -51,6 +52,14 @@ def run(*arguments, code=0, typed=None):
         raise result.exception
     assert result.exit_code == code, result.output
     return result
+
+
+def as_json(*arguments, code=0):
+    """The JSON of the command."""
+    data = json.loads(run(*arguments, "--json", code=code).stdout)
+    assert {"title", "command", "inputs", "results", "evidence", "failures", "versions", "seed"} <= set(data)
+    assert "fairqueues" in data["versions"]
+    return data
 
 
 def environment(**variables):

@@ -31,20 +31,13 @@ from fairqueues.errors import WrongUse
 from fairqueues.report.outcome import Outcome
 from fairqueues.scenario import Scenario
 from proofs import Verdict, verify
-from tests.fairqueues.command_line import ROOT, TWO, environment, run
+from tests.fairqueues.command_line import ROOT, TWO, as_json, environment, run
 from tests.processes import PATIENCE
 
 
 @pytest.fixture
 def file(place):
     return place / "two.toml"
-
-
-def as_json(*arguments, code=0):
-    data = json.loads(run(*arguments, "--json", code=code).stdout)
-    assert {"title", "command", "inputs", "results", "evidence", "failures", "versions", "seed"} <= set(data)
-    assert "fairqueues" in data["versions"]
-    return data
 
 
 def column(data, name, where):

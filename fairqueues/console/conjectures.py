@@ -1,0 +1,182 @@
+"""Statements of one's own from a file: what a Python file defines, or the tables of a TOML file."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from fairqueues.errors import WrongUse
+
+if TYPE_CHECKING:
+    from fairqueues.scenario.reading import Place
+    from proofs import Statement
+
+__all__ = ["SUFFIXES", "own_statements"]
+
+SUFFIXES = (".py", ".toml")
+DEFAULT_ID = "conjecture"
+EXAMPLE = 'from proofs import conjecture; mine = conjecture("x + y >= 2", ["x > 0", "y > 0", "x*y == 1"])'
+KEYS = {
+    "claim": "a relation in quotes",
+    "assume": "a list of relations, or a table that names them",
+    "steps": "a list of relations",
+    "letters": "a list of names",
+    "id": "text in quotes",
+    "words": "text in quotes",
+    "latex": "text in quotes",
+}
+
+
+def own_statements(file: Path) -> tuple[Statement, ...]:
+    """The statements of a file, ``.py`` or ``.toml``; none has the id of another.
+
+    Raises
+    ------
+    WrongUse
+        If the file cannot be read, has an error, of which the line is told, or holds no statement.
+    """
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise WrongUse(f"{file}: byte {error.start} is not UTF-8 text; save it as UTF-8") from None
+    except OSError as error:
+        raise WrongUse(
+            f"{file} cannot be read: {error.strerror}; give the path of a file, or the id of a statement "
+            "(fairqueues prove --list)"
+        ) from None
+    found = _of_python(text, file) if file.suffix == ".py" else _of_toml(text, file)
+    ids = [statement.id for statement in found]
+    for name in ids:
+        if ids.count(name) > 1:
+            raise WrongUse(f"{file}: two statements are called {name!r}; give one of them another id")
+    return found
+
+
+def _of_python(text: str, file: Path) -> tuple[Statement, ...]:
+    """What stands in the variables of a file, alone or in lists; a conjecture is called as its variable."""
+    from proofs import Statement
+
+    variables = _executed(text, file)
+    found: dict[int, Statement] = {}
+    for name, value in variables.items():
+        several = isinstance(value, list | tuple)
+        for k, one in enumerate(value if several else [value], 1):
+            if isinstance(one, Statement):
+                own = f"{name}-{k}" if several else name
+                named = replace(one, id=own) if one.id == DEFAULT_ID else one
+                found.setdefault(id(one), named)
+    if not found:
+        raise WrongUse(f"{file} defines no statement; write for instance: {EXAMPLE}")
+    return tuple(found.values())
+
+
+def _executed(text: str, file: Path) -> dict[str, Any]:
+    """Variables of a module; what it raises is told with its line."""
+    try:
+        code = compile(text, str(file), "exec")
+    except SyntaxError as error:
+        raise WrongUse(f"{file}, line {error.lineno}: no valid Python: {error.msg}") from None
+    except ValueError as error:  # a null character
+        raise WrongUse(f"{file}: no valid Python: {error}") from None
+    module = ModuleType(f"own_{file.stem}")
+    module.__file__ = str(file)
+    sys.modules[module.__name__] = module  # what it defines is looked up there
+    sys.path.insert(0, str(file.resolve().parent))
+    try:
+        exec(code, module.__dict__)
+    except (Exception, SystemExit) as error:
+        lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(file)]
+        raise WrongUse(f"{file}, line {lines[-1]}: {type(error).__name__}: {error}") from None
+    finally:
+        sys.path.pop(0)
+    return dict(vars(module))
+
+
+def _of_toml(text: str, file: Path) -> tuple[Statement, ...]:
+    from fairqueues.scenario.reading import Place
+    from fairqueues.scenario.toml_text import syntax_line
+
+    text = text.replace("\r\n", "\n")
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        said = str(error).partition(" (at ")[0]
+        raise WrongUse(f"{file}, line {syntax_line(error, text)}: no valid TOML: {said}") from None
+    except (RecursionError, ValueError) as error:
+        raise WrongUse(f"{file}: no valid TOML: {error}") from None
+    place = Place(text, str(file))
+    if "statement" not in data:
+        return (_of_table(data, (), file.stem, place),)
+    tables = data["statement"]
+    if not isinstance(tables, list) or not all(isinstance(table, Mapping) for table in tables):
+        raise place.error(("statement",), "write each statement as a table [[statement]]")
+    if others := [key for key in data if key != "statement"]:
+        raise place.error((others[0],), "keys stand below a [[statement]] of their own")
+    return tuple(
+        _of_table(table, ("statement", k), f"{file.stem}-{k + 1}", place) for k, table in enumerate(tables)
+    )
+
+
+def _of_table(data: Mapping[str, Any], path: tuple[str | int, ...], name: str, place: Place) -> Statement:
+    """The conjecture of one table."""
+    from proofs import ProofError, conjecture
+
+    for key, value in data.items():
+        if key not in KEYS:
+            near = get_close_matches(key, KEYS, 1)
+            meant = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(KEYS)}"
+            raise place.error((*path, key), f"unknown key; {meant}")
+        if not _fits(key, value):
+            raise place.error((*path, key), f"got {value!r}; {key} is {KEYS[key]}")
+    if "claim" not in data:
+        raise place.error(path, 'there is no claim; add a line such as claim = "x + y >= 2"')
+    options = {key: data[key] for key in ("words", "latex", "steps") if key in data}
+    try:
+        found = conjecture(data["claim"], data.get("assume", ()), id=data.get("id", name), **options)
+    except ProofError as error:
+        raise place.error(_blamed(data, path), str(error)) from None
+    if "letters" in data:
+        _require_letters(found, data, path, place)
+    return found
+
+
+def _fits(key: str, value: Any) -> bool:
+    listed: Sequence[Any] = list(value.values()) if key == "assume" and isinstance(value, dict) else value
+    if key in ("assume", "steps", "letters"):
+        return isinstance(listed, list) and all(isinstance(one, str) for one in listed)
+    return isinstance(value, str)
+
+
+def _blamed(data: Mapping[str, Any], path: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """Where the first relation stands that is none."""
+    from proofs import ProofError, conjecture
+
+    texts: list[tuple[tuple[str | int, ...], str]] = []
+    for key in ("assume", "steps"):
+        given = data.get(key, [])
+        inner = given.items() if isinstance(given, Mapping) else enumerate(given)
+        texts += [((key, at), text) for at, text in inner]
+    for at, text in texts:
+        try:
+            conjecture(text)
+        except ProofError:
+            return (*path, *at)
+    return (*path, "claim")
+
+
+def _require_letters(
+    found: Statement, data: Mapping[str, Any], path: tuple[str | int, ...], place: Place
+) -> None:
+    """Error if the relations hold a letter that is not declared."""
+    used = set(found.scope.removeprefix("all real ").split(", ")) if found.scope.startswith("all") else set()
+    if unknown := sorted(used - set(data["letters"])):
+        raise place.error(
+            (*path, "letters"), f"{unknown[0]!r} occurs in a relation and is none of the letters; add it"
+        )

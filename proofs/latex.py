@@ -1,0 +1,168 @@
+r"""A verdict in LaTeX: the statement, each step with its identity or its witness, as a person would write it.
+
+The text is a fragment for amsmath and amsthm; its environments are ``theorem`` for what is proved and
+``conjecture`` for everything else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from proofs.polynomials import Monomial, Polynomial, polynomial
+from proofs.witnesses import told_witness
+
+__all__ = ["latex_of"]
+
+Data = Mapping[str, Any]
+
+SIGNS = {">=": r"\ge", ">": ">", "==": "=", "!=": r"\ne"}
+OPPOSITES = {">=": ">", ">": ">=", "==": "!=", "!=": "=="}
+"""How the negated left side compares with 0 where a relation fails."""
+MARKUP = {c: f"\\{c}" for c in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "|": "$|$",
+    "<=": r"$\le$", ">=": r"$\ge$", "≤": r"$\le$", "≥": r"$\ge$", "<": "$<$", ">": "$>$",
+    "==": "$=$", "!=": r"$\ne$",
+}  # fmt: skip
+
+
+def latex_of(data: Data) -> str:
+    """LaTeX of a verdict that is given as plain data; see :meth:`proofs.Verdict.to_latex`."""
+    statement, status = data["statement"], data["status"]
+    proved = status == "PROVED"
+    environment = "theorem" if proved else "conjecture"
+    lines = [f"\\begin{{{environment}}}[{{{_words(data['id'])}: {_words(_answer(data))}}}]"]
+    lines.append(_words(statement["words"]))
+    if statement["latex"]:
+        lines.append(f"\\[ {statement['latex']} \\]")
+    changes = [f"Left out: {name}." for name in data["dropped"]]
+    changes += [f"Turned round: {name}." for name in data["reversed"]]
+    changes += [f"Replaced: {name} by {text}." for name, text in data["replaced"].items()]
+    lines += [f"{_words(text)}" for text in (*changes, f"({data['scope']})")]
+    lines.append(f"\\end{{{environment}}}")
+    title = {"PROVED": "", "REFUTED": "[Refutation]"}.get(status, "[What is known]")
+    lines += [f"\\begin{{proof}}{title}", r"\begin{enumerate}"]
+    for finding in data["findings"]:
+        lines += _step(finding)
+    return "\n".join([*lines, r"\end{enumerate}", r"\end{proof}", ""])
+
+
+def _answer(data: Data) -> str:
+    return f"{data['status']}, {data['kind']}" if data["kind"] else str(data["status"])
+
+
+def _step(finding: Data) -> Iterator[str]:
+    claim, evidence = finding["claim"], finding["evidence"]
+    kind = evidence.get("kind", "in words")
+    yield f"\\item {_words(finding['says'])}"
+    if claim["claim"] == "Implication":
+        given = [f"${_relation(text)}$ ({_words(name)})" for name, text in claim["hypotheses"].items()]
+        if given:
+            yield f"Given {', '.join(given)}:"
+        yield f"\\[ {_relation(claim['conclusion'])} . \\]"
+    match kind:
+        case "refutation":
+            yield from _refutation(claim, evidence)
+        case "assignment":
+            yield f"This fails at {_point(claim, evidence)}."
+        case "case" | "counterexample":
+            yield f"Witness: {_words(told_witness(claim, evidence))}."
+        case "in words":
+            yield "(In words.)"
+        case _:
+            yield f"({_words(finding['reason'])}.)"
+
+
+def _refutation(claim: Data, evidence: Data) -> Iterator[str]:
+    """The contradiction, written out."""
+    left, sign = _sides(claim["conclusion"])
+    opposite = OPPOSITES[sign]
+    denied = left if sign in ("==", "!=") else -left
+    yield f"Otherwise ${_polynomial(denied)} {SIGNS[opposite]} 0$, and in"
+    yield r"\begin{align*}"
+    terms = [_term(claim, term, denied, opposite) for term in evidence["terms"]]
+    for name, cofactor in evidence["cofactors"].items():
+        equation = _sides(claim["hypotheses"][name])[0] if name in claim["hypotheses"] else denied
+        terms.append(_product([_factor(polynomial(cofactor)), _factor(equation)]) or "1")
+    rows = ["0 ={}& " + terms[0], *(f"&+ {term}" for term in terms[1:])]
+    yield "\\\\\n".join(rows)
+    yield r"\end{align*}"
+    yield "no term is negative and one is positive, which is impossible."
+
+
+def _term(claim: Data, term: Data, denied: Polynomial, opposite: str) -> str:
+    c, factors = Fraction(term["coefficient"]), []
+    for name in term["factors"]:
+        left, sign = _sides(claim["hypotheses"][name]) if name in claim["hypotheses"] else (denied, opposite)
+        factors.append(f"({_polynomial(left)})^2" if sign == "!=" else _factor(left))
+    square = polynomial(term["square"])
+    if (constant := square.constant) is not None:
+        c *= constant**2
+    else:
+        factors.append(f"({_polynomial(square)})^2")
+    return _product(["" if c == 1 and any(factors) else _number(c), *factors])
+
+
+def _product(factors: list[str]) -> str:
+    return " ".join(factor for factor in factors if factor)
+
+
+def _factor(p: Polynomial) -> str:
+    """A factor of several: 1 is left out, brackets stand where they must."""
+    if p.constant == 1:
+        return ""
+    text = _polynomial(p)
+    return text if len(p.terms) == 1 and not text.startswith("-") else f"({text})"
+
+
+def _point(claim: Data, evidence: Data) -> str:
+    values = {name: Fraction(value) for name, value in evidence["values"].items()}
+    left, _ = _sides(claim["conclusion"])
+    told = ", ".join(f"{_letter(name)} = {_number(value)}" for name, value in values.items())
+    reached = f"${_polynomial(left)} = {_number(left.at(values))}$"
+    return f"${told}$, where {reached}" if told else f"every point, for {reached}"
+
+
+def _relation(text: str) -> str:
+    left, sign = _sides(text)
+    return f"{_polynomial(left)} {SIGNS[sign]} 0"
+
+
+def _sides(text: str) -> tuple[Polynomial, str]:
+    """Left side and sign of a relation in its normal form, whose right side is 0."""
+    left, sign, _ = text.rsplit(" ", 2)
+    return polynomial(left), sign
+
+
+def _polynomial(p: Polynomial) -> str:
+    text = ""
+    for monomial, c in p.ordered:
+        text += (" - " if c < 0 else " + ") + _monomial(monomial, abs(c))
+    if not text:
+        return "0"
+    return text[3:] if text.startswith(" + ") else f"-{text[3:]}"
+
+
+def _monomial(monomial: Monomial, size: Fraction) -> str:
+    powers = [_letter(name) + (f"^{{{e}}}" if e > 1 else "") for name, e in monomial]
+    return _product(["" if size == 1 and powers else _number(size), *powers])
+
+
+def _number(value: Fraction) -> str:
+    if value.denominator == 1:
+        return str(value.numerator)
+    return f"{'-' if value < 0 else ''}\\tfrac{{{abs(value.numerator)}}}{{{value.denominator}}}"
+
+
+def _letter(name: str) -> str:
+    r"""A variable: rho1 is \rho_{1}."""
+    from sympy import Symbol, latex
+
+    return str(latex(Symbol(name)))
+
+
+def _words(text: str) -> str:
+    """Text without characters that LaTeX reads as markup."""
+    return re.sub(r"[<>=!]=|[&%$#_{}\\~^≤≥<>|]", lambda found: MARKUP[found[0]], text)
