@@ -57,22 +57,35 @@ def _step(finding: Data) -> Iterator[str]:
     claim, evidence = finding["claim"], finding["evidence"]
     kind = evidence.get("kind", "in words")
     yield f"\\item {_words(finding['says'])}"
-    if claim["claim"] == "Implication":
-        given = [f"${_relation(text)}$ ({_words(name)})" for name, text in claim["hypotheses"].items()]
-        if given:
-            yield f"Given {', '.join(given)}:"
+    if "conclusion" in claim:
+        yield from _given(claim)
         yield f"\\[ {_relation(claim['conclusion'])} . \\]"
     match kind:
         case "refutation":
             yield from _refutation(claim, evidence)
+        case "induction":
+            for part, words in (("base", f"At {claim['first']}"), ("step", "From a number to the next")):
+                yield f"{words}:"
+                yield from _given(claim[part])
+                yield f"\\[ {_relation(claim[part]['conclusion'])} . \\]"
+                yield from _refutation(claim[part], evidence[part])
+        case "chained":
+            cited = (f"${_relation(cited['claim']['conclusion'])}$" for cited in claim["cites"])
+            yield f"This is a chain of earlier steps: {', '.join(cited)}."
         case "assignment":
             yield f"This fails at {_point(claim, evidence)}."
-        case "case" | "counterexample":
+        case "case" | "counterexample" | "instance":
             yield f"Witness: {_words(told_witness(claim, evidence))}."
         case "in words":
             yield "(In words.)"
         case _:
             yield f"({_words(finding['reason'])}.)"
+
+
+def _given(claim: Data) -> Iterator[str]:
+    given = [f"${_relation(text)}$ ({_words(name)})" for name, text in claim["hypotheses"].items()]
+    if given:
+        yield f"Given {', '.join(given)}:"
 
 
 def _refutation(claim: Data, evidence: Data) -> Iterator[str]:
@@ -157,10 +170,19 @@ def _number(value: Fraction) -> str:
 
 
 def _letter(name: str) -> str:
-    r"""A variable: rho1 is \rho_{1}."""
+    r"""A variable: rho1 is \rho_{1}, and sum_i__x_i_2, a sum of :mod:`proofs.sums`, is \sum_{i} x_{i}^{2}."""
     from sympy import Symbol, latex
 
-    return str(latex(Symbol(name)))
+    head, *factors = name.split("__")
+    if not re.fullmatch(r"sum(_[a-z])+", head):
+        return str(latex(Symbol(name)))
+    inner = []
+    for factor in factors:
+        base, _, last = factor.rpartition("_")
+        bare = base and last.isdigit()
+        inner.append(_letter(base) + f"^{{{last}}}" if bare else _letter(factor))
+    indices = ", ".join(head.split("_")[1:])
+    return f"{{\\textstyle\\sum_{{{indices}}}}} {' '.join(inner) or '1'}"
 
 
 def _words(text: str) -> str:

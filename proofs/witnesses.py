@@ -23,16 +23,21 @@ def told_witness(claim: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
     'tasks: ((1, 1/2), (0, 2))'
     """
     match evidence.get("kind"):
+        case "instance":
+            return f"sets of {evidence['size']}: {_point(evidence)}"
         case "assignment":
             values = {name: Fraction(value) for name, value in evidence["values"].items()}
-            point = ", ".join(f"{name} = {value}" for name, value in values.items()) or "everywhere"
             left, sign, _ = claim["conclusion"].rsplit(" ", 2)
-            return f"{point}: here {left} {sign} 0 would be {polynomial(left).at(values)} {sign} 0"
+            return f"{_point(evidence)}: here {left} {sign} 0 would be {polynomial(left).at(values)} {sign} 0"
         case "case":
             return told_value(evidence["case"])
         case "counterexample":
             return told_value({name: value for name, value in evidence["values"].items() if name != "holds"})
     return ""
+
+
+def _point(evidence: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in evidence["values"].items()) or "everywhere"
 
 
 def told_value(value: Any) -> str:
