@@ -18,6 +18,7 @@ import numpy as np
 
 from fairness.arguments.validation import require_number
 from fairness.errors import ModelError, NotConvergedError
+from fairness.machine.work import OutOfTime, ProgressOption, stopped, watching
 from fairness.policies.proportional import AlphaFair
 from fairness.protocol.policy import Policy, policy_name
 from queueing.certificates.certificate import Certificate, Functional
@@ -65,6 +66,8 @@ def enclose(
     of: str | AtLeast | Sequence[str | AtLeast] = "jobs",
     width: float = 1e-8,
     max_states: int = 4_000_000,
+    progress: ProgressOption = None,
+    time_limit: float | None = None,
 ) -> Enclosure:
     """Enclose stationary means between bounds that are proved.
 
@@ -82,6 +85,11 @@ def enclose(
         absolute. Below 1e-9 or so rounding decides.
     max_states : int
         Most states of the box.
+    progress : None, bool or callable
+        None shows a bar for long work where standard error is a terminal, False never; a function is called
+        with each :class:`~fairness.machine.work.Progress`.
+    time_limit : float, seconds, optional
+        When to stop; what takes long is told by the progress.
 
     Returns
     -------
@@ -96,7 +104,8 @@ def enclose(
         If an argument is wrong, no drift is known for the policy, arrivals are not Poisson, or sizes not
         exponential.
     NotConvergedError
-        If no box of ``max_states`` gives any bounds.
+        If no box of ``max_states`` gives any bounds, or the time is over; ``best`` has the bounds that were
+        proved until then, if any.
 
     Examples
     --------
@@ -124,7 +133,16 @@ def enclose(
         )
     functionals = _functionals(of, live.tolist())
     builder = Builder(system, policy, *_known(policy, system), functionals)
-    return _Search(builder, width, max_states).enclosed()
+    search = _Search(builder, width, max_states)
+    with watching(progress, time_limit):
+        try:
+            return search.enclosed()
+        except (OutOfTime, KeyboardInterrupt) as stop:
+            known = "no bounds are proved yet"
+            if search.best is not None:
+                known = f"bounds up to {search.best.reached:.1e} apart are proved, in best"
+            left = math.inf if search.best is None else search.best.reached
+            raise stopped(stop, known, search.best, left) from None
 
 
 def _known(policy: Policy, system: System) -> tuple[str, dict[str, Any]]:
@@ -180,6 +198,11 @@ class _Search:
         self.builder, self.pool = builder, builder.pool
         self.width, self.max_states, self.system = width, max_states, builder.system
         self.further = 1.0
+        self.best: Enclosure | None = None
+
+    def _prepare(self) -> None:
+        """The law on a small box, and the drifts that are proved."""
+        builder = self.builder
         refusal = ModelError.of(
             "policy",
             f"{builder.name} has no drift that is proved at load {self.pool.load.high:.6g}; reduce "
@@ -196,7 +219,7 @@ class _Search:
             np.array([float(self.first.marginals[k][-1]) for k in live]),
             np.array([min(max(ratio, 1e-3), 0.9999) for _, ratio in tails]),
         )
-        reach = self.outlook.needed(self.pool.arrival_rates, width)
+        reach = self.outlook.needed(self.pool.arrival_rates, self.width)
         self.options = list(candidates(self.pool, builder.name, builder.parameters, reach))
         if not self.options:
             raise refusal
@@ -220,8 +243,8 @@ class _Search:
         return law
 
     def enclosed(self) -> Enclosure:
-        """The first that is close enough, or the last."""
-        best: Enclosure | None = None
+        """The first that is close enough, or the best."""
+        self._prepare()
         part, why, last = SURE, "", math.inf
         for _ in range(ROUNDS):
             plan = self._plan(part)
@@ -231,19 +254,19 @@ class _Search:
                 break
             certificate = self._certified(plan)
             reached = self._reached(certificate)
-            if best is None or reached < best.reached:
-                best = Enclosure(self.system, self.builder.name, certificate, self.width, reached)
+            if self.best is None or reached < self.best.reached:
+                self.best = Enclosure(self.system, self.builder.name, certificate, self.width, reached)
             if reached <= self.width:
-                return best
+                return self.best
             part *= MORE * self.width / reached
             why = "rounding" if reached > last / 2 else f"{ROUNDS} boxes were too small"
             last = reached
-        if best is None:
+        if self.best is None:
             raise NotConvergedError(
                 f"no bounds: {why}; raise max_states, or use stationary, which estimates its error",
                 residual=math.inf,
             )
-        return replace(best, shortfall=why)
+        return replace(self.best, shortfall=why)
 
     def _plan(self, part: float) -> Plan | None:
         """A box for this part of the width, outside of which V is proved to fall, if it is not too large."""

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.optimize import linprog
 
+from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from queueing.certificates.certificate import Drift
 from queueing.certificates.drifts import cells
@@ -65,13 +66,31 @@ def numeric_drifts(pool: Pool, numbers: FloatArray, wanted: FloatArray | None = 
     ------
     Drift
         Scales are those of the classes with arrivals, the largest is 1.
+
+    Raises
+    ------
+    OutOfTime
+        If a time limit is over.
     """
+    exponents = EXPONENTS[: None if pool.n > 1 else 1]
+    with Task("search for a norm that falls", len(exponents), "exponents") as work:
+        for drifts in _by_exponent(pool, numbers, exponents, wanted):
+            work.advance()
+            yield from drifts
+
+
+def _by_exponent(
+    pool: Pool, numbers: FloatArray, exponents: tuple[int, ...], wanted: FloatArray | None
+) -> Iterator[list[Drift]]:
+    """The drifts of each exponent, in turn."""
     rng = np.random.default_rng(0)
     best = 0.0
-    for p in EXPONENTS[: None if pool.n > 1 else 1]:
+    for p in exponents:
+        proved = list[Drift]()
         found = _searched(pool, numbers, p, rng)
         # A larger exponent curves T more, so it has to leave more to spare.
         if found is None or PARTS[0] * found[1] <= 1.02 * best:
+            yield proved
             continue
         tried = [found]
         if wanted is not None:
@@ -82,7 +101,8 @@ def numeric_drifts(pool: Pool, numbers: FloatArray, wanted: FloatArray | None = 
             spare = _proved(pool, numbers, p, scales, most)
             if spare > 0:
                 best = max(best, spare)
-                yield Drift(float(p), scales, 1.0, 1.0, {"spare": spare})
+                proved.append(Drift(float(p), scales, 1.0, 1.0, {"spare": spare}))
+        yield proved
 
 
 def _proved(pool: Pool, numbers: FloatArray, p: int, scales: FloatArray, most: float) -> float:

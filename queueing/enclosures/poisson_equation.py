@@ -55,6 +55,8 @@ STEPS = 60
 """Of GMRES for the faces, at most; where they are not enough, the killed chain is eliminated as well."""
 THREADS = 2
 """Right sides that are solved at the same time."""
+ELIMINATED_SECONDS = 9e-9
+"""Of elimination, per state of a plane and per length of its shorter side."""
 CYCLES = 30
 """Cycles that a right side takes, roughly."""
 CYCLE_SECONDS = 2e-7
@@ -147,12 +149,27 @@ class PoissonEquation:
 
     def _eliminated(self, f: FloatArray, killed: FloatArray) -> tuple[FloatArray, FloatArray]:
         """By LU factors, of shapes (n_states, m) and (n_states,)."""
+        work = Task(
+            f"Poisson's equation on {box_name(self.shape)} states",
+            3,
+            "steps",
+            seconds=ELIMINATED_SECONDS * self.states * _shorter(self.shape),
+            instead="give a larger width",
+        )
+        with work:
+            return self._by_factors(f, killed, work)
+
+    def _by_factors(self, f: FloatArray, killed: FloatArray, work: Task) -> tuple[FloatArray, FloatArray]:
         matrix = sparse.diags_array(outflow(self.up, self.down).ravel()) - box_rates(self.up, self.down)
         reflected = _Factors(matrix)
-        h, v = reflected.solve(f), self._ended(reflected, killed)
+        work.advance()
+        h = reflected.solve(f)
+        work.advance()
+        v = self._ended(reflected, killed)
         if v is None:
             del reflected  # before there are other factors
             v = _Factors(matrix + sparse.diags_array(self.kill)).solve(killed[:, None])[:, 0]
+        work.advance()
         return h, v
 
     def _ended(self, reflected: _Factors, source: FloatArray) -> FloatArray | None:

@@ -17,6 +17,7 @@ from fairness import (
     Cluster,
     MaxMin,
     ModelError,
+    NotConvergedError,
     PerServerDRF,
     Problem,
     ProportionalFair,
@@ -24,12 +25,15 @@ from fairness import (
 from fairness.display.result import Result
 from fairness.display.tables import outward
 from fairness.errors import UnstableError
+from fairness.machine.work import OutOfTime
 from queueing import AtLeast, CertificateError, Erlang, System, check_certificate, enclose, stationary
 from queueing.chain.solvers.box_rates import box_rates
+from queueing.enclosures.enclose import _Search
 from queueing.enclosures.enclosure import Enclosure
 from queueing.enclosures.poisson_equation import LEFT, PoissonEquation, faces
 
 TWO = Problem([[1, 0.1], [0.1, 1]], [1, 1])
+HARD = Problem([[1, 0.1], [0.1, 1], [0.5, 0.4]], [1, 1])
 MIRRORED = Cluster([[1, 5], [5, 1]], [[10, 60], [60, 10]])
 SERVERS = Cluster([[1, 5], [5, 1]], [[10, 60], [60, 10]], eligible=[[True, True], [False, True]])
 
@@ -115,7 +119,7 @@ def test_clusters(policy):
 @pytest.mark.long
 def test_bottleneck_fairness_of_three_classes_is_stable():
     """No lemma says so: the drift is found and proved for this system, cell by cell."""
-    system = System.with_load(Problem([[1, 0.1], [0.1, 1], [0.5, 0.4]], [1, 1]), [1, 1, 1], 0.4)
+    system = System.with_load(HARD, [1, 1, 1], 0.4)
     found = enclose(system, BottleneckMax(), width=1e-3)
     assert found.reached <= 1e-3
     assert "spare" in found.certificate.drift.hints
@@ -235,6 +239,35 @@ def test_one_elimination_solves_both_chains_but_for_a_little_of_the_source(equat
     left = (c - flow[~inside]) / source[~inside]
     assert left.min() > -1e-12
     assert left.max() < 2.1 * LEFT
+
+
+@pytest.mark.long
+def test_the_search_for_a_drift_tells_how_far_it_is_and_keeps_to_its_time():
+    system, seen = System.with_load(HARD, [1, 1, 1], 0.4), []
+    with pytest.raises(NotConvergedError, match="time_limit") as refused:
+        enclose(system, BottleneckMax(), width=1e-3, progress=seen.append, time_limit=1e-3)
+    assert refused.value.best is None
+    enclose(system, BottleneckMax(), width=1e-3, progress=seen.append)
+    assert {"search for a norm that falls", "proof of the drift in all directions, at most"} <= {
+        one.what for one in seen
+    }
+
+
+def test_bounds_that_were_proved_are_kept_when_the_time_is_over(monkeypatch):
+    """The second box is never finished."""
+    certified, calls = _Search._certified, []
+
+    def once(search, plan):
+        if calls:
+            raise OutOfTime("time_limit=1 seconds are over")
+        calls.append(plan)
+        return certified(search, plan)
+
+    monkeypatch.setattr(_Search, "_certified", once)
+    with pytest.raises(NotConvergedError, match="are proved, in best") as stopped:
+        enclose(System.with_load(TWO, [1, 1], 0.4), DRF(), width=1e-15)
+    assert stopped.value.best.reached == stopped.value.residual < 1e-9
+    stopped.value.best.check()
 
 
 def test_bounds_are_rounded_outward():

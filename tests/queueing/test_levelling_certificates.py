@@ -234,6 +234,27 @@ def falls(system: System, policy: Any, drift: Drift, directions: np.ndarray) -> 
     return np.asarray((up * (rates - tasks / system.mean_sizes)).sum(axis=1) / (up @ rates))
 
 
+def test_cells_go_on_where_they_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Proofs and refusals are the same, to the cell, however often there is a look at the clock."""
+    pool = Problem([[1, 0.1], [0.1, 1], [0.5, 0.4]], [1, 1])
+    model = Pool.of(System.with_load(pool, [1, 1, 1], 0.5, mean_sizes=[1.0, 2.0, 0.5]))
+    given = levelling_numbers(model, "MMF", {})
+    scales = (model.arrival_rates * model.mean_sizes**2) ** -(1 / 3)
+
+    def outcome(spare: float, part: int) -> float | str:
+        monkeypatch.setattr(cells, "PART", part)
+        try:
+            return cells.spare(model, given, Drift(3.0, scales, 0.1, 0.1, {"spare": spare}), 10.0, 5_000)
+        except CertificateError as error:
+            return str(error)
+
+    spares = [0.3, 0.6, 0.9]
+    once = [outcome(spare, 10**9) for spare in spares]
+    assert len({type(one) for one in once}) == 2
+    for part in (7, 1000):
+        assert [outcome(spare, part) for spare in spares] == once
+
+
 @pytest.mark.parametrize("policy", [DRF(), MaxMin(), BottleneckMax()], ids=lambda p: p.name)
 def test_a_spare_that_is_proved_is_there_and_a_larger_one_is_refused(policy: Any) -> None:
     pool = Problem([[1, 0.1], [0.1, 1], [0.5, 0.4]], [1, 1])

@@ -31,6 +31,8 @@ from typing import Any
 import numpy as np
 
 from fairness.machine.compiling import first_class, stored
+from fairness.machine.kernels import IntArray
+from fairness.machine.work import Task
 from fairness.model.problem import FloatArray
 from queueing.certificates import intervals
 from queueing.certificates.certificate import Drift
@@ -47,6 +49,8 @@ ROUNDS = 12
 MOST_CELLS = 3_000_000
 """Cells after which a claim is refused; a few microseconds each."""
 LARGEST_EXPONENT = 64
+PART = 20_000
+"""Cells between two looks at the clock."""
 HALVINGS = 100
 """Of a side of a cell, at most."""
 SMALL = 1e-250
@@ -56,7 +60,8 @@ SMALL = 1e-250
 def spare(pool: Pool, numbers: FloatArray, drift: Drift, least: float, most_cells: int = MOST_CELLS) -> float:
     """The claim, ``drift.hints["spare"]``, if it is proved for all states with T >= ``least``.
 
-    ``numbers`` are those of :func:`queueing.certificates.rates.levelling.numbers`.
+    ``numbers`` are those of :func:`queueing.certificates.rates.levelling.numbers`. The work is that of a
+    :class:`~fairness.machine.work.Task`: OutOfTime if a time limit is over.
     """
     claim, p = drift.hints.get("spare"), drift.exponent
     if type(claim) is not float or not 0 < claim < 1e50:
@@ -79,16 +84,24 @@ def spare(pool: Pool, numbers: FloatArray, drift: Drift, least: float, most_cell
     cell = np.zeros((2, n))
     bounds = np.zeros((1, n))
     enclose = first_class(many_tasks, scaled, bounds, bounds, bounds, bounds, ROUNDS)
-    count, value = _cells(
-        enclose, scaled, rates, pool.mean_sizes, scales, int(p), 1.0 / scales, most_cells, cell
-    )
-    if count < 0:
-        place = ", ".join(f"{low:.6g} to {high:.6g}" for low, high in cell.T)
+    stack, place = np.empty((HALVINGS * n + 2, 2, n)), np.zeros(3, dtype=np.int64)
+    with Task("proof of the drift in all directions, at most", most_cells, "cells") as work:
+        while place[0] < n:
+            stop = int(place[2]) + PART
+            failed, value = _cells(
+                *(enclose, scaled, rates, pool.mean_sizes, scales, int(p), 1.0 / scales),
+                *(stop, most_cells, stack, place, cell),
+            )
+            work.advance(done=float(place[2]))
+            if failed:
+                break
+    if failed:
+        where = ", ".join(f"{low:.6g} to {high:.6g}" for low, high in cell.T)
         raise CertificateError(
             "drift",
             f"T is not shown to fall at arrival rates larger by {claim:.6g} in all directions: counts in "
-            f"proportions {place} leave {value:.3g} after {-count} cells; another exponent, other scales or "
-            "a smaller spare may do",
+            f"proportions {where} leave {value:.3g} after {place[2]} cells; another exponent, other scales "
+            "or a smaller spare may do",
         )
     return claim
 
@@ -102,26 +115,34 @@ def _cells(
     scales: FloatArray,
     p: int,
     ends: FloatArray,
+    stop: int,
     most_cells: int,
+    stack: FloatArray,
+    place: IntArray,
     cell: FloatArray,
-) -> tuple[int, float]:
-    """Number of cells that prove the claim; if it is not proved, less than 0, and ``cell`` (2, n) is written.
+) -> tuple[bool, float]:
+    """Look at cells until ``stop`` are done, or all; whether one fails, which is written to ``cell`` (2, n).
 
     ``enclose`` is :func:`queueing.certificates.rates.levels.many_tasks` as a first-class function. The second
-    number is the bound that this cell leaves.
+    number is the bound that this cell leaves. ``place`` is how far the work is, from zeros: the face, the
+    cells that wait on the ``stack``, the cells that are done; after the last face it is n.
     """
     n = len(scales)
-    stack = np.empty((HALVINGS * n + 2, 2, n))
     lower, upper = np.empty((1, n)), np.empty((1, n))
     # p + 1 roundings of numbers >= 0.
     wide = 1.0 + (2 * p + 4) * ULP
-    count = 0
-    for face in range(n):
-        depth = 1
-        for i in range(n):
-            stack[0, 0, i] = ends[i] if i == face else 0.0
-            stack[0, 1, i] = ends[i]
+    count = place[2]
+    for face in range(place[0], n):
+        depth = place[1]
+        if depth == 0:
+            depth = 1
+            for i in range(n):
+                stack[0, 0, i] = ends[i] if i == face else 0.0
+                stack[0, 1, i] = ends[i]
         while depth > 0:
+            if count >= stop:
+                place[0], place[1], place[2] = face, depth, count
+                return False, 0.0
             depth -= 1
             fewest, most = stack[depth, 0], stack[depth, 1]
             count += 1
@@ -145,9 +166,12 @@ def _cells(
             small = length < 2.0**-HALVINGS or not fewest[longest] < middle < most[longest]
             if small or count >= most_cells or depth + 2 > len(stack):
                 cell[0], cell[1] = fewest, most
-                return -count, total
+                place[2] = count
+                return True, total
             stack[depth + 1] = stack[depth]
             stack[depth + 1, 0, longest] = middle
             stack[depth, 1, longest] = middle
             depth += 2
-    return count, 0.0
+        place[1] = 0
+    place[0], place[2] = n, count
+    return False, 0.0
