@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["ClosedForm"]
+__all__ = ["NOT_UNIQUE", "ClosedForm"]
+
+NOT_UNIQUE = "not claimed: allocations are not unique"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,7 +101,7 @@ class ClosedForm(Result):
                [nan]])
         """
         compiled = Compiled(self.problem, self.cells, self._ordered(letters))
-        if any(cell.free for cell in self.cells):
+        if self.disjoint == NOT_UNIQUE:
             raise ModelError("the allocation is not unique, so it is no function of the letters; use at()")
         return compiled.tasks
 

@@ -8,11 +8,15 @@ from typing import Any
 from fairness.errors import ModelError
 from fairness.machine.work import watching
 from fairness.policies.asset import AssetFair
+from fairness.policies.bottleneck import BottleneckMax
 from fairness.policies.maxmin import DRF, MaxMin
+from fairness.policies.proportional import ProportionalFair
 from proofs.symbolic.cells import Cell
-from proofs.symbolic.closed_forms import ClosedForm
+from proofs.symbolic.closed_forms import NOT_UNIQUE, ClosedForm
 from proofs.symbolic.decisions.covering import complete, disjoint
+from proofs.symbolic.decisions.ground import Ground
 from proofs.symbolic.model.problem import SymbolicProblem
+from proofs.symbolic.policies.overlaps import projected
 
 __all__ = ["closed_form"]
 
@@ -20,9 +24,10 @@ _MAKERS: dict[type, tuple[str, str]] = {
     MaxMin: ("filling", "filling_cells"),
     DRF: ("filling", "filling_cells"),
     AssetFair: ("filling", "filling_cells"),
+    BottleneckMax: ("bottleneck_max", "bottleneck_cells"),
+    ProportionalFair: ("proportional", "proportional_cells"),
 }
 """For each policy, the module of proofs.symbolic.policies and its function of (problem, policy) to cells."""
-NOT_UNIQUE = "not claimed: allocations are not unique"
 PATIENCE = 20.0
 """Seconds for each solver to say that the cells are complete."""
 
@@ -33,7 +38,9 @@ def closed_form(problem: SymbolicProblem, policy: Any, *, time_limit: float | No
     Parameters
     ----------
     problem : SymbolicProblem
-    policy : MaxMin, DRF (with weights per resource: EDRF) or AssetFair
+    policy : MaxMin, DRF (with weights per resource: EDRF), AssetFair, BottleneckMax or ProportionalFair
+        Of bottleneck max fairness these are all allocations, which need not be unique from three resources
+        on; then ``at`` gives the first. Proportional fairness is written with square roots at most.
     time_limit : float, optional
         Seconds for all of it; default: as long as it takes.
 
@@ -46,6 +53,9 @@ def closed_form(problem: SymbolicProblem, policy: Any, *, time_limit: float | No
     ------
     ModelError
         If the policy has no closed form here, or time_limit is over.
+    ProofError
+        If prices of proportional fairness are roots of polynomials of a degree above 2, or there are too many
+        maps of classes to bottlenecks.
 
     Examples
     --------
@@ -68,8 +78,14 @@ def closed_form(problem: SymbolicProblem, policy: Any, *, time_limit: float | No
     with watching(time_limit=time_limit):
         make = getattr(import_module(f"proofs.symbolic.policies.{module}"), name)
         cells: list[Cell] = make(problem, policy)
-        conditions = [cell.conditions for cell in cells]
-        unique = not any(cell.free for cell in cells)
-        covered = complete(problem.ground, conditions, time_limit=PATIENCE)
-        apart = disjoint(problem.ground, conditions, time_limit=PATIENCE) if unique else NOT_UNIQUE
+        ground, conditions = problem.ground, [projected(problem.ground, cell) for cell in cells]
+        unique = not (isinstance(policy, BottleneckMax) and _several(ground, cells, conditions))
+        covered = complete(ground, conditions, time_limit=PATIENCE)
+        apart = disjoint(ground, conditions, time_limit=PATIENCE) if unique else NOT_UNIQUE
     return ClosedForm(problem, policy, tuple(cells), covered, apart)
+
+
+def _several(ground: Ground, cells: list[Cell], conditions: list[tuple[Any, ...]]) -> bool:
+    """Whether some values of the letters may have more than one allocation."""
+    pairs = ((*one, *other) for k, one in enumerate(conditions) for other in conditions[:k])
+    return any(cell.free for cell in cells) or any(ground.can(both).answer != "no" for both in pairs)

@@ -56,6 +56,12 @@ class Ground:
                     break
         return found
 
+    def with_letters(self, more: Iterable[Any]) -> Ground:
+        """The ground with further letters, which are > 0."""
+        symbols = tuple(more)
+        positive = (sympy.Gt(symbol, 0, evaluate=False) for symbol in symbols)
+        return Ground((*self.letters, *symbols), (*self.assumptions, *positive))
+
     def can(self, conditions: Iterable[Any], *, both: bool = False, time_limit: float = PATIENCE) -> Decision:
         """Whether the conditions can be met under the assumptions."""
         made = conjunction(conditions)
@@ -81,37 +87,42 @@ class Ground:
         (wanted,) = conjunction(condition)
         return self.can((*given, negated(wanted))).answer == "no"
 
-    def sign(self, expression: Any) -> int | None:
-        """1, -1 or 0 if a polynomial is known to be positive, negative or zero on all of the ground."""
-        expression = sympy.sympify(expression)
-        if expression not in self._signs:
-            self._signs[expression] = self._found_sign(expression)
-        return self._signs[expression]
+    def sign(self, expression: Any, given: Iterable[Any] = ()) -> int | None:
+        """1, -1 or 0 if a polynomial is known to be positive, negative or zero where the given holds."""
+        expression, given = sympy.sympify(expression), tuple(given)
+        if (expression, ()) not in self._signs:
+            self._signs[expression, ()] = self._found_sign(expression, ())
+        known = self._signs[expression, ()]
+        if known is not None or not given:
+            return known
+        if (expression, given) not in self._signs:
+            self._signs[expression, given] = self._found_sign(expression, given)
+        return self._signs[expression, given]
 
-    def _found_sign(self, expression: Any) -> int | None:
+    def _found_sign(self, expression: Any, given: tuple[Any, ...]) -> int | None:
         if expression.is_number:
             return int(sympy.sign(expression))
         for sign, made in ((1, sympy.Gt), (-1, sympy.Lt), (0, sympy.Eq)):
-            if self.implies(made(expression, 0, evaluate=False)):
+            if self.implies(made(expression, 0, evaluate=False), given):
                 return sign
         return None
 
-    def tidy(self, relational: Any) -> Any:
+    def tidy(self, relational: Any, given: Iterable[Any] = ()) -> Any:
         """The same relation on this ground as simply as it can be said: p > 0, p >= 0 or p == 0.
 
         Denominators are multiplied out by their sign, factors of known sign are cancelled, numbers are
-        divided out; true and false come back as such.
+        divided out; true and false come back as such. Signs are those where the given relations hold.
         """
         if not isinstance(relational, Relational):
             return relational
-        kind = _KINDS[relational.rel_op]
+        kind, given = _KINDS[relational.rel_op], tuple(given)
         left = relational.lhs - relational.rhs
         top, bottom = sympy.fraction(sympy.together(-left if relational.rel_op in ("<", "<=") else left))
         constant, factors = sympy.factor_list(top)
         divisor, divisors = sympy.factor_list(bottom)
         sign, kept, ordered = sympy.sign(constant * divisor), [], kind in (sympy.Gt, sympy.Ge)
         for factor, power in (*factors, *((f, -k) for f, k in divisors)):
-            known = self.sign(factor)
+            known = self.sign(factor, given)
             if known is not None:
                 sign *= known ** abs(power)
             elif power > 0:
@@ -121,6 +132,10 @@ class Ground:
                 kept.append(factor)
         if not kept or sign == 0:
             return kind(sign, 0)
+        if kind is sympy.Ge and all(part.is_Pow for part in kept):
+            # Squares: never negative, and at most 0 only where one of them is 0.
+            roots = sympy.prod(part.base for part in kept)
+            return sympy.true if sign > 0 else self.tidy(sympy.Eq(roots, 0, evaluate=False), given)
         product = sympy.expand(sympy.prod(kept))
         if not ordered:
             sign = -1 if product.could_extract_minus_sign() else 1
