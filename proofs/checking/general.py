@@ -35,7 +35,7 @@ LARGEST = 8
 def check_sums(claim: SumSchema, evidence: Evidence) -> None:
     """Raise EvidenceError unless the closed hypotheses and the sums refute the negated conclusion."""
     sums = evidence["sums"]
-    check_refutation(with_sums(claim, sums), evidence)
+    check_refutation(with_sums(claim.plain, sums), evidence)
     used = {name for term in evidence["terms"] for name in term["factors"]} | set(evidence["cofactors"])
     if unused := set(sums) - used:
         raise EvidenceError(f"{min(unused)!r} is not used")
@@ -44,8 +44,8 @@ def check_sums(claim: SumSchema, evidence: Evidence) -> None:
         raise EvidenceError("the hypotheses contradict each other, so anything would follow")
 
 
-def with_sums(claim: SumSchema, sums: Mapping[str, Mapping[str, Any]]) -> Implication:
-    """The implication in plain variables: closed hypotheses and sums imply the conclusion.
+def with_sums(plain: Implication, sums: Mapping[str, Mapping[str, Any]]) -> Implication:
+    """The implication to refute: closed hypotheses and sums imply the conclusion, all in plain variables.
 
     A sum is of a product of hypotheses times a square, ``{"factors": [...], "square": "1"}``, and so >= 0, or
     of an equation times a cofactor, ``{"equation": ..., "cofactor": "x[i]"}``, and so 0; it runs over all of
@@ -56,7 +56,6 @@ def with_sums(claim: SumSchema, sums: Mapping[str, Mapping[str, Any]]) -> Implic
     EvidenceError
         If something else is summed.
     """
-    plain = claim.plain
     known = premises(plain)
     held = {name: text for name, text in plain.hypotheses.items() if not indices_in(known[name])}
     for name, data in sums.items():

@@ -6,6 +6,10 @@ With hypotheses :math:`g_k` and the negated conclusion, a certificate of :mod:`p
 
 where no term is negative and one, put first here, is positive: a sum that is 0 and positive. A witness
 against an implication is a theorem too: not all values that meet the hypotheses meet the conclusion.
+
+Of a claim for sets of every size this is the implication to which its sums lead, in which each sum is a
+variable; of an induction it is the base and the step. That the claim follows from them is what
+:class:`proofs.SumSchema` and :class:`proofs.Induction` prove in words, and no kernel sees it.
 """
 
 from __future__ import annotations
@@ -15,7 +19,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from proofs.claims import NEGATION
+from proofs.checking.general import with_sums
+from proofs.claims import NEGATION, Implication
 from proofs.definitions import fraction
 from proofs.kernels.identifiers import identifiers
 from proofs.polynomials import Polynomial, polynomial
@@ -25,7 +30,10 @@ from proofs.verdict import Finding, Verdict
 __all__ = ["Multiple", "Product", "Section", "Theorem", "exported_steps", "sections"]
 
 KINDS = ("refutation", "assignment")
-"""Kinds of evidence that are certificates about polynomials."""
+"""Kinds of evidence on a claim that is a theorem as it stands."""
+
+
+Data = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -117,25 +125,43 @@ def sections(verdicts: Iterable[Verdict]) -> Iterator[Section]:
     names = identifiers(keys)
     for key, v in zip(keys, known, strict=True):
         theorems = tuple(
-            _theorem(f"{names[key]}_{k}", finding)
+            _theorem(f"{names[key]}_{k}{part}", finding.says, claim, evidence)
             for k, finding in enumerate(v.findings, 1)
-            if finding.evidence.get("kind") in KINDS
+            for part, claim, evidence in _parts(finding)
         )
         yield Section(v.summary().splitlines()[0], (v.statement["words"], *_left_out(v)), theorems)
 
 
+def _parts(finding: Finding) -> Iterator[tuple[str, Data, Data]]:
+    """The implications with a certificate of a step: what marks them, claim and evidence."""
+    claim, evidence = finding.claim, finding.evidence
+    match evidence.get("kind"):
+        case "refutation" | "assignment":
+            yield "", claim, evidence
+        case "sums":
+            plain = with_sums(Implication(claim["hypotheses"], claim["conclusion"]), evidence["sums"])
+            yield "_in_sums", {"hypotheses": plain.hypotheses, "conclusion": plain.conclusion}, {
+                "kind": "refutation", "terms": evidence["terms"], "cofactors": evidence["cofactors"],
+            }  # fmt: skip
+        case "induction":
+            for part in ("base", "step"):
+                yield f"_{part}", claim[part], evidence[part]
+
+
 def _left_out(verdict: Verdict) -> Iterator[str]:
-    """The steps that no kernel sees."""
-    n = len(verdict.findings)
-    yield f"Steps with a theorem: {exported_steps(verdict)} of {n}."
+    """The steps that no kernel sees, or sees in part."""
+    yield f"Steps with a theorem: {exported_steps(verdict)} of {len(verdict.findings)}."
     for k, finding in enumerate(verdict.findings, 1):
         kind = finding.evidence.get("kind", "in words")
-        if kind not in KINDS:
+        if kind == "sums":
+            yield f"Step {k} is for sets of every size; here is its identity, in which sums are variables."
+        elif kind == "induction":
+            yield f"Step {k} is an induction; here are its base and its step."
+        elif kind not in KINDS:
             yield f"Step {k} has none ({kind}): {finding.says}"
 
 
-def _theorem(name: str, finding: Finding) -> Theorem:
-    claim, evidence = finding.claim, finding.evidence
+def _theorem(name: str, says: str, claim: Data, evidence: Data) -> Theorem:
     hypotheses = {key: relation(text) for key, text in claim["hypotheses"].items()}
     conclusion = relation(claim["conclusion"])
     variables = set().union(*(r.left.variables for r in (*hypotheses.values(), conclusion)))
@@ -171,7 +197,7 @@ def _theorem(name: str, finding: Finding) -> Theorem:
         terms.append(Multiple(renamed(polynomial(text)), numbers[key]))
     return Theorem(
         name,
-        finding.says,
+        says,
         tuple(names.values()),
         {key: Relation(renamed(r.left), r.sign) for key, r in hypotheses.items()},
         Relation(renamed(conclusion.left), conclusion.sign),

@@ -38,7 +38,7 @@ def sums_evidence(claim: SumSchema, deadline: float) -> Answer:
     for degree in range(1, claim.degree + 1):
         for sums in _candidates(claim):
             known = Implication(
-                with_sums(claim, sums).hypotheses, claim.plain.conclusion, _closed_hints(claim)
+                with_sums(claim.plain, sums).hypotheses, claim.plain.conclusion, _closed_hints(claim)
             )
             found = find_refutation(known, degree, deadline)
             if found is not None:
