@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
-from proofs.claims import Implication, Step
+from proofs.claims import Claim, Implication, Step
 from proofs.errors import ProofError
 from proofs.relations import relation
+from proofs.sequences import at_step
 from proofs.splitting import split
 from proofs.statement import Question, Said, Statement
+from proofs.sums import variables
 
 __all__ = ["conjecture"]
 
@@ -18,22 +22,28 @@ def conjecture(
     assume: Sequence[str] | Mapping[str, str] = (),
     *,
     steps: Sequence[str] = (),
+    first: int = 0,
     id: str = "conjecture",
     words: str = "",
     latex: str = "",
 ) -> Statement:
-    """A statement on all real numbers: what is assumed implies the claim.
+    """A statement on all real numbers, sets of every size, or all n: what is assumed implies the claim.
 
     Parameters
     ----------
     claim : str
-        A relation, as people write it: ``"x + y >= 2"``, ``"0 < a/b <= max(a, 1)"``.
+        A relation, as people write it: ``"x + y >= 2"``, ``"0 < a/b <= max(a, 1)"``. With families and sums,
+        ``"sum[i](x[i]*a[i]) <= 1"``, it is a claim for sets of every size (:class:`proofs.SumSchema`); with
+        members of a sequence, ``"s[n] >= n + 1"`` and ``"s[n+1] >= 2*s[n]"``, one for all n, proved by
+        induction (:class:`proofs.Induction`).
     assume : sequence of str, or dict of str to str
         Relations; with names, or else under their own text as the name, by which
         :func:`proofs.check` drops, reverses or replaces them.
     steps : sequence of str
         Relations on the way. Each is proved from the assumptions and from the steps before it, the claim
         from all of them. A step that fails leaves the claim open.
+    first : int
+        Number from which an induction goes on.
     id, words, latex : str
         What the verdict is shown with; without words the claim itself.
 
@@ -58,6 +68,10 @@ def conjecture(
       a reader's, of your own
       1. x + y >= 2 [REFUTED] witness
          x = -1, y = -1: here x + y - 2 >= 0 would be -4 >= 0
+    >>> check(conjecture("n*s >= 1", ["h[i] <= s", "sum[i](h[i]) == 1", "sum[i](1) == n"]))
+    conjecture: PROVED, general, by certificates only (all real h[i], n, s; sets of every size)
+      a reader's, of your own
+      1. n*s >= 1 [PROVED] certificate for sets of every size, ...
     """
     for name, given in (("assume", assume), ("steps", steps)):
         if isinstance(given, str):
@@ -66,17 +80,15 @@ def conjecture(
     way = {f"step {k}": text for k, text in enumerate(steps, 1)}
     if clash := sorted(set(way) & set(hypotheses)):
         raise ProofError(f"an assumption is called {clash[0]!r}, as a step is; give it another name")
-    letters: set[str] = set()
-    for _, case in split(Implication({**hypotheses, **way}, claim)):
-        for r in (*case.relations.values(), relation(case.conclusion)):
-            letters |= r.left.variables
+    texts = [*hypotheses.values(), *way.values(), claim]
+    asks, scope = _form(texts, first)
 
     def argued(question: Question) -> Iterator[Step]:
         known: dict[str, str] = {}
         for name, text in way.items():
-            yield Step(text, question.implies(hypotheses, text, fixed=known))
+            yield Step(text, asks(question, hypotheses, text, fixed=known))
             known = {**known, name: text}
-        yield Step(claim, question.implies(hypotheses, claim, fixed=known), states=True)
+        yield Step(claim, asks(question, hypotheses, claim, fixed=known), states=True)
 
     return Statement(
         id=id,
@@ -85,7 +97,27 @@ def conjecture(
         words=words or claim,
         latex=latex,
         hypotheses=hypotheses,
-        scope=f"all real {', '.join(sorted(letters))}" if letters else "numbers only",
+        scope=scope,
         steps=argued,
         said=Said.READER,
     )
+
+
+def _form(texts: Sequence[str], first: int) -> tuple[Callable[..., Claim], str]:
+    """How a question asks for such relations, and for what they hold."""
+    if any(re.search(r"\[\s*n\b", text) for text in texts):
+        for text in texts:
+            at_step(text, first)  # refuses what is no relation between members
+        return partial(Question.by_induction, first=first), f"all whole n >= {first}"
+    if any("[" in text for text in texts):
+        letters = set().union(*(variables(text) for text in texts))
+        return Question.for_every, f"{_all(letters)}; sets of every size"
+    letters = set()
+    for text in texts:
+        for _, case in split(Implication({}, text)):
+            letters |= relation(case.conclusion).left.variables
+    return Question.implies, _all(letters)
+
+
+def _all(letters: set[str]) -> str:
+    return f"all real {', '.join(sorted(letters))}" if letters else "numbers only"

@@ -27,6 +27,7 @@ KEYS = {
     "claim": "a relation in quotes",
     "assume": "a list of relations, or a table that names them",
     "steps": "a list of relations",
+    "first": "a whole number",
     "letters": "a list of names",
     "id": "text in quotes",
     "words": "text in quotes",
@@ -137,7 +138,7 @@ def _of_table(data: Mapping[str, Any], path: tuple[str | int, ...], name: str, p
             raise place.error((*path, key), f"got {value!r}; {key} is {KEYS[key]}")
     if "claim" not in data:
         raise place.error(path, 'there is no claim; add a line such as claim = "x + y >= 2"')
-    options = {key: data[key] for key in ("words", "latex", "steps") if key in data}
+    options = {key: data[key] for key in ("words", "latex", "steps", "first") if key in data}
     try:
         found = conjecture(data["claim"], data.get("assume", ()), id=data.get("id", name), **options)
     except ProofError as error:
@@ -148,6 +149,8 @@ def _of_table(data: Mapping[str, Any], path: tuple[str | int, ...], name: str, p
 
 
 def _fits(key: str, value: Any) -> bool:
+    if key == "first":
+        return type(value) is int
     listed: Sequence[Any] = list(value.values()) if key == "assume" and isinstance(value, dict) else value
     if key in ("assume", "steps", "letters"):
         return isinstance(listed, list) and all(isinstance(one, str) for one in listed)
@@ -165,7 +168,7 @@ def _blamed(data: Mapping[str, Any], path: tuple[str | int, ...]) -> tuple[str |
         texts += [((key, at), text) for at, text in inner]
     for at, text in texts:
         try:
-            conjecture(text)
+            conjecture("0 <= 1", [text])
         except ProofError:
             return (*path, *at)
     return (*path, "claim")
@@ -175,7 +178,8 @@ def _require_letters(
     found: Statement, data: Mapping[str, Any], path: tuple[str | int, ...], place: Place
 ) -> None:
     """Error if the relations hold a letter that is not declared."""
-    used = set(found.scope.removeprefix("all real ").split(", ")) if found.scope.startswith("all") else set()
+    words = found.scope.partition(";")[0].removeprefix("all real ").split(", ")
+    used = {word.partition("[")[0] for word in words} if found.scope.startswith("all real ") else set()
     if unknown := sorted(used - set(data["letters"])):
         raise place.error(
             (*path, "letters"), f"{unknown[0]!r} occurs in a relation and is none of the letters; add it"

@@ -106,6 +106,10 @@ WRONG = {
         '[[statement]]\nclaim = "x >= 1"\nassume = ["y > 0",\n "x = 1"]\n',
         "line 4, statement[0].assume[1]: 'x = 1' is not a relation",
     ),
+    "no relation claimed of shares": (
+        "a.toml", 'assume = ["h[i] <= s"]\nclaim = "sum[i](h[i) <= 1"\n', "line 2, claim",
+    ),
+    "first that is no number": ("a.toml", 'first = "0"\nclaim = "s[n] >= 0"\n', "first is a whole number"),
     "no claim": ("a.toml", 'words = "w"\n', "there is no claim"),
     "an empty file": ("a.toml", "", "there is no claim"),
     "a list as claim": ("a.toml", 'claim = ["x > 1"]\n', "claim is a relation in quotes"),

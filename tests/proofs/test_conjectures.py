@@ -143,3 +143,36 @@ def test_words_are_no_markup():
     text = verdict.to_latex()
     assert r"50\% of a\_b \& \{c\} $\le$ \textbackslash{}d" in text
     assert r"a\#b" in text
+
+
+def test_claims_for_every_size_and_all_n():
+    shares = ["h[i] <= s", "sum[i](h[i]) == 1", "sum[i](1) == n"]
+    asked = conjecture("n*s >= 1", shares)
+    verdict = check(asked)
+    verify(verdict, asked)
+    assert (verdict.status, verdict.findings[0].evidence["kind"]) == (Status.PROVED, "sums")
+    assert verdict.scope == "all real h[i], n, s; sets of every size"
+    verdict = check(conjecture("n*s <= 1", shares))
+    told = told_witness(verdict.findings[0].claim, verdict.witness)
+    assert told.startswith("sets of 1: ")
+    assert told in verdict.summary()
+    grows = ["s[2] == 1", "s[n+1] >= 2*s[n]"]
+    asked = conjecture("s[n] >= n - 1", grows, first=2, steps=["s[n] >= 1"])
+    verdict = check(asked)
+    verify(verdict, asked)
+    assert (verdict.status, verdict.scope) == (Status.PROVED, "all whole n >= 2")
+    assert check(conjecture("s[n] >= n", grows, first=2)).status == Status.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("claim", "told"),
+    [
+        ("x[i] >= 0", "has a free index"),
+        ("sum[i](x[i) >= 0", "closing parenthesis"),
+        ("s[n+2] >= 1", "members of a sequence are"),
+        ("x[3] >= 1", "an index is a small letter"),
+    ],
+)
+def test_what_is_no_sum_and_no_sequence_is_refused(claim, told):
+    with pytest.raises(ProofError, match=re.escape(told)):
+        check(conjecture(claim))
