@@ -16,7 +16,7 @@ through its face wants, and as T_A wants; the radius is chosen that makes the bo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +40,8 @@ EXPONENTS = (2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 13.0, 17.0, 22.0, 30.0, 40
 """Of T under filling."""
 BETWEEN = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Scales between those of a lemma and those of the box."""
+BUSY = 0.8
+"""Load above which norms for two classes are looked for although a lemma gives some, poor ones near 1."""
 ALIKE = 1.2
 """Scales that are no further apart are taken as one."""
 ROOM = 1e-6
@@ -50,6 +52,8 @@ ABSORBED = np.concatenate([[0.0], 2.0 ** -np.arange(1.0, 12.0, 0.5)])
 """Values of a, in units of the spare."""
 STEEP = 2.0 ** -np.arange(0.0, 6.0, 0.5)
 """Values of theta times max b, in units of the spare."""
+LEAST_RATIO, MOST_RATIO = 1e-3, 0.9999
+"""By which a probability is taken to fall per job."""
 LONGEST = 1e7
 """Of a side that V forbids."""
 RADII = 1.08 ** np.arange(0, 100)
@@ -73,7 +77,7 @@ class Outlook:
     Attributes
     ----------
     sides : ndarray of shape (n,)
-        Of the small box.
+        Of a part of the small box.
     faces : ndarray of shape (n,)
         Probability of its last count, of each class.
     ratios : ndarray of shape (n,)
@@ -83,6 +87,25 @@ class Outlook:
     sides: FloatArray
     faces: FloatArray
     ratios: FloatArray
+
+    @classmethod
+    def of(cls, marginals: Sequence[FloatArray]) -> Outlook:
+        """From the marginal laws on the small box, of each class.
+
+        Near a face the law falls too fast, as what would return from outside is missing, also from outside of
+        another face. So the quarter before the last one is asked too, and the slower fall is believed.
+        """
+        found = []
+        for law in marginals:
+            size = len(law)
+            last = _tail(law, size - 1 - max(1, size // 8), size - 1)
+            before = _tail(law, size // 2, 3 * size // 4)
+            far = 4.0 * size
+            slower = before[2] < 1 and _beyond(before, far) > _beyond(last, far)
+            side, face, ratio = before if slower else last
+            found.append((side, face, min(max(ratio, LEAST_RATIO), MOST_RATIO)))
+        sides, faces, ratios = np.array(found, dtype=float).T
+        return cls(sides, faces, ratios)
 
     def needed(
         self, rates: FloatArray, flow: FloatArray | float, steep: FloatArray | float = 0.0, level: float = 0.0
@@ -100,6 +123,19 @@ class Outlook:
         weighed = np.where(slower > 0.1 * falls, (first - level) / np.maximum(slower, 0.1 * falls), np.inf)
         sides = np.where(plain * steep <= level, plain, np.minimum(weighed, LONGEST))
         return np.maximum(np.ceil(sides), 3.0)
+
+
+def _tail(law: FloatArray, first: int, last: int) -> tuple[float, float, float]:
+    """Counts up to ``last``, its probability, and the fall per job from ``first`` on."""
+    first = max(0, min(first, last - 1))
+    fall = float(law[last] / law[first]) if law[first] > 0 else 0.0
+    return last + 1.0, float(law[last]), fall ** (1.0 / max(1, last - first))
+
+
+def _beyond(tail: tuple[float, float, float], count: float) -> float:
+    """Logarithm of the probability of a larger count."""
+    side, face, ratio = tail
+    return math.log(max(face, 1e-300)) + (count - side) * math.log(max(ratio, LEAST_RATIO))
 
 
 @dataclass(frozen=True)
@@ -130,7 +166,7 @@ def candidates(
     load, rates = pool.load.high, pool.arrival_rates
     rho = rates * pool.mean_sizes
     lemma = has_lemma(pool, policy, parameters)
-    if policy in BY_CELLS and (not lemma or pool.n > 2):
+    if policy in BY_CELLS and (not lemma or pool.n > 2 or (pool.n == 2 and load > BUSY)):
         numbers = levelling_numbers(pool, policy, parameters)
         for drift in numeric_drifts(pool, numbers, 1.0 / reach):
             yield Candidate(drift.exponent, drift.scales, drift.hints["spare"], drift.hints)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -24,13 +25,14 @@ from fairness.protocol.policy import Policy, policy_name
 from queueing.certificates.certificate import Certificate, Functional
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.families import BY_CELLS, FAMILIES, family, pool_of
-from queueing.chain.solvers.growing_box import decays, extended
+from queueing.chain.solvers.growing_box import extended
 from queueing.chain.solvers.ladder import Automatic
 from queueing.chain.stationary import stationary
 from queueing.chain.stationary_law import Stationary
 from queueing.enclosures.building import Builder
 from queueing.enclosures.drift_search import Outlook, Plan, candidates, falls, has_lemma, planned
 from queueing.enclosures.enclosure import AtLeast, Enclosure
+from queueing.enclosures.poisson_equation import eliminated
 from queueing.enclosures.power_search import planned_power, powers
 from queueing.model.system import System, check_system
 from queueing.states.box import box_name
@@ -212,13 +214,7 @@ class _Search:
         if not falls(self.pool, builder.name, builder.parameters):
             raise refusal
         self.first = self._first()
-        live = self.pool.classes
-        tails = [decays(self.first.marginals)[k] for k in live]
-        self.outlook = Outlook(
-            np.array([float(self.first.shape[k]) for k in live]),
-            np.array([float(self.first.marginals[k][-1]) for k in live]),
-            np.array([min(max(ratio, 1e-3), 0.9999) for _, ratio in tails]),
-        )
+        self.outlook = Outlook.of([self.first.marginals[k] for k in self.pool.classes])
         reach = self.outlook.needed(self.pool.arrival_rates, self.width)
         self.options = list(candidates(self.pool, builder.name, builder.parameters, reach))
         if not self.options:
@@ -316,6 +312,12 @@ class _Search:
         law = self.first.distribution
         assert law is not None
         guide = extended(law, box)[tuple(map(slice, box))]
+        if not eliminated(plan.sides):
+            # Multigrid wants a law that is right also where several counts are large.
+            solver = Automatic(ROUGH)
+            with suppress(NotConvergedError):
+                far = stationary(self.system, self.builder.policy, shape=box, solver=solver)
+                guide = guide if far.distribution is None else far.distribution
         return self.builder.certificate(box, plan.drift, guide, SPENT * plan.flow)
 
     def _box(self, plan: Plan) -> tuple[int, ...]:

@@ -40,7 +40,7 @@ from queueing.chain.solvers.box_rates import box_rates, outflow
 from queueing.enclosures.multigrid import Multigrid
 from queueing.states.box import box_name
 
-__all__ = ["PoissonEquation", "faces", "poisson_bytes"]
+__all__ = ["PoissonEquation", "eliminated", "faces", "poisson_bytes"]
 
 PLANE = 1_000_000
 """States of two classes up to which elimination is used, if the box is square. Others may have more, so that
@@ -74,13 +74,14 @@ def faces(rates: FloatArray, shape: Sequence[int]) -> FloatArray:
 def poisson_bytes(shape: Sequence[int]) -> float:
     """Bytes that are taken at the peak, by three right sides or so."""
     states = math.prod(map(float, shape))
-    if _direct(shape):
+    if eliminated(shape):
         # As measured on square boxes of 10^4 to 4 x 10^5 states.
         return states * (80.0 * math.log2(_shorter(shape) + 2.0) + 700.0)
     return states * (8.0 * (4 * len(shape) + 16.0 * THREADS + 16.0))
 
 
-def _direct(shape: Sequence[int]) -> bool:
+def eliminated(shape: Sequence[int]) -> bool:
+    """Whether the equation is solved by elimination on a box, and not by multigrid."""
     states = math.prod(shape)
     plane = sum(size > 1 for size in shape) <= 2
     return states <= SMALL or (plane and states * _shorter(shape) <= PLANE**1.5)
@@ -135,7 +136,7 @@ class PoissonEquation:
             If multigrid does not converge.
         """
         rows = f.reshape(len(f), -1)
-        if _direct(self.shape):
+        if eliminated(self.shape):
             h, v = self._eliminated(rows.T, killed.ravel())
             h = h.T
         else:
