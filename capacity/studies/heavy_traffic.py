@@ -52,18 +52,19 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from capacity.studies.extrapolation import extrapolated
-from fairness.arguments.validation import float_array, frozen
+from fairness.arguments.validation import float_array, frozen, require_number
 from fairness.catalogue import colour
 from fairness.display.drawing import given_axes
 from fairness.display.lettering import label
 from fairness.display.result import Result
-from fairness.errors import ModelError
+from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.policy import Policy, policy_name
 from queueing.balanced.fairness import balanced_fairness
 from queueing.chain.solvers.ladder import Automatic
 from queueing.chain.stationary import stationary
+from queueing.enclosures.enclose import enclose
 from queueing.model.system import System
 from queueing.states.table import Table, tabulate
 
@@ -74,6 +75,11 @@ __all__ = ["HeavyTraffic", "ScaledQueue", "heavy_traffic"]
 
 FULL = 1e-9
 """Resources whose relative load is the largest up to this are full in the limit."""
+
+FINE = 1e-12
+"""Tail of balanced fairness where its bounds are asked for."""
+
+EPSILON = float(np.finfo(float).eps)
 
 ROUNDING = 1e-11
 """Relative error of a computed mean: sums of up to 10^8 positive terms, each some hundred roundings."""
@@ -110,6 +116,26 @@ class ScaledQueue:
     free_power: FloatArray
 
 
+@dataclass(frozen=True, eq=False)
+class ScaledBounds:
+    """(1 - u) E[x] of one policy between bounds that are proved.
+
+    Attributes
+    ----------
+    policy : str
+    loads : ndarray of shape (n_loads,)
+        Relative loads u, increasing.
+    lower, upper : ndarray of shape (n_loads, n_classes), jobs
+        By :func:`queueing.enclose`, with rounding; or by the bounds that balanced fairness has of its own,
+        to which 10^-11 of the mean is added for rounding.
+    """
+
+    policy: str
+    loads: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class HeavyTraffic(Result):
     """Scaled queues near load 1; made by :func:`heavy_traffic`.
@@ -128,6 +154,8 @@ class HeavyTraffic(Result):
         proportional fairness.
     queues : tuple of ScaledQueue
         One per policy.
+    bounds : tuple of ScaledBounds
+        One per policy, if some loads are ``certified``.
     """
 
     problem: Problem
@@ -136,6 +164,7 @@ class HeavyTraffic(Result):
     reference: FloatArray
     independent: bool
     queues: tuple[ScaledQueue, ...]
+    bounds: tuple[ScaledBounds, ...] = ()
 
     def __getitem__(self, policy: str) -> ScaledQueue:
         """The queue of a policy by its name."""
@@ -164,6 +193,16 @@ class HeavyTraffic(Result):
         ]
         columns = ["policy", "job_class", "limit", "error", "reference", "exponent", "power"]
         return pd.DataFrame(rows, columns=columns)
+
+    def certified(self) -> pd.DataFrame:
+        """One row per policy, class and load that is certified: bounds of (1 - u) E[x], proved."""
+        rows = [
+            (one.policy, name, u, one.lower[k, i], one.upper[k, i])
+            for one in self.bounds
+            for i, name in enumerate(self.problem.job_classes)
+            for k, u in enumerate(one.loads)
+        ]
+        return pd.DataFrame(rows, columns=["policy", "job_class", "load", "lower", "upper"])
 
     def agree(self, one: str, other: str) -> bool | None:
         """Whether the limits of two policies agree within their errors; None where there is no limit."""
@@ -209,6 +248,11 @@ class HeavyTraffic(Result):
                     capsize=4,
                     clip_on=False,
                 )
+        for number, one in enumerate(self.bounds):
+            middle = (one.upper + one.lower)[:, job_class] / 2
+            half = (one.upper - one.lower)[:, job_class] / 2
+            said = "proved" if number == len(self.bounds) - 1 else None
+            ax.errorbar(1.0 - one.loads, middle, yerr=half, fmt="k_", ms=9, mew=1.5, zorder=4, label=said)
         name = self.problem.job_classes[job_class]
         ax.set(xlabel="1 - load of the busiest resource", ylabel=label(f"(1 - load) × mean jobs of {name}"))
         ax.legend(fontsize="small")
@@ -226,6 +270,8 @@ def heavy_traffic(
     tail: float = 1e-8,
     tolerance: float = 1e-8,
     max_states: int = 4_000_000,
+    certified: Sequence[float] = (),
+    width: float = 1e-6,
     progress: ProgressOption = None,
     time_limit: float | None = None,
 ) -> HeavyTraffic:
@@ -247,6 +293,11 @@ def heavy_traffic(
     mean_sizes : array_like of shape (n_classes,) or float, task-time per job
     tail, tolerance, max_states
         Of :func:`queueing.chain.stationary.stationary`; ``tail`` also of balanced fairness.
+    certified : sequence of float
+        Loads, increasing, at which the means of all policies are enclosed by :func:`queueing.enclose`, or by
+        the own bounds of balanced fairness: near load 1 what is proved reaches further than the chains above.
+    width : float
+        How far bounds may be apart, relative to the mean.
     progress, time_limit
         As in :func:`capacity.service_boundary`.
 
@@ -257,10 +308,11 @@ def heavy_traffic(
     Raises
     ------
     ModelError
-        If an argument is wrong.
+        If an argument is wrong, or a certified policy has no drift that is proved.
     NotConvergedError
-        If a chain is not solved, for instance because a policy is unstable below load 1; or if the time is
-        over, and ``best`` is the study of the policies done by then.
+        If a chain is not solved, for instance because a policy is unstable below load 1; if the width is not
+        reached at a certified load; or if the time is over, and ``best`` is the study of the policies done by
+        then.
 
     Examples
     --------
@@ -289,7 +341,10 @@ def heavy_traffic(
     full = np.flatnonzero(relative >= 1.0 - FULL)
     shares = problem.task_shares[:, full]
     live = edge.loads > 0
+    proved = _increasing("certified", certified, 0)
+    width = require_number("width", width, above=0, below=1)
     queues: list[ScaledQueue] = []
+    bounds: list[ScaledBounds] = []
 
     def found() -> HeavyTraffic:
         return HeavyTraffic(
@@ -299,6 +354,7 @@ def heavy_traffic(
             frozen(edge.loads * shares.sum(axis=1)),
             bool(np.linalg.matrix_rank(shares[live]) == len(full)),
             tuple(queues),
+            tuple(bounds),
         )
 
     try:
@@ -308,9 +364,13 @@ def heavy_traffic(
                     if policy != "balanced":
                         raise ModelError(f"a policy must be callable, or 'balanced'; got {policy!r}")
                     queues.append(_queue("balanced", edge, far, _balanced(edge, far, tail)))
+                    if len(proved):
+                        bounds.append(_balanced_bounds(edge, proved))
                 else:
                     points = _chain(edge, policy, steps, tail, tolerance, max_states)
                     queues.append(_queue(policy_name(policy), edge, steps, points))
+                    if len(proved):
+                        bounds.append(_enclosed(edge, policy, proved, width, max_states))
                 work.advance()
     except (OutOfTime, KeyboardInterrupt) as stop:
         best = found() if queues else None
@@ -319,11 +379,14 @@ def heavy_traffic(
 
 
 def _loads(name: str, given: Sequence[float]) -> FloatArray:
+    return _increasing(name, given, 4)
+
+
+def _increasing(name: str, given: Sequence[float], least: int) -> FloatArray:
     loads = float_array(name, given)
-    if loads.ndim != 1 or len(loads) < 4 or not (np.diff([0.0, *loads, 1.0]) > 0).all():
-        raise ModelError.of(
-            name, f"must be at least 4 increasing relative loads between 0 and 1; got {given!r}"
-        )
+    if loads.ndim != 1 or len(loads) < least or not (np.diff([0.0, *loads, 1.0]) > 0).all():
+        many = f"at least {least} " if least else ""
+        raise ModelError.of(name, f"must be {many}increasing relative loads between 0 and 1; got {given!r}")
     return loads
 
 
@@ -334,6 +397,30 @@ def _at(edge: System, u: float) -> System:
 def _balanced(edge: System, loads: FloatArray, tail: float) -> tuple[FloatArray, FloatArray]:
     laws = [balanced_fairness(_at(edge, float(u)), tail=tail) for u in loads]
     return np.array([law.mean_jobs for law in laws]), np.array([law.mean_jobs_error for law in laws])
+
+
+def _balanced_bounds(edge: System, loads: FloatArray) -> ScaledBounds:
+    mean, error = _balanced(edge, loads, FINE)
+    scale, wide = (1.0 - loads)[:, None], error + ROUNDING * mean
+    return ScaledBounds(
+        "balanced", frozen(loads), frozen(scale * (mean - wide)), frozen(scale * (mean + wide))
+    )
+
+
+def _enclosed(edge: System, policy: Policy, loads: FloatArray, width: float, max_states: int) -> ScaledBounds:
+    lower, upper = np.empty((2, len(loads), edge.n_classes))
+    for k, u in enumerate(loads):
+        found = enclose(_at(edge, float(u)), policy, width=width, max_states=max_states)
+        if found.shortfall:
+            raise NotConvergedError(
+                f"{policy_name(policy)} at load {u:g} is enclosed to {found.reached:.2g} of the means, not "
+                f"to {width:g}: {found.shortfall}; give a larger width, or leave out this load",
+                residual=found.reached,
+            )
+        # 1 - u is rounded, and so is the product.
+        scale = (1.0 - u) * (1.0 - 4 * EPSILON), (1.0 - u) * (1.0 + 4 * EPSILON)
+        lower[k], upper[k] = found.mean_jobs.lower * scale[0], found.mean_jobs.upper * scale[1]
+    return ScaledBounds(policy_name(policy), frozen(loads), frozen(lower), frozen(upper))
 
 
 def _chain(

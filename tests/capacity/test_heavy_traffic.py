@@ -121,6 +121,33 @@ def test_independent_queues_have_two_bottlenecks():
     assert not twice.independent
 
 
+def test_certified_loads_hold_the_closed_form():
+    """On one resource PF and balanced fairness are processor sharing: (1 - u) E[x_i] = u_i."""
+    pool, loads = Problem([[1], [3]], [1]), [0.6, 0.8]
+    policies = ["balanced", ProportionalFair()]
+    study = heavy_traffic(pool, [1, 1], policies, loads=LOADS, certified=loads, width=1e-3)
+    for one in study.bounds:
+        exact = np.outer(loads, [0.25, 0.75])
+        assert (one.lower <= exact * (1 + 1e-12)).all()
+        assert (exact * (1 - 1e-12) <= one.upper).all()
+        assert (one.upper - one.lower <= 1e-3 * exact).all()
+    table = study.certified()
+    assert table.shape == (8, 5)
+    assert set(table.policy) == {"balanced", "PF"}
+    assert "proved" in [text.get_text() for text in study.plot().get_legend().get_texts()]
+
+
+@pytest.mark.long
+def test_near_load_1_proportional_and_balanced_fairness_differ():
+    """At .99 each has the longer queue of one class: by bounds, not by estimates."""
+    pool = Problem([[1, 0.1], [0.1, 1]], [1, 1])
+    policies = ["balanced", ProportionalFair()]
+    study = heavy_traffic(pool, [3, 1], policies, loads=LOADS, certified=[0.99], width=1e-4)
+    balanced, fair = study.bounds
+    assert balanced.upper[0, 0] < fair.lower[0, 0]
+    assert fair.upper[0, 1] < balanced.lower[0, 1]
+
+
 @pytest.mark.long
 def test_conjecture_on_the_talks_matrix_and_drf_that_has_no_limit():
     pool = Problem([[1, 0.1], [0.1, 1]], [1, 1])
@@ -145,6 +172,8 @@ def test_conjecture_on_the_talks_matrix_and_drf_that_has_no_limit():
         ("at least 4 increasing", ["balanced"], {"loads": [0.5, 0.9]}),
         ("callable, or 'balanced'", ["pf"], {}),
         ("sequence of policies", "balanced", {}),
+        ("certified must be increasing", ["balanced"], {"certified": [0.9, 0.5]}),
+        ("width", ["balanced"], {"certified": [0.9], "width": 0}),
         ("limits never bind", ["balanced"], {"problem": Problem([[1]], [1], limits=[1])}),
     ],
 )

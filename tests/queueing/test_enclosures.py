@@ -27,6 +27,7 @@ from fairness.display.tables import outward
 from fairness.errors import UnstableError
 from fairness.machine.work import OutOfTime
 from queueing import AtLeast, CertificateError, Erlang, System, check_certificate, enclose, stationary
+from queueing.certificates.certificate import Functional
 from queueing.chain.solvers.box_rates import box_rates
 from queueing.enclosures.enclose import _Search
 from queueing.enclosures.enclosure import Enclosure
@@ -98,6 +99,57 @@ def test_one_resource_is_processor_sharing(policy):
     assert found.reached <= 1e-8
     assert found.total_jobs.low <= 1.5 <= found.total_jobs.high
     assert found.probability(3).low <= 0.6**3 <= found.probability(3).high
+
+
+POWER = {
+    "theta": (lambda c: replace(c, drift=replace(c.drift, theta=1e-3)), "drift|outside|face|inside"),
+    "gamma": (lambda c: replace(c, drift=replace(c.drift, gamma=1.0001 * c.drift.gamma)), "drift"),
+    "exponent": (lambda c: replace(c, drift=replace(c.drift, exponent=1.999)), "data"),
+    "another exponent": (lambda c: replace(c, drift=replace(c.drift, exponent=3.0)), "drift"),
+    "scales": (
+        lambda c: replace(c, drift=replace(c.drift, scales=c.drift.scales[::-1])),
+        "drift|face|inside",
+    ),
+    "delta": (lambda c: replace(c, delta=c.delta / 100), "outside"),
+    "v at a face": (lambda c: replace(c, v=c.v + (c.v == c.v[-1, 0]) * 1e3), "face"),
+    "v": (lambda c: replace(c, v=c.v * 1.01), "inside|face"),
+    "squares": (
+        lambda c: replace(c, functionals=(*c.functionals[:-1], Functional("products", 0))),
+        "outside",
+    ),
+    "box": (lambda c: replace(c, shape=(c.shape[0] // 9, c.shape[1])), "data"),
+    "short box": (
+        lambda c: replace(c, shape=(60, c.shape[1]), h=c.h[:, :60].copy(), v=c.v[:60].copy()),
+        "drift|face|outside",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def busy():
+    return enclose(System.with_load(TWO, [3, 1], 0.9), ProportionalFair())
+
+
+def test_near_load_1_powers_make_smaller_boxes(busy):
+    """The same means are proved by a norm's exponential, on a larger box."""
+    certificate = busy.certificate
+    assert certificate.drift.theta == 0
+    assert math.prod(certificate.shape) < 12_000
+    assert busy.reached <= 1e-8
+    other = enclose(System.with_load(TWO, [3, 1], 0.9), ProportionalFair(), of=["jobs", "variances"])
+    assert other.certificate.drift.theta > 0
+    for (low, high), (least, most) in zip(
+        np.transpose(busy.mean_jobs), np.transpose(other.mean_jobs), strict=True
+    ):
+        assert max(low, least) <= min(high, most)
+
+
+@pytest.mark.parametrize("name", POWER)
+def test_tampered_powers_are_rejected(busy, name):
+    change, condition = POWER[name]
+    with pytest.raises(CertificateError) as caught:
+        check_certificate(change(busy.certificate))
+    assert caught.value.condition in condition.split("|")
 
 
 @pytest.mark.parametrize(
