@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 
 from capacity.studies.heavy_traffic import HeavyTraffic
 from capacity.studies.heavy_traffic import heavy_traffic as study_heavy_traffic
@@ -26,6 +27,9 @@ CASES = (
     ("(4,1; 2,1; 1,4): three classes, both full", [[4, 1], [2, 1], [1, 4]], (43, 27, 52), (BottleneckMax(),)),
 )
 """Name, demands, mix, policies beside balanced fairness and PF."""
+
+NEAR = "(1,.1; .1,1), ρ₁ = 3ρ₂"
+"""The case whose means are enclosed near load 1."""
 
 NAMES = {"balanced": "balanced fairness"}
 
@@ -83,6 +87,25 @@ def heavy_traffic(*, full: bool) -> Page:
                 for q in study.queues
             },
         }
+    proved, words = _proved(full)
+    numbers[NEAR] = {
+        f"{policy}, {job_class}": {"load": rows_.load, "lower": rows_.lower, "upper": rows_.upper}
+        for (policy, job_class), rows_ in proved.groupby(["policy", "job_class"])
+    }
+    near = Table(
+        f"{NEAR}: bounds of (1 - load) E[jobs] that are proved (balanced fairness: of truncation, with an allowance for rounding)",
+        ["policy", "class", "load", "lower", "upper"],
+        [
+            [
+                NAMES.get(row.policy, row.policy),
+                row.job_class,
+                f"{row.load:g}",
+                f"{row.lower:.8f}",
+                f"{row.upper:.8f}",
+            ]
+            for row in proved.itertuples()
+        ],
+    )
     table = Table(
         "Limits at load 1, extrapolated; reference: ρ times the sum of a/C over the full resources; "
         "exponent e: E[jobs] grows locally like (1 - load)^-e between the two highest loads",
@@ -94,11 +117,35 @@ def heavy_traffic(*, full: bool) -> Page:
         "7. PF and balanced fairness in heavy traffic",
         'Slide "Conjectures": PF and balanced fairness agree as the load approaches 1.',
         "(1 - load) E[jobs of class 1] against 1 - load; open marks at 0 are limits extrapolated from the points, with estimated errors: evidence, not a proof. The reference is ρ Σ a/C over the full "
-        "resources, the diffusion limit of PF and the limit of the duration bound. " + ". ".join(said) + ".",
+        "resources, the diffusion limit of PF and the limit of the duration bound. "
+        + ". ".join(said)
+        + f". {words}",
         figure,
         numbers,
         checks,
-        [table],
+        [table, near],
+    )
+
+
+def _proved(full: bool) -> tuple[pd.DataFrame, str]:
+    """Bounds near load 1, and what they say of PF and balanced fairness."""
+    problem = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["class 1", "class 2"])
+    loads, width = ((0.95, 0.975, 0.99, 0.995), 1e-4) if full else ((0.95, 0.99), 1e-2)
+    study = study_heavy_traffic(
+        *(problem, (3, 1), ["balanced", ProportionalFair()]),
+        **{"loads": (0.4, 0.5, 0.6, 0.8), "tail": 1e-5, "certified": loads, "width": width},
+    )
+    balanced, fair = study.bounds
+    longer = (balanced.upper < fair.lower)[-1]
+    shorter = (fair.upper < balanced.lower)[-1]
+    said = [
+        f"class {i + 1} has {'more' if longer[i] else 'fewer'} jobs under PF"
+        for i in np.flatnonzero(longer | shorter)
+    ]
+    where = f"<b>{NEAR}</b>, enclosed at load {loads[-1]:g}"
+    return (
+        study.certified(),
+        f"{where}: {' and '.join(said)} than under balanced fairness." if said else f"{where}.",
     )
 
 

@@ -29,6 +29,12 @@ since a neighbour in A lies on a face and :math:`v \le V`. So :math:`f + Qg^+ \l
 K T_A^m \le \delta\gamma` suffices for the first condition, :math:`\underline c + D \le \delta\gamma` for the
 second.
 
+*Powers.* If :math:`V = (T/T_A)^p`, all this holds with :math:`QV \le -\gamma U`, :math:`U(x) = \max(1,
+\max_i x_i/s_i)^{p-1}`, and U in place of V in "outside": :math:`\pi(U)` is finite, as :math:`\pi(Q
+\min(V, N)) = 0` for all N, and the steps of :math:`g^\pm` are at most a constant times :math:`(1 +
+|x|)^{p-1}`, so :math:`\pi(Qg^\pm) = 0`. f of degree :math:`m \le p - 1` is at most f(s) U, which takes the
+place of :math:`K T_A^m`.
+
 How h, v and V were found does not matter. Tasks are recomputed from the definition of the policy
 (:mod:`queueing.certificates.rates`), the decay of V from a lemma (:mod:`queueing.certificates.drifts`),
 everything rounded outward (:mod:`queueing.certificates.intervals`).
