@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from fairness.errors import ModelError
-from fairness.machine.work import watching
+from fairness.machine.work import OutOfTime, stopped, watching
 from fairness.policies.asset import AssetFair
 from fairness.policies.bottleneck import BottleneckMax
 from fairness.policies.maxmin import DRF, MaxMin
@@ -28,7 +28,7 @@ _MAKERS: dict[type, tuple[str, str]] = {
     ProportionalFair: ("proportional", "proportional_cells"),
 }
 """For each policy, the module of proofs.symbolic.policies and its function of (problem, policy) to cells."""
-PATIENCE = 20.0
+PATIENCE = 10.0
 """Seconds for each solver to say that the cells are complete."""
 
 
@@ -52,7 +52,9 @@ def closed_form(problem: SymbolicProblem, policy: Any, *, time_limit: float | No
     Raises
     ------
     ModelError
-        If the policy has no closed form here, or time_limit is over.
+        If the policy has no closed form here.
+    NotConvergedError
+        If time_limit is over; ``best`` holds the cells, if they are all known.
     ProofError
         If prices of proportional fairness are roots of polynomials of a degree above 2, or there are too many
         maps of classes to bottlenecks.
@@ -75,13 +77,18 @@ def closed_form(problem: SymbolicProblem, policy: Any, *, time_limit: float | No
         known = ", ".join(kind.__name__ for kind in _MAKERS)
         raise ModelError.of("policy", f"must be one of {known}; got {policy!r:.80}")
     module, name = _MAKERS[type(policy)]
+    cells: list[Cell] = []
     with watching(time_limit=time_limit):
-        make = getattr(import_module(f"proofs.symbolic.policies.{module}"), name)
-        cells: list[Cell] = make(problem, policy)
-        ground, conditions = problem.ground, [projected(problem.ground, cell) for cell in cells]
-        unique = not (isinstance(policy, BottleneckMax) and _several(ground, cells, conditions))
-        covered = complete(ground, conditions, time_limit=PATIENCE)
-        apart = disjoint(ground, conditions, time_limit=PATIENCE) if unique else NOT_UNIQUE
+        try:
+            make = getattr(import_module(f"proofs.symbolic.policies.{module}"), name)
+            cells = make(problem, policy)
+            ground, conditions = problem.ground, [projected(problem.ground, cell) for cell in cells]
+            unique = not (isinstance(policy, BottleneckMax) and _several(ground, cells, conditions))
+            covered = complete(ground, conditions, time_limit=PATIENCE)
+            apart = disjoint(ground, conditions, time_limit=PATIENCE) if unique else NOT_UNIQUE
+        except (OutOfTime, KeyboardInterrupt) as stop:
+            known = f"{len(cells)} cells are known, perhaps not all" if cells else "no cell is known"
+            raise stopped(stop, known, cells) from None
     return ClosedForm(problem, policy, tuple(cells), covered, apart)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 from proofs.errors import ProofError
@@ -59,17 +60,19 @@ def disjoint(ground: Ground, cells: Sequence[Sequence[Any]], *, time_limit: floa
         If a point lies in two cells.
     """
     formulas = [conjunction(cell) for cell in cells]
-    said, doubted = [], False
-    for k, one in enumerate(formulas):
-        for other in formulas[:k]:
-            if any(negated(c) in other for c in one):
-                continue
-            decision = ground.can((*one, *other), both=True, time_limit=time_limit)
-            if decision.answer == "yes":
-                raise ProofError(f"two cells hold at {_told(decision.point)}")
-            doubted |= decision.answer == "open"
-            said.append(decision.by)
-    if not doubted:
+    said: list[tuple[str, ...]] = []
+    pairs = [
+        (one, other) for one, other in combinations(formulas, 2) if not any(negated(c) in other for c in one)
+    ]
+    for one, other in pairs:
+        # Once one pair rests on z3 alone, all do: cvc5 need not be waited for again.
+        decision = ground.can((*one, *other), both=("z3",) not in said, time_limit=time_limit)
+        if decision.answer == "yes":
+            raise ProofError(f"two cells hold at {_told(decision.point)}")
+        if decision.answer == "open":
+            break
+        said.append(decision.by)
+    else:
         return _proved(said)
     for point in (points := _sampled(ground)):
         if sum(all(holds(f, point) for f in cell) for cell in formulas) > 1:

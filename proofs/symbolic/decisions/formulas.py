@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import sympy
@@ -47,6 +48,7 @@ def polynomial_of(expression: Any) -> Polynomial:
         ) from None
 
 
+@lru_cache(maxsize=10_000)
 def relation_of(relational: Any) -> Relation:
     """A relational of sympy between polynomials or quotients of them.
 

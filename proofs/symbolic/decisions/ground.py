@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import sympy
 from sympy.core.relational import Relational
 
+from proofs.relations import Relation
 from proofs.symbolic.decisions.deciding import Decision, decide
-from proofs.symbolic.decisions.formulas import conjunction, holds, negated
+from proofs.symbolic.decisions.formulas import (
+    Formula,
+    conjunction,
+    holds,
+    negated,
+    polynomial_of,
+    relations_in,
+)
 
 __all__ = ["Ground"]
 
@@ -21,7 +30,7 @@ _SMALL = [
 ]
 
 POINTS = 60
-TRIES = 4000
+TRIES = 3000
 SEED = 17
 PATIENCE = 3.0
 """Seconds for each question."""
@@ -40,17 +49,24 @@ class Ground:
         self.letters = letters
         self.assumptions = assumptions
         self._formulas = conjunction(assumptions)
+        self._positive = {name for f in self._formulas if (name := _positive(f)) is not None}
         self._signs: dict[Any, int | None] = {}
         self._answers: dict[Any, Decision] = {}
+        self._truths: dict[Relation, list[bool]] = {}
         self.points: list[dict[str, Fraction]] = self._sampled()
 
     def _sampled(self) -> list[dict[str, Fraction]]:
         """Small rational points that meet the assumptions; integers among them, so that ties occur."""
-        rng, found = random.Random(SEED), []
-        names = [symbol.name for symbol in self.letters]
+        rng, found, choices = random.Random(SEED), [], {}
+        for symbol in self.letters:
+            own = [f for f in self._formulas if _names([f]) == {symbol.name}]
+            choices[symbol.name] = [v for v in _SMALL if all(holds(f, {symbol.name: v}) for f in own)]
+        shared = [f for f in self._formulas if len(_names([f])) > 1]
+        if not all(choices.values()):
+            return []
         for _ in range(TRIES):
-            point = {name: rng.choice(_SMALL) for name in names}
-            if all(holds(f, point) for f in self._formulas):
+            point = {name: rng.choice(values) for name, values in choices.items()}
+            if all(holds(f, point) for f in shared):
                 found.append(point)
                 if len(found) == POINTS:
                     break
@@ -67,20 +83,44 @@ class Ground:
         made = conjunction(conditions)
         key = (frozenset(made), both)
         if key not in self._answers:
-            decision = decide((*self._formulas, *made), points=self.points, both=both, time_limit=time_limit)
-            if decision.answer == "yes" and decision.point and "a point" not in decision.by:
-                self._remember(decision.point)
-            self._answers[key] = decision
+            self._answers[key] = self._tried(made) or self._decided(made, both, time_limit)
         return self._answers[key]
 
-    def _remember(self, point: dict[str, Any]) -> None:
-        """A point that a solver found settles other questions too."""
-        exact = {name: _fraction(value) for name, value in point.items()}
-        if None in exact.values():
-            return
-        whole: dict[str, Any] = {symbol.name: exact.get(symbol.name, Fraction(1)) for symbol in self.letters}
-        if all(holds(f, whole) for f in self._formulas):
-            self.points.append(whole)
+    def _tried(self, made: tuple[Formula, ...]) -> Decision | None:
+        """Yes, if a known point meets the conditions."""
+        if _names(made) <= {symbol.name for symbol in self.letters}:
+            for k, point in enumerate(self.points):
+                if all(self._true(f, k) for f in made):
+                    return Decision("yes", point, ("a point",))
+        return None
+
+    def _true(self, formula: Formula, k: int) -> bool:
+        """Whether a formula holds at the k-th point; what is known of a relation is kept."""
+        if not isinstance(formula, Relation):
+            every = all if formula[0] == "and" else any
+            return every(self._true(part, k) for part in formula[1])
+        truths = self._truths.setdefault(formula, [])
+        while len(truths) <= k:
+            truths.append(formula.holds(self.points[len(truths)]))
+        return truths[k]
+
+    def _decided(self, made: tuple[Formula, ...], both: bool, time_limit: float) -> Decision:
+        """The answer by table or solvers; assumptions on letters that have no part in it are left out."""
+        names, used, rest = _names(made), list[Formula](), list(self._formulas)
+        while near := [f for f in rest if not self.points or not names.isdisjoint(_names([f]))]:
+            used += near
+            rest = [f for f in rest if f not in near]
+            names |= _names(near)
+        decision = decide((*used, *made), both=both, time_limit=time_limit)
+        if decision.point is None:
+            return decision
+        # What is left out is met at any known point.
+        whole = {**(self.points[0] if self.points else {}), **decision.point}
+        exact = {name: f for name, value in whole.items() if (f := _fraction(value)) is not None}
+        mine = [symbol.name for symbol in self.letters]
+        if exact.keys() >= set(mine):
+            self.points.append({name: exact[name] for name in mine})
+        return replace(decision, point=whole)
 
     def implies(self, condition: Any, given: Iterable[Any] = ()) -> bool:
         """Whether a relation is known to follow from the assumptions and the given relations."""
@@ -102,6 +142,11 @@ class Ground:
     def _found_sign(self, expression: Any, given: tuple[Any, ...]) -> int | None:
         if expression.is_number:
             return int(sympy.sign(expression))
+        terms = polynomial_of(expression).terms
+        if {name for monomial in terms for name, _ in monomial} <= self._positive:
+            signs = {1 if c > 0 else -1 for c in terms.values()}
+            if len(signs) == 1:
+                return signs.pop()
         for sign, made in ((1, sympy.Gt), (-1, sympy.Lt), (0, sympy.Eq)):
             if self.implies(made(expression, 0, evaluate=False), given):
                 return sign
@@ -140,6 +185,21 @@ class Ground:
         if not ordered:
             sign = -1 if product.could_extract_minus_sign() else 1
         return kind(sympy.expand(sign * product), 0, evaluate=False)
+
+
+def _names(formulas: Iterable[Formula]) -> set[str]:
+    return set().union(*(r.left.variables for r in relations_in(formulas)))
+
+
+def _positive(formula: Formula) -> str | None:
+    """The letter of an assumption such as a > 0 or a >= 1, which says that it is positive."""
+    if not isinstance(formula, Relation) or formula.left.degree != 1 or len(formula.left.variables) != 1:
+        return None
+    (name,) = formula.left.variables
+    at_zero = formula.left.at({name: 0})
+    rising = formula.left.at({name: 1}) > at_zero
+    excluded = at_zero <= 0 if formula.sign == ">" else at_zero < 0
+    return name if formula.sign in (">", ">=") and rising and excluded else None
 
 
 def _fraction(value: Any) -> Fraction | None:

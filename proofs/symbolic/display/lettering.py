@@ -44,7 +44,8 @@ def said(relational: Any) -> str:
     >>> said(*relations("x2 - b*x1 - 1 >= 0"))
     'x2 >= b*x1 + 1'
     """
-    return str(balanced(relational))
+    shown = balanced(relational)
+    return f"{shown.lhs} {'=' if shown.rel_op == '==' else shown.rel_op} {shown.rhs}"
 
 
 def latex_cases(cases: Sequence[tuple[Sequence[Any], Sequence[Any]]]) -> str:

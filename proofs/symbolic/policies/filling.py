@@ -15,6 +15,7 @@ cells with the same tasks are joined where their union is a conjunction again.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import sympy
@@ -29,6 +30,9 @@ from proofs.symbolic.model.reading import expression
 from proofs.symbolic.policies.simplifying import joined, simplest
 
 __all__ = ["filling_cells"]
+
+SIMPLE = 1000
+"""Largest denominator of a weight that was given as a float."""
 
 
 def filling_cells(problem: SymbolicProblem, policy: MaxMin | DRF | AssetFair) -> list[Cell]:
@@ -147,6 +151,10 @@ def _resource_weights(policy: DRF, n: int, m: int) -> list[list[Any]]:
     if (len(rows), len(rows[0])) != (n, m):
         shape = (len(rows), len(rows[0]))
         raise ModelError.of("resource_weights", f"has shape {shape}; the problem needs {(n, m)}")
-    return [
-        [expression(v, "resource_weights", i, j) for j, v in enumerate(row)] for i, row in enumerate(rows)
-    ]
+    return [[_weight(v) for v in row] for row in rows]
+
+
+def _weight(v: float) -> Any:
+    """A weight as a fraction: 1/3 for the float nearest to it, else the decimal."""
+    simple = Fraction(v).limit_denominator(SIMPLE)
+    return sympy.Rational(simple.numerator, simple.denominator) if float(simple) == v else expression(v)

@@ -21,6 +21,12 @@ def simplest(value: Any) -> Any:
     cancelled = sympy.cancel(value)
     top, bottom = sympy.fraction(cancelled)
     ways = [cancelled, sympy.factor(cancelled), grouped(top) / grouped(bottom)]
+    # A capacity less what others use: the whole part by any of the letters.
+    letters = sorted(bottom.free_symbols, key=lambda symbol: symbol.name)
+    for letter in letters:
+        others = sorted(value.free_symbols - {letter}, key=lambda symbol: symbol.name)
+        (whole,), rest = sympy.reduced(top, [bottom], letter, *others)
+        ways.append(grouped(whole) + sympy.factor(rest) / grouped(bottom))
     return min(ways, key=length)
 
 
@@ -35,25 +41,43 @@ def needed(ground: Ground, conditions: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def joined(ground: Ground, cells: Sequence[Cell]) -> list[Cell]:
-    """The same cells with only the needed conditions, those of equal tasks joined where one cell is left."""
+    """The same cells with only the needed conditions, neighbours of equal tasks joined to one cell."""
     rest = [replace(cell, conditions=needed(ground, cell.conditions)) for cell in cells]
     k = 0
     while k < len(rest):
-        for other in rest[k + 1 :]:
-            union = _union(ground, rest[k], other)
-            if union is not None:
-                rest[k] = replace(rest[k], conditions=needed(ground, union))
-                rest.remove(other)
-                k = -1
-                break
+        one = rest[k]
+        thin = _is_thin(ground, one)
+        for other in (cell for cell in rest if cell is not one):
+            if (one.tasks == other.tasks and one.full == other.full) or (thin and _agree(ground, one, other)):
+                union = _union(ground, one, other)
+                if union is not None:
+                    made = replace(other, conditions=needed(ground, union))
+                    rest = [made if cell is other else cell for cell in rest if cell is not one]
+                    k = -1
+                    break
         k += 1
-    return rest
+    return sorted(rest, key=lambda cell: _is_thin(ground, cell))
+
+
+def _is_thin(ground: Ground, cell: Cell) -> bool:
+    """Whether a cell has no interior, as where two values are equal."""
+    inside = [sympy.Gt(c.lhs, c.rhs, evaluate=False) for c in cell.conditions if c.rel_op != "=="]
+    return len(inside) < len(cell.conditions) or ground.can(inside).answer == "no"
+
+
+def _agree(ground: Ground, thin: Cell, other: Cell) -> bool:
+    """Whether on a thin cell the tasks are those of another, written otherwise."""
+    for one, two in zip(thin.tasks, other.tasks, strict=True):
+        top, bottom = sympy.fraction(sympy.together(one - two))
+        if not ground.implies(sympy.Ne(bottom, 0), thin.conditions):
+            return False
+        if not ground.implies(sympy.Eq(top, 0), thin.conditions):
+            return False
+    return True
 
 
 def _union(ground: Ground, one: Cell, other: Cell) -> tuple[Any, ...] | None:
-    """Conditions of the union of two cells with the same tasks, if it is a conjunction of theirs."""
-    if replace(one, conditions=()) != replace(other, conditions=()):
-        return None
+    """Conditions of the union of two cells, if it is a conjunction of theirs."""
     both = [c for c in one.conditions if ground.implies(c, other.conditions)]
     both += [c for c in other.conditions if c not in both and ground.implies(c, one.conditions)]
     outside = [negated(("and", conjunction(cell.conditions))) for cell in (one, other)]
