@@ -18,6 +18,7 @@ from fairness.machine.work import current_watch
 from proofs.checking.queries import ask, assertion, symbol
 from proofs.relations import Relation
 from proofs.symbolic.decisions.formulas import Formula, conjunction, holds, relations_in
+from proofs.symbolic.decisions.second_solver import ask_cvc5
 from proofs.symbolic.decisions.sign_tables import sign_table
 
 __all__ = ["Decision", "decide"]
@@ -112,7 +113,7 @@ def _by_solvers(formulas: tuple[Formula, ...], names: list[str], both: bool, sec
         return Decision("yes", _values(model, names, formulas), by)
     if both or answer == "unknown":
         try:
-            second, _ = ask("cvc5", query, int(1000 * seconds))
+            second = ask_cvc5(query, seconds)
         except ImportError:
             second = "unknown"
         if second == "sat":

@@ -1,5 +1,6 @@
 """What is decided about polynomial relations, against values and by a second way."""
 
+import time
 from fractions import Fraction
 from itertools import product
 
@@ -14,6 +15,7 @@ from proofs.symbolic.decisions.covering import complete, disjoint
 from proofs.symbolic.decisions.deciding import decide
 from proofs.symbolic.decisions.formulas import conjunction, holds, negated
 from proofs.symbolic.decisions.ground import Ground
+from proofs.symbolic.decisions.second_solver import ask_cvc5
 from proofs.symbolic.decisions.sign_tables import sign_table
 from proofs.symbolic.model.reading import letter, relations
 
@@ -124,9 +126,29 @@ def test_holes_and_overlaps_are_found():
 
 def test_what_no_solver_answers_is_sampled(monkeypatch):
     monkeypatch.setattr("proofs.symbolic.decisions.deciding.ask", lambda *_: ("unknown", None))
+    monkeypatch.setattr("proofs.symbolic.decisions.deciding.ask_cvc5", lambda *_: "unknown")
     ground = Ground((A, B), tuple(read("a > 0", "b > 0")))
     cells = [read("a*a >= b*b*b"), read("a*a < b*b*b")]
     assert complete(ground, cells, time_limit=1) == "sampled at 2000 points"
     # A hole that no small point shows is found among the samples.
     with pytest.raises(ProofError, match="no cell holds"):
         complete(ground, [read("a*a >= b*b*b"), read("40*a < b")], time_limit=1)
+
+
+ENDLESS = [
+    "0 < a < 1", "0 < b < 1", "0 < c < 1", "x > 0",
+    "b*x*(c + 1) + c*x + x + c + a*c >= a*b*c + 3*a*b + a + b*c + 3*b + 1",
+    "a*b*c + a + b*c*x + b*c + b*x + 1 > a*b*c*x + a*b*x + a*c + c*x + c + x",
+    "a*b*c*x + a*b*x + a*c*x + a*c + a*x + 2*a + c + 2 > a*b*c + b*c*x + b*c + b*x + c*x + x",
+    "a*b*c*x + a*c*x + 2*a*c + b*x + 2*c + x >= 2*a*b*c + a*b*x + a*x + 2*a + 2*b*c + 2",
+]  # fmt: skip
+"""That two cells of asset fairness overlap; z3 says no, cvc5 1.4 goes on for minutes, whatever its limit."""
+
+
+@pytest.mark.long
+def test_the_second_solver_is_ended_in_time():
+    begin = time.monotonic()
+    decision = decide(read(*ENDLESS), both=True, time_limit=2.0)
+    assert (decision.answer, decision.by) == ("no", ("z3",))
+    assert time.monotonic() - begin < 60
+    assert ask_cvc5("(set-logic QF_NRA)\n(assert (> 0.0 1.0))\n(check-sat)\n", 60.0) == "unsat"
