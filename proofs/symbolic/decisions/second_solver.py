@@ -1,7 +1,7 @@
 """cvc5 in a process of its own: its search for coverings does not look at the clock, so it must be ended.
 
-The process answers one query after the other; a watchdog inside ends it when the time of a query is over, also
-if nobody listens any more. The next query starts another.
+The process answers one query after the other; a watchdog inside ends it when the time of a query is over,
+also if nobody listens any more. The next query starts another.
 """
 
 from __future__ import annotations
