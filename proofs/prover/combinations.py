@@ -10,7 +10,7 @@ alone the system is solved over the rationals, and the result is accepted only i
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
 from math import inf, prod
@@ -26,7 +26,7 @@ from proofs.errors import EvidenceError, ProofError
 from proofs.polynomials import Monomial, Polynomial, polynomial
 from proofs.relations import Relation
 
-__all__ = ["find_refutation"]
+__all__ = ["find_refutation", "solve"]
 
 MOST_COLUMNS = 20_000
 MOST_SQUARED = 8
@@ -63,7 +63,7 @@ def find_refutation(claim: Implication, degree: int, deadline: float = inf) -> d
         bool(squares[text].constant) and all(known[name].strict for name in factors)
         for factors, text in terms
     ]
-    solution = _solve(columns, len(terms), strict, deadline)
+    solution = solve([c.terms for c in columns], len(terms), strict, deadline)
     if solution is None:
         return None
     evidence = {
@@ -103,15 +103,19 @@ def _monomials(known: dict[str, Relation], degree: int) -> list[Monomial]:
     return found
 
 
-def _solve(
-    columns: Sequence[Polynomial], n_terms: int, strict: Sequence[bool], deadline: float
+def solve(
+    columns: Sequence[Mapping[Any, Fraction]], n_terms: int, strict: Sequence[bool], deadline: float
 ) -> list[Fraction] | None:
-    """Exact coefficients with which the columns add up to 0, the first ``n_terms`` of them >= 0."""
+    """Exact coefficients with which the columns add up to 0, the first ``n_terms`` of them >= 0.
+
+    Columns are tables from monomials to coefficients. The coefficients of the strict columns add up to 1; None
+    if there are no such coefficients, or none were found before the deadline.
+    """
     left = deadline - time.monotonic()
     if not any(strict) or left <= 0:
         return None
-    rows = {m: k for k, m in enumerate(sorted({m for c in columns for m in c.terms}))}
-    entries = [(rows[m], j, c) for j, column in enumerate(columns) for m, c in column.terms.items()]
+    rows = {m: k for k, m in enumerate(sorted({m for c in columns for m in c}))}
+    entries = [(rows[m], j, c) for j, column in enumerate(columns) for m, c in column.items()]
     entries += [(len(rows), j, Fraction(1)) for j, here in enumerate(strict) if here]
     i, j, values = zip(*entries, strict=True)
     matrix = csc_array(([float(v) for v in values], (i, j)), shape=(len(rows) + 1, len(columns)))

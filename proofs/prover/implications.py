@@ -16,6 +16,7 @@ from proofs.claims import Implication
 from proofs.definitions import plain
 from proofs.errors import EvidenceError
 from proofs.prover.combinations import find_refutation
+from proofs.prover.squares import find_squares
 from proofs.relations import Relation, relation
 from proofs.verdict import NEVER, Status
 
@@ -26,6 +27,8 @@ ROUNDING = 1e-12
 """Of a sum, relative to the sizes of its terms: they are few, of small numbers."""
 MEETING, CONFIRMING, LONGEST = 2.0, 5.0, 600.0
 """Seconds at most for values that meet the hypotheses, for the second solver, and for the first."""
+REFUTING, SQUARES = 2.0, 20.0
+"""Seconds at most for a witness by z3 before sums of squares are sought, and for these."""
 VALUES = [Fraction(v) for v in (0, 1, 2, 3, -1, 4, 5, "1/2", "1/3", "3/2", "2/3")]
 
 
@@ -43,7 +46,7 @@ def implication_evidence(claim: Implication, deadline: float) -> Answer:
             return _not_vacuous(claim, evidence, deadline)
         if time.monotonic() > deadline:
             return opened("degree", degree=degree)
-    return _ask_solvers(claim, deadline)
+    return _beyond_products(claim, deadline)
 
 
 def opened(why: str, **data: Any) -> Answer:
@@ -158,20 +161,25 @@ def _seems(r: Relation, values: dict[str, np.ndarray]) -> Any:
     return np.abs(value) > slack
 
 
-def _ask_solvers(claim: Implication, deadline: float) -> Answer:
-    """The answer of z3, and of cvc5 where it is installed."""
+def _beyond_products(claim: Implication, deadline: float) -> Answer:
+    """A witness if z3 finds one at once, sums of squares, or the answer of the solvers.
+
+    Most false claims end here before any sum of squares is sought.
+    """
     query = smt_query(claim)
-    try:
-        answer, model = ask("z3", query, _milliseconds(deadline, LONGEST))
-    except ImportError:
-        return opened("no solver", degree=claim.degree)
+    answer, model = _z3(query, deadline, REFUTING)
     if answer == "sat":
-        values = _rational_witness(claim, model)
-        if values is not None:
-            return Status.REFUTED, {"kind": "assignment", "values": values}
-        return opened("irrational")
+        return _refuted(claim, model)
+    left = deadline - time.monotonic()
+    evidence = find_squares(claim, time.monotonic() + min(SQUARES, left / 2))
+    if evidence is not None:
+        return _not_vacuous(claim, evidence, deadline)
+    if answer == "unknown":
+        answer, model = _z3(query, deadline, LONGEST)
+    if answer == "sat":
+        return _refuted(claim, model)
     if answer != "unsat":
-        return opened("solver", degree=claim.degree)
+        return opened("no solver" if answer == "not asked" else "solver", degree=claim.degree)
     solvers = ["z3"]
     try:
         other, _ = ask("cvc5", query, _milliseconds(deadline, CONFIRMING))
@@ -181,8 +189,22 @@ def _ask_solvers(claim: Implication, deadline: float) -> Answer:
         return opened("solvers")
     if other == "unsat":
         solvers.append("cvc5")
-    evidence = {"kind": "unsat", "query": query, "solvers": solvers}
-    return _not_vacuous(claim, evidence, deadline)
+    return _not_vacuous(claim, {"kind": "unsat", "query": query, "solvers": solvers}, deadline)
+
+
+def _z3(query: str, deadline: float, most: float) -> tuple[str, Any]:
+    """The answer of z3 and its model; "not asked" where it is not installed."""
+    try:
+        return ask("z3", query, _milliseconds(deadline, most))
+    except ImportError:
+        return "not asked", None
+
+
+def _refuted(claim: Implication, model: Any) -> Answer:
+    values = _rational_witness(claim, model)
+    if values is None:
+        return opened("irrational")
+    return Status.REFUTED, {"kind": "assignment", "values": values}
 
 
 def witness_of(claim: Implication, deadline: float) -> dict[str, Fraction] | None:

@@ -1,0 +1,76 @@
+"""Polynomials as tables from exponents to coefficients: those of one claim share an order of the variables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations_with_replacement
+
+from proofs.polynomials import Polynomial
+
+__all__ = ["Exponents", "Table", "degree", "monomials", "plus", "read", "times", "unit", "written"]
+
+Exponents = tuple[int, ...]
+Table = dict[Exponents, Fraction]
+
+
+def read(p: Polynomial, names: Sequence[str]) -> Table:
+    """The table of a polynomial."""
+    place = {name: k for k, name in enumerate(names)}
+    table: Table = {}
+    for monomial, c in p.terms.items():
+        exponents = [0] * len(names)
+        for name, e in monomial:
+            exponents[place[name]] = e
+        table[tuple(exponents)] = c
+    return table
+
+
+def written(table: Table, names: Sequence[str]) -> Polynomial:
+    """The polynomial of a table."""
+    return Polynomial(
+        {
+            tuple(sorted((name, e) for name, e in zip(names, exponents, strict=True) if e)): c
+            for exponents, c in table.items()
+        }
+    )
+
+
+def unit(exponents: Exponents) -> Table:
+    """A monomial."""
+    return {exponents: Fraction(1)}
+
+
+def times(p: Table, q: Table) -> Table:
+    """The product."""
+    found: Table = {}
+    for a, c in p.items():
+        for b, d in q.items():
+            key = tuple(map(int.__add__, a, b))
+            found[key] = found.get(key, Fraction(0)) + c * d
+    return {key: c for key, c in found.items() if c}
+
+
+def plus(p: Table, q: Table, factor: Fraction | int = 1) -> Table:
+    """p + factor * q."""
+    found = dict(p)
+    for key, c in q.items():
+        found[key] = found.get(key, Fraction(0)) + factor * c
+    return {key: c for key, c in found.items() if c}
+
+
+def degree(p: Table) -> int:
+    """Total degree; 0 of nothing."""
+    return max(map(sum, p), default=0)
+
+
+def monomials(n: int, most: int) -> list[Exponents]:
+    """Exponents of all monomials in n variables up to a degree."""
+    found = []
+    for d in range(most + 1):
+        for chosen in combinations_with_replacement(range(n), d):
+            exponents = [0] * n
+            for k in chosen:
+                exponents[k] += 1
+            found.append(tuple(exponents))
+    return found
