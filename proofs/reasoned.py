@@ -45,7 +45,7 @@ class Implication:
         prover may use beside those that it makes itself; skipped where a hypothesis was dropped. Hints cannot
         make anything false provable.
     degree : int
-        Largest number of hypotheses that the prover multiplies.
+        Largest number of hypotheses that the prover multiplies before it looks for sums of squares.
     case : (int, int), optional
         Number of the case, and of all cases, of an implication that was split into cases; single ones of them
         may contradict the hypotheses.

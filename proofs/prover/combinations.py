@@ -108,8 +108,8 @@ def solve(
 ) -> list[Fraction] | None:
     """Exact coefficients with which the columns add up to 0, the first ``n_terms`` of them >= 0.
 
-    Columns are tables from monomials to coefficients. The coefficients of the strict columns add up to 1; None
-    if there are no such coefficients, or none were found before the deadline.
+    Columns are tables from monomials to coefficients. The coefficients of the strict columns add up to 1.
+    None if there are none such, or none were found before the deadline.
     """
     left = deadline - time.monotonic()
     if not any(strict) or left <= 0:

@@ -27,7 +27,7 @@ ROUNDING = 1e-12
 """Of a sum, relative to the sizes of its terms: they are few, of small numbers."""
 MEETING, CONFIRMING, LONGEST = 2.0, 5.0, 600.0
 """Seconds at most for values that meet the hypotheses, for the second solver, and for the first."""
-REFUTING, SQUARES = 2.0, 20.0
+REFUTING, SQUARES = 1.0, 20.0
 """Seconds at most for a witness by z3 before sums of squares are sought, and for these."""
 VALUES = [Fraction(v) for v in (0, 1, 2, 3, -1, 4, 5, "1/2", "1/3", "3/2", "2/3")]
 

@@ -19,6 +19,7 @@ from proofs.__main__ import main
 from proofs.catalogue import PAPERS, statements_of
 from proofs.catalogue.drf import table
 from proofs.checking import verify_finding
+from proofs.prover import implications
 from proofs.relations import relation
 from proofs.statement import Said
 from tests.processes import PATIENCE
@@ -50,8 +51,10 @@ COMPUTED = 10_000_000
 
 @cache
 def verdict_of(name):
-    """The answer to a statement, with the usual sizes."""
-    return check(name)
+    """The answer to a statement, with the usual sizes; its hints spare it the search for sums of squares."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(implications, "find_squares", lambda *given: pytest.fail("sums of squares are sought"))
+        return check(name)
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, field
 from itertools import combinations, combinations_with_replacement
 from math import comb
 
@@ -20,23 +20,24 @@ from proofs.prover.squares.tables import Exponents, Table, degree, monomials, re
 __all__ = ["Premises", "programs"]
 
 MOST_DEGREE = 14
-MOST_PRODUCTS = 6000
+MOST_PRODUCTS = 3000
 """Products of different premises."""
 MOST_POSITIVE = 2000
 """Products of strict premises, which may repeat, that are tried as positive terms."""
-MOST_MONOMIALS = 200_000
+MOST_MONOMIALS = 50_000
 """Products of premises times monomials, and multiples of an equation, that are looked at."""
-MOST_UNKNOWNS = 20_000
+MOST_UNKNOWNS = 8_000
 
 
 @dataclass(frozen=True)
 class Premises:
-    """The premises of a claim as tables in one order of the variables; those that say nothing are left out."""
+    """The premises of a claim as tables in one order of the variables, without those that say nothing."""
 
     names: tuple[str, ...]
     inequalities: Mapping[str, Table]
     equations: Mapping[str, Table]
     strict: tuple[str, ...]
+    _products: dict[tuple[str, ...], Table] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(cls, claim: Implication) -> Premises:
@@ -53,27 +54,35 @@ class Premises:
 
     def product(self, factors: tuple[str, ...]) -> Table:
         """The product of inequalities."""
-        found = unit((0,) * len(self.names))
-        for name in factors:
-            found = times(found, self.inequalities[name])
-        return found
+        if factors not in self._products:
+            self._products[factors] = (
+                times(self.product(factors[:-1]), self.inequalities[factors[-1]])
+                if factors
+                else unit((0,) * len(self.names))
+            )
+        return self._products[factors]
 
 
-def programs(known: Premises) -> Iterator[Program]:
-    """Programs in which some positive term is left, by degree; none comes twice in a row for a grade."""
+def programs(known: Premises, deadline: float) -> Iterator[Program]:
+    """Programs in which some positive term is left, by degree, until the deadline.
+
+    None comes twice in a row for a grade.
+    """
     grading = Grading([*known.inequalities.values(), *known.equations.values()], len(known.names))
     seen: dict[Exponents, object] = {}
     for most in range(1, MOST_DEGREE + 1):
         positive = _positive(known, grading, most)
-        blocks = _blocks(known, grading, most, set(positive))
+        blocks = _blocks(known, grading, most, set(positive), deadline)
         cofactors = _cofactors(known, grading, most, set(positive))
         for grade, terms in positive.items():
+            if time.monotonic() > deadline:
+                return
             program = Program(
                 (*terms, *blocks.get(grade, ())), tuple(cofactors.get(grade, ())), dict(known.equations)
             )
             if program.entries > MOST_UNKNOWNS:
                 continue
-            smaller = pruned(program)
+            smaller = pruned(program, deadline)
             if smaller is None:
                 continue
             what = [(b.factors, b.basis) for b in smaller.blocks], smaller.cofactors
@@ -113,9 +122,12 @@ def _up_to(
 
 
 def _blocks(
-    known: Premises, grading: Grading, most: int, grades: set[Exponents]
+    known: Premises, grading: Grading, most: int, grades: set[Exponents], deadline: float
 ) -> dict[Exponents, list[Block]]:
-    """Products times monomials that have one of the grades: those that can meet in a matrix stand in one."""
+    """Products times monomials that have one of the grades: those that can meet in a matrix stand in one.
+
+    At the deadline what is missing is left out.
+    """
     n = len(known.names)
     degrees = {name: degree(p) for name, p in known.inequalities.items()}
     leading = {name: np.array(next(iter(p)), dtype=np.int64) for name, p in known.inequalities.items()}
@@ -135,6 +147,8 @@ def _blocks(
             k, i = divmod(place, len(roots))
             met.setdefault((grade, k, classes[i]), []).append(tuple(roots[i].tolist()))
         for (grade, k, _), basis in met.items():
+            if time.monotonic() > deadline:
+                return found
             if basis != [(0,) * n] or not set(group[k]) <= set(known.strict) or not group[k]:
                 block = Block(group[k], known.product(group[k]), tuple(unit(m) for m in basis))
                 found.setdefault(grade, []).append(block)

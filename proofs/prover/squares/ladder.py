@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from fractions import Fraction
+from importlib.util import find_spec
 from itertools import combinations
 from math import gcd, inf, lcm
 from typing import Any
@@ -28,7 +29,7 @@ from proofs.prover.squares.tables import Table, plus, times, unit, written
 
 __all__ = ["find_squares"]
 
-MOST_COLUMNS = 20_000
+MOST_COLUMNS = 12_000
 """Of a linear program."""
 MOST_ENTRIES = 4_000
 """Unknowns of a semidefinite program."""
@@ -41,14 +42,12 @@ MOST_FACES = 6
 def find_squares(claim: Implication, deadline: float = inf) -> dict[str, Any] | None:
     """Evidence with sums of squares, or None if there is none of moderate size; None too at the deadline.
 
-    The deadline is a time of the monotonic clock.
+    The deadline is a time of the monotonic clock. Without Clarabel only linear programs are solved.
     """
-    known = Premises.of(claim)
-    for program in programs(known):
-        if time.monotonic() > deadline:
-            return None
+    known, with_matrices = Premises.of(claim), find_spec("clarabel") is not None
+    for program in programs(known, deadline):
         identity = _by_pairs(program, (), deadline)
-        if identity is None and any(len(b.basis) > 1 for b in program.blocks):
+        if identity is None and with_matrices and any(len(b.basis) > 1 for b in program.blocks):
             identity = _by_matrices(program, deadline)
         if identity is not None:
             evidence = _evidence(known, program, identity)
@@ -69,6 +68,8 @@ def _by_pairs(program: Program, more: Sequence[Square], deadline: float) -> Iden
     columns = [times(products[factors], times(s, s)) for factors, _, s in squares]
     positive = [False] * len(squares)
     for block in program.blocks:
+        if time.monotonic() > deadline:
+            return None
         pairs = [plus(p, q, sign) for p, q in combinations(block.basis, 2) for sign in (1, -1)]
         for s in (*block.basis, *pairs):
             squares.append((block.factors, Fraction(1), s))
@@ -96,7 +97,7 @@ def _by_matrices(program: Program, deadline: float) -> Identity | None:
             if identity is not None:
                 return _on(program, here, _shorter(here, identity, deadline))
         elif point.least > -ROOM and depth < MOST_FACES:
-            pending += [(face, depth + 1) for face in reversed(faces(here, point.matrices))]
+            pending += [(face, depth + 1) for face in reversed(faces(here, point.matrices, deadline))]
     return None
 
 

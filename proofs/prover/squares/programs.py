@@ -2,15 +2,17 @@ r"""What is unknown in an identity, and what can be said about it before it is s
 
 A :class:`Block` is a product of premises times an unknown sum of squares :math:`z^\top Q z` with
 :math:`Q \succeq 0`; :math:`z` are monomials, and combinations of them once a face was found. Equations have
-unknown cofactors. An identity says that the coefficients of all monomials vanish, and that the coefficients of
-the positive terms add up to 1.
+unknown cofactors. An identity says that the coefficients of all monomials vanish, and that those of the
+positive terms add up to 1.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 
 from proofs.prover.squares.tables import Exponents, Table, times, unit
 
@@ -71,8 +73,8 @@ class Program:
         return [times(self.equations[name], unit(m)) for name, m in self.cofactors]
 
 
-def pruned(program: Program) -> Program | None:
-    """The program without what must be 0, or None if no positive term remains.
+def pruned(program: Program, deadline: float = inf) -> Program | None:
+    """The program without what must be 0, or None if no positive term remains or the deadline passes.
 
     A monomial that occurs in squares only, always with the same sign, cannot cancel: these squares are 0. For
     sums of squares alone, this leaves half of the Newton polytope [1]_.
@@ -81,7 +83,7 @@ def pruned(program: Program) -> Program | None:
     ----------
     .. [1] B. Reznick, "Extremal PSD forms with few terms", Duke Mathematical Journal 45(2), 1978, theorem 1.
     """
-    while True:
+    while time.monotonic() <= deadline:
         signs, free, touched = _signs(program)
         stuck = {m for m, found in signs.items() if len(found) == 1 and m not in free}
         kept = []
@@ -101,6 +103,7 @@ def pruned(program: Program) -> Program | None:
         if smaller.entries == program.entries:
             return smaller
         program = smaller
+    return None
 
 
 def _signs(program: Program) -> tuple[dict[Exponents, set[bool]], set[Exponents], dict[Exponents, int]]:

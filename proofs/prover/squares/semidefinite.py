@@ -80,7 +80,6 @@ def interior(program: Program, deadline: float) -> Interior | None:
     matrix = csc_matrix((v, (i, j)), shape=(len(right), n + 1))
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    settings.max_threads = 1
     settings.time_limit = max(deadline - time.monotonic(), 0.01)
     cost = np.zeros(n + 1)
     cost[n] = -1.0
@@ -108,7 +107,7 @@ def _matrices(blocks: Sequence[Block], x: NDArray[np.float64]) -> list[NDArray[n
     return found
 
 
-def faces(program: Program, matrices: Sequence[NDArray[np.float64]]) -> list[Program]:
+def faces(program: Program, matrices: Sequence[NDArray[np.float64]], deadline: float) -> list[Program]:
     """Programs on the faces that the small eigenvalues point to, the clearest first."""
     systems = [np.linalg.eigh(m) for m in matrices]
     values = np.sort(np.maximum(np.concatenate([s.eigenvalues for s in systems]), 1e-14))
@@ -127,7 +126,7 @@ def faces(program: Program, matrices: Sequence[NDArray[np.float64]]) -> list[Pro
             if basis:
                 blocks.append(replace(block, basis=basis) if kernel.shape[1] else block)
         else:
-            smaller = pruned(Program(tuple(blocks), program.cofactors, program.equations))
+            smaller = pruned(Program(tuple(blocks), program.cofactors, program.equations), deadline)
             if smaller is not None:
                 found.append(smaller)
     return found

@@ -1,4 +1,4 @@
-"""Polynomials as tables from exponents to coefficients: those of one claim share an order of the variables."""
+"""Polynomials as tables from exponents to coefficients; those of one claim share the order of variables."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def times(p: Table, q: Table) -> Table:
 
 
 def plus(p: Table, q: Table, factor: Fraction | int = 1) -> Table:
-    """p + factor * q."""
+    """The sum of p and a multiple of q."""
     found = dict(p)
     for key, c in q.items():
         found[key] = found.get(key, Fraction(0)) + factor * c
