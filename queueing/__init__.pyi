@@ -6,17 +6,15 @@ from .certificates.checking import check_certificate
 from .certificates.errors import CertificateError
 from .chain.admission import Admission, admission
 from .chain.solvers.ladder import Automatic, Elimination, Multilevel, Product
-from .chain.stationary import stationary
 from .chain.stationary_law import Stationary
 from .chain.tagged import TaggedDuration, tagged_duration
 from .chain.transient import Transient, transient
 from .drift_bounds.bounding import drift_bound
 from .drift_bounds.bounds import DriftBound
 from .drift_bounds.certificate import DriftCertificate
-from .enclosures.chain_enclosure import ChainEnclosure
 from .enclosures.enclose import enclose
-from .enclosures.enclosure import AtLeast, Enclosure
 from .enclosures.finite_chains import enclose_chain
+from .enclosures.stationary import stationary
 from .exact_laws.by_load import MeanJobsByLoad, mean_jobs_by_load
 from .exact_laws.exact_law import ExactStationary
 from .exact_laws.exact_stationary import exact_stationary
@@ -40,6 +38,8 @@ from .model.laws import (
 )
 from .model.phase_type import PhaseType, coxian, fit_phases, phases_of
 from .model.system import System
+from .proved_bounds.chain_enclosure import ChainEnclosure
+from .proved_bounds.enclosure import AtLeast, Enclosure
 from .simulation.jobs.results import JobSimulation
 from .simulation.results import Simulation
 from .simulation.tasks import (

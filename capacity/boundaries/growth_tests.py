@@ -28,7 +28,7 @@ from scipy import stats
 from fairness.arguments.validation import Entropy, Seed, entropy_of, generator
 from fairness.errors import ModelError, UnstableError
 from fairness.protocol.policy import Policy
-from queueing.chain.stationary import stationary
+from queueing.enclosures.stationary import stationary
 from queueing.model.system import System
 from queueing.simulation.tasks.rules.options import Tasks
 from queueing.simulation.tasks.rules.schedulers import Scheduler, is_scheduler

@@ -63,8 +63,8 @@ from fairness.model.problem import FloatArray, Problem
 from fairness.protocol.policy import Policy, policy_name
 from queueing.balanced.fairness import balanced_fairness
 from queueing.chain.solvers.ladder import Automatic
-from queueing.chain.stationary import stationary
 from queueing.enclosures.enclose import enclose
+from queueing.enclosures.stationary import stationary
 from queueing.model.system import System
 from queueing.states.table import Table, tabulate
 
@@ -292,7 +292,7 @@ def heavy_traffic(
         more that halve 1 - load.
     mean_sizes : array_like of shape (n_classes,) or float, task-time per job
     tail, tolerance, max_states
-        Of :func:`queueing.chain.stationary.stationary`; ``tail`` also of balanced fairness.
+        Of :func:`queueing.stationary`; ``tail`` also of balanced fairness.
     certified : sequence of float
         Loads, increasing, at which the means of all policies are enclosed by :func:`queueing.enclose`, or by
         the own bounds of balanced fairness: near load 1 what is proved reaches further than the chains above.

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fairness.display.storage import dumps
 from fairness.errors import FairqueuesError, ModelError
-from queueing.chain.stationary import stationary
+from queueing.enclosures.stationary import stationary
 from queueing.model.system import System
 
 __all__ = ["STANDARD", "Failure", "Point", "Record", "StandardOutputs", "Variable", "compute"]

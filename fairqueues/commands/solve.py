@@ -18,7 +18,7 @@ from fairqueues.report.outcome import Evidence, Outcome
 
 if TYPE_CHECKING:
     from fairqueues.scenario import Scenario
-    from queueing import System
+    from queueing import Enclosure, Stationary, System
 
 __all__ = ["solve"]
 
@@ -69,11 +69,11 @@ def solve(
         system = system.at_load(load)
     system.require_stable()
     if scenario.section("chain").certified if certified is None else certified:
-        if shape is not None or tail is not None:
-            raise WrongUse("--shape and --tail are for estimates; proved bounds take --width")
+        if shape is not None:
+            raise WrongUse("--shape is for estimates: proved bounds are those of the infinite chain")
         if certificate is not None and len(policies) > 1:
             raise WrongUse("--certificate writes the proof of one policy; choose it with --policy")
-        deliver(_certified(scenario, system, policies, width, certificate))
+        deliver(_certified(scenario, system, policies, tail, width, certificate))
         return
     if width is not None or certificate is not None:
         raise WrongUse("--width and --certificate are for proved bounds; add --certified")
@@ -127,6 +127,7 @@ def _certified(
     scenario: Scenario,
     system: System,
     policies: dict[str, Any],
+    tail: float | None,
     width: float | None,
     certificate: Path | None,
 ) -> Outcome:
@@ -135,13 +136,19 @@ def _certified(
 
     from fairqueues.console.figures import class_bars
     from fairqueues.console.progress import reached
-    from queueing import enclose
+    from queueing import stationary
 
+    options = chain_options(scenario, tail=tail) | settings(scenario, "chain", ("width",), width=width)
     # The largest box is that of the scenario if it names one: estimates reach further by default.
-    stated = {"max_states"} & scenario.section("chain").model_fields_set
-    options = settings(scenario, "chain", ("width", *stated), width=width)
-    runs = {name: partial(enclose, system, policy, **options) for name, policy in policies.items()}
-    found, failures = reached(runs, "solve")
+    if "max_states" not in scenario.section("chain").model_fields_set:
+        del options["max_states"]
+    runs = {
+        name: partial(stationary, system, policy, distribution=False, certified=True, **options)
+        for name, policy in policies.items()
+    }
+    laws: dict[str, Any]
+    laws, failures = reached(runs, "solve")
+    found: dict[str, Enclosure] = {name: law.enclosure for name, law in laws.items()}
     if certificate is not None:
         for enclosure in found.values():
             enclosure.certificate.save(certificate)
@@ -155,6 +162,7 @@ def _certified(
         )
         for name, one in found.items()
     ]
+    evidence += [_estimated(name, law) for name, law in laws.items()]
     return Outcome(
         heading("Proved bounds of stationary means", scenario),
         pd.concat({name: one.by_class() for name, one in found.items()}, names=["method"]),
@@ -175,4 +183,20 @@ def _certified(
         ),
         scenario=scenario.text,
         extra={"relative_loads": dict(zip(system.load_names, system.relative_loads, strict=True))},
+    )
+
+
+def _estimated(name: str, law: Stationary) -> Evidence:
+    """The estimate beside the bounds, which lie within its claimed error if that is right."""
+    import numpy as np
+
+    assert law.enclosure is not None
+    lower, upper = law.enclosure.mean_jobs
+    apart = np.maximum(0.0, np.maximum(lower - law.mean_jobs, law.mean_jobs - upper))
+    some = law.mean_jobs > 0
+    return Evidence(
+        name,
+        f"estimate by {law.method} on {law.region}, relative distance from the bounds",
+        float((apart[some] / law.mean_jobs[some]).max()),
+        bool((apart <= law.mean_jobs_error).all()),
     )

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairness.display.drawing import stems
+from fairness.display.tables import outward
 from fairness.model.problem import FloatArray
 from queueing.chain.solvers.growing_box import decays
 from queueing.chain.solvers.ladder import Solution
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
 
+    from queueing.proved_bounds.enclosure import Enclosure
+
 __all__ = ["Stationary"]
 
 
@@ -47,7 +50,7 @@ __all__ = ["Stationary"]
 class Stationary(MomentTable):
     """Stationary law of the job counts on a box, or of many classes on a set of states.
 
-    Made by :func:`queueing.chain.stationary.stationary`.
+    Made by :func:`queueing.stationary`.
 
     Attributes
     ----------
@@ -81,6 +84,8 @@ class Stationary(MomentTable):
         bound.
     states : ndarray of shape (n_states, n_classes), or None
         Counts of the states of a set, if the law was kept; None on a box.
+    enclosure : Enclosure or None
+        Proved bounds of the means of the infinite chain, if they were asked for (``certified=True``).
 
     Examples
     --------
@@ -108,6 +113,7 @@ class Stationary(MomentTable):
     distribution: FloatArray | None
     mean_jobs_error: FloatArray
     states: NDArray[np.int64] | None = None
+    enclosure: Enclosure | None = None
 
     @classmethod
     def from_law(
@@ -229,8 +235,18 @@ class Stationary(MomentTable):
                 "relative error of the means about "
                 f"{np.max(self.mean_jobs_error / np.maximum(self.mean_jobs, SMALLEST)):.1e}, "
                 f"of which {self.mean_error:.1e} by the solver",
+                *([] if self.enclosure is None else [f"  {line}" for line in self._proved(self.enclosure)]),
             ]
         )
+
+    def _proved(self, enclosure: Enclosure) -> list[str]:
+        """Lines of the summary on what is proved."""
+        pairs = zip(*enclosure.mean_jobs, strict=True)
+        bounds = [" to ".join(outward(float(low), float(high))) for low, high in pairs]
+        names = self.system.problem.job_classes
+        told = "; ".join(f"{name} {bound}" for name, bound in zip(names, bounds, strict=True))
+        short = f"; {enclosure.shortfall}" if enclosure.shortfall else ""
+        return [f"proved: mean jobs {told}{short}"]
 
     @property
     def region(self) -> str:

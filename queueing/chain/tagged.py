@@ -48,11 +48,11 @@ from fairness.errors import ModelError, NotConvergedError
 from fairness.machine.memory import require_memory
 from fairness.model.problem import FloatArray
 from fairness.protocol.policy import Policy
+from queueing.chain.estimates import BOXES, estimated_law
 from queueing.chain.solvers.box_rates import box_rates, outflow
 from queueing.chain.solvers.ladder import Solver
 from queueing.chain.solvers.poisson import PoissonWeights
 from queueing.chain.solvers.uniformisation import BLOCK, Moves, steps
-from queueing.chain.stationary import BOXES, stationary
 from queueing.chain.stationary_law import Stationary
 from queueing.model.system import System, check_system
 from queueing.states.box import along, box_name, check_box, count_states, sides
@@ -87,7 +87,7 @@ class TaggedDuration(Result):
     residual : float
         Largest violation of the equations of the first two moments, over their right sides.
     tail_mass : float
-        Estimate of the probability outside the box (see :mod:`queueing.chain.stationary`).
+        Estimate of the probability outside the box (see :mod:`queueing.chain.estimates`).
     tolerance : float
         Largest error of :meth:`survival` by the truncation of uniformisation, for the chain on the box.
     """
@@ -226,7 +226,7 @@ def tagged_duration(
         Index or name of a class with arrivals.
     shape : sequence of int or int, optional
         States per class, the tagged job included. Default: that of
-        :func:`queueing.chain.stationary.stationary` with ``tail``.
+        :func:`queueing.stationary` with ``tail``.
     tail : float
         Largest tail mass of the automatic box.
     solver : Automatic, Product, Elimination or Multilevel, optional
@@ -250,7 +250,7 @@ def tagged_duration(
         If an argument is wrong, the class has no arrivals, more than four classes have, the policy serves
         nobody in some state with jobs, or the factorisation does not fit in memory.
     NotConvergedError
-        As :func:`queueing.chain.stationary.stationary`.
+        As :func:`queueing.stationary`.
 
     Examples
     --------
@@ -280,7 +280,7 @@ def tagged_duration(
         )
     if shape is not None:
         _require_memory(check_box(shape, system))
-    law = stationary(system, policy, shape=shape, tail=tail, solver=solver, table=table)
+    law = estimated_law(system, policy, shape=shape, tail=tail, solver=solver, table=table)
     _require_memory(law.shape)
     axes = [i for i in range(system.n_classes) if law.shape[i] > 1]
     table = tabulate(system.problem, policy, law.shape, known=table)

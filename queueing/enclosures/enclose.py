@@ -25,16 +25,16 @@ from fairness.protocol.policy import Policy, policy_name
 from queueing.certificates.certificate import Certificate, Functional
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.families import BY_CELLS, FAMILIES, family, pool_of
+from queueing.chain.estimates import estimated_law
 from queueing.chain.solvers.growing_box import extended
 from queueing.chain.solvers.ladder import Automatic
-from queueing.chain.stationary import stationary
 from queueing.chain.stationary_law import Stationary
 from queueing.enclosures.building import Builder
 from queueing.enclosures.drift_search import Outlook, Plan, candidates, falls, has_lemma, planned
-from queueing.enclosures.enclosure import AtLeast, Enclosure
 from queueing.enclosures.poisson_equation import eliminated
 from queueing.enclosures.power_search import planned_power, powers
 from queueing.model.system import System, check_system
+from queueing.proved_bounds.enclosure import AtLeast, Enclosure
 from queueing.states.box import box_name
 from queueing.states.precision import check_limits
 
@@ -223,7 +223,7 @@ class _Search:
 
     def _first(self) -> Stationary:
         """The law on a small box."""
-        law = stationary(
+        law = estimated_law(
             self.system,
             self.builder.policy,
             tail=FIRST_TAIL,
@@ -316,7 +316,7 @@ class _Search:
             # Multigrid wants a law that is right also where several counts are large.
             solver = Automatic(ROUGH)
             with suppress(NotConvergedError):
-                far = stationary(self.system, self.builder.policy, shape=box, solver=solver)
+                far = estimated_law(self.system, self.builder.policy, shape=box, solver=solver)
                 guide = guide if far.distribution is None else far.distribution
         return self.builder.certificate(box, plan.drift, guide, SPENT * plan.flow)
 

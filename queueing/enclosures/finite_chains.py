@@ -21,9 +21,9 @@ from fairness.machine.memory import require_memory
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from queueing.certificates.chain_certificate import ChainCertificate
 from queueing.certificates.checking import check_certificate
-from queueing.enclosures.chain_enclosure import ChainEnclosure
 from queueing.enclosures.finite_equation import FiniteEquation
 from queueing.model.finite_chain import FiniteChain
+from queueing.proved_bounds.chain_enclosure import ChainEnclosure
 
 __all__ = ["enclose_chain"]
 

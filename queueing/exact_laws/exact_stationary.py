@@ -2,7 +2,7 @@ r"""The stationary law of the counts on a finite box as exact fractions.
 
 On the box :math:`0 \le x_i < K_i` arrivals that would leave it are refused; what is computed is the law of
 *this* finite chain, at any load, also beyond 1; how far it is from the law of all counts is another question
-(:func:`queueing.chain.stationary.stationary`). Policies with rational tasks are known by their definitions
+(:func:`queueing.stationary`). Policies with rational tasks are known by their definitions
 (:mod:`queueing.exact_laws.rational_tasks`), so that the rates are fractions; the balance equations are solved
 p-adically (:mod:`queueing.exact_laws.lifting`), and the fractions are proved by the bound of the matrix-tree
 theorem (:mod:`queueing.exact_laws.balance_equations`).

@@ -21,7 +21,7 @@ from fairness import (
 )
 from fairness.policies.servers.per_server import PerServerDRF
 from queueing import DRFScheduler, FIFOScheduler
-from queueing.chain.stationary import stationary
+from queueing.enclosures.stationary import stationary
 from queueing.model.system import System
 from queueing.states.table import tabulate
 from tests.own_policies import first_round, handed, owned, priority, short_first

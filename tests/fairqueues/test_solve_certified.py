@@ -44,12 +44,27 @@ def test_the_largest_box_is_that_of_the_scenario(place):
     assert "max_states=60" in run("solve", "small.toml", "--certified", "-p", "drf", code=1).stderr
 
 
+def test_the_settings_of_the_estimate_count(place):
+    """The tail decides on its box; a box that is given has other means than those that are proved."""
+
+    def estimate(*options):
+        lines = run("solve", "two.toml", "--certified", "--width", "1e-4", "-p", "drf", *options).stdout
+        return next(line for line in lines.splitlines() if "estimate by" in line)
+
+    assert estimate("--tail", "1e-3") != estimate("--tail", "1e-7")
+    text = (place / "two.toml").read_text()
+    (place / "box.toml").write_text(text + "\n[chain]\ncertified = true\nshape = 9\n")
+    assert "leave shape out" in run("solve", "box.toml", "-p", "drf", code=2).stderr
+    (place / "one.toml").write_text(text + '\n[chain]\ncertified = true\nsolver = "product"\n')
+    assert "Product() is for one class" in run("solve", "one.toml", "-p", "drf", code=2).stderr
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         (("--certified", "--certificate", "c.json"), "--policy"),
         (("--width", "1e-3"), "--certified"),
-        (("--certified", "--tail", "1e-3"), "--width"),
+        (("--certified", "--shape", "9,9"), "infinite chain"),
         (("--certified", "--load", "1"), "load"),
     ],
 )

@@ -12,7 +12,7 @@ from fairness.errors import ModelError, NotConvergedError
 from fairness.testing import KINDS, random_problem
 from queueing.chain.admission import admission
 from queueing.chain.solvers.ladder import Elimination, Multilevel, Product
-from queueing.chain.stationary import stationary
+from queueing.enclosures.stationary import stationary
 from queueing.model.system import System
 from tests.own_policies import sharing
 from tests.queueing.chains import EXAMPLE, SOLVERS, rational_law

@@ -16,9 +16,9 @@ from queueing.chain.solvers import growing_box as nested
 from queueing.chain.solvers.balance import balance_residual
 from queueing.chain.solvers.elimination import eliminate_box
 from queueing.chain.solvers.ladder import Automatic, Elimination, Multilevel, Product
-from queueing.chain.stationary import stationary
 from queueing.chain.tagged import tagged_duration
 from queueing.chain.transient import transient
+from queueing.enclosures.stationary import stationary
 from queueing.model.laws import Erlang
 from queueing.model.system import System
 from queueing.states.table import tabulate

@@ -14,7 +14,7 @@ from fairness import DRF, MaxMin, Problem, ProportionalFair
 from queueing import simulate
 from queueing.balanced.fairness import balanced_fairness
 from queueing.chain.solvers.ladder import Elimination
-from queueing.chain.stationary import stationary
+from queueing.enclosures.stationary import stationary
 from queueing.model.system import System
 from tests.queueing.chains import processor_sharing_law
 from tests.queueing.simulated import erlang_c, inside

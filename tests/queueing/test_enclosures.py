@@ -30,8 +30,8 @@ from queueing import AtLeast, CertificateError, Erlang, System, check_certificat
 from queueing.certificates.certificate import Functional
 from queueing.chain.solvers.box_rates import box_rates
 from queueing.enclosures.enclose import _Search
-from queueing.enclosures.enclosure import Enclosure
 from queueing.enclosures.poisson_equation import LEFT, PoissonEquation, faces
+from queueing.proved_bounds.enclosure import Enclosure
 
 TWO = Problem([[1, 0.1], [0.1, 1]], [1, 1])
 HARD = Problem([[1, 0.1], [0.1, 1], [0.5, 0.4]], [1, 1])
@@ -303,6 +303,26 @@ def test_the_search_for_a_drift_tells_how_far_it_is_and_keeps_to_its_time():
     assert {"search for a norm that falls", "proof of the drift in all directions, at most"} <= {
         one.what for one in seen
     }
+
+
+def test_a_stationary_law_carries_its_enclosure(tmp_path):
+    system = System.with_load(TWO, [1, 2], 0.4, [1, 3])
+    law = stationary(system, DRF(), certified=True, width=1e-6)
+    assert stationary(system, DRF()).enclosure is None
+    assert holds(law.enclosure.mean_jobs, law.mean_jobs, 1e-8)
+    assert 1e-8 < law.enclosure.reached <= 1e-6 == law.enclosure.width
+    assert "proved: mean jobs" in law.summary()
+    law.save(tmp_path / "law.json.gz")
+    again = Result.load(tmp_path / "law.json.gz")
+    assert (again.enclosure.check().lower == law.enclosure.certificate.lower).all()
+    with pytest.raises(ModelError, match="leave shape out"):
+        stationary(system, DRF(), certified=True, shape=9)
+    with pytest.raises(ModelError, match="certified=True"):
+        stationary(system, DRF(), width=1e-6)
+    with pytest.raises(NotConvergedError, match="max_states=300"):
+        stationary(system, DRF(), certified=True, tail=1e-2, max_states=300)
+    with pytest.raises(ModelError, match="exponential"):
+        stationary(System.with_load(TWO, [1, 2], 0.2, sizes=Erlang(2)), DRF(), tail=1e-2, certified=True)
 
 
 def test_bounds_that_were_proved_are_kept_when_the_time_is_over(monkeypatch):

@@ -24,7 +24,7 @@ from fairness.errors import ModelError
 from queueing.balanced import plan as balanced_plans
 from queueing.balanced.duration_bound import duration_bound
 from queueing.balanced.fairness import balanced_fairness
-from queueing.chain.stationary import stationary
+from queueing.enclosures.stationary import stationary
 from queueing.model.system import System
 from queueing.simulation.verb import simulate
 

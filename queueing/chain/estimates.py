@@ -39,7 +39,10 @@ from queueing.states.box import check_box
 from queueing.states.precision import check_limits, check_parts
 from queueing.states.table import Table, check_table
 
-__all__ = ["BOXES", "stationary"]
+__all__ = ["BOXES", "MOST_STATES", "estimated_law"]
+
+MOST_STATES = 10_000_000
+"""Of an automatic box or set, if nothing else is said."""
 
 BOXES = 4
 """Classes with arrivals up to which states lie in a box."""
@@ -50,77 +53,18 @@ SETS = 12
 """Most classes with arrivals of a set: of more it takes long to find out how many states there are."""
 
 
-def stationary(
+def estimated_law(
     system: System,
     policy: Policy,
     *,
     shape: Sequence[int] | int | None = None,
     tail: float = 1e-9,
     solver: Solver | None = None,
-    max_states: int = 10_000_000,
+    max_states: int = MOST_STATES,
     table: Table | None = None,
     distribution: bool = True,
 ) -> Stationary:
-    """Stationary law of the job counts under a policy.
-
-    Parameters
-    ----------
-    system : System
-        At most 12 classes with Poisson arrivals, as far as their states fit: up to six or seven, more
-        where jobs are few. Sizes Exponential; of at most four classes also Erlang, Hyperexponential or
-        PhaseType.
-    policy : callable
-        ``policy(problem, counts) -> tasks``. It must serve some class in every state with jobs.
-    shape : sequence of int or int, optional
-        The box 0 <= x_i < shape[i], at least 2 for a class with arrivals; the tail mass is then reported,
-        whatever it is. Default: enlarge the box until the tail mass is at most ``tail``; of five classes and
-        more, and where the box would exceed ``max_states``, a set with far fewer states.
-    tail : float
-        Largest tail mass of the automatic box or set.
-    solver : Automatic, Product, Elimination or Multilevel, optional
-        How a box is solved, with the tolerances for that. Default: ``Automatic()``.
-    max_states : int
-        Most states, phases included, of an automatic box or set.
-    table : Table, optional
-        Tasks already computed for the same problem and policy; its states are not computed again.
-    distribution : bool
-        Keep the law of the counts in the result.
-
-    Returns
-    -------
-    Stationary
-        Phases are summed out.
-
-    Raises
-    ------
-    UnstableError
-        If a resource has relative load >= 1.
-    ModelError
-        If an argument is wrong, arrivals are not Poisson, a law of sizes has no phases, the box does not fit
-        in memory, or the policy serves nobody in some state with jobs.
-    NotConvergedError
-        If the box would exceed ``max_states`` (the policy may be unstable although no resource is
-        overloaded), or a solver misses its tolerance. ``best`` is the last Stationary, None if even the first
-        box is too large.
-
-    Examples
-    --------
-    >>> from fairness import DRF, Problem
-    >>> from queueing import Erlang, Hyperexponential, Multilevel, System
-    >>> pool = Problem([[1, 0.1], [0.1, 1]], [1, 1])
-    >>> law = stationary(System.with_load(pool, [1, 1], 0.5), DRF())
-    >>> law.mean_durations.round(4), law.tail_mass < 1e-9, law.residual < 1e-14
-    (array([2.3321, 2.3321]), True, True)
-
-    Dominant resource fairness is sensitive, though little: the more variable the sizes, the shorter the stay.
-
-    >>> for sizes in (Erlang(2), Hyperexponential.fit(scv=4)):
-    ...     system = System.with_load(pool, [1, 1], 0.5, sizes=sizes)
-    ...     law = stationary(system, DRF(), tail=1e-4, solver=Multilevel(tolerance=1e-6))
-    ...     print(law.mean_durations.round(2))
-    [2.33 2.33]
-    [2.32 2.32]
-    """
+    """Stationary law of the job counts, with estimates of its errors; as :func:`queueing.stationary`."""
     check_system(system).require_poisson("stationary")
     system.require_stable()
     system.require_scale()

@@ -1,0 +1,1 @@
+"""Bounds of stationary means that a certificate proves, as results."""
