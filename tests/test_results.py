@@ -40,7 +40,7 @@ from fairness.indivisible import VirtualShare, deviation, fill_cluster, fill_tas
 from fairness.properties import audit
 from fairness.timed.exchange import exchange
 from fairness.timed.timeline import timeline
-from proofs.symbolic import SymbolicProblem, closed_form
+from proofs.symbolic import SymbolicProblem, closed_form, where
 from queueing import Erlang, System
 from queueing.networks.backbones import abilene
 from queueing.networks.gravity import gravity_traffic
@@ -82,6 +82,7 @@ LAWS = [stats.lognorm(0.5), Erlang(3)]
 MAKERS = {
     "Allocation": lambda: fairness.allocate(POOL, Priced(), [1, 2]),
     "ClosedForm": lambda: closed_form(LETTERS, DRF()),
+    "Parameters": lambda: where("a**2 < 2 or a == 3"),
     "Circulation": lambda: queueing.circulate(POOL),
     "ClusterAllocation": lambda: fairness.allocate(CLUSTER, PSDSF()),
     "BottleneckSet": lambda: fairness.all_bottleneck_max(POOL),

@@ -12,7 +12,7 @@ from proofs.errors import ProofError
 from proofs.symbolic.decisions.formulas import conjunction, holds, negated
 from proofs.symbolic.decisions.ground import Ground
 
-__all__ = ["complete", "disjoint"]
+__all__ = ["complete", "disjoint", "proved_by"]
 
 SAMPLES = 2000
 SEED = 5
@@ -38,13 +38,13 @@ def complete(ground: Ground, cells: Sequence[Sequence[Any]], *, time_limit: floa
     """
     formulas = [conjunction(cell) for cell in cells]
     if () in formulas:
-        return _proved([])
+        return proved_by([])
     outside = tuple(("or", tuple(negated(c) for c in cell)) for cell in formulas)
     decision = ground.can(outside, both=True, time_limit=time_limit)
     if decision.answer == "yes":
         raise ProofError(f"no cell holds at {_told(decision.point)}")
     if decision.answer == "no":
-        return _proved([decision.by])
+        return proved_by([decision.by])
     for point in (points := _sampled(ground)):
         if not any(all(holds(f, point) for f in cell) for cell in formulas):
             raise ProofError(f"no cell holds at {_told(point)}")
@@ -73,14 +73,14 @@ def disjoint(ground: Ground, cells: Sequence[Sequence[Any]], *, time_limit: floa
             break
         said.append(decision.by)
     else:
-        return _proved(said)
+        return proved_by(said)
     for point in (points := _sampled(ground)):
         if sum(all(holds(f, point) for f in cell) for cell in formulas) > 1:
             raise ProofError(f"two cells hold at {_told(point)}")
     return f"sampled at {len(points)} points"
 
 
-def _proved(said: Sequence[tuple[str, ...]]) -> str:
+def proved_by(said: Sequence[tuple[str, ...]]) -> str:
     """What all answers rest on: two solvers only where each answer does."""
     if any(by in (("z3",), ("cvc5",)) for by in said):
         return "proved by z3" if any("z3" in by for by in said) else "proved by cvc5"

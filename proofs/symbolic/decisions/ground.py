@@ -18,7 +18,7 @@ from proofs.symbolic.decisions.formulas import (
     conjunction,
     holds,
     negated,
-    polynomial_of,
+    relation_of,
     relations_in,
 )
 
@@ -142,7 +142,7 @@ class Ground:
     def _found_sign(self, expression: Any, given: tuple[Any, ...]) -> int | None:
         if expression.is_number:
             return int(sympy.sign(expression))
-        terms = polynomial_of(expression).terms
+        terms = relation_of(sympy.Gt(expression, 0, evaluate=False)).left.terms  # of p*q for a quotient p/q
         if {name for monomial in terms for name, _ in monomial} <= self._positive:
             signs = {1 if c > 0 else -1 for c in terms.values()}
             if len(signs) == 1:

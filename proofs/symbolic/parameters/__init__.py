@@ -1,0 +1,1 @@
+"""For which letters a claim holds: claims about closed forms, the answer, thresholds."""

@@ -1,0 +1,202 @@
+"""The answer to a question for parameters: a union of cells, or of intervals of one letter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy
+
+from fairness.display.drawing import given_axes
+from fairness.display.lettering import label
+from fairness.display.result import Result
+from fairness.errors import ModelError
+from proofs.symbolic.decisions.ground import Ground
+from proofs.symbolic.display.lettering import balanced, said
+from proofs.symbolic.model.reading import expression
+from proofs.symbolic.parameters.intervals import Interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["Parameters"]
+
+POINTS = 201
+"""Along each axis of a picture."""
+COLOUR = "#0072B2"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Parameters(Result):
+    """For which values of the letters a claim holds; made by :func:`where`.
+
+    Attributes
+    ----------
+    claim : str
+    letters : tuple of sympy symbols
+    assumptions : tuple of sympy relationals
+    cells : tuple of tuples of sympy relationals
+        The claim holds where all relations of a cell do; cells may overlap. One cell without relations:
+        everywhere. No cell: nowhere.
+    intervals : tuple of Interval, or None
+        The cells from left to right with exact ends, where there is one letter.
+    evidence : str
+        Who says that these are the values, no more and no fewer.
+    """
+
+    claim: str
+    letters: tuple[Any, ...]
+    assumptions: tuple[Any, ...]
+    cells: tuple[tuple[Any, ...], ...]
+    intervals: tuple[Interval, ...] | None
+    evidence: str
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether the claim holds wherever the assumptions do."""
+        return () in self.cells
+
+    @property
+    def nowhere(self) -> bool:
+        """Whether the claim holds at no values that meet the assumptions."""
+        return not self.cells
+
+    def contains(self, values: Mapping[Any, Any]) -> bool:
+        """Whether the claim holds at exact values of all letters, which meet the assumptions.
+
+        Parameters
+        ----------
+        values : mapping from letter, or its name, to number
+
+        Raises
+        ------
+        ModelError
+            If a letter has no value, or a name is no letter.
+        """
+        given = {getattr(name, "name", name): value for name, value in values.items()}
+        mine = {symbol.name: symbol for symbol in self.letters}
+        if given.keys() != mine.keys():
+            different = min(map(str, given.keys() ^ mine.keys()))
+            raise ModelError.of(
+                "values", f"give each letter once ({', '.join(mine) or 'none'}); see {different!r}"
+            )
+        exact = {mine[name]: expression(value, "values", name) for name, value in given.items()}
+        known = all(r.subs(exact) == sympy.true for r in self.assumptions)
+        if self.intervals is not None:
+            return known and any(one.contains(exact[self.letters[0]]) for one in self.intervals)
+        return known and any(all(r.subs(exact) == sympy.true for r in cell) for cell in self.cells)
+
+    def said(self) -> list[str]:
+        """Each cell as text."""
+        if self.everywhere:
+            return ["everywhere"]
+        if self.intervals is not None:
+            return [one.chain(self.letters[0].name) for one in self.intervals]
+        return [" and ".join(map(said, cell)) for cell in self.cells]
+
+    def to_latex(self) -> str:
+        r"""The values as LaTeX, ``0 < a \le \frac{1}{2} \text{ or } a = 1``."""
+        if self.everywhere or self.nowhere:
+            return r"\text{everywhere}" if self.everywhere else r"\text{nowhere}"
+        if self.intervals is not None:
+            letter = sympy.latex(self.letters[0])
+            chains = [one.chain(letter, sympy.latex, ("<", r"\le", "=")) for one in self.intervals]
+            return r" \text{ or } ".join(chains)
+        cells = [r" \text{ and } ".join(sympy.latex(balanced(c)) for c in cell) for cell in self.cells]
+        if len(cells) == 1:
+            return cells[0]
+        return r" \text{ or } ".join(rf"\left({cell}\right)" for cell in cells)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per cell; for one letter with the ends and whether they belong to it."""
+        import pandas as pd
+
+        frame = pd.DataFrame({"where": pd.Series(self.said() if self.cells else [], dtype=object)})
+        if self.intervals is not None:
+            for name in ("low", "high", "low_in", "high_in"):
+                frame[name] = [getattr(one, name) for one in self.intervals]
+        return frame
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the values of one letter on a line, or shade those of two.
+
+        Raises
+        ------
+        ModelError
+            If there are more letters.
+        """
+        if len(self.letters) > 2:
+            raise ModelError(
+                f"pictures show one or two letters, not {len(self.letters)}; fix the others by at= of where()"
+            )
+        ax = given_axes(ax)
+        ax.set_title(label(self.claim))
+        ranges = [np.linspace(*self._range(symbol.name), POINTS) for symbol in self.letters]
+        if not ranges:
+            ax.text(0.5, 0.5, "holds" if self.cells else "does not hold", ha="center")
+            return ax
+        ax.set_xlabel(label(self.letters[0].name))
+        ax.set_xlim(ranges[0][0], ranges[0][-1])
+        if len(ranges) == 1:
+            return self._line(ax, ranges[0])
+        grid = np.meshgrid(*ranges)
+        inside = np.zeros(grid[0].shape, dtype=bool)
+        with np.errstate(all="ignore"):
+            known = self._holding(self.assumptions, grid)
+            for cell in self.cells:
+                inside |= known & self._holding(cell, grid)
+        ax.contourf(*grid, inside.astype(float), levels=[0.5, 1.5], colors=[COLOUR], alpha=0.5)
+        ax.set_ylabel(label(self.letters[1].name))
+        return ax
+
+    def _line(self, ax: Axes, values: np.ndarray) -> Axes:
+        low, high = values[0], values[-1]
+        for one in self.intervals or ():
+            ends = [low if one.low is None else float(one.low), high if one.high is None else float(one.high)]
+            ax.plot(ends, [0, 0], color=COLOUR, linewidth=4, solid_capstyle="butt")
+            for end, inside in ((one.low, one.low_in), (one.high, one.high_in)):
+                if end is not None:
+                    ax.plot(
+                        [float(end)], [0], "o", color=COLOUR, markerfacecolor=COLOUR if inside else "white"
+                    )
+        ax.set_yticks([])
+        return ax
+
+    def _holding(self, relations: tuple[Any, ...], grid: Sequence[np.ndarray]) -> np.ndarray:
+        made = sympy.lambdify(
+            self.letters, [sympy.true if r == sympy.true else r for r in relations], "numpy"
+        )
+        found = np.ones(grid[0].shape, dtype=bool)
+        for one in made(*grid):
+            found &= one
+        return found
+
+    def _range(self, name: str) -> tuple[float, float]:
+        """What is drawn of a letter: all ends, and what the assumptions allow near 0."""
+        seen = [float(p[name]) for p in Ground(self.letters, self.assumptions).points if name in p] or [
+            0.0,
+            1.0,
+        ]
+        low, high = (0.0 if min(seen) >= 0 else -2.0), (1.0 if max(seen) < 1 else 2.0)
+        ends = [float(e) for one in self.intervals or () for e in (one.low, one.high) if e is not None]
+        if ends:
+            spread = max(max(ends) - min(ends), 1.0)
+            low, high = min(low, min(ends) - spread / 4), max(high, max(ends) + spread / 4)
+            if min(seen) >= 0 <= min(ends):
+                low = 0.0
+        return low, high
+
+    def summary(self) -> str:
+        """The claim, where it holds, what is assumed, and who says so."""
+        names = ", ".join(symbol.name for symbol in self.letters) or "no letters"
+        known = "; ".join(map(str, self.assumptions)) or "nothing"
+        lines = [f"{self.claim}: {'nowhere' if self.nowhere else 'for these ' + names}"]
+        lines += [f"  {k}. {text}" for k, text in enumerate(self.said(), 1)] if self.cells else []
+        return "\n".join([*lines, f"  assumed: {known}", f"  evidence: {self.evidence}"])
+
+    @property
+    def _tabulated(self) -> int:
+        return len(self.cells)

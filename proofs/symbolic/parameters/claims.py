@@ -1,0 +1,142 @@
+"""Claims about letters: Boolean combinations of relations, and what is assumed of the letters."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+from sympy.core.relational import Relational
+
+from fairness.errors import ModelError
+from proofs.symbolic.model.reading import expression, relations
+
+__all__ = ["Claim", "claimed"]
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """Something that holds for some values of the letters; claims are joined by ``&``, ``|`` and ``~``.
+
+    Attributes
+    ----------
+    formula : Boolean expression of sympy
+        Relations between expressions of the letters.
+    assumptions : tuple of sympy relationals
+        What is known of the letters wherever the claim means anything.
+    words : str
+    """
+
+    formula: Any
+    assumptions: tuple[Any, ...] = ()
+    words: str = ""
+
+    def __and__(self, other: Any) -> Claim:
+        return self._joined(other, sympy.And, "and")
+
+    def __or__(self, other: Any) -> Claim:
+        return self._joined(other, sympy.Or, "or")
+
+    def __invert__(self) -> Claim:
+        return Claim(sympy.Not(self.formula), self.assumptions, f"not ({self.words})")
+
+    def _joined(self, other: Any, kind: Any, word: str) -> Claim:
+        second = claimed(other)
+        both = tuple(dict.fromkeys((*self.assumptions, *second.assumptions)))
+        words = f"({self.words}) {word} ({second.words})"
+        return Claim(kind(self.formula, second.formula), both, words)
+
+    def at(self, values: Mapping[Any, Any]) -> Claim:
+        """The claim with numbers for some letters, by name or symbol."""
+        known = {s.name: s for s in self._symbols()}
+        made = {}
+        for name, value in values.items():
+            text = getattr(name, "name", name)
+            if text not in known:
+                raise ModelError.of(
+                    "at", f"names {text!r}; the letters are {', '.join(sorted(known)) or 'none'}"
+                )
+            made[known[text]] = expression(value, "at", text)
+            if made[known[text]].free_symbols:
+                raise ModelError.of("at", f": {text} = {value} is no number", text)
+        if not made:
+            return self
+        told = ", ".join(f"{symbol} = {value}" for symbol, value in made.items())
+        left = tuple(a for a in (r.subs(made) for r in self.assumptions) if a != sympy.true)
+        if sympy.false in left:
+            broken = next(r for r in self.assumptions if r.subs(made) == sympy.false)
+            raise ModelError.of("at", f": {told} does not meet the assumption {broken}")
+        return Claim(self.formula.subs(made), left, f"{self.words} at {told}")
+
+    def _symbols(self) -> set[Any]:
+        return set().union(self.formula.free_symbols, *(r.free_symbols for r in self.assumptions))
+
+    @property
+    def letters(self) -> tuple[Any, ...]:
+        """The letters of the formula and of the assumptions, by name."""
+        return tuple(sorted(self._symbols(), key=lambda s: s.name))
+
+    def __repr__(self) -> str:
+        return f"Claim({self.words})"
+
+
+def claimed(claim: Any) -> Claim:
+    """A claim as it is, or read from a text or a Boolean expression of sympy.
+
+    Texts are relations, chains of them, and these joined by ``and``, ``or`` and ``not``. What divides by 0
+    does not hold.
+
+    Raises
+    ------
+    ModelError
+        If it is none of these.
+
+    Examples
+    --------
+    >>> claimed("0 < a <= 1 or a > 2").formula
+    (a > 2) | ((a <= 1) & (a > 0))
+    """
+    if isinstance(claim, Claim):
+        return claim
+    if isinstance(claim, str):
+        try:
+            node = ast.parse(claim.strip(), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            remedy = "; write == where both sides are equal" if "=" in claim else ""
+            said = getattr(error, "msg", None) or "too deep"
+            raise ModelError.of("claim", f": {claim!r:.200} is no relation ({said}){remedy}") from None
+        return Claim(_read(node, claim.strip()), (), claim.strip())
+    if isinstance(claim, sympy.logic.boolalg.Boolean):
+        return Claim(_exact(claim), (), str(claim))
+    raise ModelError.of(
+        "claim",
+        'must be a relation such as "a*b <= 1", a Boolean expression of sympy, or made by same, full, gains, '
+        f"sharing_incentive, stable or drift_negative; got {claim!r:.100}",
+    )
+
+
+def _read(node: ast.expr, text: str) -> Any:
+    match node:
+        case ast.BoolOp(op=op, values=parts):
+            kind = sympy.And if isinstance(op, ast.And) else sympy.Or
+            return kind(*(_read(part, text) for part in parts))
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return sympy.Not(_read(operand, text))
+    # The very text, so that its decimals keep all their digits.
+    return sympy.And(*map(_defined, relations(ast.get_source_segment(text, node) or text, "claim")))
+
+
+def _exact(formula: Any) -> Any:
+    if isinstance(formula, Relational):
+        return sympy.And(*map(_defined, relations(formula, "claim")))
+    return formula.func(*map(_exact, formula.args)) if formula.args else formula
+
+
+def _defined(relational: Any) -> Any:
+    """A relation that does not hold where it divides by 0."""
+    if not isinstance(relational, Relational):
+        return relational
+    divisors = sympy.fraction(sympy.together(relational.lhs - relational.rhs))[1]
+    return relational if divisors.is_number else sympy.And(relational, sympy.Ne(divisors, 0))

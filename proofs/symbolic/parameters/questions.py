@@ -1,0 +1,240 @@
+"""Claims about policies: forms that agree, lies that pay, incentives, stability, drifts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sympy
+
+from fairness.errors import ModelError
+from fairness.policies.engines.filling import FillingPolicy
+from fairness.policies.proportional import AlphaFair, ProportionalFair
+from proofs.errors import ProofError
+from proofs.symbolic.cells import Cell
+from proofs.symbolic.closed_forms import ClosedForm
+from proofs.symbolic.forms import closed_form
+from proofs.symbolic.model.problem import SymbolicProblem
+from proofs.symbolic.model.reading import expression
+from proofs.symbolic.parameters.claims import Claim
+
+__all__ = ["drift_negative", "full", "gains", "same", "sharing_incentive", "stable"]
+
+
+def same(first: ClosedForm, second: ClosedForm) -> Claim:
+    """Two policies give all classes the same tasks.
+
+    Parameters
+    ----------
+    first, second : ClosedForm
+        Of problems with the same classes; that letters mean the same is up to their names.
+
+    Raises
+    ------
+    ProofError
+        If an allocation is not unique, or holds roots.
+    """
+    if first.problem.n_classes != second.problem.n_classes:
+        raise ModelError.of(
+            "second", f"has {second.problem.n_classes} classes; first has {first.problem.n_classes}"
+        )
+    ground, options = first.problem.ground, []
+    for one in _unique(first):
+        for other in _unique(second):
+            pairs = zip(one.tasks, other.tasks, strict=True)
+            equal = [ground.tidy(sympy.Eq(x - y, 0, evaluate=False)) for x, y in pairs]
+            options.append(sympy.And(*one.conditions, *other.conditions, *equal))
+    return Claim(sympy.Or(*options), _assumed(first, second), f"{first.policy_name} = {second.policy_name}")
+
+
+def full(form: ClosedForm, resource: int | str) -> Claim:
+    """The tasks use all of a resource, given by number or name."""
+    problem = form.problem
+    j = _place("resource", resource, problem.resource_names)
+    options = []
+    for cell in _unique(form):
+        used = sum(problem.demands[i, j] * phi for i, phi in enumerate(cell.tasks))
+        options.append(sympy.And(*cell.conditions, _compared(problem, sympy.Eq, used, problem.capacities[j])))
+    words = f"{problem.resource_names[j]} is full under {form.policy_name}"
+    return Claim(sympy.Or(*options), problem.assumptions, words)
+
+
+def gains(problem: SymbolicProblem, policy: Any, job_class: int | str, lie: Sequence[Any]) -> Claim:
+    """A class that claims other demands can run more of its true tasks with what it is given.
+
+    Parameters
+    ----------
+    problem : SymbolicProblem
+    policy : policy
+        One that :func:`closed_form` knows.
+    job_class : int or str
+        The liar, by number or name.
+    lie : sequence of shape (n_resources,), resource units per task
+        The demands that it claims; may hold letters, and what does is assumed to be >= 0.
+    """
+    i = _place("job_class", job_class, problem.class_names)
+    rows = [list(problem.demands[k, :]) for k in range(problem.n_classes)]
+    if isinstance(lie, str) or len(lie) != problem.n_resources:
+        raise ModelError.of("lie", f"must be a claimed demand of each of {problem.n_resources} resources")
+    claimed = [expression(v, "lie", j) for j, v in enumerate(lie)]
+    truth = closed_form(problem, policy)
+    lied = closed_form(
+        SymbolicProblem(
+            [*rows[:i], claimed, *rows[i + 1 :]],
+            problem.capacities,
+            problem.counts,
+            problem.weights,
+            assume=(*problem.assumptions, *(sympy.Ge(v, 0) for v in claimed if v.free_symbols)),
+            class_names=problem.class_names,
+            resource_names=problem.resource_names,
+        ),
+        policy,
+    )
+    options = []
+    for honest in _unique(truth):
+        for liar in _unique(lied):
+            more = []
+            for j, a in enumerate(rows[i]):
+                enough = _compared(lied.problem, sympy.Gt, liar.tasks[i] * claimed[j], honest.tasks[i] * a)
+                more.append(sympy.Or(enough, _compared(problem, sympy.Eq, a, 0)))
+            options.append(sympy.And(*honest.conditions, *liar.conditions, *more))
+    told = ", ".join(map(str, claimed))
+    words = f"{problem.class_names[i]} gains under {truth.policy_name} by claiming ({told})"
+    return Claim(sympy.Or(*options), _assumed(truth, lied), words)
+
+
+def sharing_incentive(problem: SymbolicProblem, policy: Any) -> Claim:
+    """Every class runs at least what it would alone with its part, by jobs and weight, of every resource."""
+    form = closed_form(problem, policy)
+    weights = [x * w for x, w in zip(problem.counts, problem.weights, strict=True)]
+    options = []
+    for cell in _unique(form):
+        enough = []
+        for i, phi in enumerate(cell.tasks):
+            part = weights[i] / sympy.Add(*weights)
+            pairs = zip(problem.demands[i, :], problem.capacities, strict=True)
+            enough.append(sympy.Or(*(_compared(problem, sympy.Ge, phi * a, part * c) for a, c in pairs)))
+        options.append(sympy.And(*cell.conditions, *enough))
+    return Claim(sympy.Or(*options), problem.assumptions, f"sharing incentive of {form.policy_name}")
+
+
+def stable(problem: SymbolicProblem, policy: Any, loads: Sequence[Any]) -> Claim:
+    r"""The system is stable: :math:`\sum_i \rho_i a_{ij} < C_j` for all resources.
+
+    No policy is stable elsewhere. That progressive filling (max-min fairness, DRF, asset fairness) and
+    alpha-fairness, alpha > 0, are stable there follows from the Lyapunov functions of
+    :func:`queueing.fluid_verdict`; of other policies nothing is claimed.
+
+    Parameters
+    ----------
+    problem : SymbolicProblem
+        Its counts do not matter.
+    policy : policy
+    loads : sequence of shape (n_classes,), tasks
+        Arrival rate times mean size; may hold letters, which are assumed to be >= 0 only where said.
+
+    Raises
+    ------
+    ProofError
+        If no stability theorem is known of the policy.
+    """
+    known = isinstance(policy, FillingPolicy | ProportionalFair)
+    if not known and not (isinstance(policy, AlphaFair) and policy.alpha > 0):
+        raise ProofError(
+            f"no theorem says where {policy!r:.60} is stable; stable() knows MaxMin, DRF, AssetFair, "
+            "ProportionalFair and AlphaFair. queueing.fluid_verdict looks for evidence at numbers"
+        )
+    rho = _per_class("loads", loads, problem)
+    below = []
+    for j, c in enumerate(problem.capacities):
+        used = sympy.Add(*(load * problem.demands[i, j] for i, load in enumerate(rho)))
+        below.append(_compared(problem, sympy.Lt, used, c))
+    name = getattr(policy, "name", type(policy).__name__)
+    return Claim(sympy.And(*below), problem.assumptions, f"{name} is stable")
+
+
+def drift_negative(
+    problem: SymbolicProblem,
+    policy: Any,
+    function: Any,
+    arrival_rates: Sequence[Any],
+    mean_sizes: Any = 1,
+) -> Claim:
+    r"""A function V of the counts falls along the fluid.
+
+    .. math:: \sum_i \partial_i V\,(\lambda_i - \varphi_i/\sigma_i) < 0.
+
+    Parameters
+    ----------
+    problem : SymbolicProblem
+        Its counts are letters.
+    policy : policy
+    function : str or expression
+        V, in these letters.
+    arrival_rates : sequence of shape (n_classes,), jobs per time
+    mean_sizes : expression or sequence of shape (n_classes,), task-time per job
+    """
+    for i, x in enumerate(problem.counts):
+        if not x.is_Symbol:
+            raise ModelError.of(
+                "problem", f": the count of {problem.class_names[i]} must be a letter; got {x}"
+            )
+    form = closed_form(problem, policy)
+    v = expression(function, "function")
+    slopes = [sympy.diff(v, x) for x in problem.counts]
+    rates = _per_class("arrival_rates", arrival_rates, problem)
+    sizes = _per_class(
+        "mean_sizes", [mean_sizes] * problem.n_classes if not _listed(mean_sizes) else mean_sizes, problem
+    )
+    options = []
+    for cell in _unique(form):
+        parts = zip(slopes, rates, cell.tasks, sizes, strict=True)
+        drift = sympy.Add(*(slope * (rate - phi / size) for slope, rate, phi, size in parts))
+        options.append(sympy.And(*cell.conditions, _compared(problem, sympy.Lt, drift, 0)))
+    return Claim(sympy.Or(*options), problem.assumptions, f"the drift of {v} under {form.policy_name} is < 0")
+
+
+def _unique(form: Any) -> tuple[Cell, ...]:
+    if not isinstance(form, ClosedForm):
+        raise ModelError.of("form", f"must be a ClosedForm, made by closed_form; got {type(form).__name__}")
+    for cell in form.cells:
+        if cell.free:
+            raise ProofError(
+                f"{form.policy_name} is not unique where {', '.join(map(str, cell.conditions))}; "
+                "assume more of the letters, or state what you ask of all allocations with conditions()"
+            )
+        if any(not task.is_rational_function(*task.free_symbols) for task in cell.tasks):
+            raise ProofError(
+                f"the tasks of {form.policy_name} hold roots, of which polynomial conditions say nothing; "
+                "assume more of the letters, or use conditions() in a statement"
+            )
+    return form.cells
+
+
+def _compared(problem: SymbolicProblem, kind: Any, left: Any, right: Any) -> Any:
+    """A relation of the letters, multiplied out where the assumptions know the sign of the divisor."""
+    return problem.ground.tidy(kind(left - right, 0, evaluate=False))
+
+
+def _assumed(*forms: ClosedForm) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys(r for form in forms for r in form.problem.assumptions))
+
+
+def _listed(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _per_class(name: str, values: Any, problem: SymbolicProblem) -> list[Any]:
+    if not _listed(values) or len(values) != problem.n_classes:
+        raise ModelError.of(name, f"must be one entry per class, {problem.n_classes}; got {values!r:.100}")
+    return [expression(v, name, i) for i, v in enumerate(values)]
+
+
+def _place(argument: str, given: int | str, names: Sequence[str]) -> int:
+    if given in names:
+        return list(names).index(str(given))
+    if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given < len(names):
+        raise ModelError.of(
+            argument, f"must be one of {', '.join(names)}, or its number from 0; got {given!r}"
+        )
+    return given
