@@ -77,8 +77,12 @@ def _agree(ground: Ground, thin: Cell, other: Cell) -> bool:
 
 
 def _union(ground: Ground, one: Cell, other: Cell) -> tuple[Any, ...] | None:
-    """Conditions of the union of two cells, if it is a conjunction of theirs."""
-    both = [c for c in one.conditions if ground.implies(c, other.conditions)]
-    both += [c for c in other.conditions if c not in both and ground.implies(c, one.conditions)]
+    """Conditions of the union of two cells, if it is a conjunction of theirs, or of these with their ends."""
+    both: dict[Any, None] = {}
+    for mine, others in ((one.conditions, other.conditions), (other.conditions, one.conditions)):
+        for c in mine:
+            closed = sympy.Ge(c.lhs, c.rhs, evaluate=False)
+            both |= {way: None for way in (c, closed) if ground.implies(way, (*others,))}
     outside = [negated(("and", conjunction(cell.conditions))) for cell in (one, other)]
-    return tuple(both) if ground.can((*both, *outside)).answer == "no" else None
+    met = [c for c in both if all(ground.implies(c, cell.conditions) for cell in (one, other))]
+    return tuple(met) if ground.can((*met, *outside)).answer == "no" else None
