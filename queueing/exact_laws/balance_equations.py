@@ -29,7 +29,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -44,7 +43,7 @@ from queueing.exact_laws.rational_tasks import exact_tasks
 from queueing.model.system import System, check_system
 from queueing.states.box import box_name, check_box
 
-__all__ = ["BalanceEquations", "Integers", "balance_equations", "check_exact"]
+__all__ = ["BalanceEquations", "Equations", "Integers", "balance_equations", "check_exact", "whole_rates"]
 
 Integers = NDArray[Any]
 """Object array of Python's integers."""
@@ -53,11 +52,53 @@ CHUNK = 256
 """States whose tasks are computed between two looks at the clock."""
 
 
-@dataclass(frozen=True, eq=False)
-class BalanceEquations:
-    """Integer rates of a box; states are numbered with the longest axis first, the empty one is 0.
+class Equations:
+    """What a solution needs to know of balance equations in integers, whatever the states are.
 
     Attributes
+    ----------
+    name : str
+        Of the states, for messages.
+    out : object ndarray of int, (n_states,)
+        Integer rate out of each state.
+    sources : ndarray of int64, (n_lines, n_states)
+        States that lead to each state, -1 for none; each once.
+    speeds : object ndarray of int, (n_lines, n_states)
+        The integer rates at which they do.
+    """
+
+    name: str
+    out: Integers
+    sources: NDArray[np.int64]
+    speeds: Integers
+
+    @property
+    def n_states(self) -> int:
+        """Number of states."""
+        return len(self.out)
+
+    @cached_property
+    def band(self) -> int:
+        """How far apart the numbers of neighbours are, at least 1."""
+        places = np.abs(np.arange(self.n_states) - self.sources)
+        return int(np.max(places, where=self.sources >= 0, initial=1))
+
+    @cached_property
+    def largest_tree(self) -> int:
+        """Bound (1) of the trees directed towards the first state."""
+        return math.prod(self.out[1:].tolist())
+
+    def largest_sum(self, weights: Integers) -> int:
+        """First bound of (2)."""
+        whole = self.largest_tree * int(self.out[0])
+        # All quotients are whole numbers.
+        return sum(w * (whole // o) for w, o in zip(weights.tolist(), self.out.tolist(), strict=True) if w)
+
+
+class BalanceEquations(Equations):
+    """Integer rates of a box; states are numbered with the longest axis first, the empty one is 0.
+
+    Parameters
     ----------
     shape : tuple of int
     counts : ndarray of int64, (n_states, n_classes)
@@ -69,41 +110,23 @@ class BalanceEquations:
         Multiples, by one number for all, of the factors s of the states.
     """
 
-    shape: tuple[int, ...]
-    counts: NDArray[np.int64]
-    less: NDArray[np.int64]
-    more: NDArray[np.int64]
-    up: Integers
-    down: Integers
-    weights: Integers
-
-    @property
-    def n_states(self) -> int:
-        """States of the box."""
-        return len(self.counts)
-
-    @cached_property
-    def out(self) -> Integers:
-        """Integer rate out of each state, (n_states,)."""
-        total: Integers = self.up.sum(axis=0) + self.down.sum(axis=0)
-        return total
-
-    @cached_property
-    def band(self) -> int:
-        """How far apart the numbers of neighbours are, at least 1."""
-        places = np.arange(self.n_states) - self.less
-        return int(np.max(places, where=self.less >= 0, initial=1))
-
-    @cached_property
-    def largest_tree(self) -> int:
-        """Bound (1) of the trees directed towards the empty state."""
-        return math.prod(self.out[1:].tolist())
-
-    def largest_sum(self, weights: Integers) -> int:
-        """First bound of (2)."""
-        whole = self.largest_tree * int(self.out[0])
-        # All quotients are whole numbers.
-        return sum(w * (whole // o) for w, o in zip(weights.tolist(), self.out.tolist(), strict=True) if w)
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        counts: NDArray[np.int64],
+        less: NDArray[np.int64],
+        more: NDArray[np.int64],
+        up: Integers,
+        down: Integers,
+        weights: Integers,
+    ) -> None:
+        self.shape, self.counts, self.weights = shape, counts, weights
+        self.less, self.more, self.up, self.down = less, more, up, down
+        self.name = box_name(shape)
+        self.out = up.sum(axis=0) + down.sum(axis=0)
+        # From below by an arrival, from above by a departure.
+        self.sources = np.concatenate([less, more])
+        self.speeds = np.take_along_axis(np.concatenate([up, down]), np.maximum(self.sources, 0), axis=1)
 
     def place(self, values: Integers) -> Integers:
         """Values of the numbered states on the box, shape ``shape``."""
@@ -157,7 +180,7 @@ def balance_equations(
     scales = []
     for k, rates in enumerate(deaths):
         births = [rate if more[i, k] >= 0 else Fraction(0) for i, rate in enumerate(arrival_rates)]
-        scale, whole = _whole([*births, *rates])
+        scale, whole = whole_rates([*births, *rates])
         up[:, k], down[:, k] = whole[:n], whole[n:]
         scales.append(scale)
     common = math.lcm(*(scale.denominator for scale in scales))
@@ -187,7 +210,7 @@ def _death_rates(
     return deaths
 
 
-def _whole(rates: list[Fraction]) -> tuple[Fraction, list[int]]:
+def whole_rates(rates: list[Fraction]) -> tuple[Fraction, list[int]]:
     """The factor that makes the rates integers without a common divisor, and these integers."""
     common = math.lcm(*(rate.denominator for rate in rates))
     whole = [rate.numerator * (common // rate.denominator) for rate in rates]

@@ -39,7 +39,7 @@ from fairness.machine.compiling import stored
 from fairness.machine.memory import require_memory
 from fairness.machine.work import TOO_LONG, Task
 from queueing.exact_laws import modular
-from queueing.exact_laws.balance_equations import BalanceEquations, Integers
+from queueing.exact_laws.balance_equations import Equations, Integers
 from queueing.exact_laws.modular import Residues, digits, factorise, inner, primes, residues, rows_of
 from queueing.exact_laws.reconstruction import fraction, from_digits
 from queueing.states.box import box_name, count_states
@@ -99,12 +99,12 @@ def require_feasible(shape: Sequence[int]) -> None:
     require_memory(states * (STATE_BYTES + 16.0 * band), what, "give a smaller shape")
 
 
-def solve_sums(equations: BalanceEquations, weights: list[Integers], *, keep: bool = False) -> Sums:
+def solve_sums(equations: Equations, weights: list[Integers], *, keep: bool = False) -> Sums:
     """Sums of the measure with integer weights >= 0, times a common number.
 
     Parameters
     ----------
-    equations : BalanceEquations
+    equations : Equations
     weights : list of object ndarray of int, (n_states,)
         The first bounds the others up to factors, it is that of the total.
     keep : bool
@@ -130,12 +130,12 @@ def solve_sums(equations: BalanceEquations, weights: list[Integers], *, keep: bo
     return Sums(whole[: len(sums)], measure, modulus.bit_length() - 1, bound_bits)
 
 
-def _prime_bits(equations: BalanceEquations) -> int:
+def _prime_bits(equations: Equations) -> int:
     """Bits of the prime: as many as leave room for the products that a step adds up."""
     longest = int(max(equations.out)).bit_length()
     for bits in range(modular.BITS, 8, -1):
         n_digits = math.ceil(longest / (bits - 1))
-        if n_digits * (2 * len(equations.shape) + 1) * 4**bits <= SAFE:
+        if n_digits * (len(equations.sources) + 1) * 4**bits <= SAFE:
             break
     return bits
 
@@ -166,31 +166,23 @@ class _Factors:
     lower: Residues
     rows: Residues
     inverses: Residues
-    places: NDArray[np.int64]  # (2 n_classes, n): whose rate leads here; n for none
-    rates: Residues  # (n_digits, 2 n_classes + 1, n): the last row is the rate out
+    places: NDArray[np.int64]  # (n_lines, n): whose rate leads here; n for none
+    rates: Residues  # (n_digits, n_lines + 1, n): the last row is the rate out
     right: Residues  # (n_digits, n)
 
 
-def _factors(equations: BalanceEquations, p: int) -> _Factors | None:
+def _factors(equations: Equations, p: int) -> _Factors | None:
     """Factors modulo a prime; None if a pivot is 0."""
-    size, n, band = equations.n_states - 1, len(equations.shape), equations.band
-    places = np.full((2 * n, size), size)
-    rates = np.zeros((2 * n + 1, size), dtype=object)
-    right = np.zeros(size, dtype=object)
+    size, n_lines, band = equations.n_states - 1, len(equations.sources), equations.band
+    sources, speeds = equations.sources[:, 1:], equations.speeds[:, 1:]
+    there = sources > 0
+    places = np.where(there, sources - 1, size)
+    rates = np.zeros((n_lines + 1, size), dtype=object)
     rates[-1] = equations.out[1:]
-    for i in range(n):
-        # From below by an arrival, from above by a departure.
-        for row, sources, speed in (
-            (i, equations.less, equations.up[i]),
-            (n + i, equations.more, equations.down[i]),
-        ):
-            source = sources[i, 1:]
-            there = source > 0
-            places[row, there] = source[there] - 1
-            rates[row, there] = speed[source[there]]
-            right[source == 0] = speed[0]
+    rates[:-1][there] = speeds[there]
+    right = np.where(sources == 0, speeds, 0).sum(axis=0)
     lower, upper = (np.zeros((size, band), dtype=np.uint32) for _ in range(2))
-    for row in range(2 * n):
+    for row in range(n_lines):
         columns = places[row]
         here = np.flatnonzero(columns < size)
         entries, far = residues(-rates[row, here], p), here - columns[here]
@@ -211,13 +203,13 @@ def _negative(values: Residues, p: int) -> Residues:
 
 
 def _lifted(
-    equations: BalanceEquations, weights: list[Integers], factors: _Factors, p: int, steps: int, keep: bool
+    equations: Equations, weights: list[Integers], factors: _Factors, p: int, steps: int, keep: bool
 ) -> tuple[list[list[int]], list[list[int]]]:
     """Digits to the base p, not reduced, of every sum without the empty state; and of the states, if kept."""
     n_digits, lines, size = factors.rates.shape
     split = digits(np.stack([w[1:] for w in weights]), 2**modular.BITS)  # (limbs, sums, n)
     limbs, n_sums = split.shape[:2]
-    what = f"exact solution of {box_name(equations.shape)} states"
+    what = f"exact solution of {equations.name} states"
     kept = steps if keep else 0
     require_memory(4.0 * kept * size * 2, what, f"{REMEDY}, or leave out distribution")
     work_per_step = size * (2 * equations.band + n_digits * lines + 2 * limbs * n_sums)
