@@ -32,6 +32,7 @@ __all__ = [
     "plain_relation",
     "plain_text",
     "substituted",
+    "summand_of",
     "summed",
     "tree_of",
     "turned",
@@ -313,11 +314,11 @@ def _indices(name: str) -> frozenset[str]:
     """Letters of a plain variable that are not bound in it."""
     if not name.startswith("sum_"):
         return frozenset(name.split("_")[1:])
-    bound, factors = _parts(name)
+    bound, factors = summand_of(name)
     return frozenset().union(*(_indices(factor) for factor, _ in factors)) - bound
 
 
-def _parts(name: str) -> tuple[frozenset[str], Monomial]:
+def summand_of(name: str) -> tuple[frozenset[str], Monomial]:
     """Indices and summand of the variable that stands for a sum."""
     head, *tokens = name.split("__")
     factors, depth, nested = [], 0, []
@@ -341,7 +342,7 @@ def _sum_of(index: str, inner: Monomial) -> str:
     sums = [name for name, e in inner if name.startswith("sum_") and e == 1]
     if len(sums) == 1:
         others = [factor for factor in inner if factor[0] != sums[0]]
-        earlier, within = _parts(sums[0])
+        earlier, within = summand_of(sums[0])
         # The sum of q[j] times a sum over i is one over i and j, where q[j] knows no i.
         if not earlier & bound.union(*(_indices(name) for name, _ in others)):
             bound, factors = bound | earlier, [*others, *within]

@@ -3,9 +3,9 @@
 The checker of this project is short, but it is this project's own. Here its certificates become theorems on
 real numbers, "for all values, the hypotheses imply the conclusion", with proofs that hold nothing but the
 identity of the certificate and the signs of its terms. Steps that are computed, enumerated, searched or
-reasoned in words are no polynomials: they are listed as comments, and no theorem stands for them. Of claims
-for sets of every size and of inductions the identities are there, and not the claim as a whole. That the
-relations mean what the words say is for the reader to judge, as everywhere.
+reasoned in words are no polynomials: they are listed as comments, and no theorem stands for them. Claims for
+sets of every size are theorems on lists in Coq, and in Lean their identities; of inductions there are base
+and step, of chains nothing. That the relations mean what the words say is for the reader to judge.
 """
 
 from proofs.kernels.coq import to_coq

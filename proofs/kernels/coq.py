@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
+from proofs.kernels.coq_sums import PREAMBLE as SUMS
+from proofs.kernels.coq_sums import sums_theorem
 from proofs.kernels.signs import Language, signed_terms, sum_is_positive, wrapped
 from proofs.kernels.theorems import Section, Theorem, sections
 from proofs.relations import Relation
@@ -21,7 +23,7 @@ from proofs.verdict import Verdict
 __all__ = ["to_coq"]
 
 PREAMBLE = """\
-From Coq Require Import Reals Lra.
+From Coq Require Import Reals Lra List.
 Open Scope R_scope.
 
 Lemma contradiction (s : R) : 0 < s -> s = 0 -> False.
@@ -103,7 +105,10 @@ def to_coq(*verdicts: Verdict) -> str:
       field.
     Qed.
     """
-    return "\n".join([PREAMBLE, *(line for one in sections(verdicts) for line in _section(one))])
+    found = list(sections(verdicts))
+    sums = any(theorem.leads_to for one in found for theorem in one.theorems)
+    preamble = [PREAMBLE, *([SUMS] if sums else [])]
+    return "\n".join([*preamble, *(line for one in found for line in _section(one))])
 
 
 def _section(section: Section) -> Iterator[str]:
@@ -112,6 +117,11 @@ def _section(section: Section) -> Iterator[str]:
         yield ""
         yield _comment(theorem.says)
         yield from _refuted(theorem) if theorem.witness is not None else _proved(theorem)
+        if theorem.leads_to is not None:
+            name, claim, evidence = theorem.leads_to
+            negated = NEGATED[theorem.conclusion.sign]
+            yield ""
+            yield from sums_theorem(name, claim, evidence, (theorem.name, theorem.written), negated)
     yield ""
 
 

@@ -11,7 +11,9 @@ _COQ = """
 as at by cofix else end exists exists2 fix for forall fun if IF in is let match mod return then using where
 with SProp Prop Set Type R IZR pow Rmult_le_pos Rmult_lt_0_compat Rplus_le_le_0_compat Rplus_lt_le_0_compat
 Rlt_le pow2_ge_0 le_by_contradiction lt_by_contradiction eq_by_contradiction square_of_nonzero
-multiple_of_zero contradiction absurd negated denied claim witness S
+multiple_of_zero contradiction absurd negated denied claim claimed witness S M In
+le_as lt_as eq_as total total_ext total_plus total_scale
+total_not_negative total_zero total_exchange zero_multiple nat list
 """
 _LEAN = """
 abbrev axiom attribute calc class constant deriving do def elab example extends export fin from have import
@@ -24,8 +26,8 @@ not_lt sorry
 RESERVED = frozenset((_COQ + _LEAN).split())
 """Words of the two languages, and the names that the proofs use."""
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_USED = re.compile(r"[HT][0-9]+")
-"""Hypotheses and terms, as the proofs number them."""
+_USED = re.compile(r"[HTSE][0-9]+")
+"""Hypotheses, terms, sums and equations, as the proofs number them."""
 
 
 def identifiers(names: Iterable[str]) -> dict[str, str]:

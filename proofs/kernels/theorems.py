@@ -8,20 +8,21 @@ where no term is negative and one, put first here, is positive: a sum that is 0 
 against an implication is a theorem too: not all values that meet the hypotheses meet the conclusion.
 
 Of a claim for sets of every size this is the implication to which its sums lead, in which each sum is a
-variable; of an induction it is the base and the step. That the claim follows from them is what
-:class:`proofs.SumSchema` and :class:`proofs.Induction` prove in words, and no kernel sees it.
+variable, and Coq proves the claim from it (:mod:`proofs.kernels.coq_sums`); of an induction it is the base
+and the step, and that the claim follows from them is proved in words (:class:`proofs.Induction`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from proofs.checking.general import with_sums
 from proofs.claims import NEGATION, Implication
 from proofs.definitions import fraction
+from proofs.kernels.coq_sums import is_supported
 from proofs.kernels.identifiers import identifiers
 from proofs.polynomials import Polynomial, polynomial
 from proofs.relations import Relation, relation
@@ -72,6 +73,8 @@ class Theorem:
     ----------
     name, says : str
     variables : tuple of str
+    written : tuple of str
+        The variables as the claim writes them.
     hypotheses : dict of str to Relation
         By the names that the statement gives them, in the variables above.
     conclusion : Relation
@@ -81,16 +84,20 @@ class Theorem:
         Values that meet the hypotheses and not the conclusion.
     met : dict of str to Fraction, optional
         Values that meet the hypotheses, so that they do not contradict each other.
+    leads_to : (str, dict, dict), optional
+        Name, claim and evidence of the claim for sets of every size that this identity proves.
     """
 
     name: str
     says: str
     variables: tuple[str, ...]
+    written: tuple[str, ...]
     hypotheses: Mapping[str, Relation]
     conclusion: Relation
     terms: tuple[Product | Multiple, ...]
     witness: Mapping[str, Fraction] | None
     met: Mapping[str, Fraction] | None
+    leads_to: tuple[str, Data, Data] | None = None
 
     def hypothesis(self, number: int) -> Relation:
         """A hypothesis by its number, the conclusion by -1."""
@@ -111,9 +118,16 @@ class Section:
     theorems: tuple[Theorem, ...]
 
 
+IN_SUMS = "_in_sums"
+
+
 def exported_steps(verdict: Verdict) -> int:
-    """How many steps of a verdict have a theorem in Coq and in Lean."""
-    return sum(f.evidence.get("kind") in KINDS for f in verdict.findings)
+    """How many steps of a verdict are a theorem in Coq, as a whole; in Lean those without sums are."""
+    return sum(
+        f.evidence.get("kind") in KINDS
+        or (f.evidence.get("kind") == "sums" and is_supported(f.claim, f.evidence))
+        for f in verdict.findings
+    )
 
 
 def sections(verdicts: Iterable[Verdict]) -> Iterator[Section]:
@@ -124,12 +138,15 @@ def sections(verdicts: Iterable[Verdict]) -> Iterator[Section]:
     keys = [v.id if ids.count(v.id) == 1 else f"{v.id} {k}" for k, v in enumerate(known, 1)]
     names = identifiers(keys)
     for key, v in zip(keys, known, strict=True):
-        theorems = tuple(
-            _theorem(f"{names[key]}_{k}{part}", finding.says, claim, evidence)
-            for k, finding in enumerate(v.findings, 1)
-            for part, claim, evidence in _parts(finding)
-        )
-        yield Section(v.summary().splitlines()[0], (v.statement["words"], *_left_out(v)), theorems)
+        theorems = []
+        for k, finding in enumerate(v.findings, 1):
+            name = f"{names[key]}_{k}"
+            for part, claim, evidence in _parts(finding):
+                theorem = _theorem(f"{name}{part}", finding.says, claim, evidence)
+                if part == IN_SUMS and is_supported(finding.claim, finding.evidence):
+                    theorem = replace(theorem, leads_to=(name, finding.claim, finding.evidence))
+                theorems.append(theorem)
+        yield Section(v.summary().splitlines()[0], (v.statement["words"], *_left_out(v)), tuple(theorems))
 
 
 def _parts(finding: Finding) -> Iterator[tuple[str, Data, Data]]:
@@ -140,7 +157,7 @@ def _parts(finding: Finding) -> Iterator[tuple[str, Data, Data]]:
             yield "", claim, evidence
         case "sums":
             plain = with_sums(Implication(claim["hypotheses"], claim["conclusion"]), evidence["sums"])
-            yield "_in_sums", {"hypotheses": plain.hypotheses, "conclusion": plain.conclusion}, {
+            yield IN_SUMS, {"hypotheses": plain.hypotheses, "conclusion": plain.conclusion}, {
                 "kind": "refutation", "terms": evidence["terms"], "cofactors": evidence["cofactors"],
             }  # fmt: skip
         case "induction":
@@ -154,7 +171,7 @@ def _left_out(verdict: Verdict) -> Iterator[str]:
     for k, finding in enumerate(verdict.findings, 1):
         kind = finding.evidence.get("kind", "in words")
         if kind == "sums":
-            yield f"Step {k} is for sets of every size; here is its identity, in which sums are variables."
+            yield f"Step {k} is for sets of every size; in its identity each sum is a variable."
         elif kind == "induction":
             yield f"Step {k} is an induction; here are its base and its step."
         elif kind not in KINDS:
@@ -199,6 +216,7 @@ def _theorem(name: str, says: str, claim: Data, evidence: Data) -> Theorem:
         name,
         says,
         tuple(names.values()),
+        tuple(names),
         {key: Relation(renamed(r.left), r.sign) for key, r in hypotheses.items()},
         Relation(renamed(conclusion.left), conclusion.sign),
         tuple(terms),

@@ -53,11 +53,26 @@ TERM = re.compile(r"  (?:assert \(|have )T\d+ : (?:\(0 : ℝ\)|0) (?:<=|<|≤) (
 """A line that states the sign of a term, in Coq or Lean."""
 
 
-EVERY_SIZE = [
+SUMS = [
     SumSchema({"most": "h[i] <= s", "full": "sum[i](h[i]) == 1"}, "sum[i](1)*s >= 1"),
     SumSchema({"own": "x[i]*a[i] <= b[i]", "b": "b[i] <= 1"}, "sum[i](x[i]*a[i]) <= sum[i](1)"),
-    Induction({"start": "s[0] == 1", "grows": "s[n+1] >= 2*s[n]"}, "s[n] >= n + 1"),
+    SumSchema({"u": "u[i,j] <= q[j]*w[i]", "q": "sum[j](q[j]) == 1"}, "sum[i,j](u[i,j]) <= sum[i](w[i])"),
+    SumSchema(
+        {"u": "sum[i](u[i,j]) <= c[j]", "q": "q[j] >= 0"},
+        "sum[i,j](q[j]*u[i,j]) <= sum[j](q[j]*c[j])",
+        hints=((("u", "q"), "1"),),
+    ),
+    SumSchema({"x": "x[i] > 0", "end": "end[i] == x[i]*R"}, "sum[i](end[i]) == R*sum[i](x[i])"),
+    SumSchema({"no": "x[i] != 0"}, "sum[i](x[i]**2) >= 0"),
+    SumSchema({"most": "x[i] > t"}, "sum[i](1/2*x[i]) >= t/2*sum[i](1)"),
+    SumSchema({"p": "p[i] >= 0", "k": "p[i]*k >= 1", "positive": "k >= 0"}, "sum[i](p[i])*k >= sum[i](1)"),
+    SumSchema(
+        {"p": "p[i] >= 0", "all": "sum[i](p[i]) == 1", "mean": "e == sum[i](p[i]*x[i])"},
+        "sum[i](p[i]*x[i]**2) >= e**2",
+        hints=((("p",), "x[i] - e"),),
+    ),
 ]
+INDUCTION = Induction({"start": "s[0] == 1", "grows": "s[n+1] >= 2*s[n]"}, "s[n] >= n + 1")
 
 
 @cache
@@ -123,21 +138,35 @@ def test_names_are_words_of_neither_language_and_differ():
 
 @cache
 def settled_for_every_size():
-    verdict = check(own(*EVERY_SIZE, name="every-size"))
+    verdict = check(own(*SUMS, INDUCTION, name="every-size"))
     assert verdict.status == Status.PROVED
     return verdict
 
 
 def test_of_claims_for_every_size_the_identities_are_theorems():
     verdict = settled_for_every_size()
+    n = len(SUMS)
     for write in (to_coq, to_lean):
         text = write(verdict)
         found = terms_of(text)
-        assert list(found) == [f"every_size_{k}" for k in ("1_in_sums", "2_in_sums", "3_base", "3_step")]
+        parts = [*(f"{k}_in_sums" for k in range(1, n + 1)), f"{n + 1}_base", f"{n + 1}_step"]
+        assert list(found) == [f"every_size_{part}" for part in parts]
         assert all(map(adds_up, found.values()))
-        assert "here is its identity" in text
         assert "here are its base and its step" in text
-    assert kernel(verdict) == "coq 0/3"  # no claim as a whole
+    assert kernel(verdict) == f"coq {n}/{n + 1}"  # of the induction there are only the parts
+
+
+def test_a_theorem_for_every_size_states_the_claim():
+    text = to_coq(settled_for_every_size())
+    stated = text.split("Theorem every_size_4 :")[1].partition("Proof.")[0]
+    wanted = """
+      forall (set_i set_j : list nat) (c_j : nat -> R) (q_j : nat -> R) (u_i_j : nat -> nat -> R),
+      (forall in_j, In in_j set_j -> 0 <= (c_j in_j) - (total set_i (fun in_i => (u_i_j in_i in_j)))) ->
+      (* u *) (forall in_j, In in_j set_j -> 0 <= (q_j in_j)) -> (* q *)
+      0 <= -(total set_i (fun in_i => total set_j (fun in_j => (q_j in_j)*(u_i_j in_i in_j))))
+      + (total set_j (fun in_j => (c_j in_j)*(q_j in_j))).
+    """
+    assert stated.split() == wanted.split()
 
 
 def test_steps_without_polynomials_are_told():
@@ -205,6 +234,25 @@ def test_coq_accepts_claims_of_all_forms(tmp_path):
 def test_coq_refuses_a_theorem_with_one_changed_number(tmp_path, right, wrong):
     text = to_coq(check("drf-example"))
     assert right in text
+    assert compiled(tmp_path, "bent", text.replace(right, wrong, 1)) is not None
+
+
+@needs_coq
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("In in_i set_i -> 0 <= -(h_i in_i) + s", "In in_i set_i -> 0 <= -(h_i in_i) + 2*s"),
+        ("0 <= s*(total set_i (fun in_i => 1)) - 1.", "0 <= s*(total set_i (fun in_i => 1)) - 2."),
+        ("(total set_i (fun in_i => (h_i in_i))) - 1 = 0", "(total set_j (fun in_i => (h_i in_i))) - 1 = 0"),
+        ("f i + total rest f end", "f i - total rest f end"),
+    ],
+)
+def test_coq_refuses_a_bent_claim_for_every_size(tmp_path, right, wrong):
+    text = to_coq(settled_for_every_size())
+    assert right in text
+    text = text.replace("(set_i : list nat) (s", "(set_i set_j : list nat) (s")
+    text = text.replace("intros set_i s", "intros set_i set_j s")
     assert compiled(tmp_path, "bent", text.replace(right, wrong, 1)) is not None
 
 

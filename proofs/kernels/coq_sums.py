@@ -1,0 +1,366 @@
+"""Claims for sets of every size in Coq: index sets are lists, families functions, sums recursive.
+
+The identity in which each sum is a variable is a theorem already (:mod:`proofs.kernels.theorems`). What is
+left to show is that each sum of products of hypotheses is >= 0, or 0 for an equation, and equals the polynomial
+in these variables: sums are linear, and what does not depend on the index stands before the sum. A product of
+two letters is summed over the later one first; where a sum is summed again, both are one over pairs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from typing import Any
+
+from proofs.checking.refutations import premises
+from proofs.claims import NEGATION, Implication
+from proofs.kernels.identifiers import identifiers
+from proofs.polynomials import Monomial, Polynomial, polynomial
+from proofs.relations import Relation, relation
+from proofs.sums import indices_in, plain_text, summand_of, summed
+
+__all__ = ["PREAMBLE", "is_supported", "sums_theorem"]
+
+Data = Mapping[str, Any]
+ONE = Polynomial({(): Fraction(1)})
+
+PREAMBLE = """\
+Fixpoint total (l : list nat) (f : nat -> R) : R :=
+  match l with nil => 0 | cons i rest => f i + total rest f end.
+
+Lemma total_ext (l : list nat) (f g : nat -> R) :
+  (forall i, In i l -> f i = g i) -> total l f = total l g.
+Proof.
+  induction l as [|i rest IH]; intro same; simpl; [reflexivity|].
+  rewrite (same i (or_introl eq_refl)), IH; [reflexivity | intros k there; apply same; now right].
+Qed.
+
+Lemma total_plus (l : list nat) (f g : nat -> R) :
+  total l (fun i => f i + g i) = total l f + total l g.
+Proof. induction l as [|i rest IH]; simpl; [|rewrite IH]; ring. Qed.
+
+Lemma total_scale (l : list nat) (c : R) (f : nat -> R) : total l (fun i => c * f i) = c * total l f.
+Proof. induction l as [|i rest IH]; simpl; [|rewrite IH]; ring. Qed.
+
+Lemma total_not_negative (l : list nat) (f : nat -> R) :
+  (forall i, In i l -> 0 <= f i) -> 0 <= total l f.
+Proof.
+  induction l as [|i rest IH]; intro each; simpl; [apply Rle_refl|].
+  apply Rplus_le_le_0_compat; [apply each; now left | apply IH; intros k there; apply each; now right].
+Qed.
+
+Lemma total_zero (l : list nat) (f : nat -> R) : (forall i, In i l -> f i = 0) -> total l f = 0.
+Proof.
+  induction l as [|i rest IH]; intro each; simpl; [reflexivity|].
+  rewrite (each i (or_introl eq_refl)), IH; [ring | intros k there; apply each; now right].
+Qed.
+
+Lemma total_exchange (l m : list nat) (f : nat -> nat -> R) :
+  total l (fun i => total m (fun j => f i j)) = total m (fun j => total l (fun i => f i j)).
+Proof.
+  induction l as [|i rest IH]; simpl.
+  - symmetry; apply total_zero; reflexivity.
+  - rewrite IH; symmetry; apply total_plus.
+Qed.
+
+Lemma zero_multiple (q e : R) : e = 0 -> q * e = 0.
+Proof. intro zero; rewrite zero; apply Rmult_0_r. Qed.
+
+Lemma le_as (p q : R) : 0 <= p -> p = q -> 0 <= q.
+Proof. intros; lra. Qed.
+Lemma lt_as (p q : R) : 0 < p -> p = q -> 0 < q.
+Proof. intros; lra. Qed.
+Lemma eq_as (p q : R) : p = 0 -> p = q -> q = 0.
+Proof. intros; lra. Qed.
+Ltac same known :=
+  first [ exact known | apply (le_as _ _ known); field | apply (lt_as _ _ known); field
+        | apply (eq_as _ _ known); field ].
+"""
+"""Sums over lists, and that they are linear."""
+
+COMPARED = {">=": "0 <= {}", ">": "0 < {}", "==": "{} = 0", "!=": "{} <> 0"}
+
+
+class Unsupported(Exception):
+    """A sum that this has no proof for: then the identity alone is exported."""
+
+
+@dataclass(frozen=True)
+class _Names:
+    """Identifiers of families, scalars, sets ("set i") and their elements ("in i", "member i")."""
+
+    given: Mapping[str, str]
+
+    def __getitem__(self, name: str) -> str:
+        return self.given[name]
+
+    def term(self, name: str) -> str:
+        """A plain variable: a scalar, the member of a family, or a sum."""
+        if name.startswith("sum_"):
+            bound, factors = summand_of(name)
+            return f"({self.total(sorted(bound), self.text(_one(factors)))})"
+        letters = name.split("_")[1:]
+        return f"({self[name]} {' '.join(self[f'in {i}'] for i in letters)})" if letters else self[name]
+
+    def total(self, letters: list[str], text: str) -> str:
+        """The sum over these letters, the first of them outermost."""
+        for letter in reversed(letters):
+            text = f"total {self[f'set {letter}']} (fun {self[f'in {letter}']} => {text})"
+        return text
+
+    def text(self, p: Polynomial) -> str:
+        return re.sub(r"[A-Za-z]\w*", lambda name: self.term(name[0]), str(p).replace("**", "^"))
+
+    def relation(self, r: Relation) -> str:
+        return COMPARED[r.sign].format(self.text(r.left))
+
+    def member(self, letter: str) -> str:
+        """An element, and that it is one of the set."""
+        return f"{self[f'in {letter}']}, In {self[f'in {letter}']} {self[f'set {letter}']}"
+
+    def intros(self, letter: str) -> str:
+        return f"intros {self[f'in {letter}']} {self[f'member {letter}']}"
+
+
+@dataclass(frozen=True)
+class _Cited:
+    """Hypotheses and the negated conclusion, as a proof cites them at the elements at hand."""
+
+    relations: Mapping[str, Relation]
+    conclusion: Relation
+    places: Mapping[str, int]
+    names: _Names
+
+    def proof(self, name: str) -> str:
+        """That the relation holds."""
+        free = sorted(indices_in(self.relations[name]))
+        elements = " ".join(f"{self.names[f'in {i}']} {self.names[f'member {i}']}" for i in free)
+        return f"(H{self.places[name]} {elements})" if free else f"H{self.places[name]}"
+
+    def factor(self, name: str) -> tuple[str, str]:
+        """A premise as a factor, and the proof that it is not negative."""
+        if name == NEGATION:
+            text, sign = f"({self.names.text(self.conclusion.left)})", self.conclusion.sign
+            if sign == "==":
+                return f"({text} * {text})", "(Rlt_le _ _ negated)"
+            return f"(- {text})", "(Rlt_le _ _ negated)" if sign == ">=" else "negated"
+        r, proof = self.relations[name], self.proof(name)
+        text = f"({self.names.text(r.left)})"
+        if r.sign == "!=":
+            return f"({text} * {text})", f"(Rlt_le _ _ (square_of_nonzero _ {proof}))"
+        return text, f"(Rlt_le _ _ {proof})" if r.strict else proof
+
+
+def is_supported(claim: Data, evidence: Data) -> bool:
+    """Whether :func:`sums_theorem` has a proof for these sums."""
+    try:
+        list(sums_theorem("name", claim, evidence, ("lemma", ()), ""))
+    except Unsupported:
+        return False
+    return True
+
+
+def sums_theorem(
+    name: str, claim: Data, evidence: Data, lemma: tuple[str, tuple[str, ...]], negated: str
+) -> Iterator[str]:
+    """The theorem and its proof.
+
+    Parameters
+    ----------
+    name : str
+    claim, evidence : dict
+        In plain data, of a :class:`proofs.SumSchema`.
+    lemma : (str, tuple of str)
+        Name of the identity, and its variables as the claim writes them.
+    negated : str
+        The tactic that assumes the opposite of the conclusion.
+
+    Raises
+    ------
+    Unsupported
+        If sums are nested in a way that this has no proof for.
+    """
+    plain = Implication(claim["hypotheses"], claim["conclusion"])
+    relations, known = plain.relations, premises(plain)
+    conclusion = relation(claim["conclusion"])
+    names = _names({*lemma[1], *(v for r in relations.values() for v in r.left.variables)})
+    places = {key: k for k, key in enumerate(relations, 1)}
+    cited = _Cited(relations, conclusion, places, names)
+    sets, scalars, families = _sorted_out(names.given)
+    yield f"Theorem {name} :"
+    bound = [f"({' '.join(names[f'set {i}'] for i in sets)} : list nat)"] if sets else []
+    bound += [f"({' '.join(names[v] for v in scalars)} : R)"] if scalars else []
+    bound += [f"({names[v]} : {'nat -> ' * v.count('_')}R)" for v in families]
+    yield f"  forall {' '.join(bound)},"
+    for key, r in relations.items():
+        free = sorted(indices_in(r))
+        each = "".join(
+            f"forall {names[f'in {i}']}, In {names[f'in {i}']} {names[f'set {i}']} -> " for i in free
+        )
+        told = key.replace("(*", "( *").replace("*)", "* )").replace('"', "'")
+        yield f"  ({each}{names.relation(r)}) ->  (* {told} *)"
+    yield f"  {names.relation(conclusion)}."
+    yield "Proof."
+    introduced = [*(names[f"set {i}"] for i in sets), *(names[v] for v in (*scalars, *families))]
+    yield f"  intros {' '.join([*introduced, *(f'H{k}' for k in places.values())])}."
+    used = any(NEGATION in data.get("factors", ()) for data in evidence["sums"].values())
+    if used:
+        yield f"  {negated}"
+    given = [f"H{places[key]}" for key, r in relations.items() if not indices_in(r)]
+    for k, data in enumerate(evidence["sums"].values(), 1):
+        yield from _sum(k, data, known, cited, names)
+        given.append(f"S{k}")
+    arguments = " ".join(f"({names.term(v)})" for v in lemma[1])
+    applied = f"apply ({lemma[0]} {arguments})".replace(" )", ")")
+    solved = " | ".join(f"same {one}" for one in given)
+    tactic = f"{applied}; [{solved}]" if given else applied
+    if used:
+        yield f"  assert (claimed : {names.relation(conclusion)}) by ({tactic})."
+        yield {"==": "  rewrite claimed in negated; lra.", "!=": "  exact (claimed negated)."}.get(
+            conclusion.sign, "  lra."
+        )
+    else:
+        yield f"  {tactic}."
+    yield "Qed."
+
+
+def _names(variables: set[str]) -> _Names:
+    base: set[str] = set()
+    letters: set[str] = set()
+    for name in variables:
+        for one in _base(name):
+            base.add(one)
+            letters.update(one.split("_")[1:])
+        if name.startswith("sum_"):
+            letters |= summand_of(name)[0]
+    keys = [f"{word} {letter}" for letter in letters for word in ("set", "in", "member")]
+    return _Names(identifiers([*base, *keys]))
+
+
+def _base(name: str) -> set[str]:
+    """The members and scalars of which a plain variable is made."""
+    if not name.startswith("sum_"):
+        return {name}
+    return set().union(*(_base(factor) for factor, _ in summand_of(name)[1]))
+
+
+def _sorted_out(given: Mapping[str, str]) -> tuple[list[str], list[str], list[str]]:
+    """Letters, scalars and families."""
+    plain = [name for name in given if " " not in name]
+    letters = sorted(name.removeprefix("set ") for name in given if name.startswith("set "))
+    return letters, [v for v in plain if "_" not in v], [v for v in plain if "_" in v]
+
+
+def _sum(k: int, data: Data, known: Mapping[str, Relation], cited: _Cited, names: _Names) -> Iterator[str]:
+    """That the sum is >= 0, or 0, and what it is in the variables of the identity."""
+    if "equation" in data:
+        cofactor, equation = polynomial(plain_text(data["cofactor"])), known[data["equation"]]
+        p = cofactor * equation.left
+        text = f"({names.text(cofactor)}) * ({names.text(equation.left)})"
+        proof = f"zero_multiple _ _ {cited.proof(data['equation'])}"
+        lemma, compared, carried = "total_zero", "{} = 0", "eq_as"
+    else:
+        square = polynomial(plain_text(data["square"]))
+        p = prod((known[name].left for name in data["factors"]), start=square * square)
+        factors = [cited.factor(name) for name in data["factors"]]
+        if square != ONE or not factors:
+            factors.append((f"({names.text(square)})^2", "(pow2_ge_0 _)"))
+        text, proof = factors[0]
+        for factor, sign in factors[1:]:
+            text, proof = f"{text} * {factor}", f"(Rmult_le_pos _ _ {proof} {sign})"
+        lemma, compared, carried = "total_not_negative", "0 <= {}", "le_as"
+    letters = sorted(indices_in(Relation(p, ">=")))
+    opened = "".join(f"apply {lemma}; {names.intros(letter)}; " for letter in letters)
+    result = p
+    for letter in reversed(letters):
+        result = summed(result, letter)
+    total = names.total(letters, text)
+    yield f"  assert (S{k} : {compared.format(total)})."
+    yield f"  {{ {opened}exact ({proof}). }}"
+    yield f"  assert (E{k} : {total} = {names.text(result)})."
+    yield "  {"
+    for line in _equal(letters, text, p, names):
+        yield f"    {line}"
+    yield "  }"
+    yield f"  apply {carried} with (2 := E{k}) in S{k}."
+
+
+def _equal(letters: list[str], text: str, p: Polynomial, names: _Names) -> Iterator[str]:
+    """Proof that the sum of a text over letters is that of the polynomial in plain variables."""
+    letter, *inner = letters
+    if not inner:
+        yield from _level(letter, p, names)
+        return
+    result = p
+    for one in reversed(inner):
+        result = summed(result, one)
+    yield f"transitivity ({names.total([letter], names.text(result))})."
+    yield f"{{ apply total_ext; {names.intros(letter)}."
+    for line in _equal(inner, text, p, names):
+        yield f"  {line}"
+    yield "}"
+    yield from _level(letter, result, names)
+
+
+def _level(letter: str, p: Polynomial, names: _Names) -> Iterator[str]:
+    """Proof that the sum over one letter is linear in the monomials."""
+    pieces = [_split(monomial, c, letter) for monomial, c in p.ordered]
+    if not pieces:
+        raise Unsupported("a sum of nothing")
+    parts = [(names.text(outer), names.text(inner)) for outer, inner, _ in pieces]
+    expanded = " + ".join(f"({outer}) * ({inner})" for outer, inner in parts)
+    result = " + ".join(f"({outer}) * {names.total([letter], f'({inner})')}" for outer, inner in parts)
+    yield f"transitivity ({names.total([letter], expanded)})."
+    yield f"{{ apply total_ext; {names.intros(letter)}; field. }}"
+    yield f"transitivity ({result})."
+    yield "{ repeat rewrite total_plus; repeat rewrite total_scale; reflexivity. }"
+    for _, inner, variable in pieces:
+        yield from _merged(letter, inner, variable, names)
+    yield "field."
+
+
+def _split(monomial: Monomial, c: Fraction, letter: str) -> tuple[Polynomial, Polynomial, str]:
+    """What stands before the sum, what is summed, and the variable that the sum is."""
+    inner = tuple(factor for factor in monomial if letter in indices_in(Relation(_one((factor,)), ">=")))
+    outer = tuple(factor for factor in monomial if factor not in inner)
+    ((((variable, _),), _),) = summed(_one(inner), letter).terms.items()
+    return Polynomial({outer: c}), _one(inner), variable
+
+
+def _one(monomial: Monomial) -> Polynomial:
+    return Polynomial({monomial: Fraction(1)})
+
+
+def _merged(letter: str, inner: Polynomial, variable: str, names: _Names) -> Iterator[str]:
+    """Where a sum is within the sum: both are one over pairs, in the order of their letters."""
+    bound, factors = summand_of(variable)
+    (monomial,) = inner.terms
+    if bound == {letter} and factors == monomial:
+        return
+    sums = [name for name, e in monomial if name.startswith("sum_") and e == 1]
+    others = bound - {letter}
+    if len(sums) != 1 or len(others) != 1:
+        raise Unsupported(f"a sum {variable}")
+    (second,) = others
+    if letter < second and monomial == ((sums[0], 1),):
+        return  # the sum over pairs, as it stands
+    rest = names.text(_one(tuple(factor for factor in monomial if factor[0] != sums[0])))
+    within = names.text(_one(summand_of(sums[0])[1]))
+    here, there = (f"{names[f'set {one}']} (fun {names[f'in {one}']} => " for one in (letter, second))
+    pair = f"({rest}) * ({within})"
+    yield f"assert (M : total {here}{names.text(inner)}) = {names.term(variable)})."
+    yield f"{{ transitivity (total {here}total {there}{pair})))."
+    yield f"  {{ apply total_ext; {names.intros(letter)}."
+    yield f"    transitivity (({rest}) * (total {there}{within}))); [ring | symmetry; apply total_scale]. }}"
+    first = letter
+    if letter > second:
+        yield f"  transitivity (total {there}total {here}{pair})))."
+        elements = f"{names[f'in {letter}']} {names[f'in {second}']}"
+        sets = f"{names[f'set {letter}']} {names[f'set {second}']}"
+        yield f"  {{ apply (total_exchange {sets} (fun {elements} => {pair})). }}"
+        first, second = second, letter
+    yield f"  apply total_ext; {names.intros(first)}; apply total_ext; {names.intros(second)}; ring. }}"
+    yield "rewrite M; clear M."
