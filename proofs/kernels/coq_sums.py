@@ -2,8 +2,9 @@
 
 The identity in which each sum is a variable is a theorem already (:mod:`proofs.kernels.theorems`). What is
 left to show is that each sum of products of hypotheses is >= 0, or 0 for an equation, and equals the
-polynomial in these variables: sums are linear, and what does not depend on the index stands before the sum. A
-product of two letters is summed over the later one first; where a sum is summed again, both are one over pairs.
+polynomial in these variables: sums are linear, and what does not depend on the index stands before the sum.
+A product of two letters is summed over the later one first; where a sum is summed again, both are one over
+pairs.
 """
 
 from __future__ import annotations
