@@ -16,7 +16,7 @@ from fairness.model.problem import Problem
 from proofs.symbolic.decisions.ground import Ground
 from proofs.symbolic.model.reading import expression, relations
 
-__all__ = ["SymbolicProblem"]
+__all__ = ["SymbolicProblem", "entries"]
 
 
 class SymbolicProblem:
@@ -36,6 +36,8 @@ class SymbolicProblem:
         What is known of the letters: ``"a > 0"``, ``"0 < a < 1"``. Symbols of sympy that are positive or
         nonnegative bring that along.
     class_names, resource_names : sequence of str, optional
+    more : sequence, optional
+        Expressions, and sequences of them, whose letters are letters of the problem too.
 
     Raises
     ------
@@ -62,6 +64,8 @@ class SymbolicProblem:
         assume: Any = (),
         class_names: Sequence[str] | None = None,
         resource_names: Sequence[str] | None = None,
+        *,
+        more: Sequence[Any] = (),
     ) -> None:
         rows = _table(demands)
         n, m = len(rows), len(rows[0])
@@ -71,16 +75,16 @@ class SymbolicProblem:
             )
         given = (assume,) if isinstance(assume, str) or not isinstance(assume, Iterable) else tuple(assume)
         read = [r for k, one in enumerate(given) for r in relations(one, "assume", k)]
-        read += _brought(demands, capacities, counts, weights)
+        read += _brought(demands, capacities, counts, weights, more)
         self.demands = sympy.ImmutableMatrix(
             [[expression(v, "demands", i, j) for j, v in enumerate(row)] for i, row in enumerate(rows)]
         )
         self.capacities = tuple(expression(v, "capacities", j) for j, v in enumerate(capacities))
-        self.counts = _vector("counts", counts, n)
-        self.weights = _vector("weights", weights, n)
+        self.counts = entries("counts", counts, n)
+        self.weights = entries("weights", weights, n)
         self.class_names = checked_names("class_names", class_names, n, "class")
         self.resource_names = checked_names("resource_names", resource_names, m, "resource")
-        parts = (*self.demands, *self.capacities, *self.counts, *self.weights, *read)
+        parts = (*self.demands, *self.capacities, *self.counts, *self.weights, *_expressions(more), *read)
         self.letters = _letters(parts)
         self.assumptions = tuple(dict.fromkeys(r for r in read if r != sympy.true))
         self._validate()
@@ -210,7 +214,8 @@ def _table(demands: Any) -> list[list[Any]]:
     return rows
 
 
-def _vector(name: str, given: Any, n: int) -> tuple[Any, ...]:
+def entries(name: str, given: Any, n: int) -> tuple[Any, ...]:
+    """One expression per class, from one for all or a sequence of them."""
     if isinstance(given, str | sympy.Expr) or not isinstance(given, Iterable):
         return (expression(given, name),) * n
     values = list(given)
@@ -226,6 +231,13 @@ def _letters(parts: Iterable[Any]) -> tuple[Any, ...]:
         for symbol in sorted(part.free_symbols, key=lambda s: s.name):
             found[symbol] = None
     return tuple(found)
+
+
+def _expressions(given: Any) -> list[Any]:
+    """All expressions of nested sequences."""
+    if isinstance(given, str | sympy.Basic) or not isinstance(given, Iterable):
+        return [expression(given, "more")]
+    return [made for part in given for made in _expressions(part)]
 
 
 def _brought(*given: Any) -> list[Any]:

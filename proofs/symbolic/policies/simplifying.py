@@ -18,16 +18,19 @@ __all__ = ["joined", "needed", "simplest"]
 
 def simplest(value: Any) -> Any:
     """The shortest of a few ways to write a rational expression."""
-    cancelled = sympy.cancel(value)
-    top, bottom = sympy.fraction(cancelled)
-    ways = [cancelled, sympy.factor(cancelled), grouped(top) / grouped(bottom)]
-    # A capacity less what others use: the whole part by any of the letters.
-    letters = sorted(bottom.free_symbols, key=lambda symbol: symbol.name)
-    for letter in letters:
+    top, bottom = sympy.fraction(sympy.cancel(value))
+    if bottom.as_coeff_Add()[0] < 0:
+        top, bottom = sympy.expand(-top), sympy.expand(-bottom)
+    under = grouped(bottom)
+    best = min([top / bottom, sympy.factor(top / bottom), grouped(top) / under], key=length)
+    # A capacity less what others use: the whole part by any of the letters, if it saves more than one letter.
+    ways = []
+    for letter in sorted(bottom.free_symbols, key=lambda symbol: symbol.name):
         others = sorted(value.free_symbols - {letter}, key=lambda symbol: symbol.name)
         (whole,), rest = sympy.reduced(top, [bottom], letter, *others)
-        ways.append(grouped(whole) + sympy.factor(rest) / grouped(bottom))
-    return min(ways, key=length)
+        ways.append(grouped(whole) + sympy.factor(rest) / under)
+    apart = min(ways, key=length, default=best)
+    return apart if length(apart)[0] + 1 < length(best)[0] else best
 
 
 def needed(ground: Ground, conditions: Sequence[Any]) -> tuple[Any, ...]:

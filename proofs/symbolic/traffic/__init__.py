@@ -1,0 +1,1 @@
+"""Random traffic with letters: stability, drifts, balanced fairness, mean counts of small boxes."""
