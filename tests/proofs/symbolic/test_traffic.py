@@ -92,9 +92,8 @@ def test_facets_are_those_of_the_numeric_region():
         assert inside == capacity.is_stable(System(Problem([[1, 0.1], [0.1, 1]], [1, 1]), [r, s])).stable
 
 
-@pytest.mark.parametrize(
-    "policy", [DRF(), pytest.param(ProportionalFair(), marks=pytest.mark.long)], ids=["DRF", "PF"]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("policy", [DRF(), ProportionalFair()], ids=["DRF", "PF"])
 def test_drifts_of_the_talk(policy):
     """The drifts of the talk at load .9, and their sum weighted by the gradient of V."""
     cells = drift_cells(talk(), policy, "x1**2 + 3*x1*x2")
