@@ -13,7 +13,7 @@ import sys
 
 from examples.kernels import bottlenecks, chains, prices, runs, whole_tasks
 from examples.reproduce import Source, command
-from examples.workshop_figures import allocations, dynamics, models, performance, saturation, tasks
+from examples.workshop_figures import allocations, dynamics, letters, models, performance, saturation, tasks
 
 FIGURES = (
     allocations.sharing_polygons,
@@ -28,6 +28,7 @@ FIGURES = (
     performance.service_rates,
     performance.validation,
     tasks.results,
+    letters.closed_forms,
 )
 
 INTRODUCTION = (

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import sympy
+from sympy.printing.latex import LatexPrinter
 
-__all__ = ["balanced", "grouped", "latex_cases", "length", "said"]
+__all__ = ["balanced", "grouped", "latex", "latex_cases", "length", "said"]
 
 
 def balanced(relational: Any) -> Any:
@@ -48,14 +49,33 @@ def said(relational: Any) -> str:
     return f"{shown.lhs} {'=' if shown.rel_op == '==' else shown.rel_op} {shown.rhs}"
 
 
+class _Printer(LatexPrinter):  # type: ignore[misc]
+    """LaTeX whose sums begin with what is added: d - c, not -c + d."""
+
+    def _as_ordered_terms(self, expr: Any, order: Any = None) -> list[Any]:
+        return sorted(super()._as_ordered_terms(expr, order), key=lambda t: t.could_extract_minus_sign())
+
+
+def latex(value: Any) -> str:
+    """An expression or a relation in LaTeX.
+
+    Examples
+    --------
+    >>> from proofs.symbolic.model.reading import expression
+    >>> latex(expression("(d - c)/(1 - a*b)"))
+    '\\\\frac{d - c}{1 - a b}'
+    """
+    return str(_Printer().doprint(value))
+
+
 def latex_cases(cases: Sequence[tuple[Sequence[Any], Sequence[Any]]]) -> str:
     """Tasks under conditions, case by case, in LaTeX."""
     phi = "(" + ", ".join(rf"\varphi_{{{i + 1}}}" for i in range(len(cases[0][0]))) + ")"
     rows = []
     for tasks, conditions in cases:
-        row = r"\left(" + ", ".join(map(sympy.latex, tasks)) + r"\right)"
+        row = r"\left(" + ", ".join(map(latex, tasks)) + r"\right)"
         if len(cases) == 1 and not conditions:
             return f"{phi} = {row}"
-        where = r" \text{ and } ".join(sympy.latex(balanced(c)) for c in conditions)
+        where = r" \text{ and } ".join(latex(balanced(c)) for c in conditions)
         rows.append(rf"  {row} & \text{{if }} {where}")
     return "\n".join([rf"{phi} = \begin{{cases}}", " \\\\\n".join(rows), r"\end{cases}"])

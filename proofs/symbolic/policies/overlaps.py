@@ -79,7 +79,7 @@ def _retold(ground: Ground, cell: Cell, cells: Sequence[Cell]) -> Cell:
         return cell
     for other in cells:
         said = (*other.tasks, *(other.prices or ()))
-        if other.full != cell.full or any(c.rel_op == "==" for c in other.conditions):
+        if not set(other.full) <= set(cell.full) or any(c.rel_op == "==" for c in other.conditions):
             continue
         if not all(v.is_rational_function() for v in (*said, *cell.tasks)):
             continue
@@ -203,8 +203,9 @@ def settled(ground: Ground, cell: Cell) -> Cell:
         found = _fixed(ground, cell)
         if found is None:
             return replace(cell, tasks=tuple(map(_short, cell.tasks)))
-        symbol, value = found
-        kept = tuple(c for c in cell.conditions if c.rel_op == "==" and symbol not in cell.free)
+        symbol, value, defining = found
+        # An equation of letters stays a condition; no other names its letter from here on.
+        kept = () if symbol in cell.free else (defining,)
         sides = {
             c: simplest((c.lhs - c.rhs).xreplace({symbol: value})) for c in cell.conditions if c not in kept
         }
@@ -230,8 +231,8 @@ def _equated(conditions: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(made)
 
 
-def _fixed(ground: Ground, cell: Cell) -> tuple[Any, Any] | None:
-    """A free letter that the conditions determine, or a letter that they equate, and its value."""
+def _fixed(ground: Ground, cell: Cell) -> tuple[Any, Any, Any] | None:
+    """A free letter that the conditions determine, or a letter that they equate, its value, and by which."""
     for c in cell.conditions:
         left = c.lhs - c.rhs
         inside = [u for u in cell.free if left.has(u)]
@@ -240,13 +241,13 @@ def _fixed(ground: Ground, cell: Cell) -> tuple[Any, Any] | None:
             linear = [v for v in sorted(left.free_symbols, key=str) if sympy.diff(left, v).is_number]
             others = (*cell.tasks, *(o.lhs for o in cell.conditions if o is not c))
             if linear and all(any(other.has(v) for other in others) for v in linear):
-                return linear[0], sympy.expand(linear[0] - left / sympy.diff(left, linear[0]))
+                return linear[0], sympy.expand(linear[0] - left / sympy.diff(left, linear[0])), c
         above = (*cell.conditions, sympy.Gt(left, 0, evaluate=False))
         if inside and (c.rel_op == "==" or ground.can(above).answer == "no"):
             for u in inside:
                 slope = sympy.diff(left, u)
                 if not slope.has(u) and ground.sign(slope, cell.conditions):
-                    return u, simplest(u - left / slope)
+                    return u, simplest(u - left / slope), c
     return None
 
 
