@@ -49,7 +49,7 @@ def said(relational: Any) -> str:
     return f"{shown.lhs} {'=' if shown.rel_op == '==' else shown.rel_op} {shown.rhs}"
 
 
-class _Printer(LatexPrinter):  # type: ignore[misc]
+class _Printer(LatexPrinter):
     """LaTeX whose sums begin with what is added: d - c, not -c + d."""
 
     def _as_ordered_terms(self, expr: Any, order: Any = None) -> list[Any]:
