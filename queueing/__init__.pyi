@@ -17,6 +17,7 @@ from .enclosures.finite_chains import enclose_chain
 from .enclosures.stationary import stationary
 from .exact_laws.by_load import MeanJobsByLoad, mean_jobs_by_load
 from .exact_laws.exact_law import ExactStationary
+from .exact_laws.exact_means import exact_means
 from .exact_laws.exact_stationary import exact_stationary
 from .exact_laws.rational_function import RationalFunction
 from .fluid.circulation import Circulation, circulate
@@ -150,6 +151,7 @@ __all__ = [
     "duration_bound",
     "enclose",
     "enclose_chain",
+    "exact_means",
     "exact_stationary",
     "fit_phases",
     "fluid_verdict",

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairness.errors import ModelError
 from fairqueues.console.command import command
 from fairqueues.console.output import Delivery
 from fairqueues.report.outcome import Evidence, Outcome
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from queueing import FiniteChain
 
 __all__ = ["enclose"]
 
@@ -46,6 +49,9 @@ def enclose(
         Path | None,
         typer.Option("--certificate", metavar="FILE", help="Write the certificate (.json, .json.gz)."),
     ] = None,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Compute the means as fractions instead of bounds.")
+    ] = False,
 ) -> None:
     """Enclose stationary means of a finite chain between proved bounds."""
     from fairqueues.console.progress import reached
@@ -53,6 +59,11 @@ def enclose(
     from queueing import enclose_chain
 
     chain = read_chain(file)
+    if exact:
+        if certificate is not None:
+            raise ModelError.of("exact", "has no certificate; leave out one of --exact and --certificate")
+        _exact(deliver, file, chain, of)
+        return
     call = {file.name: partial(enclose_chain, chain, of or None, width=width)}
     found, failures = reached(call, "enclose", unit="chain")
     enclosure: Any = found[file.name]
@@ -75,6 +86,34 @@ def enclose(
             failures=failures,
             figure=partial(_figure, enclosure),
             extra={"states": len(proof.states), "transitions": chain.n_transitions},
+        )
+    )
+
+
+def _exact(deliver: Delivery, file: Path, chain: FiniteChain, of: list[str] | None) -> None:
+    """The means as fractions, which nothing has rounded."""
+    import pandas as pd
+
+    from fairqueues.console.progress import reached
+    from queueing import exact_means
+
+    call = {file.name: partial(exact_means, chain, of or None)}
+    found, failures = reached(call, "enclose", unit="chain")
+    means = found[file.name]
+    rows = {
+        "mean": [float(value) for value in means.values()],
+        "exact": [str(value) for value in means.values()],
+    }
+    table = pd.DataFrame(rows, index=pd.Index(list(means), name="mean of"))
+    longest = max(value.denominator.bit_length() for value in means.values())
+    deliver(
+        Outcome(
+            f"Exact stationary means: {file.name}",
+            table,
+            (Evidence("exact", f"fractions with denominators of up to {longest} bits, proved"),),
+            notes=(repr(chain),),
+            failures=failures,
+            extra={"states": chain.n_states, "transitions": chain.n_transitions},
         )
     )
 

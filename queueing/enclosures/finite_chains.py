@@ -16,21 +16,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.validation import require_number
-from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from queueing.certificates.chain_certificate import ChainCertificate
 from queueing.certificates.checking import check_certificate
 from queueing.enclosures.finite_equation import FiniteEquation
-from queueing.model.finite_chain import FiniteChain
+from queueing.model.finite_chain import FiniteChain, check_chain
 from queueing.proved_bounds.chain_enclosure import ChainEnclosure
 
 __all__ = ["enclose_chain"]
 
 LEAST = 4e-15
 """Relative width below which bounds are not asked for: the means are floats, and so are the bounds."""
-SHOWN = 5
-"""Closed classes that a message names."""
 
 
 def enclose_chain(
@@ -91,11 +88,10 @@ def enclose_chain(
     >>> enclosure.check().upper[1] == high
     np.True_
     """
-    if not isinstance(chain, FiniteChain):
-        raise ModelError.of("chain", f"must be a FiniteChain; got {type(chain).__name__}")
+    check_chain(chain)
     width = require_number("width", width, least=LEAST, below=1.0)
-    asked, names = _functions(chain, of)
-    states = _closed_class(asked)
+    asked, names = chain.asked(of)
+    states = asked.closed_class
     require_memory(
         40.0 * len(states) * len(names),
         f"{len(names)} functions of {len(states)} states",
@@ -118,52 +114,6 @@ def enclose_chain(
             best = _enclosure(asked, states, found, equation.method, width) if found else None
             raise stopped(stop, known, best) from None
     return result
-
-
-def _functions(
-    chain: FiniteChain, of: str | Sequence[str] | Mapping[str, ArrayLike] | None
-) -> tuple[FiniteChain, tuple[str, ...]]:
-    """The chain, with functions of the user as rewards, and the names that are asked for."""
-    if of is None:
-        names = tuple({**chain.rewards, **chain.variables} or chain.labels)
-        if not names:
-            raise ModelError.of(
-                "of", "must name what is wanted, as the chain has no rewards, variables or labels; give an "
-                "array for each name, such as of={'jobs': range(n_states)}"
-            )  # fmt: skip
-        return chain, names
-    if isinstance(of, Mapping):
-        if taken := [str(name) for name in of if str(name) in chain.names]:
-            raise ModelError.of("of", f": the chain has its own {taken[0]!r}; choose another name")
-        if not of:
-            raise ModelError.of("of", "is empty; give an array for each name")
-        try:
-            return chain.with_rewards(of), tuple(map(str, of))
-        except ModelError as error:
-            raise ModelError.of("of", f": {error}") from None
-    names = (of,) if isinstance(of, str) else tuple(dict.fromkeys(of))
-    if not names:
-        raise ModelError.of("of", f"is empty; give some of {', '.join(map(repr, chain.names))}")
-    for name in names:
-        if name not in chain.names:
-            known = ", ".join(map(repr, chain.names)) or "nothing"
-            raise ModelError.of("of", f"must be of what the chain knows: {known}; got {name!r}")
-        chain.values(name)
-    return chain, names
-
-
-def _closed_class(chain: FiniteChain) -> NDArray[np.int64]:
-    """States of the only closed class; ModelError if there are several."""
-    classes = chain.closed_classes
-    if len(classes) > 1:
-        first = [f"{len(part)} with {chain.told(int(part[0]))}" for part in classes[:SHOWN]]
-        more = "" if len(classes) <= SHOWN else f" and {len(classes) - SHOWN} more"
-        raise ModelError.of(
-            "chain",
-            f"has {len(classes)} sets of states that are never left, each with a law of its own "
-            f"({'; '.join(first)}{more}); give one of them, such as chain.part(chain.closed_classes[0])",
-        )
-    return classes[0]
 
 
 def _width(low: float, high: float, largest: float) -> float:

@@ -22,6 +22,7 @@ from queueing.exact_laws.balance_equations import Integers, balance_equations, c
 from queueing.exact_laws.exact_law import ExactStationary
 from queueing.exact_laws.lifting import require_feasible, solve_sums
 from queueing.model.system import System
+from queueing.states.box import box_name, count_states
 
 __all__ = ["exact_stationary"]
 
@@ -75,7 +76,8 @@ def exact_stationary(
     """
     sizes = check_exact(system, policy, shape, "exact_stationary")
     keep = require_flag("distribution", distribution)
-    require_feasible(sizes)
+    states = count_states(sizes)
+    require_feasible(box_name(sizes), states, states / max(sizes))
     equations = balance_equations(system, policy, sizes, system.as_fractions()[0])
     n, measure, counts = system.n_classes, equations.weights, equations.counts
     pairs = [(i, k) for i in range(n) for k in range(i, n)]

@@ -29,7 +29,6 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,7 +41,6 @@ from queueing.exact_laws import modular
 from queueing.exact_laws.balance_equations import Equations, Integers
 from queueing.exact_laws.modular import Residues, digits, factorise, inner, primes, residues, rows_of
 from queueing.exact_laws.reconstruction import fraction, from_digits
-from queueing.states.box import box_name, count_states
 
 __all__ = ["Sums", "require_feasible", "solve_sums"]
 
@@ -86,15 +84,16 @@ class Sums:
     bound_bits: int
 
 
-def require_feasible(shape: Sequence[int]) -> None:
-    """Refuse a box that takes too much memory or time before its rates are computed."""
-    states, what = count_states(shape), f"exact solution of {box_name(shape)} states"
-    band = states / max(shape)
+def require_feasible(name: str, states: float, band: float) -> None:
+    """Refuse so many states, neighbours so far apart, if they take too much memory or time."""
+    what = f"exact solution of {name} states"
     steps = 2 * LEAST_BITS * states / modular.BITS
     seconds = 2 * STEP * states * band * steps
     if seconds > TOO_LONG:
         # Entering the task refuses it; a shorter one is announced when more is known.
-        with Task(what, steps, "digits", seconds, "give a smaller shape, or use stationary, in floats"):
+        with Task(
+            what, steps, "digits", seconds, "give a smaller shape, or use floats: stationary, enclose_chain"
+        ):
             pass
     require_memory(states * (STATE_BYTES + 16.0 * band), what, "give a smaller shape")
 

@@ -15,7 +15,7 @@ tell what a state is, and *labels* name sets of states.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,8 +29,10 @@ from fairness.arguments.validation import FloatArray, checked_names, float_array
 from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
 
-__all__ = ["FiniteChain"]
+__all__ = ["FiniteChain", "check_chain"]
 
+SHOWN = 5
+"""Closed classes that a message names."""
 ROUNDINGS = 8.0
 """By so many roundings per entry a diagonal may differ from minus the sum of its row."""
 
@@ -214,6 +216,64 @@ class FiniteChain:
         vars(made).update({**vars(self), "rewards": more})
         return made
 
+    @property
+    def closed_class(self) -> NDArray[np.int64]:
+        """States of the only closed class.
+
+        Raises
+        ------
+        ModelError
+            If there are several.
+        """
+        classes = self.closed_classes
+        if len(classes) > 1:
+            first = [f"{len(part)} with {self.told(int(part[0]))}" for part in classes[:SHOWN]]
+            more = "" if len(classes) <= SHOWN else f" and {len(classes) - SHOWN} more"
+            raise ModelError.of(
+                "chain",
+                f"has {len(classes)} sets of states that are never left, each with a law of its own "
+                f"({'; '.join(first)}{more}); give one of them, such as chain.part(chain.closed_classes[0])",
+            )
+        return classes[0]
+
+    def asked(
+        self, of: str | Sequence[str] | Mapping[str, ArrayLike] | None
+    ) -> tuple[FiniteChain, tuple[str, ...]]:
+        """The chain, with functions of the user as rewards, and the names that are asked for.
+
+        Raises
+        ------
+        ModelError
+            If nothing is asked for, or something that is unknown.
+        """
+        if of is None:
+            names = tuple({**self.rewards, **self.variables} or self.labels)
+            if not names:
+                raise ModelError.of(
+                    "of",
+                    "must name what is wanted, as the chain has no rewards, variables or labels; give an "
+                    "array for each name, such as of={'jobs': range(n_states)}",
+                )
+            return self, names
+        if isinstance(of, Mapping):
+            if taken := [str(name) for name in of if str(name) in self.names]:
+                raise ModelError.of("of", f": the chain has its own {taken[0]!r}; choose another name")
+            if not of:
+                raise ModelError.of("of", "is empty; give an array for each name")
+            try:
+                return self.with_rewards(of), tuple(map(str, of))
+            except ModelError as error:
+                raise ModelError.of("of", f": {error}") from None
+        names = (of,) if isinstance(of, str) else tuple(dict.fromkeys(of))
+        if not names:
+            raise ModelError.of("of", f"is empty; give some of {', '.join(map(repr, self.names))}")
+        for name in names:
+            if name not in self.names:
+                known = ", ".join(map(repr, self.names)) or "nothing"
+                raise ModelError.of("of", f"must be of what the chain knows: {known}; got {name!r}")
+            self.values(name)
+        return self, names
+
     def told(self, state: int) -> str:
         """A state for people: its number, and its variables.
 
@@ -229,6 +289,13 @@ class FiniteChain:
         kinds = (("rewards", self.rewards), ("variables", self.variables), ("labels", self.labels))
         named = "".join(f"; {kind}: {', '.join(names)}" for kind, names in kinds if names)
         return f"FiniteChain({self.n_states} states, {self.n_transitions} transitions{named})"
+
+
+def check_chain(chain: Any) -> FiniteChain:
+    """The chain; ModelError if it is none."""
+    if not isinstance(chain, FiniteChain):
+        raise ModelError.of("chain", f"must be a FiniteChain; got {type(chain).__name__}")
+    return chain
 
 
 def _rows(matrix: Any) -> tuple[NDArray[np.int64], NDArray[np.int32], FloatArray]:

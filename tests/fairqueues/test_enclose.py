@@ -37,6 +37,13 @@ def test_bounds_are_those_of_the_library(files):
     assert "x" in run("enclose", "queue.mtx", "--csv").stdout
 
 
+def test_exact_means_are_fractions(files):
+    data = json.loads(run("enclose", "queue.tra", "--exact", "--json").stdout)
+    assert [(row["mean of"], row["exact"]) for row in data["results"]] == [("cost", "18/7"), ("x", "10/7")]
+    assert data["results"][1]["mean"] == 10 / 7
+    assert "4/7" in run("enclose", "queue.tra", "--exact", "--of", "full").stdout
+
+
 def test_the_certificate_is_a_file(files):
     shown = run(
         "enclose", "queue.tra", "--of", "full", "--certificate", "c.json.gz", "-o", "c.svg", "-o", "c.nc"
@@ -57,6 +64,7 @@ def test_what_is_wrong_is_one_line(files):
         (["bad.tra"], "bad.tra, line 3: state 2 is none of 0 to 1"),
         (["two.tra", "--of", "x"], "of must be of what the chain knows: nothing; got 'x'"),
         (["two.tra"], "of must name what is wanted"),
+        (["queue.tra", "--exact", "--certificate", "c.json"], "exact has no certificate"),
         (["queue.tra", "--of", "y"], "'cost', 'x', 'init', 'full'; got 'y'"),
         (["queue.tra", "--width", "0"], "width must be"),
         (["queue.tra", "--certificate", "nowhere/c.json"], "there is no folder 'nowhere'"),
