@@ -59,6 +59,8 @@ class Equations:
     ----------
     name : str
         Of the states, for messages.
+    remedy : str
+        What else to do where the solution takes too much time.
     out : object ndarray of int, (n_states,)
         Integer rate out of each state.
     sources : ndarray of int64, (n_lines, n_states)
@@ -68,6 +70,7 @@ class Equations:
     """
 
     name: str
+    remedy: str
     out: Integers
     sources: NDArray[np.int64]
     speeds: Integers
@@ -123,6 +126,7 @@ class BalanceEquations(Equations):
         self.shape, self.counts, self.weights = shape, counts, weights
         self.less, self.more, self.up, self.down = less, more, up, down
         self.name = box_name(shape)
+        self.remedy = "give a smaller shape, or numbers with smaller numerators and denominators"
         self.out = up.sum(axis=0) + down.sum(axis=0)
         # From below by an arrival, from above by a departure.
         self.sources = np.concatenate([less, more])

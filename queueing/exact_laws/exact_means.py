@@ -34,6 +34,8 @@ from queueing.model.finite_chain import FiniteChain, check_chain
 
 __all__ = ["exact_means"]
 
+REMEDY = "use enclose_chain, whose bounds are floats, or rates that are small whole numbers"
+
 
 def exact_means(
     chain: FiniteChain,
@@ -115,7 +117,7 @@ class _ChainEquations(Equations):
 
     def __init__(self, chain: FiniteChain) -> None:
         n = chain.n_states
-        self.name = str(n)
+        self.name, self.remedy = str(n), REMEDY
         rates = sparse.csr_array((chain.rates, chain.targets, chain.starts), shape=(n, n))
         self.order: NDArray[np.int64] = np.asarray(
             reverse_cuthill_mckee(sparse.csr_matrix(rates + rates.T), symmetric_mode=True), dtype=np.int64
@@ -124,7 +126,7 @@ class _ChainEquations(Equations):
         place[self.order] = np.arange(n)
         sources = np.repeat(np.arange(n), np.diff(chain.starts))
         leads, target = place[sources], place[chain.targets]
-        require_feasible(self.name, n, float(np.abs(leads - target).max(initial=1)))
+        require_feasible(self.name, n, float(np.abs(leads - target).max(initial=1)), REMEDY)
         whole, scales = np.empty(len(target), dtype=object), [Fraction(1)] * n
         for x in range(n):
             here = slice(chain.starts[x], chain.starts[x + 1])

@@ -26,6 +26,8 @@ from queueing.states.box import box_name, count_states
 
 __all__ = ["exact_stationary"]
 
+REMEDY = "give a smaller shape, or use stationary, in floats"
+
 
 def exact_stationary(
     system: System, policy: Any, *, shape: Sequence[int] | int, distribution: bool = False
@@ -77,7 +79,7 @@ def exact_stationary(
     sizes = check_exact(system, policy, shape, "exact_stationary")
     keep = require_flag("distribution", distribution)
     states = count_states(sizes)
-    require_feasible(box_name(sizes), states, states / max(sizes))
+    require_feasible(box_name(sizes), states, states / max(sizes), REMEDY)
     equations = balance_equations(system, policy, sizes, system.as_fractions()[0])
     n, measure, counts = system.n_classes, equations.weights, equations.counts
     pairs = [(i, k) for i in range(n) for k in range(i, n)]

@@ -59,8 +59,6 @@ LEAST_BITS = 4
 STATE_BYTES = 1500.0
 """Bytes that the rates of a state take as fractions and integers."""
 
-REMEDY = "give a smaller shape, or numbers with smaller numerators and denominators"
-
 
 @dataclass(frozen=True, eq=False)
 class Sums:
@@ -84,18 +82,16 @@ class Sums:
     bound_bits: int
 
 
-def require_feasible(name: str, states: float, band: float) -> None:
+def require_feasible(name: str, states: float, band: float, remedy: str) -> None:
     """Refuse so many states, neighbours so far apart, if they take too much memory or time."""
     what = f"exact solution of {name} states"
     steps = 2 * LEAST_BITS * states / modular.BITS
     seconds = 2 * STEP * states * band * steps
     if seconds > TOO_LONG:
         # Entering the task refuses it; a shorter one is announced when more is known.
-        with Task(
-            what, steps, "digits", seconds, "give a smaller shape, or use floats: stationary, enclose_chain"
-        ):
+        with Task(what, steps, "digits", seconds, remedy):
             pass
-    require_memory(states * (STATE_BYTES + 16.0 * band), what, "give a smaller shape")
+    require_memory(states * (STATE_BYTES + 16.0 * band), what, remedy)
 
 
 def solve_sums(equations: Equations, weights: list[Integers], *, keep: bool = False) -> Sums:
@@ -210,7 +206,7 @@ def _lifted(
     limbs, n_sums = split.shape[:2]
     what = f"exact solution of {equations.name} states"
     kept = steps if keep else 0
-    require_memory(4.0 * kept * size * 2, what, f"{REMEDY}, or leave out distribution")
+    require_memory(4.0 * kept * size * 2, what, f"{equations.remedy}, or leave out distribution")
     work_per_step = size * (2 * equations.band + n_digits * lines + 2 * limbs * n_sums)
     history = np.zeros((n_digits, size + 1), dtype=np.uint32)
     carry = np.zeros(size, dtype=np.int64)
@@ -218,7 +214,7 @@ def _lifted(
     flat = np.ascontiguousarray(split.reshape(limbs * n_sums, size))
     rows: list[list[int]] = [[] for _ in range(n_sums)]
     chunk = max(1, min(steps, int(2e8 / work_per_step)))
-    with Task(what, steps, "digits", STEP * work_per_step * steps, REMEDY) as work:
+    with Task(what, steps, "digits", STEP * work_per_step * steps, equations.remedy) as work:
         for first in range(0, steps, chunk):
             count = min(chunk, steps - first)
             sums = np.zeros((count, limbs * n_sums, 2), dtype=np.uint64)
