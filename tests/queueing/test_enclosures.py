@@ -144,6 +144,15 @@ def test_near_load_1_powers_make_smaller_boxes(busy):
         assert max(low, least) <= min(high, most)
 
 
+def test_squares_grow_faster_than_the_fall_of_a_square(busy):
+    """However large delta is: the proof has no room for them where V is quadratic itself."""
+    c = busy.certificate
+    squares = (*c.functionals[:-1], Functional("products", 0))
+    nothing = np.full(len(c.delta), np.inf)
+    with pytest.raises(CertificateError, match="the exponent must be at least 3 for jobs of class 0 squared"):
+        check_certificate(replace(c, functionals=squares, delta=c.delta * 1e9, lower=-nothing, upper=nothing))
+
+
 @pytest.mark.parametrize("name", POWER)
 def test_tampered_powers_are_rejected(busy, name):
     change, condition = POWER[name]
