@@ -203,10 +203,14 @@ def _outside(law: Stationary, proved: Enclosure, about: str) -> Comparison:
 
 
 def limited(number: int, seed: int, seconds: float) -> Finding:
-    """The same; the process dies when it has worked so many seconds."""
+    """The same, and a failure if there is an error; the process dies when it has worked so many seconds."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         return measure(number, seed)
+    except Exception as error:
+        # Some are lost on the way to another process, and then look like one that was killed.
+        about = _told(*drawn(np.random.default_rng([seed, number]), number))
+        return Finding(number, f"{about}: {type(error).__name__}: {error}", apart=math.inf)
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0.0)
 

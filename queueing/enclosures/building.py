@@ -98,11 +98,12 @@ class Builder:
         most_tasks = np.array([tasks.high for tasks in self.pool.most_tasks])
         rates: FloatArray = up + most_tasks / system.mean_sizes[live]
         likely = np.maximum(law.reshape(box) / law.sum(), 1e-300)
-        spare = np.minimum(SPARE * rates.sum() * _beyond(box, scales, drift), flow / (likely.size * likely))
+        beyond = _beyond(box, scales, drift)
+        spare = np.minimum(SPARE * rates.sum() * beyond, flow / (likely.size * likely))
         source = _source(up, box, scales, drift) + spare
         solved, total, parts = self._total()
         h = np.empty(values.shape)
-        h[solved], v = PoissonEquation(up, down, likely).solve(values[solved], source)
+        h[solved], v = PoissonEquation(up, down, likely).solve(values[solved], source, beyond)
         if total is not None:
             h[total] = h[parts].sum(axis=0)
         steps = np.array([sum(r * _step(one, i) for i, r in enumerate(rates)) for one in h])

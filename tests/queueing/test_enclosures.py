@@ -278,11 +278,11 @@ def equation():
 def test_multigrid_finds_what_elimination_finds(monkeypatch, equation):
     equation, f, source = equation
     monkeypatch.setattr("queueing.enclosures.poisson_equation.STEPS", 1)  # both chains are eliminated
-    h, v = equation.solve(f, source)
+    h, v = equation.solve(f, source, np.full(source.shape, np.inf))
     for name in ("PLANE", "SMALL"):
         monkeypatch.setattr(f"queueing.enclosures.poisson_equation.{name}", 0)
     monkeypatch.setattr("queueing.enclosures.multigrid.COARSEST", 50)
-    other_h, other_v = equation.solve(f, source)
+    other_h, other_v = equation.solve(f, source, source)
     # A constant 1 would be kept by both: h is about 10^3 long.
     assert np.abs(h - other_h).max() < 1e-9 * np.abs(h).max()
     assert np.abs(v - other_v).max() < 1e-9 * np.abs(v).max()
@@ -290,7 +290,7 @@ def test_multigrid_finds_what_elimination_finds(monkeypatch, equation):
 
 def test_one_elimination_solves_both_chains_but_for_a_little_of_the_source(equation):
     equation, f, source = equation
-    _, v = equation.solve(f, source)
+    _, v = equation.solve(f, source, np.full(source.shape, np.inf))
     moves = box_rates(equation.up, equation.down)
     flow = (moves @ v.ravel() - (moves.sum(axis=1) + equation.kill) * v.ravel()).reshape(v.shape) + source
     inside = source == 0
@@ -300,6 +300,18 @@ def test_one_elimination_solves_both_chains_but_for_a_little_of_the_source(equat
     left = (c - flow[~inside]) / source[~inside]
     assert left.min() > -1e-12
     assert left.max() < 2.1 * LEFT
+    # With no more room than that it is found as it is.
+    _, exact = equation.solve(f, source, v * (1 - LEFT / 2))
+    assert (exact < v)[v > 0].all()
+    flow = (moves @ exact.ravel() - (moves.sum(axis=1) + equation.kill) * exact.ravel()).reshape(v.shape)
+    assert np.ptp(flow + source) < 1e-12
+
+
+def test_a_power_that_leaves_v_hardly_room_on_the_faces():
+    """V exceeds v by 0.07 % in the corner of the box."""
+    pool = Problem([[0.1, 1.0], [0.0, 3.0]], [1, 1])
+    found = enclose(System.with_load(pool, [0.5, 0.07], 0.5, [250.0, 0.003]), MaxMin())
+    assert found.reached < 1e-5
 
 
 @pytest.mark.long
