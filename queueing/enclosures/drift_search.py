@@ -40,7 +40,7 @@ EXPONENTS = (2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 13.0, 17.0, 22.0, 30.0, 40
 """Of T under filling."""
 BETWEEN = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Scales between those of a lemma and those of the box."""
-BUSY = 0.8
+BUSY = 0.97
 """Load above which norms for two classes are looked for although a lemma gives some, poor ones near 1."""
 ALIKE = 1.2
 """Scales that are no further apart are taken as one."""

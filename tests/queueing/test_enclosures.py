@@ -309,9 +309,9 @@ def test_one_elimination_solves_both_chains_but_for_a_little_of_the_source(equat
 
 def test_a_power_that_leaves_v_hardly_room_on_the_faces():
     """V exceeds v by 0.07 % in the corner of the box."""
-    pool = Problem([[0.1, 1.0], [0.0, 3.0]], [1, 1])
-    found = enclose(System.with_load(pool, [0.5, 0.07], 0.5, [250.0, 0.003]), MaxMin())
-    assert found.reached < 1e-5
+    pool = Problem([[1.9712109, 0], [0.19712109, 0.19712109]], [1, 1], weights=[1, 2])
+    system = System(pool, [8.57836058e-04, 1.13184171e02], [2.52649978e02, 3.15010844e-03])
+    assert enclose(system, MaxMin(), width=1e-9).reached < 1e-6
 
 
 @pytest.mark.long
