@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_cells"]
 
-POINTS = 121
+POINTS = 301
 """Along each axis."""
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999"]
 """Of Okabe and Ito, which all can tell apart."""

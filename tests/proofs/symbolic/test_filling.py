@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from fairness import DRF, AssetFair, MaxMin, ModelError, NotConvergedError, Problem, allocate
-from proofs.symbolic import SymbolicProblem, closed_form
+from proofs.symbolic import Cell, SymbolicProblem, closed_form
+from proofs.symbolic.display.lettering import said
+from proofs.symbolic.model.reading import letter, relations
+from proofs.symbolic.policies.simplifying import joined
 from tests.proofs.symbolic.pools import TALK, numeric_tasks, random_values
 
 POINTS = 10_000
@@ -130,3 +133,23 @@ def test_what_has_no_closed_form_is_refused():
 def test_time_is_limited():
     with pytest.raises(NotConvergedError, match="no cell is known; raise time_limit"):
         closed_form(talk(), DRF(), time_limit=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "union"),
+    [
+        ("a < 1", "a >= 1", ("everywhere",)),
+        ("a < 1", "a == 1", ("a <= 1",)),
+        ("a < 1", "a > 1", ("a < 1", "a > 1")),
+        ("a < 1", "a > 2", ("a < 1", "a > 2")),
+        ("a <= 1", "a*b == 1", ("a <= 1", "a*b = 1")),
+    ],
+)
+def test_cells_are_joined_only_where_their_union_is_a_cell(one, other, union):
+    problem = SymbolicProblem([["a", "b"]], [1, 1], assume=["a > 0", "b > 0"])
+    cells = []
+    for text in (one, other):
+        (tidy,) = [problem.ground.tidy(r) for r in relations(text)]
+        cells.append(Cell((tidy,), (1 / letter("a"),)))
+    found = joined(problem.ground, cells)
+    assert tuple("; ".join(map(said, cell.conditions)) or "everywhere" for cell in found) == union
