@@ -198,7 +198,7 @@ def test_all_that_is_accepted_is_true(which, trials):
 @pytest.mark.parametrize(
     ("which", "trials"),
     [
-        *(("PF", 16), ("DRF", 16)),
+        ("PF", 16),
         *(pytest.param(w, 100, marks=pytest.mark.long) for w in POLICIES if w != "alpha=3/4"),
     ],
 )
