@@ -26,8 +26,8 @@ def prove(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="ID|FILE",
-            help="Statements of the papers by id (default: all), or a file with your own: .py, .toml.",
+            metavar="ID|MINE.py",
+            help="Statements of the papers by id (default: all), or a file with your own, .py or .toml.",
             show_default=False,
         ),
     ] = None,
