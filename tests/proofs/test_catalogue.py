@@ -421,7 +421,7 @@ def test_the_table_for_people(capsys):
     told, aside = capsys.readouterr()
     assert "2 statements: 2 PROVED" in told
     assert "1 of 4 steps in words" in told
-    assert "1 with steps in words" in told
+    assert "1 general, with steps in words" in told
     assert "all evidence verified" in aside
 
 
