@@ -118,7 +118,7 @@ class SumSchema:
     Examples
     --------
     >>> SumSchema({"most": "h[i] <= s", "full": "sum[i](h[i]) == 1"}, "sum[i](1)*s >= 1").instance(2)
-    Implication(hypotheses={'most 1': 'h_1 <= s', 'most 2': 'h_2 <= s', 'full': 'h_1 + h_2 == 1'}, \
+    Implication(hypotheses={'most[1]': 'h_i1 <= s', 'most[2]': 'h_i2 <= s', 'full': 'h_i1 + h_i2 == 1'}, \
 conclusion='(1 + 1) * s >= 1', hints=(), degree=2, case=None)
     """
 
@@ -288,7 +288,7 @@ def _instance(claim: SumSchema | Chained, size: int) -> Implication:
     held: dict[str, str] = {}
     for name, text in claim.hypotheses.items():
         for choice, written in instances(text, size):
-            one = " ".join([name, *map(str, choice)])
+            one = f"{name}[{','.join(map(str, choice))}]" if choice else name
             if one in held:
                 raise ProofError(f"two hypotheses are called {one!r} where the sets have {size} elements")
             held[one] = written

@@ -168,7 +168,7 @@ def instances(text: str, size: int) -> Iterator[tuple[tuple[int, ...], str]]:
     Examples
     --------
     >>> list(instances("x[i] <= sum[i](x[i])", 2))
-    [((1,), 'x_1 <= x_1 + x_2'), ((2,), 'x_2 <= x_1 + x_2')]
+    [((1,), 'x_i1 <= x_i1 + x_i2'), ((2,), 'x_i2 <= x_i1 + x_i2')]
     """
     tree = tree_of(text)
     free = sorted(_unbound(tree))
@@ -277,7 +277,7 @@ class _Instance(ast.NodeTransformer):
         self.values, self.size = values, size
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        numbers = [str(self.values[index]) for index in _subscripts(node)]
+        numbers = [f"{index}{self.values[index]}" for index in _subscripts(node)]
         return ast.Name("_".join([ast.unparse(node.value), *numbers]))
 
     def visit_Call(self, node: ast.Call) -> ast.expr:

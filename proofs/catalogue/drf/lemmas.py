@@ -3,16 +3,16 @@
 Capacities are 1 and demands are positive. Each policy has a short description, which the proofs start from:
 under DRF all dominant shares are equal, under asset fairness all sums of shares are, and in both some
 resource is full; under CEEI everybody spends an income of 1 at prices that are positive only for resources
-that are sold out. Users and resources are written out for the sizes asked for; the argument is the same for
-all sizes. The arguments are those of A. Ghodsi et al., "Dominant Resource Fairness: Fair Allocation of
-Multiple Resource Types", NSDI 2011.
+that are sold out. Sums over users i and resources j are sums over sets of any size; user 1, or resource 1,
+stands beside the others where one is meant. The arguments are those of A. Ghodsi et al., "Dominant Resource
+Fairness: Fair Allocation of Multiple Resource Types", NSDI 2011.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from proofs.catalogue.texts import each, signs, total
+from proofs.catalogue.texts import signs
 from proofs.claims import InWords, Step
 from proofs.statement import Question
 
@@ -33,12 +33,8 @@ __all__ = [
 ]
 
 
-def _users(question: Question) -> range:
-    return range(1, question.sizes["n"] + 1)
-
-
-def _resources(question: Question) -> range:
-    return range(1, question.sizes["m"] + 1)
+N = "sum[i](1)"
+"""The number of users."""
 
 
 def _bought(question: Question) -> Step:
@@ -50,97 +46,115 @@ def _bought(question: Question) -> Step:
 
 def _income(question: Question) -> Step:
     """The prices of resources of capacity 1 add up to the number of users."""
-    n, m = _users(question), _resources(question)
-    spent = {f"income {i}": total(f"p@*h{i}@", m) + " == 1" for i in n}
-    sold = {f"sold out {j}": f"p{j}*(1 - " + " - ".join(f"h{i}{j}" for i in n) + ") == 0" for j in m}
-    held = spent | sold
-    held |= signs(not_negative=" ".join([*(f"p{j}" for j in m), *(f"h{i}{j}" for i in n for j in m)]))
-    return Step(
-        "All income is spent on all resources.", question.implies(held, f"{total('p@', m)} == {len(n)}")
-    )
+    held = {
+        "income": "sum[j](p[j]*h[i,j]) == 1",
+        "sold out": "p[j]*(1 - sum[i](h[i,j])) == 0",
+        "sign of p": "p[j] >= 0",
+        "sign of h": "h[i,j] >= 0",
+    }
+    return Step("All income is spent on all resources.", question.for_every(held, f"sum[j](p[j]) == {N}"))
 
 
 def ceei_sharing(question: Question) -> Iterator[Step]:
     """Sharing incentive: an equal part of everything is affordable."""
-    m, n = _resources(question), question.sizes["n"]
-    part = each("part", f"{n}*y*a@ <= 1", m) | each("price", "p@ >= 0", m)
-    held = part | {
-        "cost of a task": f"P == {total('p@*a@', m)}",
-        "incomes": f"{total('p@', m)} == {n}",
-        **signs("y", " ".join(f"a{j}" for j in m)),
+    held = {
+        "part": f"{N}*y*a[j] <= 1",
+        "price": "p[j] >= 0",
+        "cost of a task": "P == sum[j](p[j]*a[j])",
+        "incomes": f"sum[j](p[j]) == {N}",
+        "sign of y": "y > 0",
+        "sign of a": "a[j] >= 0",
     }
     yield _income(question)
-    yield Step("An equal part of every resource costs at most 1.", question.implies(held, "y*P <= 1"))
+    yield Step(
+        "An equal part of every resource costs at most 1.",
+        question.for_every(
+            held | {"users": f"{N} >= 1"}, "y*P <= 1", "part * price", "not the conclusion * users"
+        ),
+    )
     yield _bought(question)
 
 
 def drf_sharing(question: Question) -> Iterator[Step]:
     """Sharing incentive: of the full resource somebody holds at least 1/n."""
-    n = _users(question)
-    held = {"full": f"{total('h@', n)} == 1", **each("level", "h@ <= s", n)}
-    held |= each("held", "h@ >= 0", n) | {"share": "s >= 0"}
-    own = {"level": "x*d == s", "demand": "d > 0", "part": f"{len(n)}*y*d <= 1"}
-    yield Step("Of a full resource somebody holds at least 1/n.", question.implies(held, f"{len(n)}*s >= 1"))
+    held = {"full": "sum[i](h[i]) == 1", "level": "h[i] <= s", "held": "h[i] >= 0", "share": "s >= 0"}
+    own = {"level": "x*d == s", "demand": "d > 0", "part": "n*y*d <= 1", "users": "n >= 1"}
+    yield Step("Of a full resource somebody holds at least 1/n.", question.for_every(held, f"{N}*s >= 1"))
     yield Step(
         "With that dominant share one runs at least what 1/n of all runs.",
-        question.implies(own | {"enough": f"{len(n)}*s >= 1"} | signs(not_negative="x y"), "y <= x"),
+        question.implies(own | {"enough": "n*s >= 1"} | signs(not_negative="x y"), "y <= x"),
     )
 
 
 def truthful_steps(question: Question, policy: str) -> Iterator[Step]:
     """A lie that pays under "drf" or "asset" makes everybody hold more, also of the resource that is full."""
-    others = range(2, question.sizes["n"] + 1)
     if policy == "drf":
         own = {"covers": "u*d <= h", "claim": "h <= t", "level": "x*d == s", "demand": "d > 0"}
     else:
-        m = _resources(question)
-        own = each("covers", "u*d@ <= h@", m) | each("demand", "d@ > 0", m)
-        own |= {"claim": f"{total('h@', m)} == t", "level": f"x*({total('d@', m)}) == s"}
+        own = {
+            "covers": "u*d[j] <= h[j]",
+            "covers 1": "u*d1 <= h1",
+            "demand": "d[j] > 0",
+            "demand 1": "d1 > 0",
+            "claim": "h1 + sum[j](h[j]) == t",
+            "level": "x*(d1 + sum[j](d[j])) == s",
+        }
     other = {"demand": "d > 0", "level": "y*d == s", "level later": "z*d == t"}
     full = {
-        "full": f"x1*a1 + {total('x@*a@', others)} == 1",
-        "feasible": f"H + {total('z@*a@', others)} <= 1",
+        "full": "x1*a1 + sum[i](x[i]*a[i]) == 1",
+        "feasible": "H + sum[i](z[i]*a[i]) <= 1",
         "covers": "u*a1 <= H",
-        **each("demand", "a@ > 0", [1, *others]),
+        "demand": "a[i] > 0",
+        "demand 1": "a1 > 0",
     }
-    grown = each("grown", "z@ > x@", others) | each("tasks", "x@ >= 0", [1, *others])
-    grown |= signs(not_negative="H u")
+    grown = {"grown": "z[i] > x[i]", "tasks": "x[i] >= 0", **signs(not_negative="x1 H u")}
     yield Step(
         "Only lies that claim something of every resource need a look.",
         InWords("Who claims 0 of a resource gets nothing of it, and each of her tasks needs some of it."),
     )
     yield Step(
         "If the lie pays, u > x, then the level of the liar and so of all rises.",
-        question.implies(own | {"pays": "u > x"}, "t > s"),
+        question.for_every(own | {"pays": "u > x"}, "t > s"),
     )
     yield Step(
         "At a higher level every other user runs more.", question.implies(other | {"risen": "t > s"}, "z > y")
     )
     yield Step(
         "So a lie that pays would overfill the resource that was full.",
-        question.implies(full | grown, "u <= x1"),
+        question.for_every(full | grown, "u <= x1"),
     )
 
 
 def asset_envy(question: Question) -> Iterator[Step]:
     """Envy-freeness: all bundles have the same sum of shares."""
-    m = _resources(question)
-    held = each("covers", "y*d@ <= h@", m) | each("demand", "d@ > 0", m)
-    held |= {"level other": f"{total('h@', m)} == t", "level own": f"x*({total('d@', m)}) == t"}
-    sensible = signs("x", " ".join(["y", *(f"h{j}" for j in m)]))
+    held = {
+        "covers": "y*d[j] <= h[j]",
+        "covers 1": "y*d1 <= h1",
+        "demand": "d[j] > 0",
+        "demand 1": "d1 > 0",
+        "level other": "h1 + sum[j](h[j]) == t",
+        "level own": "x*(d1 + sum[j](d[j])) == t",
+    }
+    sensible = signs("x", "y h1") | {"sign of h": "h[j] >= 0"}
     yield Step(
-        "No bundle of the same sum runs more tasks.", question.implies(held | sensible, "y <= x"), states=True
+        "No bundle of the same sum runs more tasks.",
+        question.for_every(held | sensible, "y <= x"),
+        states=True,
     )
 
 
 def ceei_envy(question: Question) -> Iterator[Step]:
     """Envy-freeness: everybody could have bought any other bundle."""
-    m = _resources(question)
-    held = each("covers", "y*a@ <= h@", m) | each("price", "p@ >= 0", m)
-    held |= {"income other": f"{total('p@*h@', m)} == 1"}
-    cost = {"cost of a task": f"P == {total('p@*a@', m)}"}
-    cost |= signs(" ".join(f"a{j}" for j in m), " ".join(["y", *(f"h{j}" for j in m)]))
-    yield Step("Tasks that another's bundle runs cost at most 1.", question.implies(held | cost, "y*P <= 1"))
+    held = {
+        "covers": "y*a[j] <= h[j]",
+        "price": "p[j] >= 0",
+        "income other": "sum[j](p[j]*h[j]) == 1",
+        "cost of a task": "P == sum[j](p[j]*a[j])",
+        "sign of y": "y >= 0",
+        "sign of a": "a[j] > 0",
+        "sign of h": "h[j] >= 0",
+    }
+    yield Step("Tasks that another's bundle runs cost at most 1.", question.for_every(held, "y*P <= 1"))
     yield _bought(question)
 
 
@@ -156,97 +170,118 @@ def drf_envy(question: Question) -> Iterator[Step]:
 
 def filled_pareto(question: Question) -> Iterator[Step]:
     """Pareto efficiency: everybody uses the resource that is full."""
-    n = _users(question)
-    held = {"full": f"{total('x@*a@', n)} == 1", "feasible": f"{total('z@*a@', n)} <= 1"}
-    held |= each("demand", "a@ > 0", n) | each("no loss", "z@ >= x@", n)
-    tasks = each("tasks", "x@ >= 0", n) | signs(not_negative=" ".join(f"a{i}" for i in n))
+    held = {
+        "full": "x1*a1 + sum[i](x[i]*a[i]) == 1",
+        "feasible": "z1*a1 + sum[i](z[i]*a[i]) <= 1",
+        "demand": "a[i] > 0",
+        "demand 1": "a1 > 0",
+        "no loss": "z[i] >= x[i]",
+        "no loss 1": "z1 >= x1",
+    }
+    tasks = {"tasks": "x[i] >= 0", "no negative demand": "a[i] >= 0", **signs(not_negative="x1 a1")}
     yield Step(
         "Of the resource that is full nobody can hold more unless somebody holds less.",
-        question.implies(held | tasks, "z1 <= x1"),
+        question.for_every(held | tasks, "z1 <= x1"),
     )
 
 
 def ceei_pareto(question: Question) -> Iterator[Step]:
     """Pareto efficiency: the first theorem of welfare economics."""
-    n, m = _users(question), _resources(question)
-    fits = {f"feasible {j}": total(f"z@*a@{j}", n) + " <= 1" for j in m} | each("price", "p@ >= 0", m)
-    sensible = signs(not_negative=" ".join([*(f"z{i}" for i in n), *(f"a{i}{j}" for i in n for j in m)]))
-    costs = {f"cost of a task {i}": f"P{i} == " + total(f"p@*a{i}@", m) for i in n}
-    incomes = {"incomes": f"{total('p@', m)} == {len(n)}"}
-    spent = each("income", "x@*P@ == 1", n) | each("demand", "P@ > 0", n) | each("no loss", "z@ >= x@", n)
-    tasks = signs(not_negative=" ".join(f"x{i}" for i in n))
-    sum_of_costs = {"total": f"{total('z@*P@', n)} <= {len(n)}"}
+    fits = {
+        "feasible": "sum[i](z[i]*a[i,j]) <= 1",
+        "price": "p[j] >= 0",
+        "cost of a task": "P[i] == sum[j](p[j]*a[i,j])",
+        "incomes": f"sum[j](p[j]) == {N}",
+        "sign of z": "z[i] >= 0",
+        "sign of a": "a[i,j] >= 0",
+    }
+    # User 1, and the others.
+    spent = {
+        "income": "x[i]*P[i] == 1",
+        "income 1": "x1*P1 == 1",
+        "demand": "P[i] > 0",
+        "demand 1": "P1 > 0",
+        "no loss": "z[i] >= x[i]",
+        "no loss 1": "z1 >= x1",
+        "total": f"z1*P1 + sum[i](z[i]*P[i]) <= 1 + {N}",
+        "tasks": "x[i] >= 0",
+        "tasks 1": "x1 >= 0",
+    }
     yield _income(question)
-    yield Step(
-        "What fits costs at most all incomes.",
-        question.implies(
-            fits | costs | incomes | sensible,
-            f"{total('z@*P@', n)} <= {len(n)}",
-            *(f"feasible {j} * price {j}" for j in m),
-        ),
-    )
+    yield Step("What fits costs at most all incomes.", question.for_every(fits, f"sum[i](z[i]*P[i]) <= {N}"))
     yield Step(
         "If nobody runs less, one who ran more would spend more than there is.",
-        question.implies(spent | tasks | sum_of_costs, "z1 <= x1"),
+        question.for_every(spent, "z1 <= x1"),
     )
 
 
 def filled_single(question: Question) -> Iterator[Step]:
     """A single resource: equal levels are equal shares."""
-    n = _users(question)
-    held = each("level", "h@ == s", n) | {"full": f"{total('h@', n)} == 1"}
-    shares = each("share", "h@ >= 0", n)
+    held = {
+        "level": "h[i] == s",
+        "level 1": "h1 == s",
+        "full": "h1 + sum[i](h[i]) == 1",
+        "share": "h[i] >= 0",
+        "share 1": "h1 >= 0",
+    }
     yield Step(
         "Equal shares that fill it are 1/n.",
-        question.implies(held | shares, f"{len(n)}*h1 == 1"),
+        question.for_every(held, f"(1 + {N})*h1 == 1"),
         states=True,
     )
 
 
 def ceei_single(question: Question) -> Iterator[Step]:
     """A single resource: equal incomes are equal shares."""
-    n = _users(question)
-    held = each("income", "p*h@ == 1", n) | {"sold out": f"{total('h@', n)} == 1"}
-    own = {"income": "p*h1 == 1"} | {"incomes": f"p == {len(n)}"}
-    sensible = signs("p", " ".join(f"h{i}" for i in n))
-    yield Step("All incomes are the price of all of it.", question.implies(held | sensible, f"p == {len(n)}"))
-    yield Step("Equal incomes buy equal shares.", question.implies(own, f"{len(n)}*h1 == 1"))
+    held = {"income": "p*h[i] == 1", "sold out": "sum[i](h[i]) == 1", "sign of h": "h[i] >= 0"} | signs("p")
+    own = {"income": "p*h1 == 1"} | {"incomes": "p == n"}
+    yield Step("All incomes are the price of all of it.", question.for_every(held, f"p == {N}"))
+    yield Step("Equal incomes buy equal shares.", question.implies(own, "n*h1 == 1"))
 
 
 def ceei_bottleneck(question: Question) -> Iterator[Step]:
     """A resource that is dominant for all: nobody pays more than for all resources in its place."""
-    n, m = _users(question), _resources(question)
-    held = each("dominant", "a@ <= a1", m) | each("price", "p@ >= 0", m)
-    sensible = signs(not_negative=" ".join(f"a{j}" for j in m))
+    cost = {
+        "dominant": "a[j] <= a1",
+        "price": "p[j] >= 0",
+        "price 1": "p1 >= 0",
+        "cost of a task": "P == p1*a1 + sum[j](p[j]*a[j])",
+        "incomes": "p1 + sum[j](p[j]) == n",
+        "sign of a": "a[j] >= 0",
+        **signs(not_negative="a1"),
+    }
     own = {"income": "x*P == 1", "tasks": "x > 0"}
-    known = {"cost of a task": f"P == {total('p@*a@', m)}", "incomes": f"{total('p@', m)} == {len(n)}"}
-    fits = {"feasible": f"{total('h@', n)} <= 1"} | each("enough", f"{len(n)}*h@ >= 1", n)
+    fits = {
+        "feasible": "h1 + sum[i](h[i]) <= 1",
+        "enough": f"(1 + {N})*h[i] >= 1",
+        "others": f"{N} >= 0",
+    }
     yield _income(question)
     yield Step(
         "A task costs at most as if it needed its share of the common resource of all resources.",
-        question.implies(held | known | sensible, f"P <= {len(n)}*a1"),
+        question.for_every(cost, "P <= n*a1"),
     )
     yield Step(
         "So an income of 1 buys at least 1/n of the common resource.",
-        question.implies(
-            own | {"cost": f"P <= {len(n)}*a1"} | signs(not_negative="P a1"), f"{len(n)}*x*a1 >= 1"
-        ),
+        question.implies(own | {"cost": "P <= n*a1"} | signs(not_negative="P a1"), "n*x*a1 >= 1"),
     )
-    yield Step("At least 1/n for all is exactly 1/n.", question.implies(fits, f"{len(n)}*h1 == 1"))
+    yield Step(
+        "If all others have at least 1/n, a user has at most 1/n, so all have just that.",
+        question.for_every(fits, f"(1 + {N})*h1 <= 1", "feasible * others"),
+    )
 
 
 def drf_bottleneck(question: Question) -> Iterator[Step]:
     """A resource that is dominant for all: dominant shares are its shares, and they fill it."""
-    n = _users(question)
     held = {
-        "full": f"{total('h@', n)} == 1",
-        **each("dominant", "h@ <= s", n),
-        "feasible": f"{len(n)}*s <= 1",
+        "full": "sum[i](h[i]) == 1",
+        "dominant": "h[i] <= s",
+        "feasible": f"{N}*s <= 1",
+        "share": "h[i] >= 0",
     }
-    held |= each("share", "h@ >= 0", n)
     yield Step(
         "Shares s of the common resource fit, and some full resource shows that s is at least 1/n.",
-        question.implies(held, f"{len(n)}*s == 1"),
+        question.for_every(held, f"{N}*s == 1"),
         states=True,
     )
 

@@ -11,15 +11,12 @@ from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.drf.table import SOURCE
-from proofs.catalogue.texts import each, signs, total
 from proofs.claims import Counterexample, Enumeration, InWords, Step
-from proofs.statement import Question, Said, Size
+from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
 
 STATEMENTS = Chapter(SOURCE)
-
-USERS = {"n": Size(3, 2, 6, "users", deep=5)}
 
 
 @STATEMENTS.add(
@@ -36,22 +33,24 @@ USERS = {"n": Size(3, 2, 6, "users", deep=5)}
         "full": "a resource is full",
         "feasible": "the other allocation fits",
     },
-    scope="all real demands > 0, any number of resources, n = {n} users",
-    sizes=USERS,
+    scope="all real demands > 0, any numbers of users and resources",
     mutants=("full", "feasible", "equal"),
 )
 def _equal_shares(question: Question) -> Iterator[Step]:
-    n = range(1, question.sizes["n"] + 1)
-    held = {"full": f"{total('x@*a@', n)} == 1", "feasible": f"{total('z@*a@', n)} <= 1"}
-    held |= each("equal", "x@*d@ == s", n) | each("demand", "d@ > 0", n) | each("use", "a@ > 0", n)
     grown = {"equal": "z*d == t", "demand": "d > 0", "use": "a > 0"} | {"own": "x*d == s", "risen": "t > s"}
-    both = {key: held[key] for key in ("full", "feasible")} | each("use", "a@ > 0", n)
+    both = {
+        "full": "x1*a1 + sum[i](x[i]*a[i]) == 1",
+        "feasible": "z1*a1 + sum[i](z[i]*a[i]) <= 1",
+        "use": "a[i] > 0",
+        "use 1": "a1 > 0",
+    }
+    more = {"more": "z[i] >= x[i]", "tasks": "x[i] >= 0", "tasks 1": "x1 >= 0"}
     yield Step(
         "At a higher common dominant share everybody would run more.", question.implies(grown, "z > x")
     )
     yield Step(
         "What everybody runs more of does not fit into the resource that is full.",
-        question.implies(both | each("more", "z@ >= x@", n) | each("tasks", "x@ >= 0", n), "z1 <= x1"),
+        question.for_every(both | more, "z1 <= x1"),
     )
     yield Step(
         "Conversely, at the largest share some resource is full.",
@@ -104,22 +103,30 @@ def _filling(question: Question) -> Iterator[Step]:
         "one way": "the first step, one way",
         "other way": "the first step with the roles of the equilibria exchanged",
     },
-    scope="all real demands > 0; n = {n} users, two resources",
-    sizes=USERS,
+    scope="all real demands > 0, any numbers of users and resources",
     mutants=("price", "feasible", "income", "other way"),
     said=Said.READER,
 )
 def _ceei_unique(question: Question) -> Iterator[Step]:
-    n, m = range(1, question.sizes["n"] + 1), (1, 2)
-    cost = {f"cost {i}": f"P{i} == " + total(f"p@*a{i}@", m) for i in n}
-    fits = {f"feasible {j}": total(f"z@*a@{j}", n) + " <= 1" for j in m} | each("price", "p@ >= 0", m)
-    fits |= {"incomes": f"p1 + p2 == {len(n)}"}
-    cost |= signs(not_negative=" ".join([*(f"z{i}" for i in n), *(f"a{i}{j}" for i in n for j in m)]))
-    ratio = each("ratio", "t@*r@ == 1", n) | each("positive", "r@ > 0", n)
-    ratio |= {"one way": f"{total('t@', n)} <= {len(n)}", "other way": f"{total('r@', n)} <= {len(n)}"}
+    fits = {
+        "feasible": "sum[i](z[i]*a[i,j]) <= 1",
+        "price": "p[j] >= 0",
+        "incomes": "sum[j](p[j]) == sum[i](1)",
+        "cost": "P[i] == sum[j](p[j]*a[i,j])",
+        "sign of z": "z[i] >= 0",
+        "sign of a": "a[i,j] >= 0",
+    }
+    ratio = {
+        "ratio": "t[i]*r[i] == 1",
+        "ratio 1": "t1*r1 == 1",
+        "positive": "r[i] > 0",
+        "positive 1": "r1 > 0",
+        "one way": "t1 + sum[i](t[i]) <= 1 + sum[i](1)",
+        "other way": "r1 + sum[i](r[i]) <= 1 + sum[i](1)",
+    }
     yield Step(
         "What fits costs at most all incomes.",
-        question.implies(fits | cost, f"{total('z@*P@', n)} <= {len(n)}"),
+        question.for_every(fits, "sum[i](z[i]*P[i]) <= sum[i](1)"),
     )
     yield Step(
         "A cost z P is the ratio t of tasks in two equilibria, because x P is 1.",
@@ -127,12 +134,12 @@ def _ceei_unique(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "Ratios and their inverses that add up to at most n both are all 1.",
-        question.implies(
+        question.for_every(
             ratio,
             "t1 == 1",
-            *(f"positive {i} | t{i} - 1" for i in n),
+            "positive | t[i] - 1",
             "positive 1 * not the conclusion",
-            degree=2,
+            "ratio | t[i]",
         ),
     )
 

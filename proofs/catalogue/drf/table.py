@@ -26,7 +26,7 @@ from proofs.catalogue.drf.lemmas import (
     truthful_steps,
 )
 from proofs.claims import Counterexample, Step
-from proofs.statement import Question, Said, Size
+from proofs.statement import Question, Said
 
 __all__ = ["SOURCE", "STATEMENTS"]
 
@@ -36,7 +36,6 @@ SOURCE = (
 STATEMENTS = Chapter(SOURCE, place="section 6, table of properties", scope="all pools")
 
 NAMES = {"asset": "Asset fairness", "ceei": "CEEI", "drf": "DRF"}
-SIZES = {"n": Size(3, 2, 6, "users", deep=5), "m": Size(2, 1, 5, "resources", deep=4)}
 
 
 Property = tuple[str, str, str]
@@ -61,8 +60,7 @@ def _tick(
     named: Property,
     steps: Callable[[Question], Iterable[Step]],
     hypotheses: str,
-    sizes: str = "n",
-    scope: str = "all real demands > 0 and any number of resources, n = {n} users",
+    scope: str = "all real demands > 0, any numbers of users and resources",
 ) -> None:
     """Hypotheses by name; a star marks those without which the proof fails."""
     key, words, latex = named
@@ -72,7 +70,6 @@ def _tick(
         latex=latex,
         hypotheses={name: CONDITIONS[name] for name in hypotheses.replace("*", "").split(", ")},
         scope=scope,
-        sizes={name: SIZES[name] for name in sizes},
         mutants=tuple(name[:-1] for name in hypotheses.split(", ") if name.endswith("*")),
         remark="The paper says so: this cell of its table has a tick.",
     )(steps)
@@ -99,10 +96,8 @@ CONDITIONS = {
     "sold out": "resources with a price are sold out",
     "tasks": "everybody runs something",
 }
-WIDE = "all real demands > 0; n = {n} users, m = {m} resources"
-PAIR = "any two users with real demands > 0"
-ALONE = "all real demands > 0, n = {n} users"
-ANY = "all real demands > 0, any numbers of users and resources"
+PAIR = "any two users with real demands > 0, any number of resources"
+ALONE = "all real demands > 0, any number of users"
 
 # In the order of the paper: row by row, asset fairness, CEEI, DRF.
 
@@ -118,12 +113,12 @@ _cross(
     "sharing_incentive",
     {"demands": [[1, 3], [1, 1]], "capacities": [30, 30]},
 )
-_tick("ceei", SI, ceei_sharing, "income*, sold out*, price, part*, tasks, cost", "nm", WIDE)
+_tick("ceei", SI, ceei_sharing, "income*, sold out*, price, part*, tasks, cost")
 _tick("drf", SI, drf_sharing, "full*, level*, demand, part*")
 
 SP = ("sp", "is strategy-proof: claiming other demands pays for nobody.", r"u_i(a_i', a_{-i}) \le u_i(a)")
 TRUTHFUL = "full*, feasible*, covers*, claim, level, level later, demand"
-_tick("asset", SP, lambda q: truthful_steps(q, "asset"), TRUTHFUL, "nm", WIDE)
+_tick("asset", SP, lambda q: truthful_steps(q, "asset"), TRUTHFUL)
 _cross(
     "ceei",
     SP,
@@ -145,26 +140,25 @@ EF = (
     r"x_k a_{kj}\ge y a_{ij}\ \forall j \Rightarrow y\le x_i",
 )
 OWN = "covers*, demand, level other*, level own"
-_tick("asset", EF, asset_envy, OWN, "m", PAIR + ", m = {m} resources")
+_tick("asset", EF, asset_envy, OWN, PAIR)
 _tick(
     "ceei",
     EF,
     ceei_envy,
     "covers*, price*, income other*, income, tasks, cost",
-    "m",
-    PAIR + ", m = {m} resources",
+    PAIR,
 )
-_tick("drf", EF, drf_envy, OWN, "", PAIR + ", any number of resources")
+_tick("drf", EF, drf_envy, OWN, PAIR)
 
 PE = ("pe", "is Pareto-efficient.", r"z \ge x,\ za \le c \Rightarrow z = x")
 _tick("asset", PE, filled_pareto, "full*, feasible, demand*, no loss*")
-_tick("ceei", PE, ceei_pareto, "income*, sold out, feasible*, price, demand, no loss", "nm", WIDE)
+_tick("ceei", PE, ceei_pareto, "income*, sold out, feasible*, price, demand, no loss")
 _tick("drf", PE, filled_pareto, "full*, feasible, demand*, no loss*")
 
 ONE = ("single", "gives equal parts of a single resource.", r"m = 1 \Rightarrow x_i a_i = c/n")
-_tick("asset", ONE, filled_single, "level*, full*", "n", ALONE)
-_tick("ceei", ONE, ceei_single, "income*, sold out*", "n", ALONE)
-_tick("drf", ONE, filled_single, "level*, full*", "n", ALONE)
+_tick("asset", ONE, filled_single, "level*, full*", ALONE)
+_tick("ceei", ONE, ceei_single, "income*, sold out*", ALONE)
+_tick("drf", ONE, filled_single, "level*, full*", ALONE)
 
 BF = (
     "bottleneck",
@@ -178,7 +172,7 @@ _cross(
     "bottleneck_fairness",
     {"demands": [[3, 2], [4, 1]], "capacities": [21, 21]},
 )
-_tick("ceei", BF, ceei_bottleneck, "income*, sold out, price, dominant*, tasks, feasible*", "nm", WIDE)
+_tick("ceei", BF, ceei_bottleneck, "income*, sold out, price, dominant*, tasks, feasible*")
 _tick("drf", BF, drf_bottleneck, "full*, dominant, feasible*")
 
 PM = (
@@ -186,7 +180,7 @@ PM = (
     "is population-monotone: nobody loses when a user leaves.",
     r"x_i(N\setminus k) \ge x_i(N)",
 )
-_tick("asset", PM, filled_population, "full*, fits*, demand, level, level later", "", ANY)
+_tick("asset", PM, filled_population, "full*, fits*, demand, level, level later")
 _cross(
     "ceei",
     PM,
@@ -199,7 +193,7 @@ _cross(
         "later_prices": ["17/345", "179/690"],
     },
 )
-_tick("drf", PM, filled_population, "full*, fits*, demand, level, level later", "", ANY)
+_tick("drf", PM, filled_population, "full*, fits*, demand, level, level later")
 
 RM = (
     "resource",

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.texts import each, signs, total
-from proofs.claims import Enumeration, Implication, InWords, Step
-from proofs.statement import Question, Size
+from proofs.catalogue.texts import signs
+from proofs.claims import Enumeration, Implication, InWords, Step, SumSchema
+from proofs.statement import Question
 
 __all__ = ["NEGATION", "SOURCE", "STATEMENTS"]
 
 NEGATION = "not the conclusion"
 SOURCE = 'J. Khamse-Ashari et al., "Per-server dominant-share fairness (PS-DSF)", ICC 2017, arXiv:1611.00404'
 STATEMENTS = Chapter(SOURCE)
-
-
-USERS = Size(3, 1, 5, "users who hold something on the server")
 
 
 @STATEMENTS.add(
@@ -31,70 +28,60 @@ USERS = Size(3, 1, 5, "users who hold something on the server")
         "time": "the parts add up to at most 1",
         "capacity": "no capacity is negative",
     },
-    scope="each server and resource; all reals, {n} users",
-    sizes={"n": Size(4, 1, 6, "users")},
+    scope="each server and resource; all reals, any number of users",
     mutants=("alone", "part", "time"),
 )
 def _time_implies_resource(question: Question) -> Iterator[Step]:
-    users = range(1, question.sizes["n"] + 1)
-    held = {"capacity": "c >= 0"}
-    for n in users:
-        held |= {
-            f"alone {n}": f"g{n}*d{n} <= c",
-            f"part {n}": f"u{n} >= 0",
-            f"tasks {n}": f"u{n}*g{n} == x{n}",
-        }
-    held["time"] = f"{total('u@', users)} <= 1"
-    sensible = signs(not_negative=" ".join(f"g{n} d{n}" for n in users))
+    held = {
+        "capacity": "c >= 0",
+        "alone": "g[n]*d[n] <= c",
+        "part": "u[n] >= 0",
+        "tasks": "u[n]*g[n] == x[n]",
+        "time": "sum[n](u[n]) <= 1",
+    }
+    sensible = {"sign of g": "g[n] >= 0", "sign of d": "d[n] >= 0"}
     yield Step(
         "A user that has the part u of the time of a server holds at most the part u of each resource on "
         "average.",
-        question.implies(
-            held | sensible,
-            f"{total('x@*d@', users)} <= c",
-            "time * capacity",
-            *(f"part {n} * alone {n}" for n in users),
-        ),
+        question.for_every(held | sensible, "sum[n](x[n]*d[n]) <= c", "time * capacity", "part * alone"),
         states=True,
     )
 
 
-def _stopped(question: Question, n: int, higher: int, demand: str, limit: str, saturated: str) -> Implication:
-    """Raising user 1 where it has a bottleneck: the last users stand higher, the others lose nothing."""
-    users, others, top = range(1, n + 1), range(2, n - higher + 1), range(n - higher + 1, n + 1)
-    held = each("no negative demand", f"{demand}@ >= 0", users)
-    held |= {"demanded": f"{demand}1 > 0", saturated: f"{total(f'x@*{demand}@', users)} == {limit}"}
-    held |= each("highest", f"x@*{demand}@ == 0", top)
-    fixed = each("keeps", "y@ >= x@", others)
-    fixed |= each("no negative tasks", "y@ >= 0", top)
-    fixed["gains"] = "y1 > x1"
-    fixed |= signs(not_negative=" ".join(f"x{p}" for p in users))
-    return question.implies(
-        held | fixed,
-        f"{total(f'y@*{demand}@', users)} > {limit}",
-        "demanded * gains",
-        *(f"no negative demand {p} * keeps {p}" for p in others),
-        *(f"no negative demand {p} * no negative tasks {p}" for p in top),
-    )
+def _stopped(question: Question, demand: str, limit: str, saturated: str) -> SumSchema:
+    """Raising a user where it has a bottleneck: the users q stand higher, the users p lose nothing."""
+
+    def used(x: str) -> str:
+        return f"{x}*{demand} + sum[p]({x}[p]*{demand}[p]) + sum[q]({x}[q]*{demand}[q])"
+
+    all_users = ("", "[p]", "[q]")
+    held = {f"no negative demand {k}": f"{demand}{of} >= 0" for k, of in enumerate(all_users, 1)}
+    held |= {"demanded": f"{demand} > 0", saturated: f"{used('x')} == {limit}"}
+    held["highest"] = f"x[q]*{demand}[q] == 0"
+    fixed = {"keeps": "y[p] >= x[p]", "no negative tasks": "y[q] >= 0", "gains": "y > x"}
+    fixed |= {f"sign of x {k}": f"x{of} >= 0" for k, of in enumerate(all_users, 1)}
+    return question.for_every(held | fixed, f"{used('y')} > {limit}")
 
 
-def _spare(question: Question, n: int, higher: int, demand: str, limit: str, idle: bool) -> Implication:
-    """Without a bottleneck there is room for user 1 once the higher users have left."""
-    users = range(1, n + 1)
-    held = each("no negative demand", f"{demand}@ >= 0", users)
-    used = total(f"x@*{demand}@", users)
-    fixed = each("tasks", "x@ >= 0", users)
-    fixed |= (
-        {"not full": f"{used} < {limit}"}
-        if idle
-        else {"fits": f"{used} <= {limit}", "held": f"x{n}*{demand}{n} > 0"}
-    )
-    left = total(f"x@*{demand}@", range(1, n - higher + 1))
-    lost = (f"no negative demand {p} * tasks {p}" for p in range(n - higher + 1, n))
-    return question.implies(held | fixed, f"{left} < {limit}", *lost, degree=1)
+class _Room:
+    """A user without a bottleneck: the users p stay, the higher users h and q leave; h holds something."""
+
+    def __init__(self, question: Question, demand: str, limit: str) -> None:
+        self.question, self.limit = question, limit
+        self.stay = f"x*{demand} + sum[p](x[p]*{demand}[p])"
+        used = f"{self.stay} + xh*{demand}h + sum[q](x[q]*{demand}[q])"
+        users = ("", "h", "[p]", "[q]")
+        self.held = {f"no negative demand {k}": f"{demand}{of} >= 0" for k, of in enumerate(users, 1)}
+        self.fixed = {f"tasks {k}": f"x{of} >= 0" for k, of in enumerate(users, 1)}
+        self.idle = {"not full": f"{used} < {limit}"}
+        self.busy = {"fits": f"{used} <= {limit}", "held": f"xh*{demand}h > 0"}
+
+    def spare(self, case: dict[str, str]) -> SumSchema:
+        """There is something to spare in the case."""
+        return self.question.for_every(self.held | self.fixed | case, f"{self.stay} < {self.limit}")
 
 
-def _room(question: Question) -> Iterator[Step]:
+def _room(question: Question) -> tuple[Implication, Implication]:
     fixed = {
         "spare": "s > 0",
         "in each": "s <= f",
@@ -103,15 +90,8 @@ def _room(question: Question) -> Iterator[Step]:
         "step": "e*D == s",
     }
     fixed["not negative"] = "d >= 0"
-    yield Step(
-        "With s the least spare amount and D the largest demand, e = s/D more tasks of the user are more "
-        "than 0...",
-        question.implies(fixed, "e > 0", f"{NEGATION} * largest"),
-    )
-    yield Step(
-        "...and fit into the spare amount f of every resource.",
-        question.implies(fixed | {"more": "e > 0"}, "e*d <= f", "more * demand"),
-    )
+    more = question.implies(fixed, "e > 0", f"{NEGATION} * largest")
+    return more, question.implies(fixed | {"more": "e > 0"}, "e*d <= f", "more * demand")
 
 
 @STATEMENTS.add(
@@ -127,32 +107,32 @@ def _room(question: Question) -> Iterator[Step]:
         "demanded": "the user demands its bottleneck",
         "no negative demand": "no demand is negative",
     },
-    scope="each user, server and resource; all reals, {n} users on the server, any number above the user; "
+    scope="each user, server and resource; all reals, any numbers of users on the server and above the user; "
     "and a grid",
-    sizes={"n": USERS},
     mutants=("saturated", "highest", "demanded"),
     remark="Definition 5 is read as in the paper's proof: nobody of no higher level loses tasks on the "
     "server. Who gains in total gains on some server, so its tasks may move. Counting only losses of totals "
     "makes it stronger; see psdsf-definition-5-for-totals.",
 )
 def _theorem_1(question: Question) -> Iterator[Step]:
-    n = question.sizes["n"]
-    for k in range(n):
-        yield Step(
-            f"With a bottleneck, and {k} of {n} users at higher levels, the user gains only if the "
-            f"bottleneck overflows.",
-            _stopped(question, n, k, "d", "c", "saturated"),
-        )
+    stopped, room = _stopped(question, "d", "c", "saturated"), _Room(question, "d", "c")
     yield Step(
-        "A demanded resource that is not full has room for the user.",
-        _spare(question, n, 0, "d", "c", idle=True),
+        "With a bottleneck, however many users stand higher, the user gains only if it overflows.",
+        stopped,
+        states=True,
     )
-    for k in range(1, n):
-        yield Step(
-            f"A full one that a higher user holds has room once the {k} higher users have left the server.",
-            _spare(question, n, k, "d", "c", idle=False),
-        )
-    yield from _room(question)
+    yield Step("A demanded resource that is not full has room for the user.", room.spare(room.idle))
+    yield Step(
+        "A full one that a higher user holds has room once all higher users have left the server.",
+        room.spare(room.busy),
+    )
+    more, fits = _room(question)
+    yield Step(
+        "With s the least spare amount and D the largest demand, e = s/D more tasks of the user are more "
+        "than 0...",
+        more,
+    )
+    yield Step("...and fit into the spare amount f of every resource.", fits)
     yield Step(
         "So the user gains without loss to its equals if and only if no demanded resource is its bottleneck.",
         InWords(
@@ -183,25 +163,39 @@ def _theorem_1(question: Question) -> Iterator[Step]:
         "demanded": "a task of the user takes time",
         "no negative demand": "no task takes negative time",
     },
-    scope="each user and server; all reals, {n} users on the server, any number above the user; and a grid",
-    sizes={"n": USERS},
+    scope="each user and server; all reals, any numbers of users on the server and above the user; "
+    "and a grid",
     mutants=("busy", "highest", "demanded"),
 )
 def _theorem_2(question: Question) -> Iterator[Step]:
-    n = question.sizes["n"]
-    for k in range(n):
+    stopped, room = _stopped(question, "t", "1", "busy"), _Room(question, "t", "1")
+    idle, busy, (more, _) = room.spare(room.idle), room.spare(room.busy), _room(question)
+    yield Step(
+        "If the server is always busy and its higher users are not served there, the user gains only "
+        "overtime.",
+        stopped,
+        states=True,
+    )
+    yield Step("An idle server has time for the user once the higher users have left.", idle)
+    yield Step("So has a busy server that serves a higher user.", busy)
+    yield Step(
+        "With s to spare and D the time of a task, e = s/D more tasks of the user are more than 0.", more
+    )
+    step = {"step": f"e*t == 1 - ({room.stay})"}
+    time = {"s": f"1 - ({room.stay})", "f": f"1 - ({room.stay})", "D": "t", "d": "t"}
+    for case, spare in ((room.idle, idle), (room.busy, busy)):
         yield Step(
-            f"If the server is always busy and its {k} higher users of {n} are not served there, the user "
-            f"gains only overtime.",
-            _stopped(question, n, k, "t", "1", "busy"),
+            "So there are e tasks more of the user to run in the time to spare: by the steps before, with "
+            "the time of a task as D and d.",
+            question.follows(
+                room.held | {"demanded": "t > 0"},
+                "e > 0",
+                spare,
+                (more, time),
+                fixed=room.fixed | case | step,
+            ),
+            states=True,
         )
-    yield Step("An idle server has time for the user.", _spare(question, n, 0, "t", "1", idle=True))
-    for k in range(1, n):
-        yield Step(
-            f"A busy server that serves a higher user has time once the {k} higher users have left.",
-            _spare(question, n, k, "t", "1", idle=False),
-        )
-    yield from _room(question)
     yield Step(
         "On a grid of clusters and placements Definition 5 and the theorem agree.",
         Enumeration("placements_by_both_definitions", {"division": "time", "largest": 2}),
@@ -223,12 +217,11 @@ def _theorem_2(question: Question) -> Iterator[Step]:
         "no negative demand": "no demand is negative",
         "weights": "both mechanisms know the weights",
     },
-    scope="all reals, {n} users; progressive filling on all two users with demands 0 to 3 on three servers",
-    sizes={"n": USERS},
+    scope="all reals, any number of users; progressive filling on all two users with demands 0 to 3 on three "
+    "servers",
     mutants=("alone", "saturated", "weights"),
 )
 def _single_server(question: Question) -> Iterator[Step]:
-    users = question.sizes["n"]
     alone = {"dominant": "g*d == c", "alone": "g*e <= k"} | {
         "level": "s*g == x",
         "level sign": "s >= 0",
@@ -242,12 +235,11 @@ def _single_server(question: Question) -> Iterator[Step]:
         "...and no share of another resource is larger.",
         question.implies(alone, "x*e <= s*k", "alone * level sign"),
     )
-    for k in range(users):
-        yield Step(
-            f"With a bottleneck ({k} of {users} users have larger shares), more for one takes from a share "
-            f"that is no larger.",
-            _stopped(question, users, k, "d", "c", "saturated"),
-        )
+    yield Step(
+        "With a bottleneck, however many users have larger shares, more for one takes from a share that is "
+        "no larger.",
+        _stopped(question, "d", "c", "saturated"),
+    )
     yield Step(
         "That is max-min fairness of the weighted dominant shares, which only one allocation has.",
         InWords("Max-min fair vectors in a convex set are unique."),

@@ -13,7 +13,7 @@ from typing import Any
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.drf.lemmas import truthful_steps
 from proofs.claims import Computation, Counterexample, Step
-from proofs.statement import Question, Said, Size
+from proofs.statement import Question, Said
 
 __all__ = ["BROUGHT", "NEEDS", "POOL", "SOURCE", "STATEMENTS"]
 
@@ -49,8 +49,7 @@ STATEMENTS.add(
         "full": "a resource is full",
         "feasible": "what is allocated after the lie fits",
     },
-    scope="all real demands > 0 and any number of resources, n = {n} users",
-    sizes={"n": Size(2, 2, 6, "users", deep=5)},
+    scope="all real demands > 0, any numbers of users and resources",
     mutants=("covers", "full", "feasible"),
     remark="Abstract and conclusion say that DRF violates it; section 2.3 says that it satisfies it, as "
     "Ghodsi et al. (NSDI 2011) do.",
