@@ -6,28 +6,27 @@ from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.psdsf.theorems import NEGATION, SOURCE
-from proofs.catalogue.texts import each, signs, total
-from proofs.claims import Implication, InWords, Step
-from proofs.statement import Question, Size
+from proofs.catalogue.texts import signs
+from proofs.claims import InWords, Step, SumSchema
+from proofs.statement import Question
 
 __all__ = ["STATEMENTS"]
 
 STATEMENTS = Chapter(SOURCE)
 
 
-def _filled(question: Question, n: int) -> Implication:
+def _filled(question: Question) -> SumSchema:
     """Users who fill a resource take all of the server's time."""
-    users = range(1, n + 1)
-    held = each("alone", "g@*d@ <= c", users) | {"saturated": f"{total('x@*d@', users)} == c"}
-    fixed = {"capacity": "c > 0"} | signs(not_negative=" ".join(f"g{p} d{p}" for p in users))
-    for p in users:
-        fixed |= {f"part {p}": f"u{p} >= 0", f"tasks {p}": f"u{p}*g{p} == x{p}"}
-    return question.implies(
-        held,
-        f"{total('u@', users)} >= 1",
-        f"{NEGATION} * capacity",
-        *(f"alone {p} * part {p}" for p in users),
-        fixed=fixed,
+    held = {"alone": "g[p]*d[p] <= c", "saturated": "sum[p](x[p]*d[p]) == c"}
+    fixed = {
+        "capacity": "c > 0",
+        "sign of g": "g[p] >= 0",
+        "sign of d": "d[p] >= 0",
+        "part": "u[p] >= 0",
+        "tasks": "u[p]*g[p] == x[p]",
+    }
+    return question.for_every(
+        held, "sum[p](u[p]) >= 1", f"{NEGATION} * capacity", "alone * part", fixed=fixed
     )
 
 
@@ -51,16 +50,13 @@ BOTTLENECK = {
         "server": "the inequality of the third step, for each server",
         "all tasks": "the fractions of a user's tasks on the servers add up to 1",
     },
-    scope="all reals, {n} users that hold a bottleneck, {s} servers; no other assumption on demands, weights "
-    "or eligibility",
-    sizes={"n": Size(3, 1, 4, "users"), "s": Size(3, 1, 4, "servers")},
+    scope="all reals, any numbers of servers and of users that hold a bottleneck; no other assumption on "
+    "demands, weights or eligibility",
     mutants=("bottleneck", "saturated", "alone", "server"),
     remark="The paper sketches an induction over the users in a worst case where all share their "
     "bottlenecks; this direct proof needs neither.",
 )
 def _sharing_incentive(question: Question) -> Iterator[Step]:
-    n, s = question.sizes["n"], question.sizes["s"]
-    users, servers = range(1, n + 1), range(1, s + 1)
     holder = {"bottleneck": "X*f*G <= N*h*g"} | {
         "part": "u >= 0",
         "tasks here": "u*g == z",
@@ -68,22 +64,26 @@ def _sharing_incentive(question: Question) -> Iterator[Step]:
         "runs": "X > 0",
         **signs("f h g", "G N"),
     }
-    pair = each("holder", "u@*fG <= N*h@*k@", users) | {
+    pair = {
+        "holder": "u[p]*fG <= N*h[p]*k[p]",
         "value": "fG >= 0",
-        **signs("N", " ".join(f"h{p} k{p}" for p in users)),
-        "filled": f"{total('u@', users)} >= 1",
+        "filled": "sum[p](u[p]) >= 1",
+        "sign of N": "N > 0",
+        "sign of h": "h[p] >= 0",
+        "sign of k": "k[p] >= 0",
     }
-    sums = (
-        {f"server {i}": f"f*G{i} <= N*({total(f'h@*k@_{i}', users)})" for i in servers}
-        | {f"all tasks {p}": f"{total(f'k{p}_@', servers)} == 1" for p in users}
-    ) | signs(
-        " ".join(["N f", *(f"h{p}" for p in users)]),
-        " ".join([*(f"G{i}" for i in servers), *(f"k{p}_{i}" for p in users for i in servers)]),
-    )
+    sums = {
+        "server": "f*G[i] <= N*sum[p](h[p]*k[p,i])",
+        "all tasks": "sum[i](k[p,i]) == 1",
+        "sign of h": "h[p] > 0",
+        "sign of G": "G[i] >= 0",
+        "sign of k": "k[p,i] >= 0",
+        **signs("N f"),
+    }
     yield Step(
         "The users that hold the bottleneck of user n on a server fill it, so their tasks would take all of "
         "the server's time.",
-        _filled(question, n),
+        _filled(question),
     )
     yield Step(
         "A holder at no higher level: its time u there, times weight f and tasks alone G of user n, is at "
@@ -92,12 +92,12 @@ def _sharing_incentive(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "Summed over the holders, for each server.",
-        question.implies(pair, f"fG <= N*({total('h@*k@', users)})", "value * filled"),
+        question.for_every(pair, "fG <= N*sum[p](h[p]*k[p])", "value * filled"),
     )
     yield Step(
         "Summed over the servers: at least the weight's part of every server. Others only add to the "
         "right-hand side.",
-        question.implies(sums, f"f*({total('G@', servers)}) <= N*({total('h@', users)})", degree=1),
+        question.for_every(sums, "f*sum[i](G[i]) <= N*sum[p](h[p])", degree=1),
     )
 
 
@@ -113,36 +113,28 @@ def _sharing_incentive(question: Question) -> Iterator[Step]:
         "level": "on the shared server the rival stands no higher (32)",
         "shared": "the parts of the dominant resource on the shared server add up to at least 1",
     },
-    scope="all reals, {before} servers before the shared one, {after} behind it",
-    sizes={
-        "before": Size(2, 1, 4, "servers that the rival has"),
-        "after": Size(2, 1, 4, "servers that the user has"),
-    },
+    scope="all reals, any numbers of servers before the shared one and behind it",
     mutants=("order", "level", "shared"),
     remark="psdsf-sharing-incentive does not need the common bottleneck or two users.",
 )
 def _two_users(question: Question) -> Iterator[Step]:
-    before, after = range(1, question.sizes["before"] + 1), range(1, question.sizes["after"] + 1)
-    rival = each("order", "g@*h <= g*h@", before)
-    rival |= signs("g h", " ".join(["e", *(f"g{i} h{i}" for i in before)]))
-    shared = {"level": "M*f*g <= N*k*h"}
-    shared |= signs("k g N M", " ".join(["e", *(f"g{i}" for i in before)]))
-    parts = signs("k", " ".join(["b e", *(f"g{i}" for i in before), *(f"a{i}" for i in after)]))
-    own = " + ".join([*(f"a{i}" for i in after), "b*g"])
-    first = total("g@", before)
+    # i: servers before the shared one, which the rival has; k: those behind it, which the user has.
+    rival = {"order": "g[i]*h <= g*h[i]", "sign of g[i]": "g[i] > 0", "sign of h[i]": "h[i] > 0"}
+    rival |= signs("g h", "e")
+    shared = {"level": "M*f*g <= N*k*h", "sign of g[i]": "g[i] > 0", **signs("k g N M", "e")}
+    parts = {"sign of g[i]": "g[i] >= 0", "sign of a": "a[k] >= 0", **signs("k", "b e")}
+    own, first = "sum[k](a[k]) + b*g", "sum[i](g[i])"
     yield Step(
         "Link 1: the rival's tasks M, valued at the shared server, are at least what user n would run in its "
         "place.",
-        question.implies(
-            rival | {"rival": f"M == {' + '.join([*(f'h{i}' for i in before), 'e*h'])}"},
-            f"M*g >= h*({first} + e*g)",
-            degree=1,
+        question.for_every(
+            rival | {"rival": "M == sum[i](h[i]) + e*h"}, f"M*g >= h*({first} + e*g)", degree=1
         ),
     )
     yield Step(
         "Link 2 (32): the rival stands no higher on the shared server, so this is at most n's own tasks by "
         "weight.",
-        question.implies(
+        question.for_every(
             shared | {"link 1": f"M*g >= h*({first} + e*g)", "weight": "f > 0", "alone": "h > 0"},
             f"f*({first} + e*g) <= k*N",
             "link 1 * weight",
@@ -151,7 +143,7 @@ def _two_users(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "Link 3 (33, 34, 36): added to n's own tasks, N is at least its weight's part of all servers.",
-        question.implies(
+        question.for_every(
             {"shared": "b + e >= 1"}
             | {
                 "link 2": f"f*({first} + e*g) <= k*N",
@@ -160,7 +152,7 @@ def _two_users(question: Question) -> Iterator[Step]:
                 "gamma": "g > 0",
             }
             | parts,
-            f"f*({' + '.join([first, 'g', *(f'a{i}' for i in after)])}) <= (f + k)*N",
+            f"f*({first} + g + sum[k](a[k])) <= (f + k)*N",
             "shared * weight * gamma",
         ),
     )
@@ -184,12 +176,10 @@ def _two_users(question: Question) -> Iterator[Step]:
         "all tasks": "the tasks on the servers add up",
         "runs": "the other user runs something",
     },
-    scope="each pair of users; all reals, {s} servers",
-    sizes={"s": Size(4, 1, 6, "servers")},
+    scope="each pair of users; all reals, any number of servers",
     mutants=("bottleneck", "worth", "alone", "runs"),
 )
 def _envy_free(question: Question) -> Iterator[Step]:
-    servers = range(1, question.sizes["s"] + 1)
     worth = {
         "worth": "t*d <= z*e",
         "dominant": "G*d == c",
@@ -202,9 +192,8 @@ def _envy_free(question: Question) -> Iterator[Step]:
     higher = {"bottleneck": "X*f*G <= N*h*g"}
     level = {"worth": "t*g <= z*G", "gamma": "g > 0", "weight": "f > 0", "runs": "X > 0", "tasks": "z >= 0"}
     level |= signs("G h N", "t")
-    sums = each("server", "t@*f*X <= z@*N*h", servers)
-    sums |= {"all tasks": f"{total('z@', servers)} == X", "runs": "X > 0"}
-    amounts = signs("f h N", " ".join(f"t{i} z{i}" for i in servers))
+    sums = {"server": "t[i]*f*X <= z[i]*N*h", "all tasks": "sum[i](z[i]) == X", "runs": "X > 0"}
+    amounts = {"sign of t": "t[i] >= 0", "sign of z": "z[i] >= 0", **signs("f h N")}
     yield Step(
         "Equation (26): with the resources of z tasks of user p, alone g, user n, alone G, runs at most zG/g "
         "tasks.",
@@ -235,7 +224,7 @@ def _envy_free(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "Summed over the servers, user n does not prefer the weighted bundle of user p.",
-        question.implies(sums | amounts, f"f*({total('t@', servers)}) <= h*N", f"{NEGATION} * runs"),
+        question.for_every(sums | amounts, "f*sum[i](t[i]) <= h*N", f"{NEGATION} * runs"),
     )
 
 
@@ -251,14 +240,12 @@ def _envy_free(question: Question) -> Iterator[Step]:
         "alone": "the tasks of a user alone on a server fit (7)",
         "tasks": "in the part u of the time a user runs u gamma tasks",
     },
-    scope="all reals, {n} users that hold a bottleneck or stand no higher than one of them, {s} servers",
-    sizes={"n": Size(3, 1, 4, "users"), "s": Size(2, 1, 4, "servers")},
+    scope="all reals, any numbers of servers and of users that hold a bottleneck or stand no higher than one "
+    "of them",
     mutants=("dominant", "saturated", "alone"),
     remark="One resource alone is the special case of single resource fairness.",
 )
 def _bottleneck_fair(question: Question) -> Iterator[Step]:
-    n = question.sizes["n"]
-    users, servers = range(1, n + 1), range(1, question.sizes["s"] + 1)
     level = {"dominant 1": "G*d == c", "dominant 2": "g*e == c"} | {
         "capacity": "c > 0",
         "demand 1": "d > 0",
@@ -266,28 +253,33 @@ def _bottleneck_fair(question: Question) -> Iterator[Step]:
         "level": "h*N*g >= f*X*G",
         **signs("G g f h", "N X"),
     }
-    shared = each("dominant", "g@*d@ == c", users) | each("tasks", "u@*g@ == x@", users)
-    full = {f"saturated {i}": f"{total(f'b@_{i}', users)} == c{i}" for i in servers}
-    moved = {f"fits {i}": f"{total(f'y@_{i}', users)} <= c{i}" for i in servers} | {
-        f"no loss {p}": f"{total(f'y{p}_@', servers)} >= {total(f'b{p}_@', servers)}" for p in users if p > 1
+    shared = {"dominant": "g[p]*d[p] == c", "tasks": "u[p]*g[p] == x[p]"}
+    # User 1, and the others p.
+    full = {"saturated": "b1[i] + sum[p](b[p,i]) == c[i]"}
+    moved = {
+        "fits": "y1[i] + sum[p](y[p,i]) <= c[i]",
+        "no loss": "sum[i](y[p,i]) >= sum[i](b[p,i])",
+        "sign of b": "b[p,i] >= 0",
+        "sign of y": "y[p,i] >= 0",
+        "sign of b 1": "b1[i] >= 0",
+        "sign of y 1": "y1[i] >= 0",
     }
-    moved |= signs(not_negative=" ".join(f"b{p}_{i} y{p}_{i}" for p in users for i in servers))
     yield Step(
         "If all dominantly request one resource, levels on a server compare as weighted amounts of it.",
         question.implies(level, "h*N*d >= f*X*e", "level * demand 1 * demand 2", f"{NEGATION} * capacity"),
     )
     yield Step(
         "The users that fill a bottleneck, whichever it is, would take all of the server's time...",
-        _filled(question, n),
+        _filled(question),
     )
     yield Step(
         "...so they fill the common resource too: it is a bottleneck of everybody on every server.",
-        question.implies(
-            shared | {"filled": f"{total('u@', users)} >= 1", "capacity": "c > 0"},
-            f"{total('x@*d@', users)} >= c",
+        question.for_every(
+            shared | {"filled": "sum[p](u[p]) >= 1", "capacity": "c > 0"},
+            "sum[p](x[p]*d[p]) >= c",
             "filled * capacity",
-            # Of degree 3, so that the equations may be multiplied by d and u.
-            "filled * capacity * capacity",
+            "tasks | d[p]",
+            "dominant | u[p]",
         ),
     )
     yield Step(
@@ -297,5 +289,5 @@ def _bottleneck_fair(question: Question) -> Iterator[Step]:
     yield Step(
         "None of them gets more of it unless another one of them gets less, even if all tasks move: that is "
         "max-min fairness.",
-        question.implies(full | moved, f"{total('y1_@', servers)} <= {total('b1_@', servers)}", degree=1),
+        question.for_every(full | moved, "sum[i](y1[i]) <= sum[i](b1[i])", degree=1),
     )
