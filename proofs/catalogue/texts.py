@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-__all__ = ["each", "signs", "total"]
+from proofs.claims import Chained, Implication, SumSchema
+from proofs.sums import substituted
+
+__all__ = ["conditions", "each", "signs", "total"]
 
 
 def total(term: str, indices: Iterable[int | str]) -> str:
@@ -21,3 +24,14 @@ def signs(positive: str = "", not_negative: str = "") -> dict[str, str]:
     """Hypotheses on the signs of variables, which keep witnesses against mutants sensible."""
     known = {f"sign of {v}": f"{v} > 0" for v in positive.split()}
     return known | {f"sign of {v}": f"{v} >= 0" for v in not_negative.split()}
+
+
+def conditions(
+    claim: Implication | SumSchema | Chained, terms: Mapping[str, str], *known: str, where: str = ""
+) -> dict[str, str]:
+    """Hypotheses of a claim that is cited with terms, for a chain; without those that are known already."""
+    return {
+        f"{name}{where}": substituted(text, terms)
+        for name, text in claim.hypotheses.items()
+        if name not in known
+    }

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.texts import each, total
-from proofs.claims import Enumeration, InWords, Step
+from proofs.catalogue.texts import conditions, total
+from proofs.claims import Enumeration, InWords, Step, SumSchema
 from proofs.statement import Question, Size
 
 __all__ = ["SOURCE", "STATEMENTS", "drf_has_bottlenecks", "named"]
@@ -26,8 +26,6 @@ SOURCE = 'T. Bonald and J. Roberts, "Resource sharing in data centers" (2014)'
 PLACE = "slides on the properties of allocations"
 STATEMENTS = Chapter(SOURCE, place=PLACE)
 
-RESOURCES = Size(3, 1, 8, "resources", deep=5)
-USERS = Size(3, 1, 8, "users", deep=6)
 WORDS = {
     "capacity": "the capacity of the resource is positive",
     "scaling": "shares are demands over capacity",
@@ -92,16 +90,16 @@ def _feasible_after_scaling(question: Question) -> Iterator[Step]:
 
 def _nobody_gains_alone(question: Question) -> Iterator[Step]:
     """A user on a full resource gains only if another user of it loses: what makes all three efficient."""
-    n = question.sizes["n"]
-    users = range(1, n + 1)
-    held = each("others", "y@ >= x@", range(2, n + 1))
-    signs = {f"a{k}": f"a{k} >= 0" for k in range(2, n + 1)}
+    held = {
+        "demand": "a > 0",
+        "gain": "y > x",
+        "others": "y[i] >= x[i]",
+        "no negative demand": "a[i] >= 0",
+        "full": "x*a + sum[i](x[i]*a[i]) == 1",
+    }
     yield Step(
         "If a user of a full resource gains and nobody loses, the resource holds more than its capacity.",
-        question.implies(
-            {"demand": "a1 > 0", "gain": "y1 > x1", **held, **signs, "full": f"{total('x@*a@', users)} == 1"},
-            f"{total('y@*a@', users)} > 1",
-        ),
+        question.for_every(held, "y*a + sum[i](y[i]*a[i]) > 1"),
     )
 
 
@@ -112,23 +110,24 @@ def _nobody_gains_alone(question: Question) -> Iterator[Step]:
     hypotheses=named(
         "prices", "positive", "optimal", "fits", "slackness", "demand", "gain", "others", "full"
     ),
-    scope="all demands; a user's price for m = {m}, any n; the full resource for n = {n}",
-    sizes={"n": USERS, "m": RESOURCES},
+    scope="all demands, any n and m",
     mutants=("slackness", "optimal", "others", "full"),
     remark=BY_PRICES,
 )
 def _pf_efficient(question: Question) -> Iterator[Step]:
-    m = question.sizes["m"]
-    signs = each("prices", "p@ >= 0", range(1, m + 1))
-    demands = {f"a{j}": f"a{j} >= 0" for j in range(1, m + 1)}
-    elsewhere = each("nothing is paid for", "p@*a@ <= 0", range(1, m))
-    cost = total("p@*a@", range(1, m + 1))
+    held = {
+        "prices": "p[j] >= 0",
+        "prices 1": "p >= 0",
+        "no negative demand": "a[j] >= 0",
+        "no negative demand 1": "a >= 0",
+        "nothing is paid for": "p[j]*a[j] <= 0",
+        "positive": "x > 0",
+        "optimal": "x*(p*a + sum[j](p[j]*a[j])) == 1",
+    }
     yield Step(
-        "A task costs something, so the user demands a resource that has a price.",
-        question.implies(
-            {**signs, **demands, **elsewhere, "positive": "x > 0", "optimal": f"x*({cost}) == 1"},
-            f"p{m}*a{m} > 0",
-        ),
+        "A task costs something, so the user demands a resource that has a price: one more, if it is none of "
+        "the resources j.",
+        question.for_every(held, "p*a > 0"),
     )
     yield Step(
         "A resource with a price is full.",
@@ -142,9 +141,8 @@ def _pf_efficient(question: Question) -> Iterator[Step]:
     words="Under dominant resource fairness nobody can gain unless somebody loses.",
     latex=EFFICIENT,
     hypotheses=named("demand", "gain", "others", "full"),
-    scope="all demands, n = {n}, any m; that DRF has bottlenecks in words and for pools of 3 users, demands "
-    "up to 2",
-    sizes={"n": USERS},
+    scope="all demands, any n and m; that DRF has bottlenecks in words and for pools of 3 users, demands up "
+    "to 2",
     mutants=("demand", "others", "full"),
 )
 def _drf_efficient(question: Question) -> Iterator[Step]:
@@ -157,8 +155,7 @@ def _drf_efficient(question: Question) -> Iterator[Step]:
     words="Under bottleneck-max fairness nobody can gain unless somebody loses.",
     latex=EFFICIENT,
     hypotheses=named("demand", "gain", "others", "full"),
-    scope="all demands and all BMF allocations, n = {n}, any m",
-    sizes={"n": USERS},
+    scope="all demands and all BMF allocations, any n and m",
     mutants=("demand", "others", "full"),
 )
 def _bmf_efficient(question: Question) -> Iterator[Step]:
@@ -183,54 +180,50 @@ def drf_has_bottlenecks() -> Iterator[Step]:
     words="Under proportional fairness each of n users has a share of at least 1/n of some resource.",
     latex=INCENTIVE,
     hypotheses=named("prices", "largest", "optimal", "budget", "slackness"),
-    scope="all demands, m = {m}; any n where the prices add up to n, which is shown for n = {n}",
-    sizes={"n": USERS, "m": RESOURCES},
+    scope="all demands, any n and m",
     mutants=("prices", "optimal", "budget", "slackness"),
     remark=BY_PRICES,
 )
 def _pf_incentive(question: Question) -> Iterator[Step]:
-    m = question.sizes["m"]
-    resources = range(1, m + 1)
-    cost = total("p@*a@", resources)
-    yield from _pf_budget(question)
+    budget = _pf_budget(question)
+    share = question.for_every(
+        {
+            "prices": "p[j] >= 0",
+            "largest": "x*a[j] <= s",
+            "optimal": "x*sum[j](p[j]*a[j]) == 1",
+            "budget": "sum[j](p[j]) == n",
+        },
+        "n*s >= 1",
+    )
+    yield Step("Prices add up to the number of users: what is paid is what is earned.", budget)
+    yield Step("The largest share of a user is at least 1/n, if prices add up to n.", share)
+    user = {"x": "x[i]", "a[j]": "a[i,j]", "s": "s[i]", "n": "sum[i](1)"}
     yield Step(
-        "The largest share of a user is at least 1/n, for every n.",
-        question.implies(
-            {
-                **each("prices", "p@ >= 0", resources),
-                **each("largest", "x*a@ <= s", resources),
-                "optimal": f"x*({cost}) == 1",
-                "budget": f"{total('p@', resources)} == n",
-            },
-            "n*s >= 1",
+        "So it is for every user i.",
+        question.follows(
+            {},
+            "sum[i](1)*s[i] >= 1",
+            budget,
+            (share, user),
+            fixed=budget.hypotheses | conditions(share, user, "budget", "optimal"),
         ),
+        states=True,
     )
 
 
-def _pf_budget(question: Question) -> Iterator[Step]:
-    """Prices add up to the number of users: what is paid is what is earned."""
-    n, m = question.sizes["n"], question.sizes["m"]
-    users, resources = range(1, n + 1), range(1, m + 1)
-    costs = {f"optimal {i}": f"x{i}*({total(f'p@*a{i}@', resources)}) == 1" for i in users}
-    full = {f"slackness {j}": f"p{j} == {total(f'p{j}*x@*a@{j}', users)}" for j in resources}
-    paid = total("p@", resources)
-    yield Step(
-        "Prices add up to at most the number of users.", question.implies(costs | full, f"{paid} <= {n}")
-    )
-    yield Step(
-        "Prices add up to at least the number of users.", question.implies(costs | full, f"{paid} >= {n}")
-    )
+def _pf_budget(question: Question) -> SumSchema:
+    """Prices add up to the number of users."""
+    held = {
+        "optimal": "x[i]*sum[j](p[j]*a[i,j]) == 1",
+        "slackness": "p[j] == p[j]*sum[i](x[i]*a[i,j])",
+    }
+    return question.for_every(held, "sum[j](p[j]) == sum[i](1)")
 
 
 def _bottleneck_incentive(question: Question) -> Step:
-    n = question.sizes["n"]
-    users = range(1, n + 1)
     return Step(
         "On a full resource the largest share of n users is at least 1/n.",
-        question.implies(
-            {**each("bottleneck", "h@ <= s", range(1, n + 1)), "full": f"{total('h@', users)} == 1"},
-            f"{n}*s >= 1",
-        ),
+        question.for_every({"bottleneck": "h[i] <= s", "full": "sum[i](h[i]) == 1"}, "sum[i](1)*s >= 1"),
     )
 
 
@@ -239,9 +232,8 @@ def _bottleneck_incentive(question: Question) -> Step:
     words="Under dominant resource fairness each of n users has a share of at least 1/n of some resource.",
     latex=INCENTIVE,
     hypotheses=named("largest", "level", "bottleneck", "full"),
-    scope="all demands, n = {n}, any m; that DRF has bottlenecks in words and for pools of 3 users, demands "
-    "up to 2",
-    sizes={"n": USERS},
+    scope="all demands, any n and m; that DRF has bottlenecks in words and for pools of 3 users, demands up "
+    "to 2",
     mutants=("level", "bottleneck", "full"),
 )
 def _drf_incentive(question: Question) -> Iterator[Step]:
@@ -258,8 +250,7 @@ def _drf_incentive(question: Question) -> Iterator[Step]:
     words="Under bottleneck-max fairness each of n users has a share of at least 1/n of some resource.",
     latex=INCENTIVE,
     hypotheses=named("bottleneck", "full"),
-    scope="all demands and all BMF allocations, n = {n}, any m",
-    sizes={"n": USERS},
+    scope="all demands and all BMF allocations, any n and m",
     mutants=("bottleneck", "full"),
 )
 def _bmf_incentive(question: Question) -> Iterator[Step]:

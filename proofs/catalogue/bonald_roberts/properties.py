@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from proofs.catalogue.bonald_roberts.model import (
     BY_PRICES,
     PLACE,
-    RESOURCES,
     SOURCE,
-    USERS,
     drf_has_bottlenecks,
     named,
 )
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.texts import each, total
+from proofs.catalogue.texts import conditions
 from proofs.claims import Counterexample, Enumeration, InWords, Step
 from proofs.statement import Question, Said
 
@@ -36,28 +34,31 @@ LIE = "all lies"
     words="Under proportional fairness nobody would run more tasks with what another user holds.",
     latex=ENVY_FREE,
     hypotheses=named("prices", "bundle", "optimal", "positive"),
-    scope="all pairs of users, any n, m = {m}",
-    sizes={"m": RESOURCES},
+    scope="all pairs of users, any n and m",
     mutants=("prices", "bundle", "optimal", "positive"),
     remark=BY_PRICES,
 )
 def _pf_envy(question: Question) -> Iterator[Step]:
-    resources = range(1, question.sizes["m"] + 1)
-    own, other = (total(f"p@*{d}@", resources) for d in "ab")
+    held = {
+        "prices": "p[j] >= 0",
+        "bundle": "y*a[j] <= z*b[j]",
+        "optimal": "z*sum[j](p[j]*b[j]) == 1",
+    }
+    bought = question.for_every(held, "y*sum[j](p[j]*a[j]) <= 1")
+    no_more = question.implies({"positive": "x > 0", "optimal": "x*c == 1", "cost": "y*c <= 1"}, "y <= x")
+    cost = {"c": "sum[j](p[j]*a[j])"}
+    yield Step("What the other user holds costs 1, so what runs with it costs at most 1.", bought)
+    yield Step("The tasks of the user cost 1, so that nobody runs more for at most 1.", no_more)
     yield Step(
-        "What the other user holds costs 1, so what runs with it costs at most 1.",
-        question.implies(
-            {
-                **each("prices", "p@ >= 0", resources),
-                **each("bundle", "y*a@ <= z*b@", resources),
-                "optimal": f"z*({other}) == 1",
-            },
-            f"y*({own}) <= 1",
+        "So nobody runs more with what the other holds.",
+        question.follows(
+            {},
+            "y <= x",
+            bought,
+            (no_more, cost),
+            fixed=bought.hypotheses | conditions(no_more, cost, "cost", where=" of the user"),
         ),
-    )
-    yield Step(
-        "The tasks of the user cost 1, so that nobody runs more for at most 1.",
-        question.implies({"positive": "x > 0", "optimal": "x*c == 1", "cost": "y*c <= 1"}, "y <= x"),
+        states=True,
     )
 
 
@@ -170,16 +171,18 @@ STATEMENTS.refute(
 
 
 def _losers_exist(question: Question, says: str, first: str, then: str) -> Step:
-    n = question.sizes["n"]
-    users = range(1, n + 1)
-    stays = {f"user {k} does not lose": f"{then}{k} >= {first}{k}" for k in range(2, n)}
+    """User 1 gains of a full resource, so user 2 loses some if the others i do not."""
+
+    def held(by: str) -> str:
+        return f"{by}1 + {by}2 + sum[i]({by}[i])"
+
     kept = {
-        "full": f"{total(f'{first}@', users)} == 1",
-        "fits": f"{total(f'{then}@', users)} <= 1",
+        "full": f"{held(first)} == 1",
+        "fits": f"{held(then)} <= 1",
         "gain": f"{then}1 > {first}1",
+        "the others do not lose": f"{then}[i] >= {first}[i]",
     }
-    # Alone nobody gains where all is full: a case that does not occur.
-    return Step(says, question.implies(kept | stays, f"{then}{n} < {first}{n}" if n > 1 else "0 == 1"))
+    return Step(says, question.for_every(kept, f"{then}2 < {first}2"))
 
 
 @STATEMENTS.add(
@@ -187,8 +190,7 @@ def _losers_exist(question: Question, says: str, first: str, then: str) -> Step:
     words="Under dominant resource fairness nobody runs more tasks by stating other demands.",
     latex=TRUTHFUL,
     hypotheses=named("demand", "gain", "bundle", "largest", "shares", "full", "fits", "honest", "lied"),
-    scope="all demands and lies, any m; sums over users for n = {n}; choices of users in words",
-    sizes={"n": USERS},
+    scope="all demands and lies, any n and m; choices of users in words",
     mutants=("bundle", "honest", "lied", "full"),
 )
 def _drf_strategy(question: Question) -> Iterator[Step]:

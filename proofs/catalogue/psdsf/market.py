@@ -6,38 +6,49 @@ from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.psdsf.theorems import NEGATION, SOURCE
-from proofs.catalogue.texts import each, signs, total
-from proofs.claims import Implication, InWords, Step
-from proofs.statement import Question, Said, Size
+from proofs.catalogue.texts import conditions, each, signs
+from proofs.claims import InWords, Step, SumSchema
+from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
 
 STATEMENTS = Chapter(SOURCE)
 
 
-def _welfare(question: Question) -> Implication:
-    """No placement v is worth more than all weights, at w = weight * gamma / tasks of an optimum u."""
-    users, servers = range(1, question.sizes["n"] + 1), range(1, question.sizes["s"] + 1)
-    held: dict[str, str] = {}
-    fixed: dict[str, str] = {}
-    products: list[str] = []
-    for n in users:
-        fixed |= signs(f"f{n}", " ".join(f"u{n}_{i} w{n}_{i}" for i in servers))
-        fixed[f"own worth {n}"] = f"{total(f'u{n}_@*w{n}_@', servers)} == f{n}"
-        for i in servers:
-            held[f"price {n} {i}"] = f"w{n}_{i} <= q{i}"
-            held[f"served {n} {i}"] = f"u{n}_{i}*w{n}_{i} == u{n}_{i}*q{i}"
-            fixed[f"part {n} {i}"] = f"v{n}_{i} >= 0"
-            products.append(f"price {n} {i} * part {n} {i}")
-    for i in servers:
-        held[f"busy {i}"] = f"{total(f'u@_{i}', users)} == 1"
-        fixed |= {f"time {i}": f"{total(f'v@_{i}', users)} <= 1", f"worth {i}": f"q{i} >= 0"}
-        products.append(f"time {i} * worth {i}")
-    value = " + ".join(f"w{n}_{i}*v{n}_{i}" for n in users for i in servers)
-    return question.implies(held | fixed, f"{value} <= {total('f@', users)}", *products)
+def _welfare(question: Question) -> SumSchema:
+    """No placement v is worth more than all weights, at w = weight * gamma / tasks of an optimum u.
+
+    User 1 stands beside the others n, who may be any number.
+    """
+    others = {
+        "price": "w[n,i] <= q[i]",
+        "served": "u[n,i]*w[n,i] == u[n,i]*q[i]",
+    }
+    given = {
+        "own worth": "sum[i](u[n,i]*w[n,i]) == f[n]",
+        "part": "v[n,i] >= 0",
+        "weight": "f[n] > 0",
+        "sign of u": "u[n,i] >= 0",
+        "sign of w": "w[n,i] >= 0",
+    }
+    held = _for_user_1(others) | {"busy": "u1[i] + sum[n](u[n,i]) == 1"}
+    fixed = _for_user_1(given) | {"time": "v1[i] + sum[n](v[n,i]) <= 1", "worth": "q[i] >= 0"}
+    return question.for_every(
+        held | fixed,
+        "sum[i](w1[i]*v1[i]) + sum[n,i](w[n,i]*v[n,i]) <= f1 + sum[n](f[n])",
+        "price * part",
+        "price 1 * part 1",
+        "time * worth",
+        "busy | q[i]",
+    )
 
 
-USERS, SERVERS = Size(2, 1, 3, "users"), Size(2, 1, 3, "servers")
+def _for_user_1(family: dict[str, str]) -> dict[str, str]:
+    """Relations of all other users n, and the same ones of user 1."""
+    one = {f"{name} 1": text.replace("[n,i]", "1[i]").replace("[n]", "1") for name, text in family.items()}
+    return family | one
+
+
 PRICE = {"price": "nobody gets more than the price of a server for its weight there"}
 SERVED = {"served": "who is served pays exactly its weight"}
 BUSY = {"busy": "the servers are always busy (10)"}
@@ -51,9 +62,8 @@ BUSY = {"busy": "the servers are always busy (10)"}
     latex=r"x\in\arg\max\Big\{\sum_n\varphi_n\log\sum_i x_{ni}:\ \sum_n "
     r"x_{ni}/\gamma_{ni}\le1\Big\}\iff(10)\text{ tight, }(13)",
     hypotheses={"lowest level": "servers serve their lowest levels (13)", **PRICE, **SERVED, **BUSY},
-    scope="each pair of users on a server for the equivalence; {n} users, {s} servers for the optimum; all "
-    "reals",
-    sizes={"n": USERS, "s": SERVERS},
+    scope="each pair of users on a server for the equivalence; any numbers of users and servers for the "
+    "optimum; all reals",
     mutants=("lowest level", "price", "served"),
     said=Said.READER,
 )
@@ -92,12 +102,19 @@ def _market(question: Question) -> Iterator[Step]:
     )
 
 
-def _ratios(question: Question) -> tuple[dict[str, str], str]:
-    users = range(1, question.sizes["n"] + 1)
-    held: dict[str, str] = {}
-    for n in users:
-        held |= {f"weight {n}": f"f{n} > 0", f"runs {n}": f"x{n} > 0", f"inverse {n}": f"r{n}*x{n} == 1"}
-    return held, f"{total('f@*y@*r@', users)} <= {total('f@', users)}"
+def _terms(family: dict[str, str]) -> dict[str, str]:
+    """Terms for variables of all other users n, and the same ones of user 1."""
+    return {
+        name.replace("[n,i]", of[0]).replace("[n]", of[1]): term.replace("[n,i]", of[0]).replace("[n]", of[1])
+        for of in (("[n,i]", "[n]"), ("1[i]", "1"))
+        for name, term in family.items()
+    }
+
+
+def _optimum(placement: str, other: str, price: str, inverse: str) -> dict[str, str]:
+    """Terms in :func:`_welfare` of an optimum, with the inverse of the tasks that it runs of each user."""
+    terms = {"u[n,i]": f"{placement}[n,i]", "v[n,i]": f"{other}[n,i]", "w[n,i]": f"f[n]*{inverse}[n]*g[n,i]"}
+    return _terms(terms) | {"q[i]": f"{price}[i]"}
 
 
 @STATEMENTS.add(
@@ -112,24 +129,41 @@ def _ratios(question: Question) -> tuple[dict[str, str], str]:
         "no loss": "no user loses",
         "welfare": "the conclusion of the first step, for the tasks",
     },
-    scope="all reals, {n} users, {s} servers",
-    sizes={"n": USERS, "s": SERVERS},
+    scope="all reals, any numbers of users and servers",
     mutants=("price", "busy", "no loss"),
 )
 def _pareto(question: Question) -> Iterator[Step]:
-    n = question.sizes["n"]
-    fixed, welfare = _ratios(question)
-    gains = each("no loss", "y@ >= x@", range(2, n + 1))
-    products = [f"no loss {k} * weight {k} * positive {k}" for k in range(2, n + 1)]
-    positive = each("positive", "r@ > 0", range(1, n + 1))
-    products.append(f"{NEGATION} * weight 1 * positive 1")
-    yield Step(
-        "At the prices of the optimum no feasible placement is worth more than all weights.",
-        _welfare(question),
+    welfare = _welfare(question)
+    others = {
+        "weight": "f[n] > 0",
+        "runs": "x[n] > 0",
+        "inverse": "r[n]*x[n] == 1",
+        "positive": "r[n] > 0",
+    }
+    loss = {"no loss": "y[n] >= x[n]"}
+    value = {"welfare": "f1*y1*r1 + sum[n](f[n]*y[n]*r[n]) <= f1 + sum[n](f[n])"}
+    nobody = question.for_every(
+        loss | value | _for_user_1(others),
+        "y1 <= x1",
+        "no loss * weight * positive",
+        f"{NEGATION} * weight 1 * positive 1",
+        "inverse | f[n]",
     )
+    yield Step("At the prices of the optimum no feasible placement is worth more than all weights.", welfare)
+    yield Step("So if nobody loses, user 1 cannot gain.", nobody)
+    optimum = _optimum("u", "v", "q", "r")
+    moved = _terms({"y[n]": "sum[i](g[n,i]*v[n,i])"})
     yield Step(
-        "So if nobody loses, user 1 cannot gain.",
-        question.implies(gains | {"welfare": welfare} | fixed | positive, "y1 <= x1", *products),
+        "Together: where u runs x tasks of a user, w is its weight by x times its tasks g alone on a server, "
+        "and v runs the sum of g v.",
+        question.follows(
+            {},
+            "sum[i](g1[i]*v1[i]) <= x1",
+            (welfare, optimum),
+            (nobody, moved),
+            fixed=conditions(welfare, optimum) | conditions(nobody, moved, "welfare", where=" (loss)"),
+        ),
+        states=True,
     )
 
 
@@ -145,37 +179,48 @@ def _pareto(question: Question) -> Iterator[Step]:
         "welfare": "the first step for the ratios of the tasks of the second and the first",
         "other welfare": "the same with both exchanged",
     },
-    scope="all reals, {n} users, {s} servers",
-    sizes={"n": USERS, "s": SERVERS},
+    scope="all reals, any numbers of users and servers",
     mutants=("price", "other welfare"),
     remark="With divided resources this fails: see psdsf-resource-unique.",
     said=Said.READER,
 )
 def _unique(question: Question) -> Iterator[Step]:
-    n = question.sizes["n"]
-    users = range(1, n + 1)
-    budget = total("f@", users)
-    welfare = {
-        "welfare": f"{total('f@*z@', users)} <= {budget}",
-        "other welfare": f"{total('f@*r@', users)} <= {budget}",
+    sums = {
+        "welfare": "f1*z1 + sum[n](f[n]*z[n]) <= f1 + sum[n](f[n])",
+        "other welfare": "f1*r1 + sum[n](f[n]*r[n]) <= f1 + sum[n](f[n])",
     }
-    held = welfare
-    for k in range(1, n + 1):
-        held |= {
-            f"inverse {k}": f"r{k}*z{k} == 1",
-            f"ratio {k}": f"z{k} > 0",
-            f"weight {k}": f"f{k} > 0",
-            f"positive {k}": f"r{k} > 0",
-        }
-    # f (r + z - 2) = f r (z - 1)^2 as r z = 1.
-    products = [f"weight {k} * positive {k} | z{k} - 1" for k in range(2, n + 1)]
-    yield Step(
-        "At the prices of one optimum no placement is worth more than all weights.", _welfare(question)
+    others = {"inverse": "r[n]*z[n] == 1", "ratio": "z[n] > 0", "weight": "f[n] > 0", "positive": "r[n] > 0"}
+    welfare = _welfare(question)
+    same = question.for_every(
+        sums | _for_user_1(others),
+        "z1 == 1",
+        # f (r + z - 2) = f r (z - 1)^2 as r z = 1.
+        "weight * positive | z[n] - 1",
+        "inverse | f[n]*z[n]",
+        f"{NEGATION} * weight 1 * positive 1",
     )
+    yield Step("At the prices of one optimum no placement is worth more than all weights.", welfare)
     yield Step(
         "With the ratios z of the tasks of two optima and their inverses r this says so twice, and then z = "
         "1.",
-        question.implies(held, "(z1 - 1)**2 <= 0", *products, f"{NEGATION} * weight 1 * positive 1"),
+        same,
+    )
+    one, other = _optimum("u", "v", "q", "r"), _optimum("v", "u", "p", "s")
+    ratios = _terms({"z[n]": "r[n]*sum[i](g[n,i]*v[n,i])", "r[n]": "s[n]*sum[i](g[n,i]*u[n,i])"})
+    yield Step(
+        "Together: if u and v are optima that run 1/r and 1/s tasks of each user, v runs as many of user 1 as "
+        "u.",
+        question.follows(
+            {},
+            "r1*sum[i](g1[i]*v1[i]) == 1",
+            (welfare, one),
+            (welfare, other),
+            (same, ratios),
+            fixed=conditions(welfare, one)
+            | conditions(welfare, other, where=" (other)")
+            | conditions(same, ratios, "welfare", "other welfare", where=" (ratio)"),
+        ),
+        states=True,
     )
 
 
@@ -260,14 +305,11 @@ def _lemma_2(question: Question) -> Iterator[Step]:
         "sold": "the servers are sold once",
         "bought": "they alone paid for these servers before the lie",
     },
-    scope="each user, server and resource; {n} users whose levels rise, {s} servers; all reals",
-    sizes={"n": USERS, "s": SERVERS},
+    scope="each user, server and resource; any numbers of users whose levels rise and of servers; all reals",
     mutants=("resources", "lie", "price", "bought"),
     remark="A liar that may use its time as it likes can gain: see psdsf-time-slots-strategy-proof.",
 )
 def _strategy_proof(question: Question) -> Iterator[Step]:
-    n, s = question.sizes["n"], question.sizes["s"]
-    users, servers = range(1, n + 1), range(1, s + 1)
     claimed = {"resources": "a*d <= z*D", "ratio": "D == m*d", "demanded": "d > 0"}
     claimed |= signs(not_negative="a z D m")
     declared = {
@@ -286,15 +328,23 @@ def _strategy_proof(question: Question) -> Iterator[Step]:
         "runs": "X > 0",
         **signs("N", "m t"),
     }
-    spent = each("price", "f*G@ <= q@*N", servers) | {"gains": f"{total('v@*G@', servers)} > N"}
-    fixed = each("part", "v@ >= 0", servers) | {"weight": "f > 0", "runs": "N > 0"}
-    fixed |= signs(not_negative=" ".join(f"G{i} q{i}" for i in servers))
-    sums = {f"costs {k}": f"{total(f'b{k}_@', servers)} > f{k}" for k in users if k > 1}
-    sums |= {f"sold {i}": f"{total(f'b@_{i}', users)} <= q{i}" for i in servers}
-    sums |= {f"bought {i}": f"q{i} == {total(f'e@_{i}', users)}" for i in servers}
-    paid = signs(
-        " ".join(f"f{k}" for k in users), " ".join(f"b{k}_{i} e{k}_{i}" for k in users for i in servers)
-    )
+    spent = {"price": "f*G[i] <= q[i]*N", "gains": "sum[i](v[i]*G[i]) > N"}
+    fixed = {"part": "v[i] >= 0", "weight": "f > 0", "runs": "N > 0"}
+    fixed |= {"sign of G": "G[i] >= 0", "sign of q": "q[i] >= 0"}
+    # User 1 of A, and the others k.
+    sums = {
+        "costs": "sum[i](b[k,i]) > f[k]",
+        "sold": "b1[i] + sum[k](b[k,i]) <= q[i]",
+        "bought": "q[i] == e1[i] + sum[k](e[k,i])",
+        "budget": "sum[i](e[k,i]) <= f[k]",
+        "budget 1": "sum[i](e1[i]) <= f1",
+        "sign of f": "f[k] > 0",
+        "sign of f 1": "f1 > 0",
+        "sign of b": "b[k,i] >= 0",
+        "sign of e": "e[k,i] >= 0",
+        "sign of b 1": "b1[i] >= 0",
+        "sign of e 1": "e1[i] >= 0",
+    }
     yield Step(
         "The liar runs at most m tasks for each task that it claimed, m the least ratio of declared and true "
         "demands.",
@@ -334,19 +384,12 @@ def _strategy_proof(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "At the prices before the lie, more tasks than before cost more than the weight.",
-        question.implies(
-            spent | fixed,
-            f"{total('q@*v@', servers)} > f",
-            *(f"price {i} * part {i}" for i in servers),
-            "gains * weight",
-            f"{NEGATION} * runs",
+        question.for_every(
+            spent | fixed, "sum[i](q[i]*v[i]) > f", "price * part", "gains * weight", f"{NEGATION} * runs"
         ),
     )
     yield Step(
         "But A paid its weights for these servers: if all others of A spend more, one cannot, so nobody "
         "gains by lying.",
-        question.implies(
-            sums | paid | {f"budget {k}": f"{total(f'e{k}_@', servers)} <= f{k}" for k in users},
-            f"{total('b1_@', servers)} <= f1",
-        ),
+        question.for_every(sums, "sum[i](b1[i]) <= f1"),
     )
