@@ -22,7 +22,7 @@ from proofs.prover.implications import (
     witness_of,
 )
 from proofs.relations import relation
-from proofs.sums import indices_in, letters, members, plain_text
+from proofs.sums import free_letters, indices_in, letters, members, plain_text
 from proofs.verdict import Status
 
 __all__ = ["chain_evidence", "induction_evidence", "sums_evidence"]
@@ -124,7 +124,7 @@ def _candidates(claim: SumSchema) -> Iterator[Sums]:
     for name in families:
         add([name])
     for names, text in claim.hints:
-        if set(names) <= set(known) and (letters(text) or any(free[name] for name in names)):
+        if set(names) <= set(known) and (free_letters(text) or any(free[name] for name in names)):
             add(names, text)
     yield dict(sums)
     before = len(sums)
@@ -149,6 +149,6 @@ def _closed_hints(claim: SumSchema) -> tuple[tuple[tuple[str, ...], str], ...]:
         (names, plain_text(square))
         for names, square in claim.hints
         if all(name in known and not indices_in(known[name]) for name in names)
-        and not letters(square)
+        and not free_letters(square)
         and not (names and known[names[0]].sign == "==")
     )

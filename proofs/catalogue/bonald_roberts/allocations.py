@@ -10,26 +10,26 @@ from collections.abc import Iterator
 
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.texts import each, total
 from proofs.claims import Enumeration, InWords, Step
-from proofs.statement import Question, Size
+from proofs.statement import Question
 
 __all__ = ["STATEMENTS"]
 
 STATEMENTS = Chapter(SOURCE)
 
-JOBS = Size(3, 1, 8, "jobs", deep=6)
+N = "sum[i](1)"
+"""The number of jobs i."""
 
 
 def _equal_shares_fill(question: Question) -> Step:
-    n = question.sizes["n"]
-    jobs = range(1, n + 1)
     return Step(
         "With shares 1/n of resource 2, the shares of resource 1 then add up to at least 1: it is full after "
         "all.",
-        question.implies(
-            {**each("equal", f"{n}*v@ == 1", jobs), "condition": f"{total('r@', jobs)} >= {n}"},
-            f"{total('r@*v@', jobs)} >= 1",
+        question.for_every(
+            {"equal": f"{N}*v[i] == 1", "condition": f"sum[i](r[i]) >= {N}", "jobs": f"{N} >= 1"},
+            "sum[i](r[i]*v[i]) >= 1",
+            "equal | r[i]",
+            "not the conclusion * jobs",
         ),
     )
 
@@ -52,15 +52,10 @@ def _other_resource() -> Step:
         "fits": "resource 2 holds at most its capacity",
         "condition": "the ratios add up to at least n",
     },
-    scope="all positive demands; jobs alone for any n, sums over jobs for n = {n}",
-    sizes={"n": JOBS},
+    scope="all positive demands, any n",
     mutants=("slackness", "budget", "optimal", "prices", "fits", "condition"),
 )
 def _pf_full(question: Question) -> Iterator[Step]:
-    n = question.sizes["n"]
-    jobs = range(1, n + 1)
-    r, v = total("r@", jobs), total("v@", jobs)
-    bounds = each("tangent", f"p*r@ + q >= {2 * n} - {n * n}*v@", jobs)
     yield Step(
         "Condition to full resource. If resource 1 were not full, its price would be 0.",
         question.implies({"slackness": "p*(1 - S) == 0", "room": "S < 1"}, "p == 0"),
@@ -81,7 +76,15 @@ def _pf_full(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "Add this up over the jobs; the shares of resource 2 add up to at most 1.",
-        question.implies({**bounds, "fits": f"{v} <= 1", "budget": f"p + q == {n}"}, f"p*({r} - {n}) >= 0"),
+        question.for_every(
+            {
+                "tangent": f"p*r[i] + q >= 2*{N} - {N}**2*v[i]",
+                "fits": "sum[i](v[i]) <= 1",
+                "budget": f"p + q == {N}",
+            },
+            f"p*(sum[i](r[i]) - {N}) >= 0",
+            f"fits | {N}",
+        ),
     )
     yield Step(
         "If resource 1 has a price, the condition follows.",
@@ -89,8 +92,11 @@ def _pf_full(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "If it has none, all shares of resource 2 are 1/n, and resource 1 is full only under the condition.",
-        question.implies(
-            {**each("equal", f"{n}*v@ == 1", jobs), "full": f"{total('r@*v@', jobs)} == 1"}, f"{r} >= {n}"
+        question.for_every(
+            {"equal": f"{N}*v[i] == 1", "full": "sum[i](r[i]*v[i]) == 1"},
+            f"sum[i](r[i]) >= {N}",
+            "equal | r[i]",
+            degree=2,
         ),
     )
     yield _other_resource()
@@ -111,22 +117,16 @@ def _pf_full(question: Question) -> Iterator[Step]:
         "order": "which of the two largest shares is the smaller one",
         "condition": "the ratios add up to at least n",
     },
-    scope="all positive demands and all BMF allocations; jobs alone for any n, sums over jobs for n = {n}",
-    sizes={"n": Size(3, 2, 8, "jobs", deep=6)},
+    scope="all positive demands and all BMF allocations, any n",
     mutants=("largest", "bottleneck", "full", "fits", "order", "condition"),
 )
 def _bmf_full(question: Question) -> Iterator[Step]:
-    n = question.sizes["n"]
-    jobs = range(1, n + 1)
-    v = total("v@", jobs)
     yield Step(
-        "Condition to full resource. If resource 1 were not full, everybody would have the largest share of "
-        "resource 2, that is 1/n.",
-        question.implies(
-            {**{f"largest {i}": f"v{i} <= v1" for i in jobs if i > 1}}
-            | {f"largest {i} 1": f"v1 <= v{i}" for i in jobs if i > 1}
-            | {"full": f"{v} == 1"},
-            f"{n}*v{n} == 1",
+        "Condition to full resource. If resource 1 were not full, everybody, job 1 and the others i, would "
+        "have the largest share of resource 2, that is 1/n.",
+        question.for_every(
+            {"largest": "v[i] <= v1", "largest 1": "v1 <= v[i]", "full": "v1 + sum[i](v[i]) == 1"},
+            f"(1 + {N})*v1 == 1",
         ),
     )
     yield _equal_shares_fill(question)
@@ -161,14 +161,14 @@ def _bmf_full(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "Add up over the jobs, with u the smaller of s and t: the condition follows.",
-        question.implies(
+        question.for_every(
             {
-                **each("each", "u*(r@ - 1) >= h@ - v@", jobs),
+                "each": "u*(r[i] - 1) >= h[i] - v[i]",
                 "positive": "u > 0",
-                "full": f"{total('h@', jobs)} == 1",
-                "fits": f"{v} <= 1",
+                "full": "sum[i](h[i]) == 1",
+                "fits": "sum[i](v[i]) <= 1",
             },
-            f"{total('r@', jobs)} >= {n}",
+            f"sum[i](r[i]) >= {N}",
         ),
     )
     yield _other_resource()

@@ -26,16 +26,14 @@ from collections.abc import Iterator
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.bonald_roberts.queues import DEMANDS, EXAMPLE, THREE
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.texts import each, total
 from proofs.claims import Computation, Enumeration, InWords, Search, Step
-from proofs.statement import Question, Said, Size
+from proofs.statement import Question, Said
 
 __all__ = ["FOUR", "STATEMENTS"]
 
 STATEMENTS = Chapter(SOURCE)
 
 FOUR = [[4, 1], [1, 4]]
-RESOURCES = Size(3, 2, 6, "resources", deep=5)
 BOUND = 'slide "A useful bound for BF"'
 DURATIONS = "slides on mean service rates"
 LOADS = {"load": "the busiest resource has the stated load"}
@@ -61,34 +59,33 @@ LOADS = {"load": "the busiest resource has the stated load"}
         "other": "K less its sum over fewer jobs is not negative",
         **DEMANDS,
     },
-    scope="the steps of the induction for n = {n} classes and m = {m} resources, the induction in words; its "
-    "result exactly on a grid with 3 classes and 3 resources",
-    sizes={"n": Size(3, 1, 4, "classes", deep=4), "m": RESOURCES},
+    scope="any numbers of classes and resources, the induction in words; its result exactly on a grid with 3 "
+    "classes and 3 resources",
     mutants=("full", "fits", "largest", "before", "other", "demands"),
     remark="The slides give the bound without a proof (and with 1 for the largest share); the proof is in "
     "the docstring of the module and holds for any numbers of classes and resources.",
 )
 def _duration_bound(question: Question) -> Iterator[Step]:
-    users = range(1, question.sizes["n"] + 1)
-    others = range(2, question.sizes["m"] + 1)
-    # Resource 1 is the one that is full; "A" before a name is the operator of resource 1 applied to it.
-    after = total("b@*(P@ + K@)", users) + "".join(
-        f" - a{k}*b{b}*(P{b}_{k} + K{b}_{k})" for k in users for b in users
-    )
-    spread = (
-        {f"fits {b}": f"P{b} >= " + total(f"a@*P{b}_@", users) for b in users}
-        | {f"before {b}": f"K{b} >= " + total(f"a@*K{b}_@", users) for b in users}
-        | each("demands", "b@ >= 0", users)
-    )
-    totals = each("before", "M@ <= R@", users) | each("demands", "a@ >= 0", users)
-    held = (
-        {"full": "M == a1*P + AM", "induction": "AM <= AR", "fits": "P - AP >= 0", "largest": "top >= a1"}
-        | {"right": "R == top*P + a1*K1" + "".join(f" + a{k}*K{k}" for k in others)}
-        | {"pulled": "AR == top*AP + a1*AK1" + "".join(f" + a{k}*AK{k}" for k in others)}
-        | {"own": "K1 == AP + AK1"}
-        | each("other", "K@ - AK@ >= 0", others)
-        | each("demands", "a@ >= 0", others)
-    )
+    # "A" before a name is the operator of the full resource, of shares a1, applied to it; b are the shares of
+    # another one.
+    spread = {
+        "fits": "P[i] >= sum[l](a[l]*P[i,l])",
+        "before": "K[i] >= sum[l](a[l]*K[i,l])",
+        "demands": "b[i] >= 0",
+    }
+    after = "sum[i](b[i]*(P[i] + K[i])) - sum[i,l](a[l]*b[i]*(P[i,l] + K[i,l]))"
+    totals = {"before": "M[i] <= R[i]", "demands": "a[i] >= 0"}
+    held = {
+        "full": "M == a1*P + AM",
+        "induction": "AM <= AR",
+        "fits": "P - AP >= 0",
+        "largest": "top >= a1",
+        "right": "R == top*P + a1*K1 + sum[k](a[k]*K[k])",
+        "pulled": "AR == top*AP + a1*AK1 + sum[k](a[k]*AK[k])",
+        "own": "K1 == AP + AK1",
+        "other": "K[k] - AK[k] >= 0",
+        "demands": "a[k] >= 0",
+    }
     yield Step(
         "M = (x_i + 1) Phi(x + e_i) is a_ij Phi + A_j M at x, if resource j is full at x + e_i: the term of "
         "class i there is a_ij (x_i + 1) Phi(x) = a_ij Phi(x) + a_ij M(x - e_i).",
@@ -100,13 +97,15 @@ def _duration_bound(question: Question) -> Iterator[Step]:
     yield Step(
         "K_k - A_j K_k is not negative, by induction: it is the sum over the classes l of a_lk times h_j and "
         "K_k - A_j K_k at x - e_l.",
-        question.implies(spread, f"{after} >= 0"),
+        question.for_every(spread, f"{after} >= 0"),
     )
     yield Step(
         "If M <= R with fewer jobs, then A_j M <= A_j R.",
-        question.implies(totals, f"{total('a@*M@', users)} <= {total('a@*R@', users)}"),
+        question.for_every(totals, "sum[i](a[i]*M[i]) <= sum[i](a[i]*R[i])"),
     )
-    yield Step("Then M <= R at x (resource j is number 1).", question.implies(held, "M <= R"))
+    yield Step(
+        "Then M <= R at x (resource j is number 1, k are the others).", question.for_every(held, "M <= R")
+    )
     yield Step(
         "M = R at the empty state; so by induction M <= R, and summed with the powers of the loads this is "
         "the bound: the mean number of jobs is the load times the derivative of the logarithm of the sum, "
@@ -135,18 +134,21 @@ def _duration_bound(question: Question) -> Iterator[Step]:
     said=Said.READER,
 )
 def _one_resource(question: Question) -> Iterator[Step]:
+    r = "sum[i](rho[i]*a[i])"
     held = {
-        "law": "G*(1 - r) == 1",
-        "derivative": "D*(1 - r) == a*G",
+        "law": f"G*(1 - {r}) == 1",
+        "derivative": f"D*(1 - {r}) == b*G",
         "mean": "T*G == D",
-        "wait": "k*(1 - r) == r",
+        "wait": f"k*(1 - {r}) == {r}",
     }
     yield Step(
-        "One resource: the measure sums to G = 1/(1 - r); its derivative D by the load of a class is a G/(1 "
-        "- r), the mean duration T is D/G, and the bound is a + a r/(1 - r): at most.",
-        question.implies(held, "T <= a + a*k"),
+        "One resource: the measure sums to G = 1/(1 - r), r the load of all classes i; its derivative D by the "
+        "load of a class of share b is b G/(1 - r), the mean duration T is D/G, and the bound is b + b r/(1 - "
+        "r): at most.",
+        question.for_every(held, "T <= b + b*k"),
+        states=True,
     )
-    yield Step("The same: at least.", question.implies(held, "T >= a + a*k"))
+    yield Step("The same: at least.", question.for_every(held, "T >= b + b*k"), states=True)
     yield Step(
         "Two classes with shares 1 and 1/3 and loads 1/4 and 3/4, so that r = 1/2.",
         Computation("balanced_bound", {"shares": [[1], ["1/3"]], "loads": ["1/4", "3/4"]}, [2, "2/3"]),

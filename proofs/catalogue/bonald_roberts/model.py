@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.texts import conditions, total
+from proofs.catalogue.texts import conditions
 from proofs.claims import Enumeration, InWords, Step, SumSchema
-from proofs.statement import Question, Size
+from proofs.statement import Question
 
 __all__ = ["SOURCE", "STATEMENTS", "drf_has_bottlenecks", "named"]
 
@@ -66,24 +66,20 @@ INCENTIVE = r"\max_j x_i a_{ij} \ge 1/n"
     words="Tasks fit into the capacities if and only if their shares of each resource add up to at most 1.",
     latex=r"\varphi A \le C \iff \varphi a \le 1, \quad a_{ij} = A_{ij}/C_j",
     hypotheses=named("capacity", "scaling"),
-    scope="one resource (they do not interact); all real tasks and demands, n = {n}",
-    sizes={"n": Size(3, 1, 8, "jobs", deep=6)},
+    scope="one resource (they do not interact); all real tasks and demands, any number of jobs",
     mutants=("capacity", "scaling"),
 )
 def _feasible_after_scaling(question: Question) -> Iterator[Step]:
-    n = question.sizes["n"]
-    load = total("x@*A@", range(1, n + 1))
-    share = total("x@*a@", range(1, n + 1))
-    scaled = each("scaling", "a@*C == A@", range(1, n + 1))
-    common = {"capacity": "C > 0", **scaled}
+    common = {"capacity": "C > 0", "scaling": "a[i]*C == A[i]"}
+    load, share = "sum[i](x[i]*A[i])", "sum[i](x[i]*a[i])"
     yield Step(
         "If the usage is at most the capacity, the shares add up to at most 1.",
-        question.implies(common | {"fits": f"{load} <= C"}, f"{share} <= 1"),
+        question.for_every(common | {"fits": f"{load} <= C"}, f"{share} <= 1"),
         states=True,
     )
     yield Step(
         "If the shares add up to at most 1, the usage is at most the capacity.",
-        question.implies(common | {"fits": f"{share} <= 1"}, f"{load} <= C"),
+        question.for_every(common | {"fits": f"{share} <= 1"}, f"{load} <= C"),
         states=True,
     )
 
@@ -205,7 +201,7 @@ def _pf_incentive(question: Question) -> Iterator[Step]:
             "sum[i](1)*s[i] >= 1",
             budget,
             (share, user),
-            fixed=budget.hypotheses | conditions(share, user, "budget", "optimal"),
+            fixed={**budget.hypotheses, **conditions(share, user, "budget", "optimal")},
         ),
         states=True,
     )

@@ -56,7 +56,7 @@ def _pf_envy(question: Question) -> Iterator[Step]:
             "y <= x",
             bought,
             (no_more, cost),
-            fixed=bought.hypotheses | conditions(no_more, cost, "cost", where=" of the user"),
+            fixed={**bought.hypotheses, **conditions(no_more, cost, "cost", where=" of the user")},
         ),
         states=True,
     )

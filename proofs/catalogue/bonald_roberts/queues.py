@@ -15,17 +15,15 @@ from collections.abc import Iterator
 
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.texts import each, total
 from proofs.claims import Enumeration, InWords, Step
-from proofs.statement import Question, Size
+from proofs.statement import Question
 
-__all__ = ["CLASSES", "DEMANDS", "EXAMPLE", "STATEMENTS", "THREE"]
+__all__ = ["DEMANDS", "EXAMPLE", "STATEMENTS", "THREE"]
 
 STATEMENTS = Chapter(SOURCE, place='slide "Balanced fairness"')
 
 EXAMPLE = [[1, "1/10"], ["1/10", 1]]
 THREE = [[2, 1, "1/2"], [1, "3/2", 1], ["1/2", 1, 3]]
-CLASSES = Size(3, 1, 5, "classes", deep=4)
 
 
 def _both_ways(question: Question, says: str, held: dict[str, str], left: str, right: str) -> Iterator[Step]:
@@ -87,22 +85,26 @@ def _product_form(question: Question) -> Iterator[Step]:
         "demand": "each class demands some resource",
         "before": "the balance function is positive with fewer jobs",
     },
-    scope="each resource on its own, n = {n}; exactly on a grid with 3 classes and 3 resources",
-    sizes={"n": CLASSES},
+    scope="each resource on its own, any number of classes; exactly on a grid with 3 classes and 3 resources",
     mutants=("largest", "attained", "rates", "demand"),
 )
 def _fits(question: Question) -> Iterator[Step]:
-    users = range(1, question.sizes["n"] + 1)
-    pulled = total("a@*Q@", users)
-    used = total("a@*f@", users)
-    rates = each("rates", "f@*P == Q@", users)
+    pulled, rates = "sum[i](a[i]*Q[i])", {"rates": "f[i]*P == Q[i]"}
     held = {"largest": f"P >= {pulled}", "positive": "P > 0"} | rates
     full = {"attained": f"P == {pulled}", "positive": "P > 0"} | rates
     demand = {"largest": "P >= a*Q", "demand": "a > 0", "before": "Q > 0"}
     largest = question.holds("largest")
     yield Step("The balance function is positive, by induction.", question.implies(demand, "P > 0"))
-    yield Step("No resource holds more than its capacity.", question.implies(held, f"{used} <= 1"))
-    yield Step("The resource that attains the maximum is full.", question.implies(full, f"{used} >= 1"))
+    yield Step(
+        "No resource holds more than its capacity.",
+        question.for_every(held, "sum[i](a[i]*f[i]) <= 1"),
+        states=True,
+    )
+    yield Step(
+        "The resource that attains the maximum is full.",
+        question.for_every(full, "sum[i](a[i]*f[i]) == 1"),
+        states=True,
+    )
     yield Step(
         "Three classes on three resources, states with up to 4 jobs of each class.",
         Enumeration("balanced_usage", {"shares": THREE, "size": 4, "largest": largest}),
@@ -120,20 +122,19 @@ def _fits(question: Question) -> Iterator[Step]:
         "before": "the other function is not below with fewer jobs",
         **DEMANDS,
     },
-    scope="the step of the induction for n = {n}, any number of resources; exactly on a grid with 3 of each",
-    sizes={"n": CLASSES},
+    scope="any numbers of classes and resources, the induction in words; exactly on a grid with 3 of each",
     mutants=("attained", "fits", "before", "demands"),
 )
 def _smallest(question: Question) -> Iterator[Step]:
-    users = range(1, question.sizes["n"] + 1)
-    held = (
-        {"attained": "P == " + total("a@*P@", users), "fits": "Q >= " + total("a@*Q@", users)}
-        | each("before", "Q@ >= P@", users)
-        | each("demands", "a@ >= 0", users)
-    )
+    held = {
+        "attained": "P == sum[i](a[i]*P[i])",
+        "fits": "Q >= sum[i](a[i]*Q[i])",
+        "before": "Q[i] >= P[i]",
+        "demands": "a[i] >= 0",
+    }
     yield Step(
         "If another function that fits is not below before, it is not below at x.",
-        question.implies(held, "Q >= P"),
+        question.for_every(held, "Q >= P"),
     )
     yield Step(
         "Both are 1 at the empty state; so by induction it is nowhere below.",
@@ -160,22 +161,21 @@ def _smallest(question: Question) -> Iterator[Step]:
         "sum": "partial sums of a geometric series",
         **DEMANDS,
     },
-    scope="the steps of the inductions for n = {n}, any number of resources",
-    sizes={"n": CLASSES},
+    scope="any numbers of classes and resources; that there are infinitely many layers in words",
     mutants=("load", "overload", "rest", "recursion", "demands"),
 )
 def _normalisable(question: Question) -> Iterator[Step]:
-    users = range(1, question.sizes["n"] + 1)
-    below = (
-        {"attained": "P == " + total("a@*P@", users)}
-        | {"series": "S == T + " + total("a@*S@", users), "rest": "T >= 0"}
-        | each("before", "P@ <= S@", users)
-        | each("demands", "a@ >= 0", users)
-    )
+    below = {
+        "attained": "P == sum[i](a[i]*P[i])",
+        "series": "S == T + sum[i](a[i]*S[i])",
+        "rest": "T >= 0",
+        "before": "P[i] <= S[i]",
+        "demands": "a[i] >= 0",
+    }
     yield Step(
         "If: the balance function is at most the coefficient S of the product of 1/(1 - load) over the "
         "resources, whose recursion for one resource has the coefficient T of the others as its rest.",
-        question.implies(below, "P <= S"),
+        question.for_every(below, "P <= S"),
     )
     yield Step(
         "The partial sums s of each factor, a geometric series, stay below b = 1/(1 - r).",

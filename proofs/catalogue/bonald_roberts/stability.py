@@ -26,18 +26,14 @@ from collections.abc import Iterator
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.bonald_roberts.queues import DEMANDS
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.texts import each, total
 from proofs.claims import Counterexample, Enumeration, InWords, Search, Step
-from proofs.statement import Question, Said, Size
+from proofs.statement import Question, Said
 
 __all__ = ["LOAD", "STATEMENTS"]
 
 STATEMENTS = Chapter(SOURCE)
 
 STABLE = 'slide "Stability condition"'
-CLASSES = Size(3, 1, 4, "classes", deep=4)
-RESOURCES = Size(2, 1, 4, "resources", deep=3)
-
 
 LOAD = {"load": "each resource has a load below 1"}
 TASKS = {"tasks": "a class with jobs runs tasks"}
@@ -58,21 +54,14 @@ TASKS = {"tasks": "a class with jobs runs tasks"}
         "slackness": "only full resources have a price",
         "signs": "prices are not negative",
     },
-    scope="n = {n} classes, m = {m} resources, all demands, counts and loads; the fluid limit theorem is "
+    scope="any numbers of classes and resources, all demands, counts and loads; the fluid limit theorem is "
     "quoted",
-    sizes={"n": CLASSES, "m": RESOURCES},
     mutants=("load", "prices", "slackness", "signs"),
 )
 def _pf_stable(question: Question) -> Iterator[Step]:
-    n, m = question.sizes["n"], question.sizes["m"]
-    users, pools = range(1, n + 1), range(1, m + 1)
-    cost = {i: "(" + total(f"p@*a{i}_@", pools) + ")" for i in users}
-    used = {j: total(f"f@*a@_{j}", users) for j in pools}
-    load = {j: total(f"rho@*a@_{j}", users) for j in pools}
-    paid = total("p@", pools)
-    slack = {f"slackness {j}": f"p{j}*({used[j]}) == p{j}" for j in pools}
-    signs = each("signs", "p@ >= 0", pools)
-    drift = " + ".join(f"{cost[i]}*(rho{i} - f{i})" for i in users)
+    cost = "sum[j](p[j]*a[i,j])"
+    slack = {"slackness": "p[j]*sum[i](f[i]*a[i,j]) == p[j]"}
+    load = {"load": "sum[i](rho[i]*a[i,j]) <= 1 - s", "signs": "p[j] >= 0"}
     yield Step(
         "Per class: the term (x/rho)(rho - f) of the drift is at most the cost q of a task times (rho - f).",
         question.implies(
@@ -100,16 +89,11 @@ def _pf_stable(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "Summed over the classes this is at most -s times the prices.",
-        question.implies(
-            slack | signs | {f"load {j}": f"{load[j]} <= 1 - s" for j in pools}, f"{drift} <= -s*({paid})"
-        ),
+        question.for_every(slack | load, f"sum[i]({cost}*(rho[i] - f[i])) <= -s*sum[j](p[j])"),
     )
     yield Step(
         "The prices add up to the number of jobs, so V falls at the rate of at least s times the jobs.",
-        question.implies(
-            slack | {f"prices {i}": f"{cost[i]}*f{i} == x{i}" for i in users},
-            f"{paid} >= {total('x@', users)}",
-        ),
+        question.for_every(slack | {"prices": f"{cost}*f[i] == x[i]"}, "sum[j](p[j]) >= sum[i](x[i])"),
     )
     yield Step(
         "While there are jobs, that is a rate of at least a constant times the square root of V; so V "
@@ -137,15 +121,13 @@ def _pf_stable(question: Question) -> Iterator[Step]:
         "loads": "loads are not negative",
         **DEMANDS,
     },
-    scope="each class, the resource that stops it and each other class; the sum for n = {n} classes; all "
-    "real loads, demands and counts; the fluid limit theorem is quoted",
-    sizes={"n": Size(3, 1, 6, "classes", deep=5)},
+    scope="each class, the resource that stops it and each other class, any numbers of them; all real loads, "
+    "demands and counts; the fluid limit theorem is quoted",
     mutants=("load", "full", "stopped", "maximum", "demands", "undemanded", "top", "part"),
 )
 def _drf_stable(question: Question) -> Iterator[Step]:
-    users = range(1, question.sizes["n"] + 1)
     # h: what a class holds of the resource j that stops class k; a: the share of j per task of the class.
-    held = {"full": total("h@", users) + " == 1"} | each("bound", "h@ <= t*V*rho@*a@", users)
+    held = {"full": "sum[i](h[i]) == 1", "bound": "h[i] <= t*V*rho[i]*a[i]"}
     lowest = {"load": "u <= 1 - s", "levels": "t >= 0", "maximum": "V >= 0"}
     own = {"top": "f == t*r*x", "part": "r*x == w*V*rho", "loads": "rho >= 0"} | {"sign": "w >= 0"}
     yield Step(
@@ -170,7 +152,7 @@ def _drf_stable(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "So j has a load of at least 1/(t V).",
-        question.implies(held, "1 <= t*V*(" + total("rho@*a@", users) + ")"),
+        question.for_every(held, "1 <= t*V*sum[i](rho[i]*a[i])"),
     )
     yield Step(
         "That load u is at most 1 - s, so t V (1 - s) is at least 1.",

@@ -208,8 +208,7 @@ def _unique(question: Question) -> Iterator[Step]:
     one, other = _optimum("u", "v", "q", "r"), _optimum("v", "u", "p", "s")
     ratios = _terms({"z[n]": "r[n]*sum[i](g[n,i]*v[n,i])", "r[n]": "s[n]*sum[i](g[n,i]*u[n,i])"})
     yield Step(
-        "Together: if u and v are optima that run 1/r and 1/s tasks of each user, v runs as many of user 1 as "
-        "u.",
+        "Together: if the optima u and v run 1/r and 1/s tasks of each user, v runs as many of user 1 as u.",
         question.follows(
             {},
             "r1*sum[i](g1[i]*v1[i]) == 1",
