@@ -91,7 +91,7 @@ def check(
     return Verdict(
         id=asked.id,
         status=overall(findings),
-        kind=kind_of(findings, question.sizes),
+        kind=kind_of(findings, asked.bounds(question)),
         scope=asked.scope_of(question),
         statement=data,
         sizes=dict(question.sizes),

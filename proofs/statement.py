@@ -85,6 +85,8 @@ class Size:
         Value of a deep check; by default ``default``.
     words : str
         What is counted.
+    beside : bool
+        Whether it bounds only cases that are computed beside a proof for every size.
     """
 
     default: int
@@ -92,6 +94,7 @@ class Size:
     most: int
     words: str
     deep: int | None = None
+    beside: bool = False
 
 
 Citable = Implication | SumSchema | Chained
@@ -327,6 +330,10 @@ class Statement:
         told += [f"{name}: {text}" for name, text in question.replaced.items()]
         kept = [name for name in words if name not in gone]
         return "; ".join([*told, f"still required: {', '.join(kept) or 'nothing'}"])
+
+    def bounds(self, question: Question) -> dict[str, int]:
+        """The sizes to which an answer is bound: not those of cases that are computed beside a proof."""
+        return {name: value for name, value in question.sizes.items() if not self.sizes[name].beside}
 
     def ask(self, question: Question) -> list[Step]:
         """Steps that settle the question.

@@ -323,7 +323,7 @@ def _without_cases(findings: Sequence[Finding]) -> int | None:
 def kind_of(findings: Sequence[Finding], sizes: Mapping[str, int]) -> str:
     """What a proof rests on, in full: "for the finite sizes named, with steps in words"; "" without.
 
-    Its range is finite where the statement has sizes, and where cases were computed that nothing leads
+    Its range is finite where it is bound to ``sizes``, and where cases were computed that nothing leads
     beyond: no step in words, and no claim for every size that states the statement.
     """
     if overall(findings) != Status.PROVED:

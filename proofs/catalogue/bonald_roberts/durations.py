@@ -142,9 +142,9 @@ def _one_resource(question: Question) -> Iterator[Step]:
         "wait": f"k*(1 - {r}) == {r}",
     }
     yield Step(
-        "One resource: the measure sums to G = 1/(1 - r), r the load of all classes i; its derivative D by the "
-        "load of a class of share b is b G/(1 - r), the mean duration T is D/G, and the bound is b + b r/(1 - "
-        "r): at most.",
+        "One resource: the measure sums to G = 1/(1 - r), r the load of all classes i; its derivative D by "
+        "the load of a class of share b is b G/(1 - r), the mean duration T is D/G, and the bound is b + b "
+        "r/(1 - r): at most.",
         question.for_every(held, "T <= b + b*k"),
         states=True,
     )

@@ -45,9 +45,8 @@ def _run_it(family: dict[str, Any]) -> Step:
     words="For every epsilon DC-DRF gives every tenant at least as many tasks as its entitlements run.",
     latex=r"u_i(A_i) \ge u_i(w_{i\cdot}) \quad \forall \varepsilon \in [0, 1)",
     hypotheses=INCENTIVE,
-    scope="all demands, entitlements and epsilon; the first round with n = {n} tenants, more in words; "
-    "algorithm run for all 2 x 2 demands in thirds, four epsilon",
-    sizes={"n": Size(3, 1, 8, "tenants", deep=6)},
+    scope="all demands, entitlements and epsilon, any number of tenants; algorithm run for all 2 x 2 demands "
+    "in thirds, four epsilon",
     mutants=("entitlements", "tight", "level", "tasks"),
     remark="Also when a timeout ends the rounds, because the first round is always completed.",
 )

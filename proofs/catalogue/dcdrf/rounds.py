@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.dcdrf.approximation import SOURCE
+from proofs.catalogue.texts import conditions
 from proofs.claims import Counterexample, Enumeration, InWords, Step
 from proofs.statement import Question, Said, Size
 
@@ -22,7 +23,7 @@ FROZEN = {
     "demanded": "the resource that ends the next round had more than epsilon left after this one",
     "ratio": "no rate is below c times another",
 }
-INTEGERS = {"largest": Size(1, 1, 2, "largest integer demand of the instances", deep=2)}
+INTEGERS = {"largest": Size(1, 1, 2, "largest integer demand of the instances", deep=2, beside=True)}
 
 
 @STATEMENTS.add(
@@ -32,8 +33,7 @@ INTEGERS = {"largest": Size(1, 1, 2, "largest integer demand of the instances", 
     "epsilon)^(t-1) > c.",
     latex=r"t < 1 + \frac{\log c}{\log(1-\varepsilon)} \quad (t \ge 2)",
     hypotheses=FROZEN,
-    scope="all instances by induction over rounds (in words); computed for all 3 x 3 demands of integers up "
-    "to {largest}",
+    scope="all instances; computed for all 3 x 3 demands of integers up to {largest}",
     sizes=INTEGERS,
     mutants=("rate", "frozen", "demanded", "ratio"),
     remark="The lemma prints O(-1/log(1 - epsilon)); the numerator log c of its proof is hidden in the O. "
@@ -44,19 +44,43 @@ def _lemma(question: Question) -> Iterator[Step]:
     chain = {"epsilon": "e < 1", "so far": "m <= P*m1", "slower": "k < (1 - e)*m"}
     end = {"rate": "m1 > 0", "ratio": "m >= c*m1"} | {"chain": "m < P*m1"}
     numbers = {"n": 3, "m": 3, "largest": question.sizes["largest"], "epsilons": ["1/10", "1/4", "1/2"]}
+    slower = question.implies(step, "k < (1 - e)*m")
+    falls = question.implies(chain, "k < P*(1 - e)*m1")
+    exceeds = question.implies(end, "P > c")
+    last = {"m": "k", "P": "P*(1 - e)"}
     yield Step(
         "The resource that ends the next round had more than epsilon left: its rate k is below (1 - epsilon) "
         "m.",
-        question.implies(step, "k < (1 - e)*m"),
+        slower,
     )
     yield Step(
-        "So rates of deciding resources fall geometrically, m_t < (1 - epsilon)^(t-1) m_1 (P is the power).",
-        question.implies(chain, "k < P*(1 - e)*m1"),
+        "So rates of deciding resources fall geometrically: m_n <= (1 - epsilon)^(n-1) m_1 in every round n, "
+        "P being the power.",
+        question.by_induction(
+            {"rate": "m[n] > 0", "frozen": "y[n]*m[n] == 1", "demanded": "1 - y[n]*m[n+1] > e"},
+            "m[n] <= P[n]*m[1]",
+            "epsilon * induction",
+            "demanded * rate",
+            first=1,
+            fixed={"epsilon": "e < 1", "first power": "P[1] == 1", "power": "P[n+1] == P[n]*(1 - e)"},
+        ),
     )
+    yield Step("And in the round after it, m is below the next power.", falls)
+    yield Step("As no rate is below c times another, a power that is above one exceeds c.", exceeds)
     yield Step(
-        "Repeat this from round to round.", InWords("Induction over rounds, beginning with m_1 <= 1 m_1.")
+        "Together: (1 - epsilon)^(t-1) > c if round t - 1 has another after it.",
+        question.follows(
+            {},
+            "P*(1 - e) > c",
+            slower,
+            falls,
+            (exceeds, last),
+            fixed=conditions(slower, {})
+            | conditions(falls, {}, "slower")
+            | conditions(exceeds, last, "chain", where=" (last)"),
+        ),
+        states=True,
     )
-    yield Step("As no rate is below c times another, the power exceeds c.", question.implies(end, "P > c"))
     yield Step(
         "Five tenants in a chain, epsilon = 2/5, rates frozen.",
         Enumeration("dcdrf_lemma_chain", {"most": 5, "epsilon": "2/5", "frozen": question.holds("frozen")}),
@@ -138,8 +162,7 @@ STATEMENTS.refute(
         "alone": "a tenant holds at most all of its dominant resource",
         "positive": "weights are positive",
     },
-    scope="all demands and epsilon by induction over rounds (in words); computed for all 3 x 3 demands of "
-    "integers up to {largest}",
+    scope="all demands and epsilon; computed for all 3 x 3 demands of integers up to {largest}",
     sizes=INTEGERS,
     mutants=("falling", "demanded", "mean rate", "equal", "alone"),
     remark="Neither assumption of Lemma 3.1 is needed. With other weights n becomes 1/min rho.",
@@ -154,28 +177,66 @@ def _rounds(question: Question) -> Iterator[Step]:
         "round": "m*(z - y) == s"
     }
     chain = {"below one": "e < 1", "power": "P > 0", "so far": "P*y >= 1", "rise": "y < (1 - e)*z"}
-    last = {"equal": "p*n == 1", "tenants": "n > 0", "alone": "p*z <= 1", "positive": "p > 0"}
+    alone = {"equal": "p*n == 1", "tenants": "n > 0", "alone": "p*z <= 1", "positive": "p > 0"}
     end = {"power": "P > 0", "so far": "P*z >= 1", "highest": "z <= n"}
     numbers = {"n": 3, "m": 3, "largest": question.sizes["largest"], "epsilons": ["1/10", "1/4", "1/2"]}
     weights = [None] if question.holds("equal") else [[1, 16, 256]]
+    highest, together = question.implies(alone, "z <= n"), question.implies({}, "P*n >= 1", fixed=end)
     yield Step(
         "What is used of a resource is at least its rate times the level, because rates only fall.",
         question.implies(used, "v >= k*z"),
+    )
+    yield Step(
+        "So it is after every round n.",
+        question.by_induction(
+            {"falling": "m[n+1] <= m[n]", "up": "x[n] >= 0", "level": "y[n] >= 0"},
+            "u[n] >= m[n]*y[n]",
+            "falling * level",
+            "falling * up",
+            first=1,
+            fixed={
+                "at first": "u[1] == m[1]*y[1]",
+                "round": "u[n+1] == u[n] + x[n]*m[n]",
+                "next": "y[n+1] == y[n] + x[n]",
+            },
+        ),
     )
     yield Step(
         "So a resource of which more than epsilon is left at the level y lasts beyond y/(1 - epsilon).",
         question.implies(rise, "y < (1 - e)*z"),
     )
     yield Step(
-        "The first level is at least 1 (edrf-first-round); by induction (1 - epsilon)^(t-1) y_t >= 1.",
+        "With it rises what bounds the power, (1 - epsilon)^(t-1) y_t.",
         question.implies(chain, "P*(1 - e)*z >= 1"),
     )
     yield Step(
-        "No level exceeds n: at n a tenant has all of its dominant resource.",
-        question.implies(last, "z <= n"),
+        "So (1 - epsilon)^(n-1) y_n >= 1 in every round n.",
+        question.by_induction(
+            {"below one": "e < 1", "power": "P[n] > 0"},
+            "P[n]*y[n] >= 1",
+            "power * rise",
+            first=1,
+            fixed={
+                "first level": "y[1] >= 1",
+                "first power": "P[1] == 1",
+                "next power": "P[n+1] == P[n]*(1 - e)",
+                "rise": "y[n] < (1 - e)*y[n+1]",
+            },
+        ),
     )
-    yield Step("Together n (1 - epsilon)^(t-1) >= 1.", question.implies({}, "P*n >= 1", fixed=end))
-    yield Step("The induction.", InWords("Over rounds, beginning with y_1 >= 1, used = rate times level."))
+    yield Step("No level exceeds n: at n a tenant has all of its dominant resource.", highest)
+    yield Step("So a bound of power and level is one of power and n.", together)
+    yield Step(
+        "Together n (1 - epsilon)^(t-1) >= 1.",
+        question.follows(
+            {},
+            "P*n >= 1",
+            highest,
+            together,
+            fixed=conditions(highest, {}) | conditions(together, {}, "highest", where=" (last)"),
+        ),
+        states=True,
+    )
     yield Step(
         "The same, computed from the algorithm.",
         Enumeration("dcdrf_rounds_equal", numbers | {"weights": weights}),

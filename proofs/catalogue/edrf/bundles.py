@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
 from proofs.catalogue.edrf.mechanism import SOURCE
-from proofs.catalogue.texts import each, total
 from proofs.claims import Computation, Counterexample, Enumeration, InWords, Search, Step
 from proofs.statement import Question, Said, Size
 
@@ -43,22 +42,20 @@ UNITS = {"c": Size(2, 2, 6, "units of the resource", deep=4)}
         "gain": "agent 1 has at least one bundle more",
         "fits": "the other allocation is feasible",
     },
-    scope="all demands, n = {n} agents, any number of resources; algorithm run for two agents, demands 0 to "
-    "4",
-    sizes={"n": Size(3, 1, 6, "agents", deep=5)},
+    scope="all demands, any numbers of agents and resources; algorithm run for two agents, demands 0 to 4",
     mutants=("no loss", "gain", "fits"),
 )
 def _pareto(question: Question) -> Iterator[Step]:
-    agents = range(1, question.sizes["n"] + 1)
-    own, other = (total(f"{x}@*D@", agents) for x in "xy")
-    held = (
-        each("demand", "D@ >= 0", agents)
-        | each("no loss", "y@ >= x@", agents)
-        | {"gain": "y1 >= x1 + 1", "fits": f"{other} <= 1"}
-    )
+    held = {
+        "demand": "D[i] >= 0",
+        "demand 1": "D1 >= 0",
+        "no loss": "y[i] >= x[i]",
+        "gain": "y1 >= x1 + 1",
+        "fits": "y1*D1 + sum[i](y[i]*D[i]) <= 1",
+    }
     yield Step(
         "If another allocation gives agent 1 a bundle more and nobody less, its next bundle fits now.",
-        question.implies(held, f"{own} + D1 <= 1"),
+        question.for_every(held, "x1*D1 + sum[i](x[i]*D[i]) + D1 <= 1"),
     )
     yield Step(
         "But no next bundle fits on all resources when the algorithm ends.",
@@ -72,21 +69,19 @@ def _pareto(question: Question) -> Iterator[Step]:
     words="SequentialMinMax gives everybody at least the whole bundles in the n-th part of all resources.",
     latex=r"x_i \ge \lfloor 1/(n \max_r D_{ir}) \rfloor",
     hypotheses={**FAIR, "few": "agent 1 has less than the bundles in its n-th part"},
-    scope="all demands and ties, n = {n} agents, any number of resources; algorithm run for two agents, "
-    "demands 0 to 4",
-    sizes={"n": Size(3, 2, 6, "agents", deep=5)},
+    scope="all demands and ties, any numbers of agents and resources; algorithm run for two agents, demands "
+    "0 to 4",
     mutants=("served before", "few", "largest"),
 )
 def _incentive(question: Question) -> Iterator[Step]:
-    n = question.sizes["n"]
-    others = range(2, n + 1)
-    held = (
-        each("largest", "D@ <= M@", range(1, n + 1))
-        | each("bundles", "x@ >= 0", range(1, n + 1))
-        | each("served before", "x@*M@ <= (x1 + 1)*M1", others)
-        | {"few": f"{n}*(x1 + 1)*M1 <= 1"}
-    )
-    used = total("x@*D@", range(1, n + 1))
+    held = {
+        "largest": "D[i] <= M[i]",
+        "largest 1": "D1 <= M1",
+        "bundles": "x[i] >= 0",
+        "bundles 1": "x1 >= 0",
+        "served before": "x[i]*M[i] <= (x1 + 1)*M1",
+        "few": "(1 + sum[i](1))*(x1 + 1)*M1 <= 1",
+    }
     yield Step(
         "Look at the moment from which on the next bundle of agent 1 does not fit.",
         InWords(
@@ -96,9 +91,7 @@ def _incentive(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "If agent 1 had less than the bundles in its n-th part, another one would fit at that moment.",
-        question.implies(
-            held, f"{used} + D1 <= 1", *(f"bundles {i} * largest {i}" for i in range(1, n + 1)), degree=2
-        ),
+        question.for_every(held, "x1*D1 + sum[i](x[i]*D[i]) + D1 <= 1"),
     )
     yield from _instances(ahead=1 if question.holds("served before") else 0)
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.texts import each, total
-from proofs.claims import Computation, Counterexample, Enumeration, Implication, InWords, Step
+from proofs.claims import Computation, Counterexample, Enumeration, InWords, Step, SumSchema
 from proofs.statement import Question, Said, Size
 
 __all__ = ["SOURCE", "STATEMENTS", "WEIGHTS", "WORKED", "envy_steps", "first_round_steps", "incentive_steps"]
@@ -68,18 +67,15 @@ ENVY = {
     words="The first round of EDRF brings everybody at least to the level 1 of its entitlement.",
     latex=r"x_1 = \min_r \frac{1}{\sum_i \rho_i d_{ir}} \ge 1",
     hypotheses=FIRST_ROUND,
-    scope="all demands and entitlements, any number of resources; n = {n} agents, more in words",
-    sizes={"n": Size(3, 1, 8, "agents", deep=6)},
+    scope="all demands and entitlements, any numbers of resources and agents",
     mutants=("rate", "entitlements", "exhausted", "upwards"),
 )
 def first_round_steps(question: Question) -> Iterator[Step]:
     """The first round ends at the level 1 or later."""
-    n = question.sizes["n"]
-    agents = range(1, n + 1)
-    rates = each("rate", "g@ <= w@", agents)
-    held = rates | {
-        "entitlements": total("w@", agents) + " <= 1",
-        "exhausted": f"x*({total('g@', agents)}) == 1",
+    held = {
+        "rate": "g[i] <= w[i]",
+        "entitlements": "sum[i](w[i]) <= 1",
+        "exhausted": "x*sum[i](g[i]) == 1",
         "upwards": "x >= 0",
     }
     yield Step(
@@ -88,10 +84,7 @@ def first_round_steps(question: Question) -> Iterator[Step]:
     )
     yield Step(
         "The rates on the first exhausted resource add up to 1 at most, so that it lasts to the level 1.",
-        question.implies(held, "x >= 1"),
-    )
-    yield Step(
-        "For more agents the sums only have more terms.", InWords("The certificate adds one rate per agent.")
+        question.for_every(held, "x >= 1"),
     )
 
 
@@ -150,9 +143,8 @@ def envy_steps(question: Question) -> Iterator[Step]:
     words="EDRF gives every agent at least as many tasks as its entitlements run.",
     latex=r"u_i(A_i) \ge u_i(w_{i\cdot})",
     hypotheses=INCENTIVE,
-    scope="all demands and entitlements; the first round with n = {n} agents, more in words; algorithm run "
-    "for all 2 x 2 demands in thirds and four tables of entitlements",
-    sizes={"n": Size(3, 1, 8, "agents", deep=6)},
+    scope="all demands and entitlements, any number of agents; algorithm run for all 2 x 2 demands in thirds "
+    "and four tables of entitlements",
     mutants=("entitlements", "tight", "level", "tasks"),
 )
 def _sharing_incentive(question: Question) -> Iterator[Step]:
@@ -205,23 +197,23 @@ def _envy(question: Question) -> Iterator[Step]:
         "exhausted": "the resource is exhausted",
         "fits": "the other allocation does not exceed the resource",
     },
-    scope="all demands and tasks, n = {n} agents, any number of resources",
-    sizes={"n": Size(3, 1, 6, "agents", deep=5)},
+    scope="all demands and tasks, any numbers of agents and resources",
     mutants=("no loss", "demanded", "exhausted", "fits"),
 )
 def _pareto(question: Question) -> Iterator[Step]:
-    agents = range(1, question.sizes["n"] + 1)
-    own, other = (total(f"{x}@*D@", agents) for x in "xy")
-    held = (
-        each("demand", "D@ >= 0", agents)
-        | each("no loss", "y@ >= x@", agents)
-        | {"demanded": "D1 > 0", "exhausted": f"{own} == 1", "fits": f"{other} <= 1"}
-    )
+    held = {
+        "demand": "D[i] >= 0",
+        "no loss": "y[i] >= x[i]",
+        "no loss 1": "y1 >= x1",
+        "demanded": "D1 > 0",
+        "exhausted": "x1*D1 + sum[i](x[i]*D[i]) == 1",
+        "fits": "y1*D1 + sum[i](y[i]*D[i]) <= 1",
+    }
     yield Step(
         "Every agent demands an exhausted resource.",
         InWords("That is what stops it, and EDRF ends when all have stopped."),
     )
-    yield Step("There agent 1 can have more only if somebody has less.", question.implies(held, "y1 <= x1"))
+    yield Step("There agent 1 can have more only if somebody has less.", question.for_every(held, "y1 <= x1"))
 
 
 @STATEMENTS.add(
@@ -231,7 +223,7 @@ def _pareto(question: Question) -> Iterator[Step]:
     latex=r"D > 0 \implies A_{ir} = \rho_i d_{ir} \big/ \max_k \textstyle\sum_j \rho_j d_{jk}",
     hypotheses={"positive": "all demands are positive"},
     scope="all demands in words; {n} agents, 2 resources and demands 1 to 3 by computation",
-    sizes={"n": Size(3, 2, 4, "agents", deep=4)},
+    sizes={"n": Size(3, 2, 4, "agents", deep=4, beside=True)},
     mutants=("positive",),
 )
 def _one_round(question: Question) -> Iterator[Step]:
@@ -254,15 +246,14 @@ def _one_round(question: Question) -> Iterator[Step]:
     )
 
 
-def _more(question: Question, more: str, less: str, what: str) -> Implication:
-    """If agent 1 has more of a resource and nobody less, one that was exhausted is exceeded."""
-    agents = range(1, question.sizes["n"] + 1)
-    held = (
-        {"gain 1": f"{more}1 > {less}1"}
-        | {f"no less {i}": f"{more}{i} >= {less}{i}" for i in agents if i > 1}
-        | {what: total(f"{less}@", agents) + " == 1"}
-    )
-    return question.implies(held, total(f"{more}@", agents) + " > 1")
+def _more(question: Question, more: str, less: str, what: str) -> SumSchema:
+    """If agent 1 has more of a resource and no other agent less, one that was exhausted is exceeded."""
+    held = {
+        "gain": f"{more}1 > {less}1",
+        "no less": f"{more}[i] >= {less}[i]",
+        what: f"{less}1 + sum[i]({less}[i]) == 1",
+    }
+    return question.for_every(held, f"{more}1 + sum[i]({more}[i]) > 1")
 
 
 @STATEMENTS.add(
@@ -286,10 +277,8 @@ def _more(question: Question, more: str, less: str, what: str) -> Implication:
         "earliest": "no gainer stops before the level t in the honest run",
         "before": "the agent with less stops before t in the run with the lies",
     },
-    scope="all demands, entitlements, groups and claims, any number of resources; sums of n = {n} agents, "
-    "more in words; algorithm run for three agents and two resources: all lies of one in halves, of two in "
-    "whole units",
-    sizes={"n": Size(3, 2, 6, "agents", deep=5)},
+    scope="all demands, entitlements, groups and claims, any numbers of agents and resources; algorithm run "
+    "for three agents and two resources: all lies of one in halves, of two in whole units",
     mutants=("better", "tight", "claimed rate", "gain", "no less", "exact", "earliest", "before"),
     remark="A group of one is strategy-proofness. Members who gain nothing can help others: "
     "edrf-strategyproof-helper.",
@@ -346,10 +335,6 @@ def _strategyproof(question: Question) -> Iterator[Step]:
         "The one of level s holds more of it there. But with the lies q is exhausted, so that the honest run "
         "would exceed it.",
         _more(question, "a", "b", "exact"),
-    )
-    yield Step(
-        "For more agents the sums only have more terms.",
-        InWords("The certificate adds one inequality per agent."),
     )
     yield Step(
         "Computed from the algorithm: every lie of one of three agents.",
