@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.texts import conditions
+from proofs.catalogue.texts import conditions, each, total
 from proofs.claims import Enumeration, InWords, Step, SumSchema
-from proofs.statement import Question
+from proofs.statement import Question, Size
 
 __all__ = ["SOURCE", "STATEMENTS", "drf_has_bottlenecks", "named"]
 
@@ -67,21 +67,29 @@ INCENTIVE = r"\max_j x_i a_{ij} \ge 1/n"
     latex=r"\varphi A \le C \iff \varphi a \le 1, \quad a_{ij} = A_{ij}/C_j",
     hypotheses=named("capacity", "scaling"),
     scope="one resource (they do not interact); all real tasks and demands, any number of jobs",
+    sizes={"n": Size(3, 1, 8, "jobs", deep=6, beside=True)},
     mutants=("capacity", "scaling"),
 )
 def _feasible_after_scaling(question: Question) -> Iterator[Step]:
+    jobs = range(1, question.sizes["n"] + 1)
+    few, many = total("x@*A@", jobs), total("x@*a@", jobs)
+    written = {"capacity": "C > 0", **each("scaling", "a@*C == A@", jobs)}
     common = {"capacity": "C > 0", "scaling": "a[i]*C == A[i]"}
     load, share = "sum[i](x[i]*A[i])", "sum[i](x[i]*a[i])"
-    yield Step(
-        "If the usage is at most the capacity, the shares add up to at most 1.",
-        question.for_every(common | {"fits": f"{load} <= C"}, f"{share} <= 1"),
-        states=True,
-    )
-    yield Step(
-        "If the shares add up to at most 1, the usage is at most the capacity.",
-        question.for_every(common | {"fits": f"{share} <= 1"}, f"{load} <= C"),
-        states=True,
-    )
+    for says, asked, held, (used, part) in (
+        (f"for {len(jobs)} jobs, written out", question.implies, written, (few, many)),
+        ("for any number of them", question.for_every, common, (load, share)),
+    ):
+        yield Step(
+            f"If the usage is at most the capacity, the shares add up to at most 1: {says}.",
+            asked(held | {"fits": f"{used} <= C"}, f"{part} <= 1"),
+            states=True,
+        )
+        yield Step(
+            f"If the shares add up to at most 1, the usage is at most the capacity: {says}.",
+            asked(held | {"fits": f"{part} <= 1"}, f"{used} <= C"),
+            states=True,
+        )
 
 
 def _nobody_gains_alone(question: Question) -> Iterator[Step]:

@@ -206,8 +206,11 @@ def _rounds(question: Question) -> Iterator[Step]:
         question.implies(rise, "y < (1 - e)*z"),
     )
     yield Step(
-        "With it rises what bounds the power, (1 - epsilon)^(t-1) y_t.",
+        "With it (1 - epsilon)^(t-1) y_t stays at least 1.",
         question.implies(chain, "P*(1 - e)*z >= 1"),
+    )
+    yield Step(
+        "The first level is at least 1.", InWords("The first round is that of EDRF: edrf-first-round.")
     )
     yield Step(
         "So (1 - epsilon)^(n-1) y_n >= 1 in every round n.",
