@@ -20,9 +20,9 @@ LIMIT = 300.0
 """Seconds for each statement, on a new clone with kernels of the library compiled; what takes longer is UNKNOWN."""
 
 INTRODUCTION = (
-    "What the papers claim, and what is known about it: PROVED (with what the proof rests on: certificates only, steps in words, the finite sizes "
-    "named, or a solver; the evidence is checked again by a process without the prover), SUPPORTED (no counterexample in a stated search, or a "
-    "numerical bound), REFUTED (with an exact witness against the statement itself) or UNKNOWN (with the reason). A step said to be in words is "
+    "What the papers claim, and what is known about it: PROVED (general, by certificates only; general, with steps in words; for the finite sizes "
+    "named; or by a solver without certificate; the evidence is checked again by a process without the prover), SUPPORTED (no counterexample in a "
+    "stated search, or a numerical bound), REFUTED (with an exact witness against the statement itself) or UNKNOWN (with the reason). A step said to be in words is "
     "reasoned, not computed. python -m proofs ID shows the steps of one statement."
 )
 

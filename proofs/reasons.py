@@ -44,13 +44,16 @@ def _refutation(claim: Data, evidence: Data) -> str:
 
 
 def _sums(claim: Data, evidence: Data) -> str:
-    told = f"{len(evidence['sums'])} sums and {len(evidence['terms'])} terms"
+    told = f"{_counted(len(evidence['sums']), 'sum')} and {_counted(len(evidence['terms']), 'term')}"
     return f"certificate for sets of every size, {told}{_met(claim, evidence)}"
 
 
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
 def _chained(claim: Data, evidence: Data) -> str:
-    number = len(claim["cites"])
-    return f"cites {number} step{'' if number == 1 else 's'}{_met(claim, evidence)}"
+    return f"cites {_counted(len(claim['cites']), 'step')}{_met(claim, evidence)}"
 
 
 def _induction(claim: Data, evidence: Data) -> str:

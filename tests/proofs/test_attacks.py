@@ -113,7 +113,7 @@ def all_steps_gone(data):
 EDITS = {
     "scope": setting("scope", value="all pools of any size"),
     "reason": setting("findings", 0, "reason", value="proved by Gauss"),
-    "kind": setting("kind", value="general, by certificates only"),
+    "kind": setting("kind", value="general, with steps in words"),
     "kind gone": setting("kind", value=""),
     "words": setting("statement", "words", value="P = NP."),
     "latex": setting("statement", "latex", value="P = NP"),

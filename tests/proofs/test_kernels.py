@@ -178,8 +178,8 @@ def test_steps_without_polynomials_are_told():
 
 
 def test_one_statement_asked_twice_has_two_theorems():
-    changed = check("br-feasible", drop=["capacity"])
-    text = to_coq(check("br-feasible"), changed)
+    changed = check("br-bmf-envy-free", drop=["bottleneck"])
+    text = to_coq(check("br-bmf-envy-free"), changed)
     names = re.findall(r"Theorem (\w+)", text)
     assert len(names) == len(set(names)) == 2 * exported_steps(changed)
     assert list(source_files([changed, settled()], "lean")) == ["bonald_roberts.lean", "own.lean"]
