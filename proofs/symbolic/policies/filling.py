@@ -31,6 +31,8 @@ from proofs.symbolic.policies.simplifying import joined, simplest
 
 __all__ = ["filling_cells"]
 
+MOST_OPEN = 8
+"""Demands of which it is not known whether they are 0."""
 SIMPLE = 1000
 """Largest denominator of a weight that was given as a float."""
 
@@ -52,6 +54,12 @@ def _patterns(problem: SymbolicProblem) -> Iterator[tuple[Ground, Any, tuple[Any
     open_ = [
         a for a in dict.fromkeys(problem.demands) if ground.sign(sympy.fraction(sympy.together(a))[0]) is None
     ]
+    if len(open_) > MOST_OPEN:
+        raise ModelError.of(
+            "problem",
+            f": {len(open_)} demands may be 0 or not, in {2 ** len(open_)} ways; the most are {MOST_OPEN} "
+            f"demands: say more in assume, such as '{open_[0]} > 0'",
+        )
     for bits in range(2 ** len(open_)):
         zero = [a for k, a in enumerate(open_) if bits >> k & 1]
         conditions = tuple(

@@ -128,6 +128,13 @@ def test_what_has_no_closed_form_is_refused():
         closed_form(Problem([[1]], [1]), DRF())
     with pytest.raises(ModelError, match=r"resource_weights has shape \(3, 2\)"):
         closed_form(talk(), DRF([[1, 1]] * 3))
+    letters = [f"{name}{j}" for name in "abc" for j in range(3)]
+    pool = SymbolicProblem(
+        np.reshape(letters, (3, 3)), [1] * 3,
+        assume=[*(f"{v} >= 0" for v in letters), *(f"{v}0 + {v}1 + {v}2 > 0" for v in "abc")],
+    )  # fmt: skip
+    with pytest.raises(ModelError, match=r"9 demands may be 0 or not, in 512 ways; .* such as 'a0 > 0'"):
+        closed_form(pool, DRF())
 
 
 def test_time_is_limited():
