@@ -1,5 +1,6 @@
 from .cells import Cell
 from .closed_forms import ClosedForm
+from .conditions.defining import Conditions, conditions
 from .forms import closed_form
 from .model.problem import SymbolicProblem
 from .model.system import SymbolicSystem
@@ -16,6 +17,7 @@ __all__ = [
     "Cell",
     "Claim",
     "ClosedForm",
+    "Conditions",
     "DriftCell",
     "Interval",
     "Parameters",
@@ -24,6 +26,7 @@ __all__ = [
     "balance_function",
     "balanced_means",
     "closed_form",
+    "conditions",
     "drift_cells",
     "drift_negative",
     "full",

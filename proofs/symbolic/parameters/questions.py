@@ -16,7 +16,9 @@ from proofs.symbolic.closed_forms import ClosedForm
 from proofs.symbolic.forms import closed_form
 from proofs.symbolic.model.problem import SymbolicProblem
 from proofs.symbolic.model.reading import expression
+from proofs.symbolic.model.system import SymbolicSystem
 from proofs.symbolic.parameters.claims import Claim
+from proofs.symbolic.traffic.stability import drift_cells, stability_facets
 
 __all__ = ["drift_negative", "full", "gains", "same", "sharing_incentive", "stable"]
 
@@ -118,8 +120,8 @@ def sharing_incentive(problem: SymbolicProblem, policy: Any) -> Claim:
     return Claim(sympy.Or(*options), problem.assumptions, f"sharing incentive of {form.policy_name}")
 
 
-def stable(problem: SymbolicProblem, policy: Any, loads: Sequence[Any]) -> Claim:
-    r"""The system is stable: :math:`\sum_i \rho_i a_{ij} < C_j` for all resources.
+def stable(system: SymbolicSystem, policy: Any) -> Claim:
+    """The system is stable under the policy: all stability facets hold, strictly.
 
     No policy is stable elsewhere. That progressive filling (max-min fairness, DRF, asset fairness) and
     alpha-fairness, alpha > 0, are stable there follows from the Lyapunov functions of
@@ -127,11 +129,8 @@ def stable(problem: SymbolicProblem, policy: Any, loads: Sequence[Any]) -> Claim
 
     Parameters
     ----------
-    problem : SymbolicProblem
-        Its counts do not matter.
+    system : SymbolicSystem
     policy : policy
-    loads : sequence of shape (n_classes,), tasks
-        Arrival rate times mean size; may hold letters, which are assumed to be >= 0 only where said.
 
     Raises
     ------
@@ -144,54 +143,34 @@ def stable(problem: SymbolicProblem, policy: Any, loads: Sequence[Any]) -> Claim
             f"no theorem says where {policy!r:.60} is stable; stable() knows MaxMin, DRF, AssetFair, "
             "ProportionalFair and AlphaFair. queueing.fluid_verdict looks for evidence at numbers"
         )
-    rho = _per_class("loads", loads, problem)
-    below = []
-    for j, c in enumerate(problem.capacities):
-        used = sympy.Add(*(load * problem.demands[i, j] for i, load in enumerate(rho)))
-        below.append(_compared(problem, sympy.Lt, used, c))
     name = getattr(policy, "name", type(policy).__name__)
-    return Claim(sympy.And(*below), problem.assumptions, f"{name} is stable")
+    facets = sympy.And(*stability_facets(_system(system)))
+    return Claim(facets, system.problem.assumptions, f"{name} is stable")
 
 
-def drift_negative(
-    problem: SymbolicProblem,
-    policy: Any,
-    function: Any,
-    arrival_rates: Sequence[Any],
-    mean_sizes: Any = 1,
-) -> Claim:
-    r"""A function V of the counts falls along the fluid.
-
-    .. math:: \sum_i \partial_i V\,(\lambda_i - \varphi_i/\sigma_i) < 0.
+def drift_negative(system: SymbolicSystem, policy: Any, V: Any) -> Claim:
+    """A function V of the counts x1, x2, ... falls along the fluid, in states with jobs of all classes.
 
     Parameters
     ----------
-    problem : SymbolicProblem
-        Its counts are letters.
+    system : SymbolicSystem
     policy : policy
-    function : str or expression
-        V, in these letters.
-    arrival_rates : sequence of shape (n_classes,), jobs per time
-    mean_sizes : expression or sequence of shape (n_classes,), task-time per job
+        One that :func:`closed_form` knows.
+    V : str or expression
     """
-    for i, x in enumerate(problem.counts):
-        if not x.is_Symbol:
-            raise ModelError.of(
-                "problem", f": the count of {problem.class_names[i]} must be a letter; got {x}"
-            )
-    form = closed_form(problem, policy)
-    v = expression(function, "function")
-    slopes = [sympy.diff(v, x) for x in problem.counts]
-    rates = _per_class("arrival_rates", arrival_rates, problem)
-    sizes = _per_class(
-        "mean_sizes", [mean_sizes] * problem.n_classes if not _listed(mean_sizes) else mean_sizes, problem
-    )
+    problem, _ = _system(system).with_counts()
     options = []
-    for cell in _unique(form):
-        parts = zip(slopes, rates, cell.tasks, sizes, strict=True)
-        drift = sympy.Add(*(slope * (rate - phi / size) for slope, rate, phi, size in parts))
-        options.append(sympy.And(*cell.conditions, _compared(problem, sympy.Lt, drift, 0)))
-    return Claim(sympy.Or(*options), problem.assumptions, f"the drift of {v} under {form.policy_name} is < 0")
+    for cell in drift_cells(system, policy, V):
+        falls = problem.ground.tidy(sympy.Lt(cell.change, 0, evaluate=False))
+        options.append(sympy.And(*cell.conditions, falls))
+    name = getattr(policy, "name", type(policy).__name__)
+    return Claim(sympy.Or(*options), problem.assumptions, f"the drift of {V} under {name} is < 0")
+
+
+def _system(system: Any) -> SymbolicSystem:
+    if not isinstance(system, SymbolicSystem):
+        raise ModelError.of("system", f"must be a SymbolicSystem; got {type(system).__name__}")
+    return system
 
 
 def _unique(form: Any) -> tuple[Cell, ...]:
@@ -218,16 +197,6 @@ def _compared(problem: SymbolicProblem, kind: Any, left: Any, right: Any) -> Any
 
 def _assumed(*forms: ClosedForm) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(r for form in forms for r in form.problem.assumptions))
-
-
-def _listed(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str)
-
-
-def _per_class(name: str, values: Any, problem: SymbolicProblem) -> list[Any]:
-    if not _listed(values) or len(values) != problem.n_classes:
-        raise ModelError.of(name, f"must be one entry per class, {problem.n_classes}; got {values!r:.100}")
-    return [expression(v, name, i) for i, v in enumerate(values)]
 
 
 def _place(argument: str, given: int | str, names: Sequence[str]) -> int:

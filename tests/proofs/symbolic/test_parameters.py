@@ -12,6 +12,7 @@ from proofs import ProofError
 from proofs.symbolic import (
     Parameters,
     SymbolicProblem,
+    SymbolicSystem,
     closed_form,
     drift_negative,
     full,
@@ -110,6 +111,7 @@ def test_where_policies_agree_at_numbers():
         assert found.contains({"a": a, "b": b}) == (abs(tasks[0] - tasks[1]).max() < 1e-9)
 
 
+@pytest.mark.long
 def test_asset_fairness_fails_the_sharing_incentive_but_at_one_demand():
     pool = SymbolicProblem([["a", 3], [1, 1]], [30, 30], assume="a > 0")
     found = where(sharing_incentive(pool, AssetFair()))
@@ -151,14 +153,18 @@ def test_lies_that_pay_under_competitive_equilibrium():
 
 
 def test_stability_ends_at_the_corner_of_the_region():
-    assert synthesise(stable(TALK, DRF(), ["r", "r"]), "r", assume="r >= 0") == sympy.Rational(1, 11)
-    assert synthesise(stable(TALK, MaxMin(), ["r", 0]), "r") == sympy.Rational(1, 10)
+    def talk(*rates):
+        return SymbolicSystem([[10, 1], [1, 10]], [1, 1], rates, assume=["r > 0", "v > 0"])
+
+    assert synthesise(stable(talk("r", "r"), DRF()), "r", at={"v": 1}) == sympy.Rational(1, 11)
+    assert synthesise(stable(talk("r", 0.02), MaxMin()), "r", at={"v": 1}) == sympy.Rational(98, 1000)
     # 3:1 as in the talk: 10*3r + r < 1.
-    assert synthesise(stable(TALK, ProportionalFair(), ["3*r", "r"]), "r") == sympy.Rational(1, 31)
-    region = where(stable(TALK, DRF(), ["u", "v"]), ["u", "v"], assume=["u >= 0", "v >= 0"])
-    assert set(region.said()) == {"u + 10*v < 1 and 10*u + v < 1"}
+    assert synthesise(stable(talk("3*r", "r"), ProportionalFair()), "r", at={"v": 1}) == sympy.Rational(1, 31)
+    region = where(stable(talk("r", "v"), DRF()))
+    (cell,) = region.said()
+    assert set(cell.split(" and ")) == {"10*r + v < 1", "r + 10*v < 1"}
     with pytest.raises(ProofError, match="no theorem"):
-        stable(TALK, BottleneckMax(), ["r", "r"])
+        stable(talk("r", "r"), BottleneckMax())
 
 
 @pytest.mark.long
@@ -174,17 +180,15 @@ def test_both_resources_are_full_under_proportional_fairness():
 
 
 def test_drift_of_a_function():
-    """The talk's DRF pushes one class up off the diagonal; x1**2 falls where its own drift is negative."""
-    pool = SymbolicProblem([[1, "1/10"], ["1/10", 1]], [1, 1], ["x", "y"], assume=["x > 0", "y > 0"])
+    """DRF pushes one class up off the diagonal: x2**2 falls where the drift of class 2 is negative."""
     rate = Fraction(9, 11)
-    found = where(drift_negative(pool, DRF(), "y**2", [rate, rate]))
+    system = SymbolicSystem([[1, "1/10"], ["1/10", 1]], [1, 1], rate)
+    found = where(drift_negative(system, DRF(), "x2**2"))
     rng = random.Random(2)
     for _ in range(60):
         x, y = (Fraction(rng.randint(1, 40), rng.randint(1, 4)) for _ in range(2))
         phi = y / max(x + y / 10, x / 10 + y)
-        assert found.contains({"x": x, "y": y}) == (rate - phi < 0)
-    with pytest.raises(ModelError, match="must be a letter"):
-        drift_negative(TALK, DRF(), "y**2", [1, 1])
+        assert found.contains({"x1": x, "x2": y}) == (rate - phi < 0)
 
 
 def test_thresholds_and_what_has_none():
@@ -214,7 +218,7 @@ def test_thresholds_and_what_has_none():
         (lambda: where("a < b*c").plot(), "one or two letters"),
         (lambda: gains(TALK, DRF(), "class 9", [1, 1]), "must be one of class 1, class 2"),
         (lambda: gains(TALK, DRF(), 0, [1]), "a claimed demand of each of 2"),
-        (lambda: stable(TALK, DRF(), [1]), "one entry per class"),
+        (lambda: stable(TALK, DRF()), "must be a SymbolicSystem"),
     ],
 )
 def test_what_is_wrong_is_told(call, told):

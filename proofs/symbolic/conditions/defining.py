@@ -1,0 +1,266 @@
+r"""Conditions that define the allocations of a policy, in cases of relations.
+
+With :math:`m_i` the jobs times the weight of class i, all tasks being > 0 and within the capacities:
+
+- *Proportional fairness* (Karush, Kuhn, Tucker): there are prices with
+  :math:`\varphi_i \sum_j p_j a_{ij} = m_i`, > 0 for some resources, which are full, and 0 for the others; one
+  case for each set of priced resources. Sets no larger than the number of classes are enough
+  (Caratheodory).
+- *Bottleneck max fairness*: every class i has a full resource j that it demands with
+  :math:`a_{ij}\varphi_i/m_i \ge a_{kj}\varphi_k/m_k` for all k; one case for each map of classes to such
+  bottlenecks.
+- *Progressive filling* (max-min fairness, DRF, asset fairness): every class i has a full resource j that it
+  demands and where its level :math:`\ell_i = \varphi_i s_i/m_i` is the largest of all that demand it, with
+  :math:`s_i` 1, the dominant share or the sum of shares of one task; one case for each map.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Any
+
+import sympy
+
+from fairness.errors import ModelError
+from fairness.policies.asset import AssetFair
+from fairness.policies.bottleneck import BottleneckMax
+from fairness.policies.maxmin import DRF, MaxMin
+from fairness.policies.proportional import ProportionalFair
+from proofs.claims import Implication, Step
+from proofs.splitting import split
+from proofs.symbolic.model.problem import SymbolicProblem
+
+__all__ = ["Conditions", "conditions"]
+
+MOST_CASES = 200
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What defines the allocations of a policy; made by :func:`conditions`.
+
+    Attributes
+    ----------
+    policy : str
+    tasks : tuple of str
+        Names of the variables that are the tasks of the classes.
+    always : dict of str to str
+        Relations that hold in every case, by name: assumptions, tasks > 0, capacities.
+    cases : dict of str to dict
+        The relations of each case, by name; an allocation meets all of one case.
+    """
+
+    policy: str
+    tasks: tuple[str, ...]
+    always: Mapping[str, str]
+    cases: Mapping[str, Mapping[str, str]]
+
+    def implies(self, conclusion: str) -> list[Step]:
+        """Steps that say that every allocation has a property, one for each case.
+
+        Parameters
+        ----------
+        conclusion : str
+            A relation of tasks and letters.
+        """
+        return _steps([(words, {**self.always, **case}, conclusion) for words, case in self.cases.items()])
+
+    def same_as(self, other: Conditions) -> list[Step]:
+        """Steps that say that every allocation of one is each allocation of the other.
+
+        Both have the same classes, letters that mean the same, and other names for the tasks. That there
+        are allocations at all is another statement.
+
+        Raises
+        ------
+        ModelError
+            If the numbers of classes differ, or tasks of both have the same names.
+        """
+        if len(self.tasks) != len(other.tasks) or set(self.tasks) & set(other.tasks):
+            raise ModelError.of(
+                "other", f"must have {len(self.tasks)} tasks with other names than {', '.join(self.tasks)}"
+            )
+        claims = []
+        for (words, case), (others, second) in product(self.cases.items(), other.cases.items()):
+            mine = {f"{name} of {self.policy}": text for name, text in ({**self.always, **case}).items()}
+            yours = {f"{name} of {other.policy}": text for name, text in ({**other.always, **second}).items()}
+            for x, y in zip(self.tasks, other.tasks, strict=True):
+                given = mine | {name: text for name, text in yours.items() if text not in mine.values()}
+                claims.append((f"{words}; {others}", given, f"{x} == {y}"))
+        return _steps(claims)
+
+
+def conditions(policy: Any, problem: SymbolicProblem, *, tasks: str = "x", prices: str = "p") -> Conditions:
+    """The conditions that define a policy's allocations, in cases of relations between polynomials.
+
+    Parameters
+    ----------
+    policy : ProportionalFair, BottleneckMax, MaxMin, DRF (also with weights per resource) or AssetFair
+    problem : SymbolicProblem
+    tasks, prices : str
+        What the variables of tasks and prices begin with: x1, x2, ... and p1, p2, ...
+
+    Raises
+    ------
+    ModelError
+        If the policy is another, a variable has the name of a letter, or there are too many cases.
+
+    Examples
+    --------
+    >>> from fairness import ProportionalFair
+    >>> pool = SymbolicProblem([["a", 1], [1, 1]], [1, 1], assume="a > 0")
+    >>> for words, case in conditions(ProportionalFair(), pool).cases.items():
+    ...     print(words, list(case.values()))
+    only resource 1 has a price ['p1 > 0', 'a*x1 + x2 == 1', 'a*p1*x1 == 1', 'p1*x2 == 1', 'p1 == 2']
+    only resource 2 has a price ['p2 > 0', 'x1 + x2 == 1', 'p2*x1 == 1', 'p2*x2 == 1', 'p2 == 2']
+    resource 1 and resource 2 have prices ['p1 > 0', 'a*x1 + x2 == 1', 'p2 > 0', 'x1 + x2 == 1', ...]
+    """
+    if not isinstance(problem, SymbolicProblem):
+        raise ModelError.of("problem", f"must be a SymbolicProblem; got {type(problem).__name__}")
+    names = tuple(f"{tasks}{i + 1}" for i in range(problem.n_classes))
+    priced = tuple(f"{prices}{j + 1}" for j in range(problem.n_resources))
+    taken = {letter.name for letter in problem.letters} | set(priced)
+    if clash := sorted(set(names) & taken | {p for p in priced if p in {s.name for s in problem.letters}}):
+        raise ModelError.of(
+            "tasks", f"and prices need names of their own; {clash[0]!r} stands twice; give tasks= or prices="
+        )
+    definition = _Definition(problem, names, priced)
+    kinds = {
+        ProportionalFair: lambda: dict(definition.priced_cases()),
+        BottleneckMax: lambda: dict(definition.bottleneck_cases(None)),
+        MaxMin: lambda: dict(definition.bottleneck_cases(["1"] * problem.n_classes)),
+        DRF: lambda: dict(definition.bottleneck_cases(definition.dominant(policy))),
+        AssetFair: lambda: dict(definition.bottleneck_cases(definition.summed())),
+    }
+    if type(policy) not in kinds:
+        known = ", ".join(kind.__name__ for kind in kinds)
+        raise ModelError.of("policy", f"must be one of {known}; got {policy!r:.80}")
+    most = problem.n_resources**problem.n_classes
+    if most > MOST_CASES:
+        raise ModelError.of(
+            "problem", f"has up to {most:,} cases, more than {MOST_CASES}; take fewer classes or resources"
+        )
+    return Conditions(
+        str(getattr(policy, "name", type(policy).__name__)), names, definition.always(), kinds[type(policy)]()
+    )
+
+
+class _Definition:
+    """Texts of the conditions of one problem."""
+
+    def __init__(self, problem: SymbolicProblem, tasks: tuple[str, ...], prices: tuple[str, ...]) -> None:
+        self.problem, self.ground = problem, problem.ground
+        self.x = [sympy.Symbol(name, real=True) for name in tasks]
+        self.p = [sympy.Symbol(name, real=True) for name in prices]
+        self.masses = [x * w for x, w in zip(problem.counts, problem.weights, strict=True)]
+        columns = range(problem.n_resources)
+        self.used = [sympy.Add(*(problem.demands[i, j] * x for i, x in enumerate(self.x))) for j in columns]
+
+    def always(self) -> dict[str, str]:
+        """Assumptions, tasks > 0 and capacities."""
+        found = {f"assumption {k}": _text(r) for k, r in enumerate(self.problem.assumptions, 1)}
+        found |= {f"task {k}": f"{x} > 0" for k, x in enumerate(self.x, 1)}
+        pairs = zip(self.used, self.problem.capacities, strict=True)
+        return found | {f"capacity {k}": f"{used} <= {c}" for k, (used, c) in enumerate(pairs, 1)}
+
+    def priced_cases(self) -> Iterator[tuple[str, dict[str, str]]]:
+        """The conditions of Karush, Kuhn and Tucker."""
+        problem = self.problem
+        names = problem.resource_names
+        for size in range(1, min(problem.n_classes, problem.n_resources) + 1):
+            for chosen in combinations(range(problem.n_resources), size):
+                case = {}
+                for j in chosen:
+                    case[f"price {j + 1}"] = f"{self.p[j]} > 0"
+                    case[f"full {j + 1}"] = self._full(j)
+                costs = [
+                    sympy.Add(*(self.p[j] * problem.demands[i, j] for j in chosen))
+                    for i in range(problem.n_classes)
+                ]
+                if any(cost == 0 for cost in costs):  # a class that pays nothing could run without end
+                    continue
+                for i, (cost, mass) in enumerate(zip(costs, self.masses, strict=True)):
+                    case[f"marginal {i + 1}"] = f"{sympy.expand(self.x[i] * cost)} == {mass}"
+                worth = sympy.Add(*(self.p[j] * problem.capacities[j] for j in chosen))
+                case["all prices"] = f"{worth} == {sympy.Add(*self.masses)}"  # the sum of the others
+                told = " and ".join(names[j] for j in chosen)
+                yield (f"only {told} has a price" if size == 1 else f"{told} have prices"), case
+
+    def bottleneck_cases(self, shares: list[str] | None) -> Iterator[tuple[str, dict[str, str]]]:
+        """A bottleneck for each class: of the largest share of it (None), or of the largest level."""
+        problem, a = self.problem, self.problem.demands
+        n, m = problem.n_classes, problem.n_resources
+        for chosen in product(range(m), repeat=n):
+            if any(
+                self.ground.sign(sympy.fraction(sympy.together(a[i, j]))[0]) == 0
+                for i, j in enumerate(chosen)
+            ):
+                continue
+            case = {}
+            for i, j in enumerate(chosen):
+                if self.ground.sign(sympy.fraction(sympy.together(a[i, j]))[0]) != 1:
+                    case[f"demand {i + 1}"] = f"{a[i, j]} > 0"
+                case[f"full {j + 1}"] = self._full(j)
+                for k in range(n):
+                    if k == i or a[k, j] == 0:
+                        continue
+                    name = f"largest {i + 1} {k + 1}"
+                    if shares is None:
+                        mine, yours = (
+                            self.x[i] * a[i, j] * self.masses[k],
+                            self.x[k] * a[k, j] * self.masses[i],
+                        )
+                        case[name] = f"{mine} >= {yours}"
+                        continue
+                    mine = f"{self.x[i] * self.masses[k]}*{shares[i]}"
+                    yours = f"{self.x[k] * self.masses[i]}*{shares[k]}"
+                    known = self.ground.sign(sympy.fraction(sympy.together(a[k, j]))[0]) == 1
+                    # Only of those that demand the resource.
+                    case[name] = f"{mine} >= {yours}" if known else f"({a[k, j]})*({mine} - {yours}) >= 0"
+            pairs = zip(problem.class_names, chosen, strict=True)
+            yield ", ".join(f"{name} at {problem.resource_names[j]}" for name, j in pairs), case
+
+    def dominant(self, policy: DRF) -> list[str]:
+        """The dominant share of one task of each class, as a maximum."""
+        problem, weights = self.problem, policy.resource_weights
+        found = []
+        for i in range(problem.n_classes):
+            parts = []
+            for j, c in enumerate(problem.capacities):
+                weight = 1 if weights is None else sympy.Rational(str(weights[i][j]))
+                if problem.demands[i, j] != 0:
+                    parts.append(str(problem.demands[i, j] / (weight * c)))
+            distinct = list(dict.fromkeys(parts))
+            found.append(f"max({', '.join(distinct)})" if len(distinct) > 1 else f"({distinct[0]})")
+        return found
+
+    def summed(self) -> list[str]:
+        """The sum of the shares of one task of each class."""
+        a, capacities = self.problem.demands, self.problem.capacities
+        return [
+            f"({sympy.Add(*(a[i, j] / c for j, c in enumerate(capacities)))})"
+            for i in range(self.problem.n_classes)
+        ]
+
+    def _full(self, j: int) -> str:
+        return f"{self.used[j]} == {self.problem.capacities[j]}"
+
+
+def _text(relational: Any) -> str:
+    return f"{relational.lhs} {relational.rel_op} {relational.rhs}"
+
+
+def _steps(claims: Sequence[tuple[str, Mapping[str, str], str]]) -> list[Step]:
+    """Steps that state all claims, as cases of one: some of them may never occur."""
+    found: list[tuple[str, Implication]] = []
+    for words, hypotheses, conclusion in claims:
+        for more, part in split(Implication(hypotheses, conclusion)):
+            says = f"{words}: {conclusion}" + (f" [{more}]" if more else "")
+            found.append((says, part))
+    n = len(found)
+    return [
+        Step(says, Implication(part.hypotheses, part.conclusion, case=(k, n)), states=True)
+        for k, (says, part) in enumerate(found, 1)
+    ]
