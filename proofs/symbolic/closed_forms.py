@@ -12,7 +12,7 @@ from fairness.display.result import Result
 from fairness.errors import ModelError
 from proofs.symbolic.cells import Cell
 from proofs.symbolic.display.compiled import Compiled
-from proofs.symbolic.display.lettering import latex_cases, said
+from proofs.symbolic.display.lettering import latex_cases, said, written
 from proofs.symbolic.display.plotting import plot_cells
 from proofs.symbolic.model.problem import SymbolicProblem
 from proofs.symbolic.model.reading import number
@@ -128,7 +128,7 @@ class ClosedForm(Result):
         for cell in self.cells:
             row = {"where": "; ".join(map(said, cell.conditions)) or "everywhere"}
             named = zip(self.problem.class_names, cell.tasks, strict=True)
-            row |= {f"tasks of {name}": str(task) for name, task in named}
+            row |= {f"tasks of {name}": written(task) for name, task in named}
             row["full"] = ", ".join(self.problem.resource_names[j] for j in cell.full)
             rows.append(row)
         return pd.DataFrame(rows)
@@ -154,7 +154,7 @@ class ClosedForm(Result):
         lines = [f"{self.policy_name} in letters: {len(self.cells)} cell{'s' * (len(self.cells) != 1)}"]
         for k, row in enumerate(frame.to_dict("records")):
             lines.append(f"  {k + 1}. where {row['where']}")
-            tasks = ", ".join(str(task) for task in self.cells[k].tasks)
+            tasks = ", ".join(map(written, self.cells[k].tasks))
             lines.append(f"     tasks {tasks}; full: {row['full'] or 'none'}")
         known = "; ".join(map(str, self.problem.assumptions)) or "nothing"
         return "\n".join(

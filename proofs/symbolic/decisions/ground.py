@@ -163,6 +163,8 @@ class Ground:
         kind, given = _KINDS[relational.rel_op], tuple(given)
         left = relational.lhs - relational.rhs
         top, bottom = sympy.fraction(sympy.together(-left if relational.rel_op in ("<", "<=") else left))
+        if sympy.expand(top) == 0:
+            return kind(0, 0)
         constant, factors = sympy.factor_list(top)
         divisor, divisors = sympy.factor_list(bottom)
         sign, kept, ordered = sympy.sign(constant * divisor), [], kind in (sympy.Gt, sympy.Ge)

@@ -7,8 +7,9 @@ from typing import Any
 
 import sympy
 from sympy.printing.latex import LatexPrinter
+from sympy.printing.str import StrPrinter
 
-__all__ = ["balanced", "grouped", "latex", "latex_cases", "length", "said"]
+__all__ = ["balanced", "grouped", "latex", "latex_cases", "length", "said", "written"]
 
 
 def balanced(relational: Any) -> Any:
@@ -49,11 +50,35 @@ def said(relational: Any) -> str:
     return f"{shown.lhs} {'=' if shown.rel_op == '==' else shown.rel_op} {shown.rhs}"
 
 
-class _Printer(LatexPrinter):
-    """LaTeX whose sums begin with what is added: d - c, not -c + d."""
+class _AddedFirst:
+    """Sums begin with what is added: d - c, not -c + d."""
 
     def _as_ordered_terms(self, expr: Any, order: Any = None) -> list[Any]:
-        return sorted(super()._as_ordered_terms(expr, order), key=lambda t: t.could_extract_minus_sign())
+        terms = super()._as_ordered_terms(expr, order)  # type: ignore[misc]
+        added = [k for k, term in enumerate(terms) if not term.could_extract_minus_sign()]
+        if added:
+            terms.insert(0, terms.pop(added[0]))
+        return list(terms)
+
+
+class _Latex(_AddedFirst, LatexPrinter):
+    pass
+
+
+class _Text(_AddedFirst, StrPrinter):
+    pass
+
+
+def written(value: Any) -> str:
+    """An expression as plain text.
+
+    Examples
+    --------
+    >>> from proofs.symbolic.model.reading import expression
+    >>> written(expression("(d - c)/(1 - a*b)"))
+    '(d - c)/(1 - a*b)'
+    """
+    return str(_Text().doprint(value))
 
 
 def latex(value: Any) -> str:
@@ -65,7 +90,7 @@ def latex(value: Any) -> str:
     >>> latex(expression("(d - c)/(1 - a*b)"))
     '\\\\frac{d - c}{1 - a b}'
     """
-    return str(_Printer().doprint(value))
+    return str(_Latex().doprint(value))
 
 
 def latex_cases(cases: Sequence[tuple[Sequence[Any], Sequence[Any]]]) -> str:

@@ -12,6 +12,7 @@ from proofs.errors import ProofError
 from proofs.symbolic.cells import Cell
 from proofs.symbolic.decisions.formulas import conjunction, negated
 from proofs.symbolic.decisions.ground import Ground
+from proofs.symbolic.display.lettering import grouped
 from proofs.symbolic.policies.simplifying import needed, simplest
 
 __all__ = ["agree", "apart", "distinct", "projected", "settled"]
@@ -47,7 +48,19 @@ def apart(ground: Ground, cells: Sequence[Cell]) -> list[Cell]:
         for earlier in kept:
             pieces = [rest for piece in pieces for rest in _without(ground, piece, earlier)]
         kept += [replace(piece, conditions=needed(ground, piece.conditions)) for piece in pieces]
-    return _merged(ground, [_retold(ground, cell, kept) for cell in kept])
+    merged = _merged(ground, [_retold(ground, cell, kept) for cell in kept])
+    return [_upright(ground, cell) for cell in merged]
+
+
+def _upright(ground: Ground, cell: Cell) -> Cell:
+    """The cell with tasks whose denominators are positive on it, where that is known."""
+    tasks = []
+    for task in cell.tasks:
+        top, bottom = sympy.fraction(task)
+        if task.is_rational_function() and ground.sign(bottom, cell.conditions) == -1:
+            task = grouped(sympy.expand(-top)) / grouped(sympy.expand(-bottom))
+        tasks.append(task)
+    return replace(cell, tasks=tuple(tasks))
 
 
 def _without(ground: Ground, cell: Cell, earlier: Cell) -> Iterator[Cell]:
