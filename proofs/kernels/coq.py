@@ -13,8 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
+from proofs.kernels.coq_inductions import induction_theorem
 from proofs.kernels.coq_sums import PREAMBLE as SUMS
 from proofs.kernels.coq_sums import sums_theorem
+from proofs.kernels.identifiers import safe
 from proofs.kernels.signs import Language, signed_terms, sum_is_positive, wrapped
 from proofs.kernels.theorems import Section, Theorem, sections
 from proofs.relations import Relation
@@ -46,8 +48,17 @@ Proof.
   intro absurd; destruct (Req_dec p 0); [assumption | exfalso; apply absurd].
   now apply square_of_nonzero.
 Qed.
+
+Lemma le_as (p q : R) : 0 <= p -> p = q -> 0 <= q.
+Proof. intros; lra. Qed.
+Lemma lt_as (p q : R) : 0 < p -> p = q -> 0 < q.
+Proof. intros; lra. Qed.
+Lemma eq_as (p q : R) : p = 0 -> p = q -> q = 0.
+Proof. intros; lra. Qed.
+Lemma ne_as (p q : R) : p <> 0 -> p = q -> q <> 0.
+Proof. intros differs same; rewrite <- same; exact differs. Qed.
 """
-"""What every file begins with: the reals, and six lemmas that the proofs cite."""
+"""What every file begins with: the reals, and what the proofs cite."""
 
 COQ = Language(
     relations={">=": "0 <= {}", ">": "0 < {}", "==": "{} = 0", "!=": "{} <> 0"},
@@ -119,9 +130,14 @@ def _section(section: Section) -> Iterator[str]:
         yield from _refuted(theorem) if theorem.witness is not None else _proved(theorem)
         if theorem.leads_to is not None:
             name, claim, evidence = theorem.leads_to
-            negated = NEGATED[theorem.conclusion.sign]
             yield ""
-            yield from sums_theorem(name, claim, evidence, (theorem.name, theorem.written), negated)
+            if claim["claim"] == "Induction":
+                base = section.theorems[section.theorems.index(theorem) - 1]
+                parts = (base.name, base.written), (theorem.name, theorem.written)
+                yield from induction_theorem(name, claim, *parts)
+            else:
+                negated = NEGATED[theorem.conclusion.sign]
+                yield from sums_theorem(name, claim, evidence, (theorem.name, theorem.written), negated)
     yield ""
 
 
@@ -183,6 +199,4 @@ def _decided(r: Relation) -> str:
 
 
 def _comment(*paragraphs: str) -> str:
-    """A comment: no quotation marks, and no brackets of comments within."""
-    safe = (text.replace('"', "'").replace("(*", "( *").replace("*)", "* )") for text in paragraphs)
-    return "(* " + "\n   ".join(wrapped(*safe)) + " *)"
+    return "(* " + "\n   ".join(wrapped(*map(safe, paragraphs))) + " *)"

@@ -18,7 +18,7 @@ from typing import Any
 
 from proofs.checking.refutations import premises
 from proofs.claims import NEGATION, Implication
-from proofs.kernels.identifiers import identifiers
+from proofs.kernels.identifiers import identifiers, safe
 from proofs.polynomials import Monomial, Polynomial, polynomial
 from proofs.relations import Relation, relation
 from proofs.sums import indices_in, plain_text, summand_of, summed
@@ -70,12 +70,6 @@ Qed.
 Lemma zero_multiple (q e : R) : e = 0 -> q * e = 0.
 Proof. intro zero; rewrite zero; apply Rmult_0_r. Qed.
 
-Lemma le_as (p q : R) : 0 <= p -> p = q -> 0 <= q.
-Proof. intros; lra. Qed.
-Lemma lt_as (p q : R) : 0 < p -> p = q -> 0 < q.
-Proof. intros; lra. Qed.
-Lemma eq_as (p q : R) : p = 0 -> p = q -> q = 0.
-Proof. intros; lra. Qed.
 Ltac same known :=
   first [ exact known | apply (le_as _ _ known); field | apply (lt_as _ _ known); field
         | apply (eq_as _ _ known); field ].
@@ -201,8 +195,7 @@ def sums_theorem(
         each = "".join(
             f"forall {names[f'in {i}']}, In {names[f'in {i}']} {names[f'set {i}']} -> " for i in free
         )
-        told = key.replace("(*", "( *").replace("*)", "* )").replace('"', "'")
-        yield f"  ({each}{names.relation(r)}) ->  (* {told} *)"
+        yield f"  ({each}{names.relation(r)}) ->  (* {safe(key)} *)"
     yield f"  {names.relation(conclusion)}."
     yield "Proof."
     introduced = [*(names[f"set {i}"] for i in sets), *(names[v] for v in (*scalars, *families))]

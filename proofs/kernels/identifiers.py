@@ -1,18 +1,18 @@
-"""Names that Coq and Lean take: letters of ASCII, none of their words, no two alike."""
+"""Names that Coq and Lean take: letters of ASCII, none of their words, no two alike; text for comments."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-__all__ = ["identifiers"]
+__all__ = ["identifiers", "safe"]
 
 _COQ = """
 as at by cofix else end exists exists2 fix for forall fun if IF in is let match mod return then using where
 with SProp Prop Set Type R IZR pow Rmult_le_pos Rmult_lt_0_compat Rplus_le_le_0_compat Rplus_lt_le_0_compat
 Rlt_le pow2_ge_0 le_by_contradiction lt_by_contradiction eq_by_contradiction square_of_nonzero
 multiple_of_zero contradiction absurd negated denied claim claimed witness S M In
-le_as lt_as eq_as total total_ext total_plus total_scale
+le_as lt_as eq_as ne_as INR total total_ext total_plus total_scale
 total_not_negative total_zero total_exchange zero_multiple nat list
 """
 _LEAN = """
@@ -26,7 +26,7 @@ not_lt sorry
 RESERVED = frozenset((_COQ + _LEAN).split())
 """Words of the two languages, and the names that the proofs use."""
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_USED = re.compile(r"[HTSE][0-9]+")
+_USED = re.compile(r"[HTSE][0-9]+|[BN]|IH")
 """Hypotheses, terms, sums and equations, as the proofs number them."""
 
 
@@ -46,6 +46,11 @@ def identifiers(names: Iterable[str]) -> dict[str, str]:
             usable += "_"
         given[name] = usable
     return dict(sorted(given.items()))
+
+
+def safe(text: str) -> str:
+    """Text for a comment of Coq: no quotation marks, and no brackets of comments within."""
+    return text.replace('"', "'").replace("(*", "( *").replace("*)", "* )")
 
 
 def _usable(name: str) -> str:

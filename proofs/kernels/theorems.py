@@ -9,7 +9,7 @@ against an implication is a theorem too: not all values that meet the hypotheses
 
 Of a claim for sets of every size this is the implication to which its sums lead, in which each sum is a
 variable, and Coq proves the claim from it (:mod:`proofs.kernels.coq_sums`); of an induction it is the base
-and the step, and that the claim follows from them is proved in words (:class:`proofs.Induction`).
+and the step, from which Coq proves it (:mod:`proofs.kernels.coq_inductions`).
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from proofs.verdict import Finding, Verdict
 
 __all__ = ["Multiple", "Product", "Section", "Theorem", "exported_steps", "sections"]
 
-KINDS = ("refutation", "assignment")
-"""Kinds of evidence on a claim that is a theorem as it stands."""
+KINDS = ("refutation", "assignment", "induction")
+"""Kinds of evidence on a claim that is a theorem, whatever else it holds."""
 
 
 Data = Mapping[str, Any]
@@ -85,7 +85,7 @@ class Theorem:
     met : dict of str to Fraction, optional
         Values that meet the hypotheses, so that they do not contradict each other.
     leads_to : (str, dict, dict), optional
-        Name, claim and evidence of the claim for sets of every size that this identity proves.
+        Name, claim and evidence of the claim for every size that this identity, or step, proves.
     """
 
     name: str
@@ -122,7 +122,7 @@ IN_SUMS = "_in_sums"
 
 
 def exported_steps(verdict: Verdict) -> int:
-    """How many steps of a verdict are a theorem in Coq, as a whole; in Lean those without sums are."""
+    """How many steps of a verdict are a theorem of Coq; in Lean sums and inductions are so in parts."""
     return sum(
         f.evidence.get("kind") in KINDS
         or (f.evidence.get("kind") == "sums" and is_supported(f.claim, f.evidence))
@@ -143,7 +143,7 @@ def sections(verdicts: Iterable[Verdict]) -> Iterator[Section]:
             name = f"{names[key]}_{k}"
             for part, claim, evidence in _parts(finding):
                 theorem = _theorem(f"{name}{part}", finding.says, claim, evidence)
-                if part == IN_SUMS and is_supported(finding.claim, finding.evidence):
+                if part == "_step" or (part == IN_SUMS and is_supported(finding.claim, finding.evidence)):
                     theorem = replace(theorem, leads_to=(name, finding.claim, finding.evidence))
                 theorems.append(theorem)
         yield Section(v.summary().splitlines()[0], (v.statement["words"], *_left_out(v)), tuple(theorems))
@@ -173,7 +173,7 @@ def _left_out(verdict: Verdict) -> Iterator[str]:
         if kind == "sums":
             yield f"Step {k} is for sets of every size; in its identity each sum is a variable."
         elif kind == "induction":
-            yield f"Step {k} is an induction; here are its base and its step."
+            yield f"Step {k} is an induction, with a theorem for its base and its step."
         elif kind not in KINDS:
             yield f"Step {k} has none ({kind}): {finding.says}"
 

@@ -72,7 +72,12 @@ SUMS = [
         hints=((("p",), "x[i] - e"),),
     ),
 ]
-INDUCTION = Induction({"start": "s[0] == 1", "grows": "s[n+1] >= 2*s[n]"}, "s[n] >= n + 1")
+INDUCTIONS = [
+    Induction({"start": "s[2] == 1", "grows": "s[n+1] >= 2*s[n]"}, "s[n] >= n - 1", first=2),
+    Induction({"start": "s[1] == a", "a": "a > 1/3", "grows": "s[n+1] == s[n] + n*a"}, "s[n] > 1/3", first=1),
+    Induction({"start": "s[0] == 0", "grows": "s[n+1] == s[n] + n + 1"}, "s[n] == n*(n + 1)/2"),
+    Induction({"start": "s[0] <= t[0]", "slower": "s[n+1] - s[n] <= t[n+1] - t[n]"}, "s[n] <= t[n]"),
+]
 
 
 @cache
@@ -138,22 +143,22 @@ def test_names_are_words_of_neither_language_and_differ():
 
 @cache
 def settled_for_every_size():
-    verdict = check(own(*SUMS, INDUCTION, name="every-size"))
+    verdict = check(own(*SUMS, *INDUCTIONS, name="every-size"))
     assert verdict.status == Status.PROVED
     return verdict
 
 
 def test_of_claims_for_every_size_the_identities_are_theorems():
     verdict = settled_for_every_size()
-    n = len(SUMS)
+    n, m = len(SUMS), len(INDUCTIONS)
     for write in (to_coq, to_lean):
         text = write(verdict)
         found = terms_of(text)
-        parts = [*(f"{k}_in_sums" for k in range(1, n + 1)), f"{n + 1}_base", f"{n + 1}_step"]
+        parts = [f"{k}_in_sums" for k in range(1, n + 1)]
+        parts += [f"{k}_{part}" for k in range(n + 1, n + m + 1) for part in ("base", "step")]
         assert list(found) == [f"every_size_{part}" for part in parts]
         assert all(map(adds_up, found.values()))
-        assert "here are its base and its step" in text
-    assert kernel(verdict) == f"coq {n}/{n + 1}"  # of the induction there are only the parts
+    assert kernel(verdict) == f"coq {n + m}/{n + m}"
 
 
 def test_a_theorem_for_every_size_states_the_claim():
@@ -165,6 +170,13 @@ def test_a_theorem_for_every_size_states_the_claim():
       (* u *) (forall in_j, In in_j set_j -> 0 <= (q_j in_j)) -> (* q *)
       0 <= -(total set_i (fun in_i => total set_j (fun in_j => (q_j in_j)*(u_i_j in_i in_j))))
       + (total set_j (fun in_j => (c_j in_j)*(q_j in_j))).
+    """
+    assert stated.split() == wanted.split()
+    stated = text.split(f"Theorem every_size_{len(SUMS) + 1} :")[1].partition("Proof.")[0]
+    wanted = """
+      forall (s_of_n : nat -> R), ((s_of_n 0%nat) - 1 = 0) -> (* start *)
+      (forall in_k : nat, 0 <= -2*(s_of_n in_k) + (s_of_n (S in_k))) -> (* grows *)
+      forall in_k : nat, 0 <= -(2 + INR in_k) + (s_of_n in_k) + 1.
     """
     assert stated.split() == wanted.split()
 
@@ -246,6 +258,8 @@ def test_coq_refuses_a_theorem_with_one_changed_number(tmp_path, right, wrong):
         ("0 <= s*(total set_i (fun in_i => 1)) - 1.", "0 <= s*(total set_i (fun in_i => 1)) - 2."),
         ("(total set_i (fun in_i => (h_i in_i))) - 1 = 0", "(total set_j (fun in_i => (h_i in_i))) - 1 = 0"),
         ("f i + total rest f end", "f i - total rest f end"),
+        ("0 <= -(2 + INR in_k) + (s_of_n in_k) + 1.", "0 <= -(2 + INR in_k) + (s_of_n in_k)."),
+        ("(forall in_k : nat, 0 <= -2*(s_of_n in_k)", "(forall in_k : nat, 0 <= -3*(s_of_n in_k)"),
     ],
 )
 def test_coq_refuses_a_bent_claim_for_every_size(tmp_path, right, wrong):
