@@ -41,6 +41,14 @@ class DriftCell:
 def stability_facets(system: SymbolicSystem) -> tuple[Any, ...]:
     """Polynomial conditions under which some policy is stable, without those that others imply.
 
+    Parameters
+    ----------
+    system : SymbolicSystem
+
+    Returns
+    -------
+    tuple of sympy relationals
+
     Examples
     --------
     >>> assume = ["0 < a < 1", "0 < b < a", "r > 0"]
