@@ -1,6 +1,6 @@
 from .cells import Cell
 from .closed_forms import ClosedForm
-from .conditions.defining import Conditions, conditions
+from .defining.cases import Conditions, conditions
 from .forms import closed_form
 from .model.problem import SymbolicProblem
 from .model.system import SymbolicSystem
