@@ -31,10 +31,21 @@ def same(first: ClosedForm, second: ClosedForm) -> Claim:
     first, second : ClosedForm
         Of problems with the same classes; that letters mean the same is up to their names.
 
+    Returns
+    -------
+    Claim
+
     Raises
     ------
     ProofError
         If an allocation is not unique, or holds roots.
+
+    Examples
+    --------
+    >>> from fairness import DRF, MaxMin
+    >>> pool = SymbolicProblem([[1, "a"], ["a", 1]], [1, 1], assume="0 < a < 1")
+    >>> same(closed_form(pool, DRF()), closed_form(pool, MaxMin()))
+    Claim(DRF = MMF)
     """
     if first.problem.n_classes != second.problem.n_classes:
         raise ModelError.of(
@@ -50,7 +61,24 @@ def same(first: ClosedForm, second: ClosedForm) -> Claim:
 
 
 def full(form: ClosedForm, resource: int | str) -> Claim:
-    """The tasks use all of a resource, given by number or name."""
+    """The tasks use all of a resource.
+
+    Parameters
+    ----------
+    form : ClosedForm
+    resource : int or str
+        By number or name.
+
+    Returns
+    -------
+    Claim
+
+    Examples
+    --------
+    >>> from fairness import DRF
+    >>> full(closed_form(SymbolicProblem([["a", 4], [3, 1]], [9, 18], assume="a > 0"), DRF()), 0)
+    Claim(resource 1 is full under DRF)
+    """
     problem = form.problem
     j = _place("resource", resource, problem.resource_names)
     options = []
@@ -73,6 +101,16 @@ def gains(problem: SymbolicProblem, policy: Any, job_class: int | str, lie: Sequ
         The liar, by number or name.
     lie : sequence of shape (n_resources,), resource units per task
         The demands that it claims; may hold letters, and what does is assumed to be >= 0.
+
+    Returns
+    -------
+    Claim
+
+    Examples
+    --------
+    >>> from fairness import DRF
+    >>> gains(SymbolicProblem([[1, "a"], ["a", 1]], [1, 1], assume="0 < a < 1"), DRF(), 0, [1, 1])
+    Claim(class 1 gains under DRF by claiming (1, 1))
     """
     i = _place("job_class", job_class, problem.class_names)
     rows = [list(problem.demands[k, :]) for k in range(problem.n_classes)]
@@ -106,7 +144,24 @@ def gains(problem: SymbolicProblem, policy: Any, job_class: int | str, lie: Sequ
 
 
 def sharing_incentive(problem: SymbolicProblem, policy: Any) -> Claim:
-    """Every class runs at least what it would alone with its part, by jobs and weight, of every resource."""
+    """Every class runs at least what it would alone with its part, by jobs and weight, of every resource.
+
+    Parameters
+    ----------
+    problem : SymbolicProblem
+    policy : policy
+        One that :func:`closed_form` knows.
+
+    Returns
+    -------
+    Claim
+
+    Examples
+    --------
+    >>> from fairness import AssetFair
+    >>> sharing_incentive(SymbolicProblem([[1, "a"], [1, 1]], [30, 30], assume="a > 0"), AssetFair())
+    Claim(sharing incentive of Asset)
+    """
     form = closed_form(problem, policy)
     weights = [x * w for x, w in zip(problem.counts, problem.weights, strict=True)]
     options = []
@@ -132,10 +187,20 @@ def stable(system: SymbolicSystem, policy: Any) -> Claim:
     system : SymbolicSystem
     policy : policy
 
+    Returns
+    -------
+    Claim
+
     Raises
     ------
     ProofError
         If no stability theorem is known of the policy.
+
+    Examples
+    --------
+    >>> from fairness import DRF
+    >>> stable(SymbolicSystem([[1, "a"], ["a", 1]], [1, 1], "r", assume=["0 < a < 1", "r > 0"]), DRF())
+    Claim(DRF is stable)
     """
     known = isinstance(policy, FillingPolicy | ProportionalFair)
     if not known and not (isinstance(policy, AlphaFair) and policy.alpha > 0):
@@ -157,6 +222,17 @@ def drift_negative(system: SymbolicSystem, policy: Any, V: Any) -> Claim:
     policy : policy
         One that :func:`closed_form` knows.
     V : str or expression
+
+    Returns
+    -------
+    Claim
+
+    Examples
+    --------
+    >>> from fairness import DRF
+    >>> system = SymbolicSystem([[1]], [1], "r", assume="r > 0")
+    >>> drift_negative(system, DRF(), "x1**2")
+    Claim(the drift of x1**2 under DRF is < 0)
     """
     problem, _ = _system(system).with_counts()
     options = []
