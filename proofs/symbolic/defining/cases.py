@@ -102,6 +102,10 @@ def conditions(policy: Any, problem: SymbolicProblem, *, tasks: str = "x", price
     tasks, prices : str
         What the variables of tasks and prices begin with: x1, x2, ... and p1, p2, ...
 
+    Returns
+    -------
+    found : Conditions
+
     Raises
     ------
     ModelError
