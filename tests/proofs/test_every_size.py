@@ -160,9 +160,11 @@ def value(name, families, size):
 def random_term(rng, depth, free):
     kind = rng.choice(["sum", "add", "times", "leaf", "leaf"] if depth else ["leaf"])
     if kind == "leaf":
-        return rng.choice(["2", "c", *(f"x[{i}]" for i in free), *(["u[i,j]"] if {"i", "j"} <= free else [])])
-    if kind == "sum" and (left := {"i", "j"} - free):
-        index = rng.choice(sorted(left))
+        return rng.choice(
+            ["2", "c", *(f"x[{i}]" for i in sorted(free)), *(["u[i,j]"] if {"i", "j"} <= free else [])]
+        )
+    if kind == "sum":
+        index = rng.choice("ij")  # also one that is bound further out
         return f"sum[{index}]({random_term(rng, depth - 1, free | {index})})"
     one, other = (random_term(rng, depth - 1, free) for _ in range(2))
     return f"({one} {'*' if kind == 'times' else '-'} {other})"
@@ -199,6 +201,9 @@ def test_texts_that_mean_the_same_are_the_same():
     ]:
         assert polynomial(plain_text(one)) == polynomial(plain_text(other))
     assert plain_text("sum[i](x[i]*x[i])") != plain_text("sum[i](x[i])**2")
+    # The i of the inner sum is not that of the outer one.
+    assert plain_text("sum[i](sum[j](u[i,j]*sum[i](u[i,j])))") == "sum_i_j__L__sum_i__u_i_j__R__u_i_j"
+    assert plain_text("sum[j](u[i,j]*sum[i](u[i,j]))") == "sum_j__L__sum_i__u_i_j__R__u_i_j"
     assert plain_text("sum[j](sum[i](u[i,j])**2)") != plain_text("sum[j](sum[i](u[i,j]**2))")
 
 
