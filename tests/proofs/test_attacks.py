@@ -736,9 +736,18 @@ def test_two_definitions_that_disagree():
 # Texts of mathematics.
 
 
+@pytest.fixture
+def without_squares(monkeypatch):
+    """No certificates are sought by semidefinite programming, so that the solvers are asked."""
+    from proofs.prover import implications
+
+    monkeypatch.setattr(implications, "find_squares", lambda claim, deadline: None)
+
+
+@pytest.mark.usefixtures("without_squares")
 @pytest.mark.parametrize("name", ["true", "false", "distinct", "_", "ite", "let", "Real", "v_x", "ρ", "par"])
 def test_variables_called_like_words_of_the_solver(name):
-    # Without certificates (degree 0), so that the solver is asked.
+    # Without linear programs too (degree 0).
     asked = own(Implication({"h": f"{name} >= 1"}, f"{name}**2 >= 1", degree=0))
     verdict = check(asked)
     assert verdict.status == Status.PROVED
@@ -783,25 +792,28 @@ def test_polynomials_that_nobody_can_wait_for(text):
     assert time.process_time() - begin < 60
 
 
-def test_solvers_that_disagree(monkeypatch):
+@pytest.mark.usefixtures("without_squares")
+def test_solvers_that_disagree():
     from proofs.checking import queries
     from proofs.prover import implications
 
     claim = Implication({"root": "x**2 == 2", "sign": "x > 0"}, "x < 3/2", degree=0)
     told = {"z3": "unsat", "cvc5": "sat"}
-    monkeypatch.setattr(implications, "ask", lambda solver, query, limit: (told[solver], None))
-    verdict = check(own(claim))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(implications, "ask", lambda solver, query, limit: (told[solver], None))
+        verdict = check(own(claim))
     assert verdict.status == Status.UNKNOWN
     assert verdict.reason == "the solvers disagree: z3 says unsat, cvc5 says sat"
-    monkeypatch.undo()
     pytest.importorskip("cvc5")
     good = check(own(claim))
     assert good.findings[0].evidence["solvers"] == ["z3", "cvc5"]
-    monkeypatch.setattr(queries, "_cvc5", lambda query, limit: ("sat", None))
-    with pytest.raises(EvidenceError, match="cvc5 answers sat"):
-        verify_finding(claim, good.findings[0])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(queries, "_cvc5", lambda query, limit: ("sat", None))
+        with pytest.raises(EvidenceError, match="cvc5 answers sat"):
+            verify_finding(claim, good.findings[0])
 
 
+@pytest.mark.usefixtures("without_squares")
 def test_unsat_of_another_query():
     claim = Implication({"root": "x**2 == 2", "sign": "x > 0"}, "x < 3/2", degree=0)
     finding = check(own(claim)).findings[0]
