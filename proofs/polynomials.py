@@ -160,6 +160,8 @@ def parsed(text: str) -> ast.expr:
     if len(text) > LONGEST_TEXT:
         raise ProofError(f"a polynomial of {len(text):,} characters is too long; at most {LONGEST_TEXT:,}")
     text = text.strip()
+    if "#" in text:
+        raise ProofError(f"{_short(text)} holds a comment, which would be shown and not be proved")
     try:
         body = ast.parse(text, mode="eval").body
     except SyntaxError as error:

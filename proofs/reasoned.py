@@ -5,13 +5,14 @@ Each class says which theorem its evidence rests on, with the proof.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from proofs.errors import ProofError
 from proofs.relations import Relation, relation
 from proofs.sequences import at_first, at_next, at_step
-from proofs.sums import instances, plain_relation, variables
+from proofs.sums import instances, plain_relation, tree_of, variables
 
 __all__ = [
     "NEGATION",
@@ -171,7 +172,7 @@ class Citation:
             raise ProofError(f"what is cited is an implication, a schema or a chain; got {self.claim!r}")
         texts = [*self.claim.hypotheses.values(), self.claim.conclusion]
         known = set().union(*(variables(text) for text in texts))
-        if unknown := [name for name in self.values if not variables(name) <= known]:
+        if unknown := [name for name in self.values if ast.unparse(tree_of(name)) not in known]:
             raise ProofError(
                 f"the claim that is cited has no variable {unknown[0]!r}; its variables: "
                 f"{', '.join(sorted(known))}"
@@ -187,7 +188,8 @@ class Chained:
     known so far (the hypotheses here and the conclusions cited before; both sides multiplied out), or
     compares constants and is true, then its conclusion with its terms is known as well. The claim holds if
     its conclusion gets known so. A relation with a free index is known for each element; an index that
-    a term brings along stands in the conclusion cited, else a set without elements would prove it.
+    a term brings along, or that the conclusion cited had, stands in it with its terms, else a set without
+    elements would prove it.
 
     Each cited claim is that of an earlier step of the same statement; what is not proved there proves nothing
     here, as a statement is as good as its weakest step.
@@ -235,13 +237,14 @@ class Induction:
     conclusion : str
         About n and members of index n (and first ones).
     first : int
+        At least 0.
     hints, degree
         For the step; as of :class:`Implication`. The conclusion at n is called "induction".
 
     Raises
     ------
     ProofError
-        If a text cannot be read.
+        If a text cannot be read, or ``first`` is no whole number >= 0.
 
     Examples
     --------
@@ -261,8 +264,11 @@ class Induction:
         object.__setattr__(self, "hypotheses", _texts(self.hypotheses, self.conclusion))
         if used := {"from", "induction"} & set(self.hypotheses):
             raise ProofError(f"no hypothesis of an induction may be called {min(used)!r}")
-        if type(self.first) is not int:
-            raise ProofError(f"an induction begins at a whole number; got {self.first!r}")
+        if type(self.first) is not int or self.first < 0:
+            raise ProofError(
+                f"an induction begins at a whole number >= 0; got {self.first!r}: count from a later one, "
+                "with n - 1 for n"
+            )
         at_next(self.conclusion, self.first)  # refuses what looks ahead
 
     @property

@@ -126,6 +126,10 @@ OPEN: dict[str, Callable[[Data, Data], str]] = {
         "the hypotheses contradict each other, so anything would follow; a case that is meant not to occur "
         "is written with the conclusion 0 == 1"
     ),
+    "sizes": lambda claim, e: (
+        f"there is a certificate, but no sets of 1 to {e['most']} elements meet the hypotheses, so it may "
+        "say nothing"
+    ),
     "differs": lambda claim, e: (
         f"computed {e['way']}: {e['value']}, where the statement says {claim['value']}"
     ),

@@ -123,6 +123,8 @@ def split(claim: Implication) -> list[tuple[str, Implication]]:
             last = len(conclusions) == 1 and case.conclusion.name == NEGATION
             told = () if last else (f"then {case.conclusion.words}",)
             found.append(((*case.words, *told), _implication(case, claim, parts)))
+    if not found:
+        raise ProofError(f"the hypotheses of {claim.conclusion!r} contradict each other: no case is left")
     if branched and len(found) > 1:
         found = [(words, replace(one, case=(k, len(found)))) for k, (words, one) in enumerate(found, 1)]
     return [(", ".join(words), one) for words, one in found]
@@ -180,7 +182,7 @@ def _resolved(case: _Case) -> Iterator[_Case]:
             if c is case.conclusion:
                 for divisor in (d for given in call.args for d in quotient(given, c.text).divisors):
                     if sign_of(divisor, case.known) not in (">", "<", "!="):
-                        yield _not_zero(case, divisor)
+                        yield from _resolved(_not_zero(case, divisor))
                         case = case.assuming(_assumed(f"divisor {divisor}", f"{divisor} != 0"))
             for branch in _branches(case, call, c.text):
                 yield from _resolved(branch)

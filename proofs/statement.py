@@ -344,7 +344,10 @@ class Statement:
             If a hypothesis was changed that no step uses, so that the answer would be that of the unchanged
             statement, or if no step can be checked.
         """
-        steps = [case for step in self.steps(question) for case in split_step(step)]
+        written = list(self.steps(question))
+        if any(getattr(getattr(step, "claim", None), "case", None) is not None for step in written):
+            raise ProofError(f"{self.id}: cases are numbered where a step is split; give it without case=")
+        steps = [case for step in written for case in split_step(step)]
         for number, step in enumerate(steps):
             if type(step) is not Step or type(step.claim) not in CLAIMS:
                 raise ProofError(

@@ -18,6 +18,7 @@ from proofs.relations import Relation, relation
 from proofs.sums import free_letters, indices_in, letters, plain_relation, plain_text, substituted, summed
 
 __all__ = [
+    "LARGEST",
     "check_chain",
     "check_induction",
     "check_instance",
@@ -40,6 +41,7 @@ def check_sums(claim: SumSchema, evidence: Evidence) -> None:
     if unused := set(sums) - used:
         raise EvidenceError(f"{min(unused)!r} is not used")
     used = used.union(*(data.get("factors", []) for data in sums.values()))
+    used |= {data["equation"] for data in sums.values() if "equation" in data}
     if NEGATION not in used and not relation(claim.plain.conclusion).impossible:
         raise EvidenceError("the hypotheses contradict each other, so anything would follow")
 
@@ -99,7 +101,8 @@ def check_chain(claim: Chained, evidence: Evidence) -> None:
     for number, cited in enumerate(claim.cites, 1):
         conclusion = plain_relation(substituted(cited.claim.conclusion, cited.values))
         brought = set().union(*(free_letters(term) - letters(name) for name, term in cited.values.items()))
-        if lost := brought - indices_in(conclusion):
+        had = indices_in(plain_relation(cited.claim.conclusion))
+        if lost := (brought | had) - indices_in(conclusion):
             raise EvidenceError(f"the conclusion of citation {number} does not carry the index {min(lost)!r}")
         for name, text in cited.claim.hypotheses.items():
             r = plain_relation(substituted(text, cited.values))

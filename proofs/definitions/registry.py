@@ -200,6 +200,8 @@ def fraction(value: Any) -> Fraction:
     if type(value) not in (int, str, Fraction):
         raise ProofError(f"exact arithmetic takes integers and fractions; got {value!r}")
     try:
+        if type(value) is str and "e" in value.lower():  # 1e999999999 would be written out
+            raise ValueError(value)
         return Fraction(value)
     except (ValueError, ZeroDivisionError):
         raise ProofError(f"{value!r} is no fraction") from None

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations_with_replacement
 from typing import Any
 
-from proofs.checking.general import check_chain, check_induction, check_sums, with_sums
+from proofs.checking.general import LARGEST, check_chain, check_induction, check_sums, with_sums
 from proofs.checking.refutations import premises
 from proofs.claims import Chained, Implication, Induction, SumSchema
 from proofs.definitions import plain
@@ -28,7 +28,7 @@ from proofs.verdict import Status
 __all__ = ["chain_evidence", "induction_evidence", "sums_evidence"]
 
 SIZES = (1, 2)
-"""Of the sets in which witnesses and values that meet the hypotheses are looked for."""
+"""Of the sets in which witnesses are looked for; of larger ones, only values that meet the hypotheses."""
 
 
 def sums_evidence(claim: SumSchema, deadline: float) -> Answer:
@@ -96,12 +96,18 @@ def _with_values(claim: SumSchema | Chained, evidence: dict[str, Any], deadline:
     if relation(claim.plain.conclusion).impossible:
         return Status.PROVED, evidence | {"met": {}, "size": 1}
     met = None
-    for size in SIZES:
+    looked = 0
+    for size in range(1, LARGEST + 1):
+        if size > max(SIZES) and (met is not None or time.monotonic() > deadline):
+            break
+        looked = size
         found = meeting(claim.instance(size), deadline)
         if found:
             return Status.PROVED, evidence | {"met": found, "size": size}
         met = met if found is None else found
-    return opened("vacuous") if met is None else (Status.PROVED, evidence | {"met": met, "size": 1})
+    if met is None:
+        return opened("sizes", most=looked)
+    return Status.PROVED, evidence | {"met": met, "size": 1}
 
 
 Sums = dict[str, dict[str, Any]]

@@ -278,11 +278,32 @@ def test_an_empty_set_proves_nothing_by_a_chain():
     finding = answered(Chained({"low": "a[i] > 0", "high": "y >= a[i]"}, "y > 0", (cited,)))
     assert finding.status == Status.UNKNOWN
     assert "does not carry the index 'i'" in finding.reason
+    # Nor does what was cited for each element say anything once no term carries its index.
+    less = Implication({"low": "x <= y", "high": "y <= s"}, "x <= s")
+    members = {"low": "x[i] <= y[i]", "high": "y[i] <= s"}
+    each = Chained(members, "x[i] <= s", (Citation(less, {"x": "x[i]", "y": "y[i]"}),))
+    assert answered(each).status == Status.PROVED
+    claim = Chained({**members, "low": "c <= y[i]"}, "c <= s", (Citation(each, {"x[i]": "c"}),))
+    finding = answered(claim)
+    assert (finding.status, finding.evidence["kind"]) == (Status.UNKNOWN, "open")
+    evidence = {"kind": "chained", "met": {"c": "0", "s": "0", "y_i1": "0"}, "size": 1}
+    with pytest.raises(EvidenceError, match="does not carry the index 'i'"):
+        verify_finding(claim, replace(finding, status=Status.PROVED, evidence=evidence))
+
+
+def test_hypotheses_that_only_larger_sets_meet():
+    held = {"signs": "x[i] >= 0", "many": "sum[i](1) >= 3"}
+    assert answered(SumSchema(held, "sum[i](x[i]) >= 0")).evidence["size"] == 3
+    finding = answered(SumSchema(held | {"many": "sum[i](1) >= 9"}, "sum[i](x[i]) >= 0"))
+    assert finding.status == Status.UNKNOWN
+    assert "no sets of 1 to 8 elements meet the hypotheses" in finding.reason
 
 
 def test_terms_that_are_refused():
     with pytest.raises(ProofError, match="no variable 'z'"):
         Chained({}, "x > 0", (Citation(PUSH, {"z": "1"}),))
+    with pytest.raises(ProofError, match=r"no variable 'x \+ 0'"):
+        Citation(PUSH, {"x + 0": "1"})
     with pytest.raises(ProofError, match="Citation"):
         Chained({}, "x > 0", (PUSH,))
     with pytest.raises(ProofError, match="given as a text"):
@@ -356,6 +377,7 @@ def test_an_induction_needs_base_and_step(hypotheses, conclusion, part):
     [
         ({}, "s[n+1] >= 0", 0, r"members of a sequence are s\[n\], s\[0\] here"),
         ({}, "s[n] >= 0", 0.5, "whole number"),
+        ({"start": "2*s[-1] == 1", "falls": "s[n+1] <= s[n]"}, "s[n] <= 0", -1, "whole number >= 0"),
         ({"from": "x >= 0"}, "s[n] >= 0", 0, "may be called 'from'"),
     ],
 )

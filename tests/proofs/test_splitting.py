@@ -111,6 +111,7 @@ def test_true_ones_are_proved_by_certificates(hypotheses, conclusion, steps):
         ({"a": "0 <= a <= 1"}, "a/a == 1"),  # not where a = 0
         ({"fits": "x/a <= 1"}, "x <= a"),  # not where a < 0
         ({}, "abs(x) == x"),
+        ({"y": "1/y <= -1"}, "max(1/(2*y + 1), 2) >= 1"),  # not where y = -1/2
         ({"low": "x >= 1/2"}, "max(x, 1/x) == x"),
         ({"x": "x > 0.1"}, "10.000000000000000000001*x >= 1.0000000000000000000002"),
     ],
@@ -152,6 +153,14 @@ def test_that_a_case_never_occurs_is_checked():
         verify(replace(verdict, findings=(bent,)), alone)
 
 
+def test_cases_are_numbered_by_splitting_alone():
+    vacuous = own(Implication({"high": "x > 1", "low": "x < 0"}, "x**3 == 7", case=(2, 2)))
+    with pytest.raises(ProofError, match="without case="):
+        check(vacuous)
+    with pytest.raises(ProofError, match="no case is left"):
+        split(Implication({"x": "x < y", "y": "y < z", "z": "z < x"}, "max(x, y, z) >= x"))
+
+
 def test_hints_reach_every_relation_of_a_chain():
     ((_, claim),) = split(Implication({"x": "0 < x < 1"}, "x > x**2", hints=((("x", "x"), "1"),)))
     assert (("x (1)", "x (2)"), "1") in claim.hints
@@ -184,6 +193,7 @@ def test_decimals_are_read_as_they_are_written():
         ("x/(y - y) <= 1", "divides by y - y, which is 0"),
         ("(x <= 1", "never closed"),
         ("1e99999*x <= 1", "as a fraction"),
+        ("x*y <= 1 # and more", "holds a comment"),
     ],
 )
 def test_what_cannot_be_read_says_what_to_write(text, told):
