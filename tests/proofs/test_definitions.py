@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import proofs.definitions
-from proofs import Implication, ProofError, statements
+from proofs import ProofError, SumSchema, statements
 from proofs.catalogue import statement_named
 from proofs.catalogue.bonald_roberts.queues import EXAMPLE
 from proofs.checking.cases import cases_of
@@ -421,11 +421,10 @@ def test_classes_that_do_not_demand_the_full_resource_may_stop_later():
     assert tasks[2] > level * top * rho[2]
     values = {"t": level, "V": top}
     for i, (row, x, r) in enumerate(zip(shares, tasks, rho, strict=True), 1):
-        values |= {f"f{i}": x, f"a{i}": row[0], f"rho{i}": r, f"h{i}": x * row[0]}
+        values |= {f"a_i{i}": row[0], f"rho_i{i}": r, f"h_i{i}": x * row[0]}
     # The step that adds up what all hold of resource 1 is about this state too: its hypotheses are met.
-    [added] = [
-        c for c in claims_of("br-drf-stable") if isinstance(c, Implication) and {"full"} < set(c.hypotheses)
-    ]
+    [schema] = [c for c in claims_of("br-drf-stable") if isinstance(c, SumSchema)]
+    added = schema.instance(3)
     assert all(relation(text).holds(values) for text in added.hypotheses.values())
     assert relation(added.conclusion).holds(values)
 
