@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
-from proofs.claims import Claim, Implication, Step
+from proofs.claims import Claim, Implication, Step, claim_to_dict
 from proofs.errors import ProofError
 from proofs.relations import relation
 from proofs.sequences import at_step
@@ -54,7 +54,8 @@ def conjecture(
     Raises
     ------
     ProofError
-        If a text is no relation between quotients of polynomials.
+        If a text is no relation between quotients of polynomials, of sums or of members of sequences, or the
+        claim is none for each of their sets and numbers.
 
     Examples
     --------
@@ -81,6 +82,8 @@ def conjecture(
     if clash := sorted(set(way) & set(hypotheses)):
         raise ProofError(f"an assumption is called {clash[0]!r}, as a step is; give it another name")
     texts = [*hypotheses.values(), *way.values(), claim]
+    if other := [text for text in texts if type(text) is not str]:
+        raise ProofError(f'a relation is given as a text, as in "x*a <= 1"; got {other[0]!r}')
     asks, scope = _form(texts, first)
 
     def argued(question: Question) -> Iterator[Step]:
@@ -90,7 +93,7 @@ def conjecture(
             known = {**known, name: text}
         yield Step(claim, asks(question, hypotheses, claim, fixed=known), states=True)
 
-    return Statement(
+    statement = Statement(
         id=id,
         source="a conjecture",
         place="",
@@ -101,6 +104,9 @@ def conjecture(
         steps=argued,
         said=Said.READER,
     )
+    for step in statement.ask(statement.question()):
+        claim_to_dict(step.claim)  # refuses what is none
+    return statement
 
 
 def _form(texts: Sequence[str], first: int) -> tuple[Callable[..., Claim], str]:

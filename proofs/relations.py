@@ -98,6 +98,8 @@ def relation(text: str | Relation) -> Relation:
     if type(text) is not str:
         raise ProofError(f'a relation is given as a text, as in "x*a <= 1"; got {text!r}')
     parts = re.split(r"(<=|>=|==|!=|<|>)", text)
+    if len(parts) > 3:
+        raise ProofError(f"{text!r} stands for several relations; here each is written on its own")
     if len(parts) != 3:
         raise ProofError(f"{text!r} is not a relation: write one of <= < >= > == != between two polynomials")
     left, sign, right = parts

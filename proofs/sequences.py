@@ -61,6 +61,10 @@ class _At(ast.NodeTransformer):
         return self.n if node.id == "n" else node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        if ast.unparse(node.value) == "sum":
+            raise ProofError(
+                f"an induction holds no sums; got {ast.unparse(node)}: an index has another letter than n"
+            )
         member = self.members.get(ast.unparse(node.slice))
         if member is None or not isinstance(node.value, ast.Name) or "_" in node.value.id:
             known = ", ".join(f"s[{index}]" for index, name in self.members.items() if name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 import traceback
@@ -27,7 +28,7 @@ KEYS = {
     "claim": "a relation in quotes",
     "assume": "a list of relations, or a table that names them",
     "steps": "a list of relations",
-    "first": "a whole number",
+    "first": "a whole number >= 0",
     "letters": "a list of names",
     "id": "text in quotes",
     "words": "text in quotes",
@@ -150,7 +151,7 @@ def _of_table(data: Mapping[str, Any], path: tuple[str | int, ...], name: str, p
 
 def _fits(key: str, value: Any) -> bool:
     if key == "first":
-        return type(value) is int
+        return type(value) is int and value >= 0
     listed: Sequence[Any] = list(value.values()) if key == "assume" and isinstance(value, dict) else value
     if key in ("assume", "steps", "letters"):
         return isinstance(listed, list) and all(isinstance(one, str) for one in listed)
@@ -166,9 +167,11 @@ def _blamed(data: Mapping[str, Any], path: tuple[str | int, ...]) -> tuple[str |
         given = data.get(key, [])
         inner = given.items() if isinstance(given, Mapping) else enumerate(given)
         texts += [((key, at), text) for at, text in inner]
+    everything = " ".join([data["claim"], *(text for _, text in texts)])
+    harmless = "0 <= s[n]" if re.search(r"\[\s*n\b", everything) else "0 <= 1"
     for at, text in texts:
         try:
-            conjecture("0 <= 1", [text])
+            conjecture(harmless, [text], first=data.get("first", 0))
         except ProofError:
             return (*path, *at)
     return (*path, "claim")

@@ -110,6 +110,15 @@ WRONG = {
         "a.toml", 'assume = ["h[i] <= s"]\nclaim = "sum[i](h[i) <= 1"\n', "line 2, claim",
     ),
     "first that is no number": ("a.toml", 'first = "0"\nclaim = "s[n] >= 0"\n', "first is a whole number"),
+    "first below 0": ("a.toml", 'first = -1\nclaim = "s[n] >= 0"\n', "line 1, first: got -1"),
+    "claim of an induction from 3": (
+        "a.toml", 'first = 3\nassume = ["s[3] >= 0"]\nclaim = "s[0] >= s[n]"\n', "line 3, claim",
+    ),
+    "sum over n": ("a.toml", 'claim = "sum[n](x[n]) >= 0"\n', "line 1, claim: an induction holds no sums"),
+    "chain of shares": (
+        "a.toml", 'assume = ["0 < h[i] <= s"]\nclaim = "sum[i](h[i]) <= 1"\n', "stands for several relations",
+    ),
+    "quotient of sums": ("a.toml", 'claim = "1/sum[i](x[i]) >= 0"\n', "line 1, claim"),
     "no claim": ("a.toml", 'words = "w"\n', "there is no claim"),
     "an empty file": ("a.toml", "", "there is no claim"),
     "a list as claim": ("a.toml", 'claim = ["x > 1"]\n', "claim is a relation in quotes"),

@@ -77,6 +77,9 @@ def test_assumptions_are_dropped_by_their_text_or_name():
         ("x + 1", [], "is not a relation"),
         ("x >= 0", ["y"], "is not a relation"),
         ("x >= 0", "x >= 1", "assume is a list"),
+        ("x >= 0", [1], "given as a text"),
+        ("sum[i](x[i]) >= 0", ["0 < x[i] <= 1"], "stands for several relations"),
+        ("sum[n](x[n]) >= 0", [], "holds no sums"),
         ("x >= log(y)", [], "log"),
     ],
 )
