@@ -31,6 +31,7 @@ from fairness.policies.proportional import ProportionalFair
 from proofs.claims import Implication, Step
 from proofs.splitting import split
 from proofs.symbolic.model.problem import SymbolicProblem
+from proofs.symbolic.policies.filling import resource_weights
 
 __all__ = ["Conditions", "conditions"]
 
@@ -228,14 +229,14 @@ class _Definition:
 
     def dominant(self, policy: DRF) -> list[str]:
         """The dominant share of one task of each class, as a maximum."""
-        problem, weights = self.problem, policy.resource_weights
+        problem = self.problem
+        weights = resource_weights(policy, problem.n_classes, problem.n_resources)
         found = []
         for i in range(problem.n_classes):
             parts = []
             for j, c in enumerate(problem.capacities):
-                weight = 1 if weights is None else sympy.Rational(str(weights[i][j]))
                 if problem.demands[i, j] != 0:
-                    parts.append(str(problem.demands[i, j] / (weight * c)))
+                    parts.append(str(problem.demands[i, j] / (weights[i][j] * c)))
             distinct = list(dict.fromkeys(parts))
             found.append(f"max({', '.join(distinct)})" if len(distinct) > 1 else f"({distinct[0]})")
         return found

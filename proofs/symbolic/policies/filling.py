@@ -29,7 +29,7 @@ from proofs.symbolic.model.problem import SymbolicProblem
 from proofs.symbolic.model.reading import expression
 from proofs.symbolic.policies.simplifying import joined, simplest
 
-__all__ = ["filling_cells"]
+__all__ = ["filling_cells", "resource_weights"]
 
 MOST_OPEN = 8
 """Demands of which it is not known whether they are 0."""
@@ -51,9 +51,8 @@ def filling_cells(problem: SymbolicProblem, policy: MaxMin | DRF | AssetFair) ->
 def _patterns(problem: SymbolicProblem) -> Iterator[tuple[Ground, Any, tuple[Any, ...]]]:
     """Ground and demands with every demand either > 0 or 0, and the conditions that make it so."""
     ground = problem.ground
-    open_ = [
-        a for a in dict.fromkeys(problem.demands) if ground.sign(sympy.fraction(sympy.together(a))[0]) is None
-    ]
+    signs = {a: ground.sign(sympy.fraction(sympy.together(a))[0]) for a in problem.demands}
+    open_ = [a for a, sign in signs.items() if sign is None]
     if len(open_) > MOST_OPEN:
         raise ModelError.of(
             "problem",
@@ -65,6 +64,7 @@ def _patterns(problem: SymbolicProblem) -> Iterator[tuple[Ground, Any, tuple[Any
         conditions = tuple(
             ground.tidy((sympy.Eq if a in zero else sympy.Gt)(a, 0, evaluate=False)) for a in open_
         )
+        zero += [a for a, sign in signs.items() if sign == 0]
         if ground.can(conditions).answer == "no":
             continue
         inner = Ground(problem.letters, (*problem.assumptions, *conditions)) if open_ else ground
@@ -91,7 +91,7 @@ class _Filling:
             shares = [[self.a[i, j] / c for j, c in enumerate(self.capacities)] for i in range(self.n)]
             yield [1 / sympy.Add(*row) for row in shares], ()
         else:
-            yield from self._dominant(_resource_weights(policy, self.n, self.m), 0, [], ())
+            yield from self._dominant(resource_weights(policy, self.n, self.m), 0, [], ())
 
     def _dominant(
         self, weights: list[list[Any]], i: int, rates: list[Any], given: tuple[Any, ...]
@@ -152,7 +152,8 @@ class _Filling:
         return Cell(conditions, made, tuple(full))
 
 
-def _resource_weights(policy: DRF, n: int, m: int) -> list[list[Any]]:
+def resource_weights(policy: DRF, n: int, m: int) -> list[list[Any]]:
+    """The weights per resource of a policy as fractions; all 1 if it has none."""
     if policy.resource_weights is None:
         return [[sympy.Integer(1)] * m] * n
     rows = policy.resource_weights

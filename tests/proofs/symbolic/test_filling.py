@@ -111,6 +111,13 @@ def test_a_demand_that_may_be_zero():
         np.testing.assert_allclose([float(t) for t in form.at({"a": a})[0]], expected, rtol=1e-12)
 
 
+def test_a_demand_that_the_assumptions_make_zero():
+    form = closed_form(SymbolicProblem([["a", 1], [1, "1/4"]], [1, 1], assume="a == 0"), DRF())
+    assert form.at({"a": 0})[0] == (Fraction(4, 5), Fraction(4, 5))
+    form = closed_form(SymbolicProblem([["a - b", 1], [1, 0]], [1, 1], assume=["a == b", "a > 0"]), MaxMin())
+    assert form.at({"a": 2, "b": 2})[0] == (1, 1)
+
+
 def test_what_is_full_is_full_on_all_of_the_cell():
     form = closed_form(SymbolicProblem([[1, "a"], ["a", 1]], [1, 1], assume="a > 0"), DRF())
     assert {cell.full for cell in form.cells} == {(0, 1)}
