@@ -72,6 +72,13 @@ class Ground:
                     break
         return found
 
+    def fresh(self, name: str) -> Any:
+        """A symbol that is none of the letters, of this name or, if it is taken, with ``_`` behind it."""
+        taken = {symbol.name for symbol in self.letters}
+        while name in taken:
+            name += "_"
+        return sympy.Symbol(name, real=True)
+
     def with_letters(self, more: Iterable[Any]) -> Ground:
         """The ground with further letters, which are > 0."""
         symbols = tuple(more)

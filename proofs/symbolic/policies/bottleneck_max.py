@@ -122,7 +122,7 @@ def _cells_of(
         ]
         for j in range(len(shares[0]))
     ]
-    levels = sympy.symbols([f"f_{j}" for j in used], real=True)
+    levels = [ground.fresh(f"f_{j}") for j in used]
     own: tuple[Any, ...] = ()
     if len(used) == 2:
         one, other = (usage[j] for j in used)
@@ -154,7 +154,7 @@ def _cell(
     for k in case.free:
         # A free level is told by the tasks of a class that follows it.
         i = beta.index(used[k])
-        free.append(_new_letter("u" if len(case.free) == 1 else f"u{len(free) + 1}", ground))
+        free.append(ground.fresh("u" if len(case.free) == 1 else f"u{len(free) + 1}"))
         told[levels[k]] = free[-1] * shares[i][used[k]] / masses[i]
     level = [sympy.cancel(v.xreplace(told)) for v in case.values]
     if free:
@@ -179,10 +179,3 @@ def _cell(
     full = {j for j, left in rest.items() if left == 0 or (equated and ground.sign(left, conditions) == 0)}
     full |= set(used)
     return settled(ground, Cell(conditions, tasks, tuple(sorted(full)), bottlenecks=beta, free=tuple(free)))
-
-
-def _new_letter(name: str, ground: Ground) -> Any:
-    taken = {symbol.name for symbol in ground.letters}
-    while name in taken:
-        name += "_"
-    return sympy.Symbol(name, real=True)

@@ -204,7 +204,7 @@ class _Priced:
 
     def _refuse_unless_empty(self, given: tuple[Any, ...], what: str) -> None:
         """Raise ProofError unless no values meet the conditions of Karush, Kuhn and Tucker."""
-        letters = sympy.symbols([f"p_{j}" for j in self.priced], real=True)
+        letters = [self.ground.fresh(f"p_{j}") for j in self.priced]
         ground = self.ground.with_letters(letters)
         bills = [
             sympy.Add(*(p * row[j] for p, j in zip(letters, self.priced, strict=True))) for row in self.shares

@@ -32,7 +32,6 @@ from proofs.symbolic.policies.simplifying import simplest
 
 __all__ = ["TwoPrices"]
 
-_Q = sympy.Dummy("q", real=True)
 _S = sympy.Dummy("s", positive=True)
 
 
@@ -52,10 +51,11 @@ class TwoPrices:
         self, ground: Ground, rows: Sequence[Sequence[Any]], masses: Sequence[Any], given: tuple[Any, ...]
     ) -> None:
         self.ground = ground
+        self.q = ground.fresh("q")
         self.total = sympy.cancel(sympy.Add(*masses))
-        bills = [_Q * row[0] + (self.total - _Q) * row[1] for row in rows]
+        bills = [self.q * row[0] + (self.total - self.q) * row[1] for row in rows]
         self.totals = [m / bill for m, bill in zip(masses, bills, strict=True)]
-        self.prices = [_Q, self.total - _Q]
+        self.prices = [self.q, self.total - self.q]
         slope = sympy.Add(
             *(
                 -m * (row[0] - row[1]) * sympy.Mul(*(b for k, b in enumerate(bills) if k != i))
@@ -64,9 +64,9 @@ class TwoPrices:
         )
         top, bottom = sympy.fraction(sympy.cancel(slope))
         # Cleared of positive denominators and of common factors of the coefficients.
-        common = sympy.gcd_list(sympy.Poly(top, _Q).all_coeffs())
+        common = sympy.gcd_list(sympy.Poly(top, self.q).all_coeffs())
         sign = ground.sign(common / bottom, given)
-        self.polynomial = sympy.Poly(sympy.cancel(sign * top / common) if sign else top * bottom, _Q)
+        self.polynomial = sympy.Poly(sympy.cancel(sign * top / common) if sign else top * bottom, self.q)
         self.degree = self.polynomial.degree()
         self.conditions = tuple(
             ground.tidy(sympy.Gt(value, 0, evaluate=False), given)
@@ -77,7 +77,7 @@ class TwoPrices:
     @cached_property
     def coefficients(self) -> tuple[Any, Any, Any]:
         """A, B and D of the polynomial A q**2 + B q + D."""
-        a, b, d = (self.polynomial.coeff_monomial(_Q**k) for k in (2, 1, 0))
+        a, b, d = (self.polynomial.coeff_monomial(self.q**k) for k in (2, 1, 0))
         return a, b, d
 
     @cached_property
@@ -96,13 +96,13 @@ class TwoPrices:
 
     def explicit(self, expression: Any) -> Any:
         """A quotient of polynomials of q with the root put in, without a root below where that is safe."""
-        if not expression.has(_Q):
+        if not expression.has(self.q):
             return simplest(expression)
         a, b, d = self.coefficients
         if a == 0:
-            return simplest(expression.xreplace({_Q: -d / b}))
+            return simplest(expression.xreplace({self.q: -d / b}))
         before, inside = self._root_parts
-        quotient = sympy.cancel(expression.xreplace({_Q: -2 * d / (b + before * _S)}))
+        quotient = sympy.cancel(expression.xreplace({self.q: -2 * d / (b + before * _S)}))
         top, under = (_on_root(side, inside) for side in sympy.fraction(quotient))
         # (t + v s)/(x + y s), and the same with x**2 - y**2 r below.
         (t, v), (x, y) = top, under
@@ -134,9 +134,10 @@ class TwoPrices:
         """When a quotient of polynomials of q with positive denominator is >= 0 at the root: cases."""
         top, under = sympy.fraction(sympy.together(expression))
         tidy = self.ground.tidy
-        inner = self.ground.with_letters([_Q])
-        sign = inner.sign(under, (*self.held, sympy.Gt(self.total - _Q, 0, evaluate=False)))
-        polynomial = sympy.Poly(sign * top, _Q)
+        inner = self.ground.with_letters([self.q])
+        within = (*self.held, sympy.Gt(self.total - self.q, 0, evaluate=False))
+        sign = inner.sign(under, within)
+        polynomial = sympy.Poly(sign * top, self.q)
         if self.degree == 1:
             yield (
                 tidy(
@@ -147,26 +148,49 @@ class TwoPrices:
                 ),
             )
             return
-        rest = sympy.rem(polynomial, self.polynomial.as_poly(_Q, domain=polynomial.domain))
+        leading = self.coefficients[0]
+        if polynomial.degree() < 2 or self.ground.sign(leading, self.held):
+            yield from self._at_root(polynomial, self.held)
+            return
+        root = sympy.Eq(self.polynomial.as_expr(), 0, evaluate=False)
+        if inner.implies(sympy.Ge(polynomial.as_expr(), 0, evaluate=False), (*within, root)):
+            yield ()
+            return
+        # Where A = 0 nothing can be divided by the polynomial; its root is -D/B there.
+        for kind in (sympy.Gt, sympy.Lt, sympy.Eq):
+            case = tidy(kind(leading, 0, evaluate=False), self.held)
+            held = (*self.held, case)
+            if self.ground.can(held).answer == "no":
+                continue
+            if kind is not sympy.Eq:
+                yield from ((case, *more) for more in self._at_root(polynomial, held))
+                continue
+            there = polynomial.eval(-self.coefficients[2] / self.coefficients[1])
+            yield case, tidy(sympy.Ge(there, 0, evaluate=False), held)
+
+    def _at_root(self, polynomial: Any, given: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+        """When a polynomial of q is >= 0 at the root: cases; where it is divided, A is not 0."""
+        tidy = self.ground.tidy
+        rest = sympy.rem(polynomial, self.polynomial)
         # At the root the sign of slope*q + constant counts: q beyond or before where it is 0.
-        slope, constant = (sympy.cancel(rest.coeff_monomial(_Q**k)) for k in (1, 0))
+        slope, constant = (sympy.cancel(rest.coeff_monomial(self.q**k)) for k in (1, 0))
         if slope == 0:
-            yield (tidy(sympy.Ge(constant, 0, evaluate=False), self.held),)
+            yield (tidy(sympy.Ge(constant, 0, evaluate=False), given),)
             return
         border = sympy.cancel(-constant / slope)
         there = sympy.cancel(self.polynomial.eval(border))
         inside = [sympy.Gt(border, 0, evaluate=False), sympy.Gt(self.total - border, 0, evaluate=False)]
         for side in (1, -1):
-            turned = tidy(sympy.Gt(side * slope, 0, evaluate=False), self.held)
+            turned = tidy(sympy.Gt(side * slope, 0, evaluate=False), given)
             if turned == sympy.false:
                 continue
-            held = (*self.held, turned) if turned != sympy.true else self.held
+            held = (*given, turned) if turned != sympy.true else given
             outside = -border if side > 0 else border - self.total
             yield turned, tidy(sympy.Ge(outside, 0, evaluate=False), held)
             within = [*inside, sympy.Ge(-side * there, 0, evaluate=False)]
             yield (turned, *(tidy(relation, held) for relation in within))
-        level = tidy(sympy.Eq(slope, 0, evaluate=False), self.held)
-        yield level, tidy(sympy.Ge(constant, 0, evaluate=False), self.held)
+        level = tidy(sympy.Eq(slope, 0, evaluate=False), given)
+        yield level, tidy(sympy.Ge(constant, 0, evaluate=False), given)
 
 
 def _together(conditions: tuple[Any, ...], more: tuple[Any, ...]) -> tuple[Any, ...] | None:

@@ -93,12 +93,14 @@ def test_line_of_two_links():
     ("demands", "assume", "counts"),
     [
         ([["a", 1, 2], [2, 1, 1], [1, 4, 1]], ["a > 0"], 1),
+        # At q = 1 the polynomial of the price, which is called q too, has degree 1.
+        ([["q", 1, "1/6"], [2, 1, "1/2"], [1, 4, "1/2"]], ["q > 0"], 1),
         ([["a", 1, 1], [1, "a", 1], [1, 1, "a"]], ["a > 0"], 1),
         ([["a", 1, 1], [1, "a", 1]], ["a >= 0"], 1),
         (THREE, ["a > 0", "x > 0"], ["x", 1, 1]),
         ([[1, 1], [2, 2], ["a", 1], [1, "a"]], ["a > 0", "x > 0"], ["x", 1, 2, 1]),
     ],
-    ids=["third resource", "circulant", "two on three", "counts", "alike classes"],
+    ids=["third resource", "lower degree", "circulant", "two on three", "counts", "alike classes"],
 )
 def test_cells_against_the_definition(demands, assume, counts):
     form = closed_form(
