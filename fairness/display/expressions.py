@@ -1,10 +1,11 @@
 """Expressions of sympy as lists of JSON, and back: only known kinds are made again, and nothing is executed.
 
-The symbols of this project are real; others are refused.
+The symbols of this project are real and have plain names; others are refused.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any
 
@@ -15,6 +16,9 @@ _OPERATIONS = (
     "StrictLessThan", "LessThan", "StrictGreaterThan", "GreaterThan",
 )  # fmt: skip
 _CONSTANTS = ("true", "false", "oo", "pi", "E")
+_LETTER = re.compile(r"\\?[^\W\d]\w*([_^]\{[\w, ]+\})*")
+"""Names of letters, also in LaTeX. Functions made of an expression are written as code: no code is a name."""
+_NUMBER = re.compile(r"-?[0-9]+(/[0-9]+)?")
 
 
 def is_expression(value: Any) -> bool:
@@ -31,7 +35,8 @@ def told(value: Any) -> list[Any] | None:
     if isinstance(value, sympy.Rational):
         return ["number", str(value)]
     if isinstance(value, sympy.Symbol):
-        return ["letter", value.name] if value == sympy.Symbol(value.name, real=True) else None
+        known = _LETTER.fullmatch(value.name) and value == sympy.Symbol(value.name, real=True)
+        return ["letter", value.name] if known else None
     if isinstance(value, sympy.ImmutableDenseMatrix):
         parts = [told(entry) for entry in value.flat()]
         return None if None in parts else ["matrix", *map(int, value.shape), *parts]
@@ -60,8 +65,10 @@ def expression_of(data: list[Any]) -> Any:
 
     kind, *parts = data
     if kind == "number":
-        return sympy.Rational(parts[0])
+        return _number(parts[0])
     if kind == "letter":
+        if not _LETTER.fullmatch(parts[0]):
+            raise ValueError(f"{parts[0]!r:.80} is no name of a letter")
         return sympy.Symbol(parts[0], real=True)
     if kind == "matrix":
         rows, columns, *entries = parts
@@ -69,10 +76,19 @@ def expression_of(data: list[Any]) -> Any:
     if kind == "root":
         index, *coefficients = parts
         x = sympy.Dummy("x")
-        return sympy.CRootOf(sympy.Poly([sympy.Rational(c) for c in coefficients], x), index, radicals=False)
+        return sympy.CRootOf(sympy.Poly(list(map(_number, coefficients)), x), index, radicals=False)
     if kind == "constant" and parts[0] in _CONSTANTS:
         return getattr(sympy, parts[0])
     if kind not in _OPERATIONS:
         raise ValueError(f"{kind!r} is no operation")
     # Not evaluated, so that it stays as it was written.
     return getattr(sympy, kind)(*map(expression_of, parts), evaluate=False)
+
+
+def _number(text: str) -> Any:
+    """A fraction; nothing such as 1e999999999, which would take all memory."""
+    import sympy
+
+    if not _NUMBER.fullmatch(text):
+        raise ValueError(f"{text!r:.80} is no fraction")
+    return sympy.Rational(text)

@@ -78,7 +78,7 @@ def relations(value: Any, argument: str = "assume", *index: Any) -> tuple[Any, .
     Parameters
     ----------
     value : str or sympy relational
-        Such as ``"0 < a <= 1"``, which is two relations.
+        Such as ``"0 < a <= 1"``, which is two relations. Divisors are not 0: that is a relation too.
     argument : str
         What the caller named it, for error messages; ``index`` is the entry.
 
@@ -89,8 +89,8 @@ def relations(value: Any, argument: str = "assume", *index: Any) -> tuple[Any, .
 
     Examples
     --------
-    >>> relations("0 < a <= 1")
-    (a > 0, a <= 1)
+    >>> relations("0 < a <= 1"), relations("1/a <= 1")
+    ((a > 0, a <= 1), (Ne(a, 0), 1/a <= 1))
     """
     if isinstance(value, str):
         node = _parsed(value, argument, index)
@@ -101,12 +101,13 @@ def relations(value: Any, argument: str = "assume", *index: Any) -> tuple[Any, .
         sides = [_read(side, value, argument, index) for side in (node.left, *node.comparators)]
         pairs = pairwise(sides)
         return tuple(
-            _compared(_COMPARED[type(op)], left, right)
+            made
             for op, (left, right) in zip(node.ops, pairs, strict=True)
+            for made in _compared(_COMPARED[type(op)], left, right)
         )
     if isinstance(value, Relational):
         left, right = (_with_letters(side, argument, index) for side in value.args)
-        return (_compared(value.func, left, right),)
+        return _compared(value.func, left, right)
     if value in (sympy.true, sympy.false):
         return (value,)
     raise ModelError.of(
@@ -121,10 +122,14 @@ def number(value: Any) -> Any:
     return Fraction(int(value.p), int(value.q)) if value.is_Rational else sympy.simplify(value)
 
 
-def _compared(kind: Any, left: Any, right: Any) -> Any:
-    """A relation, with its letter on the left where the other side is a number."""
+def _compared(kind: Any, left: Any, right: Any) -> tuple[Any, ...]:
+    """A relation, with its letter on the left where the other side is a number; before it what is not 0."""
     made = kind(left, right)
-    return made.reversed if isinstance(made, Relational) and left.is_number else made
+    if not isinstance(made, Relational):
+        return (made,)
+    divisor = sympy.fraction(sympy.together(made.lhs - made.rhs))[1]
+    defined = () if divisor.is_number else (sympy.Ne(divisor, 0),)
+    return *defined, made.reversed if left.is_number else made
 
 
 def _parsed(text: str, argument: str, index: tuple[Any, ...]) -> ast.expr:

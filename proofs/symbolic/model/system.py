@@ -72,9 +72,7 @@ class SymbolicSystem:
         self.mean_sizes = entries("mean_sizes", mean_sizes, n)
         for name in ("arrival_rates", "mean_sizes"):
             for i, value in enumerate(getattr(self, name)):
-                if self.problem.ground.tidy(sympy.Gt(value, 0, evaluate=False)) != sympy.true:
-                    said = f": {name}[{i}] = {value} is not known to be > 0; add '{value} > 0' to assume"
-                    raise ModelError.of(name, said, i)
+                self.problem.require(value, sympy.Gt, f"{name}[{i}]", name, i)
         self.loads = tuple(r * s for r, s in zip(self.arrival_rates, self.mean_sizes, strict=True))
 
     @property

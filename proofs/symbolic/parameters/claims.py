@@ -64,11 +64,13 @@ class Claim:
         if not made:
             return self
         told = ", ".join(f"{symbol} = {value}" for symbol, value in made.items())
-        left = tuple(a for a in (r.subs(made) for r in self.assumptions) if a != sympy.true)
-        if sympy.false in left:
-            broken = next(r for r in self.assumptions if r.subs(made) == sympy.false)
-            raise ModelError.of("at", f": {told} does not meet the assumption {broken}")
-        return Claim(self.formula.subs(made), left, f"{self.words} at {told}")
+        left = []
+        for relation in self.assumptions:
+            known = relation.subs(made)
+            if known == sympy.false:
+                raise ModelError.of("at", f": {told} does not meet the assumption {relation}")
+            left += [known] if known != sympy.true else []
+        return Claim(self.formula.subs(made), tuple(left), f"{self.words} at {told}")
 
     def _symbols(self) -> set[Any]:
         return set().union(self.formula.free_symbols, *(r.free_symbols for r in self.assumptions))
@@ -125,18 +127,10 @@ def _read(node: ast.expr, text: str) -> Any:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return sympy.Not(_read(operand, text))
     # The very text, so that its decimals keep all their digits.
-    return sympy.And(*map(_defined, relations(ast.get_source_segment(text, node) or text, "claim")))
+    return sympy.And(*relations(ast.get_source_segment(text, node) or text, "claim"))
 
 
 def _exact(formula: Any) -> Any:
     if isinstance(formula, Relational):
-        return sympy.And(*map(_defined, relations(formula, "claim")))
+        return sympy.And(*relations(formula, "claim"))
     return formula.func(*map(_exact, formula.args)) if formula.args else formula
-
-
-def _defined(relational: Any) -> Any:
-    """A relation that does not hold where it divides by 0."""
-    if not isinstance(relational, Relational):
-        return relational
-    divisors = sympy.fraction(sympy.together(relational.lhs - relational.rhs))[1]
-    return relational if divisors.is_number else sympy.And(relational, sympy.Ne(divisors, 0))

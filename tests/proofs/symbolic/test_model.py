@@ -1,5 +1,6 @@
 """Expressions as people write them, models with letters, and what is wrong with them."""
 
+import json
 from fractions import Fraction
 
 import numpy as np
@@ -8,7 +9,7 @@ import sympy
 
 from fairness import DRF, ModelError
 from fairness.display.storage import dumps, loads
-from proofs.symbolic import SymbolicProblem, closed_form
+from proofs.symbolic import SymbolicProblem, SymbolicSystem, closed_form
 from proofs.symbolic.model.reading import expression, letter, relations
 
 A = letter("a")
@@ -57,6 +58,7 @@ def test_relations():
     assert relations("0 < a <= 1") == (A > 0, A <= 1)
     assert relations("a == 1/2")[0] == sympy.Eq(A, sympy.Rational(1, 2))
     assert relations(sympy.Symbol("a") > 1) == (A > 1,)
+    assert relations("1/a <= 1")[0] == sympy.Ne(A, 0)
     for wrong in ("a", "a in b", "a and b", 3):
         with pytest.raises(ModelError, match="must be a relation"):
             relations(wrong)
@@ -83,11 +85,26 @@ def test_relations():
             "one entry per class, 1 as in",
         ),
         ({"demands": [["a"]], "capacities": [1], "assume": ["a > 1", "a < 1"]}, "contradicts itself"),
+        (
+            {"demands": [["1/a"]], "capacities": [1], "assume": "a >= 0"},
+            r"demands\[0, 0\] = 1/a may divide by 0; add 'a != 0'",
+        ),
+        (
+            {"demands": [[1]], "capacities": ["1/a**2"]},
+            r"capacities\[0\] = .* may divide by 0; add 'a\*\*2 != 0'",
+        ),
     ],
 )
 def test_models_that_are_wrong(given, said):
     with pytest.raises(ModelError, match=said):
         SymbolicProblem(**given)
+
+
+def test_signs_of_quotients_and_products_are_those_of_the_whole():
+    SymbolicProblem([["-1/(a - 1)"]], ["1/b**2"], assume=["a < 1", "b != 0"])
+    assert SymbolicSystem([[1]], [1], "a*b", assume="a*b > 0").loads == (A * sympy.Symbol("b", real=True),)
+    with pytest.raises(ModelError, match=r"mean_sizes\[0\] = .* may divide by 0"):
+        SymbolicSystem([[1]], [1], 1, "1/a**2")
 
 
 def test_symbols_that_are_positive_say_so():
@@ -109,6 +126,8 @@ def test_values():
     ):
         with pytest.raises(ModelError, match=said):
             pool.at(given)
+    with pytest.raises(ModelError, match=r"do not meet the assumption Ne\(a, 0\)"):
+        SymbolicProblem([[1]], [1], assume=["1/a <= 1"]).at({"a": 0})
 
 
 def test_a_closed_form_as_function_text_and_file():
@@ -144,3 +163,23 @@ def test_texts_of_unknown_operations_are_refused():
     text = dumps([A]).replace('"letter"', '"lambdify"')
     with pytest.raises(ValueError, match="'lambdify' is no operation"):
         loads(text)
+
+
+@pytest.mark.parametrize("name", ["__import__('os').getcwd()", "[a][0]", "a b", "", "2", "a\n"])
+def test_code_is_no_name_of_a_letter(name):
+    with pytest.raises(ValueError, match="is no name of a letter"):
+        loads(dumps([A]).replace('"a"', json.dumps(name)))
+    with pytest.raises(ModelError, match="cannot be written to a file"):
+        dumps([sympy.Symbol(name, real=True)])
+
+
+@pytest.mark.parametrize("name", ["x_1", r"\rho", "x_{1}", r"\lambda_{1, 2}"])
+def test_names_of_letters_in_latex_come_back(name):
+    made = sympy.Symbol(name, real=True)
+    assert loads(dumps([made])) == [made]
+
+
+@pytest.mark.parametrize("number", ["1e999999999", "0.1", "1/0x2", " 1"])
+def test_numbers_of_files_are_fractions(number):
+    with pytest.raises(ValueError, match="is no fraction"):
+        loads(dumps([A + 7]).replace('"7"', json.dumps(number)))

@@ -253,3 +253,11 @@ def test_pictures_show_where_it_holds():
     ax = where("a*b <= 1", assume=["a > 0", "b > 0"]).plot()
     assert ax.get_xlabel() == "a"
     assert ax.collections
+
+
+def test_assumptions_do_not_divide_by_zero():
+    found = where("a < 5", assume="1/a <= 1")
+    assert found.said() == ["a < 0", "1 <= a < 5"]
+    assert not found.contains({"a": 0})
+    with pytest.raises(ModelError, match=r"a = 0 does not meet the assumption Ne\(a, 0\)"):
+        where("a < b", assume="1/a <= 1", at={"a": 0})
