@@ -316,10 +316,14 @@ class _Checker:
         def tasks_in(counts: Sequence[int]) -> list[Fraction]:
             return tasks(pool, c.policy, c.parameters, counts)
 
-        return exact_pass(
-            *(tasks_in, pool, self._outside(), self.functionals, c.delta),
-            *(c.h.reshape(-1, *shape), c.v.reshape(shape)),
-        )
+        try:
+            return exact_pass(
+                *(tasks_in, pool, self._outside(), self.functionals, c.delta),
+                *(c.h.reshape(-1, *shape), c.v.reshape(shape)),
+            )
+        except OverflowError:
+            told = "V next to the box, or a flow, is above all floats; other scales may do"
+            raise CertificateError("inside", told) from None
 
     def _compared(self, found: Found) -> Bounds:
         """Bounds by the conditions "inside" and "outside"; CertificateError if more is claimed."""

@@ -82,16 +82,24 @@ class Family:
     ) -> float:
         """The gamma of a drift function that is proved outside of a box; not positive where there is none.
 
-        CertificateError where the policy has no spare, or the box is too small for V.
+        CertificateError where the policy has no spare, the box is too small for V, or V leaves the floats.
         """
         least = radius(drift, pool, shape)
-        if drift.theta > 0:
-            return decay(drift, pool, shape, self.spare(pool, policy, parameters, drift, least))
-        if self.spares is None:
-            spares = [self.spare(pool, policy, parameters, drift, least)] * pool.n
-        else:
-            spares = self.spares(pool, policy, parameters, drift, least)
-        return fall(drift, pool, shape, spares)
+        try:
+            if drift.theta > 0:
+                return decay(drift, pool, shape, self.spare(pool, policy, parameters, drift, least))
+            if self.spares is None:
+                spares = [self.spare(pool, policy, parameters, drift, least)] * pool.n
+            else:
+                spares = self.spares(pool, policy, parameters, drift, least)
+            return fall(drift, pool, shape, spares)
+        except (ValueError, ArithmeticError) as error:
+            # Intervals that are as wide as all floats.
+            raise CertificateError(
+                "drift",
+                f"numbers of the proof leave the floats ({error}); take an exponent, scales or a theta that "
+                "are nearer to 1",
+            ) from None
 
 
 def pool_of(system: Any, policy: str) -> Pool:

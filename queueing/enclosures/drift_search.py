@@ -54,6 +54,9 @@ STEEP = 2.0 ** -np.arange(0.0, 6.0, 0.5)
 """Values of theta times max b, in units of the spare."""
 LEAST_RATIO, MOST_RATIO = 1e-3, 0.9999
 """By which a probability is taken to fall per job."""
+OWN = 0.75
+"""How much a law bends from a quarter to the next eighth, in units of what it does from there to the end, at
+least, if no face bends it; 1.5 if it bends evenly."""
 LONGEST = 1e7
 """Of a side that V forbids."""
 RADII = 1.08 ** np.arange(0, 100)
@@ -93,13 +96,18 @@ class Outlook:
         """From the marginal laws on the small box, of each class.
 
         Near a face the law falls too fast, as what would return from outside is missing, also from outside of
-        another face. So the quarter before the last one is asked too, and the slower fall is believed.
+        another face. So the quarter before the last one is asked too, and the slower fall is believed. But
+        where the law falls faster and faster all along, and not only next to the face, that is its own way,
+        and the eighth between them is asked.
         """
         found = []
         for law in marginals:
             size = len(law)
             last = _tail(law, size - 1 - max(1, size // 8), size - 1)
+            middle = _tail(law, 3 * size // 4, 7 * size // 8)
             before = _tail(law, size // 2, 3 * size // 4)
+            if before[2] - middle[2] > OWN * (middle[2] - last[2]) > 0:
+                before = middle
             far = 4.0 * size
             slower = before[2] < 1 and _beyond(before, far) > _beyond(last, far)
             side, face, ratio = before if slower else last

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 from fairness import DRF, TSF, AlphaFair, BottleneckMax, Cluster, MaxMin, Problem, ProportionalFair
-from queueing import System
-from queueing.certificates.certificate import Drift
+from queueing import System, check_certificate
+from queueing.certificates.certificate import Certificate, Drift, Functional
 from queueing.certificates.drifts.alpha_fair import scales_of_targets
 from queueing.certificates.drifts.decay import decay, radius
+from queueing.certificates.drifts.powers import fall
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.families import family, levelling_numbers, pool_of
+from queueing.enclosures.drift_search import Outlook
 from queueing.enclosures.numeric_drift import _searched, numeric_drifts
 
 POOL = Problem([[1, 0.1], [0.1, 1]], [1, 1])
@@ -133,6 +135,38 @@ def test_powers_of_v_fall_as_fast_as_is_proved(name: str) -> None:
     assert len(proved) >= 2
 
 
+@pytest.mark.parametrize("theta", [0.0, 0.1])
+@pytest.mark.parametrize(
+    ("known", "exponent", "least"), [("DRF", 1e3, 1.0), ("DRF", 1e50, 0.4), ("PF", 2.0, 1e-50)]
+)
+def test_numbers_that_leave_the_floats_prove_nothing(
+    known: str, exponent: float, least: float, theta: float
+) -> None:
+    pool = pool_of(System.with_load(POOL, [3, 1], 0.6), known)
+    drift = Drift(exponent, np.array([1.0, least]), theta, 1.0)
+    with pytest.raises(CertificateError, match="'drift'"):
+        family(known).decay(pool, known, {}, drift, (20, 20))
+
+
+def test_a_v_above_all_floats_is_refused_in_fractions_too() -> None:
+    system = System.with_load(POOL, [1, 1], 0.01)
+    shape, drift = (4, 720), Drift(2.0, np.ones(2), 1.0, 1e-9)
+    given = system, "DRF", {}, shape, drift, (Functional("jobs", 0),), np.zeros((1, *shape)), np.zeros(shape)
+    nothing = np.array([np.inf])
+    certificate = Certificate(*given, np.array([1e12]), -nothing, nothing)
+    assert [tuple(bound) for bound in check_certificate(certificate)] == [(-np.inf,), (np.inf,)]
+    with pytest.raises(CertificateError, match="'inside': V next to the box"):
+        check_certificate(certificate, exact=True)
+
+
+def test_a_spare_that_is_no_number_proves_nothing() -> None:
+    pool = pool_of(System.with_load(POOL, [1, 1], 0.5), "PF")
+    drift = Drift(2.0, np.ones(2), 0.0, 1.0)
+    assert fall(drift, pool, (60, 60), [0.5, 0.5]) > 0
+    for spares in ([0.5, np.nan], [np.nan, 0.5]):
+        assert not fall(drift, pool, (60, 60), spares) > 0
+
+
 @pytest.mark.parametrize(
     ("policy", "problem", "load"),
     [
@@ -182,3 +216,12 @@ def test_no_norm_is_found_where_none_falls() -> None:
     system = System.with_load(Cluster([[1, 5], [5, 1]], [[10, 60], [60, 10]]), [1, 1], 0.8)
     pool = pool_of(system, "DRF per server")
     assert not list(numeric_drifts(pool, levelling_numbers(pool, "DRF per server", {})))
+
+
+def test_tails_are_read_where_no_face_bends_them() -> None:
+    counts = np.arange(120)
+    bent_by_face = 0.9**counts * (1 - 0.8 ** (122 - counts))
+    assert Outlook.of([bent_by_face]).ratios == pytest.approx(0.9, rel=1e-3)
+    bent_by_itself = np.exp(-0.05 * counts - 3e-4 * counts**2)
+    middle = np.exp(-0.05 - 6e-4 * (90 + 105) / 2)
+    assert Outlook.of([bent_by_itself]).ratios == pytest.approx(middle, rel=1e-3)

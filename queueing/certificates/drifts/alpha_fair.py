@@ -136,7 +136,7 @@ def spares(pool: Pool, policy: str, parameters: Mapping[str, Any], drift: Drift,
                 f"{pool.loads[i].high:.6g}; other scales may do",
             )
         found.append(((target / size - limited / b) / arriving - 1.0).low)
-    if not min(found) > 0:
+    if not np.min(found) > 0:
         raise CertificateError(
             "drift", "a limit on the tasks of a job still matters outside of the box; take a larger box"
         )

@@ -31,6 +31,8 @@ of its own, and the box may be as short along it as that allows: :math:`s_i` of 
 
 from __future__ import annotations
 
+import numpy as np
+
 from queueing.certificates.certificate import Drift
 from queueing.certificates.errors import CertificateError
 from queueing.certificates.intervals import Interval, below, total
@@ -53,8 +55,9 @@ def fall(drift: Drift, pool: Pool, shape: tuple[int, ...], spares: list[float]) 
     scales = [float(drift.scales[i]) for i in pool.classes]
     sides = [shape[i] for i in pool.classes]
     least = min(below(b * side) for b, side in zip(scales, sides, strict=True))
-    if not min(spares) > 0:
-        return min(spares)
+    # NaN is not left out by the extremes of numpy, as it is by those of Python.
+    if not np.min(spares) > 0:
+        return float(np.min(spares))
     falls, rises = [], []
     for i, (b, side) in enumerate(zip(scales, sides, strict=True)):
         # In units of the side: F = (p/s)(b s/T_A)^p (epsilon lambda (x/s)^(p-1) - d(x)/s^(p-1)).
@@ -65,9 +68,10 @@ def fall(drift: Drift, pool: Pool, shape: tuple[int, ...], spares: list[float]) 
         )
         falls.append(unit * terms.fall(side, side))
         rises.append(unit * terms.rise())
-    return min(
+    gammas = [
         (one - total([Interval.of(0.0), *rises[:k], *rises[k + 1 :]])).low for k, one in enumerate(falls)
-    )
+    ]
+    return float(np.min(gammas))
 
 
 class _Terms:
@@ -90,6 +94,6 @@ class _Terms:
         most, first = 0.0, 0
         while first < self.side:
             last = min(max(first, int(GROWTH * first)), int(self.side) - 1)
-            most = max(most, -self.fall(first, last).low)
+            most = float(np.maximum(most, -self.fall(first, last).low))
             first = last + 1
         return most
