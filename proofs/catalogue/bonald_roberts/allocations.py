@@ -174,6 +174,69 @@ def _bmf_full(question: Question) -> Iterator[Step]:
     yield _other_resource()
 
 
+SINGLE = r"\varrho_j(\varphi) < 1\ (j \ne 1) \implies \varphi_i a_{i1} = 1/n"
+
+
+@STATEMENTS.add(
+    "br-pf-single-bottleneck",
+    place='slide on proportional fairness, "Equal shares for a single bottleneck"',
+    words="Under proportional fairness, if only one resource is full, every job holds the same share of it.",
+    latex=SINGLE,
+    hypotheses={
+        "room": "the other resources have room",
+        "slackness": "a resource that is not full has no price",
+        "free": "so the others have no price",
+        "optimal": "a task costs one over the number of tasks",
+        "full": "resource 1 is full",
+    },
+    scope="all demands, any numbers of jobs and resources",
+    mutants=("room", "slackness", "free", "optimal", "full"),
+)
+def _pf_single(question: Question) -> Iterator[Step]:
+    free = question.implies({"slackness": "p*(1 - u) == 0", "room": "u < 1"}, "p == 0")
+    paid = question.for_every(
+        {"free": "p[j] == 0", "optimal": "x*(p1*a1 + sum[j](p[j]*a[j])) == 1"},
+        "x*p1*a1 == 1",
+        "free | x*a[j]",
+        "optimal",
+    )
+    # h: share of resource 1 that a job holds.
+    price = question.for_every(
+        {"full": "sum[i](h[i]) == 1"},
+        f"p == {N}",
+        fixed={"paid": "p*h[i] == 1", "share": "h[i] >= 0", "price": "p >= 0"},
+    )
+    own = question.implies({}, "n*h == 1", fixed={"paid": "p*h == 1", "price": "p == n"})
+    yield Step("A resource with room has no price.", free)
+    yield Step("Then the tasks of a job cost 1 together, all for resource 1.", paid)
+    yield Step("So the price of resource 1 is the number of jobs,", price)
+    yield Step("and every job holds 1/n of it.", own)
+
+
+@STATEMENTS.add(
+    "br-bmf-single-bottleneck",
+    place='slide on bottleneck-max fairness, "Equal shares for a single bottleneck"',
+    words="Under bottleneck-max fairness, if only one resource is full, every job holds the same share of "
+    "it.",
+    latex=SINGLE,
+    hypotheses={
+        "largest": "a job whose bottleneck is resource 1 has the largest share of it",
+        "full": "resource 1 is full, and alone",
+    },
+    scope="all demands and all BMF allocations, any numbers of jobs and resources",
+    mutants=("largest", "full"),
+)
+def _bmf_single(question: Question) -> Iterator[Step]:
+    yield Step(
+        "The bottleneck of every job is resource 1, so that job 1 and the others i hold the same share, 1/n.",
+        question.for_every(
+            {"largest": "v[i] <= v1", "largest 1": "v1 <= v[i]", "full": "v1 + sum[i](v[i]) == 1"},
+            f"(1 + {N})*v1 == 1",
+        ),
+        states=True,
+    )
+
+
 @STATEMENTS.add(
     "br-two-classes",
     place="slides on two resources",

@@ -25,7 +25,7 @@ from typing import Any
 
 from proofs.catalogue.bonald_roberts.model import SOURCE
 from proofs.catalogue.chapter import Chapter
-from proofs.claims import Computation, Enumeration, InWords, Step
+from proofs.claims import Computation, Counterexample, Enumeration, InWords, Step
 from proofs.statement import Question, Said
 
 __all__ = ["STATEMENTS"]
@@ -79,8 +79,11 @@ def _load(j: int) -> str:
         "others",
     ),
     remark="A conjecture in the slides of 2014; a proof appears with hal-01243985. This one is short, and "
-    "needs no general position of the demands. That allocations without justified complaints, which is "
-    "weaker, exist is shown in arXiv:1106.2673.",
+    "needs no general position of the demands. Earlier work shows that allocations without justified "
+    'complaints exist, which is weaker (br-bmf-no-justified-complaints): D. Dolev et al., "No justified '
+    'complaints", ITCS 2012, arXiv:1106.2673, by a construction of its own, and A. Gutman and N. Nisan, '
+    "AAMAS 2012, arXiv:1204.4286, by a competitive equilibrium, in polynomial time. Ours are the levels, "
+    "the map, and the largest share for everybody, of which theirs need not have one.",
 )
 def _existence(question: Question) -> Iterator[Step]:
     # t: level of a resource, v: where the map takes it before it is cut off, L: its load.
@@ -126,6 +129,118 @@ def _existence(question: Question) -> Iterator[Step]:
         "The other way round: with the largest share of each full resource as its level, and 1 for the "
         "others, every BMF allocation of small pools is such a fixed point, and every pool has one.",
         Enumeration("bmf_fixed_points", {"sizes": [[2, 2, 3], [3, 2, 1], [2, 3, 1]]}),
+    )
+
+
+@STATEMENTS.add(
+    "br-bmf-no-justified-complaints",
+    place="not in the slides; D. Dolev et al., arXiv:1106.2673, for bottleneck-max fairness",
+    words="Under bottleneck-max fairness with weights everybody has at least its entitlement of a full "
+    "resource, so that nobody has a justified complaint.",
+    latex=r"\frac{h_{ij}}{w_i} = \max_k \frac{h_{kj}}{w_k},\ \sum_k h_{kj} = 1,\ \sum_k w_k = 1 \implies "
+    r"h_{ij} \ge w_i",
+    hypotheses={
+        "bottleneck": "nobody holds more of the bottleneck by weight",
+        "full": "the bottleneck is full",
+        "entitlements": "weights are entitlements, parts of each resource that add up to 1",
+        "weight": "weights are positive",
+    },
+    scope="all demands, weights and BMF allocations, any numbers of users and resources",
+    mutants=("bottleneck", "full", "entitlements"),
+    remark="By br-bmf-exists such allocations exist for equal weights, as Dolev et al. and A. Gutman and N. "
+    "Nisan (arXiv:1204.4286) have shown in other ways. Not conversely: br-complaint-free-is-bmf.",
+    said=Said.READER,
+)
+def _no_complaints(question: Question) -> Iterator[Step]:
+    held = {
+        "bottleneck": "h[i]*w <= s*w[i]",
+        "full": "sum[i](h[i]) == 1",
+        "entitlements": "sum[i](w[i]) == 1",
+        "weight": "w > 0",
+        "sign of h": "h[i] >= 0",
+        "sign of s": "s >= 0",
+    }
+    yield Step(
+        "A user of entitlement w that holds s of a full resource, and by weight no less than anybody, has "
+        "at least w.",
+        question.for_every(held, "s >= w", "bottleneck", "full | w", "entitlements | s"),
+        states=True,
+    )
+
+
+STATEMENTS.refute(
+    "br-complaint-free-is-bmf",
+    place="not in the slides; the converse of br-bmf-no-justified-complaints",
+    words="Where nobody has a justified complaint the allocation is bottleneck-max fair.",
+    latex=r"\forall i\ \exists j:\ \varphi a_j = 1,\ \varphi_i a_{ij} \ge 1/n \implies \varphi\text{ BMF}",
+    scope="all pools; refuted by one",
+    case="Users of demands (4, 1), (5, 1) and (1, 8) run 1/10 of a task each. Of resource 1 user 1 has 2/5, "
+    "more than a third, but user 2 has 1/2.",
+    witness=Counterexample(
+        "complaint_free_is_bmf",
+        {
+            "demands": [[4, 1], [5, 1], [1, 8]],
+            "capacities": [1, 1],
+            "tasks": ["1/10", "1/10", "1/10"],
+        },
+    ),
+    remark="So existence of bottleneck-max fair allocations (br-bmf-exists) does not follow from that of "
+    "allocations without justified complaints (arXiv:1106.2673, arXiv:1204.4286).",
+    said=Said.READER,
+)
+
+
+@STATEMENTS.add(
+    "br-best-rank",
+    place='slide "Bottleneck-max fairness", algorithm',
+    words="When the job with the lowest best rank of bottleneck shares has rank 1, the shares are "
+    "bottleneck-max fair, and conversely.",
+    latex=r"\max_i \min_{j \text{ full}} \bigl(1 + |\{k: \varphi_k a_{kj} > \varphi_i a_{ij}\}|\bigr) = 1 "
+    r"\iff \varphi \text{ BMF}",
+    hypotheses={
+        "mark": "the mark of another job is 1 if it holds more of the resource, and 0 if not",
+        "marks": "who is not marked holds no more",
+        "rank": "the rank of a job is 1 and the marks of the others",
+        "best": "the best rank is 1",
+        "largest": "the job has the largest share",
+        "no mark": "who is marked holds more, at least by the smallest gap between different shares",
+    },
+    scope="each job and full resource, any number of other jobs; all shares",
+    mutants=("marks", "rank", "best", "largest", "no mark"),
+    remark="The slide serves the job of the lowest best rank with whole tasks. What is said here is when no "
+    "job has to be served before another; that whole tasks come near such shares is not proved.",
+)
+def _best_rank(question: Question) -> Iterator[Step]:
+    # z: mark of a job whose share is h; s and b: share and rank of the job that is ranked.
+    ranked = {
+        "rank": "b == 1 + z1 + sum[k](z[k])",
+        "best": "b <= 1",
+        "mark": "z[k] >= 0",
+        "mark 1": "z1 >= 0",
+    }
+    yield Step(
+        "Beside a job of rank 1 job 1, like any other job, has no mark,",
+        question.for_every(ranked, "z1 <= 0"),
+    )
+    yield Step(
+        "so that it holds no more of the resource.",
+        question.implies({"marks": "(h - s)*(1 - z) <= 0"}, "h <= s", fixed={"none": "z == 0"}),
+    )
+    yield Step(
+        "Conversely, beside the largest share nobody has a mark,",
+        question.implies(
+            {"largest": "h <= s", "no mark": "z*(h - s) >= z*g", "mark": "z >= 0"},
+            "z <= 0",
+            fixed={"gap": "g > 0"},
+        ),
+    )
+    yield Step(
+        "so that the rank is 1.",
+        question.for_every({"rank": "b == 1 + sum[k](z[k])"}, "b <= 1", fixed={"none": "z[k] <= 0"}),
+    )
+    yield Step(
+        "The best rank of a job is its least over the full resources, and the lowest one the worst of all.",
+        InWords("So it is 1 exactly if everybody has the largest share of some full resource."),
     )
 
 

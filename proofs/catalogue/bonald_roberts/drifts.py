@@ -123,6 +123,131 @@ def _cone(question: Question) -> Iterator[Step]:
 
 
 @STATEMENTS.add(
+    "br-drift-unbalanced",
+    place='slide "Drift for unbalanced load"; read off, not said',
+    words="With loads 3 to 1 and below 1, in every state with jobs of both classes PF and DRF drain one of "
+    "them; near load 1 class 2 grows under DRF beyond 3 jobs of class 1 for one of its own, under PF beyond "
+    "30.",
+    latex=r"\rho = \tfrac{r}{31}(30, 10):\quad \varphi^{PF}_2 < \rho_2 \Rightarrow x_1 > 30 x_2/r - x_2, "
+    r"\quad \varphi^{DRF}_2 < \rho_2 \iff x_1/x_2 > \tfrac{31}{10r} - \tfrac1{10}\ (x_1 > x_2)",
+    hypotheses={
+        **LOAD,
+        "loads": "class 1 has three times the load of class 2, and resource 1 has load r",
+        "beyond": "class 1 has more than ten times the jobs of class 2",
+        "much": "class 1 has at least the jobs for one of class 2 at which it is served in proportion",
+        "few": "class 1 has at most the jobs for one of class 2 at which it is served in proportion",
+        "jobs": "there are jobs of class 2",
+        "one": "tasks of class 1 under PF beyond the cone",
+        "ten": "tasks of class 2 under PF beyond the cone",
+        "first": "tasks of class 1 under DRF, which has more jobs",
+        "second": "tasks of class 2 under DRF, which has fewer jobs",
+        "steep": "the ratio of the jobs is beyond 31/(10 r) - 1/10",
+    },
+    scope="the example with loads 3 to 1, all counts with more jobs of class 1, and PF inside the cone",
+    mutants=("load", "loads", "much", "few", "one", "ten", "first", "second", "steep"),
+    remark="At the ratio of the loads, 3 to 1, DRF drains both classes; under balanced load it does so on "
+    "the diagonal only (br-drift-cone).",
+    said=Said.READER,
+)
+def _unbalanced(question: Question) -> Iterator[Step]:
+    loads = {"loads 1": "31*rho1 == 30*r", "loads 2": "31*rho2 == 10*r"}
+    below = loads | {"load": "r < 1"}
+    jobs = {"jobs": "x2 > 0"}
+    pf = {"one": "f1*(x1 + x2) == x1", "ten": "f2*(x1 + x2) == 10*x2"}
+    drf = {"first": "f1*(x1 + x2/10) == x1", "second": "f2*(x1 + x2/10) == x2"}
+    ahead = {"ahead": "x1 > 0"}
+    yield Step(
+        "PF inside the cone x1/10 <= x2 <= 10 x1 runs 10/11 tasks of each class and drains class 2.",
+        question.implies(below, "rho2 - 10/11 < 0"),
+    )
+    yield Step(
+        "Beyond the cone PF drains class 1 from 30 jobs for one of class 2 on,",
+        question.implies(below | pf | jobs | ahead | {"much": "x1 >= 30*x2"}, "rho1 - f1 < 0"),
+    )
+    yield Step(
+        "and class 2 up to there.",
+        question.implies(below | pf | jobs | ahead | {"few": "x1 <= 30*x2"}, "rho2 - f2 < 0"),
+    )
+    yield Step(
+        "DRF below the diagonal drains class 1 from 3 jobs for one of class 2 on,",
+        question.implies(below | drf | jobs | ahead | {"much": "x1 >= 3*x2"}, "rho1 - f1 < 0"),
+    )
+    yield Step(
+        "and class 2 up to there.",
+        question.implies(below | drf | jobs | ahead | {"few": "x1 <= 3*x2"}, "rho2 - f2 < 0"),
+    )
+    yield Step(
+        "Under DRF class 2 grows as soon as x1/x2 > 31/(10 r) - 1/10, which is 3 at load 1.",
+        question.implies(loads | drf | jobs | ahead | {"steep": "10*r*x1 > (31 - r)*x2"}, "rho2 - f2 > 0"),
+    )
+
+
+@STATEMENTS.add(
+    "br-load-necessary",
+    place='slide "Stability condition"; that it is necessary is not said there',
+    words="Under any policy with a stationary distribution every resource has a load below 1; with a load "
+    "above 1 its backlog of work grows in every state.",
+    latex=r"\sum_x \pi(x)\varphi_i(x) = \rho_i,\ \pi(0) > 0 \implies \varrho_j < 1",
+    hypotheses={
+        "balance": "as many tasks run on average as the load brings",
+        "fits": "in every state the tasks fit into the resource",
+        "all states": "probabilities of the states with jobs add up to 1 less that of the empty system",
+        "empty": "the empty system has a probability",
+        "overload": "the resource has a load above 1",
+    },
+    scope="any policy, any numbers of classes and states; all reals",
+    mutants=("balance", "fits", "all states", "empty", "overload"),
+    remark="So rho a < 1 cannot be relaxed for any policy. That it suffices is a matter of the policy: "
+    "br-pf-stable, br-drf-stable, br-balanced-stable. Infinitely many states are the limit of finitely many.",
+    said=Said.READER,
+)
+def _load_necessary(question: Question) -> Iterator[Step]:
+    load = "sum[i](rho[i]*a[i])"
+    most = question.for_every(
+        {
+            "balance": "sum[s](p[s]*f[i,s]) == rho[i]",
+            "fits": "sum[i](f[i,s]*a[i]) <= 1",
+            "all states": "sum[s](p[s]) == 1 - e",
+            "probability": "p[s] >= 0",
+            "sign of a": "a[i] >= 0",
+        },
+        f"{load} <= 1 - e",
+        "probability * fits",
+        "balance | a[i]",
+        "all states",
+    )
+    below = question.implies({"empty": "e > 0", "at most": "u <= 1 - e"}, "u < 1")
+    yield Step("The load of a resource is at most the probability that there are jobs.", most)
+    yield Step("Which is below 1, as the empty system has a probability e.", below)
+    yield Step(
+        "Together.",
+        question.follows(
+            {"empty": "e > 0"},
+            f"{load} < 1",
+            most,
+            (below, {"u": load}),
+            fixed=most.hypotheses,
+        ),
+        states=True,
+    )
+    yield Step(
+        "With a load above 1 the work for the resource, whose drift is the load less what is in use, grows "
+        "in every state.",
+        question.for_every(
+            {"overload": f"{load} > 1", "fits": "sum[i](f[i]*a[i]) <= 1"}, "sum[i](a[i]*(rho[i] - f[i])) > 0"
+        ),
+        states=True,
+    )
+    yield Step(
+        "A stationary system starts as many jobs of each class as it ends: the mean tasks are the load.",
+        InWords(
+            "Conservation of work. An irreducible chain with a stationary distribution visits the empty "
+            "state, from which every state is reached."
+        ),
+    )
+
+
+@STATEMENTS.add(
     "br-capacity-region",
     place='slide "Capacity region"',
     words="The loads that fit in the example are bounded by the corners (1/10, 0), (1/11, 1/11) and (0, "

@@ -87,8 +87,18 @@ def drf_sharing(question: Question) -> Iterator[Step]:
 
 
 def truthful_steps(question: Question, policy: str) -> Iterator[Step]:
-    """A lie that pays under "drf" or "asset" makes everybody hold more, also of the resource that is full."""
-    if policy == "drf":
+    """A lie that pays under "drf" or "asset" makes everybody hold more, also of the resource that is full.
+
+    Under "weighted" the dominant share times a weight w is the same for all.
+    """
+    hints: tuple[str, ...] = ()
+    risen: tuple[str, ...] = ()
+    if policy == "weighted":
+        hints = ("covers * weight", "pays * demand * weight")
+        risen = ("not the conclusion * demand * weight",)
+        own = {"covers": "u*d <= h", "claim": "w*h <= t", "level": "w*x*d == s", "demand": "d > 0"}
+        own["weight"] = "w > 0"
+    elif policy == "drf":
         own = {"covers": "u*d <= h", "claim": "h <= t", "level": "x*d == s", "demand": "d > 0"}
     else:
         own = {
@@ -100,6 +110,8 @@ def truthful_steps(question: Question, policy: str) -> Iterator[Step]:
             "level": "x*(d1 + sum[j](d[j])) == s",
         }
     other = {"demand": "d > 0", "level": "y*d == s", "level later": "z*d == t"}
+    if policy == "weighted":
+        other = {"demand": "d > 0", "level": "w*y*d == s", "level later": "w*z*d == t", "weight": "w > 0"}
     full = {
         "full": "x1*a1 + sum[i](x[i]*a[i]) == 1",
         "feasible": "H + sum[i](z[i]*a[i]) <= 1",
@@ -114,10 +126,11 @@ def truthful_steps(question: Question, policy: str) -> Iterator[Step]:
     )
     yield Step(
         "If the lie pays, u > x, then the level of the liar and so of all rises.",
-        question.for_every(own | {"pays": "u > x"}, "t > s"),
+        question.for_every(own | {"pays": "u > x"}, "t > s", *hints),
     )
     yield Step(
-        "At a higher level every other user runs more.", question.implies(other | {"risen": "t > s"}, "z > y")
+        "At a higher level every other user runs more.",
+        question.implies(other | {"risen": "t > s"}, "z > y", *risen),
     )
     yield Step(
         "So a lie that pays would overfill the resource that was full.",

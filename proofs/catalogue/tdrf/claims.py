@@ -56,6 +56,29 @@ STATEMENTS.add(
     said=Said.DENIED,
 )(lambda question: truthful_steps(question, "drf"))
 
+STATEMENTS.add(
+    "tdrf-strategy-proof-in-demands",
+    place="Theorem 2, strategy-proofness",
+    words="No user of TDRF runs more tasks by lying about its demands.",
+    latex=r"u_i(a_i', a_{-i}) \le u_i(a)",
+    hypotheses={
+        "covers": "the tasks fit into the liar's bundle",
+        "claim": "the liar holds at most the common level of anything, by its weight",
+        "level": "dominant shares times time weights are the same for all",
+        "level later": "so they are after the lie",
+        "demand": "demands are positive",
+        "weight": "weights are positive, and the lie does not change them",
+        "full": "a resource is full",
+        "feasible": "what is allocated after the lie fits",
+    },
+    scope="all real demands > 0 and fixed weights > 0, any numbers of users and resources; tasks can be "
+    "divided",
+    mutants=("covers", "full", "feasible", "level later"),
+    remark="The proof in the paper speaks of lies about machines. For lies about demands the weights, which "
+    "joining times give, are fixed, and this is weighted DRF. Lies about joining times pay "
+    "(tdrf-claim-strategy-proof-in-time).",
+)(lambda question: truthful_steps(question, "weighted"))
+
 STATEMENTS.refute(
     "tdrf-claim-constraint-of-example",
     place="section 2.3",

@@ -19,7 +19,13 @@ from itertools import combinations, combinations_with_replacement, product
 from typing import Any
 
 from proofs.definitions.exact import ONE, ZERO, Matrix, Row, solution, usage
-from proofs.definitions.pools.filling import are_optimal_prices, is_bottleneck_max, tasks_with
+from proofs.definitions.pools.filling import (
+    are_optimal_prices,
+    is_bottleneck_max,
+    is_feasible,
+    saturated,
+    tasks_with,
+)
 from proofs.definitions.registry import Case, define, fractions
 
 __all__ = [
@@ -29,8 +35,23 @@ __all__ = [
     "bmf_path_end",
     "bmf_path_pieces",
     "bmf_vertices",
+    "complaint_free_is_bmf",
     "two_classes",
 ]
+
+
+@define
+def complaint_free_is_bmf(demands: Any, capacities: Any, tasks: Any) -> dict[str, Any]:
+    """Claim: if everybody has an n-th of some full resource, the tasks are bottleneck-max fair.
+
+    Who has its entitlement of a full resource has no justified complaint: D. Dolev et al., "No justified
+    complaints", ITCS 2012, arXiv:1106.2673.
+    """
+    a, c, x = fractions(demands), fractions(capacities), fractions(tasks)
+    shares = [[t * d / c_j for d, c_j in zip(row, c, strict=True)] for t, row in zip(x, a, strict=True)]
+    full = saturated(a, c, x)
+    content = is_feasible(a, c, x) and all(any(row[j] * len(a) >= 1 for j in full) for row in shares)
+    return {"shares": shares, "holds": not content or is_bottleneck_max(a, c, x)}
 
 
 @define

@@ -23,6 +23,7 @@ __all__ = [
     "bmf_path_end",
     "bmf_path_pieces",
     "bmf_vertices",
+    "complaint_free_is_bmf",
     "drf_bottlenecks",
     "drf_lies",
     "drf_tasks",
@@ -121,6 +122,18 @@ def pf_tasks(demands: Any, capacities: Any, prices: Any) -> Row | None:
 def bmf_vertices(demands: Any, capacities: Any) -> Matrix:
     """Vertices of all BMF allocations, by levels."""
     return bmf_points(fractions(demands), fractions(capacities))
+
+
+@define_again
+def complaint_free_is_bmf(demands: Any, capacities: Any, tasks: Any) -> dict[str, Any]:
+    """Nobody is below an n-th of all full resources, and somebody is beaten on all of them."""
+    a, c, x = fractions(demands), fractions(capacities), fractions(tasks)
+    load = usage(a, x)
+    full = [j for j, u in enumerate(load) if u == c[j]]
+    below = [all(x_i * row[j] < c[j] / len(x) for j in full) for x_i, row in zip(x, a, strict=True)]
+    fits = min(x) >= 0 and all(u <= c_j for u, c_j in zip(load, c, strict=True))
+    shares = [[x_i * d / c_j for d, c_j in zip(row, c, strict=True)] for x_i, row in zip(x, a, strict=True)]
+    return {"shares": shares, "holds": is_bmf(a, c, x) or any(below) or not fits}
 
 
 @define_again
