@@ -28,6 +28,7 @@ PAPERS: dict[str, tuple[str, ...]] = {
         "psdsf.fairness",
         "psdsf.market",
         "psdsf.lies",
+        "psdsf.algorithm",
         "psdsf.examples",
         "psdsf.cpu_use",
         "psdsf.counterexamples",
