@@ -32,11 +32,12 @@ PAPERS: dict[str, tuple[str, ...]] = {
         "psdsf.examples",
         "psdsf.cpu_use",
         "psdsf.counterexamples",
+        "psdsf.table",
     ),
     "DRF": ("drf.examples", "drf.mechanism", "drf.table"),
     "TDRF": ("tdrf.mechanism", "tdrf.claims"),
     "EDRF and whole bundles": ("edrf.mechanism", "edrf.bundles"),
-    "DC-DRF": ("dcdrf.approximation", "dcdrf.rounds"),
+    "DC-DRF": ("dcdrf.baseline", "dcdrf.approximation", "dcdrf.rounds"),
 }
 """Modules by paper; each has a Chapter called STATEMENTS."""
 

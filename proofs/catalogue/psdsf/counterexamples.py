@@ -216,13 +216,14 @@ STATEMENTS.refute(
     case="Servers (10,1) and (1,10), user 2 on the second only: TSF gives 1 task each, the split 11/2 and "
     "1/2.",
     witness=Counterexample(
-        "tsf_sharing_incentive",
+        "split_runs_no_more",
         {
             "cluster": {
                 "demands": [["1/10", 1], [1, "1/10"]],
                 "capacities": [[10, 1], [1, 10]],
                 "eligible": [[1, 1], [0, 1]],
             },
+            "mechanism": "TSF",
             "placement": [[1, 0], [0, 1]],
             "prices": [[[0, 1], [10, 0]]],
         },

@@ -19,10 +19,10 @@ __all__ = [
     "pooled_use",
     "resource_fully_used",
     "shares_of_common_bottleneck",
+    "split_runs_no_more",
     "stable_on_ray",
     "truth_pays",
     "truth_pays_in_time",
-    "tsf_sharing_incentive",
 ]
 
 
@@ -124,13 +124,13 @@ def resource_fully_used(
 
 
 @define
-def tsf_sharing_incentive(cluster: Any, placement: Any, prices: Any) -> dict[str, Any]:
-    """Claim: TSF gives each user the tasks of a uniform split of every server, or more."""
+def split_runs_no_more(cluster: Any, mechanism: str, placement: Any, prices: Any) -> dict[str, Any]:
+    """Claim: the mechanism gives each user the tasks of a uniform split of every server, or more."""
     model, x = Servers.of(cluster), fractions(placement)
     uniform, tasks = uniform_tasks(model), totals(x)
-    certified = is_allocation(model, "TSF", x, prices)
+    certified = is_allocation(model, mechanism, x, prices)
     short = any(t < u for t, u in zip(tasks, uniform, strict=True))
-    return {"TSF": tasks, "uniform": uniform, "holds": not (certified and short)}
+    return {"tasks": tasks, "uniform": uniform, "holds": not (certified and short)}
 
 
 @define

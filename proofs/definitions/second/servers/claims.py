@@ -22,10 +22,10 @@ __all__ = [
     "one_allocation",
     "resource_fully_used",
     "shares_of_common_bottleneck",
+    "split_runs_no_more",
     "stable_on_ray",
     "truth_pays",
     "truth_pays_in_time",
-    "tsf_sharing_incentive",
 ]
 
 
@@ -142,7 +142,7 @@ def resource_fully_used(
 
 
 @define_again
-def tsf_sharing_incentive(cluster: Any, placement: Any, prices: Any) -> dict[str, Any]:
+def split_runs_no_more(cluster: Any, mechanism: str, placement: Any, prices: Any) -> dict[str, Any]:
     """Tasks, and those of the weight's part of each server."""
     park, x = Park.of(cluster), fractions(placement)
     uniform = [
@@ -150,7 +150,7 @@ def tsf_sharing_incentive(cluster: Any, placement: Any, prices: Any) -> dict[str
         for row, w in zip(park.gamma, park.weights, strict=True)
     ]
     short = min(a - b for a, b in zip(totals(x), uniform, strict=True)) < 0
-    return {"TSF": totals(x), "uniform": uniform, "holds": not (short and stands(park, x, "TSF"))}
+    return {"tasks": totals(x), "uniform": uniform, "holds": not (short and stands(park, x, mechanism))}
 
 
 @define_again
