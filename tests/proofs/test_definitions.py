@@ -111,6 +111,7 @@ TELL = [
     "duration_terms",
     "edrf_lies",
     "edrf_rounds_of",
+    "endless_sweeps",
     "exchange_loses_nothing",
     "filling_keeps_up",
     "integer_thresholds",
