@@ -235,10 +235,12 @@ def drift_negative(system: SymbolicSystem, policy: Any, V: Any) -> Claim:
     Claim(the drift of x1**2 under DRF is < 0)
     """
     problem, _ = _system(system).with_counts()
+    divisor = sympy.fraction(sympy.together(expression(V, "V")))[1]
+    defined = problem.ground.tidy(sympy.Ne(divisor, 0, evaluate=False))
     options = []
     for cell in drift_cells(system, policy, V):
         falls = problem.ground.tidy(sympy.Lt(cell.change, 0, evaluate=False))
-        options.append(sympy.And(*cell.conditions, falls))
+        options.append(sympy.And(*cell.conditions, defined, falls))
     name = getattr(policy, "name", type(policy).__name__)
     return Claim(sympy.Or(*options), problem.assumptions, f"the drift of {V} under {name} is < 0")
 
