@@ -42,9 +42,14 @@ def enclose(
         ),
     ] = None,
     width: Annotated[
-        float,
-        typer.Option("--width", metavar="W", help="Largest difference of the bounds, part of the mean."),
-    ] = 1e-12,
+        float | None,
+        typer.Option(
+            "--width",
+            metavar="W",
+            help="Largest difference of the bounds, part of the mean. Default: 1e-12.",
+            show_default=False,
+        ),
+    ] = None,
     certificate: Annotated[
         Path | None,
         typer.Option("--certificate", metavar="FILE", help="Write the certificate (.json, .json.gz)."),
@@ -62,9 +67,12 @@ def enclose(
     if exact:
         if certificate is not None:
             raise ModelError.of("exact", "has no certificate; leave out one of --exact and --certificate")
+        if width is not None:
+            raise ModelError.of("exact", "has no width, as nothing is rounded; leave out --width")
         _exact(deliver, file, chain, of)
         return
-    call = {file.name: partial(enclose_chain, chain, of or None, width=width)}
+    bounded = partial(enclose_chain, chain, of or None)
+    call = {file.name: bounded if width is None else partial(bounded, width=width)}
     found, failures = reached(call, "enclose", unit="chain")
     enclosure: Any = found[file.name]
     if certificate is not None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from fairness.arguments.validation import require_number
 from fairness.errors import ModelError
 from fairness.protocol.policy import Policy
 from queueing.chain.estimates import MOST_STATES, estimated_law
@@ -111,6 +112,8 @@ def stationary(
     """
     if width is not None and not certified:
         raise ModelError.of("width", "is that of proved bounds; add certified=True")
+    if width is not None:
+        require_number("width", width, above=0, below=1)
     if certified and shape is not None:
         raise ModelError.of(
             "shape", "gives a box, but proved bounds are those of the infinite chain; leave shape out"

@@ -65,6 +65,7 @@ def test_what_is_wrong_is_one_line(files):
         (["two.tra", "--of", "x"], "of must be of what the chain knows: nothing; got 'x'"),
         (["two.tra"], "of must name what is wanted"),
         (["queue.tra", "--exact", "--certificate", "c.json"], "exact has no certificate"),
+        (["queue.tra", "--exact", "--width", "1e-6"], "exact has no width"),
         (["queue.tra", "--of", "y"], "'cost', 'x', 'init', 'full'; got 'y'"),
         (["queue.tra", "--width", "0"], "width must be"),
         (["queue.tra", "--certificate", "nowhere/c.json"], "there is no folder 'nowhere'"),

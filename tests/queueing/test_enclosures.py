@@ -338,6 +338,8 @@ def test_a_stationary_law_carries_its_enclosure(tmp_path):
     assert (again.enclosure.check().lower == law.enclosure.certificate.lower).all()
     with pytest.raises(ModelError, match="leave shape out"):
         stationary(system, DRF(), certified=True, shape=9)
+    with pytest.raises(ModelError, match="width must be"):
+        stationary(system, DRF(), certified=True, width=2.0)
     with pytest.raises(ModelError, match="certified=True"):
         stationary(system, DRF(), width=1e-6)
     with pytest.raises(NotConvergedError, match="max_states=300"):
