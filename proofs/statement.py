@@ -345,8 +345,11 @@ class Statement:
             statement, or if no step can be checked.
         """
         written = list(self.steps(question))
-        if any(getattr(getattr(step, "claim", None), "case", None) is not None for step in written):
-            raise ProofError(f"{self.id}: cases are numbered where a step is split; give it without case=")
+        if (broken := _broken_case(written)) is not None:
+            raise ProofError(
+                f"{self.id}: the cases of a step are numbered from 1 to their number, all of them, one after "
+                f"the other; case {broken} stands alone"
+            )
         steps = [case for step in written for case in split_step(step)]
         for number, step in enumerate(steps):
             if type(step) is not Step or type(step.claim) not in CLAIMS:
@@ -404,3 +407,16 @@ class Statement:
         return Question(
             full, frozenset(drop), frozenset(reverse), dict(replace or {}), frozenset(self.hypotheses)
         )
+
+
+def _broken_case(steps: Sequence[Step]) -> tuple[int, int] | None:
+    """The number of a case that is not followed, or preceded, by the others of its step."""
+    open_case: tuple[int, int] | None = None
+    for step in steps:
+        case = getattr(getattr(step, "claim", None), "case", None)
+        if open_case is not None and case != (open_case[0] + 1, open_case[1]):
+            return open_case
+        if open_case is None and case is not None and case[0] != 1:
+            return case
+        open_case = None if case is None or case[0] == case[1] else case
+    return open_case

@@ -153,9 +153,9 @@ def test_that_a_case_never_occurs_is_checked():
         verify(replace(verdict, findings=(bent,)), alone)
 
 
-def test_cases_are_numbered_by_splitting_alone():
+def test_a_case_does_not_stand_alone():
     vacuous = own(Implication({"high": "x > 1", "low": "x < 0"}, "x**3 == 7", case=(2, 2)))
-    with pytest.raises(ProofError, match="without case="):
+    with pytest.raises(ProofError, match=r"case \(2, 2\) stands alone"):
         check(vacuous)
     with pytest.raises(ProofError, match="no case is left"):
         split(Implication({"x": "x < y", "y": "y < z", "z": "z < x"}, "max(x, y, z) >= x"))

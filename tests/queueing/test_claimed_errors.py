@@ -113,7 +113,7 @@ def test_limits_are_read_by_their_labels():
 @pytest.mark.long
 def test_estimates_against_proved_bounds():
     # The measure of docs/theory/claimed_errors.md on its first systems; all seeds are fixed.
-    found = [one for number in range(4) for one in enclosed.measure(number, seed=20261122)]
+    found = [one for number in range(4) for one in enclosed.measure(number, seed=20261122).claims]
     means = [one for one in found if one.what == "mean_jobs_error"]
     outside = [one for one in found if one.what == "tail_mass"]
     assert len(means) == len(outside) == 4
