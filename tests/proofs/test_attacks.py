@@ -189,7 +189,7 @@ def test_an_edited_verdict(feasible, edit):
         verify(Verdict.from_json(edited(feasible, EDITS[edit])))
 
 
-@pytest.mark.parametrize("text", ["Infinity", "-Infinity", "NaN", "1e999"])
+@pytest.mark.parametrize("text", ["Infinity", "-Infinity", "NaN", "1e999", '"1e9999999999"'])
 def test_numbers_that_are_none(feasible, text):
     data = json.loads(feasible.to_json())
     data["findings"][0]["evidence"]["terms"][0]["coefficient"] = "HERE"
