@@ -25,6 +25,7 @@ from fairness import (
 from fairness.display.result import Result
 from fairness.display.tables import outward
 from fairness.errors import UnstableError
+from fairness.machine import work
 from fairness.machine.work import OutOfTime
 from queueing import AtLeast, CertificateError, Erlang, System, check_certificate, enclose, stationary
 from queueing.certificates.certificate import Functional
@@ -315,7 +316,8 @@ def test_a_power_that_leaves_v_hardly_room_on_the_faces():
 
 
 @pytest.mark.long
-def test_the_search_for_a_drift_tells_how_far_it_is_and_keeps_to_its_time():
+def test_the_search_for_a_drift_tells_how_far_it_is_and_keeps_to_its_time(monkeypatch):
+    monkeypatch.setattr(work, "SHOWN", -np.inf)  # everything is told, however fast the machine
     system, seen = System.with_load(HARD, [1, 1, 1], 0.4), []
     with pytest.raises(NotConvergedError, match="time_limit") as refused:
         enclose(system, BottleneckMax(), width=1e-3, progress=seen.append, time_limit=1e-3)
