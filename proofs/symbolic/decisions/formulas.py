@@ -44,7 +44,8 @@ def polynomial_of(expression: Any) -> Polynomial:
         )
     except (sympy.PolynomialError, sympy.CoercionFailed, AttributeError, TypeError):
         raise ModelError(
-            f"{expression} is no polynomial over the rationals; multiply its denominators out"
+            f"{expression} is no polynomial over the rationals; multiply denominators out and take "
+            "fractions for irrational numbers"
         ) from None
 
 

@@ -15,7 +15,7 @@ import sympy
 from sympy.core.relational import Relational
 
 from fairness.errors import ModelError
-from fairness.machine.work import current_watch, watching
+from fairness.machine.work import OutOfTime, current_watch, stopped, watching
 from proofs.errors import ProofError
 from proofs.symbolic.cells import Cell
 from proofs.symbolic.decisions.covering import complete, proved_by
@@ -68,8 +68,10 @@ def where(
     Raises
     ------
     ModelError
-        If the claim cannot be read, has letters that are neither in ``over`` nor in ``at``, the assumptions
-        contradict each other, or the time limit is over.
+        If the claim cannot be read, has letters that are neither in ``over`` nor in ``at``, or the assumptions
+        contradict each other.
+    NotConvergedError
+        If the time limit is over.
     ProofError
         If the claim has too many cells.
 
@@ -91,9 +93,10 @@ def where(
     if sympy.false in asked.assumptions:
         raise ModelError.of("assume", "contradicts itself: no values of the letters meet it; drop a relation")
     with watching(time_limit=time_limit):
-        if len(letters) == 1:
-            return _in_one(asked, letters)
-        return _in_many(asked, letters)
+        try:
+            return _in_one(asked, letters) if len(letters) == 1 else _in_many(asked, letters)
+        except OutOfTime as stop:
+            raise stopped(stop, "the answer is not known", None) from None
 
 
 def synthesise(

@@ -6,7 +6,16 @@ from fractions import Fraction
 import pytest
 import sympy
 
-from fairness import DRF, AssetFair, BottleneckMax, MaxMin, ModelError, ProportionalFair, allocate
+from fairness import (
+    DRF,
+    AssetFair,
+    BottleneckMax,
+    MaxMin,
+    ModelError,
+    NotConvergedError,
+    ProportionalFair,
+    allocate,
+)
 from fairness.properties.definitions.sharing_incentive import SharingIncentive
 from proofs import ProofError
 from proofs.symbolic import (
@@ -261,3 +270,8 @@ def test_assumptions_do_not_divide_by_zero():
     assert not found.contains({"a": 0})
     with pytest.raises(ModelError, match=r"a = 0 does not meet the assumption Ne\(a, 0\)"):
         where("a < b", assume="1/a <= 1", at={"a": 0})
+
+
+def test_where_ends_with_its_time_limit():
+    with pytest.raises(NotConvergedError, match="the answer is not known; raise time_limit"):
+        where("a*b*c > a**4 + b**4 - c**4 and a*b > c", time_limit=1e-6)
