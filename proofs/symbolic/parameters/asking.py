@@ -68,8 +68,8 @@ def where(
     Raises
     ------
     ModelError
-        If the claim cannot be read, has letters that are neither in ``over`` nor in ``at``, or the assumptions
-        contradict each other.
+        If the claim cannot be read or has letters that are neither in ``over`` nor in ``at``, or if the
+        assumptions contradict each other.
     NotConvergedError
         If the time limit is over.
     ProofError
