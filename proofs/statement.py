@@ -348,7 +348,7 @@ class Statement:
         if (broken := _broken_case(written)) is not None:
             raise ProofError(
                 f"{self.id}: the cases of a step are numbered from 1 to their number, all of them, one after "
-                f"the other; case {broken} stands alone"
+                f"the other, with one conclusion; case {broken} stands alone"
             )
         steps = [case for step in written for case in split_step(step)]
         for number, step in enumerate(steps):
@@ -410,13 +410,20 @@ class Statement:
 
 
 def _broken_case(steps: Sequence[Step]) -> tuple[int, int] | None:
-    """The number of a case that is not followed, or preceded, by the others of its step."""
-    open_case: tuple[int, int] | None = None
+    """The number of a case that is not followed, or preceded, by the others of its step.
+
+    They share the conclusion: what contradicts itself would prove any other.
+    """
+    before: Implication | None = None
     for step in steps:
-        case = getattr(getattr(step, "claim", None), "case", None)
-        if open_case is not None and case != (open_case[0] + 1, open_case[1]):
-            return open_case
-        if open_case is None and case is not None and case[0] != 1:
-            return case
-        open_case = None if case is None or case[0] == case[1] else case
-    return open_case
+        claim = getattr(step, "claim", None)
+        here = claim if type(claim) is Implication and claim.case is not None else None
+        if before is not None and before.case is not None:
+            follows = here is not None and here.conclusion == before.conclusion
+            if not follows or here is None or here.case != (before.case[0] + 1, before.case[1]):
+                return before.case
+        elif here is not None and here.case is not None and here.case[0] != 1:
+            return here.case
+        last = here is None or here.case is None or here.case[0] == here.case[1]
+        before = None if last else here
+    return None if before is None else before.case

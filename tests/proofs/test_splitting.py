@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from proofs import EvidenceError, Implication, ProofError, Status, check, verify
+from proofs import EvidenceError, Implication, ProofError, Status, Step, check, verify
 from proofs.polynomials import polynomial
 from proofs.relations import relation
 from proofs.splitting import split
@@ -157,6 +157,13 @@ def test_a_case_does_not_stand_alone():
     vacuous = own(Implication({"high": "x > 1", "low": "x < 0"}, "x**3 == 7", case=(2, 2)))
     with pytest.raises(ProofError, match=r"case \(2, 2\) stands alone"):
         check(vacuous)
+    # The first case contradicts itself; the second concludes something else.
+    pair = [
+        Implication({"high": "x > 1", "low": "x < 0"}, "x**3 == 7", case=(1, 2)),
+        Implication({}, "x**2 >= 0", case=(2, 2)),
+    ]
+    with pytest.raises(ProofError, match=r"case \(1, 2\) stands alone"):
+        check(replace(vacuous, steps=lambda question: [Step("a case", claim, states=True) for claim in pair]))
     with pytest.raises(ProofError, match="no case is left"):
         split(Implication({"x": "x < y", "y": "y < z", "z": "z < x"}, "max(x, y, z) >= x"))
 

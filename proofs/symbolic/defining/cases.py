@@ -258,14 +258,14 @@ def _text(relational: Any) -> str:
 
 
 def _steps(claims: Sequence[tuple[str, Mapping[str, str], str]]) -> list[Step]:
-    """Steps that state all claims, as cases of one: some of them may never occur."""
-    found: list[tuple[str, Implication]] = []
+    """Steps that state all claims: those of one conclusion are its cases, of which some may never occur."""
+    found: dict[str, list[tuple[str, Implication]]] = {}
     for words, hypotheses, conclusion in claims:
         for more, part in split(Implication(hypotheses, conclusion)):
             says = f"{words}: {conclusion}" + (f" [{more}]" if more else "")
-            found.append((says, part))
-    n = len(found)
+            found.setdefault(part.conclusion, []).append((says, part))
     return [
-        Step(says, Implication(part.hypotheses, part.conclusion, case=(k, n)), states=True)
-        for k, (says, part) in enumerate(found, 1)
+        Step(says, Implication(part.hypotheses, part.conclusion, case=(k, len(cases))), states=True)
+        for cases in found.values()
+        for k, (says, part) in enumerate(cases, 1)
     ]
