@@ -20,7 +20,7 @@ from proofs.claims import (
 from proofs.conjectures import conjecture
 from proofs.errors import EvidenceError, ProofError
 from proofs.statement import Question, Said, Size, Statement
-from proofs.verdict import Finding, Status, Verdict
+from proofs.verdicts.verdict import Finding, Status, Verdict
 
 __all__ = [
     "Chained",

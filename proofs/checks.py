@@ -16,8 +16,8 @@ from proofs.checking.verdicts import statement_data, verify
 from proofs.errors import ProofError
 from proofs.kernels import exported_steps
 from proofs.statement import Statement
-from proofs.verdict import CATALOGUE, Kind, Status, Verdict, kind_of, overall
-from proofs.witnesses import told_witness
+from proofs.verdicts.verdict import CATALOGUE, Kind, Status, Verdict, kind_of, overall
+from proofs.verdicts.witnesses import told_witness
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from proofs.claims import Claim, Implication, Step, claim_to_dict
+from proofs.claims.splitting import split
 from proofs.errors import ProofError
-from proofs.relations import relation
-from proofs.sequences import at_step
-from proofs.splitting import split
+from proofs.language.relations import relation
+from proofs.language.sequences import at_step
+from proofs.language.sums import variables
 from proofs.statement import Question, Said, Statement
-from proofs.sums import variables
 
 __all__ = ["conjecture"]
 

@@ -58,10 +58,10 @@ from proofs.claims import (
     Step,
     SumSchema,
 )
+from proofs.claims.splitting import split_step
 from proofs.errors import ProofError
-from proofs.relations import relation
-from proofs.splitting import split_step
-from proofs.sums import turned
+from proofs.language.relations import relation
+from proofs.language.sums import turned
 
 __all__ = ["Question", "Said", "Size", "Statement"]
 

@@ -251,7 +251,7 @@ def test_long_and_wide_tables_are_cut_and_say_so():
 def test_the_proofs_do_not_load_the_library_to_show_a_verdict():
     code = (
         "import sys\n"
-        "from proofs.verdict import Status, Verdict\n"
+        "from proofs.verdicts.verdict import Status, Verdict\n"
         "said = {'said': 'a reader', 'remark': '', 'origin': 'of the catalogue'}\n"
         "v = Verdict('<x>', Status.UNKNOWN, '', 'n = 2', said, {}, (), (), {}, (), 0.0)\n"
         "assert '&lt;x&gt;' in v._repr_html_()\n"

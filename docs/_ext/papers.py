@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from proofs.statement import Said
-from proofs.witnesses import told_witness
+from proofs.verdicts.witnesses import told_witness
 
 KINDS = {
     Said.CLAIMED: (

@@ -122,14 +122,14 @@ def _chosen(names: Sequence[str]) -> list[Any]:
 
 
 def _is_own(verdict: Any) -> bool:
-    from proofs.verdict import OWN
+    from proofs.verdicts.verdict import OWN
 
     return bool(verdict.statement["origin"] == OWN)
 
 
 def _told(verdicts: Sequence[Any]) -> tuple[str, ...]:
     """Verdicts in full, of a single one and of one's own; of others what is remarked, a reason, a witness."""
-    from proofs.witnesses import told_witness
+    from proofs.verdicts.witnesses import told_witness
 
     lines: list[str] = []
     for v in verdicts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from proofs.claims import Chained, Implication, SumSchema
-from proofs.sums import substituted
+from proofs.language.sums import substituted
 
 __all__ = ["conditions", "each", "signs", "total"]
 

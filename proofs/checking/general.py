@@ -13,9 +13,17 @@ from proofs.checking.queries import check_met
 from proofs.checking.refutations import check_assignment, check_not_vacuous, check_refutation, premises
 from proofs.claims import NEGATION, Chained, Implication, Induction, SumSchema
 from proofs.errors import EvidenceError
-from proofs.polynomials import Polynomial, polynomial
-from proofs.relations import Relation, relation
-from proofs.sums import free_letters, indices_in, letters, plain_relation, plain_text, substituted, summed
+from proofs.language.polynomials import Polynomial, polynomial
+from proofs.language.relations import Relation, relation
+from proofs.language.sums import (
+    free_letters,
+    indices_in,
+    letters,
+    plain_relation,
+    plain_text,
+    substituted,
+    summed,
+)
 
 __all__ = [
     "LARGEST",

@@ -12,9 +12,9 @@ from typing import Any
 from proofs.checking.refutations import rests_on_negation
 from proofs.claims import NEGATION, Implication
 from proofs.errors import EvidenceError
-from proofs.polynomials import Polynomial
-from proofs.relations import Relation, relation
-from proofs.verdict import NEVER
+from proofs.language.polynomials import Polynomial
+from proofs.language.relations import Relation, relation
+from proofs.verdicts.verdict import NEVER
 
 __all__ = ["SOLVERS", "ask", "assertion", "check_met", "check_unsat", "smt_query", "symbol"]
 

@@ -24,9 +24,9 @@ from typing import Any
 from proofs.claims import NEGATION, Implication
 from proofs.definitions import fraction
 from proofs.errors import EvidenceError
-from proofs.polynomials import Polynomial, polynomial
-from proofs.relations import Relation, relation
-from proofs.verdict import NEVER
+from proofs.language.polynomials import Polynomial, polynomial
+from proofs.language.relations import Relation, relation
+from proofs.verdicts.verdict import NEVER
 
 __all__ = ["check_assignment", "check_not_vacuous", "check_refutation", "premises", "rests_on_negation"]
 

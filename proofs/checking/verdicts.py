@@ -25,9 +25,9 @@ from proofs.checking.refutations import check_assignment, check_not_vacuous, che
 from proofs.claims import Claim, claim_to_dict
 from proofs.definitions import plain
 from proofs.errors import EvidenceError, ProofError
-from proofs.reasons import reason_of
 from proofs.statement import Statement
-from proofs.verdict import CATALOGUE, Finding, Status, Verdict, kind_of, overall
+from proofs.verdicts.reasons import reason_of
+from proofs.verdicts.verdict import CATALOGUE, Finding, Status, Verdict, kind_of, overall
 
 __all__ = ["catalogued", "statement_data", "verify", "verify_finding"]
 

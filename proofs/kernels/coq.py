@@ -19,8 +19,8 @@ from proofs.kernels.coq_sums import sums_theorem
 from proofs.kernels.identifiers import safe
 from proofs.kernels.signs import Language, signed_terms, sum_is_positive, wrapped
 from proofs.kernels.theorems import Section, Theorem, sections
-from proofs.relations import Relation
-from proofs.verdict import Verdict
+from proofs.language.relations import Relation
+from proofs.verdicts.verdict import Verdict
 
 __all__ = ["to_coq"]
 

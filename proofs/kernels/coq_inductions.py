@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from proofs.kernels.identifiers import identifiers, safe
-from proofs.relations import Relation, relation
+from proofs.language.relations import Relation, relation
 
 __all__ = ["induction_theorem"]
 

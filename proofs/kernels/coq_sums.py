@@ -19,9 +19,9 @@ from typing import Any
 from proofs.checking.refutations import premises
 from proofs.claims import NEGATION, Implication
 from proofs.kernels.identifiers import identifiers, safe
-from proofs.polynomials import Monomial, Polynomial, polynomial
-from proofs.relations import Relation, relation
-from proofs.sums import indices_in, plain_text, summand_of, summed
+from proofs.language.polynomials import Monomial, Polynomial, polynomial
+from proofs.language.relations import Relation, relation
+from proofs.language.sums import indices_in, plain_text, summand_of, summed
 
 __all__ = ["PREAMBLE", "is_supported", "sums_theorem"]
 

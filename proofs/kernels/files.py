@@ -8,7 +8,7 @@ from proofs.catalogue import PAPERS, statements_of
 from proofs.kernels.coq import to_coq
 from proofs.kernels.lean import to_lean
 from proofs.kernels.theorems import exported_steps
-from proofs.verdict import CATALOGUE, Verdict
+from proofs.verdicts.verdict import CATALOGUE, Verdict
 
 __all__ = ["source_files"]
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from proofs.kernels.signs import Language, factor_text, signed_terms, sum_is_positive, wrapped
 from proofs.kernels.theorems import Section, Theorem, sections
-from proofs.verdict import Verdict
+from proofs.verdicts.verdict import Verdict
 
 __all__ = ["to_lean"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from proofs.kernels.theorems import Multiple, Product, Theorem
-from proofs.polynomials import Polynomial
-from proofs.relations import Relation
+from proofs.language.polynomials import Polynomial
+from proofs.language.relations import Relation
 
 __all__ = ["Language", "Signed", "factor_text", "signed_terms", "sum_is_positive", "text_of", "wrapped"]
 

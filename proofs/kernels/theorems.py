@@ -24,9 +24,9 @@ from proofs.claims import NEGATION, Implication
 from proofs.definitions import fraction
 from proofs.kernels.coq_sums import is_supported
 from proofs.kernels.identifiers import identifiers
-from proofs.polynomials import Polynomial, polynomial
-from proofs.relations import Relation, relation
-from proofs.verdict import Finding, Verdict
+from proofs.language.polynomials import Polynomial, polynomial
+from proofs.language.relations import Relation, relation
+from proofs.verdicts.verdict import Finding, Verdict
 
 __all__ = ["Multiple", "Product", "Section", "Theorem", "exported_steps", "sections"]
 

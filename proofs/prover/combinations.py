@@ -23,8 +23,8 @@ from scipy.sparse import csc_array
 from proofs.checking.refutations import check_refutation, premises
 from proofs.claims import Implication
 from proofs.errors import EvidenceError, ProofError
-from proofs.polynomials import Monomial, Polynomial, polynomial
-from proofs.relations import Relation
+from proofs.language.polynomials import Monomial, Polynomial, polynomial
+from proofs.language.relations import Relation
 
 __all__ = ["find_refutation", "solve"]
 

@@ -12,6 +12,8 @@ from proofs.checking.refutations import premises
 from proofs.claims import Chained, Implication, Induction, SumSchema
 from proofs.definitions import plain
 from proofs.errors import EvidenceError
+from proofs.language.relations import relation
+from proofs.language.sums import free_letters, indices_in, letters, members, plain_text
 from proofs.prover.combinations import find_refutation
 from proofs.prover.implications import (
     Answer,
@@ -21,9 +23,7 @@ from proofs.prover.implications import (
     opened,
     witness_of,
 )
-from proofs.relations import relation
-from proofs.sums import free_letters, indices_in, letters, members, plain_text
-from proofs.verdict import Status
+from proofs.verdicts.verdict import Status
 
 __all__ = ["chain_evidence", "induction_evidence", "sums_evidence"]
 

@@ -15,10 +15,10 @@ from proofs.checking.refutations import check_assignment, check_not_vacuous, res
 from proofs.claims import Implication
 from proofs.definitions import plain
 from proofs.errors import EvidenceError
+from proofs.language.relations import Relation, relation
 from proofs.prover.combinations import find_refutation
 from proofs.prover.squares import find_squares
-from proofs.relations import Relation, relation
-from proofs.verdict import NEVER, Status
+from proofs.verdicts.verdict import NEVER, Status
 
 __all__ = ["Answer", "implication_evidence", "lucky_witness", "meeting", "opened", "witness_of"]
 

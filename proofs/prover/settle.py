@@ -33,8 +33,8 @@ from proofs.definitions import plain
 from proofs.prover.general import chain_evidence, induction_evidence, sums_evidence
 from proofs.prover.implications import Answer, implication_evidence, opened
 from proofs.prover.library import library_value
-from proofs.reasons import reason_of
-from proofs.verdict import Finding, Status
+from proofs.verdicts.reasons import reason_of
+from proofs.verdicts.verdict import Finding, Status
 
 __all__ = ["settle"]
 

@@ -34,10 +34,10 @@ from proofs.catalogue import statement_named
 from proofs.checking import verify_finding
 from proofs.checking.queries import smt_query
 from proofs.definitions import define, define_again, definition
-from proofs.polynomials import Polynomial, polynomial
-from proofs.relations import Relation, relation
+from proofs.language.polynomials import Polynomial, polynomial
+from proofs.language.relations import Relation, relation
 from proofs.statement import Question
-from proofs.verdict import Finding
+from proofs.verdicts.verdict import Finding
 from tests.proofs.statements import own
 
 REFUSED = (EvidenceError, ProofError)

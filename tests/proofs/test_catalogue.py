@@ -21,10 +21,10 @@ from proofs.__main__ import main
 from proofs.catalogue import PAPERS, statements_of
 from proofs.catalogue.drf import table
 from proofs.checking import verify_finding
+from proofs.language.relations import relation
 from proofs.prover import implications
-from proofs.relations import relation
 from proofs.statement import Said
-from proofs.verdict import Kind
+from proofs.verdicts.verdict import Kind
 from tests.processes import PATIENCE
 from tests.proofs.tampering import changed, numbers_in
 

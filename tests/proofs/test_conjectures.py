@@ -6,9 +6,9 @@ import pytest
 
 from proofs import Implication, ProofError, Status, check, conjecture, verify
 from proofs.checks import Report
-from proofs.polynomials import polynomial
-from proofs.verdict import Verdict
-from proofs.witnesses import told_witness
+from proofs.language.polynomials import polynomial
+from proofs.verdicts.verdict import Verdict
+from proofs.verdicts.witnesses import told_witness
 from tests.proofs.statements import own
 
 TRUE = [

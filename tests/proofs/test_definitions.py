@@ -34,8 +34,8 @@ from proofs.definitions.queues.balance import balance_table, balanced_enclosure,
 from proofs.definitions.registry import second_definition, second_method
 from proofs.definitions.servers import points
 from proofs.definitions.servers.shares import Servers, fits, is_leximin
+from proofs.language.relations import relation
 from proofs.prover.library import library_value
-from proofs.relations import relation
 from tests.proofs.instances import random_pool, random_tenants
 
 HERE = Path(proofs.definitions.__file__).parent

@@ -31,9 +31,9 @@ from proofs.checking import verify_finding
 from proofs.checking.queries import smt_query
 from proofs.checking.refutations import check_refutation
 from proofs.definitions import define, define_again, fraction, plain
-from proofs.polynomials import polynomial
+from proofs.language.polynomials import polynomial
+from proofs.language.relations import relation
 from proofs.prover.combinations import find_refutation
-from proofs.relations import relation
 from tests.proofs.statements import own
 from tests.proofs.tampering import changed, numbers_in
 

@@ -23,10 +23,10 @@ from proofs import (
 )
 from proofs.checking import verify_finding
 from proofs.claims import NEGATION
-from proofs.polynomials import polynomial
+from proofs.language.polynomials import polynomial
+from proofs.language.sums import instances, plain_relation, plain_text, substituted
 from proofs.prover import settle
 from proofs.prover.implications import implication_evidence
-from proofs.sums import instances, plain_relation, plain_text, substituted
 from tests.proofs.statements import own
 from tests.proofs.tampering import changed, numbers_in
 

@@ -13,9 +13,9 @@ from proofs import Implication, Induction, Status, SumSchema, Verdict, check, st
 from proofs.checks import check_all, kernel
 from proofs.kernels import exported_steps, source_files, to_coq, to_lean
 from proofs.kernels.identifiers import RESERVED, identifiers
-from proofs.polynomials import polynomial
+from proofs.language.polynomials import polynomial
+from proofs.language.relations import relation
 from proofs.prover import settle
-from proofs.relations import relation
 from tests.processes import PATIENCE
 from tests.proofs.statements import own
 

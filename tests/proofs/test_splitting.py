@@ -8,9 +8,9 @@ from itertools import product
 import pytest
 
 from proofs import EvidenceError, Implication, ProofError, Status, Step, check, verify
-from proofs.polynomials import polynomial
-from proofs.relations import relation
-from proofs.splitting import split
+from proofs.claims.splitting import split
+from proofs.language.polynomials import polynomial
+from proofs.language.relations import relation
 from tests.proofs.statements import own
 
 NAMES = ("x", "y", "z")

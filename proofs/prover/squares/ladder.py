@@ -19,7 +19,7 @@ from proofs.checking.refutations import check_refutation
 from proofs.claims import Implication
 from proofs.definitions import plain
 from proofs.errors import EvidenceError, ProofError
-from proofs.polynomials import Polynomial
+from proofs.language.polynomials import Polynomial
 from proofs.prover.combinations import solve
 from proofs.prover.squares.candidates import Premises, programs
 from proofs.prover.squares.programs import Program

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement
 
-from proofs.polynomials import Polynomial
+from proofs.language.polynomials import Polynomial
 
 __all__ = ["Exponents", "Table", "degree", "monomials", "plus", "read", "times", "unit", "written"]
 

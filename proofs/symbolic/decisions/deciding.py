@@ -16,7 +16,7 @@ import sympy
 
 from fairness.machine.work import current_watch
 from proofs.checking.queries import ask, assertion, symbol
-from proofs.relations import Relation
+from proofs.language.relations import Relation
 from proofs.symbolic.decisions.formulas import Formula, conjunction, holds, relations_in
 from proofs.symbolic.decisions.second_solver import ask_cvc5
 from proofs.symbolic.decisions.sign_tables import sign_table
@@ -58,7 +58,7 @@ def decide(
     Parameters
     ----------
     conditions : iterable of relations, or a Boolean expression of sympy
-        Relationals of sympy, relations of :mod:`proofs.relations`, And, Or and Not of them.
+        Relationals of sympy, relations of :mod:`proofs.language.relations`, And, Or and Not of them.
     points : iterable of dict
         Values to be tried first.
     both : bool

@@ -1,4 +1,4 @@
-"""Relations of sympy as those of :mod:`proofs.relations`, which the checker and the solvers understand.
+"""Relations of sympy as those of :mod:`proofs.language.relations`, which checker and solvers understand.
 
 A formula is a relation, or a pair ("and" | "or", formulas).
 """
@@ -14,8 +14,8 @@ import sympy
 from sympy.core.relational import Relational
 
 from fairness.errors import ModelError
-from proofs.polynomials import Polynomial
-from proofs.relations import Relation
+from proofs.language.polynomials import Polynomial
+from proofs.language.relations import Relation
 
 __all__ = ["Formula", "conjunction", "holds", "negated", "polynomial_of", "relation_of", "relations_in"]
 

@@ -11,7 +11,7 @@ from typing import Any
 import sympy
 from sympy.core.relational import Relational
 
-from proofs.relations import Relation
+from proofs.language.relations import Relation
 from proofs.symbolic.decisions.deciding import Decision, decide
 from proofs.symbolic.decisions.formulas import (
     Formula,

@@ -15,8 +15,8 @@ from typing import Any
 
 import sympy
 
-from proofs.polynomials import Polynomial
-from proofs.relations import Relation
+from proofs.language.polynomials import Polynomial
+from proofs.language.relations import Relation
 from proofs.symbolic.decisions.formulas import Formula, relations_in
 
 __all__ = ["SignTable", "sign_table"]
@@ -70,7 +70,7 @@ def sign_table(formulas: Iterable[Formula], letter: str) -> SignTable:
 
     Examples
     --------
-    >>> from proofs.relations import relation
+    >>> from proofs.language.relations import relation
     >>> table = sign_table([relation("a**2 <= 2"), relation("a > 0")], "a")
     >>> table.roots
     (-sqrt(2), 0, sqrt(2))

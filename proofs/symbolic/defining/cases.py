@@ -29,7 +29,7 @@ from fairness.policies.bottleneck import BottleneckMax
 from fairness.policies.maxmin import DRF, MaxMin
 from fairness.policies.proportional import ProportionalFair
 from proofs.claims import Implication, Step
-from proofs.splitting import split
+from proofs.claims.splitting import split
 from proofs.symbolic.model.problem import SymbolicProblem
 from proofs.symbolic.policies.filling import resource_weights
 

@@ -66,7 +66,7 @@ def intervals_of(formulas: tuple[Formula, ...], letter: str) -> tuple[Interval, 
 
     Examples
     --------
-    >>> from proofs.relations import relation
+    >>> from proofs.language.relations import relation
     >>> [one.chain("a") for one in intervals_of((relation("a**2 >= 2"), relation("a < 3")), "a")]
     ['a <= -sqrt(2)', 'sqrt(2) <= a < 3']
     """

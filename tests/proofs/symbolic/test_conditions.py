@@ -7,7 +7,7 @@ import pytest
 
 from fairness import DRF, AlphaFair, AssetFair, BottleneckMax, MaxMin, ModelError, ProportionalFair
 from proofs import Implication, Statement, Status, check, verify
-from proofs.splitting import split
+from proofs.claims.splitting import split
 from proofs.symbolic import SymbolicProblem, closed_form, conditions
 
 POLICIES = [MaxMin(), DRF(), AssetFair(), BottleneckMax(), DRF([[1, 2], [2, 1]])]

@@ -10,7 +10,7 @@ import sympy
 
 from fairness import ModelError
 from proofs.errors import ProofError
-from proofs.relations import relation
+from proofs.language.relations import relation
 from proofs.symbolic.decisions.covering import complete, disjoint
 from proofs.symbolic.decisions.deciding import decide
 from proofs.symbolic.decisions.formulas import conjunction, holds, negated

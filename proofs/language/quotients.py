@@ -9,8 +9,8 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from proofs.errors import ProofError
-from proofs.polynomials import Polynomial, polynomial, polynomial_of
-from proofs.relations import Relation
+from proofs.language.polynomials import Polynomial, polynomial, polynomial_of
+from proofs.language.relations import Relation
 
 __all__ = ["Quotient", "quotient", "sign_of"]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from proofs.definitions import BY_LIBRARY
 from proofs.errors import ProofError
-from proofs.relations import relation
-from proofs.verdict import NEVER
+from proofs.language.relations import relation
+from proofs.verdicts.verdict import NEVER
 
 __all__ = ["reason_of"]
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from proofs.errors import ProofError
-from proofs.relations import Relation, relation
-from proofs.sequences import at_first, at_next, at_step
-from proofs.sums import instances, plain_relation, tree_of, variables
+from proofs.language.relations import Relation, relation
+from proofs.language.sequences import at_first, at_next, at_step
+from proofs.language.sums import instances, plain_relation, tree_of, variables
 
 __all__ = [
     "NEGATION",
@@ -39,7 +39,8 @@ class Implication:
     Parameters
     ----------
     hypotheses : dict of str to str
-        Relations by name, as texts, such as ``"x/a <= 1"`` and ``"0 < a <= 1"``; see :mod:`proofs.splitting`.
+        Relations by name, as texts, such as ``"x/a <= 1"`` and ``"0 < a <= 1"``; see
+        :mod:`proofs.claims.splitting`.
     conclusion : str
     hints : tuple of (tuple of str, str)
         Products of hypotheses ("not the conclusion" is one) times the square of a polynomial, which the
@@ -93,10 +94,10 @@ def _texts(hypotheses: Mapping[str, str], conclusion: str) -> dict[str, str]:
 class SumSchema:
     """Hypotheses imply a conclusion for families of real numbers over finite sets of every size.
 
-    Texts may hold families ``x[i]`` and sums ``sum[i](x[i]*a[i])`` (:mod:`proofs.sums`). A hypothesis with a
-    free index, such as ``x[i] >= 0``, is meant for each element; the conclusion has none. Of a set nothing is
-    known but that it is finite: where one member matters, it has its own variables and the family is that of
-    the others, as in ``x*a + sum[i](x[i]*a[i]) == 1``.
+    Texts may hold families ``x[i]`` and sums ``sum[i](x[i]*a[i])`` (see :mod:`proofs.language.sums`). A
+    hypothesis with a free index, such as ``x[i] >= 0``, is meant for each element; the conclusion has none.
+    Of a set nothing is known but that it is finite: where one member matters, it has its own variables and
+    the family is that of the others, as in ``x*a + sum[i](x[i]*a[i]) == 1``.
 
     The evidence is a certificate that is uniform in the index. Theorem: let some products of hypotheses and
     squares, and of equations and cofactors, be summed over their free indices; if the closed hypotheses and

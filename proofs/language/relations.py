@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from proofs.errors import ProofError
-from proofs.polynomials import Polynomial, polynomial
+from proofs.language.polynomials import Polynomial, polynomial
 
 __all__ = ["OPERATORS", "Relation", "compared", "relation"]
 
@@ -91,7 +91,8 @@ def relation(text: str | Relation) -> Relation:
     ------
     ProofError
         If the text does not hold exactly one of ``<= < >= > == !=`` between two polynomials.
-        :func:`proofs.splitting.split` reads what people write beside that: ``0 < a <= 1``, ``x/a``, ``min``.
+        :func:`proofs.claims.splitting.split` reads what people write beside that: ``0 < a <= 1``, ``x/a``,
+        ``min``.
     """
     if type(text) is Relation and type(text.left) is Polynomial and text.sign in NEGATIONS:
         return text

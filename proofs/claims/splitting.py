@@ -21,11 +21,12 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from itertools import product
 
-from proofs.claims import NEGATION, Implication, Step
+from proofs.claims.claim import Step
+from proofs.claims.reasoned import NEGATION, Implication
 from proofs.errors import ProofError
-from proofs.polynomials import Polynomial, parsed
-from proofs.quotients import Quotient, quotient, sign_of
-from proofs.relations import OPERATORS, Relation, compared
+from proofs.language.polynomials import Polynomial, parsed
+from proofs.language.quotients import Quotient, quotient, sign_of
+from proofs.language.relations import OPERATORS, Relation, compared
 
 __all__ = ["split", "split_step"]
 

@@ -20,8 +20,8 @@ from fractions import Fraction
 from itertools import product
 
 from proofs.errors import ProofError
-from proofs.polynomials import Monomial, Polynomial, parsed, polynomial
-from proofs.relations import Relation, relation
+from proofs.language.polynomials import Monomial, Polynomial, parsed, polynomial
+from proofs.language.relations import Relation, relation
 
 __all__ = [
     "free_letters",

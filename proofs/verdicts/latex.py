@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from proofs.polynomials import Monomial, Polynomial, polynomial
-from proofs.witnesses import told_witness
+from proofs.language.polynomials import Monomial, Polynomial, polynomial
+from proofs.verdicts.witnesses import told_witness
 
 __all__ = ["latex_of"]
 
@@ -170,7 +170,7 @@ def _number(value: Fraction) -> str:
 
 
 def _letter(name: str) -> str:
-    r"""A variable: rho1 is \rho_{1}, and sum_i__x_i_2, a sum of :mod:`proofs.sums`, is \sum_{i} x_{i}^{2}."""
+    r"""A variable: rho1 is \rho_{1}, and sum_i__x_i_2, of :mod:`proofs.language.sums`, \sum_{i} x_{i}^{2}."""
     from sympy import Symbol, latex
 
     head, *factors = name.split("__")

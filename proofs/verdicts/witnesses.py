@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from proofs.polynomials import polynomial
+from proofs.language.polynomials import polynomial
 
 __all__ = ["told_value", "told_witness"]
 

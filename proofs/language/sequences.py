@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from proofs.errors import ProofError
-from proofs.sums import tree_of
+from proofs.language.sums import tree_of
 
 __all__ = ["at_first", "at_next", "at_step"]
 

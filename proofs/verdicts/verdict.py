@@ -16,7 +16,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from proofs.errors import ProofError
-from proofs.witnesses import told_witness
+from proofs.verdicts.witnesses import told_witness
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -238,7 +238,7 @@ class Verdict:
         \end{proof}
         <BLANKLINE>
         """
-        from proofs.latex import latex_of
+        from proofs.verdicts.latex import latex_of
 
         return latex_of(self.to_dict())
 
