@@ -15,8 +15,8 @@ from proofs.definitions import plain
 from proofs.prover import implications
 from proofs.prover.combinations import find_refutation
 from proofs.prover.squares import find_squares
-from proofs.prover.squares.candidates import Premises, programs
 from proofs.prover.squares.gradings import Grading
+from proofs.prover.squares.premise_products import Premises, programs
 from proofs.prover.squares.programs import Block, Program, pruned
 from proofs.prover.squares.rounding import _decomposed
 from proofs.prover.squares.tables import monomials, plus, times, unit, written

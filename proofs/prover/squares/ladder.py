@@ -1,6 +1,6 @@
 r"""Certificates without hints: products of premises times sums of squares, by growing degree.
 
-Of every program (:mod:`~proofs.prover.squares.candidates`) first the squares of monomials, and of sums and
+Of every program (:mod:`~proofs.prover.squares.premise_products`) first the squares of monomials, and of sums and
 differences of two of them, are tried by a linear program, which gives short identities; then a semidefinite
 program, whose solution is rounded. Whatever is found is accepted only if the checker accepts it.
 """
@@ -21,7 +21,7 @@ from proofs.definitions import plain
 from proofs.errors import EvidenceError, ProofError
 from proofs.language.polynomials import Polynomial
 from proofs.prover.combinations import solve
-from proofs.prover.squares.candidates import Premises, programs
+from proofs.prover.squares.premise_products import Premises, programs
 from proofs.prover.squares.programs import Program
 from proofs.prover.squares.rounding import Identity, Square, rounded
 from proofs.prover.squares.semidefinite import faces, interior
