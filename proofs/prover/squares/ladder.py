@@ -1,8 +1,8 @@
 r"""Certificates without hints: products of premises times sums of squares, by growing degree.
 
-Of every program (:mod:`~proofs.prover.squares.premise_products`) first the squares of monomials, and of sums and
-differences of two of them, are tried by a linear program, which gives short identities; then a semidefinite
-program, whose solution is rounded. Whatever is found is accepted only if the checker accepts it.
+Of every program (:mod:`~proofs.prover.squares.premise_products`) first the squares of monomials, and of sums
+and differences of two of them, are tried by a linear program, which gives short identities; then a
+semidefinite program, whose solution is rounded. Whatever is found is accepted only if the checker accepts it.
 """
 
 from __future__ import annotations
