@@ -89,7 +89,7 @@ def heavy_traffic(*, full: bool) -> Page:
         }
     proved, words = _proved(full)
     numbers[NEAR] = {
-        f"{policy}, {job_class}": {"load": rows_.load, "lower": rows_.lower, "upper": rows_.upper}
+        f"{policy}, {job_class}": {name: rows_[name].tolist() for name in ("load", "lower", "upper")}
         for (policy, job_class), rows_ in proved.groupby(["policy", "job_class"])
     }
     near = Table(
