@@ -414,16 +414,22 @@ def _broken_case(steps: Sequence[Step]) -> tuple[int, int] | None:
 
     They share the conclusion: what contradicts itself would prove any other.
     """
-    before: Implication | None = None
-    for step in steps:
-        claim = getattr(step, "claim", None)
-        here = claim if type(claim) is Implication and claim.case is not None else None
-        if before is not None and before.case is not None:
-            follows = here is not None and here.conclusion == before.conclusion
-            if not follows or here is None or here.case != (before.case[0] + 1, before.case[1]):
-                return before.case
-        elif here is not None and here.case is not None and here.case[0] != 1:
-            return here.case
-        last = here is None or here.case is None or here.case[0] == here.case[1]
-        before = None if last else here
-    return None if before is None else before.case
+    k = 0
+    while k < len(steps):
+        case, conclusion = _case_of(steps[k])
+        if case is None:
+            k += 1
+            continue
+        together = steps[k : k + max(case[1], 1)]
+        if len(together) != case[1] or any(
+            _case_of(step) != ((number, case[1]), conclusion) for number, step in enumerate(together, 1)
+        ):
+            return case
+        k += len(together)
+    return None
+
+
+def _case_of(step: Any) -> tuple[tuple[int, int] | None, str]:
+    """Number of a case and what it concludes; None for a step that is no case of another."""
+    claim = getattr(step, "claim", None)
+    return (claim.case, claim.conclusion) if type(claim) is Implication else (None, "")

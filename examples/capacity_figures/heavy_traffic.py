@@ -132,8 +132,13 @@ def _proved(full: bool) -> tuple[pd.DataFrame, str]:
     problem = Problem([[1, 0.1], [0.1, 1]], [1, 1], job_classes=["class 1", "class 2"])
     loads, width = ((0.95, 0.975, 0.99, 0.995), 1e-4) if full else ((0.95, 0.99), 1e-2)
     study = study_heavy_traffic(
-        *(problem, (3, 1), ["balanced", ProportionalFair()]),
-        **{"loads": (0.4, 0.5, 0.6, 0.8), "tail": 1e-5, "certified": loads, "width": width},
+        problem,
+        (3, 1),
+        ["balanced", ProportionalFair()],
+        loads=(0.4, 0.5, 0.6, 0.8),
+        tail=1e-5,
+        certified=loads,
+        width=width,
     )
     balanced, fair = study.bounds
     longer = (balanced.upper < fair.lower)[-1]

@@ -10,10 +10,9 @@ import sympy
 
 from proofs.errors import ProofError
 from proofs.symbolic.cells import Cell
-from proofs.symbolic.decisions.formulas import conjunction, negated
 from proofs.symbolic.decisions.ground import Ground
 from proofs.symbolic.display.lettering import grouped
-from proofs.symbolic.policies.simplifying import needed, simplest
+from proofs.symbolic.policies.simplifying import needed, simplest, within
 
 __all__ = ["agree", "apart", "distinct", "projected", "settled"]
 
@@ -123,8 +122,7 @@ def _merged(ground: Ground, cells: Sequence[Cell]) -> list[Cell]:
             if len(members) < 2 or not all(member in rest for member in members):
                 continue
             wide = [c for c in candidates if all(ground.implies(c, member.conditions) for member in members)]
-            outside = [negated(("and", conjunction(member.conditions))) for member in members]
-            if ground.can((*wide, *outside)).answer != "no":
+            if not within(ground, wide, members):
                 continue
             maps = {member.bottlenecks for member in members}
             rest[rest.index(members[0])] = replace(

@@ -13,7 +13,7 @@ from proofs.symbolic.decisions.formulas import conjunction, negated
 from proofs.symbolic.decisions.ground import Ground
 from proofs.symbolic.display.lettering import grouped, length
 
-__all__ = ["joined", "needed", "simplest"]
+__all__ = ["joined", "needed", "simplest", "within"]
 
 
 def simplest(value: Any) -> Any:
@@ -86,6 +86,11 @@ def _union(ground: Ground, one: Cell, other: Cell) -> tuple[Any, ...] | None:
         for c in mine:
             closed = sympy.Ge(c.lhs, c.rhs, evaluate=False)
             both |= {way: None for way in (c, closed) if ground.implies(way, (*others,))}
-    outside = [negated(("and", conjunction(cell.conditions))) for cell in (one, other)]
     met = [c for c in both if all(ground.implies(c, cell.conditions) for cell in (one, other))]
-    return tuple(met) if ground.can((*met, *outside)).answer == "no" else None
+    return tuple(met) if within(ground, met, (one, other)) else None
+
+
+def within(ground: Ground, conditions: Sequence[Any], cells: Sequence[Cell]) -> bool:
+    """Whether the conditions are known to hold nowhere but in the cells."""
+    outside = [negated(("and", conjunction(cell.conditions))) for cell in cells]
+    return bool(ground.can((*conditions, *outside)).answer == "no")
