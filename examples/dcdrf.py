@@ -34,6 +34,7 @@ SOURCE = Source(
         growth.scaling,
     ),
     (rounds, clouds),
+    timed=True,
 )
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ SOURCE = Source(
         properties.zero_demands,
     ),
     (chains, prices, bottlenecks),
+    slow=(properties.positive_demands, properties.zero_demands),
 )
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Pages of redrawn figures and tables: each beside its source, what to see in it, and the numbers behind it.
 
-A :class:`Page` holds a figure, tables or both; :func:`write_gallery` writes SVG, PNG, one JSON file with every
-plotted number and an index page; :func:`write_front_page` writes the page that leads to the galleries of all
-sources. Each file is written whole or not at all.
+A :class:`Page` holds a figure, tables or both; :func:`write_figure` writes the figure as SVG and PNG,
+:func:`write_gallery` one JSON file with every plotted number and an index page; :func:`write_front_page` writes the
+page that leads to the galleries of all sources. Each file is written whole or not at all.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import platform
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from importlib.metadata import version
@@ -26,7 +26,17 @@ from matplotlib.figure import Figure
 
 from fairqueues.files import write_all
 
-__all__ = ["EXACT", "Check", "Page", "Table", "Tally", "write_front_page", "write_gallery"]
+__all__ = [
+    "EXACT",
+    "Check",
+    "DrawnPage",
+    "Page",
+    "Table",
+    "Tally",
+    "write_figure",
+    "write_front_page",
+    "write_gallery",
+]
 
 PNG_DPI = 130
 
@@ -132,39 +142,63 @@ class Page:
     tables: Sequence[Table] = field(default=())
 
 
+@dataclass(frozen=True)
+class DrawnPage:
+    """A page whose figure is written, and no longer kept.
+
+    Parameters
+    ----------
+    page : Page
+        Without its figure.
+    seconds : float
+        What drawing it took.
+    pictured : bool
+        Whether it has a figure, in ``<key>.svg`` and ``<key>.png``.
+    """
+
+    page: Page
+    seconds: float
+    pictured: bool
+
+
 def _listed(fractions: Sequence[Fraction]) -> str:
     return "(" + ", ".join(str(f) for f in fractions) + ")"
+
+
+def write_figure(page: Page, out: Path, seconds: float) -> DrawnPage:
+    """Write the figure of a page, if it has one, into ``out``."""
+    if page.figure is None:
+        return DrawnPage(page, seconds, pictured=False)
+    out.mkdir(parents=True, exist_ok=True)
+    writers = {
+        out / f"{page.key}.svg": partial(page.figure.savefig, format="svg", metadata={"Date": None}),
+        out / f"{page.key}.png": partial(page.figure.savefig, format="png", dpi=PNG_DPI),
+    }
+    # A fixed salt makes the SVG of a figure the same in every run.
+    with matplotlib.rc_context({"svg.hashsalt": page.key}):
+        write_all(writers)
+    plt.close(page.figure)
+    return DrawnPage(replace(page, figure=None), seconds, pictured=True)
 
 
 def write_gallery(
     out: Path,
     title: str,
     introduction: str,
-    pages: Sequence[Page],
-    seconds: Mapping[str, float],
+    drawn: Sequence[DrawnPage],
     *,
     stem: str,
     command: str,
     compile_seconds: float = 0.0,
 ) -> Tally:
-    """Write figures, ``<stem>.json`` and ``index.html`` into ``out``; return the verdicts."""
+    """Write ``<stem>.json`` and ``index.html`` into ``out``, where the figures are; return the verdicts."""
     out.mkdir(parents=True, exist_ok=True)
-    for page in pages:
-        if page.figure is None:
-            continue
-        writers = {
-            out / f"{page.key}.svg": partial(page.figure.savefig, format="svg", metadata={"Date": None}),
-            out / f"{page.key}.png": partial(page.figure.savefig, format="png", dpi=PNG_DPI),
-        }
-        # A fixed salt makes the SVG of a figure the same in every run.
-        with matplotlib.rc_context({"svg.hashsalt": page.key}):
-            write_all(writers)
-        plt.close(page.figure)
+    pages = [one.page for one in drawn]
     record = {
         page.key: {
             "title": page.title,
             "place": page.place,
-            "seconds": round(seconds[page.key], 2),
+            "seconds": round(one.seconds, 2),
             "numbers": _plain(page.numbers),
             "checks": [
                 {
@@ -181,7 +215,7 @@ def write_gallery(
                 for t in page.tables
             ],
         }
-        for page in pages
+        for one, page in zip(drawn, pages, strict=True)
     }
     text = json.dumps(
         {
@@ -194,8 +228,8 @@ def write_gallery(
     )
     write_all({out / f"{stem}.json": partial(Path.write_text, data=text, encoding="utf-8")})
     verdicts = Counter(check.verdict for page in pages for check in page.checks)
-    tally = Tally(title, out.name, len(pages), sum(seconds[page.key] for page in pages), verdicts)
-    index = _index(tally, introduction, pages, seconds, stem, command, compile_seconds)
+    tally = Tally(title, out.name, len(pages), sum(one.seconds for one in drawn), verdicts)
+    index = _index(tally, introduction, drawn, stem, command, compile_seconds)
     write_all({out / "index.html": partial(Path.write_text, data=index, encoding="utf-8")})
     return tally
 
@@ -255,18 +289,17 @@ td, th {{ border-bottom: 1px solid #ddd; padding: .2rem .7rem; text-align: left;
 def _index(
     tally: Tally,
     introduction: str,
-    pages: Sequence[Page],
-    seconds: Mapping[str, float],
+    drawn: Sequence[DrawnPage],
     stem: str,
     command: str,
     compile_seconds: float,
 ) -> str:
     text = html.escape
     contents = "".join(
-        f'<li><a href="#{page.key}">{text(page.title)}</a> <small>{seconds[page.key]:.1f} s</small></li>'
-        for page in pages
+        f'<li><a href="#{one.page.key}">{text(one.page.title)}</a> <small>{one.seconds:.1f} s</small></li>'
+        for one in drawn
     )
-    body = "".join(_section(page, seconds[page.key]) for page in pages)
+    body = "".join(map(_section, drawn))
     versions = ", ".join(f"{name} {number}" for name, number in _versions().items())
     return f"""{_head(tally.title)}
 <p><a href="../index.html">All sources</a></p><h1>{text(tally.title)}</h1><p>{text(introduction)}</p>
@@ -276,8 +309,9 @@ with {text(versions)}.</p><ul>{contents}</ul>{body}</body></html>
 """
 
 
-def _section(page: Page, seconds: float) -> str:
+def _section(drawn: DrawnPage) -> str:
     text = html.escape
+    page = drawn.page
     checks = "".join(
         f"<tr><td>{text(c.statement)}</td><td>{text(c.expected)}</td><td>{text(c.ours)}</td>"
         f'<td class="{c.verdict}">{c.verdict}{": " + text(c.remark) if c.remark else ""}</td></tr>'
@@ -286,13 +320,13 @@ def _section(page: Page, seconds: float) -> str:
     if checks:
         checks = f"<table><thead><tr><th>statement</th><th>expected</th><th>here</th><th></th></tr></thead><tbody>{checks}</tbody></table>"
     picture = links = ""
-    if page.figure is not None:
+    if drawn.pictured:
         picture = f'<a href="{page.key}.svg"><img src="{page.key}.svg" alt="{text(page.title)}"></a>'
         links = f'<a href="{page.key}.svg">SVG</a> · <a href="{page.key}.png">PNG</a> · '
     tables = "".join(_table(table) for table in page.tables)
     return (
         f'<section id="{page.key}"><h2>{text(page.title)}</h2><p class="place">{text(page.place)}</p>'
-        f"{picture}<p>{text(page.see)}</p>{tables}{checks}<p><small>{links}{seconds:.1f} s</small></p></section>"
+        f"{picture}<p>{text(page.see)}</p>{tables}{checks}<p><small>{links}{drawn.seconds:.1f} s</small></p></section>"
     )
 
 

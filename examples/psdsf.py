@@ -34,6 +34,7 @@ SOURCE = Source(
         algorithm.algorithm_at_work,
     ),
     (markets, servers, chains, prices, bottlenecks),
+    slow=(properties.property_table,),
 )
 
 if __name__ == "__main__":

@@ -60,6 +60,13 @@ SOURCE = Source(
         enclosures.enclosures,
     ),
     (prices, many_prices, bottlenecks, markets, servers, chains, certificates, runs, placed_tasks),
+    slow=(
+        random_traffic.random_traffic,
+        random_cluster.random_cluster,
+        heavy_traffic.heavy_traffic,
+        heavy_traffic.bmf_stability,
+        extensions.extensions,
+    ),
 )
 
 if __name__ == "__main__":

@@ -1,24 +1,26 @@
-"""Run the pages of a source and write its gallery.
+"""Run the pages of the sources, side by side, and write their galleries.
 
-A :class:`Source` lists the functions that draw its pages; :func:`run` draws them one by one, with the seconds of
-each on standard error, and :func:`command` is the command line of a single source.
+A :class:`Source` lists the functions that draw its pages; :func:`command` is the command line of one source or of
+all: the pages are drawn by as many processes as there are cores, with the seconds of each on standard error.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib
+from joblib import Parallel, delayed
 
-from examples.gallery import Page, Tally, write_front_page, write_gallery
+from examples.gallery import DrawnPage, Page, Tally, write_figure, write_front_page, write_gallery
 from examples.kernels import compile_together
 
-__all__ = ["Source", "command", "run"]
+__all__ = ["Source", "command"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,10 @@ class Source:
     pages : sequence of callables ``draw(full=...) -> Page``
     kernels : sequence of callables
         Of :mod:`examples.kernels`: what to compile before the clock of a page starts.
+    slow : sequence of callables
+        Pages that take long: they are begun first, so that no process is left alone with one at the end.
+    timed : bool
+        Whether the pages measure time: then they are drawn one after the other, beside nothing else.
     """
 
     stem: str
@@ -40,29 +46,35 @@ class Source:
     introduction: str
     pages: Sequence[Callable[..., Page]]
     kernels: Sequence[Callable[[], None]]
+    slow: Sequence[Callable[..., Page]] = ()
+    timed: bool = False
 
 
-def run(source: Source, out: Path, *, full: bool, compile_seconds: float) -> tuple[Tally, list[str]]:
-    """Draw all pages of a source into ``out/<stem>``; the verdicts, and what differs from what is expected."""
-    _say(f"{source.stem}: {source.title}")
-    pages, seconds = [], {}
-    for number, draw in enumerate(source.pages, start=1):
-        start = time.perf_counter()
-        page = draw(full=full)
-        seconds[page.key] = time.perf_counter() - start
-        _say(f"{number:2d}/{len(source.pages):2d}  {seconds[page.key]:6.1f} s  {page.title}")
-        pages.append(page)
-    tally = write_gallery(
-        out / source.stem,
-        source.title,
-        source.introduction,
-        pages,
-        seconds,
-        stem=source.stem,
-        command=f"python -m examples.{source.stem}" + (" --full" if full else ""),
-        compile_seconds=compile_seconds,
+Place = tuple[int, int]
+"""A page: the number of its source and its number there, both from 0."""
+
+
+def draw_all(sources: Sequence[Source], out: Path, *, full: bool) -> Iterator[tuple[Place, DrawnPage]]:
+    """Draw the pages of all sources, their figures into ``out/<stem>``, and yield each as it is finished."""
+    places = [(s, k) for s, source in enumerate(sources) for k in range(len(source.pages))]
+    places.sort(key=lambda place: sources[place[0]].pages[place[1]] not in sources[place[0]].slow)
+    task = delayed(draw)
+    yield from Parallel(n_jobs=-1, batch_size=1, return_as="generator_unordered")(
+        task(sources[s].pages[k], out / sources[s].stem, (s, k), full=full)
+        for s, k in places
+        if not sources[s].timed
     )
-    return tally, [f"{page.title}: {c.statement}" for page in pages for c in page.checks if c.agrees is False]
+    for s, k in places:
+        if sources[s].timed:
+            yield draw(sources[s].pages[k], out / sources[s].stem, (s, k), full=full)
+
+
+def draw(page: Callable[..., Page], folder: Path, place: Place, *, full: bool) -> tuple[Place, DrawnPage]:
+    """One page, its figure written."""
+    start = time.perf_counter()
+    drawn = page(full=full)
+    seconds = time.perf_counter() - start
+    return place, write_figure(drawn, folder, seconds)
 
 
 def command(sources: Sequence[Source], program: str, arguments: list[str] | None = None) -> int:
@@ -76,27 +88,47 @@ def command(sources: Sequence[Source], program: str, arguments: list[str] | None
     )
     options = parser.parse_args(arguments)
     matplotlib.use("Agg")
+    # Of the processes that draw: no windows, and no bars beside each other.
+    os.environ |= {"MPLBACKEND": "Agg", "TQDM_DISABLE": "1"}
     start = time.perf_counter()
     # All at once, so that no process waits at the end of each source.
     compile_together({kernel for source in sources for kernel in source.kernels})
     compile_seconds = time.perf_counter() - start
     _say(f"       {compile_seconds:6.1f} s  compiling the kernels (kept for the next run)")
-    tallies, differing = [], []
-    for source in sources:
-        try:
-            tally, lines = run(source, options.out, full=options.full, compile_seconds=compile_seconds)
-        except KeyboardInterrupt:
-            done = ", ".join(t.folder for t in tallies) or "none"
-            print(f"interrupted in {source.stem}; galleries written: {done}", file=sys.stderr)
-            return 130
-        tallies.append(tally)
-        differing += lines
+    number = sum(len(source.pages) for source in sources)
+    drawn: list[dict[int, DrawnPage]] = [{} for _ in sources]
+    tallies: dict[int, Tally] = {}
+    try:
+        for count, ((s, k), page) in enumerate(draw_all(sources, options.out, full=options.full), start=1):
+            source = sources[s]
+            _say(f"{count:2d}/{number:2d}  {page.seconds:6.1f} s  {source.stem}: {page.page.title}")
+            drawn[s][k] = page
+            if len(drawn[s]) == len(source.pages):
+                tallies[s] = write_gallery(
+                    options.out / source.stem,
+                    source.title,
+                    source.introduction,
+                    [drawn[s][k] for k in range(len(source.pages))],
+                    stem=source.stem,
+                    command=f"python -m examples.{source.stem}" + (" --full" if options.full else ""),
+                    compile_seconds=compile_seconds,
+                )
+    except KeyboardInterrupt:
+        done = ", ".join(tallies[s].folder for s in sorted(tallies)) or "none"
+        print(f"interrupted; galleries written: {done}", file=sys.stderr)
+        return 130
+    pages = [page.page for found in drawn for _, page in sorted(found.items())]
+    differing = [f"{page.title}: {c.statement}" for page in pages for c in page.checks if c.agrees is False]
     for line in differing:
         print(f"differs from what is expected: {line}", file=sys.stderr)
     index = options.out / sources[0].stem / "index.html"
     if len(sources) > 1:
-        index = write_front_page(options.out, tallies, f"python -m {program}{' --full' * options.full}")
-    print(f"{index} ({sum(tally.seconds for tally in tallies):.0f} s)")
+        index = write_front_page(
+            options.out,
+            [tallies[s] for s in range(len(sources))],
+            f"python -m {program}{' --full' * options.full}",
+        )
+    print(f"{index} ({time.perf_counter() - start:.0f} s)")
     return 1 if differing else 0
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from functools import partial
 
 from examples.gallery import Check, Page, Table
@@ -30,7 +29,7 @@ INTRODUCTION = (
 def page_of(paper: str, key: str, *, full: bool) -> Page:
     """Table of the statements on one paper; all of it in either size."""
     mine = {s.id: s for s in statements_of(paper)}
-    result = check_all(list(mine), time_limit=LIMIT, n_jobs=2)
+    result = check_all(list(mine), time_limit=LIMIT)
     rows = [
         (v.id, mine[v.id].place, mine[v.id].words, v.said, _status(v), kernel(v), _scope(v))
         for v in result.verdicts
@@ -80,11 +79,9 @@ def _verified(verdict: Verdict) -> Check:
     return Check(verdict.id, "evidence that proves it", str(verdict.status), True)
 
 
-def _pages() -> tuple[Callable[..., Page], ...]:
-    return tuple(partial(page_of, paper, f"statements_{k}") for k, paper in enumerate(PAPERS, 1))
+PAGES = tuple(partial(page_of, paper, f"statements_{k}") for k, paper in enumerate(PAPERS, 1))
 
-
-SOURCE = Source("statements", "Statements and verdicts", INTRODUCTION, _pages(), ())
+SOURCE = Source("statements", "Statements and verdicts", INTRODUCTION, PAGES, (), slow=PAGES[:2])
 
 if __name__ == "__main__":
     sys.exit(command([SOURCE], "examples.statements"))

@@ -44,6 +44,7 @@ SOURCE = Source(
     INTRODUCTION,
     FIGURES,
     (prices, bottlenecks, chains, runs, whole_tasks),
+    slow=(tasks.results,),
 )
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from examples.gallery import Check, Page, Table, write_front_page, write_gallery
+from examples.gallery import Check, Page, Table, write_figure, write_front_page, write_gallery
 
 
 def page(key, checks=(), figure=None):
@@ -19,8 +19,8 @@ def page(key, checks=(), figure=None):
 
 
 def write(tmp_path, pages):
-    seconds = {p.key: 1.5 for p in pages}
-    return write_gallery(tmp_path, "All", "Intro", pages, seconds, stem="talk", command="make it")
+    drawn = [write_figure(page, tmp_path, 1.5) for page in pages]
+    return write_gallery(tmp_path, "All", "Intro", drawn, stem="talk", command="make it")
 
 
 def test_files_and_index(tmp_path):

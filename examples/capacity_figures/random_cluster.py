@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import matplotlib.pyplot as plt
 import numpy as np
-from joblib import Parallel, delayed
 from matplotlib.axes import Axes
 
 from examples.capacity_figures.random_traffic import long_enough, spread_in_errors
@@ -61,9 +58,7 @@ def random_cluster(*, full: bool) -> Page:
     system = System.with_load(cluster(), mix(), LOAD)
     # The same seed: the same random numbers for all.
     effort = {"events": 40_000, "replications": 6} if full else {"events": 40_000, "replications": 4}
-    run = delayed(partial(simulate, system, rng=1, progress=False, **effort))
-    found = Parallel(n_jobs=2)(run(policy) for policy in POLICIES)
-    runs = {policy.name: one for policy, one in zip(POLICIES, found, strict=True)}
+    runs = {policy.name: simulate(system, policy, rng=1, progress=False, **effort) for policy in POLICIES}
     group = _groups(cluster())
     slow = {name: run.mean_durations / _alone(system) for name, run in runs.items()}
     figure, axes = plt.subplots(

@@ -68,7 +68,6 @@ def _page(key: str, title: str, place: str, see: str, domain: str, full: bool) -
         [entry.policy for entry in CATALOGUE],
         budget=BUDGET if full else SMALL,
         rng=0,
-        n_jobs=-1,
         domain=domain,
     )
     # The source speaks of positive demands only.

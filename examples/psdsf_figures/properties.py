@@ -35,7 +35,7 @@ BUDGET, DEEP, SMALL = 1000, 6000, 150
 def property_table(*, full: bool) -> Page:
     """Table I, with four more mechanisms and six more properties."""
     policies = [entry.policy for entry in CLUSTER_CATALOGUE]
-    table = audit(policies, budget=BUDGET if full else SMALL, rng=0, n_jobs=-1)
+    table = audit(policies, budget=BUDGET if full else SMALL, rng=0)
     if full:
         for policy, lacked in _missed(table):
             deeper = audit([p for p in policies if p.name == policy], [lacked], budget=DEEP, rng=0)

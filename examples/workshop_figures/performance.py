@@ -192,7 +192,6 @@ def validation(*, full: bool) -> Page:
                 replications=10,
                 confidence=0.99,
                 rng=np.random.default_rng(seeds.pop()),
-                n_jobs=2,
             )
             rates.append(run.service_rates)
             widths.append(run.half_widths["service_rates"])

@@ -206,7 +206,6 @@ def results(*, full: bool) -> Page:
                             events=events[grain],
                             replications=4,
                             rng=1616,
-                            n_jobs=2,
                         )
                     )
                     bar.update()
