@@ -25,6 +25,7 @@ from .fluid.rays import Ray, rays
 from .fluid.trajectory import Trajectory, drift, trajectory
 from .fluid.verdict import FluidVerdict, fluid_verdict
 from .model.arrivals import Arrivals, OnOff, Poisson, Renewal
+from .model.cluster_trace import ClusterTrace
 from .model.finite_chain import FiniteChain
 from .model.job_trace import JobTrace, read_trace
 from .model.laws import (
@@ -37,6 +38,7 @@ from .model.laws import (
     Lognormal,
     TruncatedPareto,
 )
+from .model.node_list import NodeList
 from .model.phase_type import PhaseType, coxian, fit_phases, phases_of
 from .model.system import System
 from .proved_bounds.chain_enclosure import ChainEnclosure
@@ -85,6 +87,7 @@ __all__ = [
     "ChainCertificate",
     "ChainEnclosure",
     "Circulation",
+    "ClusterTrace",
     "DRFScheduler",
     "Deterministic",
     "DriftBound",
@@ -109,6 +112,7 @@ __all__ = [
     "Lognormal",
     "MeanJobsByLoad",
     "Multilevel",
+    "NodeList",
     "OnArrival",
     "OnOff",
     "OwnScheduler",

@@ -63,6 +63,10 @@ THREE = Problem([[1, 4], [3, 1], [1, 1]], [9, 18], job_classes=[*CLASSES, "c"], 
 SYSTEM = System(POOL, [1.0, 0.7])
 WHOLE = Cluster([[1, 2], [2, 1]], [[9, 12], [12, 4]], job_classes=CLASSES, resources=RESOURCES)
 DEMANDS = SparseDemands.from_lists([[(0, 1.0)], [(0, 0.5), (1, 1.0)], [(1, 1.0)]], n_resources=2)
+RECORDED = queueing.ClusterTrace(
+    RESOURCES, ["cores", "$"], [0, 2, 3], [5, 1, 1], [[1, 0.5], [2, 0]], [0, 1, 1], CLASSES, [0, 1, 0],
+    models=CLASSES, eligible_models=[[True, False], [True, True]], devices=1, jobs=[0, 1, 1], notes=CLASSES,
+)  # fmt: skip
 
 
 def controlled():
@@ -138,6 +142,8 @@ MAKERS = {
         System(WHOLE, [0.1, 0.1]), queueing.DRFScheduler(), events=6000, replications=3, rng=1
     ),
     "ServerEvidence": lambda: made("TaskSimulation").servers,
+    "ClusterTrace": lambda: RECORDED,
+    "NodeList": lambda: queueing.NodeList(CLASSES, RESOURCES, ["cores", "$"], [[4, 8], [4, 0]], CLASSES),
     "TaskTrace": lambda: queueing.task_trace(System(WHOLE, [0.1, 0.1]), queueing.DRFScheduler(), 40.0, rng=1),
 }
 
