@@ -4,6 +4,7 @@ from .errors import FairqueuesError, InfeasibleError, ModelError, NotConvergedEr
 from .evidence.pools import Certificate
 from .model.cluster import Cluster
 from .model.problem import Problem
+from .model.tree import Tree
 from .policies.asset import AssetFair
 from .policies.bottleneck import BottleneckMax
 from .policies.bottleneck_set import BottleneckSet, all_bottleneck_max
@@ -47,6 +48,7 @@ __all__ = [
     "Problem",
     "ProportionalFair",
     "Result",
+    "Tree",
     "UnstableError",
     "all_bottleneck_max",
     "allocate",
