@@ -1,0 +1,175 @@
+"""Alibaba cluster trace 2018, batch workloads [1]_: tasks of many equal instances.
+
+Two schemas hold them. ``batch_task.csv`` of ``cluster-trace-v2018`` at
+https://github.com/alibaba/clusterdata (published for research) has no header; its columns are ``task_name,
+instance_num, job_name, task_type, status, start_time, end_time, plan_cpu, plan_mem``: times in seconds, 100
+units of ``plan_cpu`` are a core, ``plan_mem`` is normalised to [0, 100]. A *job sample*, as simulators carry
+it, has the columns ``submit_time, duration, cpu, memory, job_id, task_id, instances_num`` with a header: CPU
+in cores, memory as part of the largest machine's.
+
+In both every instance is a task of the trace: it has the demands of its row, and lasts as long as the row
+says. The dependencies between the tasks of a job are not part of a cluster trace: what waited for other tasks
+arrives when it started. The schemas name no tenant: users are the jobs.
+
+References
+----------
+.. [1] J. Guo, Z. Chang, S. Wang, H. Ding, Y. Feng, L. Mao and Y. Bao, "Who limits the resource efficiency of
+   my datacenter: an analysis of Alibaba datacenter traces", IWQoS 2019.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairness.machine.memory import require_memory
+from fairqueues.traces.columns import KEPT, Rows, pieces
+from fairqueues.traces.gathering import Gathering, Numbered
+from fairqueues.traces.identities import Identities
+from queueing.model.cluster_trace import ClusterTrace
+
+__all__ = ["read_alibaba_2018", "read_alibaba_2018_sample"]
+
+HEADER = (
+    "task_name", "instance_num", "job_name", "task_type", "status", "start_time", "end_time",
+    "plan_cpu", "plan_mem",
+)  # fmt: skip
+RESOURCES, UNITS = ("CPU", "memory"), ("cores", "parts of the largest machine")
+
+
+def read_alibaba_2018(
+    tasks: str | os.PathLike[str], *, never_ended: str = "cut", never_started: str = "drop"
+) -> ClusterTrace:
+    """Read ``batch_task.csv`` of the Alibaba cluster trace 2018.
+
+    Parameters
+    ----------
+    tasks : path
+        As published: CSV without a header, compressed by gzip or not.
+    never_ended : {"cut", "drop", "refuse"}
+        Tasks whose ``end_time`` is empty or 0: end them at the last time of the trace, leave them out, or
+        refuse.
+    never_started : {"drop", "refuse"}
+        Tasks whose ``start_time`` is empty.
+
+    Raises
+    ------
+    ModelError
+        With line and field, if a field is no number or out of range, a task of a job stands twice, or a task
+        ends before it starts.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = pathlib.Path(folder.name, "batch_task.csv")
+    >>> _ = file.write_text("M1,2,j_1,1,Terminated,10,70,100,0.5\\nR2_1,1,j_1,1,Terminated,70,80,50,0.25\\n")
+    >>> trace = read_alibaba_2018(file)
+    >>> trace.types[trace.type_of].tolist(), trace.durations
+    ([[1.0, 0.005], [1.0, 0.005], [0.5, 0.0025]], array([60., 60., 10.]))
+    >>> folder.cleanup()
+    """
+    gathering = Gathering(
+        f"Alibaba cluster trace 2018, {Path(tasks).name}",
+        RESOURCES,
+        UNITS,
+        never_ended=never_ended,
+        never_started=never_started,
+    )
+    names, jobs = Identities("job_name", "task_name", header=HEADER), Numbered()
+    for rows in pieces(
+        tasks,
+        ["instance_num", "start_time", "end_time", "plan_cpu", "plan_mem"],
+        ["task_name", "job_name"],
+        header=HEADER,
+    ):
+        names.add(rows)
+        lacks = np.isnan(rows.columns["plan_cpu"]) | np.isnan(rows.columns["plan_mem"])
+        gathering.note(int(lacks.sum()), "{n} with no plan_cpu or no plan_mem: dropped, with all instances")
+        rows = rows.only(~lacks)
+        if not len(rows):
+            continue
+        starts = rows.numbers("start_time", least=0, may_lack=True)
+        ends = rows.numbers("end_time", least=0, may_lack=True)
+        ends[ends == 0] = np.nan
+        memory = rows.numbers("plan_mem", least=0)
+        rows.refuse("plan_mem", memory > 100, "is normalised to [0, 100]")
+        demands = [rows.numbers("plan_cpu", least=0) / 100, memory / 100]
+        which = _instances(rows, "instance_num")
+        owners = rows.texts("job_name")[which]
+        gathering.add(
+            Rows(rows.path, rows.lines[which], {name: c[which] for name, c in rows.columns.items()}),
+            np.where(np.isnan(starts), 0.0, starts)[which],
+            starts[which],
+            ends[which],
+            [column[which] for column in demands],
+            owners,
+            fields=("start_time", "start_time", "end_time"),
+            columns=("plan_cpu", "plan_mem"),
+            jobs=jobs.of(owners),
+        )
+    names.require_distinct()
+    gathering.notes.append("a task arrives when it started: what it waited for is not recorded")
+    return _told(gathering)
+
+
+def read_alibaba_2018_sample(tasks: str | os.PathLike[str]) -> ClusterTrace:
+    """Read a job sample of the Alibaba cluster trace 2018 (see the module for its columns).
+
+    Raises
+    ------
+    ModelError
+        With line and field, if a column is missing, a field is no number or out of range, or a task of a job
+        stands twice.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = pathlib.Path(folder.name, "jobs.csv")
+    >>> _ = file.write_text(
+    ...     ",submit_time,duration,cpu,memory,job_id,task_id,instances_num,disk\\n"
+    ...     "0,5,60.5,1,0.005,7,1,3,0\\n"
+    ... )
+    >>> trace = read_alibaba_2018_sample(file)
+    >>> trace.n_tasks, trace.users, trace.durations.tolist()
+    (3, ('7',), [60.5, 60.5, 60.5])
+    >>> folder.cleanup()
+    """
+    gathering = Gathering(f"Alibaba cluster trace 2018, sample {Path(tasks).name}", RESOURCES, UNITS)
+    names, jobs = Identities("job_id", "task_id"), Numbered()
+    for rows in pieces(
+        tasks, ["submit_time", "duration", "cpu", "memory", "instances_num"], ["job_id", "task_id"]
+    ):
+        names.add(rows)
+        arrivals = rows.numbers("submit_time", least=0)
+        memory = rows.numbers("memory", least=0)
+        rows.refuse("memory", memory > 1, "is a part of the largest machine, at most 1")
+        demands = [rows.numbers("cpu", least=0), memory]
+        which = _instances(rows, "instances_num")
+        owners = rows.texts("job_id")[which]
+        gathering.add_lasting(
+            rows,
+            arrivals[which],
+            rows.numbers("duration", above=0)[which],
+            [column[which] for column in demands],
+            owners,
+            jobs=jobs.of(owners),
+        )
+    names.require_distinct()
+    return _told(gathering)
+
+
+def _instances(rows: Rows, count: str) -> NDArray[np.int64]:
+    """The row of every instance."""
+    copies = rows.numbers(count, least=0, whole=True).astype(np.int64)
+    require_memory(KEPT * float(copies.sum()), f"{rows.path} with its instances", "read a part of it")
+    return np.repeat(np.arange(len(rows)), copies)
+
+
+def _told(gathering: Gathering) -> ClusterTrace:
+    gathering.notes.append("every instance is a task; users are the jobs: the file names no tenant")
+    return gathering.trace()

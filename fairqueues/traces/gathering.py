@@ -1,0 +1,279 @@
+"""Tasks that a reader finds, piece by piece, and the trace that they make.
+
+Demand vectors and users are numbered as they appear, so that a piece leaves 28 bytes a task. What is wrong in
+the same way in every trace is found here: times that go backwards, units that cannot be, tasks that never ran
+or never ended. What is dropped or cut is counted, and the trace says it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from fairness.arguments.validation import FloatArray, require_choice
+from fairness.errors import ModelError
+from fairness.machine.work import duration
+from fairqueues.traces.columns import Rows
+from queueing.model.cluster_trace import ClusterTrace
+from queueing.model.node_list import NodeList
+
+__all__ = ["NEVER_ENDED", "NEVER_STARTED", "Gathering", "Numbered"]
+
+NEVER_ENDED = ("cut", "drop", "refuse")
+"""What can be done with a task that still runs when the trace ends."""
+
+NEVER_STARTED = ("drop", "refuse")
+"""What can be done with a task that never ran: nothing tells how long it would have taken."""
+
+LONGEST = 20 * 365.25 * 86400.0
+"""Seconds: no cluster was recorded for longer, so longer times are not in seconds."""
+
+
+class Numbered:
+    """Things numbered in the order in which they appear."""
+
+    def __init__(self) -> None:
+        self.places: dict[Any, int] = {}
+
+    def of(self, things: Sequence[Hashable] | NDArray[Any]) -> NDArray[np.int32]:
+        """Their numbers."""
+        codes, distinct = pd.factorize(np.asarray(things))
+        own = [self.places.setdefault(thing, len(self.places)) for thing in distinct.tolist()]
+        return np.array(own, dtype=np.int32)[codes]
+
+    def of_rows(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.int32]:
+        """Numbers of the rows of several columns; a row is a tuple of their entries."""
+        key = np.zeros(len(columns[0]), dtype=np.int64)
+        for column in columns:
+            codes, distinct = pd.factorize(column)
+            # Numbered anew after every column: the product of two numbers of rows never overflows.
+            key, _ = pd.factorize(key * max(len(distinct), 1) + codes)
+        _, first = np.unique(key, return_index=True)
+        rows = zip(*(column[first].tolist() for column in columns), strict=True)
+        own = [self.places.setdefault(row, len(self.places)) for row in rows]
+        return np.array(own, dtype=np.int32)[key]
+
+
+class Gathering:
+    """Tasks of one trace.
+
+    Parameters
+    ----------
+    source : str
+    resources, units : sequence of str
+    devices : str, optional
+        The resource that is counted in devices.
+    never_ended, never_started : str
+        What to do with such tasks.
+    nodes : NodeList, optional
+        A task that demands more than any of them is refused: its unit must be another.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        resources: Sequence[str],
+        units: Sequence[str],
+        *,
+        devices: str | None = None,
+        never_ended: str = "cut",
+        never_started: str = "drop",
+        nodes: NodeList | None = None,
+    ) -> None:
+        self.source, self.resources, self.units, self.devices = source, resources, units, devices
+        self._ended = require_choice("never_ended", never_ended, NEVER_ENDED)
+        self._started = require_choice("never_started", never_started, NEVER_STARTED)
+        self._largest = None if nodes is None else nodes.capacities.max(axis=0)
+        self._types, self.users = Numbered(), Numbered()
+        self._parts: dict[str, list[NDArray[Any]]] = {
+            name: [] for name in ("arrivals", "durations", "type_of", "user_of", "jobs")
+        }
+        self._open: list[tuple[int, float]] = []
+        self._n = 0
+        self._last = -np.inf
+        self._counts: dict[str, int] = {}
+        self.notes: list[str] = []
+
+    def note(self, count: int, said: str) -> None:
+        """Count tasks of which something is to be said, where ``{n}`` stands for their number."""
+        self._counts[said] = self._counts.get(said, 0) + int(count)
+
+    def add(
+        self,
+        rows: Rows,
+        arrivals: FloatArray,
+        starts: FloatArray,
+        ends: FloatArray,
+        demands: Sequence[FloatArray],
+        users: NDArray[Any],
+        *,
+        fields: tuple[str, str, str],
+        columns: Sequence[str],
+        models: NDArray[Any] | None = None,
+        jobs: NDArray[Any] | None = None,
+    ) -> None:
+        """Add tasks, one per row.
+
+        Parameters
+        ----------
+        arrivals, starts, ends : ndarray of shape (n_rows,), seconds
+            NaN: it never started, it never ended.
+        demands : sequence of n_resources ndarrays of shape (n_rows,)
+        fields, columns : sequence of str
+            What the file calls the times, and the columns that say the demands.
+        models : ndarray of shape (n_rows,), optional
+            Tuples of models of nodes where a task may run; () for all.
+        """
+        lasting = ends - starts
+        waits, runs_on = np.isnan(starts), np.isnan(ends)
+        if self._started == "refuse":
+            rows.refuse(fields[1], waits, "says that this task never ran; take never_started='drop'")
+        if self._ended == "refuse":
+            rows.refuse(
+                fields[2], runs_on & ~waits, "says that this task never ended; take never_ended='cut'"
+            )
+        rows.refuse(fields[1], starts < arrivals, f"lies before {fields[0]}")
+        rows.refuse(fields[2], ends < starts, f"lies before {fields[1]}")
+        if self._largest is not None:
+            for r, name in enumerate(self.resources):
+                rows.refuse(
+                    columns[r],
+                    demands[r] > self._largest[r],
+                    f"asks for more {name} than the largest node has, {self._largest[r]:g} {self.units[r]}: "
+                    "is the unit another, or the list of nodes that of another cluster?",
+                )
+        seen = np.concatenate([arrivals, starts[~waits], ends[~runs_on]])
+        self._last = max(self._last, float(seen.max(initial=-np.inf)))
+        self.note(int(waits.sum()), "{n} never ran, so that nothing tells their durations: dropped")
+        idle = np.logical_and.reduce([column <= 0 for column in demands])
+        self.note(int((idle & ~waits).sum()), "{n} demand nothing: dropped")
+        kept = ~(waits | idle)
+        if self._ended == "drop":
+            self.note(int((runs_on & kept).sum()), "{n} never ended: dropped")
+            kept &= ~runs_on
+        still = np.flatnonzero(kept & runs_on)
+        if still.size:
+            self.note(still.size, "{n} never ended: cut at the last time of the trace")
+            places = np.cumsum(kept & (runs_on | (lasting > 0))) - 1 + self._n
+            self._open += [(int(places[k]), float(starts[k])) for k in still]
+        self._keep(kept, arrivals, lasting, demands, users, models, jobs)
+
+    def add_lasting(
+        self,
+        rows: Rows,
+        arrivals: FloatArray,
+        durations: FloatArray,
+        demands: Sequence[FloatArray],
+        users: NDArray[Any],
+        *,
+        jobs: NDArray[Any] | None = None,
+    ) -> None:
+        """Add tasks that all ran and ended, one per row, of which the durations are known."""
+        self._last = max(self._last, float((arrivals + durations).max(initial=-np.inf)))
+        idle = np.logical_and.reduce([column <= 0 for column in demands])
+        self.note(int(idle.sum()), "{n} demand nothing: dropped")
+        self._keep(~idle, arrivals, durations, demands, users, None, jobs)
+
+    def _keep(
+        self,
+        kept: NDArray[np.bool_],
+        arrivals: FloatArray,
+        durations: FloatArray,
+        demands: Sequence[FloatArray],
+        users: NDArray[Any],
+        models: NDArray[Any] | None,
+        jobs: NDArray[Any] | None,
+    ) -> None:
+        empty = kept & (durations == 0)
+        self.note(int(empty.sum()), "{n} took 0 s: dropped")
+        kept = kept & ~empty
+        keys = [column[kept] for column in demands]
+        if models is not None:
+            codes, distinct = pd.factorize(models[kept])
+            named = np.empty(len(distinct), dtype=object)
+            named[:] = distinct
+            keys.append(named[codes])
+        made: dict[str, NDArray[Any]] = {
+            "arrivals": arrivals[kept],
+            "durations": durations[kept],
+            "type_of": self._types.of_rows(keys),
+            "user_of": self.users.of(users[kept]),
+        }
+        if jobs is not None:
+            made["jobs"] = np.asarray(jobs[kept], dtype=np.int32)
+        for name, part in made.items():
+            self._parts[name].append(part)
+        self._n += int(kept.sum())
+
+    def trace(self, models: Sequence[str] = (), *, origin: float = 0.0) -> ClusterTrace:
+        """The trace, in times since ``origin``; ``models`` are those of nodes, where tasks name models."""
+        if not self._n:
+            said = "; ".join(self._said()) or "the file has none"
+            raise ModelError(f"{self.source}: no task is left ({said})")
+        columns = {name: self._whole(name) for name in self._parts if self._parts[name]}
+        self._close(columns)
+        if origin:
+            columns["arrivals"] -= origin
+        self._sort(columns)
+        times = columns["arrivals"]
+        if times[-1] - times[0] > LONGEST or columns["durations"].max() > LONGEST:
+            longest = max(times[-1] - times[0], columns["durations"].max())
+            raise ModelError(
+                f"{self.source}: times reach over {duration(longest)}, were they in seconds; they seem to be "
+                "in milliseconds or smaller units; give the file as it was published"
+            )
+        names, types = list(models), list(self._types.places)
+        allowed: ArrayLike | None = None
+        if types and len(types[0]) > len(self.resources):
+            named = [row[-1] for row in types]
+            names = list(dict.fromkeys([*models, *(model for row in named for model in row)]))
+            table = np.array([[not row or model in row for model in names] for row in named])
+            # Where every task may run everywhere there is no constraint to carry along.
+            allowed = None if table.all() else table
+        return ClusterTrace(
+            self.resources,
+            self.units,
+            columns.pop("arrivals"),
+            columns.pop("durations"),
+            [row[: len(self.resources)] for row in types],
+            columns["type_of"],
+            list(self.users.places),
+            columns["user_of"],
+            models=None if allowed is None else names,
+            eligible_models=allowed,
+            devices=self.devices,
+            jobs=columns.get("jobs"),
+            source=self.source,
+            notes=[*self._said(), *self.notes],
+        )
+
+    def _whole(self, name: str) -> NDArray[Any]:
+        parts = self._parts[name]
+        whole = np.concatenate(parts)
+        parts.clear()
+        return whole
+
+    def _close(self, columns: dict[str, NDArray[Any]]) -> None:
+        """Cut what never ended at the last time of the trace."""
+        for place, start in self._open:
+            columns["durations"][place] = self._last - start
+        if self._open and not (kept := columns["durations"] > 0).all():
+            self.note(int((~kept).sum()), "{n} started at the last time of the trace: dropped")
+            for name in columns:
+                columns[name] = columns[name][kept]
+
+    def _sort(self, columns: dict[str, NDArray[Any]]) -> None:
+        late = columns["arrivals"][1:] < columns["arrivals"][:-1]
+        if late.any():
+            self.note(int(late.sum()), "{n} arrive before the line above them: sorted by arrival")
+            order = np.argsort(columns["arrivals"], kind="stable")
+            for name in columns:
+                columns[name] = columns[name][order]
+
+    def _said(self) -> list[str]:
+        what = "tasks" if sum(self._counts.values()) != 1 else "task"
+        return [said.format(n=f"{n:,} {what}") for said, n in self._counts.items() if n]
