@@ -152,6 +152,7 @@ def test_facets_equal_the_projection_of_the_placements(seed, effective):
     assert pool.exact_volume == region.exact_volume
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 4), st.booleans())
 def test_relative_loads_and_both_proofs(seed, n, s, effective):

@@ -35,6 +35,7 @@ def test_short_flows_first_is_caught_exactly_where_it_is_unstable(links, n):
     assert "witness, system" in repr(search)
 
 
+@pytest.mark.long
 def test_proportional_fairness_is_stable_by_its_theorem_and_by_search():
     proved = search_instability(ProportionalFair(), RandomSystems(3, 2), 3, rng=2)
     assert proved.counts["theorem"] == 3

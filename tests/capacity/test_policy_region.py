@@ -42,6 +42,7 @@ def brackets(region, exact):
         assert point.outer - point.inner <= region.precision
 
 
+@pytest.mark.long
 def test_an_equal_split_of_one_resource_is_the_box_below_one_half():
     region = policy_stability_region(ONE, owned, points=15, confirm="chain")
     brackets(region, lambda d: 0.5 / d.max())
@@ -98,6 +99,7 @@ def test_the_first_round_confirmed_by_simulation():
     assert [p.confirmed for p in region.points if p.tests] == [True]
 
 
+@pytest.mark.long
 def test_three_classes_and_one_ray_with_the_closed_form_of_short_flows_first():
     point = policy_stability_boundary(LINEAR, short_first, [1, 1, 1], precision=1e-3, starts=0)
     # rho = (1 - rho)^2, in units of the largest load 1/2.

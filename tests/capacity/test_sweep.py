@@ -396,6 +396,7 @@ def test_what_is_missing_is_computed(tmp_path, whole, recorded, forgotten):
     assert some.items() <= kept(tmp_path / "c")[1].items()
 
 
+@pytest.mark.long
 def test_a_process_that_dies_at_any_write_leaves_a_whole_checkpoint(tmp_path, whole):
     """What SQLite had not yet taken into its file stands beside it, and may end anywhere."""
     path, copy = tmp_path / "c", tmp_path / "copy"

@@ -113,6 +113,7 @@ def test_empty_blocked_and_free_classes():
     assert nobody.is_unique
 
 
+@pytest.mark.long
 def test_scan_of_a_grid_finds_the_same_points():
     found = all_bottleneck_max(Problem(CONTINUUM, [1, 1, 1]))
     # All tasks that fit alone, straight from the definition.

@@ -177,6 +177,7 @@ def clearness(problem, counts, solution):
     return min(gain[gain > 1e-11].min(initial=np.inf), price[price > 0].min(initial=np.inf))
 
 
+@pytest.mark.long
 def test_maximum_throughput_is_the_limit_of_small_alpha():
     compared = 0
     for problem, counts in pools(20, 200):
@@ -194,6 +195,7 @@ def test_maximum_throughput_is_the_limit_of_small_alpha():
     assert compared >= 100
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 def test_maximum_throughput_against_clarabel():
     """Tasks plus a little entropy, by a conic solver."""

@@ -31,6 +31,7 @@ def test_theorem_1_on_two_thousand_clusters():
         assert len(solution.details["attempts"]) == 1
 
 
+@pytest.mark.long
 def test_algorithm_1_and_filling_agree():
     # Where they disagree both are certified, so the allocation is not unique; that is rare (1 in 2,000 here).
     different = 0

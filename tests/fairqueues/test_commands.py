@@ -206,6 +206,7 @@ load = 0.7
 """
 
 
+@pytest.mark.long
 def test_a_region_of_thirty_routes_is_told_by_facets_and_a_ray(file):
     file.write_text(THIRTY)
     scenario = Scenario.read(file)
@@ -236,6 +237,7 @@ def test_a_section_of_thirty_routes_is_drawn(file):
     assert "classes are Los Angeles-New York" in told
 
 
+@pytest.mark.long
 def test_boundaries_of_thirty_routes_are_told_along_the_mix(file):
     file.write_text(THIRTY)
     scenario = Scenario.read(file)

@@ -98,6 +98,7 @@ def test_table_1_sharing_incentive_of_ps_dsf_on_the_same_servers(division):
     np.testing.assert_allclose(PSDSF(division)(SMALL, [1, 1]), [[1, 4.5], [0, 0.55]], rtol=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("policy", [TSF(), CDRFH()], ids=policy_name)
 def test_table_1_sharing_incentive_and_envy_on_random_clusters(policy):
     """With equal weights the one fails now and then, the other never does."""

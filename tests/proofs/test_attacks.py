@@ -764,6 +764,7 @@ def test_two_variables_with_one_symbol():
         assert check(own(Implication({"h": f"{one} > {other}"}, "0 == 1"))).status == Status.REFUTED
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "text",
     [

@@ -329,6 +329,7 @@ def test_time_limits_give_unknown():
     assert "time limit" in verdict.reason
 
 
+@pytest.mark.long
 def test_time_limits_hold_for_every_step_and_inside_linear_programs():
     names = [f"x{k}" for k in range(12)]
     many = [

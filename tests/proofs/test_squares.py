@@ -78,6 +78,7 @@ def test_true_inequalities_have_certificates_without_hints(hypotheses, conclusio
     assert len(str(verdict.findings[0].evidence)) < 5000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("claim", TRUE.values(), ids=TRUE)
 def test_most_need_linear_programs_only(claim, monkeypatch):
     monkeypatch.setattr("proofs.prover.squares.ladder.find_spec", lambda name: None)
@@ -133,6 +134,7 @@ def test_false_inequalities_have_no_certificate(hypotheses, conclusion):
     assert find_squares(Implication(hypotheses, conclusion), time.monotonic() + 0.1) is None
 
 
+@pytest.mark.long
 def test_the_search_ends_soon_after_its_deadline():
     names = [f"x{k}" for k in range(30)]
     claim = Implication(

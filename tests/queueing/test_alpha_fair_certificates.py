@@ -196,6 +196,7 @@ def verified(problem, alpha, counts, tasks, prices):
     return (lower, upper) if alpha_fair._verify(resources, share_prices, rows, 0.0, lower, upper) else None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("alpha", [1, 2, 1.5])
 def test_theorem_holds_for_any_guess(alpha):
     """Tasks and prices off by 1e-12 to 1/10, at random or all alike: it refuses, or its bounds hold."""

@@ -154,6 +154,7 @@ def test_trees_with_too_many_values_are_refused_at_once():
     assert balanced_plan(system).steps[0].method != "tree"
 
 
+@pytest.mark.long
 def test_many_access_links():
     # Forty links of 0.1 behind a trunk of 1: ten busy ones fill it. Summed over how many
     # links are busy, conservation of work (as much runs as arrives) gives the weight of the full states.

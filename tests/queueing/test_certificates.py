@@ -186,6 +186,7 @@ def test_the_largest_value_of_f_is_a_bound_without_h():
     assert (lower <= 0).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", list(POLICIES))
 def test_means_of_a_much_larger_box_lie_within(name):
     """Three systems per policy, all kinds of f; tails of the larger box are below 1e-14."""
@@ -241,6 +242,7 @@ def test_three_classes_one_of_them_without_arrivals():
     assert (found.upper < 1e-2).all()
 
 
+@pytest.mark.long
 def test_fractions_prove_the_same_up_to_rounding():
     """A second method: limits, ties and zero demands; the bounds of the floats lie outside."""
     problem = Problem([[1, 0.5], [0, 1]], [1, 1], limits=[0.25, np.inf], weights=[1, 1.25])
@@ -440,6 +442,7 @@ def test_f_must_not_outgrow_v_even_where_the_box_bounds_it(honest):
         check_certificate(slow)
 
 
+@pytest.mark.long
 def test_parts_of_the_box_are_merged(honest, monkeypatch):
     """One part, or hundreds in as many threads as there are: the same, error and all."""
     whole = check_certificate(honest)

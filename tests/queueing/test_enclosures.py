@@ -308,6 +308,7 @@ def test_one_elimination_solves_both_chains_but_for_a_little_of_the_source(equat
     assert np.ptp(flow + source) < 1e-12
 
 
+@pytest.mark.long
 def test_a_power_that_leaves_v_hardly_room_on_the_faces():
     """V exceeds v by 0.07 % in the corner of the box."""
     pool = Problem([[1.9712109, 0], [0.19712109, 0.19712109]], [1, 1], weights=[1, 2])
@@ -399,6 +400,7 @@ def contains(seed, n):
     assert holds(found.mean_jobs, law.mean_jobs, 1e-8), (system, policy, found, law)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_enclosures_hold_the_law_of_a_larger_box(seed):
     contains(seed, 2)

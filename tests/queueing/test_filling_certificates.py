@@ -222,6 +222,7 @@ def test_steps_of_the_norm_bend_at_most_as_the_lemma_says():
     assert np.median(met) > 0.7
 
 
+@pytest.mark.long
 def test_v_decays_outside_of_the_box_as_is_proved():
     """QV <= -gamma V in 3000 states of each system, with the tasks of the project."""
     rng = np.random.default_rng(5)

@@ -87,6 +87,7 @@ def test_a_saturated_resource_loses_work_at_its_free_capacity(policy, start, mix
     assert path.emptying_time >= bound * (1 - 1e-7)
 
 
+@pytest.mark.long
 def test_both_classes_drain_inside_the_cone_under_pf_but_not_under_drf():
     system = System.with_load(CROSSED, BALANCED, 0.9)
     fair = trajectory(system, crossed_pf, (10.0, 4.0))
@@ -151,6 +152,7 @@ def test_an_empty_class_of_the_linear_network_stays_empty_as_euler_says():
     np.testing.assert_allclose(here, euler(system, linear_pf, [1, 1, 2], step, end), atol=20 * step)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_pools_drain_and_agree_with_euler(kind):
     rng = np.random.default_rng(7)
@@ -276,6 +278,7 @@ def test_errors_say_what_to_do():
         drift(system, lambda problem, counts: counts * np.nan, [1, 1])
 
 
+@pytest.mark.long
 def test_many_empty_classes():
     # Twenty classes leave zero together under a continuous policy ...
     crowd = Problem(np.ones((21, 1)), [1])

@@ -238,6 +238,7 @@ def test_flows_over_many_short_links_get_the_product_of_idle_times(number):
     assert path.emptying_time == pytest.approx(1 / (0.5 * free), rel=1e-5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("policy", [DRF(), ProportionalFair()])
 def test_known_functions_decrease_along_trajectories_of_twenty_classes(policy):
     system = backbone(20)

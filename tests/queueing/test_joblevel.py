@@ -109,6 +109,7 @@ def test_every_duration_is_that_of_a_naive_run(n, law):
         np.testing.assert_allclose(measured, area, rtol=1e-9)
 
 
+@pytest.mark.long
 def test_clocks_do_not_drift_in_a_busy_period_without_end():
     # 300 jobs at a time, one task each: the class is never empty after the start; duration = size.
     system = System(Problem([[1.0]], [1e6], limits=[1.0]), [300.0])

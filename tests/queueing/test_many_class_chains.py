@@ -99,6 +99,7 @@ def test_sets_agree_with_boxes(seed, n):
     assert some.covariance == pytest.approx(box.covariance, rel=1e-3, abs=1e-3 * box.covariance.max())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_the_tail_is_left_out_and_the_error_is_claimed(seed):
     system = drawn(seed, 5, 3, 0.4)
@@ -117,6 +118,7 @@ def test_the_tail_is_left_out_and_the_error_is_claimed(seed):
         assert (law.mean_jobs_error < 10 * gap).all()
 
 
+@pytest.mark.long
 def test_a_line_of_four_links_under_proportional_fairness():
     """PF is balanced fairness on a line of equal links, which is known in closed form."""
     system = System.with_load(linear_network(4), mix=[1, 2, 2, 2, 2], load=0.4)
@@ -176,6 +178,7 @@ def test_limits_and_idle_classes_and_clusters():
     assert law.mean_jobs == pytest.approx(np.full(5, 0.4 / 0.6 / 5), rel=0.1)
 
 
+@pytest.mark.long
 def test_known_states_are_not_asked_for_again():
     system, asked = shared(5, load=0.4), []
 
@@ -299,6 +302,7 @@ def test_listing_is_avoided_where_guessing_does(monkeypatch):
     assert sets.states(faces) == pytest.approx(faces.states.n_states, rel=0.1)
 
 
+@pytest.mark.long
 def test_a_set_where_the_box_is_too_large():
     system = drawn(1, 4, 2, 0.5)
     law = stationary(system, DRF(), tail=1e-5, max_states=8_000)
@@ -312,6 +316,7 @@ def test_a_set_where_the_box_is_too_large():
         stationary(line, short_first, tail=1e-2, max_states=60_000)
 
 
+@pytest.mark.long
 def test_cycles_are_told_and_stopped(monkeypatch):
     monkeypatch.setattr(set_chain, "CYCLES", 1)  # so that each is told, however fast
     system, told = shared(5, load=0.5), []

@@ -157,6 +157,7 @@ def test_targets_said_in_python_make_the_same_events(problem, policy, blocking):
     same_trace(record, other)
 
 
+@pytest.mark.long
 def test_estimates_are_those_of_the_compiled_scheduler():
     system = System.with_load(HALVES, [1, 1], 0.6)
     options = {"tasks": Tasks(per_job=4, placement=BestFit()), "events": 2000, "replications": 2, "rng": 4}
@@ -362,6 +363,7 @@ def test_idling_is_allowed_until_too_many_jobs_wait():
     assert len(record.task_jobs) == 0
 
 
+@pytest.mark.long
 def test_time_is_said_and_kept_to():
     class Slow(FIFO):
         def choose(self, state):

@@ -185,6 +185,7 @@ def test_box_grows_and_goes_on_from_the_smaller_one():
     assert stationary(phased(system, laws), priority, shape=4, distribution=False).distribution is None
 
 
+@pytest.mark.long
 def test_error_of_the_means_covers_what_a_larger_box_shows():
     system = System.with_load(EXAMPLE, [1, 2], 0.6)
     for laws in ([Erlang(3), Exponential()], [Hyperexponential.fit(6.0), Exponential()]):

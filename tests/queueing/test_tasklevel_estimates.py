@@ -59,6 +59,7 @@ def test_single_tasks_on_c_units_are_the_multiserver_queue(problem, scheduler, p
             assert (np.diff(used.value[:, 0]) < 0).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("times", ["exponential", "deterministic"])
 @pytest.mark.parametrize(
     ("law", "mean", "second"),

@@ -85,6 +85,7 @@ def test_every_start_of_a_dozen_classes(policy):
     assert replay(record, scheduler, tasks).starts > 100
 
 
+@pytest.mark.long
 def test_single_tasks_of_thirty_classes_are_the_multiserver_queue():
     """Whoever is served, the number of jobs is that of M/M/c; false alarms once in a million seeds."""
     servers, load = 4, 0.7

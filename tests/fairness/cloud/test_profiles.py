@@ -125,6 +125,7 @@ def test_capacities_of_each_resource():
         assert stats.kstest((mine - 1) / (capacity - 1), "uniform").pvalue > ALPHA
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["U0", "U1", "U2"])
 def test_law_of_whole_vectors(name):
     # 7 resources in pods of 2, 2 and 3, vectors of 3: every course of the three draws, with its probability.

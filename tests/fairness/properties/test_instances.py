@@ -37,6 +37,7 @@ def flags(sketch):
     return sketch.eligible or ((True,) * s,) * n
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("models", "shape", "values"),
     [

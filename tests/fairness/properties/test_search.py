@@ -128,6 +128,7 @@ def test_climbs_to_what_chance_does_not_meet():
     assert result.witness.model.n_classes == 1  # shrinking drops what plays no role
 
 
+@pytest.mark.long
 def test_properties_that_compare():
     result = search(ProportionalFair(), SP, accept=always)
     witness = result.witness
@@ -240,6 +241,7 @@ def test_stops_in_time():
     assert search(DRF(), EQUAL_PART, seconds=1e-9).evaluated == 1
 
 
+@pytest.mark.long
 def test_domains_and_sizes():
     no_zero = Toy(lambda asked: (asked.model.demands == 0).any() - 0.5)
     assert not search(DRF(), no_zero, budget=500).violated
@@ -293,6 +295,7 @@ class Hiding(Toy):
                     yield Lie((n,), eligible=(tuple(claim.tolist()),))
 
 
+@pytest.mark.long
 def test_clusters_with_and_without_constraints():
     """A policy that refuses constraints meets none, not even after a change."""
     free, refusing = FirstServer(), FirstServer(handles_constraints=False)

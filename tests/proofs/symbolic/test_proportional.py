@@ -48,6 +48,7 @@ def test_talk_in_letters_at_random_points():
         assert_optimal(form, {"a": F(1, 3), "b": F(1, 5), "x": x, "y": 2})
 
 
+@pytest.mark.long
 def test_three_classes_have_square_roots():
     form = closed_form(SymbolicProblem(THREE, [1, 1], assume="a > 0"), ProportionalFair())
     assert form.complete == "proved by sign tables"
