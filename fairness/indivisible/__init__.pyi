@@ -1,4 +1,5 @@
 from .cluster import ClusterFilling, fill_cluster
+from .hierarchy import HierarchicalShare
 from .machines import Deviation, deviation
 from .pool import TaskFilling, fill_tasks
 from .rules import BestRank, LowestShare, SequentialMinMax
@@ -11,6 +12,7 @@ __all__ = [
     "Deviation",
     "DominantShare",
     "FillingRuns",
+    "HierarchicalShare",
     "LowestShare",
     "ResidualShare",
     "SequentialMinMax",

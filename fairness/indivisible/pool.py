@@ -72,7 +72,7 @@ class TaskFilling(Result):
     Attributes
     ----------
     problem : Problem
-    rule : LowestShare, SequentialMinMax or BestRank
+    rule : LowestShare, SequentialMinMax, BestRank or HierarchicalShare
     counts : ndarray of shape (n_classes,), jobs
     tasks : ndarray of int, shape (n_classes,)
         Tasks started.
@@ -81,7 +81,8 @@ class TaskFilling(Result):
     stopper : int or None
         The class whose misfit stopped everything; None if the filling ended because no class could start.
     stopped_by : tuple of tuple of str
-        Per class: the resources that its next task finds too scarce; empty if it would fit.
+        Per class: the resources that its next task finds too scarce, and the queues whose maximum it would
+        exceed; empty if it would fit.
     amounts : PoolAmounts
         Demands, capacities, effective weights and holdings in the arithmetic of this result.
     entropy : int, list of int or str
@@ -256,7 +257,7 @@ def fill_tasks(
     ----------
     problem : Problem
         Exact arithmetic if it is rational (and the holdings and factors too), floats else.
-    rule : LowestShare, SequentialMinMax or BestRank, optional
+    rule : LowestShare, SequentialMinMax, BestRank or HierarchicalShare, optional
         Default: ``LowestShare()``, the progressive filling of DRF.
     counts : array_like of shape (n_classes,), jobs, optional
         A class of x jobs of weight w counts as one user of weight x w. Default: one of each.
@@ -299,7 +300,10 @@ def fill_tasks(
         raise ModelError(f"fill_tasks needs a Problem (one pool); got {type(problem).__name__}")
     rule = LowestShare() if rule is None else rule
     if not isinstance(rule, PoolRule):
-        raise ModelError.of("rule", f"must be LowestShare(), SequentialMinMax() or BestRank(); got {rule!r}")
+        raise ModelError.of(
+            "rule",
+            f"must be LowestShare(), SequentialMinMax(), BestRank() or HierarchicalShare(tree); got {rule!r}",
+        )
     factors = rule.factors
     if factors is not None and len(factors) != problem.n_classes:
         raise ModelError.of(
@@ -332,8 +336,8 @@ def fill_tasks(
         tuple(started.order),
         stopper,
         tuple(
-            tuple(problem.resources[r] for r in ledger.lacking(n, 0)) if x[n] > 0 else ()
-            for n in range(problem.n_classes)
+            (*(problem.resources[r] for r in ledger.lacking(n, 0)), *others) if x[n] > 0 else ()
+            for n, others in enumerate(rule.held_back(started))
         ),
         amounts,
         entropy,

@@ -96,6 +96,10 @@ class PoolRule(ABC):
     def fill(self, started: Started) -> int | None:
         """Start tasks of the waiting classes to the end; return who stopped everything, if anyone."""
 
+    def held_back(self, started: Started) -> list[tuple[str, ...]]:
+        """Per class, what keeps it from starting another task beside the scarcity of resources."""
+        return [()] * len(started.tasks)
+
 
 class _ByShare(PoolRule):
     """The class whose share is lowest when so many tasks more than run are counted."""
