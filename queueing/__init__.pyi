@@ -41,6 +41,7 @@ from .model.laws import (
 from .model.node_list import NodeList
 from .model.phase_type import PhaseType, coxian, fit_phases, phases_of
 from .model.system import System
+from .model.trace_fit import TraceFit, fit_trace
 from .proved_bounds.chain_enclosure import ChainEnclosure
 from .proved_bounds.enclosure import AtLeast, Enclosure
 from .simulation.jobs.results import JobSimulation
@@ -140,6 +141,7 @@ __all__ = [
     "TaskTrace",
     "TaskTypes",
     "Tasks",
+    "TraceFit",
     "Trajectory",
     "Transient",
     "TruncatedPareto",
@@ -158,6 +160,7 @@ __all__ = [
     "exact_means",
     "exact_stationary",
     "fit_phases",
+    "fit_trace",
     "fluid_verdict",
     "mean_jobs_by_load",
     "phases_of",

@@ -67,6 +67,7 @@ RECORDED = queueing.ClusterTrace(
     RESOURCES, ["cores", "$"], [0, 2, 3], [5, 1, 1], [[1, 0.5], [2, 0]], [0, 1, 1], CLASSES, [0, 1, 0],
     models=CLASSES, eligible_models=[[True, False], [True, True]], devices=1, jobs=[0, 1, 1], notes=CLASSES,
 )  # fmt: skip
+MADE_OF = queueing.NodeList(CLASSES, RESOURCES, ["cores", "$"], [[4, 8], [4, 0]], CLASSES)
 
 
 def controlled():
@@ -143,7 +144,8 @@ MAKERS = {
     ),
     "ServerEvidence": lambda: made("TaskSimulation").servers,
     "ClusterTrace": lambda: RECORDED,
-    "NodeList": lambda: queueing.NodeList(CLASSES, RESOURCES, ["cores", "$"], [[4, 8], [4, 0]], CLASSES),
+    "TraceFit": lambda: queueing.fit_trace(RECORDED, MADE_OF),
+    "NodeList": lambda: MADE_OF,
     "TaskTrace": lambda: queueing.task_trace(System(WHOLE, [0.1, 0.1]), queueing.DRFScheduler(), 40.0, rng=1),
 }
 

@@ -56,6 +56,7 @@ from queueing.model.class_arguments import (
 from queueing.model.cluster_load import LoadEvidence, relative_load
 from queueing.model.job_trace import JobTrace
 from queueing.model.laws import Exponential, Law
+from queueing.model.trace_fit import TraceFit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -196,8 +197,10 @@ class System:
         return cls(problem, rates if exact is None else exact, mean_sizes, sizes=given, arrivals=arrivals)
 
     @classmethod
-    def from_trace(cls, trace: JobTrace) -> System:
+    def from_trace(cls, trace: JobTrace | TraceFit) -> System:
         """System of recorded jobs: their classes' rates, the sizes they had (1 without jobs), their arrivals.
+
+        Of a recorded cluster, what :func:`fit_trace` estimates: classes, rates, laws; arrivals are Poisson.
 
         Examples
         --------
@@ -205,9 +208,13 @@ class System:
         >>> System.from_trace(trace).mean_sizes
         array([3., 1.])
         """
+        if isinstance(trace, TraceFit):
+            return cls(trace.problem, trace.arrival_rates, sizes=trace.sizes)
         if not isinstance(trace, JobTrace):
             raise ModelError.of(
-                "trace", f"must be a JobTrace, such as read_trace(path, problem); got {trace!r}"
+                "trace",
+                "must be a JobTrace, such as read_trace(path, problem), or a TraceFit, such as "
+                f"fit_trace(trace, nodes); got {trace!r}",
             )
         rates = trace.arrival_rates
         names = trace.problem.job_classes

@@ -1,0 +1,326 @@
+r"""Classes, rates and laws that stand for a recorded cluster, so that theory can be set beside a replay.
+
+A task of a trace becomes a job that runs one task at a time (``limits`` 1), on one pool with the capacities
+of all nodes: nodes, placement constraints and whole tasks are forgotten. What remains is the model of the
+talk of Bonald and Roberts, and three things are estimated.
+
+*Classes.* Traces have hundreds of demand vectors, most of them rare. The types that bring most work keep a
+class each (its part of a resource, in the resource of which it brings most); every other type joins the
+class that needs the same resources, or nearly the same, and among those the nearest, where a difference in
+a resource counts in units of what a second of work holds of it on average. A class demands what its tasks
+hold on average, weighted by their durations, and so **the load of every resource is that of the trace
+exactly**, however few classes are kept.
+
+*Rates.* Tasks of the class over the span of the trace. Whether they come like a Poisson process is told by
+the index of dispersion :math:`D` of the numbers of arrivals in n equal windows, variance over mean: for a
+Poisson process :math:`(n-1) D` has nearly a chi-square law with n - 1 degrees of freedom [1]_.
+
+*Laws of sizes.* Exponential; of phase type with the mean and variance of the recorded durations; or the
+recorded durations themselves. How far the law lies from the recorded ones is told by the Kolmogorov-Smirnov
+distance :math:`\sup_s |P(S \le s) - \hat F(s)|`.
+
+References
+----------
+.. [1] D. R. Cox and P. A. W. Lewis, "The Statistical Analysis of Series of Events", Methuen, 1966,
+   section 6.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import stats
+
+from fairness.arguments.validation import FloatArray, frozen, require_choice, require_whole
+from fairness.display.drawing import given_axes
+from fairness.display.lettering import label
+from fairness.display.result import Result
+from fairness.display.tables import aligned
+from fairness.errors import ModelError
+from fairness.machine.work import duration
+from fairness.model.problem import Problem
+from queueing.model.cluster_trace import ClusterTrace, Indices, indices_into
+from queueing.model.laws import Empirical, Exponential, Law
+from queueing.model.node_list import NodeList
+from queueing.model.phase_type import fit_phases, phases_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["TraceFit", "fit_trace"]
+
+WINDOWS = 100
+"""Equal parts of the span in which arrivals are counted."""
+DOUBT = 0.001
+"""Probability with which a Poisson process is taken for another one."""
+FEWEST_PHASES = 1e-3
+"""Smallest squared coefficient of variation of a phase-type law: it takes its inverse in phases."""
+
+
+def _exponential(durations: FloatArray) -> Law:
+    return Exponential(float(durations.mean()))
+
+
+def _phases(durations: FloatArray) -> Law:
+    mean = float(durations.mean())
+    return fit_phases(mean, max(float(durations.var()) / mean**2, FEWEST_PHASES))
+
+
+LAWS: dict[str, Callable[[FloatArray], Law]] = {
+    "phases": _phases,
+    "exponential": _exponential,
+    "recorded": Empirical,
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TraceFit(Result):
+    """What was estimated from a trace; made by :func:`fit_trace`.
+
+    Attributes
+    ----------
+    problem : Problem
+        The pool; every job runs at most one task.
+    arrival_rates : ndarray of shape (n_classes,), jobs per second
+    sizes : tuple of Law, seconds
+        One per class.
+    class_of : ndarray of int, shape (n_types,)
+        Class of each type of the trace; -1 for a type without tasks.
+    tasks : ndarray of int, shape (n_classes,)
+        Tasks behind each class.
+    variation : ndarray of shape (n_classes,)
+        Squared coefficient of variation of the recorded durations.
+    distances : ndarray of shape (n_classes,)
+        Kolmogorov-Smirnov distance of the law from the recorded durations.
+    dispersion : ndarray of shape (n_classes,)
+        Index of dispersion of the numbers of arrivals in a hundred equal windows; NaN for fewer tasks than
+        windows.
+    spread : ndarray of shape (n_classes,)
+        Largest relative difference, in one resource, between a class and a type that joined it.
+    """
+
+    problem: Problem
+    arrival_rates: FloatArray
+    sizes: tuple[Law, ...]
+    class_of: Indices
+    tasks: Indices
+    variation: FloatArray
+    distances: FloatArray
+    dispersion: FloatArray
+    spread: FloatArray
+
+    @property
+    def poisson(self) -> np.ndarray:
+        """Where arrivals may come from a Poisson process: its law gives such counts in 99.9 % of all cases.
+
+        False also where there are too few tasks to tell.
+        """
+        low, high = stats.chi2.ppf([DOUBT / 2, 1 - DOUBT / 2], WINDOWS - 1) / (WINDOWS - 1)
+        with np.errstate(invalid="ignore"):
+            return np.asarray((self.dispersion >= low) & (self.dispersion <= high))
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per class: tasks, rate, law and the distances that say how well it stands for them."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "types": np.bincount(self.class_of[self.class_of >= 0], minlength=len(self.tasks)),
+                "tasks": self.tasks,
+                "arrival_rate": self.arrival_rates,
+                "mean_size": [law.mean for law in self.sizes],
+                "law": [str(law) for law in self.sizes],
+                "scv": self.variation,
+                "ks_distance": self.distances,
+                "dispersion": self.dispersion,
+                "spread": self.spread,
+            },
+            index=pd.Index(self.problem.job_classes, name="job_class"),
+        )
+
+    def summary(self) -> str:
+        """Classes with their rates and laws, and how far these are from what was recorded."""
+        head = ["class", "tasks", "per hour", "mean", "scv", "distance", "dispersion"]
+        rows = [
+            [
+                name,
+                f"{self.tasks[i]:,}",
+                f"{3600 * self.arrival_rates[i]:.3g}",
+                duration(self.sizes[i].mean),
+                f"{self.variation[i]:.3g}",
+                f"{self.distances[i]:.2f}",
+                "too few" if np.isnan(self.dispersion[i]) else f"{self.dispersion[i]:.3g}",
+            ]
+            for i, name in enumerate(self.problem.job_classes)
+        ]
+        told, known = int(np.isfinite(self.dispersion).sum()), int(self.poisson.sum())
+        lines = [
+            f"TraceFit({len(rows)} classes of {int((self.class_of >= 0).sum())} types; "
+            f"laws: {_kind(self.sizes)})",
+            *aligned([head, *rows]),
+            "  distance: of the law from the recorded durations (Kolmogorov-Smirnov), 0 to 1",
+            f"  dispersion: 1 for a Poisson process; {known} of {told} classes may be one",
+        ]
+        return "\n".join(lines)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Load of each resource by class, as a part of its capacity: it is the load of the trace."""
+        ax = given_axes(ax)
+        loads = (self.arrival_rates * [law.mean for law in self.sizes])[:, None] * self.problem.task_shares
+        below = np.zeros(self.problem.n_resources)
+        for name, row in zip(self.problem.job_classes, loads, strict=True):
+            ax.bar(range(len(row)), row, bottom=below, label=label(name))
+            below += row
+        ax.set_xticks(range(len(below)), [label(name) for name in self.problem.resources])
+        ax.set(ylabel="offered load / capacity", title="Who brings the load")
+        ax.legend(fontsize="small")
+        return ax
+
+
+def fit_trace(trace: ClusterTrace, nodes: NodeList, *, classes: int = 8, sizes: str = "phases") -> TraceFit:
+    """Classes, arrival rates and laws of sizes of a recorded cluster, with how far they are from the record.
+
+    Parameters
+    ----------
+    trace : ClusterTrace
+    nodes : NodeList
+        Their capacities are taken together.
+    classes : int
+        Most classes; types beyond join the nearest (see :mod:`queueing.model.trace_fit`).
+    sizes : {"phases", "exponential", "recorded"}
+        Laws: of phase type with the recorded mean and variance, exponential, or the recorded durations.
+
+    Returns
+    -------
+    TraceFit
+        :meth:`queueing.System.from_trace` makes a system of it.
+
+    Raises
+    ------
+    ModelError
+        If the nodes count other resources, all tasks arrive at once, or an argument is out of range.
+
+    Examples
+    --------
+    >>> trace = ClusterTrace(["CPU"], ["cores"], [0, 10, 20, 40], [5, 15, 10, 10], [[4], [1], [2]],
+    ...                      [0, 1, 2, 0], ["u"], [0] * 4)
+    >>> fit = fit_trace(trace, NodeList(["a"], ["CPU"], ["cores"], [[8]]), classes=2)
+    >>> fit.problem.demands.ravel(), fit.tasks
+    (array([4. , 1.4]), array([2, 2], dtype=int32))
+
+    The load is that of the trace:
+
+    >>> from queueing import System
+    >>> System.from_trace(fit).resource_loads, trace.offered_usage
+    (array([2.375]), array([2.375]))
+    """
+    nodes.require_same_resources(trace)
+    classes = require_whole("classes", classes, 1)
+    fitted = LAWS[require_choice("sizes", sizes, tuple(LAWS))]
+    if not trace.span > 0:
+        raise ModelError.of(
+            "trace", "has all its tasks at one time, which gives no arrival rates; take a longer part"
+        )
+    class_of = _classes(trace, classes)
+    n = int(class_of.max()) + 1
+    owner = class_of[trace.type_of]
+    tasks = np.bincount(owner, minlength=n)
+    demands = _mean_demands(trace, class_of, n)
+    laws, variation, distances, dispersion = [], np.zeros(n), np.zeros(n), np.full(n, np.nan)
+    for i in range(n):
+        mine = owner == i
+        durations = trace.durations[mine]
+        laws.append(fitted(durations))
+        variation[i] = durations.var() / durations.mean() ** 2
+        distances[i] = _distance(laws[i], durations)
+        if tasks[i] >= WINDOWS:
+            counts, _ = np.histogram(trace.arrivals[mine], WINDOWS, (trace.arrivals[0], trace.arrivals[-1]))
+            dispersion[i] = counts.var(ddof=1) / counts.mean()
+    problem = Problem(
+        demands,
+        nodes.total_capacities,
+        limits=np.ones(n),
+        job_classes=_names(trace, class_of, demands),
+        resources=trace.resources,
+    )
+    return TraceFit(
+        problem,
+        frozen(tasks / trace.span),
+        tuple(laws),
+        class_of,
+        indices_into("tasks", tasks, 2**31 - 1, "tasks"),
+        frozen(variation),
+        frozen(distances),
+        frozen(dispersion),
+        frozen(_spread(trace, class_of, demands)),
+    )
+
+
+def _work(trace: ClusterTrace) -> FloatArray:
+    """Part of the work of each resource that each type brings, (n_types, n_resources)."""
+    seconds = np.bincount(trace.type_of, weights=trace.durations, minlength=trace.n_types)
+    work = seconds[:, None] * trace.types
+    return np.asarray(work / np.where(trace.work > 0, trace.work, 1.0))
+
+
+def _classes(trace: ClusterTrace, classes: int) -> Indices:
+    """Class of each type, by decreasing work; -1 for types without tasks."""
+    weight = _work(trace).max(axis=1)
+    used = np.flatnonzero(weight > 0)
+    leaders = used[np.argsort(-weight[used], kind="stable")][:classes]
+    unit = trace.work / trace.durations.sum()
+    scaled = trace.types / np.where(unit > 0, unit, 1.0)
+    found = np.full(trace.n_types, -1, dtype=np.int32)
+    for t in used:
+        # First by the resources that a task needs at all, then by how much.
+        other = ((scaled[leaders] > 0) != (scaled[t] > 0)).sum(axis=1)
+        found[t] = np.lexsort([((scaled[leaders] - scaled[t]) ** 2).sum(axis=1), other])[0]
+    found[leaders] = np.arange(len(leaders))
+    return frozen(found)
+
+
+def _mean_demands(trace: ClusterTrace, class_of: Indices, n: int) -> FloatArray:
+    own = np.bincount(trace.type_of, weights=trace.durations, minlength=trace.n_types)
+    total, seconds = np.zeros((n, trace.n_resources)), np.zeros(n)
+    used = class_of >= 0
+    np.add.at(total, class_of[used], own[used, None] * trace.types[used])
+    np.add.at(seconds, class_of[used], own[used])
+    return np.asarray(total / seconds[:, None])
+
+
+def _spread(trace: ClusterTrace, class_of: Indices, demands: FloatArray) -> FloatArray:
+    spread = np.zeros(len(demands))
+    used = np.flatnonzero(class_of >= 0)
+    mean = demands[class_of[used]]
+    apart = np.abs(trace.types[used] - mean) / np.where(mean > 0, mean, 1.0)
+    np.maximum.at(spread, class_of[used], apart.max(axis=1))
+    return spread
+
+
+def _distance(law: Law, durations: FloatArray) -> float:
+    """Largest difference between the law and the recorded durations; a jump counts on both sides."""
+    if isinstance(law, Empirical):
+        return 0.0
+    values, counts = np.unique(durations, return_counts=True)
+    after = np.cumsum(counts) / len(durations)
+    model = phases_of(law).cdf(values)
+    return float(max(np.abs(model - after).max(), np.abs(model - (after - counts / len(durations))).max()))
+
+
+def _names(trace: ClusterTrace, class_of: Indices, demands: FloatArray) -> Sequence[str]:
+    """What a task of the class demands on average; numbered where two would be called alike."""
+    names = [
+        ", ".join(f"{r} {x:.3g}" for r, x in zip(trace.resources, row, strict=True) if x > 0)
+        for row in demands
+    ]
+    return [f"{name} (class {i + 1})" if names.count(name) > 1 else name for i, name in enumerate(names)]
+
+
+def _kind(laws: Sequence[Law]) -> str:
+    return {Exponential: "exponential", Empirical: "recorded durations"}.get(
+        type(laws[0]), "of phase type, recorded mean and variance"
+    )
