@@ -72,7 +72,7 @@ def with_sums(plain: Implication, sums: Mapping[str, Mapping[str, Any]]) -> Impl
         if name in known:
             raise EvidenceError(f"a sum has the name of the hypothesis {name!r}")
         p, sign = _summand(known, data)
-        for index in indices_in(Relation(p, sign)):
+        for index in sorted(indices_in(Relation(p, sign))):
             p = summed(p, index)
         held[name] = repr(Relation(p, sign))
     return Implication(held, plain.conclusion)

@@ -265,7 +265,7 @@ class _Plain(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         indices, inner = _sum_parts(node)
         p = polynomial(ast.unparse(self.visit(inner)))
-        for index in indices:
+        for index in sorted(indices):  # one order for all: with three letters the form depends on it
             p = summed(p, index)
         return tree_of(str(p))
 

@@ -21,7 +21,7 @@ from proofs import (
     check,
     verify,
 )
-from proofs.checking import verify_finding
+from proofs.checking import general, verify_finding
 from proofs.claims import NEGATION
 from proofs.language.polynomials import polynomial
 from proofs.language.sums import instances, plain_relation, plain_text, substituted
@@ -205,6 +205,18 @@ def test_texts_that_mean_the_same_are_the_same():
     assert plain_text("sum[i](sum[j](u[i,j]*sum[i](u[i,j])))") == "sum_i_j__L__sum_i__u_i_j__R__u_i_j"
     assert plain_text("sum[j](u[i,j]*sum[i](u[i,j]))") == "sum_j__L__sum_i__u_i_j__R__u_i_j"
     assert plain_text("sum[j](sum[i](u[i,j])**2)") != plain_text("sum[j](sum[i](u[i,j]**2))")
+
+
+def test_sums_over_three_letters_have_one_form(monkeypatch):
+    # Summed over r, then k, then i, this is a sum of products of two sums; in the order i, k, r it is not.
+    summand = "y[k,i]*e[k]*a[i,r]*q[i,r]"
+    (form,) = {plain_text(f"sum[{','.join(order)}]({summand})") for order in itertools.permutations("ikr")}
+    claim = SumSchema({"a": "a[i,r]*q[i,r] >= 0", "y": "y[k,i]*e[k] >= 0"}, f"sum[i,k,r]({summand}) >= 0")
+    data = {"s": {"factors": ["a", "y"], "square": "1"}}
+    for order in itertools.permutations("ikr"):
+        monkeypatch.setattr(general, "indices_in", lambda r, order=order: order)
+        held = general.with_sums(claim.plain, data).hypotheses
+        assert held["s"] == f"{form} >= 0"
 
 
 @pytest.mark.parametrize(
