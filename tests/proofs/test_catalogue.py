@@ -105,7 +105,7 @@ def test_verdicts_of_large_statements(name):
 
 
 def test_verdicts(verdicts):
-    assert len(verdicts) + len(LARGE) == 187
+    assert len(verdicts) + len(LARGE) == 195
     assert {name: v.status for name, v in verdicts.items()} == {name: expected(name) for name in verdicts}
     # Every certificate can be checked on paper.
     assert not [v.id for v in verdicts.values() for f in v.findings if f.evidence.get("kind") == "unsat"]
@@ -293,12 +293,14 @@ CONTRADICTED = {
     "edrf-minmax-sharing-incentive": {"served before"},
     "edrf-one-round": {"positive"},
     "edrf-operations": {"agents", "resources", "rounds", "vectors"},
+    "psdsf-c-drfh-pareto": {"fits", "price"},
     "psdsf-cdrf-one-server": {"alone", "dominant", "level"},
     "psdsf-corollary-1": {"attained", "bottleneck", "enough", "highest"},
     "psdsf-single-server": {"weights"},
     "psdsf-theorem-1": {"demanded", "highest", "saturated"},
     "psdsf-theorem-2": {"busy", "demanded", "highest"},
     "psdsf-time-implies-resource": {"alone", "part", "time"},
+    "psdsf-tsf-pareto": {"fits", "price"},
     "tdrf-optimum-4-1": {"four", "levels", "one"},
     "tdrf-whole-tasks": {"ties to A"},
 }

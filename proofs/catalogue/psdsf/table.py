@@ -1,7 +1,8 @@
 """PS-DSF: what the paper says of DRFH, C-DRFH and CDRF, in section II and Table I.
 
 Bottleneck fairness of C-DRFH and TSF, and the sharing incentive of TSF, are in
-:mod:`proofs.catalogue.psdsf.counterexamples`. The other ticks of Table I are results of other papers.
+:mod:`proofs.catalogue.psdsf.counterexamples`; the ticks of Table I are in
+:mod:`proofs.catalogue.psdsf.leximin`.
 """
 
 from __future__ import annotations
