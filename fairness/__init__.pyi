@@ -2,6 +2,8 @@ from .catalogue import CATALOGUE, CLUSTER_CATALOGUE
 from .display.result import Result
 from .errors import FairqueuesError, InfeasibleError, ModelError, NotConvergedError, UnstableError
 from .evidence.pools import Certificate
+from .explanations.asking import explain
+from .explanations.explanation import Explanation
 from .model.cluster import Cluster
 from .model.problem import Problem
 from .model.tree import Tree
@@ -39,6 +41,7 @@ __all__ = [
     "Cluster",
     "ClusterAllocation",
     "DistributedRun",
+    "Explanation",
     "FairqueuesError",
     "InfeasibleError",
     "MaxMin",
@@ -54,5 +57,6 @@ __all__ = [
     "allocate",
     "audit",
     "distributed_psdsf",
+    "explain",
     "one_state",
 ]

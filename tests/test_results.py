@@ -90,6 +90,7 @@ MAKERS = {
     "Parameters": lambda: where("a**2 < 2 or a == 3"),
     "Circulation": lambda: queueing.circulate(POOL),
     "ClusterAllocation": lambda: fairness.allocate(CLUSTER, PSDSF()),
+    "Explanation": lambda: fairness.explain(fairness.allocate(CLUSTER, PSDSF(), [1, 2]), CLASSES[0]),
     "BottleneckSet": lambda: fairness.all_bottleneck_max(POOL),
     "DistributedRun": lambda: fairness.distributed_psdsf(CLUSTER, 4.0, rng=1),
     "Exchange": lambda: exchange([[5, 1, 3], [1, 8, 3]], [[0, 1, 1], [1, 0, 1]]),

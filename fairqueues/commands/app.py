@@ -18,6 +18,7 @@ from fairqueues.commands.allocate import allocate
 from fairqueues.commands.audit import audit
 from fairqueues.commands.cloud import cloud
 from fairqueues.commands.enclose import enclose
+from fairqueues.commands.explain import explain
 from fairqueues.commands.explore import explore
 from fairqueues.commands.fluid import fluid
 from fairqueues.commands.prove import prove
@@ -34,6 +35,7 @@ __all__ = ["COMMANDS", "app", "main"]
 
 COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
     "allocate": (allocate, "fairqueues allocate drf_example --report drf.html"),
+    "explain": (explain, "fairqueues explain drf_example A --policy drf --out why.svg"),
     "audit": (audit, "fairqueues audit drf_audit"),
     "solve": (solve, "fairqueues solve talk_unbalanced --load 0.6 --out rates.svg"),
     "enclose": (enclose, "fairqueues enclose chain.tra --of x1 --certificate x1.json.gz"),

@@ -35,6 +35,13 @@ _CHAIN = _keys("chain", "solver", "max_states")
 
 WHERE: dict[str, dict[str, str]] = {
     "allocate": {**_MODEL, "counts": "counts of the file"},
+    "explain": {
+        **_MODEL,
+        **_options("places", "time_limit"),
+        "counts": "counts of the file",
+        "policy": "--policy",
+        "job_class": "CLASS",
+    },
     "solve": {**_MODEL, **_CHAIN, **_options("shape", "tail")},
     "sweep": {**_MODEL, **_CHAIN, **_keys("chain", "shape", "tail")},
     "simulate": {
@@ -94,7 +101,7 @@ _PYTHON = frozenset(
         "floor", "longest", "max_assignments", "max_cycles", "max_jobs", "max_steps", "max_sweeps", "method",
         "over", "pattern", "policies", "probabilities", "quantiles", "rates", "record", "rtol", "rule",
         "server_order", "server_rule", "spread", "table", "types", "tasks", "threads", "times", "values",
-        "checkpoint", "outputs", "routes", "scv", "alpha", "ratio", "activity", "known", "solver",
+        "checkpoint", "others", "outputs", "routes", "scv", "alpha", "ratio", "activity", "known", "solver",
     }
 )  # fmt: skip
 """Further arguments that messages recommend, which no command sets by this name."""

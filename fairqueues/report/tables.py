@@ -43,7 +43,10 @@ def _cell(value: Any, digits: int) -> str:
 
 
 def print_table(table: pd.DataFrame, title: str) -> None:
-    """Print to standard output."""
+    """Print to standard output; of a table without columns the title alone."""
+    if not len(table.columns):
+        print(title)
+        return
     heads, rows = cells(table)
     if sys.stdout is None or not sys.stdout.isatty():
         from fairness.display.tables import aligned

@@ -1,0 +1,311 @@
+"""Explain an allocation to one of its classes: what it has, and what the policy would give in other cases.
+
+Every number is that of an allocation which the policy made, or of a definition (what an equal part of
+everything would run alone). Nothing is predicted from duals: a price says what a small change of a full
+resource is worth to the objective of the policy, not what it does to the tasks of one class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from fairness.arguments.plain import near
+from fairness.arguments.validation import FloatArray, require_whole
+from fairness.catalogue import CATALOGUE, CLUSTER_CATALOGUE
+from fairness.errors import ModelError, NotConvergedError
+from fairness.explanations.alterations import Model, alterations, amount_of, with_capacity
+from fairness.explanations.explanation import Explanation
+from fairness.explanations.holdings import holdings
+from fairness.explanations.notions import notion, stops
+from fairness.explanations.records import Case
+from fairness.explanations.sensitivity import one_sided_rate
+from fairness.explanations.telling import in_words
+from fairness.explanations.uniqueness import choice_of
+from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
+from fairness.model.cluster import Cluster
+from fairness.model.problem import Problem
+from fairness.policies.proportional import AlphaFair
+from fairness.policies.servers.psdsf import PSDSF
+from fairness.protocol.calling import policy_tasks
+from fairness.protocol.policy import policy_name, registered
+from fairness.results.allocation import Allocation, allocate
+from fairness.results.cluster_allocation import ClusterAllocation
+
+__all__ = ["explain"]
+
+SAME = 1e-6
+"""Relative difference of tasks up to which a policy gives an allocation again."""
+
+EXACT, UNKNOWN = 1e-12, 1e-9
+"""Relative errors of tasks: of policies with a certificate, beside its residual, and of others."""
+
+SOLVES = 12
+"""Allocations that a place takes: one unit more and less, twice, and four steps to each side."""
+
+
+def explain(
+    allocation: Allocation | ClusterAllocation,
+    job_class: str | int,
+    policy: Any = None,
+    *,
+    others: Sequence[Any] | None = None,
+    places: int = 24,
+    progress: ProgressOption = None,
+    time_limit: float | None = None,
+) -> Explanation:
+    """Why a class runs what it runs: what stops it, who holds that, and what would change it.
+
+    Parameters
+    ----------
+    allocation : Allocation or ClusterAllocation
+        As :func:`fairness.allocate` gives it.
+    job_class : str or int
+        Name or number of the class.
+    policy : callable, optional
+        The policy that made the allocation; it is asked again. Default: that of this name in the catalogues.
+    others : sequence of callables, optional
+        Policies to compare with. Default: the other ones of the catalogue for this kind of model.
+    places : int
+        Most places (a resource of a pool, or of a server) whose capacity is changed: first those that stop
+        the class, then other full ones, then those that it needs.
+    progress : bool or callable, optional
+        See :class:`fairness.machine.work.Task`.
+    time_limit : float, seconds, optional
+
+    Returns
+    -------
+    Explanation
+
+    Raises
+    ------
+    ModelError
+        If there is no such class, the policy is needed and not given, or it does not give this allocation.
+    NotConvergedError
+        If the time is over; ``best`` is the explanation with the cases that are known.
+
+    Examples
+    --------
+    >>> from fairness import DRF, Problem, allocate, explain
+    >>> pool = Problem([[1, 4], [3, 1]], [9, 18], job_classes=["A", "B"], resources=["cpu", "ram"])
+    >>> why = explain(allocate(pool, DRF()), "A", others=[])
+    >>> why
+    Why A runs 3 tasks under DRF
+      It is stopped by cpu: all 9 units are in use. B holds 6 (66.7 %), A itself 3 (33.3 %).
+      ...
+    >>> [stop.resource for stop in why.stops]
+    ['cpu']
+    >>> round(why.cases["with twice the weight"].tasks, 4)
+    4.1538
+    """
+    if not isinstance(allocation, Allocation | ClusterAllocation):
+        raise ModelError.of(
+            "allocation",
+            f"must be what allocate() gives; got {type(allocation).__name__}; use allocate first",
+        )
+    require_whole("places", places, 0)
+    model = _model(allocation)
+    i = _index(model, job_class)
+    asked = _asked(model, allocation, policy)
+    compared = _compared(model, allocation) if others is None else list(others)
+    names = [policy_name(other) for other in compared]
+    found: list[Case] = []
+    seen = stops(asked, allocation, holdings(allocation), i)
+    chosen = _places(allocation, model, i) if allocation.counts[i] > 0 else []
+    unasked, chosen = max(0, len(chosen) - places), chosen[:places]
+
+    def told() -> Explanation:
+        choice = choice_of(asked, allocation, i)
+        return Explanation(allocation, model.job_classes[i], seen, tuple(found), choice, unasked)
+
+    ask = _Question(allocation, asked, i)
+    try:
+        with watching(progress, time_limit), _task(model, i, len(chosen), len(compared)) as task:
+            ask.advance = task.advance
+            for s, r in chosen:
+                found.extend(ask.capacity(s, r))
+            found.extend(ask.altered())
+            found.extend(_equal_part(model, allocation, i))
+            if allocation.counts[i] > 0:
+                found.extend(map(ask.under, compared, names))
+            task.advance(done=task.total)
+    except (OutOfTime, KeyboardInterrupt) as stop:
+        raise stopped(stop, f"{len(found)} cases of the explanation are known", told()) from None
+    return told()
+
+
+class _Question:
+    """What class i would run if ...; each answer is an allocation of the policy."""
+
+    def __init__(self, allocation: Allocation | ClusterAllocation, policy: Any, i: int) -> None:
+        self.model, self.policy, self.counts, self.i = _model(allocation), policy, allocation.counts, i
+        self.here = float(policy_tasks(self.model, policy, self.counts)[i])
+        residual, own = (
+            allocation.certificate.residual,
+            registered(notion, policy) is registered(notion, None),
+        )
+        self.noise = UNKNOWN if own else EXACT + 10 * residual
+        self.advance: Callable[[], None] = lambda: None
+
+    def tasks(self, model: Model, counts: FloatArray | None = None, policy: Any = None) -> float:
+        """Tasks of the class in another case."""
+        self.advance()
+        x = self.counts if counts is None else counts
+        return float(policy_tasks(model, self.policy if policy is None else policy, x)[self.i])
+
+    def case(self, kind: str, words: str, tasks: Callable[[], float], **more: Any) -> Case:
+        """A case, or why it has no answer."""
+        try:
+            found = tasks()
+        except OutOfTime:
+            raise
+        except (ModelError, NotConvergedError) as error:
+            return Case(kind, words, np.nan, np.nan, refusal=str(error), **more)
+        return Case(kind, words, found, found - self.here, **more)
+
+    def then(self, model: Model, counts: FloatArray) -> tuple[str, ...]:
+        """What stops the class in another case."""
+        self.advance()
+        result = allocate(model, self.policy, counts)
+        held = holdings(result)
+        return tuple(dict.fromkeys(in_words(stop, held) for stop in stops(self.policy, result, held, self.i)))
+
+    def altered(self) -> Iterator[Case]:
+        """Cases without one of the constraints, with another weight, alone."""
+        for other in alterations(self.model, self.counts, self.i):
+            case = self.case(other.kind, other.words, lambda make=other.make: self.tasks(*make()))  # type: ignore[misc]
+            yield case if case.refusal else replace(case, then=self.then(*other.make()))
+
+    def capacity(self, server: int, resource: int) -> Iterator[Case]:
+        """One unit more of a place, and one less, with the derivative to that side."""
+        capacity = float(self.model.capacities.reshape(-1, self.model.n_resources)[server, resource])
+        amount, place = amount_of(capacity), _place(self.model, server, resource)
+        unit = "one unit" if amount == 1 else f"{amount:.4g} units"
+
+        def at(added: float) -> float:
+            return self.tasks(with_capacity(self.model, server, resource, added))
+
+        for sign, kind in ((1.0, "more"), (-1.0, "less")):
+            if sign < 0 and capacity < amount:
+                continue
+            words = f"with {unit} {kind} of {place}"
+            case = self.case(kind, words, partial(at, sign * amount), place=place, amount=amount)
+            if not case.refusal:
+                error = self.noise * max(self.here, case.tasks)
+                with suppress(ModelError, NotConvergedError):  # no derivative then, which is what NaN says
+                    rate, known = one_sided_rate(at, self.here, capacity or amount, sign, error)
+                    case = replace(case, rate=rate, rate_error=known)
+                altered = with_capacity(self.model, server, resource, sign * amount)
+                case = replace(case, then=self.then(altered, self.counts))
+            yield case
+
+    def under(self, policy: Any, name: str) -> Case:
+        """The same under another policy."""
+        return self.case("policy", f"under {name}", lambda: self.tasks(self.model, policy=policy))
+
+
+def _model(allocation: Allocation | ClusterAllocation) -> Model:
+    return allocation.problem if isinstance(allocation, Allocation) else allocation.cluster
+
+
+def _task(model: Model, i: int, places: int, others: int) -> Task:
+    return Task(
+        f"why {model.job_classes[i]} runs what it runs",
+        SOLVES * places + others + 2 * model.n_resources + 6,
+        "allocations",
+        instead="lower places, or give fewer others",
+    )
+
+
+def _index(model: Model, job_class: str | int) -> int:
+    names = model.job_classes
+    if isinstance(job_class, str):
+        if job_class in names:
+            return names.index(job_class)
+        raise ModelError.of("job_class", f"{job_class!r} is not in the model; {near(job_class, names)}")
+    try:
+        require_whole("job_class", job_class, 0)
+    except ModelError:
+        raise ModelError.of(
+            "job_class", f"must be the name or the number of a class; got {job_class!r}"
+        ) from None
+    if job_class >= len(names):
+        raise ModelError.of("job_class", f"= {job_class}, but the classes are numbered 0..{len(names) - 1}")
+    return int(job_class)
+
+
+def _asked(model: Model, allocation: Allocation | ClusterAllocation, policy: Any) -> Any:
+    """The policy of the allocation, which gives it again."""
+    asked = _named(allocation) if policy is None else policy
+    again = policy_tasks(model, asked, allocation.counts)
+    given = allocation.tasks
+    if not np.allclose(again, given, rtol=SAME, atol=SAME * float(given.max(initial=0.0))):
+        told = "of that name gives" if policy is None else "gives"
+        raise ModelError.of(
+            "policy",
+            f": {policy_name(asked)} {told} {np.round(again, 6).tolist()} tasks, and the allocation has "
+            f"{np.round(given, 6).tolist()}; give policy, the one that made it",
+        )
+    return asked
+
+
+def _named(allocation: Allocation | ClusterAllocation) -> Any:
+    name = allocation.policy
+    for entry in CATALOGUE if isinstance(allocation, Allocation) else CLUSTER_CATALOGUE:
+        if entry.name == name:
+            return entry.policy
+    if name.startswith("alpha="):
+        return AlphaFair(float(name.removeprefix("alpha=")))
+    if name == PSDSF(method="algorithm-1").name:
+        return PSDSF(method="algorithm-1")
+    raise ModelError.of(
+        "policy",
+        f"is needed: explain asks it again about other cases, and {name!r} is in no catalogue; give policy",
+    )
+
+
+def _compared(model: Model, allocation: Allocation | ClusterAllocation) -> list[Any]:
+    catalogue = CATALOGUE if isinstance(model, Problem) else CLUSTER_CATALOGUE
+    return [entry.policy for entry in catalogue if entry.name != allocation.policy]
+
+
+def _places(allocation: Allocation | ClusterAllocation, model: Model, i: int) -> list[tuple[int, int]]:
+    """Places by how much they have to do with class i; those that nobody needs are left out."""
+    present = allocation.counts > 0
+    usable = model.demands[:, None, :] > 0
+    if isinstance(allocation, ClusterAllocation):
+        usable = usable & allocation.cluster.eligible[:, :, None]
+        full, held = allocation.saturated, allocation.placement[i][:, None] * model.task_shares[i]
+    else:
+        full, held = allocation.saturated[None], (allocation.tasks[i] * model.task_shares[i])[None]
+    mine = usable[i]
+    rank = np.where(mine & full, 0, np.where(full, 1, np.where(mine, 2, 3)))
+    order = np.lexsort((-held.ravel(), rank.ravel()))
+    needed = usable[present].any(axis=0).ravel()
+    return [(int(k) // model.n_resources, int(k) % model.n_resources) for k in order if needed[k]]
+
+
+def _place(model: Model, server: int, resource: int) -> str:
+    name = model.resources[resource]
+    return name if isinstance(model, Problem) else f"{name} on {model.servers[server]}"
+
+
+def _equal_part(model: Model, allocation: Allocation | ClusterAllocation, i: int) -> Iterator[Case]:
+    """What its part by weight of everything would run, alone: the sharing incentive compares with it."""
+    mass = allocation.counts * model.weights
+    if allocation.counts[i] == 0 or np.count_nonzero(mass) < 2:
+        return
+    part = float(mass[i] / mass.sum())
+    if isinstance(model, Cluster):
+        tasks = part * float(model.gamma[i].sum())
+    else:
+        largest = float(model.task_shares[i].max())
+        most = float(allocation.counts[i] * model.limits[i])
+        tasks = 0.0 if model.blocked[i] else min(most, part / largest if largest > 0 else np.inf)
+    words = f"with {100 * part:.3g} % of everything for itself"
+    yield Case("equal part", words, tasks, tasks - float(allocation.tasks[i]), amount=part)

@@ -1,0 +1,208 @@
+"""What stops a class, who holds it, and what would change: as text, tables, plain data and figures."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from fairness.display.drawing import given_axes
+from fairness.display.lettering import label
+from fairness.display.result import Result
+from fairness.evidence.pools import SATURATION
+from fairness.explanations.holdings import Holdings, holdings
+from fairness.explanations.records import VISIBLE, Case, Stop
+from fairness.explanations.telling import sentences
+from fairness.results.allocation import Allocation
+from fairness.results.cluster_allocation import ClusterAllocation
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Explanation"]
+
+MOST_BARS = 24
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation(Result):
+    """Why a class runs what it runs; made by :func:`fairness.explain`.
+
+    Attributes
+    ----------
+    allocation : Allocation or ClusterAllocation
+    job_class : str
+    stops : tuple of Stop
+        What keeps the class from more tasks, by the notion of the policy.
+    cases : mapping of str to Case
+        What it would run in other cases, by their words, each solved again.
+    choice : str
+        What the policy could have chosen instead, in words; empty where nothing such is known.
+    unasked : int
+        Places (resources of servers) whose capacity was not changed.
+    """
+
+    allocation: Allocation | ClusterAllocation
+    job_class: str
+    stops: tuple[Stop, ...]
+    _cases: tuple[Case, ...]
+    choice: str
+    unasked: int
+
+    @property
+    def cases(self) -> dict[str, Case]:
+        """The cases by their words."""
+        return {case.words: case for case in self._cases}
+
+    @property
+    def index(self) -> int:
+        """Number of the class."""
+        model = (
+            self.allocation.problem if isinstance(self.allocation, Allocation) else self.allocation.cluster
+        )
+        return model.job_classes.index(self.job_class)
+
+    @property
+    def tasks(self) -> float:
+        """What the class runs."""
+        return float(self.allocation.tasks[self.index])
+
+    @cached_property
+    def _held(self) -> Holdings:
+        return holdings(self.allocation)
+
+    def holders(self) -> pd.DataFrame:
+        """Who holds what stops the class: one row per place and class, the largest part first.
+
+        Columns: server (on a cluster), resource, units and part of the capacity.
+        """
+        held, rows = self._held, []
+        for stop in self.stops:
+            if stop.cause == "resource":
+                s, r = held.servers.index(stop.server), held.resources.index(stop.resource)
+                for p in np.argsort(-held.parts[:, s, r], kind="stable"):
+                    if held.parts[p, s, r] > SATURATION:
+                        numbers = float(held.units[p, s, r]), float(held.parts[p, s, r])
+                        rows.append((held.job_classes[p], stop.server, stop.resource, *numbers))
+        frame = pd.DataFrame(rows, columns=["job_class", "server", "resource", "units", "part"])
+        if held.servers == ("",):
+            frame = frame.drop(columns="server")
+        return frame.set_index("job_class")
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per case: its kind, tasks, change, and derivative where a capacity changes.
+
+        The first row is what the class runs. ``rate`` is the one-sided derivative, tasks per resource unit,
+        ``rate_error`` how well it is known.
+        """
+        now = Case("now", "now", self.tasks, 0.0)
+        columns = ["kind", "tasks", "change", "rate", "rate_error"]
+        rows = [[getattr(case, name) for name in columns] for case in (now, *self._cases)]
+        index = pd.Index([case.words for case in (now, *self._cases)], name="case")
+        return pd.DataFrame(rows, columns=columns, index=index)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data, for JSON: NaN is None there.
+
+        Examples
+        --------
+        >>> from fairness import DRF, Problem, allocate, explain
+        >>> told = explain(allocate(Problem([[1, 4], [3, 1]], [9, 18]), DRF()), 0, others=[]).to_dict()
+        >>> told["policy"], told["stops"][0]["resource"], told["holders"][0]["units"]
+        ('DRF', 'resource 1', 6.0)
+        """
+        told = {
+            "policy": self.allocation.policy,
+            "job_class": self.job_class,
+            "jobs": float(self.allocation.counts[self.index]),
+            "tasks": self.tasks,
+            "stops": [asdict(stop) for stop in self.stops],
+            "holders": self.holders().reset_index().to_dict("records"),
+            "cases": [asdict(case) for case in self._cases],
+            "choice": self.choice,
+            "places_not_asked": self.unasked,
+            "certificate": asdict(self.allocation.certificate),
+            "text": self.summary(),
+        }
+        plain: dict[str, Any] = _without_nan(told)
+        return plain
+
+    def summary(self) -> str:
+        """What a person wants to read, or to hear: at most some fifteen sentences, each with its number."""
+        heading, *lines = sentences(
+            self.allocation, self._held, self.index, self.stops, self._cases, self.choice, self.unasked
+        )
+        return "\n".join([heading, *(f"  {line}" for line in lines)])
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Bars: how many tasks more or fewer the class would run in each case, the largest changes first."""
+        cases = [case for case in self._cases if np.isfinite(case.change)]
+        cases.sort(key=lambda case: -abs(case.change))
+        shown = cases[:MOST_BARS] or [Case("now", "now", self.tasks, 0.0)]
+        ax = given_axes(ax)
+        changes = [0.0 if abs(c.change) <= VISIBLE * max(self.tasks, c.tasks) else c.change for c in shown]
+        colours = ["#0072B2" if change >= 0 else "#D55E00" for change in changes]
+        bars = ax.barh(range(len(shown)), changes, color=colours)
+        ax.set_yticks(range(len(shown)), [label(case.words) for case in shown])
+        ax.bar_label(
+            bars, [f"{change:+.3g}" if change else "0" for change in changes], padding=3, fontsize="small"
+        )
+        ax.axvline(0.0, color="black", linewidth=0.8)
+        ax.margins(x=0.15)
+        ax.invert_yaxis()
+        ax.set(
+            xlabel=label(f"tasks more or fewer than the {self.tasks:.4g} of {self.job_class}"),
+            title="What would change",
+        )
+        return ax
+
+    def plot_holders(self, ax: Axes | None = None) -> Axes:
+        """Bars: who holds what stops the class; the class itself is hatched. Empty if no resource does."""
+        frame = self.holders().reset_index()
+        ax = given_axes(ax)
+        hosts = frame["server"] if "server" in frame else pd.Series("", index=frame.index)
+        places = [
+            f"{resource} on {host}" if host else resource
+            for host, resource in zip(hosts, frame["resource"], strict=True)
+        ]
+        frame["place"] = pd.Series(places, index=frame.index, dtype=object)
+        totals = frame.groupby("job_class")["part"].sum().sort_values(ascending=False)
+        others = [name for name in totals.index if name != self.job_class]
+        named = [self.job_class, *others[: MOST_BARS // 3]]
+        rows = list(dict.fromkeys(places))[:MOST_BARS]
+        left = np.zeros(len(rows))
+        for k, name in enumerate([*named, None]):
+            mine = (
+                frame[frame["job_class"] == name]
+                if name is not None
+                else frame[~frame["job_class"].isin(named)]
+            )
+            parts = mine.groupby("place")["part"].sum().reindex(rows).fillna(0.0).to_numpy()
+            if parts.any():
+                text = "all others" if name is None else name
+                colour, hatch = ("0.8", None) if name is None else (f"C{k}", "//" if k == 0 else None)
+                ax.barh(
+                    list(map(label, rows)), parts, left=left, color=colour, hatch=hatch, label=label(text)
+                )
+                left += parts
+        ax.invert_yaxis()
+        ax.set(xlabel="part of the resource", title="Who holds what stops it", xlim=(0, 1.02))
+        if rows:
+            ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
+        else:
+            ax.text(0.5, 0.5, "no full resource stops it", ha="center", va="center")
+        return ax
+
+
+def _without_nan(value: Any) -> Any:
+    """The same with None for NaN, and lists for tuples."""
+    if isinstance(value, dict):
+        return {str(key): _without_nan(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(one) for one in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and np.isnan(value) else value

@@ -1,0 +1,228 @@
+r"""What a policy means by "stopped": where a class is held back, and by what measure.
+
+A full resource that a class needs keeps it from growing alone. Whether it stops the class *under a policy* is
+a matter of its definition:
+
+* *filling* (max-min, DRF, asset fairness, TDRF; on servers TSF, CDRF, DRFH, C-DRFH, DRF per server): where
+  nobody who needs the resource stands at a higher level; on servers, where the dual prices of its level
+  say so (:mod:`fairness.policies.servers.engines.level_evidence`);
+* *prices* (PF and other alpha-fairness; PS-DSF of divided time, a market): where it pays, with the part of
+  its bill that goes there;
+* *BMF*: where nobody has a larger share per job and weight;
+* *PS-DSF of divided resources*: where nobody who holds some has a higher virtual dominant share;
+* *any other policy*: where the resource is full; how it chose is not known.
+
+The notion of a new policy is registered: a function of the policy, the allocation and its holdings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairness.arguments.validation import FloatArray
+from fairness.evidence.pools import job_shares
+from fairness.explanations.holdings import Holdings
+from fairness.explanations.records import Stop
+from fairness.policies.asset import AssetFair
+from fairness.policies.bottleneck import BottleneckMax
+from fairness.policies.engines.filling import FillingPolicy
+from fairness.policies.maxmin import DRF, MaxMin
+from fairness.policies.proportional import AlphaFair, ProportionalFair
+from fairness.policies.servers.per_server import PerServerDRF
+from fairness.policies.servers.psdsf import PSDSF
+from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF, LeximinPolicy
+from fairness.protocol.policy import registered
+from fairness.results.allocation import Allocation
+from fairness.results.cluster_allocation import ClusterAllocation
+from fairness.timed.tdrf import TDRF
+
+__all__ = ["Notion", "notion", "stops"]
+
+EQUAL = 1e-8
+"""Levels count as equal within this part: certificates of policies are at 1e-9."""
+
+
+@dataclass(frozen=True, eq=False)
+class Notion:
+    """Where classes are stopped, and by what measure.
+
+    Attributes
+    ----------
+    stopped : ndarray of bool, shape (n_classes, n_servers, n_resources)
+    values : ndarray of shape (n_classes, n_servers, n_resources)
+        What the policy compares or charges; NaN where it does neither.
+    measure : str
+        What the values are.
+    kind : {"level", "price", "share", "full"}
+    """
+
+    stopped: NDArray[np.bool_]
+    values: FloatArray
+    measure: str
+    kind: str
+
+
+@singledispatch
+def notion(policy: Any, allocation: Any, held: Holdings) -> Notion:
+    """The notion of a policy; of one that is not known, that a resource is full."""
+    return Notion(_candidates(held), np.full(held.parts.shape, np.nan), "", "full")
+
+
+def stops(
+    policy: Any, allocation: Allocation | ClusterAllocation, held: Holdings, i: int
+) -> tuple[Stop, ...]:
+    """What keeps class i from more tasks, by the policy's own notion.
+
+    Examples
+    --------
+    >>> from fairness import Problem, allocate
+    >>> from fairness.explanations.holdings import holdings
+    >>> result = allocate(Problem([[1, 4], [3, 1]], [9, 18]), DRF())
+    >>> (stop,) = stops(DRF(), result, holdings(result), 0)
+    >>> stop.resource, round(stop.value, 4), stop.together
+    ('resource 1', 0.6667, ('class 2',))
+    """
+    if allocation.counts[i] == 0:
+        return (Stop("no job"),)
+    absent = np.argwhere(held.demanded[i] & (held.capacities == 0))
+    if isinstance(allocation, Allocation) and absent.size:
+        return tuple(Stop("no capacity", resource=held.resources[j]) for _, j in absent)
+    found = []
+    if isinstance(allocation, Allocation) and allocation._at_limit[i]:
+        most = float(allocation.counts[i] * allocation.problem.limits[i])
+        found.append(Stop("limit", value=most, measure="most tasks of its jobs"))
+    meant: Notion = registered(notion, policy)(policy, allocation, held)
+    places = meant.stopped[i] & held.full
+    if not places.any() and not found:
+        # Not stopped by the notion: what is full still keeps it from growing by itself.
+        meant, places = notion(None, allocation, held), _candidates(held)[i]
+    for s, r in np.argwhere(places):
+        others = np.flatnonzero(meant.stopped[:, s, r] & (np.arange(len(meant.stopped)) != i))
+        found.append(
+            Stop(
+                "resource",
+                held.servers[s],
+                held.resources[r],
+                float(meant.values[i, s, r]),
+                meant.measure,
+                tuple(held.job_classes[p] for p in others if allocation.counts[p] > 0),
+            )
+        )
+    return tuple(found) or (Stop("policy"),)
+
+
+def _candidates(held: Holdings) -> NDArray[np.bool_]:
+    return held.demanded & held.full & (held.capacities > 0)
+
+
+def _highest(ranks: FloatArray, counted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Where a rank is the largest of those that count, within :data:`EQUAL`; NaN counts nowhere."""
+    top = np.max(np.where(counted & ~np.isnan(ranks), ranks, -np.inf), axis=0)
+    return ranks >= top - EQUAL * np.abs(np.where(np.isfinite(top), top, 0.0))
+
+
+def _by_level(held: Holdings, levels: FloatArray, measure: str, present: NDArray[np.bool_]) -> Notion:
+    """The largest level of all who need a full resource; levels of shape (n_classes,) or with servers."""
+    ranks = np.broadcast_to(levels.reshape(len(levels), -1, 1), held.parts.shape)
+    needed = held.demanded & present[:, None, None]
+    stopped = _candidates(held) & needed & _highest(np.where(needed, ranks, np.nan), needed)
+    return Notion(stopped, ranks, measure, "levels")
+
+
+_MEASURES = {
+    MaxMin: "numbers of tasks per job and weight",
+    DRF: "dominant shares per job and weight",
+    AssetFair: "sums of shares per job and weight",
+}
+
+
+@notion.register
+def _(policy: FillingPolicy, allocation: Allocation, held: Holdings) -> Notion:
+    measure = next(
+        (m for kind, m in _MEASURES.items() if isinstance(policy, kind)), "levels per job and weight"
+    )
+    if isinstance(policy, DRF) and policy.resource_weights is not None:
+        measure = "dominant shares per job, weight and weight of the resource"
+    assert allocation.levels is not None  # filling gives them
+    return _by_level(held, allocation.levels, measure, allocation.counts > 0)
+
+
+@notion.register
+def _(policy: TDRF, allocation: Allocation, held: Holdings) -> Notion:
+    assert allocation.levels is not None
+    measure = "dominant shares times time weights, per job and weight"
+    return _by_level(held, allocation.levels, measure, allocation.counts > 0)
+
+
+@notion.register(ProportionalFair)
+@notion.register(AlphaFair)
+def _(policy: ProportionalFair | AlphaFair, allocation: Allocation, held: Holdings) -> Notion:
+    if allocation.prices is None:  # alpha is infinite
+        return registered(notion, MaxMin())(MaxMin(), allocation, held)
+    paid = (allocation.problem.demands * allocation.prices)[:, None, :]
+    alpha = getattr(policy, "alpha", 1.0)
+    if alpha == 0:
+        return Notion(_candidates(held) & (paid > 0), np.full(paid.shape, np.nan), "", "full")
+    # The bill of a class is what its tasks are worth to it at the margin, limits included.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        worth = (allocation.counts * allocation.problem.weights / allocation.tasks) ** alpha
+        parts = paid / worth[:, None, None]
+    return Notion(_candidates(held) & (parts > EQUAL), parts, "part of its bill", "price")
+
+
+@notion.register
+def _(policy: BottleneckMax, allocation: Allocation, held: Holdings) -> Notion:
+    shares = job_shares(allocation.problem, allocation.counts, allocation.tasks)[:, None, :]
+    needed = held.demanded & (allocation.counts > 0)[:, None, None]
+    stopped = _candidates(held) & needed & _highest(shares, needed)
+    return Notion(stopped, shares, "share per job and weight", "share")
+
+
+_YARDSTICKS = {
+    TSF: "tasks over those alone without placement constraints, per job and weight",
+    CDRF: "tasks over those alone, per job and weight",
+    CDRFH: "dominant shares of the pooled capacities, per job and weight",
+    DRFH: "dominant shares of the pooled capacities, per job and weight",
+}
+
+
+@notion.register
+def _(policy: LeximinPolicy, allocation: ClusterAllocation, held: Holdings) -> Notion:
+    assert allocation.levels is not None
+    priced = np.zeros(held.parts.shape, dtype=bool)
+    for record in allocation.details["rounds"]:
+        # A level is proved by the prices of its round: nobody of the round gains without paying there.
+        priced[list(record.classes)] = record.prices > EQUAL * record.prices.max(initial=0.0)
+    measure = next((m for kind, m in _YARDSTICKS.items() if isinstance(policy, kind)), "levels")
+    if isinstance(policy, TSF) and policy.weighting == "dedicated":
+        measure = "tasks over those of a pool of its own"
+    ranks = np.broadcast_to(allocation.levels[:, None, None], held.parts.shape)
+    return Notion(_candidates(held) & priced, ranks, measure, "levels")
+
+
+@notion.register
+def _(policy: PSDSF, allocation: ClusterAllocation, held: Holdings) -> Notion:
+    present = allocation.counts > 0
+    if allocation.prices is not None:
+        parts = held.parts * allocation.prices[None, :, None]
+        weights = np.where(present, allocation.counts * allocation.cluster.weights, 1.0)
+        parts = parts / weights[:, None, None]
+        return Notion(_candidates(held) & (parts > EQUAL), parts, "part of its weight", "price")
+    weights = np.where(present, allocation.counts * allocation.cluster.weights, 1.0)
+    levels = allocation.virtual_dominant_shares / weights[:, None]
+    ranks = np.broadcast_to(levels[:, :, None], held.parts.shape)
+    holding = held.parts > EQUAL
+    stopped = _candidates(held) & present[:, None, None] & _highest(ranks, holding)
+    return Notion(stopped, ranks, "virtual dominant shares per job and weight", "levels")
+
+
+@notion.register
+def _(policy: PerServerDRF, allocation: ClusterAllocation, held: Holdings) -> Notion:
+    levels = allocation.details["levels"]
+    measure = "dominant shares of each server, per job and weight"
+    return _by_level(held, levels, measure, allocation.counts > 0)

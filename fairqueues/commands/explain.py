@@ -1,0 +1,97 @@
+"""``explain``: why a class has what it has, and what would change it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fairqueues.console.command import command
+from fairqueues.console.inputs import chosen, heading, numbers, read
+from fairqueues.console.options import File, Policies, TimeLimit
+from fairqueues.console.output import Delivery
+from fairqueues.report.outcome import Outcome, certificates
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["explain"]
+
+
+@command()
+def explain(
+    deliver: Delivery,
+    file: File,
+    job_class: Annotated[
+        str, typer.Argument(metavar="CLASS", help="Name of the job class, or its number from 1 on.")
+    ],
+    policy: Policies = None,
+    counts: Annotated[
+        str | None,
+        typer.Option("--counts", metavar="X,Y,...", help="Jobs present instead of those of the file."),
+    ] = None,
+    places: Annotated[
+        int,
+        typer.Option(
+            "--places", min=0, metavar="N", help="Most resources (of servers) whose capacity is changed."
+        ),
+    ] = 24,
+    time_limit: TimeLimit = None,
+) -> None:
+    """Say why a class runs what it runs: what stops it, who holds that, and what would change it."""
+    scenario = read(file)
+    # The first policy of the file: one explanation is what a person reads.
+    policies = chosen(scenario, policy)
+    asked = policies if policy else dict([next(iter(policies.items()))])
+    given = numbers("--counts", counts, scenario.model.n_classes)
+
+    import pandas as pd
+
+    import fairness
+    from fairqueues.console.progress import reached
+
+    jobs = scenario.counts if given is None else given
+    which = _which(scenario.model, job_class)
+
+    def explained(rule: Any) -> Any:
+        return fairness.explain(fairness.allocate(scenario.model, rule, jobs), which, rule, places=places)
+
+    runs = {name: partial(explained, rule) for name, rule in asked.items()}
+    results, failures = reached(runs, "explain", time_limit=time_limit)
+    table = pd.concat({name: why.to_dataframe() for name, why in results.items()}, names=["policy"])
+    deliver(
+        Outcome(
+            heading("Explanation", scenario),
+            table,
+            certificates({name: why.allocation for name, why in results.items()}),
+            {f"holders, {name}": why.holders() for name, why in results.items()},
+            brief=pd.DataFrame(),  # the sentences say it
+            notes=tuple(line for why in results.values() for line in why.summary().splitlines()[:-1]),
+            failures=failures,
+            figure=lambda: _figure(results),
+            scenario=scenario.text,
+            extra={"explanations": {name: why.to_dict() for name, why in results.items()}},
+        )
+    )
+
+
+def _which(model: Any, job_class: str) -> str | int:
+    """The class by its name or, where none is called so, by its number from 1 on."""
+    number = job_class.isdecimal() and job_class not in model.job_classes
+    return int(job_class) - 1 if number and 0 < int(job_class) <= model.n_classes else job_class
+
+
+def _figure(results: dict[str, Any]) -> Figure:
+    """Per policy who holds what stops the class, above what would change."""
+    from matplotlib.figure import Figure
+
+    bars = [n for why in results.values() for n in (len(why.stops), min(24, len(why.cases)))]
+    heights = [1.1 + 0.25 * n for n in bars]
+    figure = Figure(figsize=(8.0, sum(heights)), layout="constrained")
+    axes = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for k, (name, why) in enumerate(results.items()):
+        why.plot_holders(axes[2 * k])
+        why.plot(axes[2 * k + 1])
+        axes[2 * k].set_title(f"{name}: {axes[2 * k].get_title()}")
+    return figure
