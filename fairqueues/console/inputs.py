@@ -93,9 +93,8 @@ def is_cluster(scenario: Scenario) -> bool:
 def chosen(scenario: Scenario, names: list[str] | None) -> dict[str, Any]:
     """Policies by the names that tables show: those of the options, else those of the file."""
     from fairness.protocol.policy import policy_name
-    from fairqueues.scenario.names import policy_named
 
-    policies = [policy_named(n, cluster=is_cluster(scenario)) for n in names] if names else scenario.policies
+    policies = [scenario.policy_named(n) for n in names] if names else scenario.policies
     if not policies:
         raise WrongUse("no policy is given; add policies = [...] to the file or --policy NAME")
     found: dict[str, Any] = {}

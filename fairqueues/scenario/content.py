@@ -32,6 +32,7 @@ class Content:
     name: str
     policies: tuple[Any, ...]
     _model: Any
+    tree: Any
     _system: Any
     place: Place
 
@@ -144,8 +145,13 @@ class Content:
         if isinstance(spec, str) and spec.startswith("simulated:"):
             from capacity import Simulated
 
-            policy = names.policy_named(spec.removeprefix("simulated:"), cluster=False)
+            policy = self.policy_named(spec.removeprefix("simulated:"))
             return Simulated(policy, events=EVENTS, replications=REPLICATIONS, rng=self.seed)
+        return self.policy_named(spec)
+
+    def policy_named(self, spec: Any) -> Any:
+        """Policy of a name that fits the model and the tree; ModelError as
+        :func:`~fairqueues.scenario.names.policy_named`."""
         return names.policy_named(spec, cluster=isinstance(self.model, Cluster))
 
     def has(self, section: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from fairness.arguments.plain import near
-from fairqueues.scenario.sections import SECTIONS, Document
+from fairqueues.scenario.sections import SECTIONS, Document, Queue, Queues
 from fairqueues.scenario.toml_text import Path, ScenarioError, dotted, key_lines, syntax_line
 
 __all__ = ["Place", "read_document", "read_text"]
@@ -209,6 +209,9 @@ def _model(path: Path) -> type[BaseModel] | None:
     """Class of the table at a path."""
     here: Any = Document
     for part in path:
+        if here is Queues:
+            here = Queue
+            continue
         if not (isinstance(here, type) and issubclass(here, BaseModel)) or part not in here.model_fields:
             return None
         options = [here.model_fields[str(part)].annotation]

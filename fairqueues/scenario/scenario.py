@@ -14,6 +14,7 @@ from fairqueues.scenario import names
 from fairqueues.scenario.building import build_model, build_policies, build_system
 from fairqueues.scenario.checking import check_document
 from fairqueues.scenario.content import Content
+from fairqueues.scenario.queues import build_tree, tree_table
 from fairqueues.scenario.reading import read_document, read_text
 from fairqueues.scenario.sections import SECTIONS
 from fairqueues.scenario.sweeping import SweptModel, axis_values, first_load
@@ -35,6 +36,8 @@ class Scenario(Content):
         File name, for messages.
     policies : tuple
         Policy objects, as named in the file.
+    tree : fairness.Tree or None
+        Queues within queues.
     place : Place
         Where the keys stand.
 
@@ -80,6 +83,11 @@ class Scenario(Content):
         """
         document, place = read_document(text, name)
         built = build_model(document, place)
+        tree = None
+        if document.tree is not None:
+            if built.model is None:
+                raise place.error(("tree",), "needs a model; add [pool], [cluster] or [network]")
+            tree = build_tree(document.tree, built.model, place)
         policies = build_policies(document, built.model, place)
         system = None
         traffic = document.traffic
@@ -90,7 +98,7 @@ class Scenario(Content):
 
             assert built.model is not None  # loads come with a network
             system = System(built.model, built.loads)
-        scenario = cls(document, text, name, policies, built.model, system, place)
+        scenario = cls(document, text, name, policies, built.model, tree, system, place)
         check_document(scenario)
         return scenario
 
@@ -113,7 +121,8 @@ class Scenario(Content):
         Raises
         ------
         ModelError
-            If a policy, a law or an arrival process has no name in scenarios.
+            If a policy, a law or an arrival process has no name in scenarios, or policies have different
+            trees.
 
         Examples
         --------
@@ -133,6 +142,11 @@ class Scenario(Content):
             "arrivals": [names.arrivals_spec(process) for process in system.arrivals],
         }
         model = {"cluster" if system.is_cluster else "pool": system.problem.to_dict(), "traffic": traffic}
+        trees = {policy.tree for policy in policies if getattr(policy, "tree", None) is not None}
+        if len(trees) > 1:
+            raise ModelError.of("policies", f"have {len(trees)} different trees; a scenario has one")
+        for tree in trees:
+            model["tree"] = tree_table(tree, system.problem)
         return cls.of({"policies": list(map(names.policy_spec, policies)), **model}, name)
 
     @property

@@ -122,6 +122,7 @@ Number = Annotated[Any, _real("a finite number")]
 NotNegative = Annotated[Any, _NOT_NEGATIVE]
 Positive = Annotated[Any, _real("a finite number > 0", exclusiveMinimum=0)]
 Limit = Annotated[Any, _real("a number > 0 (inf for no limit)", infinite=True, exclusiveMinimum=0)]
+Bound = Annotated[Any, _real("a number >= 0 (inf for no bound)", infinite=True, minimum=0)]
 Part = Annotated[Any, _real("a number > 0 and < 1", exclusiveMinimum=0, exclusiveMaximum=1)]
 PartOrZero = Annotated[Any, _real("a number >= 0 and < 1", minimum=0, exclusiveMaximum=1)]
 Count = Annotated[Any, _whole("a whole number >= 1", 1)]
@@ -221,6 +222,30 @@ class Network(Section):
     length: Literal["km"] | None = Field(None, description="Shortest in kilometres instead of in links.")
     weights: list[Positive] | None = Field(None, description="Priority of one job of each route.")
     limits: list[Limit] | None = Field(None, description="Most tasks of one job of each route.")
+
+
+class Queue(Section):
+    """A queue of the tree, by its path below the root."""
+
+    weight: Positive = Field(1, description="Weight among its siblings.")
+    classes: list[Name] = Field([], description="Names of the classes that submit to it.")
+    minimum: dict[Name, NotNegative] = Field(
+        {}, description="Guaranteed units, by resource.", examples=[{"cpu": 4}]
+    )
+    maximum: dict[Name, Bound] = Field({}, description="Most units of all below it, by resource.")
+    lends: dict[Name, Bound] = Field(
+        {},
+        description="Most of its guarantee that others may use while it is idle, by resource; default: all.",
+    )
+
+
+class Queues(Section):
+    """Queues within queues, each by its path below the root, "research/vision"; "/" is the root."""
+
+    model_config = ConfigDict(
+        extra="allow", json_schema_extra={"examples": [{"research": {"weight": 2, "classes": ["A"]}}]}
+    )
+    __pydantic_extra__: dict[str, Queue]
 
 
 class Traffic(Section):
@@ -389,6 +414,7 @@ class Document(Section):
     pool: Pool | None = Field(None, description="One pool of resources.")
     cluster: Servers | None = Field(None, description="Several servers.")
     network: Network | None = Field(None, description="Links and routes.")
+    tree: Queues | None = Field(None, description="Queues within queues, to which the classes submit.")
     traffic: Traffic | None = Field(None, description="Jobs that arrive.")
     chain: Chain | None = Field(None, description="Stationary law of the Markov chain.")
     simulation: Simulated | None = Field(None, description="Simulation.")

@@ -203,8 +203,13 @@ def toml(data: Mapping[str, Any]) -> str:
         if value is None:
             continue
         if isinstance(value, Mapping):
-            lines = [_pair(k, v) for k, v in value.items() if v is not None]
-            tables.append("\n".join([f"[{_key(key)}]", *lines]))
+            pairs = {k: _pair(k, v) for k, v in value.items() if v is not None}
+            # What is too long for one line is a table of its own; such tables stand behind the others.
+            long = [k for k, pair in pairs.items() if isinstance(value[k], Mapping) and len(pair) > _WIDTH]
+            tables.append("\n".join([f"[{_key(key)}]", *(pairs[k] for k in pairs if k not in long)]))
+            for k in long:
+                inside = [_pair(name, v) for name, v in value[k].items() if v is not None]
+                tables.append("\n".join([f"[{_key(key)}.{_key(k)}]", *inside]))
         else:
             head.append(_pair(key, value))
     return "\n\n".join(["\n".join(head)] * bool(head) + tables) + "\n"

@@ -12,6 +12,7 @@ from scipy import stats
 
 from fairness import DRF, PSDSF, AlphaFair, Cluster, ModelError, Problem
 from fairqueues.scenario import Scenario, ScenarioError, names, schema
+from fairqueues.scenario.queues import tree_table
 from fairqueues.scenario.toml_text import key_lines, toml
 from queueing import Erlang, Hyperexponential, OnOff, Renewal, System, TruncatedPareto
 from queueing.model.scipy_law import ScipyLaw
@@ -61,6 +62,34 @@ def test_scenarios_compare_by_content_and_travel_to_other_processes():
     assert scenario != Scenario.parse(POOL.replace("18", "19"))
     assert pickle.loads(pickle.dumps(scenario)) == scenario
     assert hash(scenario) == hash(Scenario.parse(scenario.to_toml()))
+
+
+TREE = (
+    POOL
+    + """
+[tree]
+research = { weight = "1/2", minimum = { "resource 2" = 4 }, lends = { "resource 2" = 1 } }
+"research/vision" = { classes = ["class 1"] }
+"/" = { classes = ["class 2"], maximum = { "resource 1" = 8 } }
+"""
+)
+
+
+def test_a_tree_of_queues():
+    scenario = Scenario.parse(TREE, "t.toml")
+    tree = scenario.tree
+    assert tree.names == ("root", "research", "vision")
+    assert tree.parents.tolist() == [-1, 0, 1]
+    assert tree.weights.tolist() == [1, 0.5, 1]
+    assert tree.class_nodes[list(tree.job_classes).index("class 1")] == 2
+    assert tree.resources == scenario.model.resources
+    assert tree.minimum.tolist() == [[0, 0], [0, 4], [0, 0]]
+    assert tree.maximum[0].tolist() == [8, np.inf]
+    assert tree.reserve[1].tolist() == [0, 3]
+    assert Scenario.parse(scenario.to_toml()).tree == tree
+    again = {**scenario.document.model_dump(exclude_unset=True), "tree": tree_table(tree, scenario.model)}
+    assert Scenario.of(again).tree == tree
+    assert Scenario.parse(POOL).tree is None
 
 
 def test_reading_a_file_with_windows_line_ends_and_a_mark(tmp_path):
@@ -241,5 +270,6 @@ def test_schema_describes_every_key():
     tables = [found, *found["$defs"].values()]
     assert len(tables) > 12
     for table in tables:
-        assert table["additionalProperties"] is False
+        queues = {"$ref": "#/$defs/Queue"}  # of [tree], whose keys are paths
+        assert table["additionalProperties"] == (queues if table["title"] == "Queues" else False)
         assert all(key.get("description") for key in table["properties"].values())

@@ -24,6 +24,15 @@ policies = ["psdsf"]
 demands = [[1, 2], [1, 0]]
 capacities = [[9, 12], [12, 0]]
 """
+# [tree] stands on line 9.
+QUEUES = (
+    POOL
+    + """[tree]
+a = { weight = 2, minimum = { "resource 1" = 4 }, maximum = { "resource 1" = 5 } }
+"a/b" = { classes = ["class 1"] }
+c = { classes = ["class 2"] }
+"""
+)
 TRAFFIC = "[traffic]\nloads = [1, 1]\n"
 
 
@@ -73,6 +82,25 @@ WRONG = [
     ("seed = 1.5\n" + POOL, 1, "seed", "got 1.5; seed must be a whole number"),
     (POOL + TRAFFIC + '[chain]\nsolver = "lu"\n', 12, "chain.solver",
         "must be 'auto', 'product', 'elimination' or"),
+    # queues
+    ("title = 't'\n[tree]\na = {}\n[cloud]\ntenants = 3\nresources = 2\nprofile = \"U0\"\n", 2, "tree",
+        "needs a model"),
+    (_with("weight = 2", "wait = 2", QUEUES), 10, "tree.a", "unknown key 'wait'; did you mean 'weight'"),
+    (_with("weight = 2", "weight = 0", QUEUES), 10, "tree.a.weight", "must be a finite number > 0"),
+    (_with('["class 1"]', '["class 3"]', QUEUES), 11, "tree.a/b.classes[0]", "unknown class 'class 3'; did"),
+    (_with('["class 1"]', '["class 2"]', QUEUES), 12, "tree.c.classes[0]", "'class 2' is in 'a/b' too"),
+    (_with('["class 1"]', "[]", QUEUES), 9, "tree", "the class 'class 1' is in no queue; add it"),
+    (_with('["class 1"]', '"class 1"', QUEUES), 11, "tree.a/b.classes", "must be a list"),
+    (_with('"a/b"', '"d/b"', QUEUES), 11, "tree.d/b", "there is no queue 'd' above it; add 'd' = {}"),
+    (_with('"a/b"', '"a//b"', QUEUES), 11, "tree.a//b", "a queue is a path of names below the root"),
+    (_with("minimum = { \"resource 1\"", "minimum = { gpu", QUEUES), 10, "tree.a.minimum.gpu",
+        "unknown resource 'gpu'"),
+    (_with("= 5 }", "= 3 }", QUEUES), 10, "tree.a.minimum", "is 4 of 'resource 1', above its maximum of 3"),
+    (_with("= 5 }", "= -5 }", QUEUES), 10, "tree.a.maximum.resource 1", "must be a number >= 0"),
+    (_with("[tree]", '[tree]\n"/" = { weight = 2 }', QUEUES), 10, "tree./.weight", "the root has no sib"),
+    (_with("[tree]", '[tree]\n"/" = { classes = ["class 1"] }', QUEUES), 12, "tree.a/b.classes[0]",
+        "'class 1' is in '/' too"),
+    (_with("c = {", '"\\u0007" = {', QUEUES), 12, "tree.\x07", "write names that can be shown"),
     # shapes and names
     (_with("[3, 1]", "[3]"), 6, "pool.demands[1]", "got 1 entries; all rows of demands must have 2"),
     (_with("[9, 18]", "[9, 18, 3]"), 8, "pool.capacities", r"capacities must have shape \(2,\); got \(3,\)"),

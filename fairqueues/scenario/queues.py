@@ -1,0 +1,138 @@
+"""The tree of queues of a scenario: the table [tree], whose keys are paths of queues below the root.
+
+``research = { weight = 2 }`` is a queue below the root, ``"research/vision" = { classes = ["train"] }`` one
+below it, and ``"/"`` is the root itself, which needs no entry. Every queue on a path has an entry of its own,
+in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from fairness import Cluster, FairqueuesError, Problem, Tree
+from fairness.arguments.plain import near
+from fairqueues.scenario.reading import Place
+from fairqueues.scenario.sections import Queue, Queues
+from fairqueues.scenario.toml_text import Path
+
+__all__ = ["ROOT", "build_tree", "tree_table"]
+
+ROOT = "root"
+"""Name of the root, with which the paths of :meth:`fairness.Tree.path` begin."""
+
+_BOUNDS = ("minimum", "maximum", "lends")
+
+
+def build_tree(section: Queues, model: Problem | Cluster, place: Place) -> Tree:
+    """Tree of the table [tree], which fits the model.
+
+    Raises
+    ------
+    ScenarioError
+        If a path leads nowhere, a class or resource is unknown, a class is in no queue or in two, or the
+        bounds of a queue contradict each other.
+    """
+    queues: dict[str, Queue] = dict(section.__pydantic_extra__)
+    top = queues.pop("/", Queue.model_validate({}))
+    nested: dict[str, Any] = _queue("/", top, model, place)
+    found: dict[tuple[str, ...], dict[str, Any]] = {(): nested}
+    submitted: dict[str, str] = {}
+    for key, queue in section.__pydantic_extra__.items():
+        for k, name in enumerate(queue.classes):
+            if submitted.setdefault(name, key) != key:
+                told = f"the class {name!r} is in {submitted[name]!r} too; keep one of them"
+                raise place.error(("tree", key, "classes", k), told)
+    for key in sorted(queues, key=lambda key: key.count("/")):
+        queue, at = queues[key], ("tree", key)
+        way = tuple(key.split("/"))
+        if not all(name.strip() for name in way):
+            raise place.error(at, 'a queue is a path of names below the root, such as "research/vision"')
+        if way[:-1] not in found:
+            above = "/".join(way[:-1])
+            raise place.error(at, f"there is no queue {above!r} above it; {_queue_near(above, queues)}")
+        found[way] = _queue(key, queue, model, place)
+        found[way[:-1]].setdefault("queues", {})[way[-1]] = found[way]
+    for name in model.job_classes:
+        if name not in submitted:
+            raise place.error(
+                ("tree",), f'the class {name!r} is in no queue; add it to the classes of one, "/" is the root'
+            )
+    try:
+        return Tree.from_dict({ROOT: nested})
+    except FairqueuesError as error:
+        raise place.error(_place(error, list(_in_order(nested))), str(error)) from None
+
+
+def _queue_near(name: str, queues: dict[str, Queue]) -> str:
+    known = [key for key in queues if key != name and key.count("/") == name.count("/")]
+    told = near(name, known) if known else ""
+    return told if told.startswith("did you mean") else f"add {name!r} = {{}}"
+
+
+def _queue(key: str, queue: Queue, model: Problem | Cluster, place: Place) -> dict[str, Any]:
+    """A queue as plain data for :meth:`fairness.Tree.from_dict`; its names are those of the model."""
+    for k, name in enumerate(queue.classes):
+        if name not in model.job_classes:
+            told = f"unknown class {name!r}; {near(name, model.job_classes)}"
+            raise place.error(("tree", key, "classes", k), told)
+    for bound in _BOUNDS:
+        for name in getattr(queue, bound):
+            if name not in model.resources:
+                told = f"unknown resource {name!r}; {near(name, model.resources)}"
+                raise place.error(("tree", key, bound, name), told)
+    if key == "/" and queue.weight != 1:
+        raise place.error(
+            ("tree", key, "weight"), "the root has no siblings to be weighed against; remove it"
+        )
+    # The bounds of the root name every resource, so that the tree has those of the model, in their order.
+    every = dict.fromkeys(model.resources, 0) if key == "/" else {}
+    bounds = {bound: dict(getattr(queue, bound)) for bound in _BOUNDS}
+    bounds["minimum"] = every | bounds["minimum"]
+    return {"weight": queue.weight, "classes": list(queue.classes), **bounds}
+
+
+def _in_order(nested: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Paths of the queues as a tree numbers them: level by level."""
+    waiting: list[tuple[tuple[str, ...], dict[str, Any]]] = [((), nested)]
+    for way, queue in waiting:  # grows while it is read
+        yield way
+        waiting.extend(((*way, name), one) for name, one in queue.get("queues", {}).items())
+
+
+def _place(error: FairqueuesError, ways: list[tuple[str, ...]]) -> Path:
+    """The key of the file that an error is about, which names a queue by its number or its way."""
+    if error.index and isinstance(error.index[0], int):
+        keys: Path = ("tree", "/".join(ways[error.index[0]]) or "/")
+        return (*keys, error.argument) if error.argument in _BOUNDS else keys
+    names = tuple(part for part in error.index[1:] if isinstance(part, str))
+    length = max((len(way) for way in ways if names[: len(way)] == way), default=0)
+    return ("tree", "/".join(names[:length]) or "/", *names[length:])
+
+
+def tree_table(tree: Tree, model: Problem | Cluster) -> dict[str, Any]:
+    """The table [tree] of a tree, from which :func:`build_tree` makes it again.
+
+    Examples
+    --------
+    >>> pool = Problem([[1, 4], [3, 1]], [9, 18], job_classes=["A", "B"], resources=["cpu", "ram"])
+    >>> tree = Tree(["root", "a"], [-1, 0], weights=[1, 2], job_classes=["A", "B"], class_nodes=[1, 0])
+    >>> tree_table(tree, pool)
+    {'/': {'classes': ['B']}, 'a': {'weight': 2.0, 'classes': ['A']}}
+    """
+    low, high, _ = tree.bounds(model)
+    lends = tree.lends if tree.resources == model.resources else tree.bounds(model)[0] - tree.bounds(model)[2]
+    found = {}
+    for v in range(tree.n_nodes):
+        queue: dict[str, Any] = {} if tree.weights[v] == 1 else {"weight": float(tree.weights[v])}
+        kept = (low[v] > 0, np.isfinite(high[v]), lends[v] < low[v])
+        for bound, row, said in zip(_BOUNDS, (low[v], high[v], lends[v]), kept, strict=True):
+            if said.any():
+                queue[bound] = {model.resources[j]: float(row[j]) for j in np.flatnonzero(said)}
+        if tree.classes(v):
+            queue["classes"] = list(tree.classes(v))
+        if v > 0 or queue:
+            found[tree.path(v).partition("/")[2] or "/"] = queue
+    return found
