@@ -21,6 +21,7 @@ from fairqueues.commands.enclose import enclose
 from fairqueues.commands.explain import explain
 from fairqueues.commands.explore import explore
 from fairqueues.commands.fluid import fluid
+from fairqueues.commands.importing import import_files
 from fairqueues.commands.prove import prove
 from fairqueues.commands.provision import provision
 from fairqueues.commands.region import region
@@ -46,6 +47,7 @@ COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
     "cloud": (cloud, "fairqueues cloud dcdrf_profile"),
     "prove": (prove, "fairqueues prove psdsf-theorem-1 --verify"),
     "provision": (provision, "fairqueues provision provisioning"),
+    "import": (import_files, "fairqueues import queues.yaml nodes.json jobs.csv --output cluster.toml"),
     "reproduce": (reproduce, "fairqueues reproduce drf --folder out"),
     "bench": (bench, "fairqueues bench filling"),
     "explore": (explore, "fairqueues explore talk_unbalanced"),

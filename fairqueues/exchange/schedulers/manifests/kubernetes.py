@@ -1,0 +1,243 @@
+"""Nodes and pods of Kubernetes, as ``kubectl get nodes,pods -A -o json`` prints them.
+
+A node is a server with its allocatable resources. A pod is a task; the pods of one controller (a job, a
+replica set) are one job, which runs at most so many tasks; jobs with the same demands, queue, constraints and
+number of pods are one class. A pod demands, for each resource, what the scheduler reserves for it [1]_: the
+sum over its containers, sidecars included, or what an init container needs beside the sidecars that were
+started before it, if that is more, and the overhead of its runtime. A container that gives a limit and no
+request requests the limit.
+
+Pods that have ended demand nothing. Pods of daemon sets and of nodes themselves belong to their node: what
+they request is taken off its resources.
+
+References
+----------
+.. [1] Kubernetes documentation, "Resource Management for Pods and Containers", "Sidecar Containers" and
+   "Pod Overhead".
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from fairqueues.exchange.schedulers.manifests.constraints import runs_on, tolerated
+from fairqueues.exchange.schedulers.manifests.fields import Field
+from fairqueues.exchange.schedulers.parts import Jobs, Parts, Server, Unread
+
+__all__ = ["Pods", "read_node", "read_pod"]
+
+_QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
+_QUEUE_ANNOTATIONS = ("scheduling.volcano.sh/queue-name", "volcano.sh/queue-name")
+_ABOUT_OTHERS = {
+    "topologySpreadConstraints": "spread over zones or nodes depends on other pods",
+    "volumes": "volumes that exist in some zones only are not looked at",
+    "priorityClassName": "priorities and preemption are not part of the model",
+    "schedulingGates": "the pod waits for a gate; here it takes part",
+    "resourceClaims": "devices by claims (DRA) are not counted",
+}
+
+
+@dataclass
+class Pods:
+    """Pods that were read, to be grouped when all are there."""
+
+    found: list[tuple[Field, dict[str, Fraction]]]
+    ended: int = 0
+    held: int = 0
+
+    def grouped(self, parts: Parts) -> None:
+        """Add the jobs that the pods make, and say what was done."""
+        by_owner: dict[Any, list[tuple[Field, dict[str, Fraction]]]] = {}
+        for pod, demands in self.found:
+            _, constraints = runs_on(pod["spec"])
+            key = (_namespace(pod), _owner(pod), _queue(pod), _hashable(demands), repr(constraints))
+            by_owner.setdefault(key, []).append((pod, demands))
+        alike: dict[Any, list[Any]] = {}
+        for (namespace, owner, queue, demands, constraints), pods in by_owner.items():
+            kind = (namespace, queue, demands, constraints, len(pods))
+            alike.setdefault(kind, []).append((f"{namespace}/{owner}", pods[0]))
+        names: Counter[str] = Counter()
+        for (_, queue, _, _, tasks), jobs in alike.items():
+            name, (pod, demands) = jobs[0]
+            if len(jobs) > 1:
+                name += f" and {len(jobs) - 1} more"
+            names[name] += 1
+            if names[name] > 1:  # one controller with pods of several kinds
+                name += f" ({names[name]})"
+            allowed, _ = runs_on(pod["spec"])
+            parts.jobs.append(
+                Jobs(
+                    name, pod.document.file, demands, queue, Fraction(len(jobs)), Fraction(tasks),
+                    runs_on=allowed,
+                    selector={key: one.text() for key, one in pod["spec"]["nodeSelector"].items()},
+                    tolerates=tolerated(pod["spec"]["tolerations"]),
+                )
+            )  # fmt: skip
+        parts.notes += [
+            f"{number} pods {what}"
+            for number, what in (
+                (len(self.found), f"are {len(by_owner)} jobs of {len(alike)} classes; each pod is a task"),
+                (self.ended, "have ended; they demand nothing"),
+                (self.held, "of daemon sets and of nodes: their requests were taken off their nodes"),
+            )
+            if number
+        ]
+        _name_the_rest(self.found, parts)
+
+
+def _hashable(demands: Mapping[str, Fraction]) -> tuple[tuple[str, Fraction], ...]:
+    return tuple(sorted(demands.items()))
+
+
+def _namespace(pod: Field) -> str:
+    return pod["metadata"]["namespace"].text("default")
+
+
+def _controller(pod: Field) -> Field | None:
+    return next(
+        (one for one in pod["metadata"]["ownerReferences"].entries() if one["controller"].flag()), None
+    )
+
+
+def _owner(pod: Field) -> str:
+    owner = _controller(pod)
+    return pod["metadata"]["name"].text() if owner is None else owner["name"].text()
+
+
+def _queue(pod: Field) -> str | None:
+    """What the pod calls its queue, as :attr:`Parts.queue_names` has it."""
+    metadata = pod["metadata"]
+    local = metadata["labels"][_QUEUE_LABEL]
+    if local.value is not None:
+        return f"LocalQueue {_namespace(pod)}/{local.text()}"
+    for name in _QUEUE_ANNOTATIONS:
+        if metadata["annotations"][name].value is not None:
+            return f"Volcano queue {metadata['annotations'][name].text()}"
+    return "Volcano queue default" if pod["spec"]["schedulerName"].value == "volcano" else None
+
+
+def read_node(node: Field, parts: Parts) -> None:
+    """Add a node as a server."""
+    name = node["metadata"]["name"].text()
+    for other in parts.servers:
+        if other.name == name:
+            node["metadata"]["name"].fail(f"the node {name!r} stands in {other.place} too; keep one of them")
+    spec, status = node["spec"], node["status"]
+    allocatable = status["allocatable"] if status["allocatable"].value is not None else status["capacity"]
+    if allocatable.value is None:
+        status.fail("has neither allocatable nor capacity; give the output of kubectl get nodes -o json")
+    taints = [
+        (one["key"].text(), one["value"].value or "", one["effect"].text())
+        for one in spec["taints"].entries()
+    ]
+    if spec["unschedulable"].flag() and not any(
+        key == "node.kubernetes.io/unschedulable" for key, *_ in taints
+    ):
+        taints.append(("node.kubernetes.io/unschedulable", "", "NoSchedule"))
+    labels = {key: one.value or "" for key, one in node["metadata"]["labels"].items()}
+    soft = [key for key, _, effect in taints if effect == "PreferNoSchedule"]
+    if soft:
+        parts.unread.append(
+            Unread(node.document.file, node.line, f"taint {soft[0]}", "PreferNoSchedule forbids nothing")
+        )
+    parts.servers.append(Server(name, node.place, allocatable.amounts(), labels, tuple(taints)))
+
+
+def read_pod(pod: Field, parts: Parts, pods: Pods) -> None:
+    """Remember a pod that has not ended; take one that belongs to its node off the node."""
+    if pod["status"]["phase"].value in ("Succeeded", "Failed"):
+        pods.ended += 1
+        return
+    demands = _requests(pod["spec"])
+    owner = _controller(pod)
+    node = pod["spec"]["nodeName"].value
+    if owner is not None and node and owner["kind"].text() in ("DaemonSet", "Node"):
+        pods.held += 1
+        held = parts.held.setdefault(node, {})
+        for resource, amount in demands.items():
+            held[resource] = held.get(resource, Fraction(0)) + amount
+        return
+    pods.found.append((pod, demands))
+
+
+def _requests(spec: Field) -> dict[str, Fraction]:
+    """What the scheduler reserves for a pod."""
+    total = _sum(_container(one) for one in spec["containers"].entries())
+    sidecars: dict[str, Fraction] = {}
+    peak: dict[str, Fraction] = {}
+    for one in spec["initContainers"].entries():
+        if one["restartPolicy"].value == "Always":
+            sidecars = _sum([sidecars, _container(one)])
+            peak = _largest(peak, sidecars)
+        else:
+            peak = _largest(peak, _sum([sidecars, _container(one)]))
+    found = _largest(_sum([total, sidecars]), peak)
+    found |= _container(spec)  # resources of the whole pod take the place of the sums
+    return {r: v for r, v in _sum([found, spec["overhead"].amounts()]).items() if v > 0}
+
+
+def _container(one: Field) -> dict[str, Fraction]:
+    resources = one["resources"]
+    return resources["limits"].amounts() | resources["requests"].amounts()
+
+
+def _sum(amounts: Any) -> dict[str, Fraction]:
+    found: dict[str, Fraction] = {}
+    for one in amounts:
+        for resource, amount in one.items():
+            found[resource] = found.get(resource, Fraction(0)) + amount
+    return found
+
+
+def _largest(one: dict[str, Fraction], other: dict[str, Fraction]) -> dict[str, Fraction]:
+    return {r: max(one.get(r, Fraction(0)), other.get(r, Fraction(0))) for r in {**one, **other}}
+
+
+def without_held(parts: Parts) -> list[Server]:
+    """Servers without what the pods that belong to them hold."""
+    found = []
+    for server in parts.servers:
+        held = parts.held.get(server.name, {})
+        left = {r: max(Fraction(0), v - held.get(r, Fraction(0))) for r, v in server.capacities.items()}
+        found.append(replace(server, capacities=left))
+    return found
+
+
+def _name_the_rest(found: list[tuple[Field, dict[str, Fraction]]], parts: Parts) -> None:
+    """Name what constrains pods and is not carried over, once for all pods that have it."""
+    first: dict[str, tuple[Field, str]] = {}
+    number: Counter[str] = Counter()
+
+    def tell(one: Field, name: str, why: str) -> None:
+        first.setdefault(name, (one, why))
+        number[name] += 1
+
+    for pod, _ in found:
+        spec = pod["spec"]
+        for key, why in _ABOUT_OTHERS.items():
+            given = spec[key].value
+            if key == "volumes":
+                given = any(one["persistentVolumeClaim"].value for one in spec[key].entries())
+            if given:
+                tell(spec[key], f"spec.{key}", why)
+        for key in ("podAffinity", "podAntiAffinity"):
+            if spec["affinity"][key].value:
+                tell(spec["affinity"][key], f"spec.affinity.{key}", "affinity depends on other pods")
+        soft = spec.at("affinity", "nodeAffinity", "preferredDuringSchedulingIgnoredDuringExecution")
+        if soft.value:
+            tell(soft, "spec.affinity.nodeAffinity.preferred...", "a preference forbids no node")
+        for one in spec["containers"].entries():
+            for port in one["ports"].entries():
+                if port["hostPort"].value is not None:
+                    tell(
+                        port["hostPort"],
+                        "spec.containers.ports.hostPort",
+                        "ports of the host are not counted",
+                    )
+    for name, (one, why) in first.items():
+        pods = "1 pod" if number[name] == 1 else f"{number[name]} pods"
+        parts.unread.append(Unread(one.document.file, one.line, name, f"{why} ({pods})"))

@@ -1,0 +1,1 @@
+"""Files of YARN's two schedulers."""
