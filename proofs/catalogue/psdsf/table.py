@@ -69,6 +69,37 @@ STATEMENTS.refute(
 )
 
 
+STATEMENTS.refute(
+    "psdsf-eligible-shares-strategy-proof",
+    place="section II-B, before C-DRFH",
+    words="If the dominant shares of users in the servers that they may use are max-min fair, nobody runs "
+    "more by a false report of these servers.",
+    latex=r"\hat x_n\le x_n",
+    scope="all clusters; refuted by one",
+    case="User 1 falsely claims the second server, and is given one task on the first instead of 3/4, and "
+    "1/7 of one where it cannot run.",
+    witness=Counterexample(
+        "claims_pay_nothing",
+        {
+            "cluster": {
+                "demands": [[1, 1], [2, 1]],
+                "capacities": [[1, 1], [2, 1]],
+                "eligible": [[1, 0], [1, 1]],
+            },
+            "mechanism": "eligible",
+            "placement": [["3/4", 0], ["1/8", 1]],
+            "prices": [[[1, 0], [1, 0]]],
+            "lie": [[1, 1], [1, 1]],
+            "after": [[1, "1/7"], [0, "6/7"]],
+            "later": [[[0, 1], [0, 1]]],
+        },
+    ),
+    remark="The paper says so too, without an example: hence the shares in all servers of C-DRFH and TSF, "
+    "which do not invite lies (psdsf-c-drfh-strategy-proof, psdsf-tsf-strategy-proof).",
+    said=Said.DENIED,
+)
+
+
 @STATEMENTS.add(
     "psdsf-cdrf-one-server",
     place="section II-B, on CDRF",

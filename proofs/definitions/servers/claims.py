@@ -14,6 +14,7 @@ from proofs.definitions.registry import define, fractions
 from proofs.definitions.servers.shares import Servers, cannot_gain, fits, is_leximin, is_psdsf, uniform_tasks
 
 __all__ = [
+    "claims_pay_nothing",
     "no_better_placement",
     "one_allocation",
     "pooled_use",
@@ -27,10 +28,14 @@ __all__ = [
 
 
 def is_allocation(model: Servers, mechanism: str, placement: Matrix, prices: Any) -> bool:
-    """Whether the placement is one of the mechanism ("PS-DSF", "C-DRFH" or "TSF"), with divided resources."""
+    """Whether the placement is one of the mechanism, with divided resources.
+
+    It is "PS-DSF", "C-DRFH", "TSF", or "eligible": max-min fair dominant shares of the servers that a user
+    may use.
+    """
     if mechanism == "PS-DSF":
         return is_psdsf(model, placement, "resource")
-    share = {"C-DRFH": "global", "TSF": "unconstrained"}[mechanism]
+    share = {"C-DRFH": "global", "TSF": "unconstrained", "eligible": "eligible"}[mechanism]
     return is_leximin(model, placement, share, fractions(prices))
 
 
@@ -77,6 +82,30 @@ def truth_pays(cluster: Any, placement: Any, lie: Any, after: Any) -> dict[str, 
     certified = honest and is_psdsf(model, x, "resource") and is_psdsf(told, y, "resource")
     first, second = totals(x), totals(y)
     return {"truth": first, "lie": second, "holds": not (certified and second[0] > first[0])}
+
+
+@define
+def claims_pay_nothing(
+    cluster: Any, mechanism: str, placement: Any, prices: Any, lie: Any, after: Any, later: Any
+) -> dict[str, Any]:
+    """Claim: user 1 does not run more, where it really may, when it reports the servers of the lie.
+
+    ``later`` are the prices of the placement ``after`` the lie.
+    """
+    model, x, y = Servers.of(cluster), fractions(placement), fractions(after)
+    told = Servers.of({**cluster, "eligible": lie})
+    certified = (
+        model.eligible[1:] == told.eligible[1:]
+        and is_allocation(model, mechanism, x, prices)
+        and is_allocation(told, mechanism, y, later)
+    )
+    runs = sum((tasks for i, tasks in enumerate(y[0]) if model.eligible[0][i]), Fraction(0))
+    return {
+        "truth": totals(x),
+        "lie": totals(y),
+        "user 1 really runs": runs,
+        "holds": not (certified and runs > sum(x[0])),
+    }
 
 
 @define

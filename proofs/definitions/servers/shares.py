@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
-from proofs.definitions.exact import Matrix, Row, totals
+from proofs.definitions.exact import Matrix, Row, totals, usage
 from proofs.definitions.pools.filling import drf_tasks, tasks_with
 from proofs.definitions.registry import Case, define, fractions
 
@@ -197,12 +197,14 @@ def envies(cluster: Servers, placement: Matrix, n: int, p: int) -> bool:
 def yardsticks(cluster: Servers, share: str) -> Row:
     """Tasks of a user that make its share 1, times its weight.
 
-    "global": the dominant share of the pooled cluster (C-DRFH, eq. 5). "unconstrained": tasks alone on the
-    whole cluster, placement constraints set aside (TSF).
+    "global": the dominant share of the pooled cluster (C-DRFH, eq. 5). "eligible": that of the servers which
+    the user may use, pooled. "unconstrained": tasks alone on the whole cluster, placement constraints set
+    aside (TSF).
     """
-    if share == "global":
-        pooled = [sum(column) for column in zip(*cluster.capacities, strict=True)]
-        alone = [tasks_with(row, pooled) for row in cluster.demands]
+    if share in ("global", "eligible"):
+        may = [[1] * len(row) if share == "global" else row for row in cluster.eligible]
+        pools = [usage(cluster.capacities, list(map(Fraction, row))) for row in may]
+        alone = [tasks_with(row, pool) for row, pool in zip(cluster.demands, pools, strict=True)]
     else:
         alone = [sum((cluster.alone(n, i) for i in cluster.servers), Fraction(0)) for n in cluster.users]
     return [w * a for w, a in zip(cluster.weights, alone, strict=True)]

@@ -17,6 +17,7 @@ from proofs.definitions.second.servers.shares import (
 )
 
 __all__ = [
+    "claims_pay_nothing",
     "false_claim_hurts_nobody_else",
     "no_better_placement",
     "one_allocation",
@@ -29,11 +30,14 @@ __all__ = [
 ]
 
 
+SHARES = {"C-DRFH": "global", "TSF": "unconstrained", "eligible": "eligible"}
+
+
 def stands(park: Park, placement: Matrix, mechanism: str = "PS-DSF") -> bool:
     """Whether a placement is one of the mechanism, with divided resources."""
     if mechanism == "PS-DSF":
         return is_ps_dsf(park, placement, "resource") and nobody_can_gain(park, placement, "resource")
-    return is_max_min(park, placement, "global" if mechanism == "C-DRFH" else "unconstrained")
+    return is_max_min(park, placement, SHARES[mechanism])
 
 
 @define_again
@@ -86,6 +90,23 @@ def false_claim_hurts_nobody_else(cluster: Any, placement: Any, lie: Any, after:
     change = [b - a for a, b in zip(totals(x), totals(y), strict=True)][1:]
     hurt = _lie(cluster, lie, more=True) and stand and real >= totals(x)[0] and min(change) < 0
     return {"truth": totals(x), "lie": totals(y), "user 1 really runs": real, "holds": not hurt}
+
+
+@define_again
+def claims_pay_nothing(
+    cluster: Any, mechanism: str, placement: Any, prices: Any, lie: Any, after: Any, later: Any
+) -> dict[str, Any]:
+    """Tasks with the truth and with other servers, by linear programs; the prices are not used."""
+    park, x, y = Park.of(cluster), fractions(placement), fractions(after)
+    stand = stands(park, x, mechanism) and stands(Park.of({**cluster, "eligible": lie}), y, mechanism)
+    real = sum((t for t, allowed in zip(y[0], park.may[0], strict=True) if allowed), ZERO)
+    alone = [list(map(bool, row)) for row in lie[1:]] == park.may[1:]
+    return {
+        "truth": totals(x),
+        "lie": totals(y),
+        "user 1 really runs": real,
+        "holds": not (alone and stand and real > totals(x)[0]),
+    }
 
 
 @define_again

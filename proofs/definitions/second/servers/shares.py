@@ -150,9 +150,9 @@ def is_max_min(park: Park, placement: Matrix, share: str) -> bool:
     if not it_fits(park, placement, "resource"):
         return False
     tasks = totals(placement)
-    if share == "global":
-        pool = usage(park.capacities, [ONE] * len(park.capacities))
-        scale = [runs(row, pool) for row in park.demands]
+    if share in ("global", "eligible"):
+        used = [[ONE * (allowed or share == "global") for allowed in row] for row in park.may]
+        scale = [runs(row, usage(park.capacities, of)) for row, of in zip(park.demands, used, strict=True)]
     else:
         scale = [sum((runs(row, c) for c in park.capacities), ZERO) for row in park.demands]
     level = [x / (s * w) for x, s, w in zip(tasks, scale, park.weights, strict=True)]
