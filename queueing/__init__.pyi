@@ -44,6 +44,9 @@ from .model.system import System
 from .model.trace_fit import TraceFit, fit_trace
 from .proved_bounds.chain_enclosure import ChainEnclosure
 from .proved_bounds.enclosure import AtLeast, Enclosure
+from .replays.paths import ReplayPaths
+from .replays.recorded import Replay
+from .replays.verb import replay
 from .simulation.jobs.results import JobSimulation
 from .simulation.results import Simulation
 from .simulation.tasks import (
@@ -128,6 +131,8 @@ __all__ = [
     "RationalFunction",
     "Ray",
     "Renewal",
+    "Replay",
+    "ReplayPaths",
     "ServerEvidence",
     "Simulation",
     "Stationary",
@@ -166,6 +171,7 @@ __all__ = [
     "phases_of",
     "rays",
     "read_trace",
+    "replay",
     "simulate",
     "stationary",
     "tabulate",

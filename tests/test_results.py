@@ -147,6 +147,8 @@ MAKERS = {
     "ClusterTrace": lambda: RECORDED,
     "TraceFit": lambda: queueing.fit_trace(RECORDED, MADE_OF),
     "NodeList": lambda: MADE_OF,
+    "Replay": lambda: queueing.replay(RECORDED, MADE_OF, queueing.DRFScheduler(blocking=False), rng=1),
+    "ReplayPaths": lambda: made("Replay").over_time(9),
     "TaskTrace": lambda: queueing.task_trace(System(WHOLE, [0.1, 0.1]), queueing.DRFScheduler(), 40.0, rng=1),
 }
 

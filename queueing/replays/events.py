@@ -1,0 +1,192 @@
+"""Kernel of a replay: arrivals and ends in the order of time, and the starts between them.
+
+All that happens at one instant happens before anything starts then: ends first, by the order of start, then
+arrivals by theirs. The kernel stops when it has made a number of events, when a policy is to be asked about
+the users present, or when it needs random numbers, and goes on as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+from queueing.replays import nodes, queues, state
+from queueing.replays.nodes import fits, occupy, place, release
+from queueing.replays.queues import arrive, block, choose, rescore, start_waiting, unblock
+from queueing.replays.state import (
+    BLOCKED,
+    CANDIDATES,
+    DECIDE,
+    DRAWN,
+    DRAWS,
+    ENDED,
+    INSTANT,
+    NEXT,
+    NOBODY,
+    RUNNING,
+    STALE,
+    STARTED,
+    Given,
+    State,
+    part,
+)
+from queueing.simulation.kernels import kernel
+from queueing.simulation.tasks.rules import placement
+
+__all__ = ["DONE", "MORE", "NO_DRAWS", "NO_TARGETS", "advance"]
+
+DONE, MORE, NO_TARGETS, NO_DRAWS = range(4)
+"""Why the kernel stops."""
+
+
+@kernel(nodes, queues, state, placement)
+def advance(given: Given, now: State, events: int, until: float) -> int:
+    """Go on for some events, or until no event is left up to a time; DONE, MORE, NO_TARGETS or NO_DRAWS."""
+    counters = now.counters
+    made = 0
+    while True:
+        if counters[DECIDE] == 0:
+            time = until
+            some = counters[NEXT] < len(given.arrivals) and given.arrivals[counters[NEXT]] <= time
+            if some:
+                time = given.arrivals[counters[NEXT]]
+            if counters[RUNNING] > 0 and now.heap_times[0] <= time:
+                time = now.heap_times[0]
+                some = True
+            if not some:
+                return DONE
+            if made >= events:
+                return MORE
+            now.clock[0] = time
+            counters[INSTANT] += 1
+            ended = NOBODY
+            while counters[RUNNING] > 0 and now.heap_times[0] == time:
+                node = _end(given, now)
+                made += 1
+                if ended != NOBODY and ended != node:
+                    # Several nodes may have room: types unblocked now are searched for everywhere.
+                    counters[INSTANT] += 1
+                ended = node
+            while counters[NEXT] < len(given.arrivals) and given.arrivals[counters[NEXT]] == time:
+                task = counters[NEXT]
+                user = given.pair_user[given.pair_of[task]]
+                if now.waits[user] + now.runs[user] == 0:
+                    counters[STALE] = 1
+                arrive(given, now, task)
+                counters[NEXT] += 1
+                made += 1
+            counters[DECIDE] = 1
+        if given.follows and counters[STALE] == 1 and _matters(now):
+            return NO_TARGETS
+        # A decision takes one number to break a tie, and one for each node that the rule draws.
+        if counters[DRAWN] + given.choices + 1 > DRAWS:
+            return NO_DRAWS
+        pair = choose(given, now)
+        node = NOBODY
+        if pair != NOBODY:
+            t = given.pair_type[pair]
+            if not now.is_blocked[t]:
+                node = place(given, now, t)
+                if node == NOBODY:
+                    block(given, now, t)
+                    if not given.blocking:
+                        continue
+        if node == NOBODY:
+            counters[DECIDE] = 0
+        else:
+            _start(given, now, pair, node)
+
+
+@part
+def _matters(now: State) -> bool:
+    """Whether there is a choice between users: only then are their scores read."""
+    return bool(now.counters[CANDIDATES] > 1)
+
+
+@part
+def _start(given: Given, now: State, pair: int, node: int) -> None:
+    """The oldest task of a pair starts on a node."""
+    counters = now.counters
+    task = start_waiting(given, now, pair)
+    occupy(given, now, task, node)
+    user, t = given.pair_user[pair], given.pair_type[pair]
+    for r in range(given.demands.shape[1]):
+        now.held[user, r] += given.demands[t, r]
+    now.runs[user] += 1
+    rescore(given, now, user)
+    now.starts[task] = now.clock[0]
+    now.node_of[task] = node
+    now.order[counters[STARTED]] = task
+    push(now, now.clock[0] + given.durations[task], counters[STARTED])
+    counters[STARTED] += 1
+
+
+@part
+def _end(given: Given, now: State) -> int:
+    """The first running task ends, and types that now fit on its node are no longer blocked; the node."""
+    counters = now.counters
+    task = now.order[_pop(now)]
+    node = release(given, now, task)
+    pair = given.pair_of[task]
+    user, t = given.pair_user[pair], given.pair_type[pair]
+    now.runs[user] -= 1
+    for r in range(given.demands.shape[1]):
+        # Nothing is exactly nothing.
+        now.held[user, r] = now.held[user, r] - given.demands[t, r] if now.runs[user] > 0 else 0.0
+    rescore(given, now, user)
+    if now.waits[user] + now.runs[user] == 0:
+        counters[STALE] = 1
+    counters[ENDED] += 1
+    k = 0
+    while k < counters[BLOCKED]:
+        t = now.blocked[k]
+        if given.allowed[t, given.kind_of[node]] and fits(given, now, t, node):
+            unblock(given, now, k, node)
+        else:
+            k += 1
+    return node
+
+
+@part
+def push(now: State, end: float, turn: int) -> None:
+    """Put a running task on the heap, ordered by end, then by start."""
+    times, turns = now.heap_times, now.heap_turns
+    k = now.counters[RUNNING]
+    now.counters[RUNNING] += 1
+    while k > 0:
+        parent = (k - 1) >> 1
+        # The new task started last, so it stays below an equal end.
+        if times[parent] <= end:
+            break
+        times[k] = times[parent]
+        turns[k] = turns[parent]
+        k = parent
+    times[k] = end
+    turns[k] = turn
+
+
+@part
+def _pop(now: State) -> int:
+    """Take the first task off the heap; its place in the order of start."""
+    times, turns = now.heap_times, now.heap_turns
+    now.counters[RUNNING] -= 1
+    size = now.counters[RUNNING]
+    first = turns[0]
+    end, turn = times[size], turns[size]
+    k = 0
+    while True:
+        child = 2 * k + 1
+        if child >= size:
+            break
+        if child + 1 < size and _before(now, child + 1, times[child], turns[child]):
+            child += 1
+        if not _before(now, child, end, turn):
+            break
+        times[k] = times[child]
+        turns[k] = turns[child]
+        k = child
+    times[k] = end
+    turns[k] = turn
+    return int(first)
+
+
+@part
+def _before(now: State, k: int, end: float, turn: int) -> bool:
+    return bool(now.heap_times[k] < end or (now.heap_times[k] == end and now.heap_turns[k] < turn))

@@ -1,0 +1,142 @@
+"""One replay from its first event to its last: the kernel, what it asks for, and what is kept of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fairness.arguments.validation import FloatArray, frozen
+from fairness.display.storage import loads
+from fairness.errors import ModelError
+from fairness.machine.checkpoint import Checkpoint
+from fairness.machine.kernels import IntArray
+from fairness.machine.work import Task
+from queueing.replays.checkpoints import piece_of, restore
+from queueing.replays.events import DONE, NO_DRAWS, NO_TARGETS, advance
+from queueing.replays.state import (
+    DRAWN,
+    DRAWS,
+    ENDED,
+    NEXT,
+    NOBODY,
+    STALE,
+    STARTED,
+    Given,
+    Indices,
+    State,
+    new_state,
+)
+from queueing.replays.turns import Turns
+
+__all__ = ["Run"]
+
+SHORT = 20_000
+"""Tasks times nodes up to which a replay is run without compiling, which would take longer."""
+
+STRIDE, SHORT_STRIDE = 20_000, 500
+"""Events between two reports."""
+
+KEPT = 20.0
+"""Seconds between two pieces of a checkpoint."""
+
+
+class Run:
+    """A replay under way.
+
+    Attributes
+    ----------
+    state : State
+    """
+
+    def __init__(self, given: Given, turns: Turns, rng: np.random.Generator) -> None:
+        self._given, self._turns, self._rng = given, turns, rng
+        self.state: State = new_state(given)
+        self._blocks = self._kept = self._events_kept = 0
+        self._whole = True
+        short = len(given.arrivals) * len(given.capacities) <= SHORT
+        # Both are made of the same source, and give the same bits.
+        self._advance: Callable[..., Any] = getattr(advance, "py_func", advance) if short else advance
+        self._stride = SHORT_STRIDE if short else STRIDE
+        self._draw()
+        self._rescore()
+
+    @property
+    def events(self) -> int:
+        """Arrivals and ends so far."""
+        return int(self.state.counters[NEXT] + self.state.counters[ENDED])
+
+    @property
+    def now(self) -> float:
+        """Time of the last event."""
+        return float(self.state.clock[0])
+
+    def record(self) -> tuple[FloatArray, Indices, IntArray | None]:
+        """Starts, nodes and devices of the tasks; the last is None where nothing is counted in devices."""
+        state = self.state
+        devices = None if self._given.device == NOBODY else frozen(state.devices_of.copy())
+        return frozen(state.starts.copy()), frozen(state.node_of.copy()), devices
+
+    def resume(self, store: Checkpoint) -> None:
+        """Go on from the last piece of a checkpoint, if it has one."""
+        if not store.pieces:
+            return
+        pieces: list[Any] = store.read(loads)
+        blocks = restore(self._given, self.state, pieces)
+        while self._blocks < blocks:
+            self._draw()
+        self.state.counters[DRAWN] = pieces[-1]["counters"][DRAWN]
+        self._kept, self._events_kept = int(self.state.counters[STARTED]), self.events
+        self._rescore()
+
+    def go(self, until: float, task: Task, store: Checkpoint | None) -> None:
+        """Go on until no event is left up to a time, and report to a task."""
+        counters = self.state.counters
+        kept = time.monotonic()
+        task.prepared()
+        while True:
+            self._whole = False
+            status = self._advance(self._given, self.state, self._stride, until)
+            if status == NO_DRAWS:
+                self._draw()
+            self._whole = True
+            if status == NO_TARGETS:
+                counters[STALE] = 0
+                self._rescore()
+                continue
+            if status == NO_DRAWS:
+                continue
+            if store is not None and time.monotonic() - kept > KEPT:
+                self.keep(store)
+                kept = time.monotonic()
+            task.advance(done=float(self.events))
+            if status == DONE:
+                return
+
+    def keep(self, store: Checkpoint) -> None:
+        """Write what has been done since the last piece; nothing if the kernel was interrupted amidst."""
+        if not self._whole or self.events == self._events_kept:
+            return
+        try:
+            store.write(f"{self.events} events", piece_of(self.state, self._kept, self._blocks))
+        except OSError as error:
+            raise ModelError.of(
+                "checkpoint", f": {store.path} can no longer be written: {error}; make room"
+            ) from error
+        self._kept, self._events_kept = int(self.state.counters[STARTED]), self.events
+
+    def _draw(self) -> None:
+        """The next block of random numbers; what is left of the last one is not used."""
+        self.state.draws[:] = self._rng.random(DRAWS)
+        self.state.counters[DRAWN] = 0
+        self._blocks += 1
+
+    def _rescore(self) -> None:
+        """Scores of all users, as the scheduler sees them now."""
+        scale, base = self._turns.scores(self.state.waits + self.state.runs > 0)
+        state = self.state
+        state.scale[:], state.base[:] = scale, base
+        # As the kernel does for one user.
+        state.score[:] = base + np.maximum((state.held * scale).max(axis=1), 0.0)

@@ -1,0 +1,169 @@
+r"""State of a replay, in the form that the kernel reads: arrays, and what their entries mean.
+
+Waiting tasks stand in one queue per *pair* of a user and a type, by arrival. Of each type those pairs are
+listed that have a waiting task; of each user those of them that the scheduler may choose, that is all under
+blocking and else those whose type is not blocked. Tasks that run on a node are chained in the order of their
+start, so that what is in use there is always the sum over this chain: no rounding accumulates.
+
+A type is *blocked* when a search has found no node for it. It stays so until a node on which it may run has
+room for it again, so that a search in vain is never made twice; and if that is the only node on which
+anything has ended at this instant, only this node is searched.
+
+Everything here follows from what has been started so far, but for the amounts that users hold and the place
+in the random numbers; so a checkpoint keeps those and the starts (:mod:`queueing.replays.checkpoints`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+from numpy.typing import NDArray
+
+from fairness.arguments.validation import FloatArray
+from fairness.machine.kernels import IntArray
+
+__all__ = ["Given", "Indices", "State", "new_state", "part"]
+
+Indices = NDArray[np.int32]
+
+# As the helpers of the task-level simulator (:mod:`queueing.simulation.kernels`), but they stay functions of
+# Python, too: a short replay is run without compiling.
+part: Any = register_jitable(forceinline=True, nogil=True, _nrt=False)
+"""Decorator of a helper of the kernel."""
+
+NOBODY = -1
+NEVER_SERVED = 1e300
+"""Score of a user to whom the policy gives nothing: after all others."""
+
+# Entries of State.counters: the next arrival, tasks started and ended, running ones, users among whom the
+# scheduler chooses, blocked types, whether a decision is due, whether the set of present users has changed
+# since the policy was asked, random numbers taken of the block at hand, and the number of this instant.
+NEXT, STARTED, ENDED, RUNNING, CANDIDATES, BLOCKED, DECIDE, STALE, DRAWN, INSTANT = range(10)
+N_COUNTERS = 10
+
+DRAWS = 4096
+"""Random numbers of one block."""
+
+
+class Given(NamedTuple):
+    """What does not change; K tasks, T types, U users, P pairs, S nodes of some kinds, m resources."""
+
+    arrivals: FloatArray  # (K,)
+    durations: FloatArray  # (K,)
+    type_of: Indices  # (K,)
+    pair_of: Indices  # (K,)
+    pair_user: IntArray  # (P,)
+    pair_type: IntArray  # (P,)
+    user_first: IntArray  # (U + 1,) where the pairs of a user begin
+    type_first: IntArray  # (T + 1,) where the pairs of a type begin
+    demands: FloatArray  # (T, m)
+    capacities: FloatArray  # (S, m)
+    room: FloatArray  # (S, m) capacities with a margin for rounding
+    kind_of: Indices  # (S,)
+    allowed: NDArray[np.bool_]  # (T, kinds) where a task of the type may run, and fits alone
+    cost: FloatArray  # (T, kinds) what a task takes from the mean free share of a node
+    n_devices: IntArray  # (S,)
+    device: int  # the resource that is counted in devices, or NOBODY
+    place: int
+    choices: int
+    blocking: bool
+    random_ties: bool
+    follows: bool  # scores come from a policy
+    tolerance: float  # scores closer than this part are equal
+
+
+class State(NamedTuple):
+    """All that changes while a replay goes on; the kernel stops and resumes without loss."""
+
+    clock: FloatArray  # (1,)
+    counters: IntArray
+    used: FloatArray  # (S, m)
+    free_share: FloatArray  # (S,) mean over the resources that the node has
+    device_used: FloatArray  # (S, most devices of a node)
+    empty: IntArray  # (S,) devices that nobody uses
+    widest: FloatArray  # (S,) largest part of one device that is free
+    oldest: Indices  # (S,) the chain of running tasks, by start
+    newest: Indices  # (S,)
+    older: Indices  # (K,)
+    newer: Indices  # (K,)
+    held: FloatArray  # (U, m) units
+    scale: FloatArray  # (U, m) score of a unit
+    base: FloatArray  # (U,) score of a user without tasks
+    score: FloatArray  # (U,)
+    runs: IntArray  # (U,) running tasks
+    waits: IntArray  # (U,) waiting tasks
+    candidates: IntArray  # (U,) users who offer a pair, the first counters[CANDIDATES]
+    candidate_at: IntArray  # (U,)
+    head: Indices  # (P,) the queue of a pair
+    tail: Indices  # (P,)
+    behind: Indices  # (K,)
+    user_pairs: IntArray  # (P,) pairs user by user, first those that the scheduler may choose
+    user_at: IntArray  # (P,)
+    user_offers: IntArray  # (U,) how many of them it may
+    type_pairs: IntArray  # (P,) pairs type by type, first those with waiting tasks
+    type_at: IntArray  # (P,)
+    type_waits: IntArray  # (T,) how many of them have
+    is_blocked: NDArray[np.bool_]  # (T,)
+    only: IntArray  # (T,) the only node that may have room for the type, if
+    since: IntArray  # (T,) this is the instant at which it is blocked no longer
+    blocked: IntArray  # (T,) the first counters[BLOCKED]
+    fitting: IntArray  # (S,) scratch: nodes where a task fits
+    heap_times: FloatArray  # (K,) ends of running tasks, a binary heap
+    heap_turns: Indices  # (K,) their places in the order of start
+    order: Indices  # (K,) tasks by start
+    starts: FloatArray  # (K,)
+    node_of: Indices  # (K,)
+    devices_of: IntArray  # (K,) bit d for device d; one entry where there are no devices
+    draws: FloatArray  # (DRAWS,)
+
+
+def new_state(given: Given) -> State:
+    """An empty cluster before the first arrival."""
+    tasks, (n_types, m), nodes = len(given.arrivals), given.demands.shape, len(given.capacities)
+    pairs, users = len(given.pair_user), len(given.user_first) - 1
+    by_user, by_type = np.argsort(given.pair_user, kind="stable"), np.argsort(given.pair_type, kind="stable")
+    own = given.n_devices
+    return State(
+        clock=np.full(1, given.arrivals[0]),
+        counters=np.zeros(N_COUNTERS, np.int64),
+        used=np.zeros((nodes, m)),
+        free_share=np.where((given.capacities > 0).any(axis=1), 1.0, 0.0),
+        device_used=np.zeros((nodes, max(1, int(own.max(initial=0))))),
+        empty=own.copy(),
+        widest=np.where(own > 0, 1.0, 0.0),
+        oldest=np.full(nodes, NOBODY, np.int32),
+        newest=np.full(nodes, NOBODY, np.int32),
+        older=np.empty(tasks, np.int32),
+        newer=np.empty(tasks, np.int32),
+        held=np.zeros((users, m)),
+        scale=np.zeros((users, m)),
+        base=np.zeros(users),
+        score=np.zeros(users),
+        runs=np.zeros(users, np.int64),
+        waits=np.zeros(users, np.int64),
+        candidates=np.zeros(users, np.int64),
+        candidate_at=np.zeros(users, np.int64),
+        head=np.full(pairs, NOBODY, np.int32),
+        tail=np.full(pairs, NOBODY, np.int32),
+        behind=np.empty(tasks, np.int32),
+        user_pairs=by_user,
+        user_at=np.argsort(by_user, kind="stable"),
+        user_offers=np.zeros(users, np.int64),
+        type_pairs=by_type,
+        type_at=np.argsort(by_type, kind="stable"),
+        type_waits=np.zeros(n_types, np.int64),
+        is_blocked=np.zeros(n_types, np.bool_),
+        only=np.zeros(n_types, np.int64),
+        since=np.full(n_types, -1),
+        blocked=np.zeros(n_types, np.int64),
+        fitting=np.zeros(nodes, np.int64),
+        heap_times=np.empty(tasks),
+        heap_turns=np.empty(tasks, np.int32),
+        order=np.empty(tasks, np.int32),
+        starts=np.full(tasks, np.nan),
+        node_of=np.full(tasks, NOBODY, np.int32),
+        devices_of=np.zeros(tasks if given.device != NOBODY else 1, np.int64),
+        draws=np.empty(DRAWS),
+    )
