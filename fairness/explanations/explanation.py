@@ -138,12 +138,16 @@ class Explanation(Result):
         return "\n".join([heading, *(f"  {line}" for line in lines)])
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Bars: how many tasks more or fewer the class would run in each case, the largest changes first."""
+        """Bars: how many tasks more or fewer the class would run, the largest changes first.
+
+        Cases that change nothing are counted below.
+        """
         cases = [case for case in self._cases if np.isfinite(case.change)]
-        cases.sort(key=lambda case: -abs(case.change))
-        shown = cases[:MOST_BARS] or [Case("now", "now", self.tasks, 0.0)]
+        moving = [case for case in cases if abs(case.change) > VISIBLE * max(self.tasks, case.tasks)]
+        moving.sort(key=lambda case: -abs(case.change))
+        shown = moving[:MOST_BARS] or [Case("now", "now", self.tasks, 0.0)]
         ax = given_axes(ax)
-        changes = [0.0 if abs(c.change) <= VISIBLE * max(self.tasks, c.tasks) else c.change for c in shown]
+        changes = [case.change for case in shown]
         colours = ["#0072B2" if change >= 0 else "#D55E00" for change in changes]
         bars = ax.barh(range(len(shown)), changes, color=colours)
         ax.set_yticks(range(len(shown)), [label(case.words) for case in shown])
@@ -153,10 +157,10 @@ class Explanation(Result):
         ax.axvline(0.0, color="black", linewidth=0.8)
         ax.margins(x=0.15)
         ax.invert_yaxis()
-        ax.set(
-            xlabel=label(f"tasks more or fewer than the {self.tasks:.4g} of {self.job_class}"),
-            title="What would change",
-        )
+        text = f"tasks more or fewer than the {self.tasks:.4g} of {self.job_class}"
+        still, small = len(cases) - len(moving), len(moving[MOST_BARS:])
+        notes = [f"{still} other cases change nothing"] * (still > 0) + [f"{small} change less"] * (small > 0)
+        ax.set(xlabel="\n".join([label(text), *notes]), title="What would change")
         return ax
 
     def plot_holders(self, ax: Axes | None = None) -> Axes:
@@ -171,7 +175,7 @@ class Explanation(Result):
         frame["place"] = pd.Series(places, index=frame.index, dtype=object)
         totals = frame.groupby("job_class")["part"].sum().sort_values(ascending=False)
         others = [name for name in totals.index if name != self.job_class]
-        named = [self.job_class, *others[: MOST_BARS // 3]]
+        named = [self.job_class, *sorted(others[: MOST_BARS // 3], key=self._held.job_classes.index)]
         rows = list(dict.fromkeys(places))[:MOST_BARS]
         left = np.zeros(len(rows))
         for k, name in enumerate([*named, None]):

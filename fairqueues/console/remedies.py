@@ -35,13 +35,7 @@ _CHAIN = _keys("chain", "solver", "max_states")
 
 WHERE: dict[str, dict[str, str]] = {
     "allocate": {**_MODEL, "counts": "counts of the file"},
-    "explain": {
-        **_MODEL,
-        **_options("places", "time_limit"),
-        "counts": "counts of the file",
-        "policy": "--policy",
-        "job_class": "CLASS",
-    },
+    "explain": {**_MODEL, **_options("places", "time_limit"), "counts": "counts of the file"},
     "solve": {**_MODEL, **_CHAIN, **_options("shape", "tail")},
     "sweep": {**_MODEL, **_CHAIN, **_keys("chain", "shape", "tail")},
     "simulate": {

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from fairness import (
     CDRF,
@@ -107,6 +108,23 @@ def test_a_server_that_nobody_can_use_drops_out():
     less = told.cases["with one unit less of air on server 1"]
     assert not less.refusal
     assert less.then == ("the time of server 2",)
+
+
+def test_given_speeds_grow_with_the_server():
+    channels = Cluster([[1], [1]], [[1], [2]], gamma=[[1, 2], [0.5, 2]], resources=["air"])
+    wider = Cluster([[1], [1]], [[2], [2]], gamma=[[2, 2], [1, 2]])
+    for policy in (PSDSF("time"), TSF()):
+        more = why(channels, policy, 1).cases["with one unit more of air on server 1"]
+        assert more.tasks == pytest.approx(allocate(wider, policy).tasks[1], rel=1e-9)
+
+
+def test_what_others_filled_later_does_not_stop_a_class():
+    # long and left share l1 at 1/2; then right fills l2, which long needs, too.
+    for model, policy in ((LINE.replaced(capacities=[1, 2]), MaxMin()), (Cluster(LINE.demands, [[1, 2]]), TSF())):
+        result = allocate(model, policy)
+        assert result.saturated.all()
+        assert [stop.resource[-1] for stop in why(model, policy, 0).stops] == ["1"]
+        assert [stop.resource[-1] for stop in why(model, policy, 2).stops] == ["2"]
 
 
 def test_who_may_not_run_somewhere_is_told_what_it_would_be():
@@ -328,6 +346,21 @@ def test_every_case_is_an_allocation_of_the_policy():
     )
     assert told.cases["under TSF"].tasks == pytest.approx(allocate(SERVERS, TSF()).tasks[0], rel=1e-9)
     assert "under PS-DSF rdm" not in told.cases
+
+
+def test_figures_show_what_changes_and_who_holds_it():
+    told = why(SERVERS, PSDSF(), "a")
+    ax = told.plot(Figure().subplots())
+    widths = {
+        tick.get_text(): bar.get_width() for tick, bar in zip(ax.get_yticklabels(), ax.patches, strict=True)
+    }
+    moving = {case.words: case.change for case in told.cases.values() if abs(case.change) > 1e-6}
+    assert widths == pytest.approx(moving)
+    assert f"{len(told.cases) - len(moving)} other cases change nothing" in ax.get_xlabel()
+    ax = told.plot_holders(Figure().subplots())
+    drawn = {bars.get_label(): [bar.get_width() for bar in bars] for bars in ax.containers}
+    assert drawn == {"a": [0.5], "b": [0.5]}
+    assert why(POOL, one_state(lambda problem, counts: [0, 0]), 0).plot_holders(Figure().subplots()).texts
 
 
 def test_plain_data_is_json():

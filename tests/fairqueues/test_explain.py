@@ -1,8 +1,11 @@
 """The command ``explain`` against the library: words, JSON, a figure, wrong use."""
 
+import re
+
 import pytest
 
 import fairness
+from fairqueues.console.inputs import example, examples
 from fairqueues.scenario import Scenario
 from tests.fairqueues.command_line import as_json, run
 
@@ -44,3 +47,19 @@ def test_explain_draws_who_holds_what_and_what_would_change(file):
     as_json("explain", file, "A", "-p", "drf", "-p", "pf", "--out", "why.svg")
     drawn = (file.parent / "why.svg").read_text()
     assert drawn.count("What would change") == drawn.count("Who holds what stops it") == 2
+
+
+@pytest.mark.long  # every policy of every shipped model
+def test_every_shipped_scenario_is_explained_in_a_few_sentences():
+    number = 0
+    for name in examples():
+        scenario = Scenario.read(example(name))
+        for policy in scenario.policies if scenario.has_model else ():
+            for i in range(min(4, scenario.model.n_classes)):
+                result = fairness.allocate(scenario.model, policy, scenario.counts)
+                text = fairness.explain(result, i, policy).summary().splitlines()
+                assert 3 <= len(text) <= 17
+                assert max(map(len, text)) < 600
+                assert not re.search(r"\b(nan|inf|None)\b", "\n".join(text))
+                number += 1
+    assert number > 150
