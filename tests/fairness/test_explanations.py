@@ -120,7 +120,8 @@ def test_given_speeds_grow_with_the_server():
 
 def test_what_others_filled_later_does_not_stop_a_class():
     # long and left share l1 at 1/2; then right fills l2, which long needs, too.
-    for model, policy in ((LINE.replaced(capacities=[1, 2]), MaxMin()), (Cluster(LINE.demands, [[1, 2]]), TSF())):
+    pool, cluster = LINE.replaced(capacities=[1, 2]), Cluster(LINE.demands, [[1, 2]])
+    for model, policy in ((pool, MaxMin()), (cluster, TSF())):
         result = allocate(model, policy)
         assert result.saturated.all()
         assert [stop.resource[-1] for stop in why(model, policy, 0).stops] == ["1"]
