@@ -40,6 +40,7 @@ from fairness.indivisible import VirtualShare, deviation, fill_cluster, fill_tas
 from fairness.properties import audit
 from fairness.timed.exchange import exchange
 from fairness.timed.timeline import timeline
+from fairqueues.traces import Throughputs
 from proofs.symbolic import SymbolicProblem, closed_form, where
 from queueing import Erlang, System
 from queueing.networks.backbones import abilene
@@ -149,6 +150,9 @@ MAKERS = {
     "NodeList": lambda: MADE_OF,
     "Replay": lambda: queueing.replay(RECORDED, MADE_OF, queueing.DRFScheduler(blocking=False), rng=1),
     "ReplayPaths": lambda: made("Replay").over_time(9),
+    "Throughputs": lambda: Throughputs(
+        CLASSES, [1, 2], RESOURCES, [[1, 2], [3, np.nan]], np.ones((2, 2, 2)), source=CLASSES[0]
+    ),
     "TaskTrace": lambda: queueing.task_trace(System(WHOLE, [0.1, 0.1]), queueing.DRFScheduler(), 40.0, rng=1),
 }
 

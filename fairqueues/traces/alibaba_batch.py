@@ -41,7 +41,11 @@ RESOURCES, UNITS = ("CPU", "memory"), ("cores", "parts of the largest machine")
 
 
 def read_alibaba_2018(
-    tasks: str | os.PathLike[str], *, never_ended: str = "cut", never_started: str = "drop"
+    tasks: str | os.PathLike[str],
+    *,
+    never_ended: str = "cut",
+    never_started: str = "drop",
+    backwards: str = "refuse",
 ) -> ClusterTrace:
     """Read ``batch_task.csv`` of the Alibaba cluster trace 2018.
 
@@ -54,6 +58,8 @@ def read_alibaba_2018(
         refuse.
     never_started : {"drop", "refuse"}
         Tasks whose ``start_time`` is empty.
+    backwards : {"refuse", "drop"}
+        Tasks that end before they start.
 
     Raises
     ------
@@ -78,6 +84,7 @@ def read_alibaba_2018(
         UNITS,
         never_ended=never_ended,
         never_started=never_started,
+        backwards=backwards,
     )
     names, jobs = Identities("job_name", "task_name", header=HEADER), Numbered()
     for rows in pieces(
@@ -88,7 +95,7 @@ def read_alibaba_2018(
     ):
         names.add(rows)
         lacks = np.isnan(rows.columns["plan_cpu"]) | np.isnan(rows.columns["plan_mem"])
-        gathering.note(int(lacks.sum()), "{n} with no plan_cpu or no plan_mem: dropped, with all instances")
+        gathering.note(int(lacks.sum()), "{n} dropped, with all instances: no plan_cpu, or no plan_mem")
         rows = rows.only(~lacks)
         if not len(rows):
             continue

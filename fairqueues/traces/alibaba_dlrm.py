@@ -55,6 +55,7 @@ def read_alibaba_dlrm_2025(
     before: str = "cut",
     never_ended: str = "cut",
     never_started: str = "drop",
+    backwards: str = "refuse",
 ) -> ClusterTrace:
     """Read the Alibaba trace 2025 of disaggregated inference instances.
 
@@ -69,6 +70,8 @@ def read_alibaba_dlrm_2025(
         Instances that ran on when the trace ended: end them at its last time, leave them out, or refuse.
     never_started : {"drop", "refuse"}
         Instances that were created, and never scheduled.
+    backwards : {"refuse", "drop"}
+        Instances whose times go backwards.
 
     Returns
     -------
@@ -106,6 +109,7 @@ def read_alibaba_dlrm_2025(
         devices="GPU",
         never_ended=never_ended,
         never_started=never_started,
+        backwards=backwards,
     )
     names = Identities("instance_sn")
     times = ("creation_time", "scheduled_time", "deletion_time")
@@ -114,8 +118,8 @@ def read_alibaba_dlrm_2025(
         early = np.isnan(rows.columns["creation_time"])
         if before == "refuse":
             rows.refuse("creation_time", early, "lies before the trace; take before='cut'")
-        note = {"cut": "they arrive and start at time 0", "drop": "dropped"}.get(before)
-        gathering.note(int(early.sum()), f"{{n}} ran before the trace began: {note}")
+        note = {"cut": "taken to arrive and start at time 0", "drop": "dropped"}.get(before)
+        gathering.note(int(early.sum()), f"{{n}} older than the trace: {note}")
         if before == "drop":
             rows, early = rows.only(~early), early[~early]
             if not len(rows):

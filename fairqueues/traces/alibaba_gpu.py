@@ -51,6 +51,7 @@ def read_alibaba_gpu_2023(
     *,
     never_ended: str = "cut",
     never_started: str = "drop",
+    backwards: str = "refuse",
 ) -> tuple[ClusterTrace, NodeList]:
     """Read pods and nodes of the Alibaba GPU cluster trace 2023.
 
@@ -62,6 +63,8 @@ def read_alibaba_gpu_2023(
         Pods without ``deletion_time``: end them at the last time of the trace, leave them out, or refuse.
     never_started : {"drop", "refuse"}
         Pods without ``scheduled_time``.
+    backwards : {"refuse", "drop"}
+        Pods that are scheduled before they are created, or deleted before they are scheduled.
 
     Returns
     -------
@@ -102,6 +105,7 @@ def read_alibaba_gpu_2023(
         devices="GPU",
         never_ended=never_ended,
         never_started=never_started,
+        backwards=backwards,
         nodes=cluster,
     )
     names = Identities("name")

@@ -27,7 +27,7 @@ from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
 from fairness.machine.work import Task
 
-__all__ = ["Rows", "pieces"]
+__all__ = ["Rows", "opened", "pieces"]
 
 PIECE = 200_000
 """Rows read at a time."""
@@ -121,7 +121,7 @@ def pieces(
     """
     file = Path(path)
     columns = (*numbers, *texts)
-    with _opened(file) as (stream, raw, size):
+    with opened(file) as (stream, raw, size):
         reader = _reader(file, stream, texts, header)
         line = 1 if header is not None else 2
         with Task(f"reading {file.name}", max(size, 1), "bytes", instead="read a part of it") as task, reader:
@@ -148,7 +148,7 @@ def pieces(
 
 
 @contextmanager
-def _opened(file: Path) -> Iterator[tuple[Any, Any, int]]:
+def opened(file: Path) -> Iterator[tuple[Any, Any, int]]:
     """The text's bytes, the file as it lies there, and its size."""
     try:
         with file.open("rb") as raw:
@@ -181,6 +181,8 @@ def _reader(file: Path, stream: Any, texts: Sequence[str], header: Sequence[str]
             low_memory=False,
             encoding="utf-8-sig",
         )
+    except UnicodeDecodeError:
+        raise
     except (ValueError, pd.errors.ParserError) as error:
         raise _no_csv(file, error) from None
 

@@ -21,13 +21,16 @@ from fairqueues.traces.columns import Rows
 from queueing.model.cluster_trace import ClusterTrace
 from queueing.model.node_list import NodeList
 
-__all__ = ["NEVER_ENDED", "NEVER_STARTED", "Gathering", "Numbered"]
+__all__ = ["BACKWARDS", "NEVER_ENDED", "NEVER_STARTED", "Gathering", "Numbered"]
 
 NEVER_ENDED = ("cut", "drop", "refuse")
 """What can be done with a task that still runs when the trace ends."""
 
 NEVER_STARTED = ("drop", "refuse")
 """What can be done with a task that never ran: nothing tells how long it would have taken."""
+
+BACKWARDS = ("refuse", "drop")
+"""What can be done with a task whose times go backwards."""
 
 LONGEST = 20 * 365.25 * 86400.0
 """Seconds: no cluster was recorded for longer, so longer times are not in seconds."""
@@ -67,7 +70,7 @@ class Gathering:
     resources, units : sequence of str
     devices : str, optional
         The resource that is counted in devices.
-    never_ended, never_started : str
+    never_ended, never_started, backwards : str
         What to do with such tasks.
     nodes : NodeList, optional
         A task that demands more than any of them is refused: its unit must be another.
@@ -82,11 +85,13 @@ class Gathering:
         devices: str | None = None,
         never_ended: str = "cut",
         never_started: str = "drop",
+        backwards: str = "refuse",
         nodes: NodeList | None = None,
     ) -> None:
         self.source, self.resources, self.units, self.devices = source, resources, units, devices
         self._ended = require_choice("never_ended", never_ended, NEVER_ENDED)
         self._started = require_choice("never_started", never_started, NEVER_STARTED)
+        self._backwards = require_choice("backwards", backwards, BACKWARDS)
         self._largest = None if nodes is None else nodes.capacities.max(axis=0)
         self._types, self.users = Numbered(), Numbered()
         self._parts: dict[str, list[NDArray[Any]]] = {
@@ -101,6 +106,10 @@ class Gathering:
     def note(self, count: int, said: str) -> None:
         """Count tasks of which something is to be said, where ``{n}`` stands for their number."""
         self._counts[said] = self._counts.get(said, 0) + int(count)
+
+    def saw(self, time: float) -> None:
+        """Some time of the record, seconds: what never ended is cut at the last one."""
+        self._last = max(self._last, time)
 
     def add(
         self,
@@ -136,8 +145,12 @@ class Gathering:
             rows.refuse(
                 fields[2], runs_on & ~waits, "says that this task never ended; take never_ended='cut'"
             )
-        rows.refuse(fields[1], starts < arrivals, f"lies before {fields[0]}")
-        rows.refuse(fields[2], ends < starts, f"lies before {fields[1]}")
+        wrong = (starts < arrivals) | (ends < starts)
+        if self._backwards == "refuse":
+            remedy = "correct the line, or take backwards='drop'"
+            rows.refuse(fields[1], starts < arrivals, f"lies before {fields[0]}; {remedy}")
+            rows.refuse(fields[2], ends < starts, f"lies before {fields[1]}; {remedy}")
+        self.note(int(wrong.sum()), "{n} dropped: times go backwards")
         if self._largest is not None:
             for r, name in enumerate(self.resources):
                 rows.refuse(
@@ -146,18 +159,19 @@ class Gathering:
                     f"asks for more {name} than the largest node has, {self._largest[r]:g} {self.units[r]}: "
                     "is the unit another, or the list of nodes that of another cluster?",
                 )
-        seen = np.concatenate([arrivals, starts[~waits], ends[~runs_on]])
-        self._last = max(self._last, float(seen.max(initial=-np.inf)))
-        self.note(int(waits.sum()), "{n} never ran, so that nothing tells their durations: dropped")
+        good = ~wrong
+        seen = np.concatenate([arrivals[good], starts[~waits & good], ends[~runs_on & good]])
+        self.saw(float(seen.max(initial=-np.inf)))
+        self.note(int(waits.sum()), "{n} dropped: never ran, so that no duration is known")
         idle = np.logical_and.reduce([column <= 0 for column in demands])
-        self.note(int((idle & ~waits).sum()), "{n} demand nothing: dropped")
-        kept = ~(waits | idle)
+        self.note(int((idle & ~waits & good).sum()), "{n} dropped: no demand")
+        kept = ~(waits | idle | wrong)
         if self._ended == "drop":
-            self.note(int((runs_on & kept).sum()), "{n} never ended: dropped")
+            self.note(int((runs_on & kept).sum()), "{n} dropped: never ended")
             kept &= ~runs_on
         still = np.flatnonzero(kept & runs_on)
         if still.size:
-            self.note(still.size, "{n} never ended: cut at the last time of the trace")
+            self.note(still.size, "{n} cut at the last time of the trace: never ended")
             places = np.cumsum(kept & (runs_on | (lasting > 0))) - 1 + self._n
             self._open += [(int(places[k]), float(starts[k])) for k in still]
         self._keep(kept, arrivals, lasting, demands, users, models, jobs)
@@ -173,9 +187,9 @@ class Gathering:
         jobs: NDArray[Any] | None = None,
     ) -> None:
         """Add tasks that all ran and ended, one per row, of which the durations are known."""
-        self._last = max(self._last, float((arrivals + durations).max(initial=-np.inf)))
+        self.saw(float((arrivals + durations).max(initial=-np.inf)))
         idle = np.logical_and.reduce([column <= 0 for column in demands])
-        self.note(int(idle.sum()), "{n} demand nothing: dropped")
+        self.note(int(idle.sum()), "{n} dropped: no demand")
         self._keep(~idle, arrivals, durations, demands, users, None, jobs)
 
     def _keep(
@@ -189,7 +203,7 @@ class Gathering:
         jobs: NDArray[Any] | None,
     ) -> None:
         empty = kept & (durations == 0)
-        self.note(int(empty.sum()), "{n} took 0 s: dropped")
+        self.note(int(empty.sum()), "{n} dropped: took 0 s")
         kept = kept & ~empty
         keys = [column[kept] for column in demands]
         if models is not None:
@@ -262,18 +276,17 @@ class Gathering:
         for place, start in self._open:
             columns["durations"][place] = self._last - start
         if self._open and not (kept := columns["durations"] > 0).all():
-            self.note(int((~kept).sum()), "{n} started at the last time of the trace: dropped")
+            self.note(int((~kept).sum()), "{n} dropped: started at the last time of the trace")
             for name in columns:
                 columns[name] = columns[name][kept]
 
     def _sort(self, columns: dict[str, NDArray[Any]]) -> None:
         late = columns["arrivals"][1:] < columns["arrivals"][:-1]
         if late.any():
-            self.note(int(late.sum()), "{n} arrive before the line above them: sorted by arrival")
+            self.note(int(late.sum()), "{n} earlier than the one above: sorted by arrival")
             order = np.argsort(columns["arrivals"], kind="stable")
             for name in columns:
                 columns[name] = columns[name][order]
 
     def _said(self) -> list[str]:
-        what = "tasks" if sum(self._counts.values()) != 1 else "task"
-        return [said.format(n=f"{n:,} {what}") for said, n in self._counts.items() if n]
+        return [said.format(n=f"{n:,} task{'s' * (n != 1)}") for said, n in self._counts.items() if n]

@@ -1,0 +1,212 @@
+"""Google cluster-usage traces 2019 (version 3) [1]_: collections and instances of a Borg cell.
+
+The tables lie in BigQuery (https://github.com/google/cluster-data, licence CC-BY 4.0) and are exported as
+CSV. Nested fields cannot be: name the parts of ``resource_request``, as in
+
+.. code-block:: sql
+
+   SELECT time, type, collection_id, instance_index, collection_type, alloc_collection_id,
+          resource_request.cpus AS cpus, resource_request.memory AS memory
+   FROM `google.com:google-cluster-data`.clusterdata_2019_a.instance_events;
+
+   SELECT DISTINCT collection_id, user
+   FROM `google.com:google-cluster-data`.clusterdata_2019_a.collection_events;
+
+The rows may have any order; events of one instance at the same microsecond keep that of the file. Times are
+in microseconds, from 600 s before the trace begins. What existed before has the time 0; events after the end
+have the time 2^63 - 1, and are not read. CPU and memory are in parts of the largest machine.
+
+* A task is an instance of a job. Its arrival is its first ``SUBMIT``, its demand that of the first event that
+  says one, and its duration the time that it ran, all runs together: from each ``SCHEDULE`` to the next
+  ``EVICT``, ``FAIL``, ``FINISH``, ``KILL`` or ``LOST``.
+* Alloc instances are reservations: they hold resources, and are tasks here; jobs that run inside them
+  (``alloc_collection_id``) hold nothing of their own, and are left out.
+* The user is that of the collection.
+
+References
+----------
+.. [1] M. Tirmazi, A. Barker, N. Deng, M. E. Haque, Z. G. Qin, S. Hand, M. Harchol-Balter and J. Wilkes,
+   "Borg: the next generation", EuroSys 2020.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairness.arguments.validation import FloatArray
+from fairqueues.traces.columns import Rows, pieces
+from fairqueues.traces.gathering import Gathering
+from queueing.model.cluster_trace import ClusterTrace
+
+__all__ = ["read_google_2019"]
+
+SUBMIT, SCHEDULE, UPDATE_RUNNING = 0, 3, 10
+ENDS = (4, 5, 6, 7, 8)
+"""Numbers of the types of events."""
+
+AFTER = 2**63 - 1
+"""The time of what happened after the trace."""
+
+KEPT = 160.0
+"""Bytes that an event takes: its fields, once more while they are sorted, and their order."""
+
+RESOURCES, UNITS = ("CPU", "memory"), ("parts of the largest machine", "parts of the largest machine")
+FIELDS = ("time", "time", "time")
+
+
+def read_google_2019(
+    collections: str | os.PathLike[str],
+    instances: str | os.PathLike[str],
+    *,
+    never_ended: str = "cut",
+    never_started: str = "drop",
+) -> ClusterTrace:
+    """Read collection and instance events of a cell.
+
+    Parameters
+    ----------
+    collections, instances : path
+        CSV files with the columns above, compressed by gzip or not.
+    never_ended : {"cut", "drop", "refuse"}
+        Instances that ran on when the trace ended: end them at its last time, leave them out, or refuse.
+    never_started : {"drop", "refuse"}
+        Instances that were never scheduled.
+
+    Returns
+    -------
+    ClusterTrace
+        Seconds of the trace; jobs are the collections.
+
+    Raises
+    ------
+    ModelError
+        With file, line and field, if a column is missing, a field is no number or out of range, or a
+        collection has no user, or two.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> collections = pathlib.Path(folder.name, "collections.csv")
+    >>> instances = pathlib.Path(folder.name, "instances.csv")
+    >>> _ = collections.write_text("collection_id,user\\n77,ann\\n")
+    >>> _ = instances.write_text(
+    ...     "time,type,collection_id,instance_index,collection_type,alloc_collection_id,cpus,memory\\n"
+    ...     "1000000,0,77,0,0,0,0.25,0.125\\n2000000,3,77,0,0,0,0.25,0.125\\n62000000,6,77,0,0,0,,\\n"
+    ... )
+    >>> trace = read_google_2019(collections, instances)
+    >>> trace.arrivals, trace.durations, trace.type_names, trace.users
+    (array([1.]), array([60.]), ('CPU 0.25, memory 0.125',), ('ann',))
+    >>> folder.cleanup()
+    """
+    owners = _users(collections)
+    gathering = Gathering(
+        f"Google cluster-usage traces 2019, {Path(instances).name}",
+        RESOURCES,
+        UNITS,
+        never_ended=never_ended,
+        never_started=never_started,
+    )
+    events = _events(instances, gathering)
+    if len(events):
+        _add(gathering, events, owners)
+    gathering.notes.append("evicted instances that run again are one task; alloc instances are tasks")
+    return gathering.trace()
+
+
+def _users(path: str | os.PathLike[str]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for rows in pieces(path, ["collection_id"], ["user"]):
+        numbers, users = rows.columns["collection_id"], rows.texts("user")
+        rows.numbers("collection_id", least=0, whole=True)
+        for k, (number, user) in enumerate(zip(numbers.tolist(), users, strict=True)):
+            if found.setdefault(int(number), user) != user:
+                rows.fail(k, "user", f"is {user!r}, but above it {found[int(number)]!r} for {int(number)}")
+    return found
+
+
+def _events(path: str | os.PathLike[str], gathering: Gathering) -> Rows:
+    """All events of what holds resources of its own, by instance and time."""
+    numbers = ("time", "type", "collection_id", "instance_index", "collection_type", "alloc_collection_id")
+    lines: list[NDArray[np.int64]] = []
+    kept: dict[str, list[NDArray[Any]]] = {name: [] for name in (*numbers[:4], "cpus", "memory")}
+    inside = 0
+    for rows in pieces(path, [*numbers, "cpus", "memory"], kept=KEPT):
+        for name in numbers[:5]:
+            rows.numbers(name, least=0, whole=True)
+        rows.refuse("type", rows.columns["type"] > UPDATE_RUNNING, "must be the number of an event, 0 to 10")
+        rows.refuse(
+            "collection_type", rows.columns["collection_type"] > 1, "must be 0 (job) or 1 (alloc set)"
+        )
+        for name in ("cpus", "memory"):
+            values = rows.numbers(name, least=0, may_lack=True)
+            rows.refuse(name, values > 1, "is in parts of the largest machine, at most 1")
+        alloc = rows.numbers("alloc_collection_id", may_lack=True)
+        own = ~(alloc > 0)
+        inside += int(np.count_nonzero(~own & (rows.columns["type"] == SUBMIT)))
+        rows = rows.only(own & (rows.columns["time"] < AFTER))
+        lines.append(rows.lines)
+        for name, parts in kept.items():
+            parts.append(rows.columns[name])
+    gathering.note(inside, "{n} left out: inside alloc instances, which hold their resources")
+    columns = {name: np.concatenate(kept.pop(name)) for name in list(kept)}
+    order = np.lexsort((columns["time"], columns["instance_index"], columns["collection_id"]))
+    return Rows(Path(path), np.concatenate(lines)[order], {name: c[order] for name, c in columns.items()})
+
+
+def _add(gathering: Gathering, events: Rows, owners: dict[int, str]) -> None:
+    """A task per instance, from its events in their order."""
+    collections, indices = events.columns["collection_id"], events.columns["instance_index"]
+    kind, time = events.columns["type"], events.columns["time"] / 1e6
+    new = np.ones(len(events), dtype=bool)
+    new[1:] = (collections[1:] != collections[:-1]) | (indices[1:] != indices[:-1])
+    gathering.saw(float(time.max()))
+    first, which = np.flatnonzero(new), np.cumsum(new) - 1
+    n = len(first)
+
+    # Only what starts and ends runs: a run lasts until the next of them, if that belongs to the instance.
+    switches = np.flatnonzero((kind == SCHEDULE) | np.isin(kind, ENDS))
+    owner, begins = which[switches], kind[switches] == SCHEDULE
+    same = np.zeros(len(switches), dtype=bool)
+    same[:-1] = owner[1:] == owner[:-1]
+    following = np.append(time[switches[1:]], np.nan) if len(switches) else time[:0]
+    run = begins & same
+    busy: FloatArray = np.bincount(owner[run], following[run] - time[switches[run]], n).astype(float)
+    last_open = begins & ~same
+    started: FloatArray = np.full(n, np.nan)
+    runs = np.flatnonzero(begins)[::-1]
+    started[owner[runs]] = time[switches[runs]]
+    ended: FloatArray = started + busy
+    # What still runs: as if all that it ran before lay directly before its last start.
+    started[owner[last_open]] = time[switches[last_open]] - busy[owner[last_open]]
+    ended[owner[last_open]] = np.nan
+
+    submits = np.flatnonzero(kind == SUBMIT)[::-1]
+    arrivals = time[first].copy()
+    arrivals[which[submits]] = time[submits]
+    said = np.flatnonzero(~np.isnan(events.columns["cpus"]) & ~np.isnan(events.columns["memory"]))[::-1]
+    asked = np.zeros((n, 2))
+    asked[which[said]] = np.stack([events.columns[name][said] for name in ("cpus", "memory")], axis=1)
+
+    numbers, job = np.unique(collections[first], return_inverse=True)
+    named = [owners.get(int(number)) for number in numbers]
+    tasks = Rows(events.path, events.lines[first], {name: c[first] for name, c in events.columns.items()})
+    unknown = np.array([name is None for name in named])[job]
+    tasks.refuse("collection_id", unknown, "has no user among the collections; export them all")
+    gathering.add(
+        tasks,
+        # A start without a submission before it: the instance is older than the trace.
+        np.fmin(arrivals, started),
+        started,
+        ended,
+        [asked[:, 0], asked[:, 1]],
+        np.array(named, dtype=object)[job],
+        fields=FIELDS,
+        columns=("cpus", "memory"),
+        jobs=job,
+    )

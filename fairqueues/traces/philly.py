@@ -1,0 +1,252 @@
+"""Jobs of Microsoft's Philly clusters, 2017: training of neural networks on servers with GPUs [1]_.
+
+Files ``cluster_job_log`` and ``cluster_machine_list`` at https://github.com/msr-fiddle/philly-traces (licence
+CC-BY 4.0). The log is one array in JSON; it is read entry by entry. A job has a virtual cluster (``vc``), the
+user here, since it is what has a quota; the time when it was submitted; and *attempts*, each with its times
+and, per server, the GPUs it held.
+
+* A job of GPUs on several servers becomes a task on each, with the same arrival and the same number in
+  ``jobs``: the servers of its first attempt with any.
+* Its duration is the time that its attempts ran, together: an attempt without both times is not counted, but
+  for the last one, which without an end still ran when the log was taken.
+* Times are local, without a zone: the hour when clocks change is not corrected.
+
+References
+----------
+.. [1] M. Jeon, S. Venkataraman, A. Phanishayee, J. Qian, W. Xiao and F. Yang, "Analysis of large-scale
+   multi-tenant GPU clusters for DNN training workloads", USENIX ATC 2019.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from fairness.errors import ModelError
+from fairqueues.traces.columns import Rows, pieces
+from fairqueues.traces.gathering import Gathering
+from fairqueues.traces.identities import Identities
+from fairqueues.traces.json_array import entries
+from queueing.model.cluster_trace import ClusterTrace
+from queueing.model.node_list import NodeList
+
+__all__ = ["read_philly"]
+
+EPOCH = datetime(2017, 1, 1)
+FIELDS = ("submitted_time", "start_time", "end_time")
+PIECE = 50_000
+"""Tasks that are put together at a time."""
+
+
+def read_philly(
+    jobs: str | os.PathLike[str],
+    machines: str | os.PathLike[str],
+    *,
+    never_ended: str = "cut",
+    never_started: str = "drop",
+    backwards: str = "refuse",
+) -> tuple[ClusterTrace, NodeList]:
+    """Read jobs and machines of the Philly trace.
+
+    Parameters
+    ----------
+    jobs, machines : path
+        ``cluster_job_log`` (JSON) and ``cluster_machine_list`` (CSV), compressed by gzip or not.
+    never_ended : {"cut", "drop", "refuse"}
+        Jobs that still ran when the log was taken: end them at its last time, leave them out, or refuse.
+    never_started : {"drop", "refuse"}
+        Jobs without an attempt that ran.
+    backwards : {"refuse", "drop"}
+        Jobs whose times go backwards.
+
+    Returns
+    -------
+    trace : ClusterTrace
+        GPUs in devices; seconds from the first submission.
+    nodes : NodeList
+        Models are the memory of a GPU ("24GB").
+
+    Raises
+    ------
+    ModelError
+        With line and field, if the log is no JSON, an entry lacks a field, a time is none, or a job or a
+        machine stands twice.
+
+    Examples
+    --------
+    >>> import json, pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> log, servers = pathlib.Path(folder.name, "job_log"), pathlib.Path(folder.name, "machine_list")
+    >>> job = {
+    ...     "status": "Pass", "vc": "ee9e8c", "jobid": "application_1", "user": "ce2f4c",
+    ...     "submitted_time": "2017-10-07 01:11:39",
+    ...     "attempts": [{
+    ...         "start_time": "2017-10-07 01:12:09", "end_time": "2017-10-07 01:13:09",
+    ...         "detail": [{"ip": "m47", "gpus": ["gpu0", "gpu1"]}, {"ip": "m48", "gpus": ["gpu0"]}],
+    ...     }],
+    ... }
+    >>> _ = log.write_text(json.dumps([job]))
+    >>> _ = servers.write_text("machineId,number of GPUs, single GPU mem\\nm47,8, 24GB\\nm48,2, 12GB\\n")
+    >>> trace, nodes = read_philly(log, servers)
+    >>> trace.types[trace.type_of, 0], trace.durations, nodes.models
+    (array([2., 1.]), array([60., 60.]), ('24GB', '12GB'))
+    >>> folder.cleanup()
+    """
+    cluster = _machines(machines)
+    gathering = Gathering(
+        f"Philly, {Path(jobs).name}",
+        ("GPU",),
+        ("devices",),
+        devices="GPU",
+        never_ended=never_ended,
+        never_started=never_started,
+        backwards=backwards,
+        nodes=cluster,
+    )
+    file, seen, uncounted = Path(jobs), dict[str, int](), 0
+    tasks: list[_Part] = []
+    earliest = np.inf
+    for line, entry in entries(file):
+        job = _Job(file, line, entry)
+        name = job.field("jobid")
+        if name in seen:
+            job.fail("jobid", f"repeats {name!r} of the entry on line {seen[name]}; each must stand once")
+        seen[name] = line
+        arrival = job.submitted()
+        earliest = min(earliest, arrival)
+        start, end, skipped = job.run(gathering)
+        uncounted += skipped
+        owner, number = str(job.field("vc")), len(seen) - 1
+        tasks += [_Part(line, arrival, start, end, gpus, owner, number) for gpus in job.devices()]
+        if len(tasks) >= PIECE:
+            _add(gathering, file, tasks)
+            tasks = []
+    if tasks:
+        _add(gathering, file, tasks)
+    if uncounted:
+        gathering.notes.append(f"attempts without a time, not counted: {uncounted:,}")
+    gathering.notes.append("users are the virtual clusters (vc); a job on several servers is a task on each")
+    return gathering.trace(origin=earliest), cluster
+
+
+class _Part(NamedTuple):
+    """What a job held on one server."""
+
+    line: int
+    arrival: float
+    start: float
+    end: float
+    gpus: float
+    owner: str
+    number: int
+
+
+@dataclass(frozen=True)
+class _Job:
+    """An entry of the log."""
+
+    file: Path
+    line: int
+    entry: Any
+
+    def fail(self, field: str, said: str) -> NoReturn:
+        raise ModelError(f"{self.file}, entry on line {self.line}: {field} {said}", argument=field)
+
+    def field(self, name: str) -> Any:
+        if not isinstance(self.entry, dict):
+            self.fail("jobs", f"must be objects; got {self.entry!r:.60}")
+        if name not in self.entry:
+            self.fail(name, f"is missing (fields: {', '.join(map(str, self.entry))})")
+        return self.entry[name]
+
+    def submitted(self) -> float:
+        """Seconds since the epoch; a job has them."""
+        self.field("submitted_time")
+        when = self.time(self.entry, "submitted_time")
+        if math.isnan(when):
+            self.fail("submitted_time", "is missing; complete the entry, or take it out")
+        return when
+
+    def time(self, holder: Any, name: str) -> float:
+        """Seconds since the epoch; NaN where there is none."""
+        text = holder.get(name) if isinstance(holder, dict) else self.fail("attempts", "must be objects")
+        if text in (None, "", "None"):
+            return math.nan
+        try:
+            return (datetime.fromisoformat(text) - EPOCH).total_seconds()
+        except (TypeError, ValueError):
+            self.fail(name, f"must be a time such as 2017-10-07 01:12:09; got {text!r:.40}")
+
+    def run(self, gathering: Gathering) -> tuple[float, float, int]:
+        """Start and end of a run as long as the attempts together, and how many were not counted."""
+        attempts = self._list("attempts", self.field("attempts"))
+        times = [(self.time(one, "start_time"), self.time(one, "end_time")) for one in attempts]
+        for when in chain.from_iterable(times):
+            if not math.isnan(when):
+                gathering.saw(when)
+        counted = [(start, end) for start, end in times if not math.isnan(start + end)]
+        for start, end in counted:
+            if end < start:  # told as every time that goes backwards
+                return start, end, 0
+        busy, skipped = sum(end - start for start, end in counted), len(times) - len(counted)
+        if times and not math.isnan(times[-1][0]) and math.isnan(times[-1][1]):
+            # It still runs: what ran before lies directly before its last start.
+            return times[-1][0] - busy, math.nan, skipped - 1
+        if not counted:
+            return math.nan, math.nan, skipped
+        return counted[0][0], counted[0][0] + busy, skipped
+
+    def devices(self) -> list[float]:
+        """GPUs on each server of the first attempt that held any; 0 where none did."""
+        for attempt in self._list("attempts", self.field("attempts")):
+            details = self._list("detail", attempt.get("detail"))
+            held = [len(self._list("gpus", one.get("gpus"))) for one in details if isinstance(one, dict)]
+            if any(held):
+                return [float(gpus) for gpus in held if gpus]
+        return [0.0]
+
+    def _list(self, name: str, value: Any) -> list[Any]:
+        if not isinstance(value, list):
+            self.fail(name, f"must be a list; got {value!r:.40}")
+        return value
+
+
+def _add(gathering: Gathering, file: Path, parts: list[_Part]) -> None:
+    lines, arrivals, starts, ends, gpus, owners, numbers = zip(*parts, strict=True)
+    shown = {
+        name: np.array([None if math.isnan(t) else str(EPOCH + timedelta(seconds=t)) for t in column])
+        for name, column in zip(FIELDS, (arrivals, starts, ends), strict=True)
+    }
+    held = np.array(gpus)
+    gathering.add(
+        Rows(file, np.array(lines), shown | {"gpus": held}),
+        np.array(arrivals),
+        np.array(starts),
+        np.array(ends),
+        [held],
+        np.array(owners, dtype=object),
+        fields=FIELDS,
+        columns=("gpus",),
+        jobs=np.array(numbers),
+    )
+
+
+def _machines(path: str | os.PathLike[str]) -> NodeList:
+    names: list[str] = []
+    models: list[str] = []
+    gpus: list[float] = []
+    known = Identities("machineId")
+    for rows in pieces(path, ["number of GPUs"], ["machineId", "single GPU mem"]):
+        known.add(rows)
+        names += rows.texts("machineId").tolist()
+        models += rows.texts("single GPU mem").tolist()
+        gpus += rows.numbers("number of GPUs", least=0, whole=True).tolist()
+    known.require_distinct()
+    return NodeList(names, ("GPU",), ("devices",), np.array(gpus)[:, None], models)
