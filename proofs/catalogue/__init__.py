@@ -33,7 +33,6 @@ PAPERS: dict[str, tuple[str, ...]] = {
         "psdsf.cpu_use",
         "psdsf.counterexamples",
         "psdsf.table",
-        "psdsf.leximin",
     ),
     "DRF": ("drf.examples", "drf.mechanism", "drf.table"),
     "TDRF": ("tdrf.mechanism", "tdrf.claims"),

@@ -1,4 +1,4 @@
-r"""Max-min fair shares of a whole cluster: what C-DRFH, TSF, DRFH and CDRF have of Table I, and why.
+r"""Why C-DRFH, TSF, DRFH and CDRF have the properties that they have of Table I, step by step.
 
 User n runs :math:`x_n` tasks on all servers together and has the share :math:`x_n/(\varphi_nR_n)`. Its
 yardstick :math:`R_n` are the tasks that it would run alone: in the pooled cluster (C-DRFH), or on all servers
@@ -9,46 +9,22 @@ are prices of all resources of all servers at which the users of no higher share
 is, and a task of the user costs something.
 
 All that they need of the yardstick is this: if the demands of one user are at least m times those of another
-one, m times its yardstick is no larger than the other's. So the properties hold for weights and placement
-constraints, and for every max-min fair placement; only bottleneck fairness tells the two mechanisms apart
-from PS-DSF.
+one, m times its yardstick is no larger than the other's. So the properties hold with any weights and
+placement constraints, and for every max-min fair placement. Bottleneck fairness asks for more: the common
+resource has to be dominant on all servers, those included that a user may not use.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 
-from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.psdsf.theorems import NEGATION, SOURCE
+from proofs.catalogue.psdsf.theorems import NEGATION
 from proofs.catalogue.texts import conditions, signs
 from proofs.claims import InWords, Step, SumSchema
-from proofs.language.sums import variables
-from proofs.statement import Question, Said
+from proofs.statement import Question
 
-__all__ = ["STATEMENTS"]
+__all__ = ["bottleneck_steps", "envy_steps", "pareto_steps", "truth_steps"]
 
-STATEMENTS = Chapter(
-    SOURCE,
-    scope="all reals, any numbers of users, servers and resources, any weights; with and without placement "
-    "constraints; every max-min fair placement",
-)
-
-CONDITIONS = {
-    "alone": "alone, such tasks fit on a server, or into the pool",
-    "beside": "capacities are measured in those of the common resource",
-    "cover": "each demand of the bundle's tasks is at least m times the user's",
-    "covers": "the tasks fit into the bundle",
-    "dominant": "alone, the user would fill a resource there",
-    "first loser": "T is the least share with the lie of those who lose",
-    "first winner": "H is the least share with the truth of those who gain",
-    "fits": "the tasks fit on the servers",
-    "least": "one demand is m times the user's",
-    "more": "the user would run more with the bundle, by weight",
-    "no loss": "nobody of the same or a lower share runs less",
-    "price": "where a task may run, its resources cost no less than the task",
-    "share": "shares are tasks over weight and yardstick",
-    "supply": "all resources cost no more than the tasks of the users of no higher share",
-}
 DUALITY = Step(
     "A max-min fair placement has such prices for each user.",
     InWords(
@@ -63,21 +39,19 @@ COST = "y1*sum[r](q[r]*d1[r]) + sum[k](y[k]*sum[r](q[r]*d[k,r]))"
 """What tasks of user 1 and of the others cost on a server, at the prices of its resources."""
 
 
-def _server(question: Question) -> Step:
+def _server(question: Question) -> SumSchema:
+    """What fits on a server costs no more than its resources."""
     held = {"fits": "y1*d1[r] + sum[k](y[k]*d[k,r]) <= c[r]"}
     fixed = SIGNS | {"sign of c": "c[r] >= 0", **signs("", "y1")}
-    return Step(
-        "The tasks on a server cost no more than its resources.",
-        question.for_every(held, f"{COST} <= sum[r](q[r]*c[r])", "fits * worth", fixed=fixed),
-    )
+    return question.for_every(held, f"{COST} <= sum[r](q[r]*c[r])", "fits * worth", fixed=fixed)
 
 
-def _limit(question: Question, server: Step, says: str, states: bool = False) -> Iterator[Step]:
+def _limit(question: Question, server: SumSchema, says: str, states: bool = False) -> Iterator[Step]:
     """Nobody runs more unless somebody of the same or a lower share runs less, by prices.
 
-    User 1, who runs x1 tasks, stands beside the others k of no higher share; y are the tasks later.
+    User 1, who runs x1 tasks, stands beside the others k of no higher share; y are the tasks later. That the
+    tasks on a server cost no more than its resources is a step before.
     """
-    assert isinstance(server.claim, SumSchema)
     given = {
         "price": "w[k]*y[k,i] <= v[k,i]*y[k,i]",
         "price 1": "w1*y1[i] <= v1[i]*y1[i]",
@@ -106,12 +80,10 @@ def _limit(question: Question, server: Step, says: str, states: bool = False) ->
         f"{NEGATION} * cost 1",
         fixed=fixed,
     )
-    yield server
     yield Step(says, bought)
-    here = {name: name.replace("[", "[i,") for name in ("a[r]", "c[r]", "q[r]")} | {"b": "b[i]"}
-    here |= {"y1": "y1[i]", "y[k]": "y[k,i]"}
-    known = set().union(*map(variables, (*server.claim.hypotheses.values(), server.claim.conclusion)))
-    here = {name: term for name, term in here.items() if name in known}
+    here = {"c[r]": "c[i,r]", "q[r]": "q[i,r]", "y1": "y1[i]", "y[k]": "y[k,i]"}
+    if "within" in server.hypotheses:
+        here |= {"a[r]": "a[i,r]", "b": "b[i]"}
     costs = {
         "v1[i]": "sum[r](q[i,r]*d1[r])",
         "v[k,i]": "sum[r](q[i,r]*d[k,r])",
@@ -122,11 +94,23 @@ def _limit(question: Question, server: Step, says: str, states: bool = False) ->
         question.follows(
             {},
             "sum[i](y1[i]) <= x1",
-            (server.claim, here),
+            (server, here),
             (bought, costs),
-            fixed=conditions(server.claim, here, where=" (server)") | conditions(bought, costs, "server"),
+            fixed=conditions(server, here, where=" (server)") | conditions(bought, costs, "server"),
         ),
         states=states,
+    )
+
+
+def _bought(question: Question, states: bool = False) -> Iterator[Step]:
+    server = _server(question)
+    yield Step("The tasks on a server cost no more than its resources.", server)
+    yield from _limit(
+        question,
+        server,
+        "Those who are not above a user could just buy all that there is for what they run, at the prices of "
+        "that user: if none of them runs less, it runs no more, whatever is moved.",
+        states,
     )
 
 
@@ -195,13 +179,8 @@ def _larger_share(question: Question, pooled: bool) -> Iterator[Step]:
     )
 
 
-BOUGHT = (
-    "Those who are not above a user could just buy all that there is for what they run, at the prices of "
-    "that user: if none of them runs less, it runs no more, whatever is moved."
-)
-
-
-def _envy(question: Question, pooled: bool) -> Iterator[Step]:
+def envy_steps(question: Question, pooled: bool) -> Iterator[Step]:
+    """Envy-freeness; ``pooled`` says where the tasks of a yardstick are alone."""
     yield from _larger_share(question, pooled)
     yield Step(
         "So the bundle is not of those who are not above the user, who could run t tasks more in its place.",
@@ -212,7 +191,7 @@ def _envy(question: Question, pooled: bool) -> Iterator[Step]:
             degree=1,
         ),
     )
-    yield from _limit(question, _server(question), BOUGHT)
+    yield from _bought(question)
     yield Step(
         "But it runs no more, as they all keep their tasks: the bundle is worth nothing to it, and not "
         "envied.",
@@ -221,14 +200,16 @@ def _envy(question: Question, pooled: bool) -> Iterator[Step]:
     yield DUALITY
 
 
-def _pareto(question: Question, pooled: bool) -> Iterator[Step]:
-    yield from _limit(question, _server(question), BOUGHT, states=True)
+def pareto_steps(question: Question, pooled: bool) -> Iterator[Step]:
+    """Pareto efficiency, whatever the yardstick."""
+    yield from _bought(question, states=True)
     yield DUALITY
 
 
-def _truth(question: Question, pooled: bool) -> Iterator[Step]:
+def truth_steps(question: Question, pooled: bool) -> Iterator[Step]:
+    """Strategy-proofness: who loses by the lie, and stands lowest then, could have its tasks back."""
     yield from _larger_share(question, pooled)
-    yield from _limit(question, _server(question), BOUGHT)
+    yield from _bought(question)
     order = {"first loser": "T <= B", "loses": "B < A", "no higher": "A <= H"}
     rises = {"lower": "T < H", "gained": "A < B", "first winner": "H <= A"}
     yield Step(
@@ -254,7 +235,8 @@ def _truth(question: Question, pooled: bool) -> Iterator[Step]:
     yield DUALITY
 
 
-def _bottleneck(question: Question, pooled: bool) -> Iterator[Step]:
+def bottleneck_steps(question: Question, pooled: bool) -> Iterator[Step]:
+    """Bottleneck fairness, if one resource is dominant for all users on all servers."""
     positive = signs("b e", "a c d G")
     inside = question.implies(
         {"dominant": "G*e == b", "alone": "G*d <= c", "beside": "c == a*b"},
@@ -287,16 +269,22 @@ def _bottleneck(question: Question, pooled: bool) -> Iterator[Step]:
         "Hence a share u, times the weight, is the part that the user has of all of the common resource...",
         question.implies({}, "x*e == u*B", fixed={"share": "x == u*S", "filled": "S*e == B"}),
     )
+    server = _server_of_one(question)
+    yield Step(
+        "If the common resource suffices on a server, the tasks cost no more than all its resources...",
+        server,
+    )
     yield from _limit(
         question,
-        _server_of_one(question),
+        server,
         "...and nobody gets more of it unless somebody gets less who has no more by weight, even if only "
         "this resource were limited: that is max-min fairness.",
     )
     yield DUALITY
 
 
-def _server_of_one(question: Question) -> Step:
+def _server_of_one(question: Question) -> SumSchema:
+    """As _server, where only the common resource has to suffice; a: the others for each unit of it."""
     held = {"fits": "y1*e1 + sum[k](y[k]*e[k]) <= b", "beside": "a[r]*b <= c[r]"}
     fixed = SIGNS | {
         "within": "d[k,r] <= e[k]*a[r]",
@@ -306,119 +294,12 @@ def _server_of_one(question: Question) -> Step:
         "sign of e": "e[k] > 0",
         **signs("b e1", "y1"),
     }
-    return Step(
-        "If the common resource suffices on a server, the tasks cost no more than all its resources...",
-        question.for_every(
-            held,
-            f"{COST} <= sum[r](q[r]*c[r])",
-            "fits * worth * sign of a",
-            "within * worth * tasks",
-            "within 1 * worth * sign of y1",
-            "beside * worth",
-            fixed=fixed,
-        ),
+    return question.for_every(
+        held,
+        f"{COST} <= sum[r](q[r]*c[r])",
+        "fits * worth * sign of a",
+        "within * worth * tasks",
+        "within 1 * worth * sign of y1",
+        "beside * worth",
+        fixed=fixed,
     )
-
-
-Property = tuple[str, str, str]
-"""Key, words and formula."""
-
-
-Steps = Callable[[Question, bool], Iterable[Step]]
-"""The steps of a property, for yardsticks in the pool (true) or on all servers one by one."""
-
-
-def _of(steps: Steps, pooled: bool) -> Callable[[Question], Iterable[Step]]:
-    return lambda question: steps(question, pooled)
-
-
-def _ticks(
-    named: Property,
-    places: tuple[str, str],
-    steps: Steps,
-    hypotheses: str,
-    remark: str = "",
-    own: dict[str, str] | None = None,
-) -> None:
-    """Add the statements on C-DRFH and TSF; a star marks hypotheses without which the proof fails."""
-    key, words, latex = named
-    names = hypotheses.replace("*", "").split(", ")
-    for mechanism, without, place, pooled in zip(
-        ("C-DRFH", "TSF"), ("DRFH", "CDRF"), places, (True, False), strict=True
-    ):
-        STATEMENTS.add(
-            f"psdsf-{mechanism.lower()}-{key}",
-            place=place,
-            words=f"Under {mechanism}, and so under {without}, {words}",
-            latex=latex,
-            hypotheses={name: {**CONDITIONS, **(own or {})}[name] for name in names},
-            mutants=tuple(name[:-1] for name in hypotheses.split(", ") if name.endswith("*")),
-            remark=remark,
-        )(_of(steps, pooled))
-
-
-PLACES = ("section II-B, on DRFH, and Table I", "section II-B, on CDRF and TSF, and Table I")
-MORE = "cover*, covers*, least*, alone*, dominant*, share*, more*"
-
-_ticks(
-    (
-        "pareto",
-        "nobody can be given more tasks unless somebody gets fewer, whatever is moved.",
-        r"y\ge x,\ y\text{ feasible}\implies y=x",
-    ),
-    PLACES,
-    _pareto,
-    "price*, supply*, fits*, no loss*",
-)
-_ticks(
-    (
-        "envy-free",
-        "no user would run more tasks with the resources of another, adjusted by weight, on the servers that "
-        "it may use.",
-        r"U_n(a_p)/\varphi_p\le x_n/\varphi_n",
-    ),
-    PLACES,
-    _envy,
-    f"{MORE}, price*, supply*, fits*",
-)
-_ticks(
-    (
-        "strategy-proof",
-        "nobody runs more by lying about its demands or servers, if it gets only the resources of its "
-        "claims.",
-        r"\hat x_n=\sum_i\min_r\frac{x'_{ni}d'_{nr}}{d_{nr}}\le x_n",
-    ),
-    PLACES,
-    _truth,
-    f"{MORE}, price*, supply*, fits*, no loss*, first loser*, first winner*",
-    remark="Weights are given, not stated by the users. The same steps exclude that several users lie and "
-    "all of them gain.",
-    own={
-        "covers": "the tasks fit into the resources of the claimed ones",
-        "more": "the liar runs more than before",
-    },
-)
-
-for mechanism, place, said, pooled in (
-    ("DRFH", "section II-B, on DRFH", Said.CLAIMED, True),
-    ("CDRF", "section II-B, on CDRF; not claimed there", Said.READER, False),
-):
-    STATEMENTS.add(
-        f"psdsf-{mechanism.lower()}-bottleneck-fair",
-        place=place,
-        words=f"Under {mechanism}, if all users dominantly request one resource from all servers, its "
-        "amounts are weighted max-min fair.",
-        latex=r"\rho(n,i)=r\ \forall n,i\implies (x_nd_{nr}/\varphi_n)_n\ \text{max-min fair}",
-        hypotheses={
-            **{name: CONDITIONS[name] for name in ("alone", "beside", "fits", "no loss", "price", "supply")},
-            "dominant": "alone on a server, each user would fill the common resource",
-        },
-        scope="all reals, any numbers of users, servers and resources, any weights; every server has some of "
-        "the common resource; every max-min fair placement",
-        mutants=("dominant", "alone", "beside", "price", "supply", "fits", "no loss"),
-        remark="One resource alone is the special case of single resource fairness. Placement constraints do "
-        "no harm if the resource is dominant on all servers, those included that a user may not use. If a "
-        "server lacks what some user demands, as in Figure 1, it may fail: psdsf-c-drfh-bottleneck-fair and "
-        "psdsf-tsf-bottleneck-fair.",
-        said=said,
-    )(_of(_bottleneck, pooled))

@@ -1,15 +1,16 @@
 """PS-DSF: what the paper says of DRFH, C-DRFH and CDRF, in section II and Table I.
 
 Bottleneck fairness of C-DRFH and TSF, and the sharing incentive of TSF, are in
-:mod:`proofs.catalogue.psdsf.counterexamples`; the ticks of Table I are in
-:mod:`proofs.catalogue.psdsf.leximin`.
+:mod:`proofs.catalogue.psdsf.counterexamples`. The ticks are proved in
+:mod:`proofs.catalogue.psdsf.leximin`, for C-DRFH and TSF, and so for DRFH and CDRF without constraints.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from proofs.catalogue.chapter import Chapter
+from proofs.catalogue.psdsf.leximin import bottleneck_steps, envy_steps, pareto_steps, truth_steps
 from proofs.catalogue.psdsf.theorems import SOURCE
 from proofs.catalogue.texts import signs
 from proofs.claims import Counterexample, InWords, Step
@@ -173,3 +174,127 @@ def _cdrf_incentive(question: Question) -> Iterator[Step]:
             fixed={"weight": "f > 0", "value": "G > 0", **signs("", "x L")},
         ),
     )
+
+
+# Ticks.
+
+SCOPE = "all reals, any numbers of users, servers and resources, any weights"
+CONDITIONS = {
+    "alone": "alone, such tasks fit on a server, or into the pool",
+    "beside": "capacities are measured in those of the common resource",
+    "cover": "each demand of the bundle's tasks is at least m times the user's",
+    "covers": "the tasks fit into the bundle",
+    "dominant": "alone, the user would fill a resource there",
+    "first loser": "T is the least share with the lie of those who lose",
+    "first winner": "H is the least share with the truth of those who gain",
+    "fits": "the tasks fit on the servers",
+    "least": "one demand is m times the user's",
+    "more": "the user would run more with the bundle, by weight",
+    "no loss": "nobody of the same or a lower share runs less",
+    "price": "where a task may run, its resources cost no less than the task",
+    "share": "shares are tasks over weight and yardstick",
+    "supply": "all resources cost no more than the tasks of the users of no higher share",
+}
+
+Property = tuple[str, str, str]
+"""Key, words and formula."""
+
+
+Steps = Callable[[Question, bool], Iterable[Step]]
+"""The steps of a property, for yardsticks in the pool (true) or on all servers one by one."""
+
+
+def _of(steps: Steps, pooled: bool) -> Callable[[Question], Iterable[Step]]:
+    return lambda question: steps(question, pooled)
+
+
+def _ticks(
+    named: Property,
+    places: tuple[str, str],
+    steps: Steps,
+    hypotheses: str,
+    remark: str = "",
+    own: dict[str, str] | None = None,
+) -> None:
+    """Add the statements on C-DRFH and TSF; a star marks hypotheses without which the proof fails."""
+    key, words, latex = named
+    names = hypotheses.replace("*", "").split(", ")
+    for mechanism, without, place, pooled in zip(
+        ("C-DRFH", "TSF"), ("DRFH", "CDRF"), places, (True, False), strict=True
+    ):
+        STATEMENTS.add(
+            f"psdsf-{mechanism.lower()}-{key}",
+            place=place,
+            words=f"Under {mechanism}, and so under {without}, {words}",
+            latex=latex,
+            hypotheses={name: {**CONDITIONS, **(own or {})}[name] for name in names},
+            mutants=tuple(name[:-1] for name in hypotheses.split(", ") if name.endswith("*")),
+            scope=f"{SCOPE}; with and without placement constraints; every max-min fair placement",
+            remark=remark,
+        )(_of(steps, pooled))
+
+
+PLACES = ("section II-B, on DRFH, and Table I", "section II-B, on CDRF and TSF, and Table I")
+MORE = "cover*, covers*, least*, alone*, dominant*, share*, more*"
+
+_ticks(
+    (
+        "pareto",
+        "nobody can be given more tasks unless somebody gets fewer, whatever is moved.",
+        r"y\ge x,\ y\text{ feasible}\implies y=x",
+    ),
+    PLACES,
+    pareto_steps,
+    "price*, supply*, fits*, no loss*",
+)
+_ticks(
+    (
+        "envy-free",
+        "no user would run more tasks with the resources of another, adjusted by weight, on the servers that "
+        "it may use.",
+        r"U_n(a_p)/\varphi_p\le x_n/\varphi_n",
+    ),
+    PLACES,
+    envy_steps,
+    f"{MORE}, price*, supply*, fits*",
+)
+_ticks(
+    (
+        "strategy-proof",
+        "nobody runs more by lying about its demands or servers, if it gets only the resources of its "
+        "claims.",
+        r"\hat x_n=\sum_i\min_r\frac{x'_{ni}d'_{nr}}{d_{nr}}\le x_n",
+    ),
+    PLACES,
+    truth_steps,
+    f"{MORE}, price*, supply*, fits*, no loss*, first loser*, first winner*",
+    remark="Weights are given, not stated by the users. The same steps exclude that several users lie and "
+    "all of them gain.",
+    own={
+        "covers": "the tasks fit into the resources of the claimed ones",
+        "more": "the liar runs more than before",
+    },
+)
+
+for mechanism, place, said, pooled in (
+    ("DRFH", "section II-B, on DRFH", Said.CLAIMED, True),
+    ("CDRF", "section II-B, on CDRF; not claimed there", Said.READER, False),
+):
+    STATEMENTS.add(
+        f"psdsf-{mechanism.lower()}-bottleneck-fair",
+        place=place,
+        words=f"Under {mechanism}, if all users dominantly request one resource from all servers, its "
+        "amounts are weighted max-min fair.",
+        latex=r"\rho(n,i)=r\ \forall n,i\implies (x_nd_{nr}/\varphi_n)_n\ \text{max-min fair}",
+        hypotheses={
+            **{name: CONDITIONS[name] for name in ("alone", "beside", "fits", "no loss", "price", "supply")},
+            "dominant": "alone on a server, each user would fill the common resource",
+        },
+        scope=f"{SCOPE}; every server has some of the common resource; every max-min fair placement",
+        mutants=("dominant", "alone", "beside", "price", "supply", "fits", "no loss"),
+        remark="One resource alone is the special case of single resource fairness. Placement constraints do "
+        "no harm if the resource is dominant on all servers, those included that a user may not use. If a "
+        "server lacks what some user demands, as in Figure 1, it may fail: psdsf-c-drfh-bottleneck-fair and "
+        "psdsf-tsf-bottleneck-fair.",
+        said=said,
+    )(_of(bottleneck_steps, pooled))
