@@ -25,7 +25,7 @@ from fairness.schedulers import (
     yunikorn_shares,
 )
 
-SEEDS = range(40)
+SEEDS = range(12)
 
 
 def small(rng, n, least=0, zeros=0.3):
@@ -76,7 +76,7 @@ def test_division_is_fair(seed):
         )
 
 
-@pytest.mark.parametrize("seed", SEEDS[:20])
+@pytest.mark.parametrize("seed", SEEDS[:5])
 def test_division_without_minimum_is_max_min(seed):
     """The policy fills one resource with classes that demand one unit each, up to their limits."""
     rng = np.random.default_rng(seed)
@@ -92,7 +92,7 @@ def test_division_over_many_decades():
     np.testing.assert_allclose(shares, [5, 2, 3], rtol=1e-15)
 
 
-@pytest.mark.parametrize("seed", SEEDS[:20])
+@pytest.mark.parametrize("seed", SEEDS[:5])
 def test_dominant_shares_are_those_of_drf(seed):
     rng = np.random.default_rng(seed)
     problem = Problem(rng.random((4, 3)), rng.random(3) + 0.5, weights=rng.random(4) + 0.5)
@@ -211,6 +211,35 @@ def test_kueue_lendable_is_what_one_could_use_alone(seed):
         lendable = 1000 / shares.ratios[leaf]
         assert fits(parents[leaf], lendable)
         assert not fits(parents[leaf], lendable + F(1, 1000))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_kueue_use_bubbles_up(seed):
+    """resource_node.go, addUsage: workloads one by one; what a node keeps does not reach its parent."""
+    rng = np.random.default_rng(seed)
+    n = 6
+    parents = [-1, *(int(rng.integers(0, v)) for v in range(1, n))]
+    leaves = sorted(set(range(1, n)) - set(parents))
+    nominal, lending = small(rng, n), small(rng, n)
+    quota, kept, used, own = list(nominal), [F(0)] * n, [F(0)] * n, [F(0)] * n
+    for v in range(n - 1, 0, -1):
+        kept[v] = max(quota[v] - lending[v], F(0))
+        quota[parents[v]] += quota[v] - kept[v]
+    for leaf, amount in zip(rng.choice(leaves, 8).tolist(), small(rng, 8), strict=True):
+        own[leaf] += amount
+        v = leaf
+        while v >= 0 and amount > 0:
+            beyond = amount - max(kept[v] - used[v], F(0))
+            used[v], amount, v = used[v] + amount, max(beyond, F(0)), parents[v]
+    could = list(quota)
+    for v in range(1, n):
+        could[v] = kept[v] + could[parents[v]]
+    columns = (np.array(values)[:, None] for values in (nominal, own))
+    shares = kueue_shares(parents, *columns, lending_limits=np.array(lending)[:, None])
+    for v in range(1, n):
+        borrowed, lendable = max(used[v] - quota[v], F(0)), could[parents[v]]
+        assert bool(shares.borrowing[v]) == (borrowed > 0)
+        assert shares.ratios[v] == (1000 * borrowed / lendable if lendable else 0)
 
 
 def test_the_past():

@@ -33,6 +33,13 @@ def test_yarn_gives_more_than_there_is(total, n_queues, share, given):
     assert yarn_fair_shares(total, [1] * n_queues, as_coded=True).sum() == given
 
 
+def test_yarn_weights_are_single_precision():
+    """Schedulable.getWeight() is a float: .1 is some 1.5e-9 more than a tenth, .3 some 1.2e-8 more."""
+    assert yarn_fair_shares(F(4 * 10**8), [F(1, 10), F(3, 10)]).tolist() == [10**8, 3 * 10**8]
+    coded = yarn_fair_shares(4 * 10**8, [0.1, 0.3], as_coded=True)
+    assert coded.tolist() == [99_999_998, 300_000_002]
+
+
 def test_yarn_has_a_tie_with_weight_0():
     """The comment of the comparator: weight 0 "will lose out"; 0/0 is NaN, which Java casts to a tie."""
     usage, weights = np.array([0, 4], dtype=np.float32), np.array([0, 1], dtype=np.float32)
