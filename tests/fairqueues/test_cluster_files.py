@@ -485,7 +485,7 @@ def affinity(*terms):
 def test_node_affinity(expression, holds):
     def may(*terms):
         spec = {"affinity": affinity(*terms), "tolerations": [{"operator": "Exists"}]}
-        return runs_on(json_document(json.dumps(spec), "f").root)[0](SPOT)
+        return runs_on(json_document(json.dumps(spec), "f").root)(SPOT)
 
     no = {"key": "zone", "operator": "DoesNotExist"}
     assert may({"matchExpressions": [expression]}) == holds
@@ -510,7 +510,7 @@ def test_node_affinity(expression, holds):
 )
 def test_taints(tolerations, allowed):
     spec = {"tolerations": tolerations}
-    may = runs_on(json_document(json.dumps(spec), "f").root)[0]
+    may = runs_on(json_document(json.dumps(spec), "f").root)
     assert may(SPOT) == allowed
     assert may(Server("n", "", {}, {}, (("spot", "true", "PreferNoSchedule"),)))
 
@@ -667,7 +667,10 @@ WRONG_JSON = [
         listed(node("n", {"cpu": "4"}), pod("p", {"cpu": "4x"})),
         r"line 34, items\[1\].spec.containers\[0\].*cpu: '4x' is",
     ),
-    (listed(node("n", {"cpu": "4"}), node("n", {"cpu": "4"})), "the node 'n' stands in p.json, line 5"),
+    (
+        listed(node("n", {"cpu": "4"}), node("n", {"cpu": "4"})),
+        r"line 2., .*the node 'n' stands in p.json, items\[0\] too",
+    ),
     (listed({**node("n", {}), "status": {}}), "has neither allocatable nor capacity"),
     (listed(node("n", {"cpu": "4"}), pod("p", {})), "the jobs 'x/p' demand nothing"),
     (

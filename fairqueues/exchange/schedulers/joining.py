@@ -191,25 +191,26 @@ def _placed(
 ) -> tuple[list[Jobs], list[list[bool]]]:
     """Jobs that find all that they demand somewhere, and where they may run."""
     names = {server.name for server in servers}
+    allowed: dict[Any, list[bool]] = {}  # by condition: many classes share one
+    there: dict[tuple[str, ...], list[bool]] = {}  # by what is needed
     found, where, nowhere = [], [], []
     for one in jobs:
         for name in one.named_servers:
             if servers and name not in names:
-                raise ModelError(
-                    f"{one.place}, servers: there is no server {name!r}; known are {_names(sorted(names))}"
-                )
-        needs = [r for r, amount in one.demands.items() if amount > 0]
+                told = f"there is no server {name!r}; known are {_names(sorted(names))}"
+                raise ModelError(f"{one.place}, servers: {told}")
+        needs = tuple(sorted(r for r, amount in one.demands.items() if amount > 0))
         if not needs:
             raise ModelError(
                 f"{one.place}: the jobs {one.name!r} demand nothing; give them requests, or leave them out"
             )
-        if servers:
-            row = [
-                (one.runs_on is None or one.runs_on(server))
-                and all(server.capacities.get(r, 0) > 0 for r in needs)
-                for server in servers
-            ]
-        else:
+        may = one.runs_on
+        if may not in allowed:
+            allowed[may] = [may is None or may(server) for server in servers]
+        if needs not in there:
+            there[needs] = [all(server.capacities.get(r, 0) > 0 for r in needs) for server in servers]
+        row = [one_may and has for one_may, has in zip(allowed[may], there[needs], strict=True)]
+        if not servers:
             row = [True] * all(total.get(r, 0) > 0 for r in needs)
         if any(row):
             found.append(one)

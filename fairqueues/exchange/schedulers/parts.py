@@ -167,6 +167,12 @@ class Parts:
     flavors: list[Any] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    _places: dict[tuple[str, object], str] = field(default_factory=dict)
+
+    def another(self, kind: str, name: object, place: str) -> str | None:
+        """Where something of the same kind and name stands already; else its own place is remembered."""
+        first = self._places.setdefault((kind, name), place)
+        return None if first is place else first
 
     def add_queue(self, queue: Queue, *names: str) -> None:
         """Add a queue that jobs call by these names, and by its path.
@@ -176,12 +182,9 @@ class Parts:
         ModelError
             If there is one with the same path, or a name has a slash in it.
         """
-        for one in self.queues:
-            if one.path == queue.path:
-                told = "/".join(queue.path) or "root"
-                raise ModelError(
-                    f"{queue.place}: the queue {told!r} stands in {one.place} too; keep one of them"
-                )
+        if other := self.another("queue", queue.path, queue.place):
+            told = "/".join(queue.path) or "root"
+            raise ModelError(f"{queue.place}: the queue {told!r} stands in {other} too; keep one of them")
         for name in queue.path:
             if "/" in name or not name.strip():
                 raise ModelError(f"{queue.place}: {name!r} is no name of a queue; write one without a slash")

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import lru_cache
 
 __all__ = ["byte_unit", "is_bytes", "quantity"]
 
@@ -23,6 +24,7 @@ _NUMBER = re.compile(
 )
 
 
+@lru_cache(maxsize=4096)
 def quantity(text: str) -> Fraction:
     """Number of a quantity.
 

@@ -101,9 +101,8 @@ def _known() -> str:
 
 def _jobs(row: _Row, parts: Parts) -> None:
     name, names = row.text("job_class"), row.cells.get("servers", "").split()
-    for one in parts.jobs:
-        if one.name == name:
-            row.fail("job_class", f"{name!r} stands in {one.place} too; keep one of them")
+    if other := parts.another("class", name, row.place):
+        row.fail("job_class", f"{name!r} stands in {other} too; keep one of them")
     demands = {r: row.number(r) for r in row.cells if r not in (*_JOBS, "job_class")}
     count = row.number("jobs") if "jobs" in row.cells else Fraction(1)
     parts.jobs.append(
@@ -117,9 +116,8 @@ def _jobs(row: _Row, parts: Parts) -> None:
 
 def _server(row: _Row, parts: Parts) -> None:
     name = row.text("server")
-    for one in parts.servers:
-        if one.name == name:
-            row.fail("server", f"{name!r} stands in {one.place} too; keep one of them")
+    if other := parts.another("server", name, row.place):
+        row.fail("server", f"{name!r} stands in {other} too; keep one of them")
     capacities = {resource: row.number(resource) for resource in row.cells if resource != "server"}
     parts.servers.append(Server(name, row.place, capacities))
 

@@ -13,15 +13,21 @@ from typing import Any
 from fairqueues.exchange.schedulers.manifests.fields import Field
 from fairqueues.exchange.schedulers.parts import Server
 
-__all__ = ["FORBIDDING", "runs_on", "tolerated"]
+__all__ = ["FORBIDDING", "Condition", "constraints_of", "runs_on", "tolerated"]
 
 Condition = Callable[[Server], bool]
 
+_REQUIRED = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
 FORBIDDING = ("NoSchedule", "NoExecute")
 
 
-def runs_on(spec: Field) -> tuple[Condition, Any]:
-    """Whether the pods of a spec may run on a server; and all that this depends on, for comparison.
+def constraints_of(spec: Field) -> list[Any]:
+    """All that decides where the pods of a spec may run, as data to compare."""
+    return [spec["nodeSelector"].value, spec.at(*_REQUIRED).value, spec["tolerations"].value]
+
+
+def runs_on(spec: Field) -> Condition:
+    """Whether the pods of a spec may run on a server.
 
     Raises
     ------
@@ -29,7 +35,7 @@ def runs_on(spec: Field) -> tuple[Condition, Any]:
         If an operator is unknown, or a field has the wrong kind.
     """
     selector = {key: one.text() for key, one in spec["nodeSelector"].items()}
-    required = spec.at("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+    required = spec.at(*_REQUIRED)
     terms = [_term(term) for term in required["nodeSelectorTerms"].entries()]
     tolerates = tolerated(spec["tolerations"])
 
@@ -46,7 +52,7 @@ def runs_on(spec: Field) -> tuple[Condition, Any]:
             for key, value, effect in server.taints
         )
 
-    return allowed, (selector, required.value, spec["tolerations"].value)
+    return allowed
 
 
 def _term(term: Field) -> list[Condition]:

@@ -58,6 +58,11 @@ class Field:
         name = f", {dotted(self.path)}" if self.path else ""
         return f"{self.document.file}, line {self.line}{name}"
 
+    @property
+    def name(self) -> str:
+        """File and field: what costs nothing to say; the line is looked for in the text."""
+        return f"{self.document.file}, {dotted(self.path)}" if self.path else self.document.file
+
     def fail(self, said: str) -> NoReturn:
         """ModelError that names file, line and field."""
         last = next((str(part) for part in reversed(self.path) if isinstance(part, str)), None)

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from fairqueues.exchange.schedulers.manifests.constraints import runs_on, tolerated
+from fairqueues.exchange.schedulers.manifests.constraints import Condition, constraints_of, runs_on, tolerated
 from fairqueues.exchange.schedulers.manifests.fields import Field
 from fairqueues.exchange.schedulers.parts import Jobs, Parts, Server, Unread
 
@@ -51,28 +51,30 @@ class Pods:
 
     def grouped(self, parts: Parts) -> None:
         """Add the jobs that the pods make, and say what was done."""
+        conditions: dict[str, Condition] = {}
         by_owner: dict[Any, list[tuple[Field, dict[str, Fraction]]]] = {}
         for pod, demands in self.found:
-            _, constraints = runs_on(pod["spec"])
-            key = (_namespace(pod), _owner(pod), _queue(pod), _hashable(demands), repr(constraints))
+            constraints = repr(constraints_of(pod["spec"]))
+            if constraints not in conditions:
+                conditions[constraints] = runs_on(pod["spec"])
+            key = (_namespace(pod), _owner(pod), _queue(pod), _hashable(demands), constraints)
             by_owner.setdefault(key, []).append((pod, demands))
         alike: dict[Any, list[Any]] = {}
         for (namespace, owner, queue, demands, constraints), pods in by_owner.items():
             kind = (namespace, queue, demands, constraints, len(pods))
-            alike.setdefault(kind, []).append((f"{namespace}/{owner}", pods[0]))
+            alike.setdefault(kind, []).append((f"{namespace}/{owner[1]}", pods[0]))
         names: Counter[str] = Counter()
-        for (_, queue, _, _, tasks), jobs in alike.items():
+        for (_, queue, _, constraints, tasks), jobs in alike.items():
             name, (pod, demands) = jobs[0]
             if len(jobs) > 1:
                 name += f" and {len(jobs) - 1} more"
             names[name] += 1
             if names[name] > 1:  # one controller with pods of several kinds
                 name += f" ({names[name]})"
-            allowed, _ = runs_on(pod["spec"])
             parts.jobs.append(
                 Jobs(
                     name, pod.document.file, demands, queue, Fraction(len(jobs)), Fraction(tasks),
-                    runs_on=allowed,
+                    runs_on=conditions[constraints],
                     selector={key: one.text() for key, one in pod["spec"]["nodeSelector"].items()},
                     tolerates=tolerated(pod["spec"]["tolerations"]),
                 )
@@ -103,9 +105,11 @@ def _controller(pod: Field) -> Field | None:
     )
 
 
-def _owner(pod: Field) -> str:
+def _owner(pod: Field) -> tuple[str, str]:
+    """Kind and name of what the pod belongs to; itself without a controller."""
     owner = _controller(pod)
-    return pod["metadata"]["name"].text() if owner is None else owner["name"].text()
+    one = pod["metadata"] if owner is None else owner
+    return "Pod" if owner is None else one["kind"].text(), one["name"].text()
 
 
 def _queue(pod: Field) -> str | None:
@@ -123,9 +127,8 @@ def _queue(pod: Field) -> str | None:
 def read_node(node: Field, parts: Parts) -> None:
     """Add a node as a server."""
     name = node["metadata"]["name"].text()
-    for other in parts.servers:
-        if other.name == name:
-            node["metadata"]["name"].fail(f"the node {name!r} stands in {other.place} too; keep one of them")
+    if other := parts.another("server", name, node.name):
+        node["metadata"]["name"].fail(f"the node {name!r} stands in {other} too; keep one of them")
     spec, status = node["spec"], node["status"]
     allocatable = status["allocatable"] if status["allocatable"].value is not None else status["capacity"]
     if allocatable.value is None:
@@ -139,12 +142,11 @@ def read_node(node: Field, parts: Parts) -> None:
     ):
         taints.append(("node.kubernetes.io/unschedulable", "", "NoSchedule"))
     labels = {key: one.value or "" for key, one in node["metadata"]["labels"].items()}
-    soft = [key for key, _, effect in taints if effect == "PreferNoSchedule"]
-    if soft:
-        parts.unread.append(
-            Unread(node.document.file, node.line, f"taint {soft[0]}", "PreferNoSchedule forbids nothing")
-        )
-    parts.servers.append(Server(name, node.place, allocatable.amounts(), labels, tuple(taints)))
+    for key, _, effect in taints:
+        if effect == "PreferNoSchedule" and not parts.another("taint", key, node.name):
+            why = "PreferNoSchedule forbids nothing"
+            parts.unread.append(Unread(node.document.file, node.line, f"taint {key}", why))
+    parts.servers.append(Server(name, node.name, allocatable.amounts(), labels, tuple(taints)))
 
 
 def read_pod(pod: Field, parts: Parts, pods: Pods) -> None:
