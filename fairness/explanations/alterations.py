@@ -30,32 +30,34 @@ Model = Problem | Cluster
 
 @dataclass(frozen=True)
 class Alteration:
-    """One other case: its kind and words, and how its model and counts are made."""
+    """One other case: its kind and words, and how its model, counts and policy are made."""
 
     kind: str
     words: str
-    make: Callable[[], tuple[Model, FloatArray]]
+    make: Callable[[], tuple[Model, FloatArray, Any]]
 
 
-def alterations(model: Model, counts: FloatArray, i: int) -> Iterator[Alteration]:
-    """All cases but for capacities and policies that class i may ask about."""
+def alterations(model: Model, counts: FloatArray, i: int, policy: Any) -> Iterator[Alteration]:
+    """All cases of the model but for capacities that class i may ask about."""
     unit = np.arange(model.n_classes) == i
     if counts[i] == 0:
-        yield Alteration("jobs", "with one job", lambda: (model, counts + unit))
+        yield Alteration("jobs", "with one job", lambda: (model, counts + unit, policy))
         return
     weights = np.where(unit, 2.0, 1.0) * model.weights
-    yield Alteration("weight", "with twice the weight", lambda: (model.replaced(weights=weights), counts))
+    yield Alteration(
+        "weight", "with twice the weight", lambda: (model.replaced(weights=weights), counts, policy)
+    )
     for r in np.flatnonzero(model.demands[i]):
         words = f"without its demand for {model.resources[r]}"
-        yield Alteration("demand", words, lambda r=r: (_without_demand(model, i, r), counts))  # type: ignore[misc]
+        yield Alteration("demand", words, lambda r=r: (_without_demand(model, i, r), counts, policy))  # type: ignore[misc]
     if isinstance(model, Problem) and np.isfinite(model.limits[i]):
         free = np.where(unit, np.inf, model.limits)
-        yield Alteration("limit", "without its limit", lambda: (model.replaced(limits=free), counts))
+        yield Alteration("limit", "without its limit", lambda: (model.replaced(limits=free), counts, policy))
     if isinstance(model, Cluster) and model.given_eligible is not None and not model.given_eligible[i].all():
         words = "on every server that has what it needs"
-        yield Alteration("servers", words, lambda: (_on_every_server(model, i), counts))
+        yield Alteration("servers", words, lambda: (_on_every_server(model, i), counts, policy))
     if np.count_nonzero(counts) > 1:
-        yield Alteration("alone", "alone", lambda: (model, np.where(unit, counts, 0.0)))
+        yield Alteration("alone", "alone", lambda: (model, np.where(unit, counts, 0.0), policy))
 
 
 def amount_of(capacity: float) -> float:

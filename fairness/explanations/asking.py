@@ -7,6 +7,7 @@ resource is worth to the objective of the policy, not what it does to the tasks 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -22,7 +23,8 @@ from fairness.errors import ModelError, NotConvergedError
 from fairness.explanations.alterations import Model, alterations, amount_of, with_capacity
 from fairness.explanations.explanation import Explanation
 from fairness.explanations.holdings import holdings
-from fairness.explanations.notions import notion, stops
+from fairness.explanations.notions import stops
+from fairness.explanations.queues import Rung, queue_alterations, tree_of, way
 from fairness.explanations.records import Case
 from fairness.explanations.sensitivity import one_sided_rate
 from fairness.explanations.telling import in_words
@@ -33,7 +35,8 @@ from fairness.model.problem import Problem
 from fairness.policies.proportional import AlphaFair
 from fairness.policies.servers.psdsf import PSDSF
 from fairness.protocol.calling import policy_tasks
-from fairness.protocol.policy import policy_name, registered
+from fairness.protocol.cluster_policy import ClusterPolicy
+from fairness.protocol.policy import CertifyingPolicy, policy_name
 from fairness.results.allocation import Allocation, allocate
 from fairness.results.cluster_allocation import ClusterAllocation
 
@@ -112,16 +115,20 @@ def explain(
     model = _model(allocation)
     i = _index(model, job_class)
     asked = _asked(model, allocation, policy)
-    compared = _compared(model, allocation) if others is None else list(others)
+    compared = _compared(model, allocation, asked) if others is None else list(others)
     names = [policy_name(other) for other in compared]
     found: list[Case] = []
-    seen = stops(asked, allocation, holdings(allocation), i)
+    held, tree = holdings(allocation), tree_of(asked)
+    seen = stops(asked, allocation, held, i)
+    rungs: tuple[Rung, ...] = ()
+    if tree is not None and allocation.counts[i] > 0:
+        rungs = way(tree, model, allocation.counts, held.units.sum(axis=1), i)
     chosen = _places(allocation, model, i) if allocation.counts[i] > 0 else []
     unasked, chosen = max(0, len(chosen) - places), chosen[:places]
 
     def told() -> Explanation:
         choice = choice_of(asked, allocation, i)
-        return Explanation(allocation, model.job_classes[i], seen, tuple(found), choice, unasked)
+        return Explanation(allocation, model.job_classes[i], seen, tuple(found), choice, unasked, rungs)
 
     ask = _Question(allocation, asked, i)
     try:
@@ -130,7 +137,7 @@ def explain(
             for s, r in chosen:
                 found.extend(ask.capacity(s, r))
             found.extend(ask.altered())
-            found.extend(_equal_part(model, allocation, i))
+            found.extend(_equal_part(model, allocation, i, rungs))
             if allocation.counts[i] > 0:
                 found.extend(map(ask.under, compared, names))
             task.advance(done=task.total)
@@ -145,11 +152,8 @@ class _Question:
     def __init__(self, allocation: Allocation | ClusterAllocation, policy: Any, i: int) -> None:
         self.model, self.policy, self.counts, self.i = _model(allocation), policy, allocation.counts, i
         self.here = float(policy_tasks(self.model, policy, self.counts)[i])
-        residual, own = (
-            allocation.certificate.residual,
-            registered(notion, policy) is registered(notion, None),
-        )
-        self.noise = UNKNOWN if own else EXACT + 10 * residual
+        certified = isinstance(policy, CertifyingPolicy | ClusterPolicy)
+        self.noise = EXACT + 10 * allocation.certificate.residual if certified else UNKNOWN
         self.advance: Callable[[], None] = lambda: None
 
     def tasks(self, model: Model, counts: FloatArray | None = None, policy: Any = None) -> float:
@@ -168,16 +172,20 @@ class _Question:
             return Case(kind, words, np.nan, np.nan, refusal=str(error), **more)
         return Case(kind, words, found, found - self.here, **more)
 
-    def then(self, model: Model, counts: FloatArray) -> tuple[str, ...]:
-        """What stops the class in another case."""
+    def then(self, model: Model, counts: FloatArray, policy: Any) -> tuple[str, ...]:
+        """What stops the class in another case; nothing known if its evidence is not found."""
         self.advance()
-        result = allocate(model, self.policy, counts)
+        try:
+            result = allocate(model, policy, counts)
+        except NotConvergedError:
+            return ()
         held = holdings(result)
-        return tuple(dict.fromkeys(in_words(stop, held) for stop in stops(self.policy, result, held, self.i)))
+        return tuple(dict.fromkeys(in_words(stop, held) for stop in stops(policy, result, held, self.i)))
 
     def altered(self) -> Iterator[Case]:
         """Cases without one of the constraints, with another weight, alone."""
-        for other in alterations(self.model, self.counts, self.i):
+        asked = self.model, self.counts, self.i, self.policy
+        for other in (*alterations(*asked), *queue_alterations(*asked)):
             case = self.case(other.kind, other.words, lambda make=other.make: self.tasks(*make()))  # type: ignore[misc]
             yield case if case.refusal else replace(case, then=self.then(*other.make()))
 
@@ -201,7 +209,7 @@ class _Question:
                     rate, known = one_sided_rate(at, self.here, capacity or amount, sign, error)
                     case = replace(case, rate=rate, rate_error=known)
                 altered = with_capacity(self.model, server, resource, sign * amount)
-                case = replace(case, then=self.then(altered, self.counts))
+                case = replace(case, then=self.then(altered, self.counts, self.policy))
             yield case
 
     def under(self, policy: Any, name: str) -> Case:
@@ -269,9 +277,11 @@ def _named(allocation: Allocation | ClusterAllocation) -> Any:
     )
 
 
-def _compared(model: Model, allocation: Allocation | ClusterAllocation) -> list[Any]:
+def _compared(model: Model, allocation: Allocation | ClusterAllocation, asked: Any) -> list[Any]:
     catalogue = CATALOGUE if isinstance(model, Problem) else CLUSTER_CATALOGUE
-    return [entry.policy for entry in catalogue if entry.name != allocation.policy]
+    # That of the leaves of a tree is asked about as "without queues".
+    known = {allocation.policy, getattr(getattr(asked, "policy", None), "name", None)}
+    return [entry.policy for entry in catalogue if entry.name not in known]
 
 
 def _places(allocation: Allocation | ClusterAllocation, model: Model, i: int) -> list[tuple[int, int]]:
@@ -295,12 +305,14 @@ def _place(model: Model, server: int, resource: int) -> str:
     return name if isinstance(model, Problem) else f"{name} on {model.servers[server]}"
 
 
-def _equal_part(model: Model, allocation: Allocation | ClusterAllocation, i: int) -> Iterator[Case]:
+def _equal_part(
+    model: Model, allocation: Allocation | ClusterAllocation, i: int, rungs: Sequence[Rung]
+) -> Iterator[Case]:
     """What its part by weight of everything would run, alone: the sharing incentive compares with it."""
     mass = allocation.counts * model.weights
     if allocation.counts[i] == 0 or np.count_nonzero(mass) < 2:
         return
-    part = float(mass[i] / mass.sum())
+    part = math.prod(rung.part for rung in rungs) if rungs else float(mass[i] / mass.sum())
     if isinstance(model, Cluster):
         tasks = part * float(model.gamma[i].sum())
     else:

@@ -14,6 +14,7 @@ from fairness.display.lettering import label
 from fairness.display.result import Result
 from fairness.evidence.pools import SATURATION
 from fairness.explanations.holdings import Holdings, holdings
+from fairness.explanations.queues import Rung
 from fairness.explanations.records import VISIBLE, Case, Stop
 from fairness.explanations.telling import sentences
 from fairness.results.allocation import Allocation
@@ -43,6 +44,8 @@ class Explanation(Result):
         What the policy could have chosen instead, in words; empty where nothing such is known.
     unasked : int
         Places (resources of servers) whose capacity was not changed.
+    way : tuple of Rung
+        Under a policy with a tree of queues: the queues from the root to the class, and the class.
     """
 
     allocation: Allocation | ClusterAllocation
@@ -51,6 +54,7 @@ class Explanation(Result):
     _cases: tuple[Case, ...]
     choice: str
     unasked: int
+    way: tuple[Rung, ...] = ()
 
     @property
     def cases(self) -> dict[str, Case]:
@@ -122,6 +126,7 @@ class Explanation(Result):
             "stops": [asdict(stop) for stop in self.stops],
             "holders": self.holders().reset_index().to_dict("records"),
             "cases": [asdict(case) for case in self._cases],
+            "way": [asdict(rung) for rung in self.way],
             "choice": self.choice,
             "places_not_asked": self.unasked,
             "certificate": asdict(self.allocation.certificate),
@@ -133,7 +138,14 @@ class Explanation(Result):
     def summary(self) -> str:
         """What a person wants to read, or to hear: at most some fifteen sentences, each with its number."""
         heading, *lines = sentences(
-            self.allocation, self._held, self.index, self.stops, self._cases, self.choice, self.unasked
+            self.allocation,
+            self._held,
+            self.index,
+            self.stops,
+            self._cases,
+            self.choice,
+            self.unasked,
+            self.way,
         )
         return "\n".join([heading, *(f"  {line}" for line in lines)])
 

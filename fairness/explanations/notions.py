@@ -10,6 +10,7 @@ a matter of its definition:
   its bill that goes there;
 * *BMF*: where nobody has a larger share per job and weight;
 * *PS-DSF of divided resources*: where nobody who holds some has a higher virtual dominant share;
+* *a tree of queues*: where the resource is full, or a bound of a queue is met;
 * *any other policy*: where the resource is full; how it chose is not known.
 
 The notion of a new policy is registered: a function of the policy, the allocation and its holdings.
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 from fairness.arguments.validation import FloatArray
 from fairness.evidence.pools import job_shares
 from fairness.explanations.holdings import Holdings
+from fairness.explanations.queues import queue_stops, tree_of
 from fairness.explanations.records import Stop
 from fairness.policies.asset import AssetFair
 from fairness.policies.bottleneck import BottleneckMax
@@ -96,6 +98,9 @@ def stops(
     if isinstance(allocation, Allocation) and allocation._at_limit[i]:
         most = float(allocation.counts[i] * allocation.problem.limits[i])
         found.append(Stop("limit", value=most, measure="most tasks of its jobs"))
+    if (tree := tree_of(policy)) is not None:
+        model = allocation.problem if isinstance(allocation, Allocation) else allocation.cluster
+        found.extend(queue_stops(tree, model, held.units.sum(axis=1), i))
     meant: Notion = registered(notion, policy)(policy, allocation, held)
     places = meant.stopped[i] & held.full
     if not places.any() and not found:

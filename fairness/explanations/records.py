@@ -16,17 +16,21 @@ class Stop:
 
     Attributes
     ----------
-    cause : {"resource", "no capacity", "limit", "no job", "policy"}
-        A full resource; one of which there is nothing; the limit of the class; no job of it is present; or
-        nothing that the model knows, so that it was the policy.
+    cause : {"resource", "no capacity", "limit", "no job", "maximum", "reserve", "policy"}
+        A full resource; one of which there is nothing; the limit of the class; no job of it is present; the
+        maximum of a queue above it; what is kept for a queue; or nothing that the model knows, so that it was
+        the policy.
     server, resource : str
         Where; empty where it is no place, and the server on a pool.
     value : float
-        What the policy compares or charges there, see ``measure``; NaN if it does neither.
+        What the policy compares or charges there, see ``measure``; the bound of a class or queue, or what is
+        kept; NaN if it is none of these.
     measure : str
         What the value is, in words.
     together : tuple of str
         The other classes that are stopped there.
+    queue : str
+        Path of the queue whose bound it is.
     """
 
     cause: str
@@ -35,6 +39,7 @@ class Stop:
     value: float = float("nan")
     measure: str = ""
     together: tuple[str, ...] = ()
+    queue: str = ""
 
 
 @dataclass(frozen=True)
@@ -44,8 +49,8 @@ class Case:
     Attributes
     ----------
     kind : str
-        "more" or "less" capacity, "weight", "demand", "limit", "servers", "jobs", "alone", "equal part" or
-        "policy".
+        "more" or "less" capacity, "weight", "demand", "limit", "servers", "queue", "jobs", "alone",
+        "equal part" or "policy".
     words : str
         What is different.
     tasks, change : float
@@ -57,7 +62,7 @@ class Case:
     rate, rate_error : float, tasks per resource unit
         One-sided derivative towards the case, and how well it is known; NaN if it was not found.
     then : tuple of str
-        What stops the class then, in words; empty where that was not asked.
+        What stops the class then, in words; empty where that was not asked, or not found.
     refusal : str
         Why the case has no answer.
     """

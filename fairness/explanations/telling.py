@@ -8,6 +8,7 @@ import numpy as np
 
 from fairness.evidence.pools import SATURATION
 from fairness.explanations.holdings import Holdings
+from fairness.explanations.queues import Rung
 from fairness.explanations.records import VISIBLE, Case, Stop
 from fairness.results.allocation import Allocation
 from fairness.results.cluster_allocation import ClusterAllocation
@@ -29,10 +30,16 @@ def sentences(
     cases: Sequence[Case],
     choice: str,
     unasked: int,
+    way: Sequence[Rung],
 ) -> list[str]:
     """Heading and sentences."""
     teller = _Teller(allocation, held, i, stops)
-    lines = [teller.heading(), *teller.stopped(stops), *teller.capacities(cases, unasked)]
+    lines = [
+        teller.heading(),
+        *teller.stopped(stops),
+        *teller.queues(way),
+        *teller.capacities(cases, unasked),
+    ]
     lines += [*teller.constraints(cases), *teller.compared(cases), *([choice] if choice else [])]
     return [*lines, f"{allocation.policy}: {allocation.certificate}"]
 
@@ -66,6 +73,11 @@ class _Teller:
         for stop in stops:
             if stop.cause == "limit":
                 yield f"Its limit stops it: {said(stop.value)} is the most that its jobs can run."
+            elif stop.cause == "maximum":
+                yield f"The maximum of {stop.queue} stops it: {said(stop.value)} of {stop.resource}."
+            elif stop.cause == "reserve":
+                kept = f"{said(stop.value)} of {stop.resource}, guaranteed and not lent"
+                yield f"What is kept for {stop.queue} stops it: {kept}."
         places = [stop for stop in stops if stop.cause == "resource"]
         rows = [[stop] for stop in places]
         if len(places) > NAMED:  # one sentence for a resource, whatever its servers
@@ -74,7 +86,7 @@ class _Teller:
                 for name in dict.fromkeys(s.resource for s in places)
             ]
         for k, row in enumerate(rows[:NAMED]):
-            yield self._full(row, k > 0 or first.cause == "limit")
+            yield self._full(row, k > 0 or first.cause != "resource")
         if rest := rows[NAMED:]:
             yield f"It is also stopped by {_named([row[0].resource for row in rest], 'other resources')}."
         yield from self._notion(places)
@@ -163,6 +175,19 @@ class _Teller:
         shut = [cluster.servers[s] for s in np.flatnonzero(~cluster.eligible[self.i])]
         if shut:
             yield f"It cannot run on {_named(shut, 'other servers')}."
+
+    def queues(self, way: Sequence[Rung]) -> Iterator[str]:
+        """Where its queues stand, from the root down."""
+        if way:
+            told = [
+                f"{rung.name} is due {_percent(rung.part)} of {rung.parent} by weight and holds "
+                f"{_percent(rung.share)} of {rung.resource}"
+                for rung in way
+            ]
+            yield f"{'; '.join(told)}."
+        bounds = [(rung.name, *bound) for rung in way for bound in rung.guaranteed]
+        for name, resource, least, used in bounds[:NAMED]:
+            yield f"{name} is guaranteed {said(least)} of {resource} and uses {said(used)}."
 
     def _room(self) -> str:
         """How many more tasks would fit with all others as they are."""
@@ -270,18 +295,24 @@ class _Teller:
         lacking = sorted((c for c in told if c.kind == "demand"), key=lambda c: -abs(c.change))
         short = lacking[NAMED:] if len(lacking) > NAMED + 1 else []
         told = [case for case in told if case not in short]
-        if told:
-            first, *rest = (self._without(case) for case in told)
-            words = told[0].words
-            rest += [f"without any other demand {self._at_most(short)}"] if short else []
-            yield f"{_capital('; '.join([first.replace(words, f'{words} it would run', 1), *rest]))}."
+        rest = [f"without any other demand {self._at_most(short)}"] if short else []
+        yield from self._run(told, rest)
+        yield from self._run([case for case in cases if case.kind == "queue" and not case.refusal], [])
         for case in cases:
             if case.kind == "demand" and "demands nothing" in case.refusal:
                 yield f"{_capital(case.words)} it would demand nothing, and have no end."
             elif case.kind == "servers" and case.refusal:
                 yield "What it would run on other servers is not known: gamma is given."
-            elif case.kind in kinds and case.refusal:
+            elif case.kind in (*kinds, "queue") and case.refusal:
                 yield f"{_capital(case.words)}: {case.refusal}."
+
+    def _run(self, cases: Sequence[Case], rest: Sequence[str]) -> Iterator[str]:
+        """What it would run in several cases, as one sentence."""
+        if cases:
+            words = cases[0].words
+            first, *others = (self._without(case) for case in cases)
+            told = [first.replace(words, f"{words} it would run", 1), *others, *rest]
+            yield f"{_capital('; '.join(told))}."
 
     def _at_most(self, cases: Sequence[Case]) -> str:
         largest = max(cases, key=lambda case: abs(case.change))
@@ -327,6 +358,10 @@ class _Teller:
 
 def in_words(stop: Stop, held: Holdings) -> str:
     """What stops a class, in a word or two: the place, "its limit", "the policy"."""
+    if stop.cause == "maximum":
+        return f"the maximum of {stop.queue}"
+    if stop.cause == "reserve":
+        return f"{stop.resource} that is kept for {stop.queue}"
     if stop.cause in ("limit", "no job", "policy"):
         return {"limit": "its limit", "no job": "having no job", "policy": "the policy"}[stop.cause]
     return held.place(held.servers.index(stop.server), held.resources.index(stop.resource))

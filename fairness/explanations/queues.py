@@ -1,0 +1,219 @@
+r"""What queues have to do with it: where a class stands in a tree, and which bound of a queue stops it.
+
+The use of a queue is what the classes below it hold; it is counted with what is kept for its idle children,
+:math:`\sum_c \max(\text{use}_c, \text{reserve}_c)` (:mod:`fairness.model.tree`). A queue stops the classes
+below it at its maximum, and one that does not lend all that it is guaranteed keeps the rest from everybody
+else. On a cluster bounds are compared with what is held on all servers together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fairness.arguments.validation import FloatArray
+from fairness.evidence.pools import SATURATION
+from fairness.explanations.alterations import Alteration, Model
+from fairness.explanations.records import Stop
+from fairness.model.cluster import Cluster
+from fairness.model.tree import Tree
+
+__all__ = ["Rung", "queue_alterations", "queue_stops", "tree_of", "way"]
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A step on the way from the root to a class: a queue, or at the end the class.
+
+    Attributes
+    ----------
+    name : str
+        Path of the queue, or name of the class.
+    parent : str
+        Path of the queue above.
+    part : float
+        Its weight over that of all its siblings that are present.
+    resource : str
+        Of which it holds the largest part.
+    share : float
+        That part of the capacity.
+    guaranteed : tuple of (resource, minimum, used)
+        What is guaranteed to it, resource units.
+    """
+
+    name: str
+    parent: str
+    part: float
+    resource: str
+    share: float
+    guaranteed: tuple[tuple[str, float, float], ...] = ()
+
+
+def tree_of(policy: Any) -> Tree | None:
+    """The tree of a policy that has one."""
+    tree = getattr(policy, "tree", None)
+    return tree if isinstance(tree, Tree) else None
+
+
+def way(tree: Tree, model: Model, counts: FloatArray, units: FloatArray, i: int) -> tuple[Rung, ...]:
+    """Steps from the root to class i.
+
+    Parameters
+    ----------
+    units : ndarray of shape (n_classes, n_resources), resource units
+        What each class holds, on all servers together.
+
+    Examples
+    --------
+    >>> from fairness import Problem
+    >>> tree = Tree(["all", "a"], [-1, 0], weights=[1, 3], job_classes=["x", "y"], class_nodes=[1, 0])
+    >>> pool = Problem([[1], [1]], [8], job_classes=["x", "y"], resources=["cpu"])
+    >>> for rung in way(tree, pool, np.ones(2), np.array([[6.0], [2.0]]), 0):
+    ...     print(rung.name, rung.part, rung.share)
+    all/a 0.75 0.75
+    x 1.0 0.75
+    """
+    nodes, capacities = tree.require_classes(model), _capacities(model)
+    used, present = _use(tree, nodes, units), _use(tree, nodes, counts[:, None])[:, 0] > 0
+    low = tree.bounds(model)[0]
+    path = _path(tree, int(nodes[i]))
+    rungs = []
+    for v in path[1:]:
+        mass = _mass(tree, model, counts, nodes, present, int(tree.parents[v]))
+        bounds = [
+            (name, float(low[v, r]), float(used[v, r]))
+            for r, name in enumerate(model.resources)
+            if low[v, r] > 0
+        ]
+        name, above = tree.path(v), tree.path(int(tree.parents[v]))
+        rungs.append(
+            Rung(
+                name,
+                above,
+                float(tree.weights[v] / mass),
+                *_largest(model, used[v], capacities),
+                tuple(bounds),
+            )
+        )
+    mass = _mass(tree, model, counts, nodes, present, path[-1])
+    own = float(counts[i] * model.weights[i] / mass)
+    return (
+        *rungs,
+        Rung(model.job_classes[i], tree.path(path[-1]), own, *_largest(model, units[i], capacities)),
+    )
+
+
+def queue_stops(tree: Tree, model: Model, units: FloatArray, i: int) -> Iterator[Stop]:
+    """Bounds of queues that stop class i: a maximum above it, or what is kept for others."""
+    nodes, capacities = tree.require_classes(model), _capacities(model)
+    _, high, reserve = tree.bounds(model)
+    counted = _counted(tree, _use(tree, nodes, units), reserve)
+    path = _path(tree, int(nodes[i]))
+    for v in path:
+        for r in np.flatnonzero(model.demands[i] > 0):
+            if high[v, r] < np.inf and counted[v, r] >= high[v, r] * (1 - SATURATION):
+                yield Stop(
+                    "maximum", resource=model.resources[r], queue=tree.path(v), value=float(high[v, r])
+                )
+    free = capacities - units.sum(axis=0)
+    for r in np.flatnonzero(model.demands[i] > 0):
+        kept = counted[0, r] - units[:, r].sum()
+        if kept > SATURATION * capacities[r] and kept >= free[r] - SATURATION * capacities[r]:
+            yield Stop(
+                "reserve",
+                resource=model.resources[r],
+                queue=_keeper(tree, units, nodes, reserve, int(r)),
+                value=float(kept),
+            )
+
+
+def queue_alterations(model: Model, counts: FloatArray, i: int, policy: Any) -> Iterator[Alteration]:
+    """Cases in which a queue above class i has another weight or no bound, or there are no queues."""
+    tree = tree_of(policy)
+    if tree is None or counts[i] == 0:
+        return
+    low, high, _ = tree.bounds(model)
+    nodes = tree.require_classes(model)
+    for v in reversed(_path(tree, int(nodes[i]))):
+        name, here = tree.path(v), np.arange(tree.n_nodes) == v
+        if v > 0:
+            heavier = np.where(here, 2.0, 1.0) * tree.weights
+            yield _case(policy, model, counts, "queue", f"with twice the weight of {name}", weights=heavier)
+        if np.isfinite(high[v]).any():
+            free = np.where(here[:, None], np.inf, tree.maximum)
+            yield _case(policy, model, counts, "queue", f"without the maximum of {name}", maximum=free)
+        if low[v].any():
+            none = np.where(here[:, None], 0.0, tree.minimum)
+            yield _case(policy, model, counts, "queue", f"without the guarantee of {name}", minimum=none)
+    if hasattr(policy, "policy"):
+        yield Alteration("queue", "without queues", lambda: (model, counts, policy.policy))
+
+
+def _case(policy: Any, model: Model, counts: FloatArray, kind: str, words: str, **changes: Any) -> Alteration:
+    return Alteration(
+        kind, words, lambda: (model, counts, replace(policy, tree=_changed(policy.tree, **changes)))
+    )
+
+
+def _changed(tree: Tree, **changes: Any) -> Tree:
+    kept = {name: getattr(tree, name) for name in ("weights", "resources", "minimum", "maximum", "lends")}
+    return Tree(
+        tree.names,
+        tree.parents,
+        job_classes=tree.job_classes,
+        class_nodes=tree.class_nodes,
+        **(kept | changes),
+    )
+
+
+def _path(tree: Tree, node: int) -> list[int]:
+    """Nodes from the root to a node."""
+    path = [node]
+    while tree.parents[path[-1]] >= 0:
+        path.append(int(tree.parents[path[-1]]))
+    return path[::-1]
+
+
+def _use(tree: Tree, nodes: Any, held: FloatArray) -> FloatArray:
+    """Sums of what classes hold below each node, (n_nodes, n_columns)."""
+    use = np.zeros((tree.n_nodes, held.shape[1]))
+    np.add.at(use, nodes, held)
+    for v in range(tree.n_nodes - 1, 0, -1):
+        use[tree.parents[v]] += use[v]
+    return use
+
+
+def _counted(tree: Tree, use: FloatArray, reserve: FloatArray) -> FloatArray:
+    """Use of each node with what is kept for its idle children, (n_nodes, n_resources)."""
+    extra = np.zeros_like(use)
+    counted = use.copy()
+    for v in range(tree.n_nodes - 1, -1, -1):
+        counted[v] = use[v] + extra[v]
+        if v > 0:
+            extra[tree.parents[v]] += np.maximum(counted[v], reserve[v]) - use[v]
+    return counted
+
+
+def _keeper(tree: Tree, units: FloatArray, nodes: Any, reserve: FloatArray, resource: int) -> str:
+    """The queue for which most of a resource is kept idle."""
+    idle = reserve[:, resource] - _use(tree, nodes, units)[:, resource]
+    return tree.path(int(np.argmax(idle)))
+
+
+def _mass(tree: Tree, model: Model, counts: FloatArray, nodes: Any, present: Any, node: int) -> float:
+    """Weights of all that share a node: its classes, jobs times weight, and its child queues with jobs."""
+    below = tree.children(node)
+    own = nodes == node
+    return float((counts * model.weights)[own].sum() + tree.weights[below[present[below]]].sum())
+
+
+def _largest(model: Model, units: FloatArray, capacities: FloatArray) -> tuple[str, float]:
+    parts = np.divide(units, capacities, out=np.zeros_like(units), where=capacities > 0)
+    return model.resources[int(np.argmax(parts))], float(parts.max())
+
+
+def _capacities(model: Model) -> FloatArray:
+    return model.total_capacities if isinstance(model, Cluster) else model.capacities

@@ -1,0 +1,130 @@
+"""Explanations under a tree of queues: the way down to a class, and the bounds that stop it."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fairness import Problem, ProportionalFair, allocate, explain
+from fairness.explanations.queues import queue_stops, way
+from fairness.model.tree import Tree
+
+POOL = Problem(
+    [[4, 16, 1], [2, 4, 0], [1, 2, 0]],
+    [64, 256, 8],
+    job_classes=["train", "test", "serve"],
+    resources=["cpu", "ram", "gpu"],
+)
+QUEUES = {
+    "research": {"weight": 2, "classes": ["train", "test"], "minimum": {"gpu": 4}, "maximum": {"gpu": 6}},
+    "web": {"classes": ["serve"], "minimum": {"cpu": 20}, "lends": {"cpu": 5}},
+}
+TREE = Tree.from_dict({"root": {"queues": QUEUES}})
+
+
+@dataclass(frozen=True)
+class Given:
+    """Tasks as they were given, on a tree."""
+
+    tree: Any
+    tasks: tuple[float, ...]
+    name = "given"
+
+    def __call__(self, problem, counts):
+        return np.where(np.asarray(counts) > 0, self.tasks, 0.0)
+
+
+@dataclass(frozen=True)
+class AtLeaves:
+    """A policy whose classes weigh as much as the tree says."""
+
+    tree: Any
+    policy: Any
+    name = "at leaves"
+
+    def __call__(self, problem, counts):
+        none = np.zeros(problem.demands.shape)
+        mass = np.ones(problem.n_classes)
+        for i in np.flatnonzero(counts):
+            mass[i] = np.prod([rung.part for rung in way(self.tree, problem, counts, none, i)]) / counts[i]
+        return self.policy(problem.replaced(weights=mass), counts)
+
+
+def stops_of(tasks, job_class, tree=TREE):
+    held = np.array(tasks)[:, None] * POOL.demands
+    return list(queue_stops(tree, POOL, held, job_class))
+
+
+def test_the_way_down_by_hand():
+    top, leaf = way(TREE, POOL, np.array([1.0, 3.0, 1.0]), np.array([[8.0, 32, 2], [8, 16, 0], [4, 8, 0]]), 1)
+    assert (top.name, top.parent, top.part, top.resource, top.share) == (
+        "root/research",
+        "root",
+        2 / 3,
+        "cpu",
+        0.25,
+    )
+    assert top.guaranteed == (("gpu", 4.0, 2.0),)
+    assert (leaf.name, leaf.parent, leaf.part, leaf.share) == ("test", "root/research", 0.75, 0.125)
+    # A queue without a job takes no part.
+    assert way(TREE, POOL, np.array([1.0, 1.0, 0.0]), np.zeros((3, 3)), 0)[0].part == 1.0
+
+
+def test_a_maximum_stops_all_below_it_that_need_the_resource():
+    (stop,) = stops_of([6, 0, 0], 0)
+    assert (stop.cause, stop.resource, stop.queue, stop.value) == ("maximum", "gpu", "root/research", 6.0)
+    assert not stops_of([6, 0, 0], 1)
+    assert not stops_of([5.99, 0, 0], 0)
+
+
+def test_what_is_kept_for_an_idle_queue_stops_the_others():
+    # web keeps 20 - 5 = 15 cpu; the others hold 64 - 15 = 49.
+    (stop,) = stops_of([0, 24.5, 0], 1)
+    assert (stop.cause, stop.resource, stop.queue, stop.value) == ("reserve", "cpu", "root/web", 15.0)
+    # Half of it in use by web itself: 7.5 are kept.
+    (stop,) = stops_of([0, 24.5, 7.5], 1)
+    assert stop.value == pytest.approx(7.5)
+    assert not stops_of([0, 24.4, 0], 1)
+    # A full resource is no reserve.
+    assert not stops_of([0, 24.5, 15], 1)
+
+
+def test_reserves_count_towards_a_maximum_above_them():
+    parts = {
+        "a": {"classes": ["train", "test"]},
+        "b": {"classes": ["serve"], "minimum": {"cpu": 8}, "lends": {"cpu": 0}},
+    }
+    tree = Tree.from_dict({"root": {"queues": {"all": {"maximum": {"cpu": 20}, "queues": parts}}}})
+    (stop,) = stops_of([0, 6, 2], 1, tree)
+    assert (stop.cause, stop.queue) == ("maximum", "root/all")
+    assert not stops_of([0, 5.9, 2], 1, tree)
+
+
+def test_the_text_says_which_bound_it_is():
+    given = Given(TREE, (6.0, 12.5, 0.0))
+    told = explain(allocate(POOL, given, [1, 1, 0]), "train", given, others=[])
+    assert [stop.cause for stop in told.stops] == ["maximum", "reserve"]
+    text = told.summary()
+    assert "The maximum of root/research stops it: 6 of gpu." in text
+    assert "What is kept for root/web stops it: 15 of cpu, guaranteed and not lent." in text
+    assert "root/research is guaranteed 4 of gpu and uses 6." in text
+    assert told.to_dict()["way"][0]["name"] == "root/research"
+
+
+def test_other_weights_and_bounds_of_queues_are_asked_about():
+    policy = AtLeaves(TREE, ProportionalFair())
+    told = explain(allocate(POOL, policy), "test", policy)
+    heavier = Tree.from_dict({"root": {"queues": QUEUES | {"research": QUEUES["research"] | {"weight": 4}}}})
+    expected = allocate(POOL, replace(policy, tree=heavier)).tasks[1]
+    assert told.cases["with twice the weight of root/research"].tasks == pytest.approx(expected, rel=1e-12)
+    flat = allocate(POOL, ProportionalFair()).tasks[1]
+    assert told.cases["without queues"].tasks == pytest.approx(flat, rel=1e-12)
+    assert "under PF" not in told.cases
+    assert {"without the maximum of root/research", "without the guarantee of root/research"} <= set(
+        told.cases
+    )
+    # Two thirds for research, half of it for test.
+    part = told.cases["with 33.3 % of everything for itself"]
+    assert part.tasks == pytest.approx(64 / 3 / 2)
+    assert "it would run 10.67: just what it has" in told.summary()
