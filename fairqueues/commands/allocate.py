@@ -12,8 +12,10 @@ from fairqueues.console.inputs import chosen, heading, is_cluster, numbers, read
 from fairqueues.console.options import File, Policies
 from fairqueues.console.output import Delivery
 from fairqueues.report.outcome import Outcome, certificates
+from fairqueues.report.tables import lines
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.figure import Figure
 
 __all__ = ["allocate"]
@@ -43,12 +45,15 @@ def allocate(
     runs = {name: partial(fairness.allocate, scenario.model, p, jobs) for name, p in policies.items()}
     results, failures = reached(runs, "allocate")
     table = pd.concat({name: r.to_dataframe() for name, r in results.items()}, names=["policy"])
+    queues = None if scenario.tree is None else _queues(scenario.tree, scenario.model, results)
+    notes = [] if is_cluster(scenario) else [_use(name, r) for name, r in results.items()]
     deliver(
         Outcome(
             heading("Allocations", scenario),
             table,
             certificates(results),
-            notes=() if is_cluster(scenario) else tuple(_use(name, r) for name, r in results.items()),
+            notes=(*notes, *(() if queues is None else lines(queues))),
+            tables={} if queues is None else {"queues": queues},
             failures=failures,
             figure=lambda: _figure(scenario.model, policies, results, jobs),
             scenario=scenario.text,
@@ -69,6 +74,26 @@ def _use(name: str, result: Any) -> str:
         )
     )
     return f"{name}: in use: {', '.join(used)}"
+
+
+def _queues(tree: Any, model: Any, results: dict[str, Any]) -> pd.DataFrame:
+    """What each queue holds of each resource, with all below it, and the largest share that this is."""
+    import numpy as np
+    import pandas as pd
+
+    total = getattr(model, "total_capacities", model.capacities)
+    held = {
+        name: tree.totals(model, result.tasks[:, None] * model.demands) for name, result in results.items()
+    }
+    order = list(tree.in_depth_order)
+    rows = []
+    for name, usage in held.items():
+        shares = np.divide(usage, total, out=np.zeros_like(usage), where=total > 0).max(axis=1)
+        for v in order:
+            row = {"queue": tree.path(v), "policy": name, "weight": tree.weights[v]}
+            row |= {f"usage of {r}": usage[v, j] for j, r in enumerate(model.resources)}
+            rows.append(row | {"dominant share": shares[v]})
+    return pd.DataFrame(rows).set_index(["queue", "policy"])
 
 
 def _figure(model: Any, policies: dict[str, Any], results: dict[str, Any], jobs: Any) -> Figure:

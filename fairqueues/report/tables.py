@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
-__all__ = ["cells", "is_number", "print_table"]
+__all__ = ["cells", "is_number", "lines", "print_table"]
 
 _WIDEST = 10_000
 """Columns of a terminal without an end, to measure with."""
@@ -42,6 +42,14 @@ def _cell(value: Any, digits: int) -> str:
     return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
 
 
+def lines(table: pd.DataFrame) -> list[str]:
+    """Lines of aligned text, the heads first."""
+    from fairness.display.tables import aligned
+
+    heads, rows = cells(table)
+    return [line.rstrip() for line in aligned([heads, *rows])]
+
+
 def print_table(table: pd.DataFrame, title: str) -> None:
     """Print to standard output; of a table without columns the title alone."""
     if not len(table.columns):
@@ -49,10 +57,8 @@ def print_table(table: pd.DataFrame, title: str) -> None:
         return
     heads, rows = cells(table)
     if sys.stdout is None or not sys.stdout.isatty():
-        from fairness.display.tables import aligned
-
         print(title)
-        print("\n".join(line.rstrip() for line in aligned([heads, *rows])))
+        print("\n".join(lines(table)))
         return
     from rich.console import Console
     from rich.text import Text
