@@ -731,6 +731,14 @@ WRONG_TABLES = [
         {"a_csv": "job_class,cpu,queue\nA,1,q\n", "q_csv": "queue,minimum gpu\nq,1\n"},
         "guarantees gpu, of which there is",
     ),
+    (
+        {"a_csv": "job_class,cpu,queue\nA,1,q\n", "q_csv": "queue\nb/q\n"},
+        "line 2: there is no queue 'b' above",
+    ),
+    (
+        {"a_csv": "job_class,cpu,queue\nA,1,q\n", "q_csv": "queue,minimum cpu,maximum cpu\nq,3,2\n"},
+        "q.csv, line 2: guarantees 3 of cpu, above its maximum of 2",
+    ),
     ({"a_txt": "x"}, "no file that is known by its ending"),
 ]
 

@@ -254,7 +254,11 @@ def _tree(
     for one in jobs:
         classes.setdefault(tuple(filter(None, str(one.queue).split("/"))), []).append(one.name)
     found: dict[str, Any] = {}
+    paths = {(), *(queue.path for queue in parts.queues)}
     for queue in sorted(parts.queues, key=lambda queue: len(queue.path)):
+        if queue.path[:-1] not in paths:
+            above = "/".join(queue.path[:-1])
+            raise ModelError(f"{queue.place}: there is no queue {above!r} above it; add it")
         told = _bounds(queue, total, units, resources)
         if classes.get(queue.path):
             told["classes"] = classes[queue.path]
@@ -284,6 +288,12 @@ def _bounds(queue: Queue, total: dict[str, Fraction], units: _Units, resources: 
             )
     if queue.covers is not None:
         high = {**high, **{r: Fraction(0) for r in resources if r not in queue.covers}}
+    for resource in low:
+        if low[resource] > high.get(resource, low[resource]):
+            raise ModelError(
+                f"{queue.place}: guarantees {float(low[resource]):g} of {resource}, above its maximum of "
+                f"{float(high[resource]):g}; raise the maximum or lower the guarantee"
+            )
     told: dict[str, Any] = {}
     for name, bound, kept in (
         ("minimum", low, {r for r in low if low[r] > 0}),

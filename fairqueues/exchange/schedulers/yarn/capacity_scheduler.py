@@ -112,7 +112,7 @@ def _siblings(
         value = given.of((*path, name), "capacity")
         if value is None:
             names.fail(
-                f"the queue {name!r} has no capacity; add the property {'.'.join((*path, name))}.capacity"
+                f"the queue {name!r} has no capacity; add the property {'.'.join((*path, name))!r}.capacity"
             )
         values[name] = value
         if found := re.fullmatch(rf"({_NUMBER})\s*w?", value.text):
