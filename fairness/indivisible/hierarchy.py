@@ -3,8 +3,8 @@ r"""Whole tasks under a tree of queues: H-DRF task by task, and the recursion th
 The next task is found on a walk down the :class:`~fairness.Tree`: from the root always to the child (a queue,
 or a class that submits to the node) with the smallest share over its weight among those that are not
 blocked. A class weighs its jobs times their weight, a queue its own weight. A class is *blocked* if it is at
-its limit, or its next task does not fit: into the pool, or under the maximum of a queue above it, of which
-its siblings' reserves are kept free. A queue is blocked if all its children are.
+its limit, or its next task does not fit: into the pool, or under the maximum of a queue above it, where what
+other queues keep in reserve counts as used. A queue is blocked if all its children are.
 
 The share of a class is the largest share of a resource that it holds. What the share of a queue is makes the
 difference [1]_:
@@ -13,16 +13,18 @@ difference [1]_:
   that can starve a class: its sibling holds much of another resource, the queue counts as rich, and whatever
   ends is given to other queues.
 * **H-DRF**: let M be the smallest share over weight among the children that are not blocked. What each of
-  these holds is *rescaled*, so that its share over its weight is M; what blocked children hold counts as it
-  is; the share of the queue is the largest share of a resource in the sum. Shares of *saturated* resources
-  are left out everywhere.
+  these holds is *rescaled*, so that its share over its weight is M, but not below what was guaranteed to it;
+  what blocked children hold counts as it is; the share of the queue is the largest share of a resource in
+  the sum. Resources that are *closed* in a queue, because they are full in it or in one above it, are left
+  out of the shares of its children; those of which the queue still has a reserve are not.
 
-With whole tasks the source leaves open when a resource is saturated, since a rest of it may stay free. Here:
-when some class below its limit finds too little of it for its next task, and no class that demands it can
-start one.
+With whole tasks the source leaves open when a resource is full, since a rest of it may stay free. Here it is
+full in a queue when some class below that is not at its limit finds too little of it there for its next task,
+and no class below can start one that would count there.
 
-*Guarantees.* First of all, tasks are started that stay within the ``minimum`` of a queue above their class;
-when no more of these fit, all others follow.
+*Guarantees* come first: from the leaves to the root, each queue with a ``minimum`` is filled as if it were
+alone with this as its maximum, on top of what was started for its children. This is what
+:class:`~fairness.Tree` guarantees, in whole tasks; all others follow.
 
 References
 ----------
@@ -33,15 +35,18 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from dataclasses import dataclass
+
+import numpy as np
 
 from fairness.arguments.validation import FloatArray, require_flag
 from fairness.errors import ModelError
 from fairness.evidence.guarantees import require_guarantees
+from fairness.evidence.queue_bounds import QueueBounds
 from fairness.indivisible.free_resources import ROUNDING, Number
 from fairness.indivisible.rational_model import number
 from fairness.indivisible.rules import PoolRule, Started
+from fairness.model.problem import Problem
 from fairness.model.tree import Tree
 
 __all__ = ["HierarchicalShare"]
@@ -77,6 +82,7 @@ class HierarchicalShare(PoolRule):
 
     name = "H-DRF"
     stop = "skip"
+    bounds = "capacities and maxima of queues"
 
     def __post_init__(self) -> None:
         if not isinstance(self.tree, Tree):
@@ -88,52 +94,45 @@ class HierarchicalShare(PoolRule):
     def fill(self, started: Started) -> None:
         """Start tasks until every class is blocked; nobody's misfit stops the others."""
         require_guarantees(self.tree, started.amounts.problem)
-        queues = _Queues(self.tree, started)
-        walk = _Walk(self, started, queues)
-        for within in (queues.guaranteed, lambda n: True):
-            while fitting := [n for n in started.waiting if started.ledger.fits(n, 0) and not queues.full(n)]:
-                served = [n for n in fitting if within(n)]
-                if not served:
-                    break
-                n = walk.next_of(served, fitting)
-                queues.take(n)
-                if not started.start(n):
-                    started.waiting.remove(n)
+        bounds = _Bounds(self.tree, started)
+        walk = _Walk(self, started, bounds)
+        for v in reversed(range(self.tree.n_nodes)):
+            if any(kept > 0 for kept in bounds.minimum[v]):
+                bounds.most[v], usual = bounds.minimum[v], bounds.most[v]
+                walk.fill_below(v)
+                bounds.most[v] = usual
+                walk.floor = list(started.tasks)
+        walk.fill_below(0)
+
+    def excess(self, problem: Problem, held: FloatArray) -> float:
+        """Part by which the use that counts exceeds a maximum."""
+        queues = QueueBounds(problem, self.tree, np.ones(problem.n_classes, dtype=np.bool_))
+        return queues.excess(queues.counted_of(held))
 
     def held_back(self, started: Started) -> list[tuple[str, ...]]:
         """Per class, the queues whose maximum keeps it from starting another task."""
-        queues = _Queues(self.tree, started)
-        return [queues.full(n) for n in range(len(started.tasks))]
+        bounds = _Bounds(self.tree, started)
+        return [bounds.told(n) for n in range(len(started.tasks))]
 
 
-class _Queues:
-    """What the queues hold, of which they may hold so much: all in the arithmetic of the model."""
+class _Bounds:
+    """What counts as the use of the queues, and the most that it may be: in the arithmetic of the model."""
 
     def __init__(self, tree: Tree, started: Started) -> None:
-        self.tree, self.amounts = tree, started.amounts
+        self.tree, self.started, self.amounts = tree, started, started.amounts
         problem, exact = self.amounts.problem, self.amounts.exact
-        low, high, own = tree.bounds(problem)
         self.parents = tree.parents.tolist()
         self.home = tree.require_classes(problem).tolist()
-        self.minimum, self.maximum, self.reserve = (_rows(bound, exact) for bound in (low, high, own))
-        self.maximum[0] = [min(a, b) for a, b in zip(self.maximum[0], self.amounts.capacities, strict=True)]
+        self.minimum, self.most, self.reserve = (_rows(bound, exact) for bound in tree.bounds(problem))
+        self.most[0] = [min(a, b) for a, b in zip(self.most[0], self.amounts.capacities, strict=True)]
         self.margin = 1 if exact else 1 + float(ROUNDING)
-        self.bounded = bool((high < math.inf).any() or own.any())
-        zero = number(0, exact)
-        # What is in use, and what counts: at least what is kept for each child queue.
-        self.use: list[Amounts] = [[zero] * problem.n_resources for _ in self.parents]
-        self.counted: list[Amounts] = [[zero] * problem.n_resources for _ in self.parents]
+        self.counted: list[Amounts] = [[number(0, exact)] * problem.n_resources for _ in self.parents]
         for n, v in enumerate(self.home):
             for r, held in enumerate(self.amounts.before[n]):
-                self.use[v][r] += held + started.tasks[n] * self.amounts.demands[n][r]
-        for v in reversed(range(len(self.parents))):
-            for r, used in enumerate(self.use[v]):
-                self.counted[v][r] += used
-                if v > 0:
-                    self.counted[self.parents[v]][r] += max(self.counted[v][r], self.reserve[v][r])
+                self.counted[v][r] += held + started.tasks[n] * self.amounts.demands[n][r]
         for v in reversed(range(1, len(self.parents))):
-            for r, used in enumerate(self.use[v]):
-                self.use[self.parents[v]][r] += used
+            for r, used in enumerate(self.counted[v]):
+                self.counted[self.parents[v]][r] += max(used, self.reserve[v][r])
 
     def way(self, n: int) -> list[int]:
         """The queues above a class, from its own to the root."""
@@ -154,118 +153,145 @@ class _Queues:
                 demand = max(now + demand, kept) - max(now, kept)
         return found
 
-    def full(self, n: int) -> tuple[str, ...]:
-        """Queues under whose maximum the next task of a class does not fit; at the root for what is kept."""
-        if not self.bounded:
-            return ()
-        problem = self.amounts.problem
-        found = [
-            f"maximum of {self.tree.path(v)} ({problem.resources[r]})"
-            if v > 0 or self.maximum[v][r] < self.amounts.capacities[r]
-            else f"kept for other queues ({problem.resources[r]})"
+    def lacking(self, n: int) -> list[tuple[int, int]]:
+        """(queue, resource) where the next task of class n finds too little."""
+        found = [(0, r) for r in self.started.ledger.lacking(n, 0)]
+        found += [
+            (v, r)
             for v, r, more in self.rises(n)
-            if self.counted[v][r] + more > self.maximum[v][r] * self.margin
+            if self.counted[v][r] + more > self.most[v][r] * self.margin
         ]
-        return tuple(found)
+        return found
 
-    def guaranteed(self, n: int) -> bool:
-        """Whether a queue above a class holds no more than is guaranteed to it with the next task too."""
-        demand = self.amounts.demands[n]
-        return any(
-            all(
-                used + more <= kept * self.margin or more == 0
-                for used, more, kept in zip(self.use[v], demand, self.minimum[v], strict=True)
-            )
-            for v in self.way(n)
+    def unused(self, v: int) -> set[int]:
+        """Resources of which a queue has not used its reserve."""
+        return {r for r, kept in enumerate(self.reserve[v]) if self.counted[v][r] < kept}
+
+    def told(self, n: int) -> tuple[str, ...]:
+        """What is too little for the next task of a class though the pool has it."""
+        names = self.amounts.problem.resources
+        pool = self.started.ledger.lacking(n, 0)
+        bounded = self.most[0], self.amounts.capacities
+        return tuple(
+            f"maximum of {self.tree.path(v)} ({names[r]})"
+            if v > 0 or bounded[0][r] < bounded[1][r]
+            else f"kept for other queues ({names[r]})"
+            for v, r in self.lacking(n)[len(pool) :]
+            if v > 0 or r not in pool
         )
 
     def take(self, n: int) -> None:
         """Start a task of class n."""
         for v, r, more in self.rises(n):
             self.counted[v][r] += more
-        for v in self.way(n):
-            for r, demand in enumerate(self.amounts.demands[n]):
-                self.use[v][r] += demand
 
 
 class _Walk:
-    """The way from the root to the class that is served next.
+    """The way from a queue to the class that is served next.
 
     Classes are numbered as they are, queue v has the number n_classes + v.
     """
 
-    def __init__(self, rule: HierarchicalShare, started: Started, queues: _Queues) -> None:
-        self.rule, self.started, self.queues = rule, started, queues
+    def __init__(self, rule: HierarchicalShare, started: Started, bounds: _Bounds) -> None:
+        self.rule, self.started, self.bounds = rule, started, bounds
         amounts, tree = started.amounts, rule.tree
+        self.zero = number(0, amounts.exact)
+        self.floor = [0] * len(started.tasks)
         self.n_classes = n = len(started.tasks)
         self.weights = [*amounts.weights, *(number(w, amounts.exact) for w in tree.weights.tolist())]
         present = [k for k in range(n) if amounts.weights[k] > 0]
         # A queue stands among ties where the first of its classes does.
-        place = [math.inf] * (n + tree.n_nodes)
+        self.place = [math.inf] * (n + tree.n_nodes)
         self.members: list[list[int]] = [[] for _ in range(tree.n_nodes)]
         for k in present:
-            self.members[queues.home[k]].append(k)
-            for node in [k, *(n + v for v in queues.way(k))]:
-                place[node] = min(place[node], started.ties.place[k])
-        self.nodes = [v for v in range(tree.n_nodes) if place[n + v] < math.inf]
+            self.members[bounds.home[k]].append(k)
+            for node in [k, *(n + v for v in bounds.way(k))]:
+                self.place[node] = min(self.place[node], started.ties.place[k])
+        self.nodes = [v for v in range(tree.n_nodes) if self.place[n + v] < math.inf]
         for v in self.nodes[1:]:
-            self.members[queues.parents[v]].append(n + v)
-        self.place = place
+            self.members[bounds.parents[v]].append(n + v)
 
-    def next_of(self, served: Collection[int], fitting: Collection[int]) -> int:
-        """The class to serve, one of ``served``; the ``fitting`` ones are those that are not blocked."""
-        shares = self.shares(fitting)
-        wanted = set(served)
-        for v in reversed(self.nodes):
-            if wanted.intersection(self.members[v]):
-                wanted.add(self.n_classes + v)
-        at, ties = self.n_classes, self.started.ties
-        while at >= self.n_classes:
-            children = [k for k in self.members[at - self.n_classes] if k in wanted]
-            most = ties.ceiling(min(shares[k] for k in children))
-            tied = [k for k in children if shares[k] <= most]
-            at = tied[ties.pick(tied, self.place.__getitem__)]
-        return at
+    def fill_below(self, root: int) -> None:
+        """Start tasks of the classes below a queue until all are blocked."""
+        started, bounds, n = self.started, self.bounds, self.n_classes
+        nodes = [root]
+        for v in self.nodes:
+            nodes += [v] if bounds.parents[v] in nodes else []
+        waiting = [k for k in started.waiting if bounds.home[k] in nodes]
+        while waiting:
+            lacking = {k: bounds.lacking(k) for k in waiting}
+            fitting = [k for k in waiting if not lacking[k]]
+            if not fitting:
+                break
+            levels = self.levels(nodes, fitting, lacking)
+            at = n + root
+            while at >= n:
+                children = [k for k in self.members[at - n] if k in levels]
+                highest = started.ties.ceiling(min(levels[k] for k in children))
+                tied = [k for k in children if levels[k] <= highest]
+                at = tied[started.ties.pick(tied, self.place.__getitem__)]
+            bounds.take(at)
+            if not started.start(at):
+                waiting.remove(at)
+                started.waiting.remove(at)
 
-    def shares(self, fitting: Collection[int]) -> dict[int, Number]:
-        """Share over weight of every class and queue with jobs."""
-        members, n, zero = self.members, self.n_classes, number(0, self.started.amounts.exact)
-        unblocked = set(fitting)
-        columns = self.columns(unblocked)
+    def levels(
+        self, nodes: list[int], fitting: list[int], lacking: dict[int, list[tuple[int, int]]]
+    ) -> dict[int, Number]:
+        """Share over weight of the classes and queues that are not blocked."""
+        n = self.n_classes
+        levels: dict[int, Number] = {}
+        closed = self.closed(nodes, fitting, lacking)
+        live = set(fitting)
         held: dict[int, Amounts] = {}
-        shares: dict[int, Number] = {}
-        for v in reversed(self.nodes):
-            for k in members[v]:
+        kept: dict[int, Amounts] = {}
+        for v in reversed(nodes):
+            for k in self.members[v]:
                 if k < n:
-                    held[k] = [self.share(k, r) for r in columns]
-                shares[k] = max(held[k], default=zero) / self.weights[k]
-            live = unblocked.intersection(members[v])
-            if live:
-                unblocked.add(n + v)
-            least = min((shares[k] for k in live), default=zero)
-            total = [zero] * len(columns)
-            for k in members[v]:
+                    held[k], kept[k] = self.shares(k, self.started.tasks[k]), self.shares(k, self.floor[k])
+            counting = [r for r in range(len(self.bounds.most[0])) if r not in closed[v]]
+            children = [k for k in self.members[v] if k in live]
+            share = {k: max((held[k][r] for r in counting), default=self.zero) for k in children}
+            levels |= {k: share[k] / self.weights[k] for k in children}
+            least = min((levels[k] for k in children), default=self.zero)
+            total, floor = ([self.zero] * len(self.bounds.most[0]) for _ in range(2))
+            for k in self.members[v]:
                 scale: Number = 1
-                if not self.rule.naive and k in live and shares[k] > least:
-                    scale = least / shares[k]
+                if k in live and levels[k] > least and not self.rule.naive:
+                    promised = max((kept[k][r] for r in counting), default=self.zero)
+                    scale = min(max(least * self.weights[k], promised) / share[k], 1)
                 total = [a + scale * b for a, b in zip(total, held[k], strict=True)]
-            held[n + v] = total
-        return shares
+                floor = [a + b for a, b in zip(floor, kept[k], strict=True)]
+            held[n + v], kept[n + v] = total, floor
+            if children:
+                live.add(n + v)
+        return levels
 
-    def columns(self, fitting: Collection[int]) -> list[int]:
-        """The resources whose shares count."""
-        amounts, ledger = self.started.amounts, self.started.ledger
-        there = [r for r, capacity in enumerate(amounts.capacities) if capacity > 0]
+    def closed(
+        self, nodes: list[int], fitting: list[int], lacking: dict[int, list[tuple[int, int]]]
+    ) -> dict[int, set[int]]:
+        """Resources that are closed in each queue."""
         if self.rule.naive:
-            return there
-        scarce = set().union(*(ledger.lacking(n, 0) for n in self.started.waiting))
-        return [r for r in there if r not in scarce or any(amounts.demands[n][r] > 0 for n in fitting)]
+            return {v: set() for v in nodes}
+        short: dict[int, set[int]] = {v: set() for v in nodes}
+        wanted: dict[int, set[int]] = {v: set() for v in nodes}
+        for found in lacking.values():
+            for v, r in found:
+                short.setdefault(v, set()).add(r)
+        for k in fitting:
+            for v, r, _ in self.bounds.rises(k):
+                wanted.setdefault(v, set()).add(r)
+        closed: dict[int, set[int]] = {}
+        for v in nodes:
+            above = closed.get(self.bounds.parents[v], set())
+            closed[v] = (above - self.bounds.unused(v)) | (short[v] - wanted[v])
+        return closed
 
-    def share(self, n: int, r: int) -> Number:
-        """Share of resource r that class n holds."""
+    def shares(self, n: int, tasks: int) -> Amounts:
+        """Shares of the resources that class n holds with so many tasks; 0 of those that are not there."""
         amounts = self.started.amounts
-        held = amounts.before[n][r] + self.started.tasks[n] * amounts.demands[n][r]
-        return held / amounts.capacities[r]
+        parts = zip(amounts.before[n], amounts.demands[n], amounts.capacities, strict=True)
+        return [(own + tasks * d) / c if c > 0 else self.zero for own, d, c in parts]
 
 
 def _rows(bound: FloatArray, exact: bool) -> list[Amounts]:

@@ -177,8 +177,9 @@ class TaskFilling(Result):
     @cached_property
     def certificate(self) -> Certificate:
         """What the rule promises about its result, as a residual."""
-        residual = overfull(self.usage, self.amounts.capacities)
-        claim = "within all capacities"
+        beyond = self.rule.excess(self.problem, self.held.astype(float))
+        residual = max(overfull(self.usage, self.amounts.capacities), beyond)
+        claim = f"within all {self.rule.bounds}"
         if self.stopper is None:
             claim += ", and no class below its limit can start another task"
             idle = [not lacking for lacking in self.stopped_by]

@@ -42,6 +42,7 @@ from fairness.errors import ModelError
 from fairness.indivisible.free_resources import Ledger, Number
 from fairness.indivisible.rational_model import PoolAmounts
 from fairness.indivisible.turns import LowestFirst, Ties
+from fairness.model.problem import FloatArray, Problem
 
 __all__ = [
     "BOTTLENECKS",
@@ -86,15 +87,22 @@ class PoolRule(ABC):
     name, stop : str
     factors : tuple of numbers, or None
         Of the dominant shares.
+    bounds : str
+        What tasks stay within, in words.
     """
 
     name: ClassVar[str]
     stop: str
     factors: tuple[Fraction | float, ...] | None = None
+    bounds: ClassVar[str] = "capacities"
 
     @abstractmethod
     def fill(self, started: Started) -> int | None:
         """Start tasks of the waiting classes to the end; return who stopped everything, if anyone."""
+
+    def excess(self, problem: Problem, held: FloatArray) -> float:
+        """Part by which units that the classes hold, (n_classes, n_resources), exceed bounds of the rule."""
+        return 0.0
 
     def held_back(self, started: Started) -> list[tuple[str, ...]]:
         """Per class, what keeps it from starting another task beside the scarcity of resources."""

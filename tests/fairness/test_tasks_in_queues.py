@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction as F
 from typing import Any
 
@@ -53,8 +54,11 @@ class Direct:
         self.problem, self.tree, self.naive, self.ties = problem, rule.tree, rule.naive, ties
         self.demands, self.capacities = problem.as_fractions()
         self.tasks = [0] * problem.n_classes
-        self.jobs = [F(x) for x in counts.tolist()]
-        self.low, self.high, self.own = self.tree.bounds(problem)
+        self.floor = list(self.tasks)
+        self.jobs = [F(x) * (not b) for x, b in zip(counts.tolist(), problem.blocked.tolist(), strict=True)]
+        low, high, own = self.tree.bounds(problem)
+        self.low, self.most, self.own = low.tolist(), high.tolist(), own.tolist()
+        self.most[0] = [min(a, c) for a, c in zip(self.most[0], self.capacities, strict=True)]
         self.home = self.tree.require_classes(problem).tolist()
 
     def classes(self, v: int) -> list[int]:
@@ -63,93 +67,92 @@ class Direct:
     def all_classes(self, v: int) -> list[int]:
         return self.classes(v) + [n for u in self.tree.children(v) for n in self.all_classes(int(u))]
 
-    def use(self, v: int, r: int) -> F:
-        return sum((self.tasks[n] * self.demands[n][r] for n in self.all_classes(v)), F(0))
-
     def counted(self, v: int, r: int) -> F:
         own = sum((self.tasks[n] * self.demands[n][r] for n in self.classes(v)), F(0))
         return own + sum(
-            (max(self.counted(int(u), r), F(self.own[u, r])) for u in self.tree.children(v)), F(0)
+            (max(self.counted(int(u), r), F(self.own[u][r])) for u in self.tree.children(v)), F(0)
         )
 
-    def legal(self) -> bool:
-        return all(
-            self.counted(v, r) <= min(self.high[v, r], capacity if v == 0 else math.inf)
-            for v in range(self.tree.n_nodes)
-            for r, capacity in enumerate(self.capacities)
-            if any(self.demands[n][r] > 0 and self.tasks[n] > 0 for n in self.all_classes(v))
-        )
-
-    def short(self, n: int, r: int) -> bool:
-        return self.demands[n][r] > 0 and self.use(0, r) + self.demands[n][r] > self.capacities[r]
+    def short(self, n: int) -> list[tuple[int, int]]:
+        """Queue and resource where one more task would be too much."""
+        every = [(v, r) for v in range(self.tree.n_nodes) for r in range(len(self.capacities))]
+        before = [self.counted(v, r) for v, r in every]
+        self.tasks[n] += 1
+        after = [self.counted(v, r) for v, r in every]
+        self.tasks[n] -= 1
+        return [
+            (v, r) for (v, r), a, b in zip(every, before, after, strict=True) if b > a and b > self.most[v][r]
+        ]
 
     def below_limit(self, n: int) -> bool:
-        return (
-            self.jobs[n] > 0 and self.tasks[n] < math.floor(self.jobs[n] * F(self.problem.limits[n]))
-            if (math.isfinite(self.problem.limits[n]))
-            else self.jobs[n] > 0
-        )
-
-    def fits(self, n: int) -> bool:
-        if not self.below_limit(n) or any(self.short(n, r) for r in range(len(self.capacities))):
-            return False
-        self.tasks[n] += 1
-        legal = self.legal()
-        self.tasks[n] -= 1
-        return legal
-
-    def within_guarantee(self, n: int) -> bool:
-        v = self.home[n]
-        while v >= 0:
-            if all(d == 0 or self.use(v, r) + d <= self.low[v, r] for r, d in enumerate(self.demands[n])):
-                return True
-            v = int(self.tree.parents[v])
-        return False
+        most = self.problem.limits[n]
+        return self.jobs[n] > 0 and (math.isinf(most) or self.tasks[n] < math.floor(self.jobs[n] * F(most)))
 
     def run(self) -> list[int]:
         order: list[int] = []
-        for first in (True, False):
-            while True:
-                self.free = [n for n in range(len(self.tasks)) if self.fits(n)]
-                served = [n for n in self.free if not first or self.within_guarantee(n)]
-                if not served:
-                    break
-                waiting = [
-                    n for n in range(len(self.tasks)) if self.below_limit(n) and not self.problem.blocked[n]
-                ]
-                self.counting = [
-                    r
-                    for r, capacity in enumerate(self.capacities)
-                    if capacity > 0
-                    and (
-                        self.naive
-                        or not any(self.short(n, r) for n in waiting)
-                        or any(self.demands[n][r] > 0 for n in self.free)
-                    )
-                ]
-                n = self.descend(0, served)
-                self.tasks[n] += 1
-                order.append(n)
-        return order
+        for v in reversed(range(self.tree.n_nodes)):
+            if any(self.low[v]):
+                usual, self.most[v] = self.most[v], self.low[v]
+                order += self.filled(v)
+                self.most[v], self.floor = usual, list(self.tasks)
+        return order + self.filled(0)
 
-    def vector(self, child: tuple[str, int]) -> list[F]:
+    def filled(self, top: int) -> list[int]:
+        order: list[int] = []
+        while True:
+            waiting = [n for n in self.all_classes(top) if self.below_limit(n)]
+            self.lacking = {n: self.short(n) for n in waiting}
+            self.free = [n for n in waiting if not self.lacking[n]]
+            if not self.free:
+                return order
+            self.top = top
+            n = self.descend(top)
+            self.tasks[n] += 1
+            order.append(n)
+
+    def is_closed(self, v: int, r: int) -> bool:
+        """Whether a resource is full in a queue or above it, up to the one that is filled."""
+        if self.naive:
+            return False
+        below = self.all_classes(v)
+        full = any((v, r) in found for n, found in self.lacking.items() if n in below) and not any(
+            self.counts_more(n, v, r) for n in self.free if n in below
+        )
+        own = self.counted(v, r) < self.own[v][r]
+        return full or (v != self.top and not own and self.is_closed(int(self.tree.parents[v]), r))
+
+    def counts_more(self, n: int, v: int, r: int) -> bool:
+        before = self.counted(v, r)
+        self.tasks[n] += 1
+        after = self.counted(v, r)
+        self.tasks[n] -= 1
+        return after > before
+
+    def vector(self, child: tuple[str, int], tasks: list[int], *, scaled: bool) -> list[F]:
         kind, k = child
         if kind == "class":
-            return [self.tasks[k] * self.demands[k][r] / self.capacities[r] for r in self.counting]
-        children = self.children(k)
-        live = [c for c in children if self.live(c)]
-        least = min((self.share(c) for c in live), default=F(0))
-        total = [F(0)] * len(self.counting)
-        for c in children:
-            share = self.share(c)
-            scale = least / share if c in live and share > 0 and not self.naive else F(1)
-            total = [a + scale * b for a, b in zip(total, self.vector(c), strict=True)]
+            pairs = zip(self.demands[k], self.capacities, strict=True)
+            return [tasks[k] * d / c if c > 0 else F(0) for d, c in pairs]
+        total = [F(0)] * len(self.capacities)
+        live = [c for c in self.children(k) if self.live(c)]
+        least = min((self.level(c, k) for c in live), default=F(0))
+        for c in self.children(k):
+            scale = F(1)
+            if scaled and c in live and self.level(c, k) > least and not self.naive:
+                promised = self.largest(self.vector(c, self.floor, scaled=False), k)
+                scale = min(max(least * self.weight(c), promised) / (self.level(c, k) * self.weight(c)), F(1))
+            total = [a + scale * b for a, b in zip(total, self.vector(c, tasks, scaled=scaled), strict=True)]
         return total
 
-    def share(self, child: tuple[str, int]) -> F:
+    def largest(self, vector: list[F], parent: int) -> F:
+        return max((x for r, x in enumerate(vector) if not self.is_closed(parent, r)), default=F(0))
+
+    def weight(self, child: tuple[str, int]) -> F:
         kind, k = child
-        jobs = self.jobs[k] * F(self.problem.weights[k]) if kind == "class" else F(self.tree.weights[k])
-        return max(self.vector(child), default=F(0)) / jobs
+        return self.jobs[k] * F(self.problem.weights[k]) if kind == "class" else F(self.tree.weights[k])
+
+    def level(self, child: tuple[str, int], parent: int) -> F:
+        return self.largest(self.vector(child, self.tasks, scaled=True), parent) / self.weight(child)
 
     def live(self, child: tuple[str, int]) -> bool:
         return any(n in self.free for n in self.under(child))
@@ -161,10 +164,10 @@ class Direct:
         queues = [("queue", int(u)) for u in self.tree.children(v)]
         return [("class", n) for n in self.classes(v)] + [q for q in queues if self.under(q)]
 
-    def descend(self, v: int, served: list[int]) -> int:
-        children = [c for c in self.children(v) if set(self.under(c)) & set(served)]
-        kind, k = min(children, key=lambda c: (self.share(c), min(self.ties.index(n) for n in self.under(c))))
-        return k if kind == "class" else self.descend(k, served)
+    def descend(self, v: int) -> int:
+        live = [c for c in self.children(v) if self.live(c)]
+        kind, k = min(live, key=lambda c: (self.level(c, v), min(self.ties.index(n) for n in self.under(c))))
+        return k if kind == "class" else self.descend(k)
 
 
 @pytest.mark.parametrize("naive", [False, True])
@@ -178,8 +181,6 @@ def test_the_walk_follows_the_rule(naive: bool) -> None:
         rule, ties = HierarchicalShare(tree, naive=naive), rng.permutation(problem.n_classes).tolist()
         filling = fill_tasks(problem, rule, counts, ties=ties)
         direct = Direct(problem, rule, np.asarray(counts), ties)
-        live = [int(x > 0 and not b) for x, b in zip(counts, problem.blocked, strict=True)]
-        direct.jobs = [x * y for x, y in zip(direct.jobs, live, strict=True)]
         assert list(filling.order) == direct.run()
         assert filling.is_exact
         assert filling.certificate.residual == 0
@@ -242,6 +243,7 @@ def test_guarantees_limits_and_reserves() -> None:
     assert alone.tasks.tolist() == [0, 0, 5]
     assert alone.stopped_by[2] == ("maximum of all/web (GPU)",)
     assert "maximum of all/web (GPU)" in alone.summary()
+    assert replace(alone, tasks=np.array([0, 0, 6])).certificate.residual == pytest.approx(0.2)
     kept = Tree(["all", "lab", "web"], [-1, 0, 0], job_classes=jobs, class_nodes=[1, 1, 2],
                 minimum=[[0], [6], [0]], lends=[[np.inf], [2], [np.inf]])  # fmt: skip
     idle = fill_tasks(pool, HierarchicalShare(kept), [0, 0, 1])

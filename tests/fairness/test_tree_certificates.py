@@ -1,0 +1,214 @@
+"""Certificates of hierarchical filling: right ones by hand, wrong ones, and H-DRF of small tasks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fairness import ModelError, Problem, Tree
+from fairness.evidence import queue_bounds, trees
+from fairness.evidence.queue_bounds import QueueBounds, counted_use, queue_shares, queue_stops
+from fairness.evidence.trees import hierarchy_certificate
+from fairness.indivisible import HierarchicalShare, fill_tasks, hierarchy
+from tests.fairness.test_tasks_in_queues import CPU, GPU, random_tree
+
+JOBS = ["train", "test", "serve"]
+LAB = Problem([[1], [2], [1]], [12], job_classes=JOBS, resources=["GPU"])
+
+
+def lab(**bounds: Any) -> Tree:
+    return Tree(["all", "lab", "web"], [-1, 0, 0], job_classes=JOBS, class_nodes=[1, 1, 2], **bounds)
+
+
+BOUNDED = lab(minimum=[[0], [6], [0]], maximum=[[np.inf], [8], [5]], lends=[[np.inf], [2], [np.inf]])
+
+SPLIT = Tree(
+    ["all", "A", "A1", "Z"], [-1, 0, 1, 0], job_classes=["x", "y", "a", "z"], class_nodes=[2, 2, 1, 3]
+)
+"""x uses CPU and has two jobs, y GPU, both in A1; a uses GPU; z CPU: when the CPU is full, A1 is behind a."""
+PLAIN = Problem([CPU, GPU, GPU, CPU], [10, 10], job_classes=["x", "y", "a", "z"])
+
+LATE = Tree(
+    ["all", "A", "A1", "Z", "B"], [-1, 0, 1, 0, 0], weights=[1, 3, 1, 3, 1],
+    job_classes=["x", "y", "a", "z", "b"], class_nodes=[2, 2, 1, 3, 4],
+)  # fmt: skip
+"""The same, with a light queue B beside A whose class uses GPU too."""
+DEEP = Tree(
+    ["all", "A", "A1", "Z", "B", "A2"], [-1, 0, 1, 0, 0, 1], weights=[1, 3, 1, 3, 1, 1],
+    job_classes=["x", "y", "a", "z", "b"], class_nodes=[2, 2, 5, 3, 4],
+)  # fmt: skip
+"""The same, with a queue A2 around the class a."""
+MIXED = Problem([CPU, GPU, GPU, CPU, GPU], [100, 100], job_classes=LATE.job_classes)
+LATE_STAGES = [[0] * 5, [40, 20, 40, 60, 20], [40, 36, 40, 60, 24]]
+NAIVE_STAGES = [[0] * 5, [40, 20, 40, 60, 20], [40, 35, 40, 60, 25]]
+
+SAFE = Tree(
+    ["all", "A", "G", "B"], [-1, 0, 1, 0], job_classes=["g", "c", "b"], class_nodes=[2, 1, 3],
+    minimum=[[0], [0], [6], [0]],
+)  # fmt: skip
+ONE = Problem([[1], [1], [1]], [12], job_classes=["g", "c", "b"])
+
+RIGHT = [
+    # 6 GPU are guaranteed; web comes up to its maximum; the lab takes the rest.
+    (LAB, BOUNDED, None, [[3, 1.5, 0], [3, 1.5, 5], [3.5, 1.75, 5]], "total"),
+    # What is borrowed rises alike, until the lab has its maximum.
+    (LAB, BOUNDED, None, [[3, 1.5, 0], [4, 2, 2], [4, 2, 4]], "borrowed"),
+    # Four GPU are kept for the lab though it has no job; and web may have five.
+    (LAB, BOUNDED, [0, 0, 1], [[0, 0, 0], [0, 0, 5]], "total"),
+    (LAB, lab(minimum=[[0], [6], [0]], lends=2), [0, 0, 1], [[0, 0, 0], [0, 0, 8]], "total"),
+    (PLAIN, SPLIT, [2, 1, 1, 1], [[0, 0, 0, 0], [4, 2, 4, 6], [4, 5, 5, 6]], "total"),
+    # The CPU is full: A1 has 20 GPU, a 40, which count as 20 + 20; so A comes up to 60, three times B, first.
+    (MIXED, LATE, [2, 1, 1, 1, 1], LATE_STAGES, "total"),
+    (MIXED, DEEP, [2, 1, 1, 1, 1], LATE_STAGES, "total"),
+    # What is guaranteed counts in full: A has 6 when it begins.
+    (ONE, SAFE, None, [[6, 0, 0], [6, 0, 6]], "total"),
+    (ONE, SAFE, None, [[6, 0, 0], [7.5, 1.5, 3]], "borrowed"),
+]
+
+
+@pytest.mark.parametrize(("problem", "tree", "counts", "stages", "measure"), RIGHT)
+def test_fillings_by_hand(problem: Any, tree: Any, counts: Any, stages: Any, measure: str) -> None:
+    found = hierarchy_certificate(problem, tree, counts, stages, measure=measure)
+    assert found.holds, found
+    more = [stages[0], *(row for row in stages for _ in range(2))]
+    assert hierarchy_certificate(problem, tree, counts, more, measure=measure).holds
+
+
+WRONG = {
+    "a guarantee is not kept": [[0, 0, 0], [3, 1.5, 5], [3.5, 1.75, 5]],
+    "more than is guaranteed comes first": [[3.5, 1.75, 0], [3.5, 1.75, 5]],
+    "something is left": [[3, 1.5, 0], [3, 1.5, 4], [3.5, 1.75, 4]],
+    "the pool is overfull": [[3, 1.5, 0], [3, 1.5, 5], [4, 2, 5]],
+    "a maximum is exceeded": [[3, 1.5, 0], [3, 1.5, 6]],
+    "one class of the lab is preferred": [[3, 1.5, 0], [3, 1.5, 5], [4, 1.5, 5]],
+    "the richer queue grows": [[3, 1.5, 0], [4, 2, 4]],
+    "tasks are lost on the way": [[3, 1.5, 0], [4, 2, 4], [3.5, 1.75, 5]],
+    "tasks are negative": [[3, 1.5, 0], [3, 1.5, -1], [3.5, 1.75, 5]],
+}
+
+
+@pytest.mark.parametrize("stages", WRONG.values(), ids=WRONG)
+def test_wrong_fillings_fail(stages: Any) -> None:
+    assert hierarchy_certificate(LAB, BOUNDED, None, stages).residual > 0.05
+
+
+def test_a_stage_left_out_is_noticed() -> None:
+    # As if the CPU had not been full in between: y and a would not have come from there to here alike.
+    assert hierarchy_certificate(PLAIN, SPLIT, [2, 1, 1, 1], [[0] * 4, [4, 5, 5, 6]]).residual > 0.05
+    # Who is blocked does not grow: z, when the CPU is full.
+    assert (
+        hierarchy_certificate(PLAIN, SPLIT, [2, 1, 1, 1], [[0] * 4, [4, 2, 4, 6], [3, 5, 5, 7]]).residual
+        > 0.05
+    )
+    # The one that is ahead does not grow before the others have come up: a from 4 to 6, y from 2 to 4.
+    assert (
+        hierarchy_certificate(PLAIN, SPLIT, [2, 1, 1, 1], [[0] * 4, [4, 2, 4, 6], [4, 4, 6, 6]]).residual
+        > 0.3
+    )
+
+
+def test_naive_levels_are_others() -> None:
+    counts = [2, 1, 1, 1, 1]
+    assert hierarchy_certificate(MIXED, LATE, counts, NAIVE_STAGES, naive=True).holds
+    assert hierarchy_certificate(MIXED, LATE, counts, NAIVE_STAGES).residual > 0.03
+    assert hierarchy_certificate(MIXED, LATE, counts, LATE_STAGES, naive=True).residual > 0.03
+    assert hierarchy_certificate(ONE, SAFE, None, [[6, 0, 0], [6, 2, 4]]).residual > 0.3
+
+
+def test_limits_are_no_bound_of_fairness() -> None:
+    limited = LAB.replaced(limits=[1, np.inf, np.inf])
+    # Train stops at one task; test and serve go on, the queues level by level.
+    assert hierarchy_certificate(limited, lab(), None, [[0, 0, 0], [1, 2.5, 6]]).holds
+    assert not hierarchy_certificate(limited, lab(), None, [[0, 0, 0], [1, 2.75, 5.5]]).holds
+    assert not hierarchy_certificate(limited, lab(), None, [[0, 0, 0], [1.5, 2.25, 6]]).holds
+
+
+def test_a_reserve_is_for_its_queue() -> None:
+    # Only GPU is guaranteed, so no task is (it needs CPU too), but four GPU are kept: the lab alone has them.
+    pool = Problem([[1, 1], [0, 1]], [12, 12], job_classes=["lab", "web"])
+    bounds = {"minimum": [[0, 0], [0, 4], [0, 0]], "lends": 0, "weights": [1, 1, 9]}
+    tree = Tree(["all", "lab", "web"], [-1, 0, 0], job_classes=["lab", "web"], class_nodes=[1, 2], **bounds)  # type: ignore[arg-type]
+    first = 8 / 9
+    stages = [[0, 0], [first, 8], [4, 8]]
+    assert hierarchy_certificate(pool, tree, None, stages).holds
+    assert hierarchy_certificate(pool, tree, None, stages[:2]).residual > 0.5
+    assert queue_stops(pool, tree, None, np.array(stages[1])) == [(), (), ("resource 2",)]
+    ended = fill_tasks(pool, HierarchicalShare(tree))
+    assert ended.tasks.tolist() == [4, 8]
+
+
+def in_small_tasks(problem: Problem, tree: Tree, parts: int, naive: bool) -> tuple[Any, float]:
+    """The rule for whole tasks, each cut into parts: the tasks from the guaranteed ones to the end."""
+    scaled = {name: getattr(tree, name) * parts for name in ("minimum", "maximum", "lends")}
+    big = Tree(tree.names, tree.parents, weights=tree.weights, job_classes=tree.job_classes,
+               class_nodes=tree.class_nodes, resources=tree.resources, **scaled)  # fmt: skip
+    pool = problem.replaced(capacities=problem.capacities * parts, limits=problem.limits * parts)
+    marks: list[int] = []
+    usual = hierarchy._Walk.fill_below
+    with pytest.MonkeyPatch.context() as patch:
+
+        def marked(walk: Any, root: int) -> None:
+            marks.append(len(walk.started.order))
+            usual(walk, root)
+
+        patch.setattr(hierarchy._Walk, "fill_below", marked)
+        filling = fill_tasks(pool, HierarchicalShare(big, naive=naive))
+    steps = np.zeros((len(filling.order) + 1, problem.n_classes))
+    steps[np.arange(1, len(steps)), list(filling.order)] = 1 / parts
+    path = np.cumsum(steps, axis=0)
+    ceilings = np.minimum(problem.capacities, np.min(tree.maximum, axis=0))
+    one_task = float(np.max(problem.demands.max(axis=0) / ceilings)) / parts
+    return path[marks[-1] :], one_task * 1.01
+
+
+@pytest.mark.parametrize("naive", [False, True])
+def test_small_tasks_come_near_the_definition(naive: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(21 + naive)
+    spoiled = 0
+    for case in range(8):
+        n, m = int(rng.integers(2, 5)), int(rng.integers(1, 3))
+        demands = rng.integers(0, 4, (n, m))
+        demands[~demands.any(axis=1), 0] = 1
+        problem = Problem(demands, rng.integers(8, 25, m), limits=rng.choice([2, np.inf], n))
+        tree = random_tree(rng, problem, bounds=case % 2 == 1)
+        path, one_task = in_small_tasks(problem, tree, 30, naive)
+        # A resource counts as full when the next part of a task may not fit.
+        for module in (trees, queue_bounds):
+            monkeypatch.setattr(module, "SATURATION", one_task)
+        queues = QueueBounds(problem, tree, ~problem.blocked)
+        full = np.array([queues.closed(queues.counted(row)).ravel() for row in path])
+        rows = path[[0, *(np.flatnonzero((full[1:] != full[:-1]).any(axis=1)) + 1), -1]]
+        found = hierarchy_certificate(problem, tree, None, rows, naive=naive)
+        # Levels are apart by parts of a task, of one to three units; relative to those of the least class.
+        least = rows[rows > 0].min()
+        assert found.residual < max(4 / 30 / least, 3 * one_task), (problem, tree, rows, found)
+        shifted = rows.copy()
+        giver, taker = rng.permutation(np.flatnonzero(rows[-1] > 0.2))[:2]
+        shifted[1:, giver] *= 0.5
+        shifted[1:, taker] *= 1.5
+        spoiled += hierarchy_certificate(problem, tree, None, shifted, naive=naive).residual > 0.2
+    assert spoiled >= 7
+
+
+def test_tables_of_queues() -> None:
+    tasks = np.array([3.5, 1.75, 5.0])
+    np.testing.assert_allclose(queue_shares(LAB, BOUNDED, tasks), [1, 7 / 12, 5 / 12])
+    np.testing.assert_allclose(counted_use(LAB, BOUNDED, tasks), [[12], [7], [5]])
+    np.testing.assert_allclose(counted_use(LAB, BOUNDED, np.array([0, 0, 5.0])), [[9], [0], [5]])
+    assert queue_stops(LAB, BOUNDED, None, tasks) == [
+        ("GPU", "GPU (maximum of all/web)"), ("GPU",), ("GPU (maximum of all/web)", "GPU")
+    ]  # fmt: skip
+    assert queue_stops(LAB, BOUNDED, [1, 1, 0], tasks * [1, 1, 0])[1:] == [(), ("no job",)]
+
+
+def test_bad_arguments() -> None:
+    with pytest.raises(ModelError, match=r"stages must have shape \(n_stages \+ 1, 3\)"):
+        hierarchy_certificate(LAB, BOUNDED, None, [[1, 2]])
+    with pytest.raises(ModelError, match="measure must be"):
+        hierarchy_certificate(LAB, BOUNDED, None, [[1, 2, 3]], measure="all")
+    with pytest.raises(ModelError, match="growth must have shape"):
+        hierarchy_certificate(LAB, BOUNDED, None, [[1, 2, 3]], growth=[1])
+    with pytest.raises(ModelError, match="held must have one row per class"):
+        hierarchy_certificate(LAB, BOUNDED, None, [[1, 2, 3]], held=[[1]])
