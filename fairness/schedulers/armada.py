@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairness.arguments.validation import require
 from fairness.schedulers.division import weighted_division
 from fairness.schedulers.quantities import Numbers, per_queue, quantities
 
@@ -48,7 +49,7 @@ def armada_fair_shares(weights: ArrayLike, demands: ArrayLike, *, as_coded: bool
 
     Parameters
     ----------
-    weights : array_like of shape (n_queues,)
+    weights : array_like of shape (n_queues,), > 0
     demands : array_like of shape (n_queues,)
         Dominant share of all that a queue demands.
     as_coded : bool
@@ -64,8 +65,9 @@ def armada_fair_shares(weights: ArrayLike, demands: ArrayLike, *, as_coded: bool
     >>> armada_fair_shares([1, 3], [0.01, 10])
     ArmadaShares(fair=array([0.25, 0.75]), demand_capped=array([0.01, 0.99]), uncapped=array([0.25, 0.99]))
     """
-    weights, demands = quantities(weights=weights, demands=demands)
+    weights, demands = quantities(endless=("demands",), weights=weights, demands=demands)
     demands = per_queue("demands", demands, weights.shape, "weights")
+    require("weights", weights.astype(float), np.asarray(weights > 0, dtype=bool), "> 0")
     fair = weights / weights.sum() if len(weights) else weights
     if as_coded:
         return ArmadaShares(fair, *_rounds(weights.astype(float), demands.astype(float)))

@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.arguments.validation import require
 from fairness.schedulers.quantities import Numbers, per_queue, quantities
 
 __all__ = ["weighted_division"]
@@ -61,13 +60,9 @@ def weighted_division(
     array([10., 11., 16.,  8.])
     """
     amount, weights, minimum, maximum = quantities(
-        total=total, weights=weights, minimum=minimum, maximum=maximum
+        endless=("maximum",), total=total, weights=weights, minimum=minimum, maximum=maximum
     )
     weights = np.atleast_1d(weights)
-    require(
-        "total", np.array(amount, dtype=float), np.array(np.array(amount, dtype=float) < np.inf), "finite"
-    )
-    require("weights", weights.astype(float), weights.astype(float) < np.inf, "finite")
     minimum = per_queue("minimum", minimum, weights.shape, "weights")
     maximum = per_queue("maximum", maximum, weights.shape, "weights")
     least = np.minimum(minimum, maximum)

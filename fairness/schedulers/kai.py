@@ -79,6 +79,7 @@ def kai_fair_shares(
     array([3., 8.])
     """
     amount, requests, deserved, maximum, weights, priorities, past = quantities(
+        endless=("requests", "deserved", "maximum"),
         signed=("priorities",),
         total=total,
         requests=requests,
@@ -173,7 +174,9 @@ def kai_allocatable(
     >>> kai_allocatable([2, 9, 16], deserved=[1, 8, 15], maximum=[3, 10, 15])
     array([ 2.,  9., 15.])
     """
-    fair_share, deserved, maximum = quantities(fair_share=fair_share, deserved=deserved, maximum=maximum)
+    fair_share, deserved, maximum = quantities(
+        endless=("deserved", "maximum"), fair_share=fair_share, deserved=deserved, maximum=maximum
+    )
     return np.minimum(np.maximum(fair_share, deserved), maximum)
 
 
@@ -196,7 +199,9 @@ def kai_share(allocated: ArrayLike, allocatable: ArrayLike, total: ArrayLike = n
     >>> kai_share([5, 12, 19], [2, 9, 16])
     array(2.5)
     """
-    allocated, allocatable, total = quantities(allocated=allocated, allocatable=allocatable, total=total)
+    allocated, allocatable, total = quantities(
+        endless=("allocatable", "total"), allocated=allocated, allocatable=allocatable, total=total
+    )
     allocatable = per_queue("allocatable", allocatable, allocated.shape, "allocated")
     total = per_queue("total", total, allocated.shape, "allocated")
     return largest(over(allocated, np.minimum(allocatable, total), allocated * NO_SHARE_FACTOR))

@@ -109,6 +109,7 @@ def kueue_shares(
     array([  0., 100.,   0.])
     """
     quota, used, lending, borrowing, weights = quantities(
+        endless=("lending_limits", "borrowing_limits"),
         nominal=nominal,
         usage=usage,
         lending_limits=lending_limits,
@@ -190,7 +191,12 @@ def kueue_order(
     array([3, 1, 2, 0])
     """
     shares, ratios, priorities, times = quantities(
-        signed=("priorities", "times"), shares=shares, ratios=ratios, priorities=priorities, times=times
+        endless=("shares",),
+        signed=("priorities", "times"),
+        shares=shares,
+        ratios=ratios,
+        priorities=priorities,
+        times=times,
     )
     ratios = per_queue("ratios", ratios, shares.shape, "shares")
     priorities = per_queue("priorities", priorities, shares.shape, "shares")

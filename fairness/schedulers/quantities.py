@@ -25,12 +25,18 @@ Numbers = NDArray[Any]
 
 
 def quantities(
-    *, missing: Collection[str] = (), signed: Collection[str] = (), **values: ArrayLike
+    *,
+    endless: Collection[str] = (),
+    missing: Collection[str] = (),
+    signed: Collection[str] = (),
+    **values: ArrayLike,
 ) -> list[Numbers]:
     """The arguments as arrays, all exact if one holds a fraction.
 
     Parameters
     ----------
+    endless : collection of str
+        Arguments that may be infinite.
     missing : collection of str
         Arguments in which NaN stands for what is not set; elsewhere it is refused.
     signed : collection of str
@@ -41,7 +47,7 @@ def quantities(
     Raises
     ------
     ModelError
-        If an argument holds what is no number, is negative or not a number, or is a table with labels.
+        If an argument holds what is no number, is negative, infinite or not a number, or a table with labels.
     """
     floats = []
     for name, given in values.items():
@@ -50,6 +56,8 @@ def quantities(
         array = float_array(name, given)
         if name not in missing:
             require(name, array, ~np.isnan(array), "a number")
+        if name not in endless:
+            require(name, array, ~np.isinf(array), "finite")
         if name not in signed:
             require(name, array, ~(array < 0), ">= 0")
         floats.append(array)

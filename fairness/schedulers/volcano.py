@@ -74,7 +74,12 @@ def volcano_deserved(
            [12.]])
     """
     total, weights, requests, guarantee, capability = quantities(
-        total=total, weights=weights, requests=requests, guarantee=guarantee, capability=capability
+        endless=("requests", "capability"),
+        total=total,
+        weights=weights,
+        requests=requests,
+        guarantee=guarantee,
+        capability=capability,
     )
     if requests.ndim != 2:
         raise ModelError.of("requests", f"must have shape (n_queues, n_resources); got {requests.shape}")
@@ -186,7 +191,7 @@ def volcano_hdrf(
     >>> volcano_hdrf(tree, [[0, 4], [9, 0], [0, 5]], [[0, 20], [20, 0], [0, 20]], [10, 10]).shares
     array([0.8, 0.4, 0.5])
     """
-    held, wanted, capacity = quantities(usage=usage, requests=requests, total=total)
+    held, wanted, capacity = quantities(endless=("requests",), usage=usage, requests=requests, total=total)
     n_jobs = len(tree.job_classes)
     if held.ndim != 2 or len(held) != n_jobs:
         raise ModelError.of("usage", f"must have shape ({n_jobs}, n_resources); got {held.shape}")

@@ -77,7 +77,9 @@ def yarn_fair_shares(
     shares = weighted_division(total, weights, minimum=minimum, maximum=maximum)
     if not as_coded:
         return shares
-    amount, parts, least, most = quantities(total=total, weights=weights, minimum=minimum, maximum=maximum)
+    amount, parts, least, most = quantities(
+        endless=("maximum",), total=total, weights=weights, minimum=minimum, maximum=maximum
+    )
     parts = parts.astype(np.float32).astype(float)  # getWeight() is a float of Java, the level a double
     least = per_queue("minimum", least, shares.shape, "weights").astype(float)
     most = np.minimum(per_queue("maximum", most, shares.shape, "weights").astype(float), float(LARGEST))
@@ -141,6 +143,7 @@ def yarn_fair_order(
     array([1, 0])
     """
     usage, weights, minimum, demand, start_times = quantities(
+        endless=("demand",),
         signed=("start_times",),
         usage=usage,
         weights=weights,

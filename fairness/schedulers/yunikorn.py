@@ -61,6 +61,7 @@ def yunikorn_share(usage: ArrayLike, guaranteed: ArrayLike = np.nan, fair_max: A
     array(0.5)
     """
     usage, guaranteed, fair_max = quantities(
+        endless=("guaranteed", "fair_max"),
         missing=("guaranteed", "fair_max"),
         signed=("usage", "guaranteed", "fair_max"),
         usage=usage,
@@ -115,7 +116,7 @@ def yunikorn_compare(left: ArrayLike, right: ArrayLike) -> int:
     >>> yunikorn_compare([0, 10], [5]), yunikorn_compare([10], [0, 10]), yunikorn_compare([-10, 10], [10])
     (1, 0, -1)
     """
-    mine, other = quantities(signed=("left", "right"), left=left, right=right)
+    mine, other = quantities(endless=("left", "right"), signed=("left", "right"), left=left, right=right)
     for name, given in (("left", mine), ("right", other)):
         if given.ndim != 1:
             raise ModelError.of(name, f"must be a list of shares; got shape {given.shape}")

@@ -5,6 +5,7 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 
+from fairness import ModelError
 from fairness.schedulers import armada_fair_shares, armada_fairness_error, dominant_share
 
 FOO_BAR = [1, 1, 0]
@@ -83,6 +84,13 @@ def test_three_queues_as_coded():
 def test_theoretical_share(weights, demands, expected):
     shares = armada_fair_shares([*map(F, weights), F(1)], [*demands, F(10**9)])
     assert shares.demand_capped[-1] == expected
+
+
+def test_refusals():
+    with pytest.raises(ModelError, match="weights must be > 0"):
+        armada_fair_shares([1, 0], [1, 1])
+    with pytest.raises(ModelError, match="weights must be finite"):
+        armada_fair_shares([1, np.inf], [1, np.inf])
 
 
 @pytest.mark.parametrize(

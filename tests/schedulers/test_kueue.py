@@ -208,6 +208,8 @@ def test_consumed_converges_on_the_half_life_curve():
 def test_refusals():
     with pytest.raises(ModelError, match="a cycle"):
         kueue_shares([-1, 2, 1], gpus(0, 1, 1), gpus(0, 1, 1))
+    with pytest.raises(ModelError, match="nominal must be finite"):
+        kueue_shares([-1, 0], gpus(0, INF), gpus(0, 1))
     with pytest.raises(ModelError, match="usage has shape"):
         kueue_shares([-1, 0], gpus(0, 1), gpus(0, 1, 2))
     with pytest.raises(ModelError, match="must be one of 'LessThanOrEqualToFinalShare'"):
