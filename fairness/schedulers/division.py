@@ -13,7 +13,7 @@ something remains. A queue of weight 0 gets its minimum.
 
 References
 ----------
-.. [1] Apache Hadoop, ``ComputeFairShares.computeSharesInternal``, version 3.4 (commit 3c22fd7).
+.. [1] Apache Hadoop, ``ComputeFairShares.computeSharesInternal`` (commit 3c22fd7).
 """
 
 from __future__ import annotations

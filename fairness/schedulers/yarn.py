@@ -13,8 +13,8 @@ first; then the smaller used capacity, then the larger absolute capacity. Queues
 References
 ----------
 .. [1] Apache Hadoop, ``ComputeFairShares`` (commit 3c22fd7), ``FairSharePolicy`` (0815704) and
-   ``DominantResourceFairnessPolicy`` (ee91492), version 3.4.
-.. [2] Apache Hadoop, ``PriorityUtilizationQueueOrderingPolicy`` (commit ee91492), version 3.4.
+   ``DominantResourceFairnessPolicy`` (ee91492).
+.. [2] Apache Hadoop, ``PriorityUtilizationQueueOrderingPolicy`` (commit ee91492).
 """
 
 from __future__ import annotations

@@ -79,9 +79,9 @@ def test_kai_gives_the_rest_to_a_lower_priority():
 
 
 def test_kai_gives_more_than_is_requested():
-    requests = [F(1, 2), F(1, 2)]
-    assert kai_fair_shares(F(4, 5), requests).tolist() == [F(2, 5), F(2, 5)]
-    assert kai_fair_shares(F(4, 5), requests, as_coded=True).tolist() == [F(4, 5), 0]
+    requests = [F(3, 5), F(3, 5)]
+    assert kai_fair_shares(F(1), requests).tolist() == [F(1, 2), F(1, 2)]
+    assert kai_fair_shares(F(1), requests, as_coded=True).tolist() == [1, 0]
 
 
 def test_kai_documents_another_loop():

@@ -1,4 +1,4 @@
-"""Orders of Apache Mesos, from src/tests/sorter_tests.cpp at commit c1b42f7 (1.11)."""
+"""Orders of Apache Mesos, from src/tests/sorter_tests.cpp at commit c1b42f7 (1.12)."""
 
 from fractions import Fraction as F
 

@@ -1,4 +1,4 @@
-"""Shares and orders of Apache Hadoop YARN 3.4, from its tests in scheduler/fair and scheduler/capacity."""
+"""Shares and orders of Apache Hadoop YARN, from its tests in scheduler/fair and scheduler/capacity."""
 
 from fractions import Fraction as F
 from itertools import pairwise, permutations, product
