@@ -8,7 +8,7 @@ its siblings, who want another one, behind their cousins.
 
 References
 ----------
-.. [1] Apache Mesos, ``src/master/allocator/mesos/sorter/drf/sorter.{hpp,cpp}`` (commit c1b42f7, version 1.12).
+.. [1] Apache Mesos, ``src/master/allocator/mesos/sorter/drf/sorter.{hpp,cpp}`` (1.12, commit c1b42f7).
 .. [2] A. A. Bhattacharya et al., "Hierarchical scheduling for diverse datacenter workloads", SoCC 2013.
 """
 
