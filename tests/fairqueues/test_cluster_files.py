@@ -310,6 +310,10 @@ def test_fair_scheduler(save):
     assert [str(one) for one in found.unread] == [
         "fair.xml, line 7, <maxRunningApps>: numbers of applications are not limited"
     ]
+    rooted = FAIR.replace("<allocations>", "<allocations><queue name='root'><weight>2</weight>")
+    rooted = rooted.replace("  <defaultQ", "</queue><defaultQ")
+    again = read_cluster(*save(fair_xml=rooted, jobs_csv=YARN_JOBS), capacities=YARN)
+    assert again.tree == tree
     assert "in YARN root.big.inner shared by 'fifo'; choose the policy of the tree to fit" in found.notes
 
 
@@ -318,6 +322,7 @@ def test_fair_scheduler(save):
     [
         ("vcores=4, memory-mb=10240", {"vcores": 4, "memory-mb": 10240}, {}),
         ("10240 mb, 4 vcores", {"vcores": 4, "memory-mb": 10240}, {}),
+        ("10240 MB 4 vcores", {"vcores": 4, "memory-mb": 10240}, {}),
         ("10240mb,4vcores", {"vcores": 4, "memory-mb": 10240}, {}),
         ("50% cpu, 25% memory", {}, {"vcores": Fraction(1, 2), "memory-mb": Fraction(1, 4)}),
         ("vcores=50%, yarn.io/gpu=2", {"yarn.io/gpu": 2}, {"vcores": Fraction(1, 2)}),

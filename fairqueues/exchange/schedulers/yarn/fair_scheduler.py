@@ -120,13 +120,13 @@ def resources_of(one: Element) -> Amounts:
         return Amounts(share=Fraction(found[1]) / 100)
     units: dict[str, Fraction] = {}
     shares: dict[str, Fraction] = {}
-    for part in text.split(","):
-        part = part.strip()
+    # Old files have a comma or a blank between "1024 mb" and "1 vcores", and any case.
+    for part in re.split(r"\s*,\s*|(?<=[A-Za-z])\s+(?=[0-9])", text):
         if found := re.fullmatch(r"([^=\s]+)\s*=\s*" + _NUMBER + r"\s*(%?)", part):
             name, number, percent = found[1], found[2], found[3]
-        elif found := re.fullmatch(_NUMBER + r"\s*(mb|vcores)", part):
+        elif found := re.fullmatch(_NUMBER + r"\s*(mb|vcores)", part.lower()):
             name, number, percent = _OLD[found[2]], found[1], ""
-        elif found := re.fullmatch(_NUMBER + r"\s*%\s*(memory|cpu)", part):
+        elif found := re.fullmatch(_NUMBER + r"\s*%\s*(memory|cpu)", part.lower()):
             name, number, percent = _PERCENT[found[2]], found[1], "%"
         else:
             one.fail(
