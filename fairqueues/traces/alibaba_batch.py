@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairness.machine.memory import require_memory
-from fairqueues.traces.columns import KEPT, Rows, pieces
-from fairqueues.traces.gathering import Gathering, Numbered
-from fairqueues.traces.identities import Identities
+from fairqueues.traces.reading.columns import KEPT, Rows, pieces
+from fairqueues.traces.reading.gathering import Gathering, Numbered
+from fairqueues.traces.reading.identities import Identities
 from queueing.model.cluster_trace import ClusterTrace
 
 __all__ = ["read_alibaba_2018", "read_alibaba_2018_sample"]

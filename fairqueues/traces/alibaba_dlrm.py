@@ -35,9 +35,9 @@ from pathlib import Path
 import numpy as np
 
 from fairness.arguments.validation import require_choice
-from fairqueues.traces.columns import pieces
-from fairqueues.traces.gathering import Gathering
-from fairqueues.traces.identities import Identities
+from fairqueues.traces.reading.columns import pieces
+from fairqueues.traces.reading.gathering import Gathering
+from fairqueues.traces.reading.identities import Identities
 from queueing.model.cluster_trace import ClusterTrace
 
 __all__ = ["read_alibaba_dlrm_2025"]

@@ -34,9 +34,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairness.arguments.validation import FloatArray
-from fairqueues.traces.columns import Rows, pieces
-from fairqueues.traces.gathering import Gathering
-from fairqueues.traces.identities import Identities
+from fairqueues.traces.reading.columns import Rows, pieces
+from fairqueues.traces.reading.gathering import Gathering
+from fairqueues.traces.reading.identities import Identities
 from queueing.model.cluster_trace import ClusterTrace
 from queueing.model.node_list import NodeList
 

@@ -31,8 +31,8 @@ import numpy as np
 from fairness.arguments.validation import require_choice
 from fairness.errors import ModelError
 from fairqueues.exchange.text_files import TextFile, readable
-from fairqueues.traces.columns import Rows
-from fairqueues.traces.gathering import Gathering
+from fairqueues.traces.reading.columns import Rows
+from fairqueues.traces.reading.gathering import Gathering
 from fairqueues.traces.throughputs import Throughputs
 from queueing.model.cluster_trace import ClusterTrace
 

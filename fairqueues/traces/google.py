@@ -39,8 +39,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairness.arguments.validation import FloatArray
-from fairqueues.traces.columns import Rows, pieces
-from fairqueues.traces.gathering import Gathering
+from fairqueues.traces.reading.columns import Rows, pieces
+from fairqueues.traces.reading.gathering import Gathering
 from queueing.model.cluster_trace import ClusterTrace
 
 __all__ = ["read_google_2019"]
@@ -52,8 +52,18 @@ ENDS = (4, 5, 6, 7, 8)
 AFTER = 2**63 - 1
 """The time of what happened after the trace."""
 
-KEPT = 160.0
-"""Bytes that an event takes: its fields, once more while they are sorted, and their order."""
+KEPT = 140.0
+"""Bytes that an event takes: its fields, their order, and what is derived while tasks are made of them."""
+
+LINES = "line"
+NARROW: dict[str, type] = {
+    LINES: np.int64,
+    "time": np.int64,
+    "type": np.int8,
+    "collection_id": np.int64,
+    "instance_index": np.int32,
+}
+"""How the fields are kept."""
 
 RESOURCES, UNITS = ("CPU", "memory"), ("parts of the largest machine", "parts of the largest machine")
 FIELDS = ("time", "time", "time")
@@ -132,9 +142,8 @@ def _users(path: str | os.PathLike[str]) -> dict[int, str]:
 
 def _events(path: str | os.PathLike[str], gathering: Gathering) -> Rows:
     """All events of what holds resources of its own, by instance and time."""
-    numbers = ("time", "type", "collection_id", "instance_index", "collection_type", "alloc_collection_id")
-    lines: list[NDArray[np.int64]] = []
-    kept: dict[str, list[NDArray[Any]]] = {name: [] for name in (*numbers[:4], "cpus", "memory")}
+    numbers = (*[name for name in NARROW if name != LINES], "collection_type", "alloc_collection_id")
+    kept: dict[str, list[NDArray[Any]]] = {name: [] for name in (LINES, *NARROW, "cpus", "memory")}
     inside = 0
     for rows in pieces(path, [*numbers, "cpus", "memory"], kept=KEPT):
         for name in numbers[:5]:
@@ -150,13 +159,16 @@ def _events(path: str | os.PathLike[str], gathering: Gathering) -> Rows:
         own = ~(alloc > 0)
         inside += int(np.count_nonzero(~own & (rows.columns["type"] == SUBMIT)))
         rows = rows.only(own & (rows.columns["time"] < AFTER))
-        lines.append(rows.lines)
+        columns = {LINES: rows.lines, **rows.columns}
         for name, parts in kept.items():
-            parts.append(rows.columns[name])
+            parts.append(columns[name].astype(NARROW.get(name, np.float64)))
     gathering.note(inside, "{n} left out: inside alloc instances, which hold their resources")
-    columns = {name: np.concatenate(kept.pop(name)) for name in list(kept)}
-    order = np.lexsort((columns["time"], columns["instance_index"], columns["collection_id"]))
-    return Rows(Path(path), np.concatenate(lines)[order], {name: c[order] for name, c in columns.items()})
+    # One column after the other, so that no more than one is there twice.
+    whole = {name: np.concatenate(kept.pop(name)) for name in list(kept)}
+    order = np.lexsort((whole["time"], whole["instance_index"], whole["collection_id"]))
+    for name in whole:
+        whole[name] = whole[name][order]
+    return Rows(Path(path), whole.pop(LINES), whole)
 
 
 def _add(gathering: Gathering, events: Rows, owners: dict[int, str]) -> None:

@@ -30,10 +30,10 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from fairness.errors import ModelError
-from fairqueues.traces.columns import Rows, pieces
-from fairqueues.traces.gathering import Gathering
-from fairqueues.traces.identities import Identities
-from fairqueues.traces.json_array import entries
+from fairqueues.traces.reading.columns import Rows, pieces
+from fairqueues.traces.reading.gathering import Gathering
+from fairqueues.traces.reading.identities import Identities
+from fairqueues.traces.reading.json_array import entries
 from queueing.model.cluster_trace import ClusterTrace
 from queueing.model.node_list import NodeList
 

@@ -9,10 +9,11 @@ import pytest
 from fairness import ModelError
 from fairness.machine import memory
 from fairness.machine.memory import Room
-from fairqueues.traces import columns, read_alibaba_2018_sample
-from fairqueues.traces.columns import pieces
-from fairqueues.traces.gathering import Numbered
-from fairqueues.traces.identities import Identities
+from fairqueues.traces import read_alibaba_2018_sample
+from fairqueues.traces.reading import columns
+from fairqueues.traces.reading.columns import pieces
+from fairqueues.traces.reading.gathering import Numbered
+from fairqueues.traces.reading.identities import Identities
 from tests.fairqueues.traces.files import SAMPLE, written
 
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from fairness import ModelError
-from fairqueues.traces import json_array, read_azure_llm, read_google_2019, read_philly
-from fairqueues.traces.json_array import entries
+from fairqueues.traces import read_azure_llm, read_google_2019, read_philly
+from fairqueues.traces.reading import json_array
+from fairqueues.traces.reading.json_array import entries
 from tests.fairqueues.traces.files import EVENTS, REQUESTS, written
 
 

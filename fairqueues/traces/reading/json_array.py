@@ -10,7 +10,7 @@ from typing import Any
 
 from fairness.errors import ModelError
 from fairness.machine.work import Task
-from fairqueues.traces.columns import opened
+from fairqueues.traces.reading.columns import opened
 
 __all__ = ["entries"]
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairqueues.traces.columns import Rows, pieces
+from fairqueues.traces.reading.columns import Rows, pieces
 
 __all__ = ["Identities"]
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairness.arguments.validation import FloatArray, require_choice
 from fairness.errors import ModelError
 from fairness.machine.work import duration
-from fairqueues.traces.columns import Rows
+from fairqueues.traces.reading.columns import Rows
 from queueing.model.cluster_trace import ClusterTrace
 from queueing.model.node_list import NodeList
 
