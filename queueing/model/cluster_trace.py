@@ -269,6 +269,23 @@ class ClusterTrace(Result):
             )
         return self._only(slice(int(first), int(last)))
 
+    def only(self, tasks: ArrayLike, note: str = "") -> Self:
+        """Some of the tasks, by a mask or by place, in their order; ``note`` says which.
+
+        Raises
+        ------
+        ModelError
+            If there is none of these.
+        """
+        places = np.unique(np.arange(self.n_tasks)[np.asarray(tasks)])
+        if not len(places):
+            raise ModelError.of("tasks", "lists no task; a trace holds at least one")
+        made = self._only(places)
+        for name in ("arrivals", "durations", "type_of", "user_of", "jobs"):
+            if vars(made)[name] is not None:
+                frozen(vars(made)[name])
+        return made._with(notes=(*self.notes, note)) if note else made
+
     def scaled(self, factor: float) -> Self:
         """The same tasks, arriving ``factor`` times as fast, so that the load is ``factor`` times as large.
 
@@ -350,7 +367,7 @@ class ClusterTrace(Result):
             title="What the trace asks for",
         )  # fmt: skip
 
-    def _only(self, part: slice) -> Self:
+    def _only(self, part: slice | NDArray[np.int64]) -> Self:
         names = ("arrivals", "durations", "type_of", "user_of", "jobs")
         return self._with(**{name: vars(self)[name][part] for name in names if vars(self)[name] is not None})
 

@@ -58,6 +58,8 @@ DRAWN = ("utilization", "shares", "envy", "waiting", "stranded")
 SHOWN = 8
 """Users with a curve of their own."""
 
+TIMES = (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0), ("seconds", 1.0))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReplayPaths(Result):
@@ -147,13 +149,14 @@ class ReplayPaths(Result):
             ),
             "stranded": (self.stranded, self.resources, "part stranded"),
         }[what]  # fmt: skip
-        return curves(
-            ax, self.times, values, labels, ylabel=text, xlabel="time, seconds", title=self.scheduler
-        )
+        since = self.times - self.times[0]
+        unit, seconds = next((unit, seconds) for unit, seconds in TIMES if since[-1] >= 3 * seconds or seconds == 1.0)
+        texts = {"xlabel": f"{unit} since the first arrival", "ylabel": text, "title": self.scheduler}
+        return curves(ax, since / seconds, values, labels, **texts)
 
 
 def paths_of(started: Started, scheduler: str, weights: FloatArray, end: float, points: int) -> ReplayPaths:
-    """A replay at ``points`` times, >= 2, from the first arrival to the end.
+    """A replay at ``points`` times, >= 2, from the first arrival to ``end``.
 
     Raises
     ------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from fairness.arguments.validation import require_choice
 from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
 from queueing.model.cluster_trace import ClusterTrace
@@ -14,20 +15,21 @@ from queueing.replays.state import NOBODY, Given
 from queueing.replays.turns import Turns
 from queueing.simulation.tasks.rules.placement import Placement
 
-__all__ = ["prepared"]
+__all__ = ["NEVER_FITS", "prepared", "suited"]
+
+NEVER_FITS = ("refuse", "drop")
 
 MOST_DEVICES = 62
 """Devices of one node: which of them a task takes are the bits of one number."""
 
 
 def prepared(trace: ClusterTrace, nodes: NodeList, turns: Turns, placement: Placement) -> Given:
-    """What does not change in a replay.
+    """What does not change in a replay of tasks that each fit on some node.
 
     Raises
     ------
     ModelError
-        If a task fits on no node, the nodes do not suit the trace, tasks would be bound to nodes on arrival,
-        or memory is short.
+        If tasks would be bound to nodes on arrival, devices are not whole, or memory is short.
     """
     if isinstance(placement, type) or not hasattr(placement, "placement_rule"):
         raise ModelError.of("placement", f"must be a rule such as BestFit(); got {placement!r}")
@@ -81,6 +83,39 @@ def prepared(trace: ClusterTrace, nodes: NodeList, turns: Turns, placement: Plac
     )
 
 
+def suited(trace: ClusterTrace, nodes: NodeList, never_fits: str) -> ClusterTrace:
+    """The trace; without the tasks that fit on no node, if these are to be dropped.
+
+    Raises
+    ------
+    ModelError
+        If a task fits on no node, and is not to be dropped.
+    """
+    require_choice("never_fits", never_fits, NEVER_FITS)
+    lost = ~_allowed(trace, nodes).any(axis=1)[trace.type_of]
+    few = int(lost.sum())
+    if not few:
+        return trace
+    if never_fits == "drop":
+        told = f"{few:,} task{'s' * (few > 1)} fit{'s' * (few == 1)} on no node: dropped"
+        return trace.only(~lost, told)
+    task = int(np.argmax(lost))
+    t = int(trace.type_of[task])
+    why = "not even alone on one where it may run"
+    for k in np.flatnonzero(trace.types[t] > nodes.capacities.max(axis=0)):
+        why = (
+            f"the largest node has {nodes.capacities[:, k].max():g} {trace.units[k]} of {trace.resources[k]}"
+        )
+    raise ModelError.of(
+        "trace",
+        f": task {task} (counted from 0) of user {trace.users[trace.user_of[task]]!r} demands "
+        f"{trace.type_names[t]} and fits on no node, {why}; "
+        f"{'it is the only one' if few == 1 else f'so do {few:,} tasks in all'}: give nodes that are large "
+        "enough, or drop such tasks with never_fits='drop'",
+        task,
+    )
+
+
 def _allowed(trace: ClusterTrace, nodes: NodeList) -> NDArray[np.bool_]:
     """On which kinds of nodes a task of each type may run and fits alone, (n_types, n_kinds)."""
     columns = nodes.model_of(trace)
@@ -90,25 +125,6 @@ def _allowed(trace: ClusterTrace, nodes: NodeList) -> NDArray[np.bool_]:
         allowed = trace.eligible_models[:, columns[first]]
     for r in range(trace.n_resources):
         allowed = allowed & (trace.types[:, r, None] <= nodes.capacities[first, r] * (1.0 + ROUNDING))
-    lost = ~np.asarray(allowed.any(axis=1))[trace.type_of]
-    if lost.any():
-        task = int(np.argmax(lost))
-        t = int(trace.type_of[task])
-        why = "the nodes on which it may run"
-        for k in np.flatnonzero(trace.types[t] > nodes.capacities.max(axis=0)):
-            why = (
-                f"the largest node has {nodes.capacities[:, k].max():g} {trace.units[k]} of "
-                f"{trace.resources[k]}"
-            )
-        few = int(lost.sum())
-        raise ModelError.of(
-            "trace",
-            f": task {task} (counted from 0) of user {trace.users[trace.user_of[task]]!r} demands "
-            f"{trace.type_names[t]} and fits on no node, {why}; "
-            f"{'it is the only one' if few == 1 else f'so do {few} tasks in all'}: give nodes that are large "
-            "enough, or leave such tasks out",
-            task,
-        )
     return allowed
 
 

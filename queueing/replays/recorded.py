@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.arguments.validation import Entropy, FloatArray, frozen
+from fairness.arguments.validation import Entropy, FloatArray, frozen, require_number
 from fairness.display.drawing import given_axes
 from fairness.display.lettering import label
 from fairness.display.result import Result
@@ -113,13 +113,20 @@ class Replay(Result):
         total = self.nodes.total_capacities
         return np.divide(self.user_usage.sum(axis=0), total, out=np.zeros(len(total)), where=total > 0)
 
-    def over_time(self, points: int = 200) -> ReplayPaths:
+    def over_time(self, points: int = 200, *, end: float | None = None) -> ReplayPaths:
         """Utilisation, shares against entitlements, envy and idle capacity at evenly spaced times.
 
         Parameters
         ----------
         points : int
             Times, from the first arrival to the end; each shows the state after the events of that instant.
+        end : float, seconds, optional
+            Last of the times, by the clock of the trace. Default: the end of the record.
+
+        Raises
+        ------
+        ModelError
+            If points or end is out of range, or memory is short.
 
         Examples
         --------
@@ -130,7 +137,9 @@ class Replay(Result):
         array([1. , 1. , 0.5, 0.5, 0. ])
         """
         started = Started(self.trace, self.nodes, self.starts, self.ends, self.node_of, self.devices_of)
-        return paths_of(started, self.scheduler, self.weights, self.end, points)
+        first = float(self.trace.arrivals[0])
+        last = self.end if end is None else require_number("end", end, least=first, most=self.end)
+        return paths_of(started, self.scheduler, self.weights, last, points)
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per user: weight, tasks, those that started, waits, durations, slowdowns, usage."""

@@ -150,7 +150,14 @@ def _fluid(
     """What the policy is asked about: a class per user that occurs."""
     if not isinstance(scheduler.policy, ClusterPolicy):
         return nodes.pool(trace, by="user").replaced(weights=weights)
-    return _usable(trace, nodes).cluster(trace, by="user", grouped=True).replaced(weights=weights)
+    try:
+        return _usable(trace, nodes).cluster(trace, by="user", grouped=True).replaced(weights=weights)
+    except ModelError as error:
+        raise ModelError.of(
+            "scheduler",
+            f": {scheduler.name} is asked about a cluster whose classes are the users: {error}; "
+            "or follow a policy of pools, for which nodes and constraints are forgotten",
+        ) from error
 
 
 def _usable(trace: ClusterTrace, nodes: NodeList) -> NodeList:

@@ -23,7 +23,7 @@ from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watc
 from queueing.model.cluster_trace import ClusterTrace
 from queueing.model.node_list import NodeList
 from queueing.replays.checkpoints import identity
-from queueing.replays.preparation import prepared
+from queueing.replays.preparation import prepared, suited
 from queueing.replays.recorded import Replay
 from queueing.replays.running import Run
 from queueing.replays.turns import Turns, user_weights
@@ -41,6 +41,7 @@ def replay(
     placement: Placement | None = None,
     weights: ArrayLike | Mapping[str, float] | None = None,
     until: float | None = None,
+    never_fits: str = "refuse",
     checkpoint: Any = None,
     rng: Seed = None,
     progress: ProgressOption = None,
@@ -64,6 +65,8 @@ def replay(
         Weights of the users, > 0. Default, also of those that a mapping leaves out: 1.
     until : float, seconds
         Time of the trace at which the record ends. Default: when the last task has ended.
+    never_fits : {"refuse", "drop"}
+        Tasks that fit on no node: refuse the trace, or leave them out (a note of the trace says how many).
     checkpoint : path, optional
         File that keeps what has been done; the same call goes on from there. It is made if it does not exist.
     rng : numpy Generator or seed
@@ -100,6 +103,7 @@ def replay(
     array([ 0.,  0., 10., 20., 10.])
     """
     rule = BestFit() if placement is None else placement
+    trace = suited(trace, nodes, never_fits)
     given_weights = user_weights(trace, weights)
     end = math.inf if until is None else require_number("until", until, least=float(trace.arrivals[0]))
     stream = generator(rng)

@@ -276,6 +276,16 @@ def test_what_makes_no_sense_is_refused():
     with pytest.raises(ModelError, match=r"task \d+ .* of user '[abc]' demands .* fits on no node") as caught:
         replay(trace, few, DRFScheduler())
     assert caught.value.argument == "trace"
+    fits = [
+        any((trace.types[t] <= few.capacities[k]).all() and trace.eligible_models[t, k] for k in range(2))
+        for t in trace.type_of
+    ]
+    part = replay(trace, few, DRFScheduler(), never_fits="drop")
+    np.testing.assert_array_equal(part.trace.arrivals, trace.arrivals[fits])
+    assert part.trace.notes[-1] == f"{10 - sum(fits)} tasks fit on no node: dropped"
+    if not trace.eligible_models.all():
+        with pytest.raises(ModelError, match=r"TSF is asked .* one constraint per user"):
+            replay(trace, nodes, TargetScheduler(TSF()))
     half = NodeList(["x"], RESOURCES, UNITS, [[9, 9, 4.5]], ["T"])
     with pytest.raises(ModelError, match=r"'x' has 4\.5 of 'GPU', which are devices"):
         replay(random_trace(np.random.default_rng(1), 10, models=False)[0], half, DRFScheduler())
