@@ -25,6 +25,7 @@ from fairqueues.commands.importing import import_files
 from fairqueues.commands.prove import prove
 from fairqueues.commands.provision import provision
 from fairqueues.commands.region import region
+from fairqueues.commands.replay import replay
 from fairqueues.commands.simulate import simulate
 from fairqueues.commands.solve import solve
 from fairqueues.commands.sweep import sweep
@@ -41,6 +42,7 @@ COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
     "solve": (solve, "fairqueues solve talk_unbalanced --load 0.6 --out rates.svg"),
     "enclose": (enclose, "fairqueues enclose chain.tra --of x1 --certificate x1.json.gz"),
     "simulate": (simulate, "fairqueues simulate cluster_traffic --jobs 2 --seed 1"),
+    "replay": (replay, "fairqueues replay --tasks 500 --scheduler drf --scheduler pf --out replay.svg"),
     "fluid": (fluid, "fairqueues fluid talk_unbalanced --out fluid.svg"),
     "region": (region, "fairqueues region talk_capacity_region --out region.svg"),
     "sweep": (sweep, "fairqueues sweep talk_sweep --out rates.nc --checkpoint rates.part"),

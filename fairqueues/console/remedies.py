@@ -48,6 +48,7 @@ WHERE: dict[str, dict[str, str]] = {
         "per_job": "tasks_per_job in [simulation]",
         "times": "task_times in [simulation]",
     },
+    "replay": _options("until", "never_fits", "placement", "time_limit"),
     "fluid": {**_MODEL, **_keys("fluid", "start", "horizon")},
     "region": {
         **_MODEL,

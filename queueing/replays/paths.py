@@ -150,7 +150,9 @@ class ReplayPaths(Result):
             "stranded": (self.stranded, self.resources, "part stranded"),
         }[what]  # fmt: skip
         since = self.times - self.times[0]
-        unit, seconds = next((unit, seconds) for unit, seconds in TIMES if since[-1] >= 3 * seconds or seconds == 1.0)
+        unit, seconds = next(
+            (unit, seconds) for unit, seconds in TIMES if since[-1] >= 3 * seconds or seconds == 1.0
+        )
         texts = {"xlabel": f"{unit} since the first arrival", "ylabel": text, "title": self.scheduler}
         return curves(ax, since / seconds, values, labels, **texts)
 

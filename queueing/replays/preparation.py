@@ -92,7 +92,7 @@ def suited(trace: ClusterTrace, nodes: NodeList, never_fits: str) -> ClusterTrac
         If a task fits on no node, and is not to be dropped.
     """
     require_choice("never_fits", never_fits, NEVER_FITS)
-    lost = ~_allowed(trace, nodes).any(axis=1)[trace.type_of]
+    lost = ~np.asarray(_allowed(trace, nodes).any(axis=1))[trace.type_of]
     few = int(lost.sum())
     if not few:
         return trace

@@ -10,8 +10,9 @@ of a job: what has a share is the user, and what waits are its tasks, the oldest
   present user :math:`\varphi_u` tasks and its task holds :math:`d_{ur}` on average, weighted by duration,
   that is the user with the smallest :math:`\max_r h_{ur}/(\varphi_u d_{ur})`; if all its tasks are alike,
   running tasks over target. The policy sees each present user (one with tasks waiting or running) as one job
-  of its weight: on the pool of all nodes, or, for policies of clusters, on the nodes with their constraints,
-  equal nodes taken together. It is asked when the set of present users has changed.
+  of its weight: on the pool of all nodes, or, for policies of clusters, on the nodes where some of its tasks
+  may run, if they have all that its mean task holds; equal nodes are taken together. It is asked when the set
+  of present users has changed.
 * :func:`~queueing.FIFOScheduler`: the user of the oldest waiting task.
 
 *Blocking*: if that task does not fit anywhere, all wait. Otherwise the turn goes to the next user, and of a
@@ -26,7 +27,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -148,20 +148,31 @@ def _fluid(
     trace: ClusterTrace, nodes: NodeList, scheduler: TargetScheduler, weights: FloatArray
 ) -> Problem | Cluster:
     """What the policy is asked about: a class per user that occurs."""
+    pool = nodes.pool(trace, by="user")
     if not isinstance(scheduler.policy, ClusterPolicy):
-        return nodes.pool(trace, by="user").replaced(weights=weights)
+        return pool.replaced(weights=weights)
+    _, first, sizes = np.unique(nodes.kind_of, return_index=True, return_counts=True)
+    capacities = nodes.capacities[first] * sizes[:, None]
+    pairs = np.unique(np.stack([trace.user_of, trace.type_of], axis=1), axis=0)
+    allowed = nodes.eligible(trace)[:, first]
+    rows = np.searchsorted(np.unique(trace.user_of), pairs[:, 0])
+    eligible = np.zeros((pool.n_classes, len(first)), dtype=np.bool_)
+    np.logical_or.at(eligible, rows, allowed[pairs[:, 1]])
+    # Of nodes that lack what its mean task needs a class makes no use.
+    eligible &= ((pool.demands[:, None] == 0) | (capacities > 0)).all(axis=2)
+    used = eligible.any(axis=0)
     try:
-        return _usable(trace, nodes).cluster(trace, by="user", grouped=True).replaced(weights=weights)
+        return Cluster(
+            pool.demands,
+            capacities[used],
+            eligible=eligible[:, used],
+            weights=weights,
+            job_classes=pool.job_classes,
+            resources=pool.resources,
+        )
     except ModelError as error:
         raise ModelError.of(
             "scheduler",
             f": {scheduler.name} is asked about a cluster whose classes are the users: {error}; "
             "or follow a policy of pools, for which nodes and constraints are forgotten",
         ) from error
-
-
-def _usable(trace: ClusterTrace, nodes: NodeList) -> NodeList:
-    """Nodes that have what the mean task of some user needs: others a cluster would refuse."""
-    demands: Any = nodes.pool(trace, by="user").demands
-    has = np.array([((demands == 0) | (row > 0)).all(axis=1).any() for row in nodes.capacities])
-    return nodes if has.all() or not has.any() else nodes.only(has)

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from fairness import Cluster
 from fairness.protocol.calling import policy_tasks
 from fairness.protocol.cluster_policy import ClusterPolicy
 from queueing import (
@@ -144,7 +145,7 @@ class Reference:
         present = [float(any(self.trace.user_of[k] == u for k in tasks)) for u in occur]
         weights = [float(self.weights[u]) for u in occur]
         if isinstance(self.scheduler.policy, ClusterPolicy):
-            problem = self.nodes.cluster(self.trace, by="user", grouped=True)
+            problem = self.cluster(occur)
         else:
             problem = self.nodes.pool(self.trace, by="user")
         target = policy_tasks(problem.replaced(weights=weights), self.scheduler.policy, np.array(present))
@@ -153,6 +154,22 @@ class Reference:
             amounts = [float(h) / (phi * d) for h, d in zip(self.held(u), demand, strict=True) if phi * d > 0]
             scores[u] = max(amounts) if amounts else 1e300
         return scores, 1e-6
+
+    def cluster(self, occur):
+        """The nodes, each with who may use it: tasks may run there, and it has all that they hold."""
+        demands = self.nodes.pool(self.trace, by="user").demands
+        eligible = np.array(
+            [
+                [
+                    any(self.eligible[t, k] for t in self.trace.type_of[self.trace.user_of == u])
+                    and all(c > 0 for c, d in zip(self.nodes.capacities[k], demand, strict=True) if d > 0)
+                    for k in range(self.nodes.n_nodes)
+                ]
+                for u, demand in zip(occur, demands, strict=True)
+            ]
+        )
+        open_to = eligible.any(axis=0)
+        return Cluster(demands, self.nodes.capacities[open_to], eligible=eligible[:, open_to])
 
     def allowed(self):
         """Tasks that may start next, each with its nodes; none if the scheduler waits."""

@@ -67,10 +67,8 @@ def test_every_start_follows_from_the_rules(k):
 @pytest.mark.long
 @pytest.mark.parametrize("scheduler", QUICK + OTHERS, ids=repr)
 def test_compiled_or_not_every_start_follows_from_the_rules(scheduler, monkeypatch):
-    # Users of policies of clusters need one constraint for all their tasks, and mean tasks that fit.
-    of_clusters = isinstance(getattr(scheduler, "policy", None), (TSF, PSDSF))
     for seed, placement in product(range(5), PLACEMENTS):
-        trace, nodes = random_trace(np.random.default_rng([seed, 7]), 24, models=not of_clusters)
+        trace, nodes = random_trace(np.random.default_rng([seed, 7]), 24, models=seed > 0)
         options = {"placement": placement, "weights": WEIGHTS, "rng": seed}
         monkeypatch.setattr(running, "SHORT", 0)
         record = replay(trace, nodes, scheduler, **options)
@@ -283,9 +281,6 @@ def test_what_makes_no_sense_is_refused():
     part = replay(trace, few, DRFScheduler(), never_fits="drop")
     np.testing.assert_array_equal(part.trace.arrivals, trace.arrivals[fits])
     assert part.trace.notes[-1] == f"{10 - sum(fits)} tasks fit on no node: dropped"
-    if not trace.eligible_models.all():
-        with pytest.raises(ModelError, match=r"TSF is asked .* one constraint per user"):
-            replay(trace, nodes, TargetScheduler(TSF()))
     half = NodeList(["x"], RESOURCES, UNITS, [[9, 9, 4.5]], ["T"])
     with pytest.raises(ModelError, match=r"'x' has 4\.5 of 'GPU', which are devices"):
         replay(random_trace(np.random.default_rng(1), 10, models=False)[0], half, DRFScheduler())
