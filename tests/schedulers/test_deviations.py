@@ -33,6 +33,17 @@ def test_yarn_gives_more_than_there_is(total, n_queues, share, given):
     assert yarn_fair_shares(total, [1] * n_queues, as_coded=True).sum() == given
 
 
+def test_yarn_gives_two_cores_of_one():
+    """TestFairSchedulerFairShare (commit 0097b15), ...WithDRF...: 10 cores, weights 8, 1 (parentB) and 1.
+
+    Both children of parentB are asserted to have a tenth of the cores, and a twentieth of the memory.
+    """
+    parent = yarn_fair_shares(10, [8, 1, 1], as_coded=True)[1]
+    children = yarn_fair_shares(parent, [1, 1], as_coded=True)
+    assert (parent, children.tolist()) == (1, [1, 1])
+    assert yarn_fair_shares(yarn_fair_shares(F(10), [8, 1, 1])[1], [1, 1]).tolist() == [F(1, 2), F(1, 2)]
+
+
 def test_yarn_weights_are_single_precision():
     """Schedulable.getWeight() is a float: .1 is some 1.5e-9 more than a tenth, .3 some 1.2e-8 more."""
     assert yarn_fair_shares(F(4 * 10**8), [F(1, 10), F(3, 10)]).tolist() == [10**8, 3 * 10**8]

@@ -57,6 +57,7 @@ WHOLE = [
     (10, [5, 5, 5], FIVES | {"deserved": [5, 0, 5]}, [5, 0, 5]),
     (10, [10, 5, 10], FIVES | {"deserved": [5, 0, 5]}, [5, 0, 5]),
     # "SetResourcesShare": "one queue", "two queues", "three queues", "advanced scenarios"
+    (100, [100, 100], {"deserved": 10, "weights": [3, 1]}, [70, 30]),  # cmd/fairshare-simulator/README.md
     (10, [1], {"deserved": 1}, [1]),
     (2500, [500], {"deserved": 200}, [500]),
     (1, [3], {"deserved": 2}, [2]),

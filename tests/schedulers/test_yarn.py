@@ -44,6 +44,45 @@ def test_fair_shares(total, weights, minimum, maximum, expected):
     assert coded.tolist() == expected
 
 
+# TestFairSchedulerFairShare (commit 0097b15): weights, and the queues below.
+WEIGHTS = {"parentA": 8, "parentB": 1, "default": 1}
+CHILDREN = {"parentA": ["A1", "A2", "A3", "A4"], "parentB": ["B1", "B2"], "default": ["default"]}
+
+
+def shares_below(total, active, **options):
+    """Fair shares of the active queues, level by level."""
+    parents = [p for p in WEIGHTS if set(CHILDREN[p]) & set(active)]
+    found = {}
+    for parent, share in zip(
+        parents, yarn_fair_shares(total, [WEIGHTS[p] for p in parents], **options), strict=True
+    ):
+        children = [c for c in CHILDREN[parent] if c in active]
+        found |= dict(zip(children, yarn_fair_shares(share, [1] * len(children), **options), strict=True))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("active", "percent"),
+    [
+        (["A1"], {"A1": 100}),  # testFairShareOneAppRunning
+        (["A1", "A2", "A3"], {"A1": F(100, 3), "A2": F(100, 3), "A3": F(100, 3)}),  # ...UnderSameParent
+        # testFairShareMultipleActiveQueuesUnderDifferentParent, and ...WithDRF... for memory and cores
+        (["A1", "A2", "B1", "default"], {"A1": 40, "A2": 40, "B1": 10, "default": 10}),
+        (["A1", "A2"], {"A1": 50, "A2": 50}),  # testFairShareResetsToZeroWhenAppsComplete
+        (["A2"], {"A2": 100}),
+        # verifySteadyFairShareMemory: all queues, active or not
+        ([c for below in CHILDREN.values() for c in below],
+         dict.fromkeys(CHILDREN["parentA"], 20) | {"B1": 5, "B2": 5, "default": 10}),
+    ],
+)  # fmt: skip
+def test_fair_shares_of_queues_in_queues(active, percent):
+    memory = 16 * 1024
+    exact = shares_below(F(memory), active)
+    assert {queue: share / memory * 100 for queue, share in exact.items()} == percent
+    for queue, share in shares_below(memory, active, as_coded=True).items():
+        assert abs(share / memory * 100 - percent[queue]) < 0.1
+
+
 def test_the_search_for_the_level_ends():
     """testResourceUsedWithWeightToResourceRatio: minima that overflow an int."""
     most = 2**31 - 1
