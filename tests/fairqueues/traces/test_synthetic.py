@@ -8,6 +8,9 @@ from fairness import ModelError
 from fairqueues.traces import synthetic_gpu_trace
 from fairqueues.traces.synthetic import GPU_SHARES, MEAN_DURATION, MEDIAN, NAMING, SIGMA
 
+PUBLISHED = {0: 13.3, 0.5: 37.8, 1: 48.0, 2: 0.2, 4: 0.2, 8: 0.5}
+"""Weng et al., ATC 2023, Table 1: per cent of the tasks with a GPU request; 0.5 is any part of a device."""
+
 ALPHA = 1e-6
 """False-alarm rate of each test below, were the seed not fixed."""
 
@@ -19,9 +22,9 @@ def test_shares_load_and_names_are_those_that_are_said():
     gpus = trace.types[trace.type_of, 2]
     requests = [0, 1, 2, 4, 8]
     seen = [np.count_nonzero(gpus == g) for g in requests] + [np.count_nonzero((gpus > 0) & (gpus < 1))]
-    said = [GPU_SHARES[g] for g in requests] + [GPU_SHARES[0.5]]
-    assert sum(said) == pytest.approx(1)
-    assert stats.chisquare(seen, n * np.array(said)).pvalue > ALPHA
+    said = np.array([PUBLISHED[g] for g in (*requests, 0.5)]) / 100
+    assert {g: 100 * part for g, part in GPU_SHARES.items()} == pytest.approx(PUBLISHED)
+    assert stats.chisquare(seen, n * said).pvalue > ALPHA
     named = ~trace.eligible_models.all(axis=1)[trace.type_of]
     with_gpus = np.count_nonzero(gpus > 0)
     assert stats.binomtest(int(named.sum()), with_gpus, NAMING).pvalue > ALPHA
