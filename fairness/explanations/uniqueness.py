@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fairness.errors import NotConvergedError
 from fairness.policies.bottleneck import BottleneckMax
 from fairness.policies.bottleneck_set import all_bottleneck_max
 from fairness.policies.proportional import AlphaFair, ProportionalFair
@@ -23,6 +24,7 @@ __all__ = ["choice_of"]
 ENUMERABLE = 100
 """Assignments of bottlenecks to classes up to which all bottleneck-max fair allocations are listed."""
 
+UNKNOWN_OTHERS = "BMF need not be unique from three resources on; other allocations were not looked for."
 UNIQUE_TOTALS = "The tasks are the only ones; where they run, and who holds what, need not be."
 
 
@@ -53,12 +55,12 @@ def _(policy: BottleneckMax, allocation: Allocation, i: int) -> str:
         return ""
     options = np.count_nonzero(problem.demands[present] > 0, axis=1) + np.isfinite(problem.limits[present])
     if math.prod(options.tolist()) > ENUMERABLE:
-        return "BMF need not be unique from three resources on; other allocations of it were not looked for."
-    tasks = [
-        float(vertex[i])
-        for piece in all_bottleneck_max(problem, allocation.counts).pieces
-        for vertex in piece.vertices
-    ]
+        return UNKNOWN_OTHERS
+    try:
+        pieces = all_bottleneck_max(problem, allocation.counts).pieces
+    except NotConvergedError:  # floats in which no list can be trusted
+        return UNKNOWN_OTHERS
+    tasks = [float(vertex[i]) for piece in pieces for vertex in piece.vertices]
     if max(tasks) - min(tasks) <= 1e-8 * max(tasks):
         return ""
     least, most = min(tasks), max(tasks)
@@ -80,7 +82,7 @@ def _(policy: ProportionalFair | AlphaFair, allocation: Allocation, i: int) -> s
         or np.linalg.matrix_rank(shares / np.maximum(shares.max(axis=0), 1e-300)) == full.sum()
     ):
         return ""
-    return "The prices are not the only ones; the tasks are."
+    return "The tasks are the only ones; the prices need not be."
 
 
 @_choice.register
@@ -96,7 +98,11 @@ def _(policy: PSDSF, allocation: ClusterAllocation, i: int) -> str:
     if policy.division == "time":
         return UNIQUE_TOTALS
     order = policy.server_order or tuple(range(cluster.n_servers))
-    other = replace(policy, server_order=order[::-1]).solve(cluster, allocation.counts).placement[i].sum()
+    reverse = replace(policy, server_order=order[::-1])
+    try:
+        other = float(reverse.solve(cluster, allocation.counts).placement[i].sum())
+    except NotConvergedError:
+        return "PS-DSF need not be unique; with the servers swept in reverse no other allocation was found."
     if abs(other - allocation.tasks[i]) <= 1e-7 * max(other, allocation.tasks[i]):
         return ""
     name = cluster.job_classes[i]
