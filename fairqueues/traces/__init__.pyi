@@ -1,9 +1,9 @@
-from .alibaba_batch import read_alibaba_2018, read_alibaba_2018_sample
+from .alibaba_batch import read_alibaba_2018, read_alibaba_2018_machines, read_alibaba_2018_sample
 from .alibaba_dlrm import read_alibaba_dlrm_2025
 from .alibaba_gpu import read_alibaba_gpu_2023
 from .azure_llm import read_azure_llm
 from .gavel import read_gavel, read_gavel_jobs
-from .google import read_google_2019
+from .google import read_google_2019, read_google_2019_machines
 from .philly import read_philly
 from .synthetic import synthetic_gpu_trace
 from .throughputs import Throughputs
@@ -11,6 +11,7 @@ from .throughputs import Throughputs
 __all__ = [
     "Throughputs",
     "read_alibaba_2018",
+    "read_alibaba_2018_machines",
     "read_alibaba_2018_sample",
     "read_alibaba_dlrm_2025",
     "read_alibaba_gpu_2023",
@@ -18,6 +19,7 @@ __all__ = [
     "read_gavel",
     "read_gavel_jobs",
     "read_google_2019",
+    "read_google_2019_machines",
     "read_philly",
     "synthetic_gpu_trace",
 ]

@@ -1,11 +1,12 @@
 """Alibaba cluster trace 2018, batch workloads [1]_: tasks of many equal instances.
 
-Two schemas hold them. ``batch_task.csv`` of ``cluster-trace-v2018`` at
-https://github.com/alibaba/clusterdata (published for research) has no header; its columns are ``task_name,
-instance_num, job_name, task_type, status, start_time, end_time, plan_cpu, plan_mem``: times in seconds, 100
-units of ``plan_cpu`` are a core, ``plan_mem`` is normalised to [0, 100]. A *job sample*, as simulators carry
-it, has the columns ``submit_time, duration, cpu, memory, job_id, task_id, instances_num`` with a header: CPU
-in cores, memory as part of the largest machine's.
+Two schemas hold them. The files of ``cluster-trace-v2018`` at https://github.com/alibaba/clusterdata (published
+for research) have no header. Columns of ``batch_task.csv`` are ``task_name, instance_num, job_name, task_type,
+status, start_time, end_time, plan_cpu, plan_mem``: times in seconds, 100 units of ``plan_cpu`` are a core,
+``plan_mem`` is normalised to [0, 100]. Those of ``machine_meta.csv`` are ``machine_id, time_stamp,
+failure_domain_1, failure_domain_2, cpu_num, mem_size, status``, with cores and memory normalised to [0, 100]. A
+*job sample*, as simulators carry it, has a header and the columns ``submit_time, duration, cpu, memory, job_id,
+task_id, instances_num``: CPU in cores, memory as part of the largest machine's.
 
 In both every instance is a task of the trace: it has the demands of its row, and lasts as long as the row
 says. The dependencies between the tasks of a job are not part of a cluster trace: what waited for other tasks
@@ -30,12 +31,16 @@ from fairqueues.traces.reading.columns import KEPT, Rows, pieces
 from fairqueues.traces.reading.gathering import Gathering, Numbered
 from fairqueues.traces.reading.identities import Identities
 from queueing.model.cluster_trace import ClusterTrace
+from queueing.model.node_list import NodeList
 
-__all__ = ["read_alibaba_2018", "read_alibaba_2018_sample"]
+__all__ = ["read_alibaba_2018", "read_alibaba_2018_machines", "read_alibaba_2018_sample"]
 
 HEADER = (
     "task_name", "instance_num", "job_name", "task_type", "status", "start_time", "end_time",
     "plan_cpu", "plan_mem",
+)  # fmt: skip
+MACHINES = (
+    "machine_id", "time_stamp", "failure_domain_1", "failure_domain_2", "cpu_num", "mem_size", "status",
 )  # fmt: skip
 RESOURCES, UNITS = ("CPU", "memory"), ("cores", "parts of the largest machine")
 
@@ -168,6 +173,47 @@ def read_alibaba_2018_sample(tasks: str | os.PathLike[str]) -> ClusterTrace:
         )
     names.require_distinct()
     return _told(gathering)
+
+
+def read_alibaba_2018_machines(machines: str | os.PathLike[str]) -> NodeList:
+    """Read ``machine_meta.csv`` of the Alibaba cluster trace 2018.
+
+    Parameters
+    ----------
+    machines : path
+        As published: CSV without a header, compressed by gzip or not. A machine may stand on several lines,
+        one per event; all must say the same of its size.
+
+    Returns
+    -------
+    NodeList
+        In the resources and units of :func:`read_alibaba_2018`.
+
+    Raises
+    ------
+    ModelError
+        With line and field, if a field is no number or out of range, or a machine has two sizes.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = pathlib.Path(folder.name, "machine_meta.csv")
+    >>> _ = file.write_text("m_1,0,1,2,96,100,USING\\nm_1,500,1,2,96,100,USING\\nm_2,0,1,2,64,50,USING\\n")
+    >>> read_alibaba_2018_machines(file).capacities
+    array([[96. ,  1. ],
+           [64. ,  0.5]])
+    >>> folder.cleanup()
+    """
+    sizes: dict[str, tuple[float, float]] = {}
+    for rows in pieces(machines, ["cpu_num", "mem_size"], ["machine_id"], header=MACHINES):
+        cores, memory = rows.numbers("cpu_num", least=0), rows.numbers("mem_size", least=0)
+        rows.refuse("mem_size", memory > 100, "is normalised to [0, 100]")
+        for k, name in enumerate(rows.texts("machine_id")):
+            size = (float(cores[k]), float(memory[k]) / 100)
+            if sizes.setdefault(name, size) != size:
+                rows.fail(k, "machine_id", f"{name!r} has another size than above; take one of them out")
+    return NodeList(list(sizes), RESOURCES, UNITS, list(sizes.values()))
 
 
 def _instances(rows: Rows, count: str) -> NDArray[np.int64]:

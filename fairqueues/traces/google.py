@@ -12,6 +12,9 @@ CSV. Nested fields cannot be: name the parts of ``resource_request``, as in
    SELECT DISTINCT collection_id, user
    FROM `google.com:google-cluster-data`.clusterdata_2019_a.collection_events;
 
+   SELECT time, machine_id, type, platform_id, capacity.cpus AS cpus, capacity.memory AS memory
+   FROM `google.com:google-cluster-data`.clusterdata_2019_a.machine_events;
+
 The rows may have any order; events of one instance at the same microsecond keep that of the file. Times are
 in microseconds, from 600 s before the trace begins. What existed before has the time 0; events after the end
 have the time 2^63 - 1, and are not read. CPU and memory are in parts of the largest machine.
@@ -38,16 +41,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.arguments.validation import FloatArray
+from fairness.arguments.validation import FloatArray, require_number
+from fairness.errors import ModelError
 from fairqueues.traces.reading.columns import Rows, pieces
 from fairqueues.traces.reading.gathering import Gathering
 from queueing.model.cluster_trace import ClusterTrace
+from queueing.model.node_list import NodeList
 
-__all__ = ["read_google_2019"]
+__all__ = ["read_google_2019", "read_google_2019_machines"]
 
 SUBMIT, SCHEDULE, UPDATE_RUNNING = 0, 3, 10
 ENDS = (4, 5, 6, 7, 8)
 """Numbers of the types of events."""
+
+ADD, REMOVE, UPDATE = 1, 2, 3
+"""Numbers of the types of events of machines."""
 
 AFTER = 2**63 - 1
 """The time of what happened after the trace."""
@@ -127,6 +135,70 @@ def read_google_2019(
         _add(gathering, events, owners)
     gathering.notes.append("evicted instances that run again are one task; alloc instances are tasks")
     return gathering.trace()
+
+
+def read_google_2019_machines(machines: str | os.PathLike[str], *, at: float = 600.0) -> NodeList:
+    """Read machine events of a cell: the machines that are there at some time.
+
+    Parameters
+    ----------
+    machines : path
+        CSV file with the columns above, compressed by gzip or not.
+    at : float, seconds
+        Of the trace, which begins at 600 s: machines that were added by then, and not removed since, with
+        their last capacity.
+
+    Returns
+    -------
+    NodeList
+        In the resources and units of :func:`read_google_2019`; models are the platforms.
+
+    Raises
+    ------
+    ModelError
+        With line and field, if a column is missing, a field is no number or out of range, or no machine is
+        there then.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = pathlib.Path(folder.name, "machines.csv")
+    >>> _ = file.write_text(
+    ...     "time,machine_id,type,platform_id,cpus,memory\\n"
+    ...     "0,5,1,p,0.5,0.25\\n0,6,1,p,1,0.5\\n700000000,6,2,p,1,0.5\\n"
+    ... )
+    >>> read_google_2019_machines(file).names, read_google_2019_machines(file, at=800).names
+    (('5', '6'), ('5',))
+    >>> folder.cleanup()
+    """
+    when = require_number("at", at, least=0, hint=", seconds")
+    # The last event of each machine by then; of several at one time the lowest in the file.
+    last: dict[int, tuple[float, int, list[float], str]] = {}
+    for rows in pieces(machines, ["time", "machine_id", "type", "cpus", "memory"], ["platform_id"]):
+        times = rows.numbers("time", least=0, whole=True) / 1e6
+        kinds = rows.numbers("type", least=ADD, whole=True)
+        rows.refuse("type", kinds > UPDATE, "must be 1 (added), 2 (removed) or 3 (updated)")
+        rows.numbers("machine_id", least=0, whole=True)
+        sizes = [rows.numbers(name, least=0, may_lack=True) for name in ("cpus", "memory")]
+        for name, values in zip(("cpus", "memory"), sizes, strict=True):
+            rows.refuse(name, np.isnan(values) & (kinds != REMOVE), "is missing; complete the line")
+            rows.refuse(name, values > 1, "is in parts of the largest machine, at most 1")
+        for k in np.flatnonzero(times <= when).tolist():
+            number = int(rows.columns["machine_id"][k])
+            if number not in last or times[k] >= last[number][0]:
+                size = [float(values[k]) for values in sizes]
+                last[number] = (times[k], int(kinds[k]), size, rows.columns["platform_id"][k])
+    there = {number: one for number, one in last.items() if one[1] != REMOVE}
+    if not there:
+        raise ModelError(f"{machines}: no machine is there at {when:g} s; give another time", argument="at")
+    return NodeList(
+        [str(number) for number in there],
+        RESOURCES,
+        UNITS,
+        [size for _, _, size, _ in there.values()],
+        [platform for *_, platform in there.values()],
+    )
 
 
 def _users(path: str | os.PathLike[str]) -> dict[int, str]:

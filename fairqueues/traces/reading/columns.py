@@ -59,8 +59,8 @@ class Rows:
         if wrong.size:
             k = int(wrong[0])
             value = self.columns[field][k]
-            shown = "nothing" if value is None or value != value else f"{value}"
-            self.fail(k, field, f"{said}; got {shown}")
+            there = value is not None and value == value and value != ""
+            self.fail(k, field, f"{said}; got {value}" if there else said)
 
     def numbers(
         self, field: str, *, least: float = -math.inf, above: float = -math.inf, whole: bool = False,
@@ -213,9 +213,10 @@ def _require_columns(file: Path, table: pd.DataFrame, columns: Sequence[str]) ->
     there = [str(name) for name in table.columns]
     for name in columns:
         if name not in there:
+            hint = near(name, there)
+            remedy = hint if hint.startswith("did you mean") else "give the file as it was published"
             raise ModelError(
-                f"{file}, line 1: there is no column {name!r} (columns: {', '.join(there)}); "
-                f"{near(name, there)}",
+                f"{file}, line 1: there is no column {name!r} (columns: {', '.join(there)}); {remedy}",
                 argument=name,
             )
 

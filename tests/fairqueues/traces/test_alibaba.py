@@ -6,6 +6,7 @@ import pytest
 from fairness import ModelError
 from fairqueues.traces import (
     read_alibaba_2018,
+    read_alibaba_2018_machines,
     read_alibaba_2018_sample,
     read_alibaba_dlrm_2025,
     read_alibaba_gpu_2023,
@@ -179,3 +180,18 @@ def test_instances_of_2025(tmp_path):
     with pytest.raises(ModelError, match="line 2: rdma_request is in per cent, at most 100; got 250"):
         read_alibaba_dlrm_2025(written(tmp_path, "bad.csv", DLRM, lines[0].replace("25,25", "250,25")))
     assert np.isfinite(trace.durations).all()
+
+
+def test_machines_of_2018(tmp_path):
+    lines = ("m_1,0,1,2,96,100,USING", "m_1,500,1,2,96,100,USING", "m_2,0,1,2,64,50,USING")
+    nodes = read_alibaba_2018_machines(written(tmp_path, "machine_meta.csv", *lines))
+    assert nodes.names == ("m_1", "m_2")
+    assert nodes.capacities.tolist() == [[96, 1], [64, 0.5]]
+    trace = read_alibaba_2018(
+        written(tmp_path, "t.csv", "M1,2,j,1,Terminated,10,70,100,0.5", "M2,1,j,1,T,20,70,100,1")
+    )
+    assert nodes.offered_load(trace).tolist() == [(2 * 60 + 50) / 10 / 160, (2 * 60 * 0.005 + 0.5) / 10 / 1.5]
+    with pytest.raises(ModelError, match="line 4: machine_id 'm_1' has another size than above"):
+        read_alibaba_2018_machines(written(tmp_path, "machine_meta.csv", *lines, "m_1,9,1,2,64,100,USING"))
+    with pytest.raises(ModelError, match=r"line 1: mem_size is normalised to \[0, 100\]; got 101"):
+        read_alibaba_2018_machines(written(tmp_path, "machine_meta.csv", "m_1,0,1,2,96,101,USING"))

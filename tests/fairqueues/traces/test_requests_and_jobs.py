@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairness import ModelError
-from fairqueues.traces import read_azure_llm, read_google_2019, read_philly
+from fairqueues.traces import read_azure_llm, read_google_2019, read_google_2019_machines, read_philly
 from fairqueues.traces.reading import json_array
 from fairqueues.traces.reading.json_array import entries
 from tests.fairqueues.traces.files import EVENTS, REQUESTS, written
@@ -217,3 +217,40 @@ def test_events_that_are_wrong_are_named(tmp_path, changes, said):
     events = changes.pop("events") if "events" in changes else []
     with pytest.raises(ModelError, match=said):
         google(tmp_path, *events, **changes)
+
+
+def machines(folder, *lines, at=600.0):
+    return read_google_2019_machines(
+        written(folder, "machines.csv", "time,machine_id,type,platform_id,cpus,memory", *lines), at=at
+    )
+
+
+def test_machines_of_google(tmp_path):
+    lines = (
+        "0,5,1,p,0.5,0.25",
+        "900000000,6,2,q,,",
+        "0,6,1,q,1,0.5",
+        "800000000,5,3,p,0.25,0.25",
+        "950000000,6,1,q,1,1",
+        "700000000,7,1,,0.5,0.5",
+    )
+    assert machines(tmp_path, *lines).names == ("5", "6")
+    assert machines(tmp_path, *lines, at=850).capacities.tolist() == [[0.25, 0.25], [1, 0.5], [0.5, 0.5]]
+    assert machines(tmp_path, *lines, at=920).names == ("5", "7")
+    assert machines(tmp_path, *lines, at=1000).capacities.tolist() == [[0.25, 0.25], [1, 1], [0.5, 0.5]]
+    assert machines(tmp_path, *lines, at=1000).models == ("p", "q", "")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("0,5,1,p,,0.25", "line 2: cpus is missing; complete the line$"),
+        ("0,5,1,p,1.5,0.25", "line 2: cpus is in parts of the largest machine, at most 1; got 1.5"),
+        ("0,5,4,p,1,0.25", r"line 2: type must be 1 .added., 2 .removed. or 3 .updated.; got 4"),
+        ("0,5,0,p,1,0.25", "line 2: type must be a finite whole number >= 1; got 0"),
+        ("700000000,5,1,p,1,0.25", "no machine is there at 600 s; give another time"),
+    ],
+)
+def test_machines_that_are_wrong_are_named(tmp_path, line, said):
+    with pytest.raises(ModelError, match=said):
+        machines(tmp_path, line)
