@@ -1,12 +1,13 @@
 """Alibaba cluster trace 2018, batch workloads [1]_: tasks of many equal instances.
 
-Two schemas hold them. The files of ``cluster-trace-v2018`` at https://github.com/alibaba/clusterdata (published
-for research) have no header. Columns of ``batch_task.csv`` are ``task_name, instance_num, job_name, task_type,
-status, start_time, end_time, plan_cpu, plan_mem``: times in seconds, 100 units of ``plan_cpu`` are a core,
-``plan_mem`` is normalised to [0, 100]. Those of ``machine_meta.csv`` are ``machine_id, time_stamp,
-failure_domain_1, failure_domain_2, cpu_num, mem_size, status``, with cores and memory normalised to [0, 100]. A
-*job sample*, as simulators carry it, has a header and the columns ``submit_time, duration, cpu, memory, job_id,
-task_id, instances_num``: CPU in cores, memory as part of the largest machine's.
+Two schemas hold them. The files of ``cluster-trace-v2018`` at https://github.com/alibaba/clusterdata
+(published for research) have no header. Columns of ``batch_task.csv`` are ``task_name, instance_num,
+job_name, task_type, status, start_time, end_time, plan_cpu, plan_mem``: times in seconds, 100 units of
+``plan_cpu`` are a core, ``plan_mem`` is normalised to [0, 100]. Those of ``machine_meta.csv`` are
+``machine_id, time_stamp, failure_domain_1, failure_domain_2, cpu_num, mem_size, status``, with cores and
+memory normalised to [0, 100]. A *job sample*, as simulators carry it, has a header and the columns
+``submit_time, duration, cpu, memory, job_id, task_id, instances_num``: CPU in cores, memory as part of
+the largest machine's.
 
 In both every instance is a task of the trace: it has the demands of its row, and lasts as long as the row
 says. The dependencies between the tasks of a job are not part of a cluster trace: what waited for other tasks
