@@ -7,7 +7,7 @@ without zeros does not claim zeros.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -22,14 +22,21 @@ from fairness.properties.protocol.property import Model
 __all__ = ["distinct_lies"]
 
 
-def distinct_lies(model: Model, rng: np.random.Generator, number: int, largest: int) -> Iterator[Lie]:
-    """At most ``number`` different lies, at random, of groups of at most ``largest`` classes."""
+def distinct_lies(
+    model: Model,
+    rng: np.random.Generator,
+    number: int,
+    largest: int,
+    coalitions: Sequence[tuple[int, ...]] = (),
+) -> Iterator[Lie]:
+    """At most ``number`` different lies, at random: of at most ``largest`` classes, or of a coalition."""
     claims = _Claims(model, rng)
     groups = [
         group
         for size in range(1, min(largest, model.n_classes) + 1)
         for group in combinations(range(model.n_classes), size)
     ]
+    groups += coalitions
     seen: set[Lie] = set()
     # Small models have few lies, so doubles are skipped but not for ever.
     for _ in range(4 * number):

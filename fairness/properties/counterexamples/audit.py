@@ -43,7 +43,7 @@ from fairness.properties.counterexamples.result import SearchResult
 from fairness.properties.counterexamples.search import check_budget, exact_verdict, search
 from fairness.properties.counterexamples.sketches import check_domain
 from fairness.properties.definitions.catalogue import PROPERTIES, property_named
-from fairness.properties.protocol.property import Property, Witness, division_of
+from fairness.properties.protocol.property import Property, Witness, division_of, tree_of
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.policy import Policy, policy_name
 from fairness.versions import version
@@ -177,7 +177,8 @@ def audit(
     policies : iterable of policies
         Pool policies are audited on pools, cluster policies on clusters. Their names must differ.
     properties : iterable of Property or str, optional
-        Properties, or their names or keys. Default: all.
+        Properties, or their names or keys. Default: all; those that are about trees of queues only if a
+        policy has one.
     budget : int
         Policy calls per cell, shrinking not counted.
     rng : int, numpy Generator or None
@@ -213,7 +214,8 @@ def audit(
     envy-freeness        ✓     ✓
     """
     asked = _named_policies(policies)
-    props = _named_properties(properties)
+    trees = any(tree_of(policy) is not None for policy in asked.values())
+    props = _named_properties(properties, trees)
     n_jobs = require_workers(n_jobs)
     source = generator(None) if rng is None else rng
     seed = int(source.integers(2**63)) if isinstance(source, np.random.Generator) else source
@@ -291,13 +293,14 @@ def _named_policies(policies: Any) -> dict[str, Any]:
     return asked
 
 
-def _named_properties(properties: Any) -> dict[str, Property]:
+def _named_properties(properties: Any, trees: bool) -> dict[str, Property]:
     if isinstance(properties, str | Property):
         properties = [properties]
     if properties is not None and not isinstance(properties, Iterable):
         raise ModelError.of("properties", f"must list Property objects or names; got {properties!r}")
     props: dict[str, Property] = {}
-    for one in PROPERTIES if properties is None else properties:
+    usual = [one for one in PROPERTIES if trees or not one.about_trees]
+    for one in usual if properties is None else properties:
         prop = property_named(one) if isinstance(one, str) else one
         if not isinstance(prop, Property):
             raise ModelError.of("properties", f"must list Property objects or names; got {one!r}")
@@ -358,11 +361,12 @@ def _transferred(witness: Witness, prop: Property, policy: Any) -> Witness | Non
         asked = [(witness.model, witness.allocation, None, None)]
         if witness.change is not None and witness.allocation_after is not None:
             asked.append((witness.change.apply(witness.model), witness.allocation_after, None, None))
+    inside = prop.within(tree_of(policy))
     for model, before, change, after in asked:
-        if not prop.applies(model) or (prop.compares and change is None):
+        if not inside.applies(model) or (prop.compares and change is None):
             continue
         try:
-            finding = prop.check(model, before, change, after, division=division_of(policy))
+            finding = inside.check(model, before, change, after, division=division_of(policy))
         except ModelError:
             # Another kind of change than the one this property asks about, or a lie of several classes.
             continue

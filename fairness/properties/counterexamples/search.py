@@ -35,7 +35,7 @@ from fairness.properties.counterexamples.result import SearchResult
 from fairness.properties.counterexamples.shrinking import CLEAR, Verdict, smallest
 from fairness.properties.counterexamples.sketches import check_domain
 from fairness.properties.exact.confirm import confirm
-from fairness.properties.protocol.property import TOLERANCE, Property, Witness
+from fairness.properties.protocol.property import TOLERANCE, Property, Witness, tree_of
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.policy import Policy, policy_name
 
@@ -121,7 +121,7 @@ def search(
     entropy = entropy_of(stream)
     explorer = Explorer(
         policy=policy,
-        prop=prop,
+        prop=prop.within(tree_of(policy)),
         rng=stream,
         domain=check_domain(domain),
         kind=kind,

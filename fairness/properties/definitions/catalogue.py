@@ -12,6 +12,7 @@ from fairness.properties.definitions.pareto_efficiency import ParetoEfficiency
 from fairness.properties.definitions.population_monotonicity import PopulationMonotonicity
 from fairness.properties.definitions.resource_monotonicity import ResourceMonotonicity
 from fairness.properties.definitions.scale_invariance import ScaleInvariance
+from fairness.properties.definitions.share_guarantee import HierarchicalShareGuarantee
 from fairness.properties.definitions.sharing_incentive import SharingIncentive
 from fairness.properties.definitions.single_resource import SingleResourceFairness
 from fairness.properties.definitions.strategy_proofness import GroupStrategyProofness, StrategyProofness
@@ -31,6 +32,7 @@ PROPERTIES: tuple[Property, ...] = (
     ResourceMonotonicity(),
     ScaleInvariance(),
     DynamicSharingIncentive(),
+    HierarchicalShareGuarantee(),
 )
 
 

@@ -13,7 +13,8 @@ is :math:`u'_n/x_n - 1`, or :math:`u'_n/\Gamma_n`, as a part of what it would ru
 
 It is *group strategy-proof* [3]_ if no set of liars can all run at least as many tasks as before, and one
 of them more. The violation is then the largest gain of a liar if none of them loses, else the smallest
-(negative) gain. A single liar is a group, so this implies strategy-proofness.
+(negative) gain. A single liar is a group, so this implies strategy-proofness. Of a policy that shares by a
+tree of queues it is also asked whether all classes of a queue gain together [4]_.
 
 *Time division.* What a class is given are the resources of its claimed tasks there as well: that is how [2]_
 counts (eq. 1), and PS-DSF under time division is then found strategy-proof. If a liar could use the whole
@@ -30,6 +31,8 @@ References
 .. [2] J. Khamse-Ashari et al., "Per-server dominant-share fairness (PS-DSF)", ICC 2017. arXiv:1611.00404.
 .. [3] D. C. Parkes, A. D. Procaccia and N. Shah, "Beyond dominant resource fairness: extensions, limitations,
    and indivisibilities", EC 2012; ACM Transactions on Economics and Computation 3(1), 2015.
+.. [4] A. A. Bhattacharya, D. Culler, E. Friedman, A. Ghodsi, S. Shenker and I. Stoica, "Hierarchical
+   scheduling for diverse datacenter workloads", SoCC 2013. DOI 10.1145/2523616.2523637.
 """
 
 from __future__ import annotations
@@ -41,6 +44,7 @@ import numpy as np
 
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
+from fairness.model.tree import Tree
 from fairness.properties.changes.changed_model import Lie
 from fairness.properties.changes.claims import distinct_lies
 from fairness.properties.protocol.arithmetic import (
@@ -117,12 +121,25 @@ class GroupStrategyProofness(StrategyProofness):
     implies = ("strategy-proofness",)
 
     def changes(self, model: Model, rng: np.random.Generator, number: int) -> Iterator[Change]:
-        """Lies of single classes and of pairs."""
-        yield from distinct_lies(model, rng, number, 2)
+        """Lies of single classes and of pairs; with a tree of queues also of all classes of a queue."""
+        yield from distinct_lies(model, rng, number, 2, _coalitions(self.tree, model))
 
     def judge(self, question: Question) -> Finding:
         """Largest gain of a liar if no liar loses."""
         return self._gain(question, *expected(self.name, question, Lie))
+
+
+def _coalitions(tree: Tree | None, model: Model) -> list[tuple[int, ...]]:
+    """All classes below each queue, where these are three or more."""
+    if tree is None:
+        return []
+    home = tree.require_classes(model).tolist()
+    below: list[list[int]] = [[] for _ in range(tree.n_nodes)]
+    for n, v in enumerate(home):
+        while v >= 0:
+            below[v].append(n)
+            v = int(tree.parents[v])
+    return list(dict.fromkeys(tuple(classes) for classes in below if len(classes) > 2))
 
 
 def _gains(question: Question, lie: Lie, answer: Numbers) -> tuple[float, Numbers, Numbers, list[Any]]:

@@ -24,8 +24,9 @@ from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.properties.exact.enclosure import Unproved, enclose
 from fairness.properties.exact.rational import rational
-from fairness.properties.exact.statements import COMPARISONS, JUDGEMENTS, Situation, legal
-from fairness.properties.protocol.property import Model, Witness, division_of
+from fairness.properties.exact.situations import Situation
+from fairness.properties.exact.statements import COMPARISONS, JUDGEMENTS, legal
+from fairness.properties.protocol.property import Model, Witness, division_of, tree_of
 
 __all__ = ["Confirmation", "confirm"]
 
@@ -119,4 +120,5 @@ def _situation(policy: Any, model: Model, hint: ArrayLike | None) -> tuple[Situa
     lower, upper = (bound.reshape(model.n_classes, -1).tolist() for bound in (found.lower, found.upper))
     servers = model.servers if isinstance(model, Cluster) else ("pool",)
     numbers = rational(model, division_of(policy))
-    return Situation(numbers, lower, upper, model.job_classes, servers), found.how, found.chosen
+    tree = tree_of(policy)
+    return Situation(numbers, lower, upper, model.job_classes, servers, tree), found.how, found.chosen

@@ -16,6 +16,9 @@ property fails when
   left, or with more capacity;
 - *scale invariance*: a class has other tasks in other units;
 - *dynamic sharing incentive*: :math:`\overline T'_n < e_n w_n/W` among those who have joined;
+- *hierarchical share guarantee*: :math:`\overline T_n < g_n e_n`, with :math:`g_n` the product of weight
+  over the sum of the siblings' weights up the tree, or on a pool a queue holds less than :math:`g_v` of every
+  resource;
 - *single-resource and bottleneck fairness*: a feasible placement gives one class more while nobody loses who
   holds as much or less, by weight, of the only resource (or of the one that is dominant for everybody).
 
@@ -31,71 +34,20 @@ Where a better placement is needed, a float solver proposes one; it is made rati
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from fairness.properties.exact.rational import RationalModel, Row, Rows, vertex
 from fairness.properties.exact.servers import totals
+from fairness.properties.exact.situations import NONE, Claim, Situation, less, shown, worst
 from fairness.properties.protocol.property import Change
 
-__all__ = ["COMPARISONS", "JUDGEMENTS", "Claim", "Situation", "legal", "shown"]
+__all__ = ["COMPARISONS", "JUDGEMENTS", "legal"]
 
-
-@dataclass(frozen=True, eq=False)
-class Situation:
-    """A model with bounds on the tasks (n_classes, n_servers) that a mechanism gives.
-
-    ``lower`` and ``upper`` are nested lists, ``job_classes`` and ``servers`` names.
-    """
-
-    model: RationalModel
-    lower: Rows
-    upper: Rows
-    job_classes: tuple[str, ...]
-    servers: tuple[str, ...]
-
-    @property
-    def least(self) -> Row:
-        """Lower bounds on the tasks of each class."""
-        return totals(self.lower)
-
-    @property
-    def most(self) -> Row:
-        """Upper bounds on the tasks of each class."""
-        return totals(self.upper)
-
-    @property
-    def alone(self) -> Row:
-        """Tasks of each class with all servers to itself."""
-        return totals(self.model.gamma)
-
-    def tasks(self, n: int) -> str:
-        """Tasks of a class in words."""
-        low, high = self.least[n], self.most[n]
-        if low == high:
-            return shown(low)
-        ends = dict.fromkeys((shown(low), shown(high)))
-        return "about " + " to ".join(ends)
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A violation that is certain if positive, and why, in numbers that can be checked by hand."""
-
-    violation: Fraction
-    text: str
-
-
-NONE = Claim(Fraction(0), "no violation is certain")
 
 Judgement = Callable[[Situation], Claim]
 Comparison = Callable[[Situation, Change, Situation], Claim]
-
-
-def shown(value: Fraction) -> str:
-    """A short fraction as such, a long one as a decimal number."""
-    return str(value) if value.denominator < 10**6 else f"{float(value):.10g}"
 
 
 def sharing_incentive(now: Situation) -> Claim:
@@ -120,14 +72,14 @@ def envy_freeness(now: Situation) -> Claim:
                     Fraction(0),
                 )
                 claims.append(
-                    _less(
+                    less(
                         own,
                         swapped,
                         f"{now.job_classes[n]} runs {now.tasks(n)} tasks; with what {now.job_classes[p]} "
                         f"holds{times} it would run {shown(swapped)}",
                     )
                 )
-    return _worst(claims)
+    return worst(claims)
 
 
 def pareto_efficiency(now: Situation) -> Claim:
@@ -135,9 +87,9 @@ def pareto_efficiency(now: Situation) -> Claim:
     better = _placement(now.model, dict(enumerate(now.most)), [1 / v if v > 0 else v for v in now.alone])
     if better is None:
         return NONE
-    return _worst(
+    return worst(
         [
-            _less(
+            less(
                 now.most[n],
                 tasks,
                 f"{now.job_classes[n]} runs {now.tasks(n)} tasks; {_in_words(now, better)} would give it "
@@ -160,7 +112,7 @@ def group_strategy_proofness(now: Situation, change: Change, after: Situation) -
     gains, texts = [], []
     for n in change.users:
         true = _true_tasks(now, after, n)
-        gains.append(_less(now.most[n], true, "").violation)
+        gains.append(less(now.most[n], true, "").violation)
         texts.append(
             f"{now.job_classes[n]} runs {now.tasks(n)} tasks; with what the lie gives it, {shown(true)}"
         )
@@ -170,9 +122,9 @@ def group_strategy_proofness(now: Situation, change: Change, after: Situation) -
 def monotonicity(now: Situation, change: Change, after: Situation) -> Claim:
     """Nobody loses when others leave, or when there is more."""
     stay = [n for n in range(len(now.job_classes)) if n not in change.users]
-    return _worst(
+    return worst(
         [
-            _less(
+            less(
                 after.most[k],
                 now.least[n],
                 f"{now.job_classes[n]} runs {now.tasks(n)} tasks before and {after.tasks(k)} after",
@@ -192,9 +144,9 @@ def scale_invariance(now: Situation, change: Change, after: Situation) -> Claim:
             f"{name} runs {now.tasks(n)} tasks; in the other units {after.tasks(n)}, each {shown(unit)} "
             "times as large"
         )
-        claims.append(_less(unit * after.most[n], now.least[n], text))
-        claims.append(_less(now.most[n], unit * after.least[n], text))
-    return _worst(claims)
+        claims.append(less(unit * after.most[n], now.least[n], text))
+        claims.append(less(now.most[n], unit * after.least[n], text))
+    return worst(claims)
 
 
 def dynamic_sharing_incentive(now: Situation, change: Change, after: Situation) -> Claim:
@@ -222,12 +174,53 @@ def bottleneck_fairness(now: Situation) -> Claim:
     return Claim(Fraction(0), "no resource is dominant for all")
 
 
+def hierarchical_share_guarantee(now: Situation) -> Claim:
+    """No class and no queue has less than its part, by weights down the tree, of what it could have alone."""
+    branches = _branches(now)
+    claims = []
+    for n, branch in branches.items():
+        part = Fraction(1)
+        for depth, (name, weight) in enumerate(branch):
+            siblings = {other[depth] for other in branches.values() if other[:depth] == branch[:depth]}
+            part *= weight / sum(w for _, w in siblings)
+            if depth < len(branch) - 1 and len(now.servers) == 1:
+                below = [k for k, other in branches.items() if other[: depth + 1] == branch[: depth + 1]]
+                columns = zip(
+                    *([now.most[k] * b for b in now.model.shares[k][0]] for k in below), strict=True
+                )
+                held = max(sum(column, Fraction(0)) for column in columns)
+                text = f"{name} holds at most {shown(held)} of a resource; its part is {shown(part)}"
+                claims.append(less(held, part, text))
+        alone = now.alone[n]
+        text = (
+            f"{now.job_classes[n]} runs {now.tasks(n)} tasks; {shown(part)} of what it would run alone is "
+            f"{shown(part * alone)}"
+        )
+        claims.append(less(now.most[n], part * alone, text))
+    return worst(claims)
+
+
+def _branches(now: Situation) -> dict[int, list[tuple[str, Fraction]]]:
+    """For every class that can run: names and weights of the queues above it, from the top, and its own."""
+    found = {}
+    for n, name in enumerate(now.job_classes):
+        branch = [(name, now.model.weights[n])]
+        v = 0 if now.tree is None else int(now.tree.class_nodes[now.tree.job_classes.index(name)])
+        while now.tree is not None and v > 0:
+            branch.insert(0, (now.tree.path(v), Fraction(float(now.tree.weights[v]))))
+            v = int(now.tree.parents[v])
+        if now.alone[n] > 0:
+            found[n] = branch
+    return found
+
+
 JUDGEMENTS: dict[str, Judgement] = {
     "sharing incentive": sharing_incentive,
     "envy-freeness": envy_freeness,
     "Pareto efficiency": pareto_efficiency,
     "single-resource fairness": single_resource_fairness,
     "bottleneck fairness": bottleneck_fairness,
+    "hierarchical share guarantee": hierarchical_share_guarantee,
 }
 """Properties of one allocation, by name."""
 
@@ -277,16 +270,6 @@ def legal(now: Situation, change: Change, after: Situation) -> bool:
     return True
 
 
-def _less(has: Fraction, should: Fraction, text: str) -> Claim:
-    """How much less somebody has than it should, relative to the larger of both."""
-    most = max(has, should)
-    return Claim((should - has) / most if most > 0 else Fraction(0), text)
-
-
-def _worst(claims: list[Claim]) -> Claim:
-    return max(claims, key=lambda claim: claim.violation, default=NONE)
-
-
 def _exchange(held: Row, needed: Row) -> Fraction:
     """Tasks that can be run with the shares that one task of another class holds."""
     return min(h / need for h, need in zip(held, needed, strict=True) if need > 0)
@@ -309,14 +292,14 @@ def _shortfalls(now: Situation, after: Situation, users: Sequence[int], source: 
     for k, n in enumerate(users):
         part, alone = now.model.weights[n] / sum(now.model.weights), now.alone[n]
         claims.append(
-            _less(
+            less(
                 after.most[k],
                 part * alone,
                 f"{now.job_classes[n]} runs {after.tasks(k)} tasks; {source.format(shown(part))} would run "
                 f"{shown(part)} x {shown(alone)} = {shown(part * alone)}",
             )
         )
-    return _worst(claims)
+    return worst(claims)
 
 
 def _unfair(now: Situation, amounts: Row) -> Claim:
@@ -333,14 +316,14 @@ def _unfair(now: Situation, amounts: Row) -> Claim:
         if better is not None:
             tasks = totals(better)[n]
             claims.append(
-                _less(
+                less(
                     top,
                     tasks,
                     f"{now.job_classes[n]} runs {now.tasks(n)} tasks; {_in_words(now, better)} would give it "
                     f"{shown(tasks)}, and no class of the same or a lower level would lose",
                 )
             )
-    return _worst(claims)
+    return worst(claims)
 
 
 def _placement(model: RationalModel, floors: dict[int, Fraction], gains: Row) -> Rows | None:

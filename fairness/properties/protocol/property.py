@@ -19,9 +19,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +31,21 @@ from fairness.arguments.validation import Entropy, Seed, entropy_of, generator
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
+from fairness.model.tree import Tree
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.policy import Policy, policy_name
 
-__all__ = ["TOLERANCE", "Change", "Finding", "Model", "Property", "Question", "Witness", "division_of"]
+__all__ = [
+    "TOLERANCE",
+    "Change",
+    "Finding",
+    "Model",
+    "Property",
+    "Question",
+    "Witness",
+    "division_of",
+    "tree_of",
+]
 
 Model = Problem | Cluster
 Number = int | float | Fraction
@@ -178,6 +190,10 @@ class Property:
         Whether it compares the allocations before and after a change.
     implies : tuple of str
         Names of the properties that follow from this one on the same models.
+    about_trees : bool
+        Whether it says something of its own only of policies that share by a tree of queues.
+    tree : Tree or None
+        The tree of the policy, see :meth:`within`.
     """
 
     name: str
@@ -186,6 +202,16 @@ class Property:
     models: tuple[type, ...] = (Problem, Cluster)
     compares: bool = False
     implies: tuple[str, ...] = ()
+    about_trees: bool = False
+    tree: Tree | None = None
+
+    def within(self, tree: Tree | None) -> Self:
+        """Say the same of policies that share by a tree of queues; itself where there is none."""
+        if tree is None:
+            return self
+        inside = copy(self)
+        inside.tree = tree
+        return inside
 
     def applies(self, model: Model) -> bool:
         """Whether the hypothesis of the property holds for this model."""
@@ -238,11 +264,12 @@ class Property:
         answer, stream = _asker(policy), generator(rng)
         entropy = entropy_of(stream)
         before = answer(model)
+        inside = self.within(tree_of(policy))
         if not self.compares:
-            return self.check(model, before, division=division_of(policy))
+            return inside.check(model, before, division=division_of(policy))
         findings = (
-            self.check(model, before, change, answer(change.apply(model)), division=division_of(policy))
-            for change in self.changes(model, stream, changes)
+            inside.check(model, before, change, answer(change.apply(model)), division=division_of(policy))
+            for change in inside.changes(model, stream, changes)
         )
         nothing = Finding(self.name, -np.inf, text="no change to ask about")
         worst = max(findings, key=lambda finding: finding.violation, default=nothing)
@@ -252,6 +279,12 @@ class Property:
 def division_of(policy: Policy | ClusterPolicy) -> str:
     """How the policy shares a server: "resource" unless it says otherwise."""
     return str(getattr(policy, "division", "resource"))
+
+
+def tree_of(policy: object) -> Tree | None:
+    """The tree of queues by which the policy shares; None if there is none."""
+    tree = getattr(policy, "tree", None)
+    return tree if isinstance(tree, Tree) else None
 
 
 def _asker(policy: Any) -> Callable[[Model], Numbers]:

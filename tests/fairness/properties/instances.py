@@ -1,5 +1,6 @@
 """Random models and placements in fractions, and properties asked twice: of the checker and of the proof."""
 
+from dataclasses import replace
 from fractions import Fraction as F
 
 import numpy as np
@@ -10,7 +11,8 @@ from fairness.properties.definitions.catalogue import property_named
 from fairness.properties.exact.confirm import confirm
 from fairness.properties.exact.enclosure import enclose
 from fairness.properties.exact.rational import rational
-from fairness.properties.exact.statements import COMPARISONS, JUDGEMENTS, NONE, Situation, legal
+from fairness.properties.exact.situations import NONE, Situation
+from fairness.properties.exact.statements import COMPARISONS, JUDGEMENTS, legal
 from fairness.properties.protocol.property import Finding, Witness
 from fairness.testing import random_cluster, random_problem
 
@@ -76,9 +78,10 @@ def situation(model, allocation, division="resource"):
     return Situation(rational(model, division), rows, rows, model.job_classes, servers)
 
 
-def judged(prop, model, allocation, change=None, after=None, division="resource"):
+def judged(prop, model, allocation, change=None, after=None, division="resource", tree=None):
     """What a checker finds in fractions; in floats, and by the independent statement, it is the same."""
-    now = situation(model, allocation, division)
+    prop = prop.within(tree)
+    now = replace(situation(model, allocation, division), tree=tree)
     if change is None:
         claim = JUDGEMENTS[prop.name](now)
     else:
@@ -95,7 +98,7 @@ def judged(prop, model, allocation, change=None, after=None, division="resource"
     if prop.key == "PM":
         assert not set(finding.users) & set(change.users)
     found = finding.violation
-    if (prop.key in ("SP", "GSP") and found > 0) or (prop.key in ("SI", "DSI") and found < 0):
+    if (prop.key in ("SP", "GSP") and found > 0) or (prop.key in ("SI", "DSI", "HSG") and found < 0):
         # A statement divides by the larger of both numbers, these checkers by what there was or should be.
         found /= 1 + abs(found)
     ran_nothing = prop.key in ("SP", "GSP") and min(now.least[n] for n in change.users) == 0

@@ -6,7 +6,7 @@ from fairness import Cluster, ModelError, Problem
 from fairness.properties.definitions.catalogue import PROPERTIES, property_named
 from fairness.properties.protocol.property import Property
 
-KEYS = ["SI", "EF", "PE", "SP", "GSP", "SRF", "BF", "PM", "RM", "SC", "DSI"]
+KEYS = ["SI", "EF", "PE", "SP", "GSP", "SRF", "BF", "PM", "RM", "SC", "DSI", "HSG"]
 
 
 def test_names_and_keys():

@@ -39,6 +39,7 @@ def test_the_confirmation_shares_no_code_with_checkers_and_solvers():
         "fairness.errors",
         "fairness.exact.linear_algebra",
         "fairness.model.problem",
+        "fairness.model.tree",
         "fairness.arguments.validation",
         "fairness.properties.protocol.property",
         "fairness.protocol.policy",
