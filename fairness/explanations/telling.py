@@ -185,7 +185,8 @@ class _Teller:
                 for rung in way
             ]
             yield f"{'; '.join(told)}."
-        bounds = [(rung.name, *bound) for rung in way for bound in rung.guaranteed]
+        needed = {self.held.resources[r] for r in np.flatnonzero(self.held.demanded[self.i].any(axis=0))}
+        bounds = [(rung.name, *bound) for rung in way for bound in rung.guaranteed if bound[0] in needed]
         for name, resource, least, used in bounds[:NAMED]:
             yield f"{name} is guaranteed {said(least)} of {resource} and uses {said(used)}."
 
@@ -248,7 +249,7 @@ class _Teller:
             noun = "unit" if case.amount == 1 else "units"
             what = f"with {unit} {kind}" if told else f"with {unit} {kind} {noun} of {place} it would run"
             if case.refusal:
-                told.append(f"with {unit} {kind}: {case.refusal.partition(':')[0]}")
+                told.append(f"with {unit} {kind} there is no allocation: {case.refusal.partition('; ')[0]}")
             elif not self._visible(case):
                 told.append(f"{what} as many as now")
             else:
@@ -281,7 +282,7 @@ class _Teller:
 
     def _jump(self, pair: dict[str, Case]) -> str:
         if any(not np.isfinite(case.rate) and not case.refusal for case in pair.values()):
-            return " A breakpoint lies so close that there is no rate."
+            return " A jump or a breakpoint lies so close that there is no rate."
         if len(pair) < 2 or any(case.refusal for case in pair.values()):
             return ""
         up, down = (case.rate for case in pair.values())
