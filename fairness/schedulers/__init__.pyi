@@ -1,6 +1,6 @@
 from .armada import ArmadaShares, armada_fair_shares, armada_fairness_error
 from .division import weighted_division
-from .kai import kai_allocatable, kai_fair_shares, kai_share
+from .kai import kai_allocatable, kai_fair_shares, kai_gpus, kai_share
 from .kueue import (
     KueueShares,
     kueue_admission_usage,
@@ -37,6 +37,7 @@ __all__ = [
     "dominant_share",
     "kai_allocatable",
     "kai_fair_shares",
+    "kai_gpus",
     "kai_share",
     "kueue_admission_usage",
     "kueue_consumed",

@@ -12,25 +12,31 @@ where u is the part of the resource that it has used lately and the sum goes ove
 The program divides over-quota resources in whole units, each round cut off after the point, and hands the
 rest out one by one to those that lost most: across priorities, and without a look at what was requested.
 
+A request for memory of a GPU counts as part of a GPU [3]_: while it waits, of the smallest in the cluster;
+once it runs, of the one that it is on, rounded up to hundredths.
+
 References
 ----------
 .. [1] KAI Scheduler, ``pkg/scheduler/plugins/proportion/resource_division`` and ``docs/fairness/README.md``
    (commit 72de64f, 7 March 2026).
 .. [2] ``docs/developer/designs/time-based-fairshare/time-based-fairshare.md`` (same commit).
+.. [3] ``pkg/scheduler/api/node_info/gpu_sharing_node_info.go``, ``api/podgroup_info/allocation_info.go``
+   (same commit).
 """
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairness.arguments.validation import require_number
+from fairness.arguments.validation import require, require_number
 from fairness.schedulers.quantities import Numbers, largest, over, per_queue, quantities
 
-__all__ = ["kai_allocatable", "kai_fair_shares", "kai_share"]
+__all__ = ["kai_allocatable", "kai_fair_shares", "kai_gpus", "kai_share"]
 
 NO_SHARE_FACTOR = 1000
 """Share per unit of a resource of which a queue may hold nothing (``noFairShareDrfMultiplier``)."""
@@ -205,3 +211,42 @@ def kai_share(allocated: ArrayLike, allocatable: ArrayLike, total: ArrayLike = n
     allocatable = per_queue("allocatable", allocatable, allocated.shape, "allocated")
     total = per_queue("total", total, allocated.shape, "allocated")
     return largest(over(allocated, np.minimum(allocatable, total), allocated * NO_SHARE_FACTOR))
+
+
+def kai_gpus(
+    memory: ArrayLike, gpu_memory: ArrayLike, *, running: bool = True, as_coded: bool = False
+) -> Numbers:
+    """Part of a GPU that a request for GPU memory counts as.
+
+    Parameters
+    ----------
+    memory : array_like, MiB
+    gpu_memory : array_like, MiB
+        Of the GPU that the task runs on, or of the smallest in the cluster while it waits; KAI rounds it down
+        to hundreds.
+    running : bool
+        Parts of running tasks are rounded up to hundredths.
+    as_coded : bool
+        True: rounded up as floats, which may go one hundredth too far.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    A tenth of 80 GiB is 8192 of 81,900 MiB, and so a little more than a tenth:
+
+    >>> kai_gpus([8190, 8192], 81920)
+    array([0.1 , 0.11])
+    """
+    memory, gpu_memory = quantities(memory=memory, gpu_memory=gpu_memory)
+    whole = np.asarray(gpu_memory // 100 * 100)
+    require("gpu_memory", whole.astype(float), np.asarray(whole > 0, dtype=bool), "at least 100")
+    if not running:
+        return np.asarray(memory / whole)
+    if as_coded:
+        return np.ceil(memory.astype(float) / whole.astype(float) * 100) / 100
+    # A quotient of whole numbers is rounded up exactly: -(-a // b).
+    hundredths = -(-(memory * 100) // whole)
+    return np.asarray(hundredths / (100 if memory.dtype != object else Fraction(100)))

@@ -11,6 +11,7 @@ from fairness.schedulers import (
     armada_fair_shares,
     dominant_share,
     kai_fair_shares,
+    kai_gpus,
     kueue_shares,
     mesos_order,
     volcano_deserved,
@@ -93,6 +94,17 @@ def test_kai_gives_more_than_is_requested():
     requests = [F(3, 5), F(3, 5)]
     assert kai_fair_shares(F(1), requests).tolist() == [F(1, 2), F(1, 2)]
     assert kai_fair_shares(F(1), requests, as_coded=True).tolist() == [1, 0]
+
+
+def test_kai_counts_a_hundredth_too_many():
+    """2800 of 40,000 MiB are .07; in floats .07 * 100 is above 7, and rounded up it is 8."""
+    assert kai_gpus(F(2800), 40_000) == F(7, 100)
+    assert kai_gpus(2800, 40_000, as_coded=True) == 0.08
+
+
+def test_kai_counts_another_gpu_while_a_task_waits():
+    assert kai_gpus(F(10_000), 16_000, running=False) == F(5, 8)
+    assert kai_gpus(F(10_000), 80_000) == F(13, 100)
 
 
 def test_kai_documents_another_loop():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairness import ModelError
-from fairness.schedulers import kai_allocatable, kai_fair_shares, kai_share
+from fairness.schedulers import kai_allocatable, kai_fair_shares, kai_gpus, kai_share
 
 INF = float("inf")
 ONE = {"deserved": 3, "weights": 0}
@@ -133,6 +133,19 @@ def test_what_may_not_be_held_counts_a_thousand_a_unit():
     assert kai_share([F(1, 2), 4], [0, 8]) == 500
     assert kai_share([F(3), 1], [INF, 8], [12, 12]) == F(1, 4)
     assert kai_allocatable(5, deserved=INF, maximum=7) == 7
+
+
+def test_gpu_memory():
+    """node_info_test.go: a GPU of 4096 MiB counts as one of 4000; parts of it go up to hundredths."""
+    assert kai_gpus([F(2000), 2001], 4096).tolist() == [F(1, 2), F(51, 100)]
+    assert kai_gpus([F(2000), 2001], 4096, running=False).tolist() == [F(1, 2), F(2001, 4000)]
+    memory, of = np.arange(1, 4001), 4096
+    exact = kai_gpus(memory, of)
+    # The smallest hundredth that is not below the quotient.
+    assert (np.rint(exact * 100) * 40 >= memory).all()
+    assert ((np.rint(exact * 100) - 1) * 40 < memory).all()
+    with pytest.raises(ModelError, match="gpu_memory must be at least 100"):
+        kai_gpus(1, 99)
 
 
 def test_refusals():
