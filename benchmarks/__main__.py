@@ -29,6 +29,7 @@ TOPICS = (
     "certified",
     "simulation",
     "joblevel",
+    "replays",
     "many_classes",
     "fluid",
     "regions",

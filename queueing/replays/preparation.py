@@ -54,7 +54,7 @@ def prepared(trace: ClusterTrace, nodes: NodeList, turns: Turns, placement: Plac
         has = capacities[:, r] > 0
         cost[:, has] += trace.types[:, r, None] / capacities[has, r]
     cost /= np.maximum((capacities > 0).sum(axis=1), 1)
-    pair = trace.user_of.astype(np.int64) * trace.n_types + trace.type_of
+    pair = turns.user_of.astype(np.int64) * trace.n_types + trace.type_of
     pairs, pair_of = np.unique(pair, return_inverse=True)
     pair_user, pair_type = pairs // trace.n_types, pairs % trace.n_types
     return Given(
@@ -64,7 +64,7 @@ def prepared(trace: ClusterTrace, nodes: NodeList, turns: Turns, placement: Plac
         pair_of=pair_of.reshape(-1).astype(np.int32),
         pair_user=pair_user,
         pair_type=pair_type,
-        user_first=np.searchsorted(pair_user, np.arange(trace.n_users + 1)),
+        user_first=np.searchsorted(pair_user, np.arange(turns.n_users + 1)),
         type_first=np.searchsorted(np.sort(pair_type), np.arange(trace.n_types + 1)),
         demands=np.array(trace.types),
         capacities=np.array(nodes.capacities),

@@ -70,6 +70,9 @@ class Turns:
         Whether the scores depend on the users present.
     tolerance : float
         Scores that are closer, as a part of the smallest, are equal.
+    user_of : ndarray of int32, shape (n_tasks,)
+        Whose turn it is when a task is to start: the user of the trace; under FIFO all are one.
+    n_users : int
     """
 
     def __init__(
@@ -95,8 +98,11 @@ class Turns:
         self.random_ties = getattr(scheduler, "ties", "oldest") == "random"  # FIFO has none
         self.follows = isinstance(scheduler, TargetScheduler)
         self.tolerance = SAME_RATIO if self.follows else SAME_SHARE
-        shape = trace.n_users, trace.n_resources
-        self._fixed: Scores = np.zeros(shape), np.zeros(trace.n_users)
+        fifo = isinstance(scheduler, FIFOScheduler)
+        self.user_of = np.zeros_like(trace.user_of) if fifo else trace.user_of
+        self.n_users = 1 if fifo else trace.n_users
+        shape = self.n_users, trace.n_resources
+        self._fixed: Scores = np.zeros(shape), np.zeros(self.n_users)
         if isinstance(scheduler, DRFScheduler):
             total = np.where(nodes.total_capacities > 0, nodes.total_capacities, np.inf)
             self._fixed = 1.0 / (weights[:, None] * total), self._fixed[1]
