@@ -21,8 +21,8 @@ Together with the first row, the guaranteed tasks, this fixes the tasks of every
 relative.
 
 * feasible: limits, capacities and maxima hold, and nobody loses tasks from stage to stage;
-* guarantees: at the start no class could run more within the ``minimum`` of a queue above it, and none runs
-  more than that;
+* guarantees: at the start no class could run more within the ``minimum`` of a queue above it, and no queue
+  holds more than is guaranteed to it, to those below it together, or to one above it;
 * fairness: a child that grew by the part g in a stage, and ends it at a level that is too high by the part
   e, violates the definition by min(g, e). Who is blocked at the start of a stage cannot grow: nobody loses
   tasks, so something would be overfull;
@@ -156,9 +156,8 @@ def _guarantee_residual(
     guaranteed, wanted = queues.minimum, queues.wanted
     part = part_of(counted, guaranteed, 1.0)
     spare = np.where(guaranteed > 0, np.maximum(1.0 - part, 0.0), 0.0)
-    beyond = np.where(guaranteed > 0, np.maximum(part - 1.0, 0.0), np.inf)
     free, kept = queues.free(counted), queues.kept(counted)
-    missing, surplus = np.zeros(len(start)), np.full(len(start), np.inf)
+    missing = np.zeros(len(start))
     # The queues above a class, one step after the other: what it may still run below this one, and what of
     # its own reserve would not count there.
     room = room_below_limits(queues.problem, counts, start)
@@ -167,15 +166,21 @@ def _guarantee_residual(
     while (at >= 0).any():
         here = np.where(at >= 0, at, 0)
         more = np.minimum(queues.least(np.maximum(spare[here], own)), room)
-        over = np.max(beyond[here], axis=1, initial=0.0, where=wanted)
         missing = np.maximum(missing, np.where((at >= 0) & (guaranteed[here] > 0).any(axis=1), more, 0.0))
-        surplus = np.where(at >= 0, np.minimum(surplus, over), surplus)
         room = np.minimum(room, queues.least(np.maximum(free[here], own)))
         own = np.maximum(own, kept[here])
         at = np.where(at >= 0, queues.tree.parents[here], -1)
-    demanding = wanted.any(axis=1)
-    missing = np.where(demanding, missing, 0.0)
-    surplus = np.where(demanding & (start > 0), np.minimum(surplus, 1.0), 0.0)
+    missing = np.where(wanted.any(axis=1), missing, 0.0)
+    # What is guaranteed to a queue, to those below it together, or to one above it.
+    most, above = guaranteed.copy(), guaranteed.copy()
+    parents = queues.tree.parents
+    for nodes in queues.levels[:0:-1]:
+        together = np.zeros_like(most)
+        np.add.at(together, parents[nodes], np.maximum(most[nodes], queues.reserve[nodes]))
+        most = np.maximum(most, together)
+    for nodes in queues.levels[1:]:
+        above[nodes] = np.maximum(above[nodes], above[parents[nodes]])
+    surplus = part_of(counted, np.maximum(most, above), np.where(counted > 0, 2.0, 0.0)) - 1.0
     return float(max(np.max(missing, initial=0.0), np.max(surplus, initial=0.0)))
 
 
