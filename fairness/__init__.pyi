@@ -10,6 +10,7 @@ from .model.tree import Tree
 from .policies.asset import AssetFair
 from .policies.bottleneck import BottleneckMax
 from .policies.bottleneck_set import BottleneckSet, all_bottleneck_max
+from .policies.hierarchy.hierarchical import Hierarchical
 from .policies.maxmin import DRF, MaxMin
 from .policies.proportional import AlphaFair, ProportionalFair
 from .policies.servers.distributed import DistributedRun, distributed_psdsf
@@ -43,6 +44,7 @@ __all__ = [
     "DistributedRun",
     "Explanation",
     "FairqueuesError",
+    "Hierarchical",
     "InfeasibleError",
     "MaxMin",
     "ModelError",

@@ -1,0 +1,231 @@
+r"""Policies on a tree of queues.
+
+*Filling policies* - DRF, max-min, asset fairness - fill the tree from queue to queue as
+:mod:`fairness.policies.hierarchy.filling` says. What a queue holds is for DRF the shares of the resources
+that its classes hold together, for the others the sum of what they equalise (tasks; sums of shares). On a
+tree with a single queue they are the policy itself.
+
+*Policies of prices and bottlenecks* - proportional, :math:`\alpha`-fair, bottleneck-max - act *at the
+leaves*: the tree only says how much each class weighs (:mod:`fairness.policies.hierarchy.leaves`), and the
+policy shares the pool among all classes with these weights. What one class leaves is not offered to its own
+queue first, as it is by filling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairness.arguments.validation import require_choice, require_flag
+from fairness.errors import ModelError, NotConvergedError
+from fairness.evidence.guarantees import require_guarantees
+from fairness.evidence.pools import Certificate, feasibility_certificate, job_levels
+from fairness.evidence.trees import hierarchy_certificate
+from fairness.model.problem import FloatArray, Problem
+from fairness.model.tree import Tree
+from fairness.policies.bottleneck import BottleneckMax
+from fairness.policies.engines.filling import FillingPolicy
+from fairness.policies.hierarchy.arrangement import arrange
+from fairness.policies.hierarchy.clocks import Queues
+from fairness.policies.hierarchy.filling import fill_states, fill_states_compiled
+from fairness.policies.hierarchy.leaves import leaf_factors, tasks_at_leaves
+from fairness.policies.maxmin import DRF
+from fairness.policies.proportional import AlphaFair, ProportionalFair
+from fairness.protocol.following import Follower, KernelFollower
+from fairness.protocol.policy import Policy, Solution, evaluate, policy_name
+
+__all__ = ["Hierarchical"]
+
+SMALL = 100
+"""States times queues and classes that are filled without compiling, which takes many seconds once."""
+LARGEST_RECORD = 10_000_000
+"""Numbers of tasks that a solution may keep for its certificate."""
+
+
+@dataclass(frozen=True)
+class Hierarchical:
+    """A policy on a tree of queues: H-DRF, hierarchical max-min, and others with the weights of a tree.
+
+    Parameters
+    ----------
+    tree : Tree
+        Its classes are found by their names. Bounds (``minimum``, ``maximum``, ``lends``) are for filling
+        policies.
+    policy : DRF, MaxMin, AssetFair, ProportionalFair, AlphaFair or BottleneckMax, optional
+        What is equalised among siblings; DRF unless given.
+    naive : bool, optional
+        Whether to compare queues by all that they hold, as it is. A queue can starve then: see the examples.
+        Filling policies only.
+    measure : {"total", "borrowed"}, optional
+        Whether all that a queue holds is compared, or only what it holds above its guarantee.
+
+    Raises
+    ------
+    ModelError
+        If an argument is none of these. When called: if a class of the problem stands in no queue, the tree
+        names a resource that the problem does not have, or guarantees contradict each other or the capacities
+        (with the fewest that do).
+
+    Examples
+    --------
+    Two queues of equal weight, one with two classes; on the CPU, a queue has half of it, not a third:
+
+    >>> from fairness import Problem
+    >>> tree = Tree.from_dict({"all": {"queues": {
+    ...     "research": {"classes": ["train", "test"]}, "web": {"classes": ["serve"]}}}})
+    >>> pool = Problem([[1], [1], [1]], [12], job_classes=["train", "test", "serve"], resources=["CPU"])
+    >>> Hierarchical(tree)(pool, [1, 1, 1])
+    array([3., 3., 6.])
+
+    The CPU is guaranteed to a class of the queue b, all of it. The naive recursion then takes b for rich, and
+    leaves its other class, which needs only the GPU, with nothing:
+
+    >>> tree = Tree.from_dict({"all": {"classes": ["a"], "queues": {"b": {"classes": ["b2"], "queues": {
+    ...     "kept": {"classes": ["b1"], "minimum": {"CPU": 10}}}}}}})
+    >>> pool = Problem([[0, 1], [1, 0], [0, 1]], [10, 10], job_classes=["a", "b1", "b2"],
+    ...                resources=["CPU", "GPU"])
+    >>> Hierarchical(tree, naive=True)(pool, [1, 1, 1])
+    array([10., 10.,  0.])
+    >>> Hierarchical(tree)(pool, [1, 1, 1])
+    array([ 5., 10.,  5.])
+    """
+
+    tree: Tree
+    policy: Policy = field(default_factory=DRF)
+    naive: bool = field(default=False, kw_only=True)
+    measure: str = field(default="total", kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.tree, Tree):
+            raise ModelError.of(
+                "tree", f"must be a Tree, for example Tree.flat(problem); got {self.tree!r:.80}"
+            )
+        require_flag("naive", self.naive)
+        require_choice("measure", self.measure, ("total", "borrowed"))
+        if self._fills:
+            return
+        if not isinstance(self.policy, ProportionalFair | AlphaFair | BottleneckMax):
+            raise ModelError.of(
+                "policy",
+                "must be DRF(), MaxMin(), AssetFair(), ProportionalFair(), AlphaFair(2) or BottleneckMax(); "
+                f"got {self.policy!r:.80}",
+            )
+        if self.naive or self.measure != "total":
+            name = "naive" if self.naive else "measure"
+            raise ModelError.of(
+                name, f"is for policies that fill the queues; {policy_name(self.policy)} acts at the leaves: "
+                "take DRF()",
+            )  # fmt: skip
+        if self.tree.minimum.any() or np.isfinite(self.tree.maximum).any():
+            raise ModelError.of(
+                "tree",
+                f"has bounds, which {policy_name(self.policy)} at the leaves cannot keep; leave out minimum "
+                "and maximum, or take DRF()",
+            )
+
+    @property
+    def _fills(self) -> bool:
+        return isinstance(self.policy, FillingPolicy)
+
+    @property
+    def name(self) -> str:
+        """Name for tables and legends: H-DRF, H-MMF, H-PF, ..."""
+        return (
+            f"{'naive ' * self.naive}H-{policy_name(self.policy)}{' borrowed' * (self.measure == 'borrowed')}"
+        )
+
+    def __call__(self, problem: Problem, counts: ArrayLike) -> FloatArray:
+        """Tasks running per class, shape (..., n_classes)."""
+        if not self._fills:
+            return tasks_at_leaves(self.tree, self.policy, problem, problem.check_counts(counts))
+        x = problem.check_counts(counts)
+        filling = _Filling(self, problem, x.size // problem.n_classes)
+        return filling.tasks(x)
+
+    def follow(self, problem: Problem) -> Follower:
+        """One state after the other."""
+        if not self._fills:
+            return lambda counts: self(problem, counts)
+        filling = _Filling(self, problem, 1)
+        follower = KernelFollower(problem, fill_states_compiled, *filling.parameters)
+
+        def tasks(counts: FloatArray) -> FloatArray:
+            answer = follower(counts)
+            filling.require_end(answer)
+            return answer
+
+        return tasks
+
+    def solve(self, problem: Problem, counts: ArrayLike | None = None) -> Solution:
+        """Allocation and certificate for one vector of counts."""
+        x = problem.check_state(counts)
+        if not self._fills:
+            policy: Any = self.policy
+            factor = leaf_factors(self.tree, problem, x[None, :])[0]
+            solution: Solution = policy.solve(problem.replaced(weights=problem.weights * factor), x)
+            return solution
+        filling = _Filling(self, problem, 1, record=True)
+        tasks = filling.tasks(x)
+        return Solution(tasks, filling.certificate(x, tasks), levels=job_levels(x, tasks, filling.growth))
+
+
+class _Filling:
+    """A tree that is filled for the states of one problem: what the kernel is called with."""
+
+    def __init__(self, policy: Hierarchical, problem: Problem, n_states: int, record: bool = False) -> None:
+        rule: Any = policy.policy
+        require_guarantees(policy.tree, problem)
+        self.policy, self.problem = policy, problem
+        self.queues: Queues = arrange(policy.tree, problem)
+        self.growth: FloatArray = rule.growth(problem)
+        self.measure = problem.task_shares.copy()
+        plain = not isinstance(rule, DRF)
+        if plain:
+            rates = rule.rates(problem)
+            self.measure = np.divide(1.0, rates, out=np.zeros_like(rates), where=np.isfinite(rates))[:, None]
+        n = problem.n_classes
+        _, maximum, reserve = self.queues.bounds
+        moments = int(np.isfinite(maximum).sum() + (reserve > 0).sum()) if record else 0
+        self.recorded = record and (moments + 2) * n <= LARGEST_RECORD
+        self.guaranteed, self.failed = np.zeros((n_states, n)), np.zeros(n_states, dtype=bool)
+        self.stages, self.stage = np.zeros((moments * self.recorded, n)), np.zeros(1, dtype=np.int64)
+        self.parameters = (
+            self.growth, self.measure, self.queues, plain, policy.naive, policy.measure == "borrowed",
+            self.guaranteed, self.failed, self.stages, self.stage,
+        )  # fmt: skip
+
+    def tasks(self, counts: FloatArray) -> FloatArray:
+        """Tasks, shape (..., n_classes)."""
+        small = len(self.failed) * (self.problem.n_classes + self.policy.tree.n_nodes) <= SMALL
+        kernel: Callable[..., Any] = fill_states if small else fill_states_compiled
+        tasks = evaluate(self.problem, counts, kernel, *self.parameters)
+        self.require_end(tasks)
+        return tasks
+
+    def require_end(self, tasks: FloatArray) -> None:
+        """Refuse tasks of a filling that did not end."""
+        if self.failed.any():
+            raise NotConvergedError(
+                f"{self.policy.name}: filling came to no end in state {int(np.argmax(self.failed))}; numbers "
+                "that differ by more than 12 decades leave too few digits: measure resources in other units",
+                best=tasks,
+            )
+
+    def certificate(self, counts: FloatArray, tasks: FloatArray) -> Certificate:
+        """Evidence for the state that was recorded; that it fits, where there was too much to record."""
+        if not self.recorded:
+            return feasibility_certificate(self.problem, counts, tasks)
+        return hierarchy_certificate(
+            self.problem,
+            self.policy.tree,
+            counts,
+            np.vstack([self.guaranteed, self.stages[: self.stage[0]], tasks]),
+            growth=np.where(np.isfinite(self.growth), self.growth, 0.0),
+            held=self.measure,
+            measure=self.policy.measure,
+            naive=self.policy.naive,
+        )

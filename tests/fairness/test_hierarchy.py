@@ -1,0 +1,332 @@
+"""Policies on a tree: against the definition in fractions, the whole-task rule, and the flat policies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fairness import (
+    DRF,
+    AlphaFair,
+    AssetFair,
+    BottleneckMax,
+    Hierarchical,
+    MaxMin,
+    ModelError,
+    Problem,
+    ProportionalFair,
+    Tree,
+    allocate,
+)
+from fairness.indivisible import HierarchicalShare, fill_tasks
+from fairness.policies.hierarchy import hierarchical
+from fairness.policies.hierarchy.leaves import leaf_factors
+from fairness.testing import check_policy, random_problem
+from tests.fairness.hierarchies import Model
+
+FILLING = (DRF(), MaxMin(), AssetFair())
+LEAVES = (ProportionalFair(), AlphaFair(2), BottleneckMax())
+
+
+@pytest.fixture
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel is run as it is written: compiling takes longer than all these tests."""
+    monkeypatch.setattr(hierarchical, "SMALL", 10**9)
+
+
+def random_case(seed: int) -> tuple[Problem, Tree, np.ndarray]:
+    """A pool of sparse whole demands and a tree over its classes, with bounds if the seed is odd."""
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(4, 15)), int(rng.integers(2, 7))
+    demands = rng.integers(1, 5, (n, m)) * (rng.random((n, m)) < rng.choice([0.25, 0.5]))
+    for i in np.flatnonzero(~demands.any(axis=1)):
+        demands[i, rng.integers(m)] = 1
+    limits = np.where(rng.random(n) < 0.3, rng.integers(1, 9, n) / 4, np.inf) if seed % 3 == 0 else None
+    pool = Problem(demands, rng.integers(4, 30, m), weights=rng.integers(1, 4, n), limits=limits)
+    size = int(rng.integers(2, 9))
+    bounds: dict[str, Any] = {}
+    where = rng.integers(0, size, n)
+    if seed % 2:
+        cap = pool.capacities
+        low = (rng.random((size, 1)) < 0.4) * cap * rng.integers(0, 4, (size, m)) / (3.0 * size)
+        low[0] = 0
+        most = np.where(rng.random((size, m)) < 0.3, cap * rng.integers(4, 9, (size, m)) / 8, np.inf)
+        # What is guaranteed in all fits into every queue, so no guarantees contradict each other.
+        bounds = {"minimum": low, "maximum": np.maximum(most, low.sum(axis=0))}
+        bounds["lends"] = np.where(rng.random((size, m)) < 0.3, low / 2, np.inf)
+    tree = Tree(
+        [f"q{v}" for v in range(size)],
+        [-1] + [int(rng.integers(max(0, v - 2), v)) for v in range(1, size)],
+        weights=rng.integers(1, 4, size),
+        job_classes=pool.job_classes,
+        class_nodes=where,
+        resources=pool.resources,
+        **bounds,
+    )
+    return pool, tree, rng.integers(0, 4, n).astype(float)
+
+
+def compare_with_fractions(seed: int) -> None:
+    pool, tree, counts = random_case(seed)
+    rule = (DRF(), DRF(), DRF(), DRF(), MaxMin(), AssetFair())[seed % 6]
+    measure = "borrowed" if seed % 8 > 5 else "total"
+    for naive in (False, True):
+        exact = Model(tree, pool, counts.tolist(), rule, naive, measure == "borrowed").filled()
+        tasks = Hierarchical(tree, rule, naive=naive, measure=measure)(pool, counts)
+        # 1e-9: some hundred events, each exact to 1e-13 or so.
+        assert np.allclose(tasks, np.array(exact, dtype=float), rtol=1e-9, atol=1e-11), (seed, naive)
+
+
+@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.usefixtures("plain")
+def test_filling_follows_the_definition(seed: int) -> None:
+    compare_with_fractions(seed)
+
+
+@pytest.mark.long
+def test_filling_follows_the_definition_on_a_thousand_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hierarchical, "SMALL", 0)  # compiled
+    for seed in range(24, 1000):
+        compare_with_fractions(seed)
+
+
+@pytest.mark.usefixtures("plain")
+@pytest.mark.parametrize("rule", [*FILLING, *LEAVES])
+def test_one_queue_is_the_policy_itself(rule: Any) -> None:
+    rng = np.random.default_rng(5)
+    for kind in ("dense", "sparse", "integer"):
+        pool = random_problem(rng, 5, 3, kind=kind, weighted=True, limited=kind == "dense")
+        states = rng.integers(0, 4, (3, 5)).astype(float)
+        tree = Tree.flat(pool)
+        # 1e-6: prices are found to 1e-9 of the objective, not of the tasks.
+        assert np.allclose(Hierarchical(tree, rule)(pool, states), rule(pool, states), rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.usefixtures("plain")
+def test_the_example_of_the_paper() -> None:
+    tree = Tree(
+        ["n", "n3"],
+        [-1, 0],
+        job_classes=["n1", "n2", "n3,1", "n3,2", "n4"],
+        class_nodes=[0, 0, 1, 1, 0],
+    )
+    pool = Problem([[1, 0], [1, 0], [1, 0], [0, 1], [0, 1]], [1, 1], job_classes=tree.job_classes)
+    assert np.allclose(Hierarchical(tree)(pool, np.ones(5)), [1 / 3, 1 / 3, 1 / 3, 1 / 2, 1 / 2])
+
+
+def discrete(seed: int, k: int) -> float:
+    """Largest difference, in dominant shares, from tasks of size 1/k that are served one after the other."""
+    pool, tree, _ = random_case(2 * seed)
+    pool = pool.replaced(limits=None)
+    cut = fill_tasks(pool.replaced(capacities=pool.capacities * k), HierarchicalShare(tree)).tasks / k
+    tasks = Hierarchical(tree)(pool, np.ones(pool.n_classes))
+    return float(np.max(np.abs(cut - tasks) * pool.task_shares.max(axis=1)))
+
+
+@pytest.mark.usefixtures("plain")
+@pytest.mark.parametrize("seed", [12, pytest.param(range(14), marks=pytest.mark.long)])
+def test_tasks_cut_ever_smaller_come_to_the_filling(seed: Any) -> None:
+    """Two methods: the whole-task rule serves task after task, and knows nothing of levels and clocks."""
+    for one in seed if isinstance(seed, range) else [seed]:
+        for k in (20, 320) if isinstance(seed, range) else (20, 80):
+            # A task is at most 1/k of a dominant share; on these trees nobody is off by more than one.
+            assert discrete(one, k) <= 1.0 / k, (one, k)
+
+
+@pytest.mark.usefixtures("plain")
+def test_a_queue_starves_under_naive_recursion_only() -> None:
+    """What its sibling is guaranteed of the CPU keeps b2 from the GPU, though nobody competes for the CPU."""
+    tree = Tree.from_dict(
+        {
+            "all": {
+                "classes": ["a"],
+                "queues": {
+                    "b": {
+                        "classes": ["b2"],
+                        "queues": {"kept": {"classes": ["b1"], "minimum": {"CPU": 10}}},
+                    }
+                },
+            }
+        }
+    )
+    pool = Problem(
+        [[0, 1], [1, 0], [0, 1]], [10, 10], job_classes=["a", "b1", "b2"], resources=["CPU", "GPU"]
+    )
+    assert np.allclose(Hierarchical(tree, naive=True)(pool, [1, 1, 1]), [10, 10, 0])
+    for fair in (Hierarchical(tree), Hierarchical(tree, measure="borrowed")):
+        assert np.allclose(fair(pool, [1, 1, 1]), [5, 10, 5])
+
+
+@pytest.mark.usefixtures("plain")
+def test_guarantees_count_or_do_not() -> None:
+    """One resource, a is guaranteed 6 of 10: in all, or on top of it, both have the same."""
+    tree = Tree.from_dict(
+        {"all": {"queues": {"a": {"classes": ["x"], "minimum": {"CPU": 6}}, "b": {"classes": ["y"]}}}}
+    )
+    pool = Problem([[1], [1]], [10], job_classes=["x", "y"], resources=["CPU"])
+    assert np.allclose(Hierarchical(tree)(pool, [1, 1]), [6, 4])
+    assert np.allclose(Hierarchical(tree, measure="borrowed")(pool, [1, 1]), [8, 2])
+    # What is guaranteed to nobody who is there is lent.
+    assert Hierarchical(tree)(pool, [0, 1]).tolist() == [0, 10]
+
+
+@pytest.mark.usefixtures("plain")
+def test_maxima_and_reserves_hold() -> None:
+    def with_bounds(**bounds: Any) -> Tree:
+        return Tree.from_dict(
+            {"all": {"queues": {"a": {"classes": ["x"], **bounds}, "b": {"classes": ["y"], "weight": 3}}}}
+        )
+
+    pool = Problem([[1], [1]], [12], job_classes=["x", "y"], resources=["CPU"])
+    assert np.allclose(Hierarchical(with_bounds())(pool, [1, 1]), [3, 9])
+    assert np.allclose(Hierarchical(with_bounds(maximum={"CPU": 2}))(pool, [1, 1]), [2, 10])
+    kept = with_bounds(minimum={"CPU": 5}, lends={"CPU": 1})
+    assert np.allclose(Hierarchical(kept)(pool, [[0, 1], [1, 1]]), [[0, 8], [5, 7]])
+    assert Hierarchical(with_bounds(maximum={"CPU": 0}))(pool, [1, 1]).tolist() == [0, 12]
+
+
+@pytest.mark.usefixtures("plain")
+def test_a_reserve_is_there_for_tasks_that_no_guarantee_covers() -> None:
+    """A guarantee of GPUs alone guarantees no task that needs the CPU, too; its GPUs are kept though."""
+    tree = Tree.from_dict(
+        {
+            "all": {
+                "classes": ["y"],
+                "queues": {"a": {"classes": ["x"], "minimum": {"GPU": 4}, "lends": {"GPU": 0}}},
+            }
+        }
+    )
+    pool = Problem(
+        [[1, 1], [0, 1]], [100, 10], job_classes=["x", "y"], resources=["CPU", "GPU"], limits=[4, np.inf]
+    )
+    assert np.allclose(Hierarchical(tree)(pool, [1, 1]), [4, 6])
+
+
+@pytest.mark.usefixtures("plain")
+def test_certificates_hold_and_the_result_tells_them() -> None:
+    for seed in range(0, 12, 2):
+        pool, tree, counts = random_case(seed)
+        for naive in (False, True):
+            solution = Hierarchical(tree, naive=naive).solve(pool, counts)
+            assert solution.certificate.holds, (seed, naive, solution.certificate)
+            assert "guarantees kept" in solution.certificate.claim
+    told = allocate(pool, Hierarchical(tree), counts)
+    assert told.policy == "H-DRF"
+    assert told.certificate.holds
+
+
+@pytest.mark.usefixtures("plain")
+def test_edges() -> None:
+    tree = Tree.from_dict({"all": {"queues": {"a": {"classes": ["x", "y"]}, "b": {"classes": ["z"]}}}})
+    pool = Problem(
+        [[1, 0], [0, 1], [0, 0]],
+        [0, 4],
+        limits=[np.inf, np.inf, 2],
+        job_classes=["x", "y", "z"],
+        resources=["none", "CPU"],
+    )
+    # Nothing there of what x needs; z needs nothing, and is at its limit.
+    assert Hierarchical(tree)(pool, [[1, 1, 1], [0, 0, 0], [2, 0, 3]]).tolist() == [
+        [0, 4, 2],
+        [0, 0, 0],
+        [0, 0, 6],
+    ]
+    assert Hierarchical(tree)(pool, np.zeros((0, 3))).shape == (0, 3)
+    assert Hierarchical(tree).solve(pool, [1, 1, 1]).certificate.holds
+    tiny = pool.replaced(demands=[[1, 0], [0, 1e-9], [0, 1e9]], capacities=[1, 4])
+    tasks = Hierarchical(tree)(tiny, [1, 1, 1])
+    assert np.allclose(tasks / [1, 2e9, 2e-9], 1)
+
+
+@pytest.mark.usefixtures("plain")
+def test_the_battery_with_a_tree() -> None:
+    def flat(problem: Problem, counts: Any) -> Any:
+        return Hierarchical(Tree.flat(problem))(problem, counts)
+
+    check_policy(flat, instances=1)
+    names = [f"class {k + 1}" for k in range(6)]
+    tree = Tree(
+        ["all", "a", "b", "c"],
+        [-1, 0, 1, 0],
+        weights=[1, 2, 1, 3],
+        job_classes=names,
+        class_nodes=[1, 2, 2, 3, 3, 0],
+    )
+    # Other labels, and parts of a class, stand elsewhere in this tree.
+    check_policy(Hierarchical(tree), skip={"relabelling", "splitting"}, instances=1)
+
+
+def test_weights_at_the_leaves() -> None:
+    tree = Tree(
+        ["all", "a", "b"],
+        [-1, 0, 1],
+        weights=[1, 2, 5],
+        job_classes=["u", "v", "w", "z"],
+        class_nodes=[0, 1, 2, 2],
+    )
+    pool = Problem(np.ones((4, 1)), [12], weights=[1, 1, 2, 1], job_classes=tree.job_classes)
+    counts = np.array([[1.0, 5.0, 1.0, 2.0], [1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
+    weights = leaf_factors(tree, pool, counts) * counts * pool.weights
+    # a has 2, which v (5 jobs) and b (5) share; b's 1 is shared by w and z, 2 each. Alone, each has all.
+    assert np.allclose(weights, [[1, 1, 0.5, 0.5], [1, 0, 2, 0], [0, 2, 0, 0]])
+    tasks = Hierarchical(tree, ProportionalFair())(pool, counts)
+    assert np.allclose(tasks, [[4, 4, 2, 2], [4, 0, 8, 0], [0, 12, 0, 0]])
+    limited = pool.replaced(limits=[1, np.inf, np.inf, np.inf])
+    assert np.allclose(Hierarchical(tree, ProportionalFair())(limited, counts)[0], [1, 5.5, 2.75, 2.75])
+    result = allocate(pool, Hierarchical(tree, BottleneckMax()), counts[0])
+    assert result.policy == "H-BMF"
+    assert np.allclose(result.tasks, [4, 4, 2, 2])
+
+
+def test_what_is_refused() -> None:
+    pool = Problem([[1], [1]], [10], job_classes=["x", "y"], resources=["CPU"])
+    tree = Tree.from_dict(
+        {
+            "all": {
+                "queues": {
+                    "a": {"classes": ["x"], "minimum": {"CPU": 6}},
+                    "b": {"classes": ["y"], "minimum": {"CPU": 5}},
+                }
+            }
+        }
+    )
+    with pytest.raises(ModelError, match="these guarantees cannot hold together, CPU: all/a 6"):
+        Hierarchical(tree)(pool, [1, 1])
+    with pytest.raises(ModelError, match="tree must be a Tree"):
+        Hierarchical(DRF())  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match="policy must be DRF"):
+        Hierarchical(tree, lambda problem, counts: counts)
+    with pytest.raises(ModelError, match="has bounds, which PF at the leaves cannot keep"):
+        Hierarchical(tree, ProportionalFair())
+    with pytest.raises(ModelError, match="measure must be one of 'total', 'borrowed'"):
+        Hierarchical(tree, measure="lent")
+    with pytest.raises(ModelError, match="measure is for policies that fill"):
+        Hierarchical(Tree.flat(pool), ProportionalFair(), measure="borrowed")
+    with pytest.raises(ModelError, match="'z' submits to no queue"):
+        Hierarchical(Tree.flat(pool))(pool.replaced(job_classes=["x", "z"]), [1, 1])
+
+
+@pytest.mark.long
+def test_compiled_and_plain_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool, tree, counts = random_case(7)
+    states = np.stack([counts, counts[::-1], 2 * counts])
+    monkeypatch.setattr(hierarchical, "SMALL", 0)
+    compiled = Hierarchical(tree)(pool, states)
+    walker = Hierarchical(tree).follow(pool)
+    followed = np.stack([walker(state).copy() for state in states])
+    monkeypatch.setattr(hierarchical, "SMALL", 10**9)
+    plain = Hierarchical(tree)(pool, states)
+    # The same operations in the same order, but for fused ones.
+    assert np.allclose(compiled, plain, rtol=1e-12, atol=0)
+    assert np.array_equal(compiled, followed)
+
+
+def test_rules_are_values() -> None:
+    pool, tree, _ = random_case(3)
+    again = Tree.from_dict(tree.to_dict())
+    assert Hierarchical(tree) != Hierarchical(tree, MaxMin())
+    assert Hierarchical(Tree.flat(pool)) == Hierarchical(Tree.flat(pool))
+    assert Hierarchical(again).name == "H-DRF"
+    assert Hierarchical(tree, naive=True, measure="borrowed").name == "naive H-DRF borrowed"
