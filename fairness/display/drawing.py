@@ -13,7 +13,9 @@ from fairness.display.lettering import label
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["bars", "curves", "given_axes", "sorted_curve", "stacked_bars", "stems"]
+__all__ = ["bars", "curves", "given_axes", "sorted_curve", "stacked_bars", "stems", "time_unit"]
+
+TIMES = (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0))
 
 
 def given_axes(ax: Axes | None) -> Axes:
@@ -113,3 +115,14 @@ def sorted_curve(ax: Axes | None, values: ArrayLike, **texts: str) -> Axes:
     ax.step(places, [ordered[0], *ordered], where="pre")
     ax.set(xlim=(0, 1), **{key: label(text) for key, text in texts.items()})
     return ax
+
+
+def time_unit(span: float) -> tuple[str, float]:
+    """The largest unit of which a span of time has at least three, and its seconds, for an axis.
+
+    Examples
+    --------
+    >>> time_unit(7000), time_unit(12_000)
+    (('minutes', 60.0), ('hours', 3600.0))
+    """
+    return next((unit for unit in TIMES if span >= 3 * unit[1]), ("seconds", 1.0))

@@ -17,10 +17,13 @@ In a :class:`~fairness.Cluster` a task is one step per second, a server is all a
 
 are the steps per second that job m makes if it has them all. Then :math:`x_{mj}=T_{mj}X_{mj}`, time on a
 server is shared as the second constraint says, and :math:`\sum_j\gamma_{mj}` is proportional to
-:math:`\text{throughput}(m, X^{\text{equal}})/s_m`: the leximin of tasks over :math:`\sum_j\gamma_{mj}`, which
-is :class:`~fairness.TSF`, is Gavel's max-min fairness, with ties broken in favour of the others, wherever the
-first constraint (one job is in one place at a time) is slack. A cluster does not know that constraint;
-:meth:`Throughputs.times` shows whether an allocation keeps it.
+:math:`\text{throughput}(m, X^{\text{equal}})/s_m`: the leximin of tasks over :math:`\sum_j\gamma_{mj}`,
+which is :class:`~fairness.TSF`, is Gavel's max-min fairness, with ties broken in favour of the others,
+wherever the first constraint (one job is in one place at a time) is slack. A cluster does not know that
+constraint; :meth:`Throughputs.times` shows whether an allocation keeps it. It is slack where jobs are many:
+of Gavel's own measurements, with the 26 models on one device and 36 devices of each of three accelerators,
+10 jobs of each make TSF and Gavel's program agree; 5 jobs leave them 4 % apart, and with one job each, when
+devices stand idle, TSF promises four times what a job can have in one place.
 
 References
 ----------

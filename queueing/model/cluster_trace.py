@@ -29,7 +29,7 @@ from fairness.arguments.validation import (
     require_number,
     require_whole,
 )
-from fairness.display.drawing import curves
+from fairness.display.drawing import curves, time_unit
 from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.machine.work import duration
@@ -356,13 +356,14 @@ class ClusterTrace(Result):
             over, _ = np.histogram(ends, _after(grid), weights=held)
             paths[:, r] = np.cumsum(begun - over)
         peaks = paths.max(axis=0)
+        unit, seconds = time_unit(grid[-1] - grid[0])
         return curves(
             ax,
-            grid,
+            (grid - grid[0]) / seconds,
             paths / np.where(peaks > 0, peaks, 1.0),
             [f"{name} (peak {peak:.4g} {unit})" for name, peak, unit in zip(
                 self.resources, peaks, self.units, strict=True)],
-            xlabel="time, seconds",
+            xlabel=f"{unit} since the first arrival",
             ylabel="in use if no task waited / peak",
             title="What the trace asks for",
         )  # fmt: skip

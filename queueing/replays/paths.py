@@ -41,7 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairness.arguments.validation import FloatArray, frozen, require_choice, require_whole
-from fairness.display.drawing import curves
+from fairness.display.drawing import curves, time_unit
 from fairness.display.result import Result
 from fairness.machine.kernels import IntArray
 from fairness.machine.memory import require_memory
@@ -57,8 +57,6 @@ __all__ = ["ReplayPaths", "paths_of"]
 DRAWN = ("utilization", "shares", "envy", "waiting", "stranded")
 SHOWN = 8
 """Users with a curve of their own."""
-
-TIMES = (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0), ("seconds", 1.0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,9 +148,7 @@ class ReplayPaths(Result):
             "stranded": (self.stranded, self.resources, "part stranded"),
         }[what]  # fmt: skip
         since = self.times - self.times[0]
-        unit, seconds = next(
-            (unit, seconds) for unit, seconds in TIMES if since[-1] >= 3 * seconds or seconds == 1.0
-        )
+        unit, seconds = time_unit(float(since[-1]))
         texts = {"xlabel": f"{unit} since the first arrival", "ylabel": text, "title": self.scheduler}
         return curves(ax, since / seconds, values, labels, **texts)
 
