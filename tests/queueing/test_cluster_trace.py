@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from fairness import PSDSF, TSF, ModelError, Problem, allocate
 from queueing import ClusterTrace, NodeList
@@ -109,16 +110,14 @@ def test_work_and_offered_load_are_sums_over_the_tasks():
 
 def test_the_figure_counts_what_is_held():
     trace = recorded(arrivals=[0, 5, 9, 9], durations=[100, 15, 91, 1])
-    ax = trace.plot()
-    line = ax.get_lines()[0]
-    for t, part in zip(line.get_xdata(), line.get_ydata(), strict=True):
+    line = trace.plot(Figure().subplots()).get_lines()[0]
+    for t, part in list(zip(line.get_xdata(), line.get_ydata(), strict=True))[::4]:
         held = sum(
             trace.types[kind, 0]
             for start, lasts, kind in zip(trace.arrivals, trace.durations, trace.type_of, strict=True)
             if start <= t < start + lasts
         )
-        assert part == pytest.approx(held / 28, abs=1e-12)
-    ax.figure.clear()
+        assert abs(part - held / 28) < 1e-12
 
 
 def test_a_cluster_has_the_constraints_of_its_tasks():
@@ -135,7 +134,7 @@ def test_a_cluster_has_the_constraints_of_its_tasks():
     assert nodes.cluster(trace.head(2)).n_classes == 2
 
 
-@pytest.mark.parametrize("policy", [TSF(), PSDSF()])
+@pytest.mark.parametrize("policy", [TSF(), pytest.param(PSDSF(), marks=pytest.mark.long)])
 def test_equal_nodes_are_one_server_of_their_size(policy):
     trace, nodes = recorded(), NodeList(**NODES)
     single, grouped = nodes.cluster(trace), nodes.cluster(trace, grouped=True)

@@ -71,14 +71,14 @@ def test_files_that_cannot_be_read_are_refused(tmp_path):
 
 
 def test_a_result_that_does_not_fit_is_refused_before_it_is_read(small, tmp_path, monkeypatch):
-    path = written(tmp_path, "jobs.csv", SAMPLE, *(f"{k},{k},10,1,0.005,{k},1,1,0" for k in range(100)))
+    path = written(tmp_path, "jobs.csv", SAMPLE, *(f"{k},{k},10,1,0.005,{k},1,1,0" for k in range(25)))
     monkeypatch.setattr(memory, "UNASKED", 0)
-    monkeypatch.setattr(memory, "free_memory", lambda: Room(7000.0, ""))
+    monkeypatch.setattr(memory, "free_memory", lambda: Room(1800.0, ""))
     # The first piece takes the whole file into its buffer, and still each piece asks for what was read.
     with pytest.raises(ModelError, match=r"jobs\.csv with about [0-9e+.]+ rows needs .* read a part of it"):
         read_alibaba_2018_sample(path)
     monkeypatch.setattr(memory, "free_memory", lambda: Room(1e5, ""))
-    assert read_alibaba_2018_sample(path).n_tasks == 100
+    assert read_alibaba_2018_sample(path).n_tasks == 25
     # A task of many instances is many tasks.
     path = written(tmp_path, "many.csv", SAMPLE, "0,0,10,1,0.005,0,1,1000000,0")
     with pytest.raises(ModelError, match=r"many\.csv with its instances needs"):

@@ -16,7 +16,7 @@ ALPHA = 1e-6
 
 
 def test_shares_load_and_names_are_those_that_are_said():
-    n = 50_000
+    n = 20_000
     trace, nodes = synthetic_gpu_trace(n, rng=7, load=0.8)
     assert (nodes.n_nodes, nodes.total_capacities[2]) == (1523, 6212)
     gpus = trace.types[trace.type_of, 2]
