@@ -98,9 +98,10 @@ class HierarchicalShare(PoolRule):
         walk = _Walk(self, started, bounds)
         for v in reversed(range(self.tree.n_nodes)):
             if any(kept > 0 for kept in bounds.minimum[v]):
-                bounds.most[v], usual = bounds.minimum[v], bounds.most[v]
+                usual, bounded = bounds.most[v], bounds.bounded
+                bounds.most[v], bounds.bounded = bounds.minimum[v], True
                 walk.fill_below(v)
-                bounds.most[v] = usual
+                bounds.most[v], bounds.bounded = usual, bounded
                 walk.floor = list(started.tasks)
         walk.fill_below(0)
 
@@ -126,6 +127,11 @@ class _Bounds:
         self.minimum, self.most, self.reserve = (_rows(bound, exact) for bound in tree.bounds(problem))
         self.most[0] = [min(a, b) for a, b in zip(self.most[0], self.amounts.capacities, strict=True)]
         self.margin = 1 if exact else 1 + float(ROUNDING)
+        # Without maxima and reserves only the pool bounds what runs.
+        finite = any(x < math.inf for row in self.most[1:] for x in row)
+        less = any(a < b for a, b in zip(self.most[0], self.amounts.capacities, strict=True))
+        self.reserves = any(x > 0 for row in self.reserve for x in row)
+        self.bounded = finite or less or self.reserves
         self.counted: list[Amounts] = [[number(0, exact)] * problem.n_resources for _ in self.parents]
         for n, v in enumerate(self.home):
             for r, held in enumerate(self.amounts.before[n]):
@@ -156,11 +162,12 @@ class _Bounds:
     def lacking(self, n: int) -> list[tuple[int, int]]:
         """(queue, resource) where the next task of class n finds too little."""
         found = [(0, r) for r in self.started.ledger.lacking(n, 0)]
-        found += [
-            (v, r)
-            for v, r, more in self.rises(n)
-            if self.counted[v][r] + more > self.most[v][r] * self.margin
-        ]
+        if self.bounded:
+            found += [
+                (v, r)
+                for v, r, more in self.rises(n)
+                if self.counted[v][r] + more > self.most[v][r] * self.margin
+            ]
         return found
 
     def unused(self, v: int) -> set[int]:
@@ -201,6 +208,11 @@ class _Walk:
         self.weights = [*amounts.weights, *(number(w, amounts.exact) for w in tree.weights.tolist())]
         present = [k for k in range(n) if amounts.weights[k] > 0]
         # A queue stands among ties where the first of its classes does.
+        self.level: dict[int, Number] = {}
+        self.held: dict[int, Amounts] = {}
+        self.kept: dict[int, Amounts] = {}
+        self.counting: dict[int, list[int]] = {}
+        self.live: set[int] = set()
         self.place = [math.inf] * (n + tree.n_nodes)
         self.members: list[list[int]] = [[] for _ in range(tree.n_nodes)]
         for k in present:
@@ -218,54 +230,70 @@ class _Walk:
         for v in self.nodes:
             nodes += [v] if bounds.parents[v] in nodes else []
         waiting = [k for k in started.waiting if bounds.home[k] in nodes]
+        known: tuple[int, dict[int, list[tuple[int, int]]]] | None = None
+        at = n
         while waiting:
-            lacking = {k: bounds.lacking(k) for k in waiting}
-            fitting = [k for k in waiting if not lacking[k]]
-            if not fitting:
+            lacking = {k: found for k in waiting if (found := bounds.lacking(k))}
+            if len(lacking) == len(waiting):
                 break
-            levels = self.levels(nodes, fitting, lacking)
+            # A reserve may be used up while nothing else changes.
+            if known != (len(waiting), lacking) or bounds.reserves:
+                known = len(waiting), lacking
+                self._survey(nodes, [k for k in waiting if k not in lacking], lacking)
+            else:
+                # Only what is above the last task has other levels.
+                self.held[at] = self.shares(at, started.tasks[at])
+                for v in bounds.way(at):
+                    self._look(v)
+                    if v == root:
+                        break
             at = n + root
             while at >= n:
-                children = [k for k in self.members[at - n] if k in levels]
-                highest = started.ties.ceiling(min(levels[k] for k in children))
-                tied = [k for k in children if levels[k] <= highest]
+                children = [k for k in self.members[at - n] if k in self.live]
+                highest = started.ties.ceiling(min(self.level[k] for k in children))
+                tied = [k for k in children if self.level[k] <= highest]
                 at = tied[started.ties.pick(tied, self.place.__getitem__)]
             bounds.take(at)
             if not started.start(at):
                 waiting.remove(at)
                 started.waiting.remove(at)
 
-    def levels(
+    def _survey(
         self, nodes: list[int], fitting: list[int], lacking: dict[int, list[tuple[int, int]]]
-    ) -> dict[int, Number]:
-        """Share over weight of the classes and queues that are not blocked."""
-        n = self.n_classes
-        levels: dict[int, Number] = {}
+    ) -> None:
+        """Look at all queues, now that others are blocked than before."""
         closed = self.closed(nodes, fitting, lacking)
-        live = set(fitting)
-        held: dict[int, Amounts] = {}
-        kept: dict[int, Amounts] = {}
+        every = range(len(self.bounds.most[0]))
+        self.counting = {v: [r for r in every if r not in closed[v]] for v in nodes}
+        self.live = set(fitting)
         for v in reversed(nodes):
             for k in self.members[v]:
-                if k < n:
-                    held[k], kept[k] = self.shares(k, self.started.tasks[k]), self.shares(k, self.floor[k])
-            counting = [r for r in range(len(self.bounds.most[0])) if r not in closed[v]]
-            children = [k for k in self.members[v] if k in live]
-            share = {k: max((held[k][r] for r in counting), default=self.zero) for k in children}
-            levels |= {k: share[k] / self.weights[k] for k in children}
-            least = min((levels[k] for k in children), default=self.zero)
-            total, floor = ([self.zero] * len(self.bounds.most[0]) for _ in range(2))
-            for k in self.members[v]:
-                scale: Number = 1
-                if k in live and levels[k] > least and not self.rule.naive:
-                    promised = max((kept[k][r] for r in counting), default=self.zero)
-                    scale = min(max(least * self.weights[k], promised) / share[k], 1)
-                total = [a + scale * b for a, b in zip(total, held[k], strict=True)]
-                floor = [a + b for a, b in zip(floor, kept[k], strict=True)]
-            held[n + v], kept[n + v] = total, floor
-            if children:
-                live.add(n + v)
-        return levels
+                if k < self.n_classes:
+                    self.held[k] = self.shares(k, self.started.tasks[k])
+                    self.kept[k] = self.shares(k, self.floor[k])
+            self.kept[self.n_classes + v] = [
+                sum(parts, self.zero) for parts in zip(*(self.kept[k] for k in self.members[v]), strict=True)
+            ]
+            if self.live.intersection(self.members[v]):
+                self.live.add(self.n_classes + v)
+            self._look(v)
+
+    def _look(self, v: int) -> None:
+        """Levels of the children of a queue that are not blocked, and what it holds for the comparison."""
+        counting, weights = self.counting[v], self.weights
+        children = [k for k in self.members[v] if k in self.live]
+        share = {k: max((self.held[k][r] for r in counting), default=self.zero) for k in children}
+        self.level.update({k: share[k] / weights[k] for k in children})
+        least = min((self.level[k] for k in children), default=self.zero)
+        total = [self.zero] * len(self.bounds.most[0])
+        for k in self.members[v]:
+            held = self.held[k]
+            if not self.rule.naive and k in share and self.level[k] > least:
+                promised = max((self.kept[k][r] for r in counting), default=self.zero)
+                scale = min(max(least * weights[k], promised) / share[k], 1)
+                held = [scale * x for x in held]
+            total = [a + b for a, b in zip(total, held, strict=True)]
+        self.held[self.n_classes + v] = total
 
     def closed(
         self, nodes: list[int], fitting: list[int], lacking: dict[int, list[tuple[int, int]]]
