@@ -10,7 +10,8 @@ a matter of its definition:
   its bill that goes there;
 * *BMF*: where nobody has a larger share per job and weight;
 * *PS-DSF of divided resources*: where nobody who holds some has a higher virtual dominant share;
-* *a tree of queues*: where the resource is full, or a bound of a queue is met;
+* *a tree of queues*: where a bound of a queue is met, and where the resource is full; with a policy of prices
+  or bottlenecks at the leaves, by the notion of that policy;
 * *any other policy*: where the resource is full; how it chose is not known.
 
 The notion of a new policy is registered: a function of the policy, the allocation and its holdings.
@@ -28,11 +29,12 @@ from numpy.typing import NDArray
 from fairness.arguments.validation import FloatArray
 from fairness.evidence.pools import job_shares
 from fairness.explanations.holdings import Holdings
-from fairness.explanations.queues import queue_stops, tree_of
+from fairness.explanations.queues import at_leaves, queue_stops, tree_of
 from fairness.explanations.records import Stop
 from fairness.policies.asset import AssetFair
 from fairness.policies.bottleneck import BottleneckMax
 from fairness.policies.engines.filling import FillingPolicy
+from fairness.policies.hierarchy.hierarchical import Hierarchical
 from fairness.policies.maxmin import DRF, MaxMin
 from fairness.policies.proportional import AlphaFair, ProportionalFair
 from fairness.policies.servers.per_server import PerServerDRF
@@ -186,6 +188,14 @@ def _(policy: BottleneckMax, allocation: Allocation, held: Holdings) -> Notion:
     needed = held.demanded & (allocation.counts > 0)[:, None, None]
     stopped = _candidates(held) & needed & _highest(shares, needed)
     return Notion(stopped, shares, "share per job and weight", "share")
+
+
+@notion.register
+def _(policy: Hierarchical, allocation: Allocation, held: Holdings) -> Notion:
+    if isinstance(policy.policy, FillingPolicy):  # who is blocked first depends on all queues
+        return notion(None, allocation, held)
+    inner: Notion = registered(notion, policy.policy)(policy.policy, at_leaves(policy, allocation), held)
+    return inner
 
 
 _YARDSTICKS = {

@@ -20,8 +20,11 @@ from fairness.explanations.alterations import Alteration, Model
 from fairness.explanations.records import Stop
 from fairness.model.cluster import Cluster
 from fairness.model.tree import Tree
+from fairness.policies.hierarchy.hierarchical import Hierarchical
+from fairness.policies.hierarchy.leaves import leaf_factors
+from fairness.results.allocation import Allocation
 
-__all__ = ["Rung", "queue_alterations", "queue_stops", "tree_of", "way"]
+__all__ = ["Rung", "at_leaves", "queue_alterations", "queue_stops", "tree_of", "way"]
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,13 @@ def way(tree: Tree, model: Model, counts: FloatArray, units: FloatArray, i: int)
         *rungs,
         Rung(model.job_classes[i], tree.path(path[-1]), own, *_largest(model, units[i], capacities)),
     )
+
+
+def at_leaves(policy: Hierarchical, allocation: Allocation) -> Allocation:
+    """The allocation as that of the policy at the leaves, with the weights that the tree makes."""
+    problem = allocation.problem
+    factors = leaf_factors(policy.tree, problem, allocation.counts[None])[0]
+    return replace(allocation, problem=problem.replaced(weights=problem.weights * factors))
 
 
 def queue_stops(tree: Tree, model: Model, units: FloatArray, i: int) -> Iterator[Stop]:

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from fairness.errors import NotConvergedError
+from fairness.explanations.queues import at_leaves
 from fairness.policies.bottleneck import BottleneckMax
 from fairness.policies.bottleneck_set import all_bottleneck_max
+from fairness.policies.hierarchy.hierarchical import Hierarchical
 from fairness.policies.proportional import AlphaFair, ProportionalFair
 from fairness.policies.servers.psdsf import PSDSF
 from fairness.policies.servers.task_share import LeximinPolicy
@@ -83,6 +85,13 @@ def _(policy: ProportionalFair | AlphaFair, allocation: Allocation, i: int) -> s
     ):
         return ""
     return "The tasks are the only ones; the prices need not be."
+
+
+@_choice.register
+def _(policy: Hierarchical, allocation: Allocation, i: int) -> str:
+    if isinstance(policy.policy, BottleneckMax | ProportionalFair | AlphaFair):
+        return choice_of(policy.policy, at_leaves(policy, allocation), i)
+    return ""
 
 
 @_choice.register

@@ -1,12 +1,12 @@
 """Explanations under a tree of queues: the way down to a class, and the bounds that stop it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fairness import Problem, ProportionalFair, allocate, explain
+from fairness import DRF, BottleneckMax, Hierarchical, Problem, ProportionalFair, allocate, explain
 from fairness.explanations.queues import queue_stops, way
 from fairness.model.tree import Tree
 
@@ -33,22 +33,6 @@ class Given:
 
     def __call__(self, problem, counts):
         return np.where(np.asarray(counts) > 0, self.tasks, 0.0)
-
-
-@dataclass(frozen=True)
-class AtLeaves:
-    """A policy whose classes weigh as much as the tree says."""
-
-    tree: Any
-    policy: Any
-    name = "at leaves"
-
-    def __call__(self, problem, counts):
-        none = np.zeros(problem.demands.shape)
-        mass = np.ones(problem.n_classes)
-        for i in np.flatnonzero(counts):
-            mass[i] = np.prod([rung.part for rung in way(self.tree, problem, counts, none, i)]) / counts[i]
-        return self.policy(problem.replaced(weights=mass), counts)
 
 
 def stops_of(tasks, job_class, tree=TREE):
@@ -113,18 +97,61 @@ def test_the_text_says_which_bound_it_is():
 
 
 def test_other_weights_and_bounds_of_queues_are_asked_about():
-    policy = AtLeaves(TREE, ProportionalFair())
-    told = explain(allocate(POOL, policy), "test", policy)
-    heavier = Tree.from_dict({"root": {"queues": QUEUES | {"research": QUEUES["research"] | {"weight": 4}}}})
-    expected = allocate(POOL, replace(policy, tree=heavier)).tasks[1]
-    assert told.cases["with twice the weight of root/research"].tasks == pytest.approx(expected, rel=1e-12)
-    flat = allocate(POOL, ProportionalFair()).tasks[1]
+    policy = Hierarchical(TREE)
+    told = explain(allocate(POOL, policy), "test", policy, places=0)
+    changes = {
+        "with twice the weight of root/research": {"weight": 4},
+        "without the maximum of root/research": {"maximum": {}},
+        "without the guarantee of root/research": {"minimum": {}},
+    }
+    for words, change in changes.items():
+        tree = Tree.from_dict({"root": {"queues": QUEUES | {"research": QUEUES["research"] | change}}})
+        expected = allocate(POOL, Hierarchical(tree)).tasks[1]
+        assert told.cases[words].tasks == pytest.approx(expected, rel=1e-9)
+    flat = allocate(POOL, DRF()).tasks[1]
     assert told.cases["without queues"].tasks == pytest.approx(flat, rel=1e-12)
-    assert "under PF" not in told.cases
-    assert {"without the maximum of root/research", "without the guarantee of root/research"} <= set(
-        told.cases
-    )
+    assert "under DRF" not in told.cases
     # Two thirds for research, half of it for test.
-    part = told.cases["with 33.3 % of everything for itself"]
-    assert part.tasks == pytest.approx(64 / 3 / 2)
-    assert "it would run 10.67: just what it has" in told.summary()
+    assert told.cases["with 33.3 % of everything for itself"].tasks == pytest.approx(64 / 3 / 2)
+
+
+def test_the_notion_of_the_policy_at_the_leaves():
+    parts = {"research": {"weight": 2, "classes": ["train", "test"]}, "web": {"classes": ["serve"]}}
+    tree = Tree.from_dict({"root": {"queues": parts}})
+    for leaves, measure in (
+        (ProportionalFair(), "part of its bill"),
+        (BottleneckMax(), "share per job and weight"),
+    ):
+        policy = Hierarchical(tree, leaves)
+        (stop,) = explain(allocate(POOL, policy), "serve", policy, others=[], places=0).stops
+        assert (stop.resource, stop.measure) == ("cpu", measure)
+        # All of its bill; a third of the cpu, over a weight of one half.
+        assert stop.value == pytest.approx(1.0 if leaves.name == "PF" else 1 / 3, rel=1e-9)
+
+
+@pytest.mark.long  # a filling takes a tenth of a second until it is compiled
+def test_what_stops_classes_under_random_trees_is_met():
+    rng, classes, resources = np.random.default_rng(8), POOL.job_classes, POOL.resources
+    for _ in range(8):
+        maximum, nodes = rng.choice([np.inf, 20.0], (4, 3)), rng.integers(0, 4, 3)
+        bounds = {"maximum": maximum, "resources": resources}
+        tree = Tree(
+            list("rabc"),
+            [-1, 0, 0, 1],
+            weights=[1, 2, 3, 1],
+            job_classes=classes,
+            class_nodes=nodes,
+            **bounds,
+        )
+        result = allocate(POOL, Hierarchical(tree))
+        for i in range(3):
+            for stop in explain(result, i, Hierarchical(tree), others=[], places=0).stops:
+                j = resources.index(stop.resource)
+                held = result.tasks * POOL.demands[:, j]
+                if stop.cause == "maximum":
+                    below = [f"{tree.path(v)}/".startswith(f"{stop.queue}/") for v in tree.class_nodes]
+                    assert below[i]
+                    assert held[below].sum() == pytest.approx(20)
+                else:
+                    assert stop.cause == "resource"
+                    assert held.sum() == pytest.approx(POOL.capacities[j])
