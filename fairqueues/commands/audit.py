@@ -74,9 +74,10 @@ def audit(
 def _policies(scenario: Any, names: list[str] | None) -> list[Any]:
     from fairqueues.scenario.names import policy_named
 
-    policies = (
-        [policy_named(name) for name in names] if names else list(scenario.policies) if scenario else []
-    )
+    tree = None if scenario is None else scenario.tree
+    policies = list(scenario.policies) if scenario else []
+    if names:
+        policies = [policy_named(name, tree=tree) for name in names]
     if not policies:
         raise WrongUse("no policy is given; name some with --policy NAME, or give a scenario that has them")
     return policies

@@ -131,13 +131,13 @@ def _network(network: Network, place: Place) -> Built:
         )
 
 
-def build_policies(document: Document, model: Any, place: Place) -> tuple[Any, ...]:
+def build_policies(document: Document, model: Any, tree: Any, place: Place) -> tuple[Any, ...]:
     """Policies of a document; they fit the model, and no two are alike."""
     cluster = None if model is None else isinstance(model, Cluster)
     found = []
     for k, spec in enumerate(document.policies):
         with located(place, ("policies", k)):
-            policy = names.policy_named(spec, cluster=cluster)
+            policy = names.policy_named(spec, cluster=cluster, tree=tree)
         if policy in found:
             raise place.error(("policies", k), f"{spec!r} is there twice; remove one")
         if model is not None and (isinstance(spec, dict) or ":" in spec):

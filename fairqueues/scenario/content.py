@@ -152,7 +152,7 @@ class Content:
     def policy_named(self, spec: Any) -> Any:
         """Policy of a name that fits the model and the tree; ModelError as
         :func:`~fairqueues.scenario.names.policy_named`."""
-        return names.policy_named(spec, cluster=isinstance(self.model, Cluster))
+        return names.policy_named(spec, cluster=isinstance(self.model, Cluster), tree=self.tree)
 
     def has(self, section: str) -> bool:
         """Whether the file has this table."""

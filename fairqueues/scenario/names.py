@@ -25,6 +25,7 @@ __all__ = [
     "PLACEMENTS",
     "POOL_POLICIES",
     "SCHEDULERS",
+    "TREE_POLICIES",
     "Named",
     "arrivals_named",
     "arrivals_spec",
@@ -99,6 +100,31 @@ CLUSTER_POLICIES: dict[str, Named] = {
 }
 """Policies for servers."""
 
+TREE_POLICIES: dict[str, Named] = {
+    "h-mmf": Named(
+        "fairness:Hierarchical", ("measure", "naive"), fixed={"policy": "maxmin"}, about="max-min on the tree"
+    ),
+    "h-drf": Named(
+        "fairness:Hierarchical",
+        ("measure", "naive"),
+        fixed={"policy": "drf"},
+        about="dominant resource fairness on the tree, h-drf:borrowed",
+    ),
+    "h-asset": Named(
+        "fairness:Hierarchical",
+        ("measure", "naive"),
+        fixed={"policy": "asset"},
+        about="asset fairness on the tree",
+    ),
+    "h-pf": Named(
+        "fairness:Hierarchical", fixed={"policy": "pf"}, about="proportional fairness at the leaves"
+    ),
+    "h-bmf": Named(
+        "fairness:Hierarchical", fixed={"policy": "bmf"}, about="bottleneck-max fairness at the leaves"
+    ),
+}
+"""Policies for the queues of a tree; ``fixed`` names the policy that they carry to it."""
+
 _POLICIES = {**POOL_POLICIES, **CLUSTER_POLICIES}
 
 LAWS: dict[str, Named] = {
@@ -154,14 +180,15 @@ PLACEMENTS: dict[str, Named] = {
 _ALIASES = {
     "mmf": "maxmin", "max-min": "maxmin", "proportional": "pf", "ceei": "pf", "proportional-fair": "pf",
     "bottleneck": "bmf", "bottleneck-max": "bmf", "alpha-fair": "alpha", "asset-fair": "asset",
-    "asset-fairness": "asset", "edrf": "drf", "ps-dsf": "psdsf", "c-drfh": "cdrfh",
+    "asset-fairness": "asset", "hdrf": "h-drf", "h-maxmin": "h-mmf", "edrf": "drf", "ps-dsf": "psdsf",
+    "c-drfh": "cdrfh",
     "exp": "exponential", "constant": "deterministic", "phasetype": "phase-type", "onoff": "on-off",
     "firstfit": "first-fit", "bestfit": "best-fit", "worstfit": "worst-fit", "randomfit": "random-fit",
 }
 # fmt: on
 
 
-def policy_named(spec: Any, *, cluster: bool | None = None) -> Any:
+def policy_named(spec: Any, *, cluster: bool | None = None, tree: Any = None) -> Any:
     """Policy of a name.
 
     Parameters
@@ -170,11 +197,13 @@ def policy_named(spec: Any, *, cluster: bool | None = None) -> Any:
         "drf", "alpha:2" or {"policy": "tdrf", "join_times": [3, 8]}.
     cluster : bool, optional
         Whether it must be for servers (True) or for a pool (False). Default: either.
+    tree : Tree, optional
+        Queues, for the policies of :data:`TREE_POLICIES`.
 
     Raises
     ------
     ModelError
-        If the name is unknown or of the other kind, or a parameter is wrong.
+        If the name is unknown or of the other kind, a parameter is wrong, or there is no tree for it.
 
     Examples
     --------
@@ -188,7 +217,17 @@ def policy_named(spec: Any, *, cluster: bool | None = None) -> Any:
         raise ModelError(
             f"policy {name!r} is for {there}, but the model has {here}; take one of {', '.join(known)}"
         )
-    return _built(spec, "policy", _POLICIES if cluster is None else known)
+    if name in TREE_POLICIES:
+        if cluster:
+            raise ModelError(
+                f"policy {name!r} is for one pool, but the model has servers; take one of {', '.join(known)}"
+            )
+        if tree is None:
+            raise ModelError(f"policy {name!r} shares among queues, but there are none; add a table [tree]")
+        carried = policy_named(TREE_POLICIES[name].fixed["policy"])
+        return _built(spec, "policy", TREE_POLICIES, tree=tree, policy=carried)
+    known = known | TREE_POLICIES if tree is not None else known
+    return _built(spec, "policy", {**_POLICIES, **TREE_POLICIES} if cluster is None else known)
 
 
 def policy_spec(policy: Any) -> str | dict[str, Any]:
@@ -205,6 +244,10 @@ def policy_spec(policy: Any) -> str | dict[str, Any]:
     >>> policy_spec(AlphaFair(2)), policy_spec(TDRF([3, 8]))
     ('alpha:2', {'policy': 'tdrf', 'join_times': [3, 8]})
     """
+    if getattr(policy, "tree", None) is not None:
+        for name, entry in TREE_POLICIES.items():
+            if policy.policy == policy_named(entry.fixed["policy"]):
+                return _spec(policy, "policy", {name: entry})
     return _spec(policy, "policy", _POLICIES)
 
 
@@ -239,7 +282,7 @@ def _spec(thing: Any, key: str, known: Mapping[str, Named]) -> str | dict[str, A
             given = {k: plain(getattr(thing, k)) for k in entry.parameters}
             given = {k: value for k, value in given.items() if value != defaults[k].default}
             words = [given.get(k) for k in entry.parameters[: len(given)]]
-            if all(isinstance(word, str | int | float) for word in words):
+            if all(isinstance(word, str | int | float) and not isinstance(word, bool) for word in words):
                 return ":".join([name, *(str(word).removesuffix(".0") for word in words)])
             return {key: name, **given}
     raise ModelError(f"no name leads to the {key} {thing!r}; a scenario takes {', '.join(known)}")
@@ -306,7 +349,7 @@ def _name(spec: Any, key: str) -> str:
 _EXAMPLES = {"policy": "drf", "law": "erlang:4", "scheduler": "drf", "placement": "best-fit"}
 
 
-def _built(spec: Any, key: str, known: Mapping[str, Named], what: str = "") -> Any:
+def _built(spec: Any, key: str, known: Mapping[str, Named], what: str = "", **given: Any) -> Any:
     name = _name(spec, key)
     if name not in known:
         raise ModelError(f"unknown {what or key} {name!r}; {near(name, known)}")
@@ -329,7 +372,7 @@ def _built(spec: Any, key: str, known: Mapping[str, Named], what: str = "") -> A
         if k not in arguments:
             raise ModelError(f"{key} {name!r} needs the parameter {k!r}; {entry.about}")
     try:
-        return entry.kind(**entry.fixed, **arguments)
+        return entry.kind(**{**entry.fixed, **given}, **arguments)
     except ModelError:
         raise
     except (TypeError, ValueError, OverflowError) as error:

@@ -88,7 +88,7 @@ class Scenario(Content):
             if built.model is None:
                 raise place.error(("tree",), "needs a model; add [pool], [cluster] or [network]")
             tree = build_tree(document.tree, built.model, place)
-        policies = build_policies(document, built.model, place)
+        policies = build_policies(document, built.model, tree, place)
         system = None
         traffic = document.traffic
         if traffic is not None:

@@ -764,8 +764,8 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
     with pytest.raises(ModelError, match="byte 0 is not UTF-8 text"):
         read_cluster(file)
     file.write_text("a: 1")
-    monkeypatch.setattr("fairqueues.exchange.schedulers.cluster_files.LARGEST_FILE", 2)
-    with pytest.raises(ModelError, match="larger than"):
+    monkeypatch.setattr("fairqueues.exchange.schedulers.cluster_files.BYTES", 1e18)
+    with pytest.raises(ModelError, match=r"reading .*a.yaml needs .* GiB, but only .*; give the queues"):
         read_cluster(file)
 
 

@@ -23,7 +23,7 @@ from tests.processes import PATIENCE
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 PAGES += sorted(p for p in DOCS.rglob("*.md") if "generated" not in p.parts)
-SLOW = ("allocate", "letters", "replay", "scheduler", "sizes", "traffic")
+SLOW = ("allocate", "clusters", "letters", "replay", "scheduler", "sizes", "traffic")
 """Pages whose examples take seconds."""
 ROOMS = ("properties", "cloud", "indivisible")
 PACKAGES = (
@@ -49,7 +49,7 @@ def commands(page):
 def check_commands(page, folder, call):
     """The files of the page are saved, and its commands, called in the folder, print what is printed."""
     text = page.read_text(encoding="utf-8")
-    for name, content in re.findall(r"(?s)Save this as `([^`]+)`:\s+```toml\n(.*?)```", text):
+    for name, content in re.findall(r"(?s)Save this as `([^`]+)`:\s+```\w+\n(.*?)```", text):
         (folder / name).write_text(content, encoding="utf-8")
     checker = doctest.OutputChecker()
     for command, expected in commands(page):

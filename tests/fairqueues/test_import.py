@@ -26,6 +26,7 @@ def test_import_writes_what_allocate_runs(files, tmp_path):
     assert said.startswith("c.toml: 2 classes, cpu, ram, 3 queues")
     scenario = Scenario.read("c.toml")
     assert scenario.tree.classes(scenario.tree.node("root/research/a")) == ("A",)
+    assert [policy.tree for policy in scenario.policies] == [scenario.tree]
     found = as_json("allocate", "c.toml", "--policy", "drf")
     assert [row["tasks"] for row in found["results"]] == [3, 2]
     queues = {row["queue"]: row for row in found["tables"]["queues"]}

@@ -1,6 +1,7 @@
 """Scenarios: what they give, names of policies and laws, positions in a text, writing and reading back."""
 
 import pickle
+import re
 import tomllib
 from fractions import Fraction
 
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from fairness import DRF, PSDSF, AlphaFair, Cluster, ModelError, Problem
+from fairness import DRF, PSDSF, AlphaFair, Cluster, ModelError, Problem, Tree
 from fairqueues.scenario import Scenario, ScenarioError, names, schema
 from fairqueues.scenario.queues import tree_table
 from fairqueues.scenario.toml_text import key_lines, toml
@@ -69,8 +70,8 @@ TREE = (
     + """
 [tree]
 research = { weight = "1/2", minimum = { "resource 2" = 4 }, lends = { "resource 2" = 1 } }
-"research/vision" = { classes = ["class 1"] }
-"/" = { classes = ["class 2"], maximum = { "resource 1" = 8 } }
+"research/vision" = { classes = ["class 1"], maximum = { "resource 1" = 8 } }
+"/" = { classes = ["class 2"] }
 """
 )
 
@@ -84,12 +85,47 @@ def test_a_tree_of_queues():
     assert tree.class_nodes[list(tree.job_classes).index("class 1")] == 2
     assert tree.resources == scenario.model.resources
     assert tree.minimum.tolist() == [[0, 0], [0, 4], [0, 0]]
-    assert tree.maximum[0].tolist() == [8, np.inf]
+    assert tree.maximum[2].tolist() == [8, np.inf]
     assert tree.reserve[1].tolist() == [0, 3]
     assert Scenario.parse(scenario.to_toml()).tree == tree
     again = {**scenario.document.model_dump(exclude_unset=True), "tree": tree_table(tree, scenario.model)}
     assert Scenario.of(again).tree == tree
     assert Scenario.parse(POOL).tree is None
+
+
+@pytest.mark.parametrize("name", names.TREE_POLICIES)
+def test_policies_of_a_tree(name):
+    free = re.sub(
+        r", (minimum|maximum|lends) = \{[^}]*\}", "", TREE
+    )  # what acts at the leaves keeps no bounds
+    scenario = Scenario.parse(free.replace('"drf", "Alpha: 2"', f'"{name}"'))
+    (policy,) = scenario.policies
+    assert policy.tree == scenario.tree
+    assert policy.policy == names.policy_named(names.TREE_POLICIES[name].fixed["policy"])
+    assert names.policy_spec(policy) == name
+    again = Scenario.of_system(System(scenario.model, [1, 1]), [policy])
+    assert again.tree == scenario.tree
+    assert again.policies == (policy,)
+    assert names.TREE_POLICIES[name].about
+
+
+def test_parameters_of_policies_of_a_tree():
+    tree = Scenario.parse(TREE).tree
+    borrowed = names.policy_named("h-drf:borrowed", tree=tree)
+    assert (borrowed.measure, borrowed.naive) == ("borrowed", False)
+    naive = names.policy_named({"policy": "HDRF", "naive": True}, tree=tree)
+    assert names.policy_named(names.policy_spec(naive), tree=tree) == naive
+    assert naive.naive
+    assert naive != names.policy_named("h-drf", tree=tree)
+    with pytest.raises(
+        ModelError, match=r"'h-drf' shares among queues, but there are none; add a table \[tree\]"
+    ):
+        names.policy_named("h-drf")
+    with pytest.raises(ModelError, match="did you mean 'h-drf'"):
+        names.policy_named("h-drg", cluster=False, tree=tree)
+    two = [borrowed, names.policy_named("h-drf", tree=Tree.flat(Scenario.parse(POOL).model))]
+    with pytest.raises(ModelError, match="policies have 2 different trees"):
+        Scenario.of_system(System(Scenario.parse(POOL).model, [1, 1]), two)
 
 
 def test_reading_a_file_with_windows_line_ends_and_a_mark(tmp_path):

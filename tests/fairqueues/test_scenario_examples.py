@@ -45,6 +45,8 @@ KNOWN = {
         "MMF": (F(1, 7),) * 3, "DRF": (F(1, 9), F(2, 9), F(1, 9)), "BMF": (F(3, 29), F(6, 29), F(5, 29)),
         "PF": (-1 / 10 + ROOT / 30, 9 / 14 - ROOT / 14, 4 / 35 + ROOT / 105),
     },
+    # serve stops at 20 cpu; of the other 70 both queues of research get the same dominant share, 14/27.
+    "departments": {"H-DRF": (F(70, 3), F(140, 9), 20), "DRF": (18, 12, 36)},
     "whole_tasks": {"DRF": (F(16, 5), F(16, 5)), "PF": (F(16, 5), F(16, 5))},
     "zero_demands": {"DRF": (F(3, 4), F(1, 2), F(1, 2))},
     "tdrf_join_times": {"TDRF": (4, 1)},

@@ -19,6 +19,7 @@ import numpy as np
 
 from fairness.arguments.validation import FloatArray
 from fairness.errors import ModelError
+from fairness.machine.memory import require_memory
 from fairqueues.exchange.schedulers.joining import joined
 from fairqueues.exchange.schedulers.manifests.fields import Document, Field, json_document, yaml_documents
 from fairqueues.exchange.schedulers.manifests.kubernetes import Pods, read_node, read_pod
@@ -35,8 +36,8 @@ from fairqueues.scenario.toml_text import toml
 
 __all__ = ["ImportedCluster", "read_cluster"]
 
-LARGEST_FILE = 512 * 2**20
-"""Bytes; the pods of ten thousand nodes are smaller."""
+BYTES = 16.0
+"""Of memory that a byte of a file takes: its text, and its values."""
 
 SYSTEMS = (
     "Kueue or Volcano queues, nodes and pods (YAML, JSON), fair-scheduler.xml, capacity-scheduler.xml, or "
@@ -57,12 +58,15 @@ class ImportedCluster:
     notes : tuple of str
         What was decided or left out, with counts.
     files : tuple of str
+    tree_policy : str
+        How the system of the queues shares among them, as a scenario names it.
     """
 
     tables: dict[str, Any]
     unread: tuple[Unread, ...]
     notes: tuple[str, ...]
     files: tuple[str, ...]
+    tree_policy: str = "h-drf"
 
     @cached_property
     def scenario(self) -> Scenario:
@@ -86,7 +90,10 @@ class ImportedCluster:
 
     def to_toml(self) -> str:
         """Scenario file, with what was not carried over as comments."""
-        policies = ["drf"] if "pool" in self.tables else ["psdsf", "tsf"]
+        if "cluster" in self.tables:
+            policies = ["psdsf", "tsf"]
+        else:
+            policies = [self.tree_policy if "tree" in self.tables else "drf"]
         title = " and ".join(Path(name).name for name in self.files)
         told = [*self.notes, *(f"not carried over: {one}" for one in self.unread)]
         comments = "".join(f"# {' '.join(line.split())}\n" for line in told)
@@ -166,9 +173,9 @@ def read_cluster(
             if given[resource] < 0:
                 raise ModelError.of("capacities", f"of {resource!r} must be >= 0; got {amount}", resource)
     tables = joined(parts, given, None if servers is None else not servers)
-    return ImportedCluster(
-        tables, _grouped(parts.unread), tuple(parts.notes), tuple(os.fspath(file) for file in files)
-    )
+    names = tuple(os.fspath(file) for file in files)
+    policy = "h-drf:borrowed" if kueue.queues else "h-drf"  # Kueue compares what is borrowed
+    return ImportedCluster(tables, _grouped(parts.unread), tuple(parts.notes), names, policy)
 
 
 def _grouped(unread: list[Unread]) -> tuple[Unread, ...]:
@@ -239,10 +246,9 @@ def _objects(
 
 def _text(path: Path) -> str:
     try:
-        if path.is_file() and path.stat().st_size > LARGEST_FILE:
-            raise ModelError(
-                f"{path}: larger than {LARGEST_FILE >> 20} MiB; give the queues, nodes and pods only"
-            )
+        if path.is_file():
+            size = float(path.stat().st_size)
+            require_memory(BYTES * size, f"reading {path}", "give the queues, nodes and pods only")
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ModelError(f"{path}: byte {error.start} is not UTF-8 text; save the file as UTF-8") from None

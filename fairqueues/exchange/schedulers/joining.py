@@ -262,13 +262,13 @@ def _tree(
         told = _bounds(queue, total, units, resources)
         if classes.get(queue.path):
             told["classes"] = classes[queue.path]
-        weight = queue.weight
-        if weight is None and queue.path:
+        weight = queue.weight if queue.path else Fraction(1)  # the root has no siblings
+        if weight is None:
             low = queue.minimum.of(total)
             weight = max((low[r] / total[r] for r in low if total[r] > 0), default=Fraction(0))
             if weight == 0:
                 raise ModelError(f"{queue.place}: the capacity is 0, and so is the weight; give a small one")
-        if weight != 1 and queue.path:  # the root has no siblings
+        if weight != 1:
             told = {"weight": int(weight) if weight.denominator == 1 else weight, **told}
         if queue.path or told:
             found["/".join(queue.path) or "/"] = told
