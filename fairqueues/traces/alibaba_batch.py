@@ -27,8 +27,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fairness.machine.memory import require_memory
-from fairqueues.traces.reading.columns import KEPT, Rows, pieces
+from fairqueues.traces.reading.columns import Rows, pieces
 from fairqueues.traces.reading.gathering import Gathering, Numbered
 from fairqueues.traces.reading.identities import Identities
 from queueing.model.cluster_trace import ClusterTrace
@@ -111,7 +110,7 @@ def read_alibaba_2018(
         memory = rows.numbers("plan_mem", least=0)
         rows.refuse("plan_mem", memory > 100, "is normalised to [0, 100]")
         demands = [rows.numbers("plan_cpu", least=0) / 100, memory / 100]
-        which = _instances(rows, "instance_num")
+        which = _instances(gathering, rows, "instance_num")
         owners = rows.texts("job_name")[which]
         gathering.add(
             Rows(rows.path, rows.lines[which], {name: c[which] for name, c in rows.columns.items()}),
@@ -162,7 +161,7 @@ def read_alibaba_2018_sample(tasks: str | os.PathLike[str]) -> ClusterTrace:
         memory = rows.numbers("memory", least=0)
         rows.refuse("memory", memory > 1, "is a part of the largest machine, at most 1")
         demands = [rows.numbers("cpu", least=0), memory]
-        which = _instances(rows, "instances_num")
+        which = _instances(gathering, rows, "instances_num")
         owners = rows.texts("job_id")[which]
         gathering.add_lasting(
             rows,
@@ -217,10 +216,10 @@ def read_alibaba_2018_machines(machines: str | os.PathLike[str]) -> NodeList:
     return NodeList(list(sizes), RESOURCES, UNITS, list(sizes.values()))
 
 
-def _instances(rows: Rows, count: str) -> NDArray[np.int64]:
+def _instances(gathering: Gathering, rows: Rows, count: str) -> NDArray[np.int64]:
     """The row of every instance."""
     copies = rows.numbers(count, least=0, whole=True).astype(np.int64)
-    require_memory(KEPT * float(copies.sum()), f"{rows.path} with its instances", "read a part of it")
+    gathering.require_room(int(copies.sum()), rows.path)
     return np.repeat(np.arange(len(rows)), copies)
 
 

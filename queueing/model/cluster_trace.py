@@ -12,6 +12,7 @@ takes as many empty ones. A trace says nothing about nodes: those are a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -245,8 +246,8 @@ class ClusterTrace(Result):
                 allowed = zip(self.models, self.eligible_models[t], strict=True)
                 text += " on " + " or ".join(name or "no model" for name, may in allowed if may)
             names.append(text)
-        twice = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
-        return tuple(f"{name} (type {t + 1})" if name in twice else name for t, name in enumerate(names))
+        uses = Counter(names)
+        return tuple(f"{name} (type {t + 1})" if uses[name] > 1 else name for t, name in enumerate(names))
 
     def head(self, n: int) -> Self:
         """The first n tasks (all, if there are fewer); types and users keep their places."""

@@ -159,6 +159,16 @@ def test_a_class_per_user_holds_what_its_tasks_hold_on_average():
         nodes.cluster(recorded(), by="user")
 
 
+def test_types_that_read_alike_have_names_of_their_own():
+    trace = recorded(types=[[4, 0], [8.0000001, 0.5], [8.0000002, 0.5]])
+    assert trace.type_names[1:] == (
+        "CPU 8, GPU 0.5 on T4 or V100",
+        "CPU 8, GPU 0.5 on V100",
+    )
+    trace = recorded(types=[[4, 0], [8.0000001, 0.5], [8.0000002, 0.5]], models=None, eligible_models=None)
+    assert trace.type_names == ("CPU 4", "CPU 8, GPU 0.5 (type 2)", "CPU 8, GPU 0.5 (type 3)")
+
+
 def test_nodes_and_tasks_that_do_not_belong_together_are_refused():
     nodes = NodeList(**NODES)
     with pytest.raises(ModelError, match="the nodes CPU \\(millicores\\)"):

@@ -7,6 +7,7 @@ or never ended. What is dropped or cut is counted, and the trace says it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -16,8 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairness.arguments.validation import FloatArray, require_choice
 from fairness.errors import ModelError
+from fairness.machine.memory import require_memory
 from fairness.machine.work import duration
-from fairqueues.traces.reading.columns import Rows
+from fairqueues.traces.reading.columns import KEPT, Rows
 from queueing.model.cluster_trace import ClusterTrace
 from queueing.model.node_list import NodeList
 
@@ -31,6 +33,9 @@ NEVER_STARTED = ("drop", "refuse")
 
 BACKWARDS = ("refuse", "drop")
 """What can be done with a task whose times go backwards."""
+
+STORED = 28.0
+"""Bytes of a task that has been found."""
 
 LONGEST = 20 * 365.25 * 86400.0
 """Seconds: no cluster was recorded for longer, so longer times are not in seconds."""
@@ -106,6 +111,11 @@ class Gathering:
     def note(self, count: int, said: str) -> None:
         """Count tasks of which something is to be said, where ``{n}`` stands for their number."""
         self._counts[said] = self._counts.get(said, 0) + int(count)
+
+    def require_room(self, more: int, path: os.PathLike[str]) -> None:
+        """ModelError if the trace of so many tasks more does not fit into memory while it is made."""
+        n_bytes = KEPT * more + (KEPT - STORED) * self._n
+        require_memory(n_bytes, f"{path} with {self._n + more:,} tasks and more", "read a part of it")
 
     def saw(self, time: float) -> None:
         """Some time of the record, seconds: what never ended is cut at the last one."""
