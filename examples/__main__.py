@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from examples.clusters import SOURCE as CLUSTERS
 from examples.dcdrf import SOURCE as DCDRF
 from examples.drf import SOURCE as DRF
 from examples.psdsf import SOURCE as PSDSF
@@ -13,7 +14,7 @@ from examples.statements import SOURCE as STATEMENTS
 from examples.tdrf import SOURCE as TDRF
 from examples.workshop import SOURCE as WORKSHOP
 
-SOURCES = (WORKSHOP, PSDSF, DRF, TDRF, DCDRF, REGIONS, STATEMENTS)
+SOURCES = (WORKSHOP, PSDSF, DRF, TDRF, DCDRF, REGIONS, CLUSTERS, STATEMENTS)
 
 if __name__ == "__main__":
     sys.exit(command(SOURCES, "examples"))

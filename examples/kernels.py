@@ -14,6 +14,7 @@ from joblib import Parallel, delayed
 from capacity import region_volume, stability_region
 from fairness import DRF, PSDSF, TSF, BottleneckMax, Cluster, Problem, ProportionalFair, allocate
 from fairness.cloud import dcdrf, demand_profile, edrf, edrf_rounds
+from fairqueues.traces import synthetic_gpu_trace
 from queueing import (
     DRFScheduler,
     FiniteChain,
@@ -25,6 +26,7 @@ from queueing import (
     enclose_chain,
     exact_stationary,
     mean_jobs_by_load,
+    replay,
     simulate,
     stationary,
 )
@@ -138,10 +140,16 @@ def runs() -> None:
     simulate(SYSTEM, DRF(), jobs=200, replications=2, rng=0)
 
 
+def replayed() -> None:
+    """A recorded cluster's tasks, started again."""
+    trace, nodes = synthetic_gpu_trace(20, rng=0, scale=0.01)
+    replay(trace, nodes, DRFScheduler(blocking=False), rng=0)
+
+
 # Those that take longest come first, so that no process is left alone with one at the end.
 KERNELS: tuple[Callable[[], None], ...] = (
     placed_tasks, whole_tasks, prices, many_prices, bottlenecks, levels, markets, servers, rounds, clouds, chains,
-    certificates, exact, finite_chains, likely_states, runs, volumes,
+    certificates, exact, finite_chains, likely_states, runs, replayed, volumes,
 )  # fmt: skip
 
 

@@ -39,6 +39,8 @@ class Source:
         Pages that take long: they are begun first, so that no process is left alone with one at the end.
     timed : bool
         Whether the pages measure time: then they are drawn one after the other, beside nothing else.
+    arguments : str
+        Of its own, with which its script was called.
     """
 
     stem: str
@@ -48,6 +50,7 @@ class Source:
     kernels: Sequence[Callable[[], None]]
     slow: Sequence[Callable[..., Page]] = ()
     timed: bool = False
+    arguments: str = ""
 
 
 Place = tuple[int, int]
@@ -77,10 +80,20 @@ def draw(page: Callable[..., Page], folder: Path, place: Place, *, full: bool) -
     return place, write_figure(drawn, folder, seconds)
 
 
-def command(sources: Sequence[Source], program: str, arguments: list[str] | None = None) -> int:
-    """Command line: draw the sources; exit code 1 if a number differs, 130 if interrupted."""
+def command(
+    sources: Sequence[Source],
+    program: str,
+    arguments: list[str] | None = None,
+    own: Sequence[argparse.ArgumentParser] = (),
+) -> int:
+    """Command line: draw the sources; exit code 1 if a number differs, 130 if interrupted.
+
+    ``own`` are parsers of the arguments that a script has already read for itself.
+    """
     parser = argparse.ArgumentParser(
-        prog=f"python -m {program}", description=f"Redraw: {'; '.join(source.title for source in sources)}"
+        prog=f"python -m {program}",
+        description=f"Redraw: {'; '.join(source.title for source in sources)}",
+        parents=own,
     )
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder to write to (default: out)")
     parser.add_argument(
@@ -110,7 +123,7 @@ def command(sources: Sequence[Source], program: str, arguments: list[str] | None
                     source.introduction,
                     [drawn[s][k] for k in range(len(source.pages))],
                     stem=source.stem,
-                    command=f"python -m examples.{source.stem}" + (" --full" if options.full else ""),
+                    command=f"python -m examples.{source.stem}{source.arguments}{' --full' * options.full}",
                     compile_seconds=compile_seconds,
                 )
     except KeyboardInterrupt:
