@@ -14,6 +14,7 @@ import numpy as np
 
 from fairness import Cluster, FairqueuesError, Problem, Tree
 from fairness.arguments.plain import near
+from fairness.evidence.guarantees import require_guarantees
 from fairqueues.scenario.reading import Place
 from fairqueues.scenario.sections import Queue, Queues
 from fairqueues.scenario.toml_text import Path
@@ -32,8 +33,8 @@ def build_tree(section: Queues, model: Problem | Cluster, place: Place) -> Tree:
     Raises
     ------
     ScenarioError
-        If a path leads nowhere, a class or resource is unknown, a class is in no queue or in two, or the
-        bounds of a queue contradict each other.
+        If a path leads nowhere, a class or resource is unknown, a class is in no queue or in two, or bounds
+        contradict each other or the capacities of a pool.
     """
     queues: dict[str, Queue] = dict(section.__pydantic_extra__)
     top = queues.pop("/", Queue.model_validate({}))
@@ -61,7 +62,10 @@ def build_tree(section: Queues, model: Problem | Cluster, place: Place) -> Tree:
                 ("tree",), f'the class {name!r} is in no queue; add it to the classes of one, "/" is the root'
             )
     try:
-        return Tree.from_dict({ROOT: nested})
+        tree = Tree.from_dict({ROOT: nested})
+        if isinstance(model, Problem):
+            require_guarantees(tree, model)
+        return tree
     except FairqueuesError as error:
         raise place.error(_place(error, list(_in_order(nested))), str(error)) from None
 

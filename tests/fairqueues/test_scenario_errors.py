@@ -96,6 +96,8 @@ WRONG = [
     (_with("minimum = { \"resource 1\"", "minimum = { gpu", QUEUES), 10, "tree.a.minimum.gpu",
         "unknown resource 'gpu'"),
     (_with("= 5 }", "= 3 }", QUEUES), 10, "tree.a.minimum", "is 4 of 'resource 1', above its maximum of 3"),
+    (_with('"class 2"] }', '"class 2"], minimum = { "resource 1" = 6 } }', QUEUES), 12, "tree.c.minimum",
+        "root/c 6 \\+ root/a 4 = 10, but the capacity is 9"),
     (_with("= 5 }", "= -5 }", QUEUES), 10, "tree.a.maximum.resource 1", "must be a number >= 0"),
     (_with("[tree]", '[tree]\n"/" = { weight = 2 }', QUEUES), 10, "tree./.weight", "the root has no sib"),
     (_with("[tree]", '[tree]\n"/" = { classes = ["class 1"] }', QUEUES), 12, "tree.a/b.classes[0]",
