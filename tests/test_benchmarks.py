@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from benchmarks.bench_chain import _apart
+from benchmarks.gpu_allocation import allocated, arriving
 from benchmarks.harness import rise_of_peak
+from queueing import ClusterTrace, FirstFit, NodeList, WorstFit
 
 MB = 1_000_000
 
@@ -28,3 +30,22 @@ def test_memory_of_a_chain_does_not_depend_on_what_its_parent_held():
     assert law["law"] == 400 * 400 * 8 / 1e9
     assert law["law"] <= law["memory"] < 0.3
     assert law["residual"] < 1e-11
+
+
+def test_gpus_are_handed_out_until_as_many_are_asked_for_as_there_are():
+    trace = ClusterTrace(
+        ["CPU", "GPU"], ["cores", "devices"], [0, 1, 2], [9, 9, 9], [[1, 0.5], [1, 2]], [0, 0, 1], ["u"],
+        [0] * 3, devices="GPU",
+    )  # fmt: skip
+    nodes = NodeList(["x", "y"], ["CPU", "GPU"], ["cores", "devices"], [[9, 2], [9, 2]])
+    pods = arriving(trace, nodes, np.random.default_rng(0))
+    asked = pods.types[pods.type_of, 1]
+    # Three pods ask for 3 of the 4, and the fourth is drawn again.
+    assert sorted(asked[:3]) == [0.5, 0.5, 2]
+    assert 4 - 2 < asked.sum() <= 4
+    # Two parts of a device come first, on one node or on both; then a pod that wants two devices.
+    pods = ClusterTrace(
+        trace.resources, trace.units, [0, 1, 2], [1e12] * 3, trace.types, [0, 0, 1], ["u"], [0] * 3, devices=1
+    )
+    assert allocated(pods, nodes, FirstFit(), 0) == 100 * 3 / 4
+    assert allocated(pods, nodes, WorstFit(), 0) == 100 * 1 / 4

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fairness.display.storage import dumps
+from fairness.errors import ModelError
 from queueing.model.cluster_trace import ClusterTrace
 from queueing.model.node_list import NodeList
 from queueing.replays.nodes import count_in, tally
@@ -29,7 +30,7 @@ from queueing.replays.state import (
     State,
 )
 
-__all__ = ["identity", "piece_of", "restore"]
+__all__ = ["digest_of", "identity", "piece_of", "restore"]
 
 
 def identity(trace: ClusterTrace, nodes: NodeList, **rules: Any) -> dict[str, Any]:
@@ -47,6 +48,15 @@ def identity(trace: ClusterTrace, nodes: NodeList, **rules: Any) -> dict[str, An
         digest.update(repr(names).encode())
         told[name] = digest.hexdigest()[:16]
     return told | rules
+
+
+def digest_of(scheduler: Any) -> str:
+    """Of all that a scheduler holds: its ``repr`` may leave out a part of a large tree."""
+    try:
+        text = dumps(scheduler)
+    except ModelError:  # a policy of the caller, which only its repr tells
+        text = repr(scheduler)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def piece_of(state: State, since: int, blocks: int) -> str:

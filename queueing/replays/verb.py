@@ -22,7 +22,7 @@ from fairness.machine.checkpoint import Checkpoint
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from queueing.model.cluster_trace import ClusterTrace
 from queueing.model.node_list import NodeList
-from queueing.replays.checkpoints import identity
+from queueing.replays.checkpoints import digest_of, identity
 from queueing.replays.preparation import prepared, suited
 from queueing.replays.recorded import Replay
 from queueing.replays.running import Run
@@ -161,6 +161,7 @@ def _begin(
         raise ModelError.of("rng", "must be a seed where there is a checkpoint: it is drawn from again")
     rules = {
         "scheduler": repr(scheduler),
+        "all of the scheduler": digest_of(scheduler),
         "placement": repr(placement),
         "weights": weights.tolist(),
         "until": until,

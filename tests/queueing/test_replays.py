@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from fairness import DRF, PSDSF, TSF, BottleneckMax, ModelError, NotConvergedError
+from fairness import DRF, PSDSF, TSF, BottleneckMax, Hierarchical, ModelError, NotConvergedError, Tree
 from queueing import (
     BestFit,
     BMFScheduler,
@@ -37,6 +37,7 @@ QUICK = (
     DRFScheduler(blocking=False, ties="random"),
     TargetScheduler(DRF(), blocking=False),
 )
+TREE = Tree.from_dict({"root": {"queues": {"one": {"classes": ["a"]}, "two": {"classes": ["b", "c"]}}}})
 OTHERS = (
     DRFScheduler(ties="random"),
     PFScheduler(),
@@ -44,6 +45,7 @@ OTHERS = (
     TargetScheduler(BottleneckMax(), blocking=False),
     TargetScheduler(TSF(), blocking=False),
     TargetScheduler(PSDSF(), blocking=False, ties="random"),
+    TargetScheduler(Hierarchical(TREE, DRF()), blocking=False),
 )
 
 
@@ -119,6 +121,27 @@ def test_one_server_first_in_first_out_is_lindleys_recursion():
     # Sums of at most n numbers below 1e3: rounding stays below 1e-10.
     np.testing.assert_allclose(waits, expected, atol=1e-10, rtol=0)
     assert (waits > 0).mean() > 0.5
+
+
+@pytest.mark.long
+def test_a_tree_of_queues_gets_what_its_queues_are_entitled_to():
+    # All arrive at once and wait; queue one has user a, queue two b and c.
+    rng = np.random.default_rng(0)
+    n = 600
+    trace = ClusterTrace(
+        ["CPU"], ["cores"], np.zeros(n), rng.exponential(10.0, n), [[1]], np.zeros(n, int), ["a", "b", "c"],
+        np.arange(n) % 3,
+    )  # fmt: skip
+    nodes = NodeList(["x", "y"], ["CPU"], ["cores"], [[4], [4]])
+    for scheduler, shares in (
+        (TargetScheduler(Hierarchical(TREE, DRF())), [0.5, 0.25, 0.25]),
+        (DRFScheduler(), [1 / 3] * 3),
+    ):
+        paths = replay(trace, nodes, scheduler, until=500).over_time(100)
+        assert (~np.isnan(paths.envy)).all()  # all wait all the time
+        # Eight cores: a turn is off by less than one of them.
+        assert (abs(paths.shares - shares) < 1 / 8 + 1e-9).all()
+        assert paths.shares.mean(axis=0) == pytest.approx(shares, abs=0.05)
 
 
 @pytest.mark.long
