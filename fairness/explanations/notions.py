@@ -191,8 +191,9 @@ def _(policy: BottleneckMax, allocation: Allocation, held: Holdings) -> Notion:
 
 
 @notion.register
-def _(policy: Hierarchical, allocation: Allocation, held: Holdings) -> Notion:
-    if isinstance(policy.policy, FillingPolicy):  # who is blocked first depends on all queues
+def _(policy: Hierarchical, allocation: Allocation | ClusterAllocation, held: Holdings) -> Notion:
+    # Who is blocked first in a filling depends on all queues.
+    if isinstance(allocation, ClusterAllocation) or isinstance(policy.policy, FillingPolicy):
         return notion(None, allocation, held)
     inner: Notion = registered(notion, policy.policy)(policy.policy, at_leaves(policy, allocation), held)
     return inner

@@ -6,6 +6,18 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from fairness.display.wording import (
+    NAMED,
+    capital,
+    listed,
+    many,
+    named,
+    noted,
+    number_of_tasks,
+    percent,
+    said,
+    units,
+)
 from fairness.evidence.pools import SATURATION
 from fairness.explanations.holdings import Holdings
 from fairness.explanations.queues import Rung
@@ -13,10 +25,7 @@ from fairness.explanations.records import VISIBLE, Case, Stop
 from fairness.results.allocation import Allocation
 from fairness.results.cluster_allocation import ClusterAllocation
 
-__all__ = ["in_words", "said", "sentences"]
-
-NAMED = 3
-"""Classes, places and the like that a sentence names before it counts the others."""
+__all__ = ["in_words", "sentences"]
 
 JUMP, FIRST_BIT = 1e-2, 1e-1
 """Relative differences that are told: of the rates to both sides, of a unit and the rate at its beginning."""
@@ -55,7 +64,7 @@ class _Teller:
         self.now = {in_words(stop, held) for stop in stops}
 
     def heading(self) -> str:
-        return f"Why {self.name} runs {_tasks(self.tasks)} under {self.allocation.policy}"
+        return f"Why {self.name} runs {number_of_tasks(self.tasks)} under {self.allocation.policy}"
 
     # --- what stops it ----------------------------------------------------------------------------------
 
@@ -65,7 +74,7 @@ class _Teller:
             yield "It has no job, so it gets nothing."
             return
         if first.cause == "no capacity":
-            yield f"It needs {_listed([s.resource for s in stops])}, of which there is nothing."
+            yield f"It needs {listed([s.resource for s in stops])}, of which there is nothing."
             return
         if first.cause == "policy":
             yield f"Nothing that the model knows stops it: {self._room()}. It was the policy that chose so."
@@ -88,7 +97,7 @@ class _Teller:
         for k, row in enumerate(rows[:NAMED]):
             yield self._full(row, k > 0 or first.cause != "resource")
         if rest := rows[NAMED:]:
-            yield f"It is also stopped by {_named([row[0].resource for row in rest], 'other resources')}."
+            yield f"It is also stopped by {named([row[0].resource for row in rest], 'other resources')}."
         yield from self._notion(places)
         yield from self._elsewhere(places)
 
@@ -101,7 +110,7 @@ class _Teller:
         if len(row) > 1:
             where = f"{row[0].resource} on {len(row)} of {len(self.held.servers)} servers"
         use = (
-            "all of it is taken" if self.held.in_time else _units(float(self.held.capacities[hosts, r].sum()))
+            "all of it is taken" if self.held.in_time else units(float(self.held.capacities[hosts, r].sum()))
         )
         return f"{by} {where}: {use}. {self._holders(hosts, r)}"
 
@@ -122,7 +131,7 @@ class _Teller:
         return f"{', '.join(told)}, {own}."
 
     def _amount(self, units: float, part: float) -> str:
-        return _percent(part) if self.held.in_time else f"{said(units)} ({_percent(part)})"
+        return percent(part) if self.held.in_time else f"{said(units)} ({percent(part)})"
 
     def _notion(self, stops: Sequence[Stop]) -> Iterator[str]:
         known = [stop for stop in stops if stop.measure]
@@ -131,32 +140,32 @@ class _Teller:
         first, policy = known[0], self.allocation.policy
         if first.measure.startswith("part of its"):
             bill = first.measure.removeprefix("part of ")
-            paid = [f"{_percent(stop.value)} to {self._place(stop)}" for stop in known[:NAMED]]
-            paid[0] = f"{_percent(first.value)} of {bill} goes to {self._place(first)}"
+            paid = [f"{percent(stop.value)} to {self._place(stop)}" for stop in known[:NAMED]]
+            paid[0] = f"{percent(first.value)} of {bill} goes to {self._place(first)}"
             rest = sum(stop.value for stop in known[NAMED:])
-            paid += [f"{_percent(rest)} to the others"] * (len(known) > NAMED)
+            paid += [f"{percent(rest)} to the others"] * (len(known) > NAMED)
             # What is missing pays for the limit of the class.
             kept = 1.0 - sum(stop.value for stop in known)
-            paid += [f"{_percent(kept)} to its limit"] * (kept > 1e-6)
-            yield f"At the prices of {policy} {_listed(paid)}."
+            paid += [f"{percent(kept)} to its limit"] * (kept > 1e-6)
+            yield f"At the prices of {policy} {listed(paid)}."
             return
         values = [stop.value for stop in known]
         if first.measure.startswith("share"):
             held = [f"{said(stop.value)} of {self._place(stop)}" for stop in known[:NAMED]]
             rule = "nobody has a larger one"
-            what = f"Its share per job and weight is {_listed(held)}"
+            what = f"Its share per job and weight is {listed(held)}"
         elif max(values) - min(values) <= VISIBLE * max(values):
-            rule = self._rule(first, _listed([self._place(stop) for stop in known[:NAMED]], "or"))
+            rule = self._rule(first, listed([self._place(stop) for stop in known[:NAMED]], "or"))
             what = f"{policy} compares {first.measure}: it stands at {said(first.value)}"
         else:
             levels: dict[str, list[str]] = {}
             for stop in known:
                 levels.setdefault(said(stop.value), []).append(stop.server)
             rule = self._rule(first, "what stops it")
-            held = [f"{v} on {_named(list(dict.fromkeys(on)), 'other servers')}" for v, on in levels.items()]
-            what = f"{policy} compares {first.measure}: it stands at {_named(held, 'other levels')}"
+            held = [f"{v} on {named(list(dict.fromkeys(on)), 'other servers')}" for v, on in levels.items()]
+            what = f"{policy} compares {first.measure}: it stands at {named(held, 'other levels')}"
         together = list(dict.fromkeys(name for stop in known for name in stop.together))
-        equal = f"; {_named(together)} stopped there, too" if together else ""
+        equal = f"; {named(together)} stopped there, too" if together else ""
         yield f"{what}, and {rule}{equal}."
 
     def _rule(self, stop: Stop, where: str) -> str:
@@ -174,14 +183,14 @@ class _Teller:
         cluster = self.allocation.cluster
         shut = [cluster.servers[s] for s in np.flatnonzero(~cluster.eligible[self.i])]
         if shut:
-            yield f"It cannot run on {_named(shut, 'other servers')}."
+            yield f"It cannot run on {named(shut, 'other servers')}."
 
     def queues(self, way: Sequence[Rung]) -> Iterator[str]:
         """Where its queues stand, from the root down."""
         if way:
             told = [
-                f"{rung.name} is due {_percent(rung.part)} of {rung.parent} by weight and holds "
-                f"{_percent(rung.share)} of {rung.resource}"
+                f"{rung.name} is due {percent(rung.part)} of {rung.parent} by weight and holds "
+                f"{percent(rung.share)} of {rung.resource}"
                 for rung in way
             ]
             yield f"{'; '.join(told)}."
@@ -203,7 +212,7 @@ class _Teller:
         if isinstance(self.allocation, Allocation):
             limit = self.allocation.counts[self.i] * self.allocation.problem.limits[self.i]
             more = min(more if np.isfinite(fits).all() else np.inf, limit - self.tasks)
-        return f"there is room for {_tasks(more)} more"
+        return f"there is room for {number_of_tasks(more)} more"
 
     def _place(self, stop: Stop) -> str:
         return in_words(stop, self.held)
@@ -225,17 +234,17 @@ class _Teller:
             groups.setdefault(alike, []).append(place)
         told = list(groups.values())
         for places in told[:NAMED]:
-            others = f" (or of {_many(len(places) - 1, 'other place')} alike)" if len(places) > 1 else ""
+            others = f" (or of {many(len(places) - 1, 'other place')} alike)" if len(places) > 1 else ""
             yield self._pair(f"{places[0]}{others}", moving[places[0]])
         if rest := [place for places in told[NAMED:] for place in places]:
             largest = max(self._reach(moving[place]) for place in rest)
-            yield f"A unit of {_named(rest, 'other places')} would change it by {said(largest)} at most."
+            yield f"A unit of {named(rest, 'other places')} would change it by {said(largest)} at most."
         if still := [place for place in pairs if place not in moving]:
             one = all(case.amount == 1 for place in still for case in pairs[place].values())
-            little, where = "One unit" if one else "A little", _named(still, "other places")
+            little, where = "One unit" if one else "A little", named(still, "other places")
             yield f"{little} more or less of {where} would change nothing."
         if unasked:
-            yield f"{_many(unasked, 'more place')} {'was' if unasked == 1 else 'were'} not asked about."
+            yield f"{many(unasked, 'more place')} {'was' if unasked == 1 else 'were'} not asked about."
 
     def _reach(self, pair: dict[str, Case]) -> float:
         """The largest change of a place."""
@@ -255,8 +264,8 @@ class _Teller:
             else:
                 more = f"{said(abs(case.change))} {'more' if case.change > 0 else 'fewer'}"
                 notes = [*self._first_bit(case, bool(jump)), *self._then(case)]
-                told.append(f"{what} {more}{_noted(notes)}")
-        return f"{_capital('; '.join(told))}.{jump}"
+                told.append(f"{what} {more}{noted(notes)}")
+        return f"{capital('; '.join(told))}.{jump}"
 
     def _first_bit(self, case: Case, jump: bool) -> Iterator[str]:
         """The rate, where the change of a whole unit is not that and no jump tells it."""
@@ -270,14 +279,14 @@ class _Teller:
     def _then(self, case: Case) -> Iterator[str]:
         """What stops the class then, if that is something else."""
         if new := [place for place in case.then if place not in self.now]:
-            yield f"then stopped by {_named(new)}"
+            yield f"then stopped by {named(new)}"
         elif case.then and set(case.then) != self.now:
             gone = sorted(self.now - set(case.then))
             few = len(case.then) <= 2
             yield (
-                f"then stopped by {_listed(case.then)} alone"
+                f"then stopped by {listed(case.then)} alone"
                 if few
-                else f"then no more stopped by {_named(gone)}"
+                else f"then no more stopped by {named(gone)}"
             )
 
     def _jump(self, pair: dict[str, Case]) -> str:
@@ -301,11 +310,11 @@ class _Teller:
         yield from self._run([case for case in cases if case.kind == "queue" and not case.refusal], [])
         for case in cases:
             if case.kind == "demand" and "demands nothing" in case.refusal:
-                yield f"{_capital(case.words)} it would demand nothing, and have no end."
+                yield f"{capital(case.words)} it would demand nothing, and have no end."
             elif case.kind == "servers" and case.refusal:
                 yield "What it would run on other servers is not known: gamma is given."
             elif case.kind in (*kinds, "queue") and case.refusal:
-                yield f"{_capital(case.words)}: {case.refusal}."
+                yield f"{capital(case.words)}: {case.refusal}."
 
     def _run(self, cases: Sequence[Case], rest: Sequence[str]) -> Iterator[str]:
         """What it would run in several cases, as one sentence."""
@@ -313,7 +322,7 @@ class _Teller:
             words = cases[0].words
             first, *others = (self._without(case) for case in cases)
             told = [first.replace(words, f"{words} it would run", 1), *others, *rest]
-            yield f"{_capital('; '.join(told))}."
+            yield f"{capital('; '.join(told))}."
 
     def _at_most(self, cases: Sequence[Case]) -> str:
         largest = max(cases, key=lambda case: abs(case.change))
@@ -326,12 +335,12 @@ class _Teller:
     def _without(self, case: Case) -> str:
         if not self._visible(case):
             return f"{case.words} as many as now"
-        return f"{case.words} {said(case.tasks)}{_noted([said(case.change, sign=True), *self._then(case)])}"
+        return f"{case.words} {said(case.tasks)}{noted([said(case.change, sign=True), *self._then(case)])}"
 
     def compared(self, cases: Sequence[Case]) -> Iterator[str]:
         for case in cases:
             if case.kind == "equal part":
-                part = f"With its part by weight ({_percent(case.amount)} of everything) for itself"
+                part = f"With its part by weight ({percent(case.amount)} of everything) for itself"
                 yield f"{part} it would run {said(case.tasks)}: {self._against(case.tasks)}."
             elif case.kind == "alone":
                 yield f"Alone it would run {said(case.tasks)}."
@@ -342,7 +351,7 @@ class _Teller:
         if answered:
             yield f"Under other policies: {', '.join(answered)}."
         if refused := [case.words.removeprefix("under ") for case in others if case.refusal]:
-            yield f"Not for this model: {_listed(refused)}."
+            yield f"Not for this model: {listed(refused)}."
 
     def _against(self, part: float) -> str:
         if abs(self.tasks - part) <= VISIBLE * max(self.tasks, part):
@@ -366,53 +375,3 @@ def in_words(stop: Stop, held: Holdings) -> str:
     if stop.cause in ("limit", "no job", "policy"):
         return {"limit": "its limit", "no job": "having no job", "policy": "the policy"}[stop.cause]
     return held.place(held.servers.index(stop.server), held.resources.index(stop.resource))
-
-
-def said(value: float, sign: bool = False) -> str:
-    """A number as people say it: four digits, thousands with commas.
-
-    Examples
-    --------
-    >>> said(2 / 3), said(12345.6), said(3.0), said(0.5, sign=True), said(2e-7)
-    ('0.6667', '12,346', '3', '+0.5', '2e-07')
-    """
-    form = "+" if sign else ""
-    return f"{value:{form},.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:{form}.4g}"
-
-
-def _percent(part: float) -> str:
-    return f"{100 * part:.3g} %"
-
-
-def _tasks(number: float) -> str:
-    told = said(number)
-    return f"{told} task" if told == "1" else f"{told} tasks"
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _units(capacity: float) -> str:
-    return "its only unit is in use" if capacity == 1 else f"all {said(capacity)} units are in use"
-
-
-def _noted(notes: Sequence[str]) -> str:
-    return f" ({'; '.join(notes)})" if notes else ""
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _listed(words: Sequence[str], last: str = "and", comma: str = ", ") -> str:
-    if len(words) < 2:
-        return "".join(words)
-    return f"{comma.join(words[:-1])}{comma if comma == '; ' else ' '}{last} {words[-1]}"
-
-
-def _named(names: Sequence[str], noun: str = "others") -> str:
-    """A few names, and the number of the others."""
-    if len(names) <= NAMED + 1:
-        return _listed(names)
-    return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} {noun}"

@@ -88,8 +88,9 @@ def _(policy: ProportionalFair | AlphaFair, allocation: Allocation, i: int) -> s
 
 
 @_choice.register
-def _(policy: Hierarchical, allocation: Allocation, i: int) -> str:
-    if isinstance(policy.policy, BottleneckMax | ProportionalFair | AlphaFair):
+def _(policy: Hierarchical, allocation: Allocation | ClusterAllocation, i: int) -> str:
+    at_prices = isinstance(policy.policy, BottleneckMax | ProportionalFair | AlphaFair)
+    if at_prices and isinstance(allocation, Allocation):
         return choice_of(policy.policy, at_leaves(policy, allocation), i)
     return ""
 

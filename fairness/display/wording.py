@@ -1,0 +1,82 @@
+"""Numbers and lists of names in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = [
+    "NAMED",
+    "capital",
+    "listed",
+    "many",
+    "named",
+    "noted",
+    "number_of_tasks",
+    "percent",
+    "said",
+    "units",
+]
+
+NAMED = 3
+"""Names that a sentence tells before it counts the others."""
+
+
+def said(value: float, sign: bool = False) -> str:
+    """A number as people say it: four digits, thousands with commas.
+
+    Examples
+    --------
+    >>> said(2 / 3), said(12345.6), said(3.0), said(0.5, sign=True), said(2e-7)
+    ('0.6667', '12,346', '3', '+0.5', '2e-07')
+    """
+    form = "+" if sign else ""
+    return f"{value:{form},.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:{form}.4g}"
+
+
+def percent(part: float) -> str:
+    """A part of something, in hundredths."""
+    return f"{100 * part:.3g} %"
+
+
+def number_of_tasks(number: float) -> str:
+    """A number of tasks."""
+    told = said(number)
+    return f"{told} task" if told == "1" else f"{told} tasks"
+
+
+def many(number: int, noun: str) -> str:
+    """A number of things."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def units(capacity: float) -> str:
+    """That a resource is full."""
+    return "its only unit is in use" if capacity == 1 else f"all {said(capacity)} units are in use"
+
+
+def noted(notes: Sequence[str]) -> str:
+    """Notes in brackets, behind what they are about."""
+    return f" ({'; '.join(notes)})" if notes else ""
+
+
+def capital(text: str) -> str:
+    """The text as the beginning of a sentence."""
+    return text[:1].upper() + text[1:]
+
+
+def listed(words: Sequence[str], last: str = "and") -> str:
+    """Words with commas and, before the last one, "and" or "or"."""
+    return f"{', '.join(words[:-1])} {last} {words[-1]}" if len(words) > 1 else "".join(words)
+
+
+def named(names: Sequence[str], noun: str = "others") -> str:
+    """A few names, and the number of the others.
+
+    Examples
+    --------
+    >>> named(["a", "b"]), named(list("abcdef"))
+    ('a and b', 'a, b, c and 3 others')
+    """
+    if len(names) <= NAMED + 1:
+        return listed(names)
+    return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} {noun}"
