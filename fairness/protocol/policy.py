@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from fairness.errors import ModelError
 from fairness.evidence.pools import Certificate
 from fairness.model.problem import FloatArray, Problem
+from fairness.model.tree import Tree
 
 __all__ = [
     "CertifyingPolicy",
@@ -57,12 +58,15 @@ class Solution:
         Dual prices per resource unit.
     levels : ndarray of shape (n_classes,), optional
         Level at which a class was frozen by a filling policy.
+    tree : Tree, optional
+        Queues among which the policy has divided.
     """
 
     tasks: FloatArray
     certificate: Certificate
     prices: FloatArray | None = None
     levels: FloatArray | None = None
+    tree: Tree | None = None
 
 
 @runtime_checkable

@@ -20,8 +20,10 @@ from fairness.evidence.pools import (
     job_shares,
     relative_usage,
 )
+from fairness.evidence.queue_bounds import queue_shares, queue_stops
 from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
+from fairness.model.tree import Tree
 from fairness.protocol.calling import call_policy, check_answer
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.policy import CertifyingPolicy, Policy, Solution, policy_name
@@ -33,6 +35,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["Allocation", "allocate"]
+
+QUEUES = 40
+"""Queues that a summary lists."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,6 +58,8 @@ class Allocation(Result):
         Dual prices per resource unit (price-based policies).
     levels : ndarray of shape (n_classes,) or None
         Level at which each class was frozen (filling policies).
+    tree : Tree or None
+        Queues among which the policy has divided.
     """
 
     problem: Problem
@@ -62,6 +69,7 @@ class Allocation(Result):
     certificate: Certificate
     prices: FloatArray | None = None
     levels: FloatArray | None = None
+    tree: Tree | None = None
 
     @cached_property
     def usage(self) -> FloatArray:
@@ -168,8 +176,61 @@ class Allocation(Result):
             )
         )
         lines.append("  in use: " + ", ".join(used))
+        if self.tree is not None:
+            lines += self._told_queues(self.tree)
         lines.append(f"  {self.certificate}")
         return "\n".join(lines)
+
+    def queues(self) -> pd.DataFrame:
+        """One row per queue of the tree: weight, share, usage of each resource, what stops it.
+
+        The share is the largest of a resource that all below the queue hold together, over its weight.
+
+        Raises
+        ------
+        ModelError
+            If the policy has divided among no queues.
+
+        Examples
+        --------
+        >>> from fairness import Hierarchical, Problem, Tree, allocate
+        >>> tree = Tree(["all", "lab"], [-1, 0], job_classes=["a", "b", "c"], class_nodes=[0, 1, 1])
+        >>> pool = Problem([[1], [1], [1]], [12], job_classes=["a", "b", "c"], resources=["CPU"])
+        >>> allocate(pool, Hierarchical(tree)).queues()[["share", "usage of CPU", "stopped by"]]
+                  share  usage of CPU stopped by
+        queue
+        all         1.0          12.0        CPU
+        all/lab     0.5           6.0        CPU
+        """
+        if self.tree is None:
+            raise ModelError(
+                f"{self.policy} divides among classes, not among queues; take Hierarchical(tree, policy)"
+            )
+        tree, problem = self.tree, self.problem
+        stops = queue_stops(problem, tree, self.counts, self.tasks)
+        frame = pd.DataFrame(
+            {"weight": tree.weights, "share": queue_shares(problem, tree, self.tasks)},
+            index=pd.Index([tree.path(v) for v in range(tree.n_nodes)], name="queue"),
+        )
+        usage = tree.totals(problem, self.tasks[:, None] * problem.demands)
+        for j, resource in enumerate(problem.resources):
+            frame[f"usage of {resource}"] = usage[:, j]
+        frame["stopped by"] = [", ".join(words) or "nothing" for words in stops]
+        return frame.iloc[list(tree.in_depth_order)]
+
+    def _told_queues(self, tree: Tree) -> list[str]:
+        names = ["  " * int(tree.depths[v]) + tree.names[v] for v in tree.in_depth_order]
+        shown = names[:QUEUES]
+        width = max(12, *(len(name) for name in shown))
+        lines = [f"  {'queue':<{width}}{'weight':>8}{'share':>12}  stopped by"]
+        frame = self.queues()
+        for name, weight, share, stop in zip(
+            shown, frame["weight"], frame["share"], frame["stopped by"], strict=False
+        ):
+            lines.append(f"  {name:<{width}}{weight:>8g}{share:>12.6g}  {stop}")
+        if len(names) > len(shown):
+            lines.append(f"  ... {len(names) - len(shown)} more queues: see queues()")
+        return lines
 
     @property
     def _tabulated(self) -> int:
@@ -245,7 +306,14 @@ def allocate(
         tasks = call_policy(problem, policy, x)
         solution = Solution(tasks, feasibility_certificate(problem, x, tasks))
     return Allocation(
-        problem, name, x, solution.tasks, solution.certificate, prices=solution.prices, levels=solution.levels
+        problem,
+        name,
+        x,
+        solution.tasks,
+        solution.certificate,
+        prices=solution.prices,
+        levels=solution.levels,
+        tree=solution.tree,
     )
 
 

@@ -214,6 +214,10 @@ def test_certificates_hold_and_the_result_tells_them() -> None:
             assert "guarantees kept" in solution.certificate.claim
     told = allocate(pool, Hierarchical(tree), counts)
     assert told.policy == "H-DRF"
+    assert list(told.queues().index) == [tree.path(v) for v in tree.in_depth_order]
+    assert "  q0 " in told.summary()
+    with pytest.raises(ModelError, match="DRF divides among classes, not among queues"):
+        allocate(pool, DRF(), counts).queues()
     assert told.certificate.holds
 
 

@@ -14,7 +14,7 @@ queue first, as it is by filling.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -167,10 +167,12 @@ class Hierarchical:
             policy: Any = self.policy
             factor = leaf_factors(self.tree, problem, x[None, :])[0]
             solution: Solution = policy.solve(problem.replaced(weights=problem.weights * factor), x)
-            return solution
+            return replace(solution, tree=self.tree)
         filling = _Filling(self, problem, 1, record=True)
         tasks = filling.tasks(x)
-        return Solution(tasks, filling.certificate(x, tasks), levels=job_levels(x, tasks, filling.growth))
+        return Solution(
+            tasks, filling.certificate(x, tasks), levels=job_levels(x, tasks, filling.growth), tree=self.tree
+        )
 
 
 class _Filling:
