@@ -23,8 +23,9 @@ from fairness import (
 from fairness.indivisible import HierarchicalShare, fill_tasks
 from fairness.policies.hierarchy import hierarchical
 from fairness.policies.hierarchy.leaves import leaf_factors
+from fairness.properties.exact.enclosure import EQUALISED
+from fairness.properties.exact.queues import QueueFilling
 from fairness.testing import check_policy, random_problem
-from tests.fairness.hierarchies import Model
 
 FILLING = (DRF(), MaxMin(), AssetFair())
 LEAVES = (ProportionalFair(), AlphaFair(2), BottleneckMax())
@@ -73,7 +74,8 @@ def compare_with_fractions(seed: int) -> None:
     rule = (DRF(), DRF(), DRF(), DRF(), MaxMin(), AssetFair())[seed % 6]
     measure = "borrowed" if seed % 8 > 5 else "total"
     for naive in (False, True):
-        exact = Model(tree, pool, counts.tolist(), rule, naive, measure == "borrowed").filled()
+        equal, borrowed = EQUALISED[type(rule)], measure == "borrowed"
+        exact = QueueFilling(tree, pool, counts.tolist(), equal, naive, borrowed).filled()
         tasks = Hierarchical(tree, rule, naive=naive, measure=measure)(pool, counts)
         # 1e-9: some hundred events, each exact to 1e-13 or so.
         assert np.allclose(tasks, np.array(exact, dtype=float), rtol=1e-9, atol=1e-11), (seed, naive)

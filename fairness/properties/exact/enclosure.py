@@ -40,12 +40,14 @@ from fairness.model.problem import Problem
 from fairness.policies.asset import AssetFair
 from fairness.policies.bottleneck import BottleneckMax
 from fairness.policies.bottleneck_set import all_bottleneck_max
+from fairness.policies.hierarchy.hierarchical import Hierarchical
 from fairness.policies.maxmin import DRF, MaxMin
 from fairness.policies.proportional import AlphaFair, ProportionalFair
 from fairness.policies.servers.per_server import PerServerDRF
 from fairness.policies.servers.psdsf import PSDSF
 from fairness.policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
 from fairness.properties.exact import pools, servers
+from fairness.properties.exact.queues import QueueFilling, whole_weights
 from fairness.properties.exact.rational import Enclosure, Row, Unproved, rational
 from fairness.properties.protocol.property import Model
 from fairness.protocol.policy import policy_name, registered
@@ -54,6 +56,10 @@ __all__ = ["Enclosure", "Unproved", "definition", "enclose"]
 
 ENUMERABLE = 100
 """Assignments of bottlenecks to classes up to which all bottleneck-max fair allocations are listed."""
+
+
+EQUALISED: dict[type, str] = {DRF: "dominant shares", MaxMin: "tasks", AssetFair: "assets"}
+"""What filling policies equalise, on a tree too."""
 
 
 @singledispatch
@@ -153,6 +159,24 @@ def _(policy: AlphaFair, model: Problem, hint: ArrayLike | None = None) -> Enclo
             f"marginal utilities are rational for integers alpha >= 1 only; alpha is {policy.alpha:g}"
         )
     return pools.alpha_fair(rational(model), int(policy.alpha), _hint(policy, model, hint))
+
+
+@definition.register
+def _(policy: Hierarchical, model: Problem, hint: ArrayLike | None = None) -> Enclosure | Unproved:
+    rule: Any = policy.policy
+    equal = EQUALISED.get(type(rule))
+    if equal is None:
+        # Whole numbers, so that the weights are exactly those of the tree.
+        weights = whole_weights(policy.tree, model)
+        if max(weights) >= 2**53:
+            return Unproved("the weights that the tree makes are no whole numbers that floats hold")
+        return enclose(rule, model.replaced(weights=weights), hint)
+    if getattr(rule, "resource_weights", None) is not None:
+        return Unproved("no exact definition known for weights per resource on a tree")
+    rational(model)
+    borrowed = policy.measure == "borrowed"
+    filling = QueueFilling(policy.tree, model, [1] * model.n_classes, equal, policy.naive, borrowed)
+    return Enclosure.at(filling.filled(), "filling of the queues, event by event, in fractions")
 
 
 @definition.register

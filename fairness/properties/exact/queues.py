@@ -1,60 +1,107 @@
-"""Filling on a tree a second time: from the definition, in fractions, and as the discrete algorithm.
+r"""Exact allocations under a tree of queues, from the definition of hierarchical filling.
 
-Nothing here is taken from :mod:`fairness.policies.hierarchy`. The first function knows only the tasks: all
-levels, shares and speeds are computed anew from them after each event. The second serves task after task.
+All levels, shares and speeds are computed anew from the tasks after each event, in fractions, as
+:mod:`fairness.evidence.trees` defines them: nothing is carried along that could be wrong. A class at its
+limit, a resource that is full in a queue, a reserve that is used up, a child that the others have reached,
+a queue that has more of another resource than of the one that was its share: these are the events.
+
+Policies of prices and bottlenecks see only what a tree makes of the weights: the product, along the path of a
+class, of weight over the sum of the siblings' weights.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 from typing import Any
 
 import numpy as np
 
-from fairness import DRF, Problem, Tree
+from fairness.errors import NotConvergedError
+from fairness.model.problem import Problem
+from fairness.model.tree import Tree
+
+__all__ = ["QueueFilling", "whole_weights"]
 
 F = Fraction
 
+EVENTS = 100_000
+"""Far more events than a filling in which a person can check anything has."""
 
-def exact(values: Any) -> Any:
-    """Nested lists of fractions; infinity stays what it is."""
-    if isinstance(values, np.ndarray):
-        values = values.tolist()
-    if isinstance(values, list):
-        return [exact(value) for value in values]
-    return values if values == float("inf") else F(values)
+
+def whole_weights(tree: Tree, problem: Problem) -> list[int]:
+    """Weights of the classes by the tree, as the smallest whole numbers in their proportions.
+
+    Examples
+    --------
+    >>> tree = Tree(["all", "a"], [-1, 0], job_classes=["x", "y", "z"], class_nodes=[1, 1, 0])
+    >>> whole_weights(tree, Problem([[1], [1], [1]], [1], job_classes=["x", "y", "z"]))
+    [1, 1, 2]
+    """
+    home = tree.require_classes(problem).tolist()
+    own = [F(w) for w in problem.weights.tolist()]
+    inside = [F(0)] * tree.n_nodes
+    for n, v in enumerate(home):
+        inside[v] += own[n]
+    for v in reversed(range(1, tree.n_nodes)):
+        inside[int(tree.parents[v])] += F(float(tree.weights[v])) if inside[v] else 0
+    part = [F(1)] * tree.n_nodes
+    for v in range(1, tree.n_nodes):
+        part[v] = part[int(tree.parents[v])] * F(float(tree.weights[v])) / (inside[v] or 1)
+    weights = [w * part[v] for w, v in zip(own, home, strict=True)]
+    whole = lcm(*(w.denominator for w in weights))
+    return [int(w * whole) for w in weights]
 
 
 @dataclass
-class Model:
-    """A tree and a pool in fractions; shares of the capacities."""
+class QueueFilling:
+    """A tree and a pool in fractions; amounts are shares of the capacities.
+
+    Parameters
+    ----------
+    tree : Tree
+    problem : Problem
+        Taken exactly as given where it is rational, else with the exact values of its floats.
+    counts : sequence of numbers, jobs
+    equal : {"dominant shares", "tasks", "assets"}
+        What is equalised: dominant shares, tasks per job and weight, or sums of all shares.
+    naive, borrowed : bool
+        Naive shares of queues; only what lies above the guarantees counts.
+    """
 
     tree: Tree
     problem: Problem
-    counts: list[Any]
-    policy: Any = field(default_factory=DRF)
+    counts: Sequence[Any]
+    equal: str = "dominant shares"
     naive: bool = False
     borrowed: bool = False
 
     def __post_init__(self) -> None:
         problem, tree = self.problem, self.tree
-        demands, capacities = exact(problem.demands), exact(problem.capacities)
+        if problem.is_rational:
+            demands, capacities = problem.as_fractions()
+        else:
+            demands, capacities = _exact(problem.demands), _exact(problem.capacities)
         self.n, self.m, self.nodes = problem.n_classes, problem.n_resources, tree.n_nodes
         self.shares = [
             [a / c if c else F(0) for a, c in zip(row, capacities, strict=True)] for row in demands
         ]
         blocked = problem.blocked | ~problem.demands.any(axis=1)
         self.x = [F(0) if out else F(x) for x, out in zip(self.counts, blocked, strict=True)]
-        self.plain = not isinstance(self.policy, DRF)
-        top = [max(row) or F(1) for row in self.shares]
-        per_task = top if not self.plain else exact(1 / self.policy.rates(problem))
+        self.plain = self.equal != "dominant shares"
+        per_task = [F(1)] * self.n
+        if self.equal == "dominant shares":
+            per_task = [max(row) or F(1) for row in self.shares]
+        elif self.equal == "assets":
+            per_task = [sum(row, F(0)) or F(1) for row in self.shares]
         self.rate = [x * F(w) / t for x, w, t in zip(self.x, problem.weights.tolist(), per_task, strict=True)]
         self.measure = [[t] for t in per_task] if self.plain else self.shares
         self.most = [
             x * F(cap) if cap < float("inf") else cap for x, cap in zip(self.x, problem.limits, strict=True)
         ]
-        low, high, own = (exact(bound) for bound in tree.bounds(problem))
+        low, high, own = (_exact(bound) for bound in tree.bounds(problem))
 
         def scaled(rows: Any) -> Any:
             return [[b / c if c else F(0) for b, c in zip(row, capacities, strict=True)] for row in rows]
@@ -67,7 +114,7 @@ class Model:
         where = tree.require_classes(problem).tolist()
         self.own_classes = [[i for i in range(self.n) if where[i] == v] for v in range(self.nodes)]
         self.queues = [tree.children(v).tolist() for v in range(self.nodes)]
-        self.weight = exact(tree.weights)
+        self.weight = _exact(tree.weights)
         self.above = {c: p for p in range(self.nodes) for c in self.queues[p]}
 
     def below(self, root: int) -> list[int]:
@@ -90,20 +137,19 @@ class Model:
 
     def _fill(self, root: int, floor: list[Any]) -> list[Any]:
         tasks = list(floor)
-        for _ in range(10_000):
-            state = State(self, root, floor, tasks)
+        for _ in range(EVENTS):
+            state = _State(self, root, floor, tasks)
             if not state.live[root]:
                 return tasks
             speeds, time = state.motion()
-            assert time > 0
             tasks = [t + s * time for t, s in zip(tasks, speeds, strict=True)]
-        raise AssertionError("filling does not end")
+        raise NotConvergedError("filling in fractions comes to no end", best=tasks)
 
 
-class State:
+class _State:
     """Everything that the definition says of tasks."""
 
-    def __init__(self, model: Model, root: int, floor: list[Any], tasks: list[Any]) -> None:
+    def __init__(self, model: QueueFilling, root: int, floor: list[Any], tasks: list[Any]) -> None:
         self.model, self.root, self.tasks = model, root, tasks
         m, nodes = model.m, model.below(root)
         self.used: dict[int, list[Any]] = {}
@@ -260,3 +306,12 @@ class State:
             if growth[j] > 0 and model.high[v][j] < float("inf") and j not in self.full[v]:
                 times.append((model.high[v][j] - self.used[v][j]) / growth[j])
         return growth
+
+
+def _exact(values: Any) -> Any:
+    """Nested lists of fractions; infinity stays what it is."""
+    if isinstance(values, np.ndarray):
+        values = values.tolist()
+    if isinstance(values, list):
+        return [_exact(value) for value in values]
+    return values if values == float("inf") else F(values)
