@@ -17,7 +17,7 @@ from fairness import (
     Tree,
     audit,
 )
-from fairness.properties.changes.changed_model import Leave
+from fairness.properties.changes.changed_model import Leave, Lie
 from fairness.properties.counterexamples.search import search
 from fairness.properties.definitions.catalogue import property_named
 from fairness.properties.exact.confirm import confirm
@@ -226,7 +226,9 @@ def test_all_classes_of_a_queue_may_lie_together():
         len(lie.users) for lie in GSP.within(Generous.tree).changes(pool, np.random.default_rng(0), 200)
     }
     assert (sizes, inside) == ({1, 2}, {1, 2, 3, 4})
-    finding = GSP.of(Generous(), pool, changes=250)
+    lie = Lie((0, 1, 2), ((2, 1), (2, 1), (2, 1)))
+    before, after = (Generous()(model, np.ones(4)) for model in (pool, lie.apply(pool)))
+    finding = GSP.within(Generous.tree).check(pool, before, lie, after)
     assert finding.violation == pytest.approx(1 / 3)
     assert finding.users == (0, 1, 2)
     assert property_named("SP").of(Generous(), pool, changes=60).holds
