@@ -268,6 +268,7 @@ def test_stops_of_bmf_and_psdsf_are_those_of_their_definitions():
                 assert all(levels[p, i] <= levels[n, i] * (1 + 1e-6) for p in np.flatnonzero(held > 1e-6))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("policy", [TSF(), PerServerDRF()], ids=lambda policy: policy.name)
 def test_a_class_on_servers_gains_from_all_that_stops_it(policy):
     rng = np.random.default_rng(6)

@@ -23,7 +23,7 @@ from tests.processes import PATIENCE
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 PAGES += sorted(p for p in DOCS.rglob("*.md") if "generated" not in p.parts)
-SLOW = ("allocate", "clusters", "letters", "replay", "scheduler", "sizes", "traffic")
+SLOW = ("allocate", "clusters", "explain", "letters", "replay", "scheduler", "sizes", "traffic")
 """Pages whose examples take seconds."""
 ROOMS = ("properties", "cloud", "indivisible")
 PACKAGES = (
