@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 TOPICS = (
     "tabulate",
     "filling",
+    "hierarchy",
     "proportional",
     "bottleneck",
     "leximin",
