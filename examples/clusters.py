@@ -15,8 +15,11 @@ import sys
 from functools import partial
 from pathlib import Path
 
+from examples.clusters_figures.explained import explained
+from examples.clusters_figures.packing import packing
 from examples.clusters_figures.recorded import Files
 from examples.clusters_figures.replays import replays
+from examples.clusters_figures.throughputs import throughputs
 from examples.kernels import bottlenecks, prices, replayed
 from examples.reproduce import Source, command
 
@@ -25,7 +28,7 @@ INTRODUCTION = (
     "nothing here is a measurement of a cluster: durations are those recorded, nothing is preempted, and no task runs faster or slower elsewhere."
 )
 
-RECORDED = (replays,)
+RECORDED = (replays, packing)
 """Pages that replay a trace."""
 
 
@@ -35,7 +38,7 @@ def source(files: Files | None = None) -> Source:
         "clusters",
         "Real clusters",
         INTRODUCTION,
-        tuple(partial(page, files=files) for page in RECORDED),
+        (explained, *(partial(page, files=files) for page in RECORDED), throughputs),
         (bottlenecks, prices, replayed),
         arguments="" if files is None else f" --trace {files.trace} --nodes {files.nodes}",
     )

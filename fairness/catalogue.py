@@ -76,7 +76,7 @@ CLUSTER_CATALOGUE: tuple[Entry, ...] = (
 )
 
 _COLOURS = {entry.name: entry.colour for entry in (*CATALOGUE, *CLUSTER_CATALOGUE)}
-_MODELS = {"balanced fairness": "#000000", "bound": "#56B4E9"}
+_MODELS = {"balanced fairness": "#000000", "bound": "#56B4E9", "H-DRF": "#AA4499"}
 
 
 def colour(name: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from fairqueues.traces import read_alibaba_gpu_2023, synthetic_gpu_trace
 from queueing import ClusterTrace, NodeList
 
-__all__ = ["KINDS", "SYNTHETIC", "Files", "Recorded", "kinds_of", "recorded", "used_until"]
+__all__ = ["KINDS", "SYNTHETIC", "Files", "Recorded", "kinds_of", "recorded", "used_until", "whole"]
 
 SYNTHETIC = (
     "Synthetic tasks: how they divide over GPU requests (none, a part of a device, 1, 2, 4, 8) is published for the Alibaba GPU cluster trace 2023 (Weng et al., ATC 2023); "
@@ -48,7 +48,8 @@ class Recorded:
 
 
 @lru_cache(maxsize=1)
-def _read(files: Files) -> tuple[ClusterTrace, NodeList]:
+def whole(files: Files) -> tuple[ClusterTrace, NodeList]:
+    """The user's trace and nodes."""
     return read_alibaba_gpu_2023(files.trace, files.nodes)
 
 
@@ -68,7 +69,7 @@ def recorded(files: Files | None, n_tasks: int, *, load: float, scale: float = 0
     if files is None:
         trace, nodes = synthetic_gpu_trace(n_tasks, rng=2023, load=load, scale=scale)
         return Recorded(_with_users(trace), nodes, SYNTHETIC)
-    trace, nodes = _read(files)
+    trace, nodes = whole(files)
     told = f"{trace.source}: {trace.n_tasks:,} tasks on {nodes.n_nodes:,} nodes."
     if (n := min(WINDOW, n_tasks)) < trace.n_tasks:
         first = int(np.argmin(trace.arrivals[n - 1 :] - trace.arrivals[: trace.n_tasks - n + 1]))

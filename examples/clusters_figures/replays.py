@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
+from numpy.typing import ArrayLike
 
 from examples.clusters_figures.recorded import KINDS, Files, Recorded, kinds_of, recorded, used_until
 from examples.colours import user_colour
 from examples.gallery import Check, Page, Table
-from fairness import BottleneckMax
+from fairness import DRF, BottleneckMax, Hierarchical, Problem, Tree
 from fairness.catalogue import colour
 from fairness.machine.work import duration
-from queueing import DRFScheduler, FIFOScheduler, PFScheduler, Replay, ReplayPaths, TargetScheduler, replay
+from queueing import (
+    ClusterTrace,
+    DRFScheduler,
+    FIFOScheduler,
+    PFScheduler,
+    Replay,
+    ReplayPaths,
+    TargetScheduler,
+    replay,
+)
 
 __all__ = ["replays"]
 
@@ -19,15 +31,35 @@ RESOURCE_STYLES = ("-", "--", ":", "-.")
 HOUR = 3600.0
 POINTS = 120
 
-SCHEDULERS = {
-    "FIFO, blocking": FIFOScheduler(),
-    "FIFO": FIFOScheduler(blocking=False),
-    "DRF": DRFScheduler(blocking=False),
-    "BMF": TargetScheduler(BottleneckMax(), blocking=False),
-    "PF": PFScheduler(blocking=False),
-}
 LINES = {"FIFO, blocking": ":", "PF": (0, (4, 4))}
 """Where two curves have one colour, or lie on each other."""
+
+
+def schedulers(trace: ClusterTrace) -> dict[str, Any]:
+    """The schedulers by the names that the page gives them."""
+    work = np.zeros((trace.n_users, trace.n_resources))
+    np.add.at(work, trace.user_of, trace.durations[:, None] * trace.types[trace.type_of])
+    first = int((work / trace.work.clip(1e-300)).max(axis=1).argmax())
+    tree = Tree(
+        ["all", "first", "others"],
+        [-1, 0, 0],
+        job_classes=trace.users,
+        class_nodes=[1 if u == first else 2 for u in range(trace.n_users)],
+    )
+    hierarchical = Hierarchical(tree, DRF())
+
+    def h_drf(problem: Problem, counts: ArrayLike) -> np.ndarray:
+        """H-DRF, called: few sets of users are present, fewer than compiling its filling would pay for."""
+        return hierarchical(problem, counts)
+
+    return {
+        "FIFO, blocking": FIFOScheduler(),
+        "FIFO": FIFOScheduler(blocking=False),
+        "DRF": DRFScheduler(blocking=False),
+        "H-DRF": TargetScheduler(h_drf, blocking=False),
+        "BMF": TargetScheduler(BottleneckMax(), blocking=False),
+        "PF": PFScheduler(blocking=False),
+    }
 
 
 def replays(*, full: bool, files: Files | None = None) -> Page:
@@ -35,7 +67,7 @@ def replays(*, full: bool, files: Files | None = None) -> Page:
     one = recorded(files, 12_000 if full else 4_000, load=2.5, scale=0.06 if full else 0.02)
     runs = {
         name: replay(one.trace, one.nodes, rule, never_fits="drop", rng=1)
-        for name, rule in SCHEDULERS.items()
+        for name, rule in schedulers(one.trace).items()
     }
     trace = next(iter(runs.values())).trace
     end = float(trace.arrivals[-1])
@@ -49,7 +81,7 @@ def replays(*, full: bool, files: Files | None = None) -> Page:
     }
     return Page(
         "replay",
-        "Replay: one recorded cluster under five schedulers",
+        "Replay: one recorded cluster under six schedulers",
         "Whole tasks on nodes with GPUs; a trace with the published marginals of the Alibaba GPU cluster trace 2023, or a file of yours (--trace, --nodes).",
         _see(one, runs, paths),
         figure,
@@ -175,6 +207,7 @@ def _see(one: Recorded, runs: dict[str, Replay], paths: dict[str, ReplayPaths]) 
     text = (
         f"{one.told} Every scheduler gets the same {one.nodes.n_nodes} nodes and the same arrivals. Tasks of each user start in the order of arrival (or the next that fits: backfilling, except in the first column); best fit picks the node. "
         "Above: what is in use, the dominant share of each user over its entitlement (its part by weight among the users present), and tasks. Only the time in which tasks arrive is shown: what follows is the last long tasks running out. "
+        "H-DRF has the user who brings most work in one queue and all others in a second one, of equal weight: that user may have a half of everything. "
         f"A task that fits nowhere and blocks all behind it is dear: the mean wait is {waits['FIFO, blocking']} with blocking and {waits['FIFO']} without. "
         f"FIFO gives to whoever asks most; DRF, BMF and PF bring those who wait closer to equal shares (mean wait {waits['DRF']}, {waits['BMF']}, {waits['PF']}). "
     )
