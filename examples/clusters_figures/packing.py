@@ -96,7 +96,7 @@ def packing(*, full: bool, files: Files | None = None) -> Page:
     see = (
         f"{told} They come in random order and never end, {tasks:,} of them, until {MOST:.0%} of the {gpus:,.0f} GPUs of {nodes.n_nodes:,} nodes are asked for; a task that fits nowhere is passed over. "
         f"Mean of {seeds} orders. The dashed line is what a divisible cluster would give. A GPU is lost if what is free of it is too small, or if its node has no CPU or memory left, or if nobody who may run there asks. "
-        f"When as many GPUs are asked for as there are, {_best(at)} has the most of them in use; rules that spread tasks leave no node whole for the large ones."
+        f"When as many GPUs are asked for as there are, {_best(at)} has the most of them in use here; which rule does is a matter of the trace."
     )
     if ours_is_theirs:
         see += " The file is the trace for which numbers are published; the table has them beside ours."
