@@ -235,6 +235,15 @@ def test_cluster_queues_without_a_cohort_lend_nothing(save):
     assert bounds(tree, "all", "cpu") == (9, 9, 0)
 
 
+def test_a_limit_of_a_cohort_that_counts_reserves_is_named(save):
+    quota = "{name: cpu, nominalQuota: 1, borrowingLimit: 1}"
+    groups = f"[{{coveredResources: [cpu], flavors: [{{name: default, resources: [{quota}]}}]}}]"
+    text = KUEUE.replace("  parentName: all\n", f"  parentName: all\n  resourceGroups: {groups}\n")
+    found = read_cluster(*save(k_yaml=text, jobs_csv=JOBS))
+    assert bounds(found.tree, "all/research", "cpu") == (10, 11, np.inf)  # its own quota, and that below it
+    assert [one.line for one in found.unread if one.field == "Cohort research"] == [6]
+
+
 FLAVORS = """\
 apiVersion: kueue.x-k8s.io/v1beta1
 kind: ResourceFlavor

@@ -5,9 +5,9 @@ first column    further columns
 =============== ==========================================================================================
 ``job_class``   ``queue``, ``jobs`` (1), ``tasks`` (most of one job), ``weight`` (1), ``servers`` (names with
                 blanks between them; default: all), and one per resource: units that one task holds
-``server``      one per resource: units ``queue``       a path such as research/vision; ``weight`` (1), and
-``minimum``, ``maximum`` or ``lends`` with the
-                name of a resource behind a blank: ``minimum cpu``
+``server``      one per resource: units
+``queue``       a path such as research/vision; ``weight`` (1), and ``minimum``, ``maximum`` or ``lends`` with
+                the name of a resource behind a blank: ``minimum cpu``
 =============== ==========================================================================================
 
 Numbers are quantities as Kubernetes writes them, ``100m`` or ``4Gi``; an empty cell says nothing.

@@ -32,7 +32,7 @@ from fractions import Fraction
 from fairness.errors import ModelError
 from fairqueues.exchange.schedulers.manifests.constraints import FORBIDDING, tolerated
 from fairqueues.exchange.schedulers.manifests.fields import Field
-from fairqueues.exchange.schedulers.parts import Amounts, Jobs, Parts, Queue, QueuePath, Server
+from fairqueues.exchange.schedulers.parts import Amounts, Jobs, Parts, Queue, QueuePath, Server, Unread
 
 __all__ = ["Flavors", "Kueue"]
 
@@ -132,6 +132,11 @@ class Kueue:
         roots = [one for one in (*cohorts.values(), *self.queues.values()) if one.parent is None]
         for name, one in cohorts.items():
             parts.add_queue(_bounded(one, self._chain(name), names, len(roots) == 1, None))
+            members = [q for q in every if q.parent == name]
+            if one.borrowing and any(q.lending for q in members):
+                spec = one.place["spec"]["resourceGroups"]
+                why = "a borrowingLimit counts what members reserve in Kueue, here only what they use"
+                parts.unread.append(Unread(spec.document.file, spec.line, f"Cohort {name}", why))
         for one in self.queues.values():
             covers = frozenset(names[key] for key in one.nominal)
             queue = _bounded(one, self._path(one), names, len(roots) == 1, covers)
