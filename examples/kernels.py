@@ -12,7 +12,18 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from capacity import region_volume, stability_region
-from fairness import DRF, PSDSF, TSF, BottleneckMax, Cluster, Problem, ProportionalFair, allocate
+from fairness import (
+    DRF,
+    PSDSF,
+    TSF,
+    BottleneckMax,
+    Cluster,
+    Hierarchical,
+    Problem,
+    ProportionalFair,
+    Tree,
+    allocate,
+)
 from fairness.cloud import dcdrf, demand_profile, edrf, edrf_rounds
 from fairqueues.traces import synthetic_gpu_trace
 from queueing import (
@@ -141,15 +152,21 @@ def runs() -> None:
 
 
 def replayed() -> None:
-    """A recorded cluster's tasks, started again."""
-    trace, nodes = synthetic_gpu_trace(20, rng=0, scale=0.01)
+    """A recorded cluster's tasks, started again; so many that they are worth compiling."""
+    trace, nodes = synthetic_gpu_trace(2_000, rng=0, scale=0.1)
     replay(trace, nodes, DRFScheduler(blocking=False), rng=0)
+
+
+def trees() -> None:
+    """Filling on a tree of queues, in so many states that it is worth compiling."""
+    tree = Tree(["root", "a"], [-1, 0], job_classes=POOL.job_classes, class_nodes=[0, 1])
+    Hierarchical(tree)(POOL, [[1, 1]] * 100)
 
 
 # Those that take longest come first, so that no process is left alone with one at the end.
 KERNELS: tuple[Callable[[], None], ...] = (
-    placed_tasks, whole_tasks, prices, many_prices, bottlenecks, levels, markets, servers, rounds, clouds, chains,
-    certificates, exact, finite_chains, likely_states, runs, replayed, volumes,
+    placed_tasks, many_prices, prices, certificates, replayed, whole_tasks, trees, bottlenecks, levels, markets,
+    servers, chains, runs, exact, rounds, clouds, likely_states, finite_chains, volumes,
 )  # fmt: skip
 
 

@@ -39,7 +39,18 @@ from fairness.properties import property_named, search
 from fairness.testing import check_policy, random_cluster, random_problem
 from fairness.timed.tdrf import integer_tdrf
 from fairness.timed.timeline import timeline
-from queueing import System, Tasks, balanced_fairness, fluid_verdict, simulate, task_trace
+from queueing import (
+    ClusterTrace,
+    NodeList,
+    RandomFit,
+    System,
+    Tasks,
+    balanced_fairness,
+    fluid_verdict,
+    replay,
+    simulate,
+    task_trace,
+)
 from queueing.fluid.circulation import circulate
 from queueing.simulation.replications import spawn_streams
 from queueing.simulation.tasks.rules.schedulers import FIFOScheduler
@@ -48,6 +59,9 @@ POOL = Problem([[10, 1], [1, 10]], [10, 10])
 SERVERS = Cluster([[1, 2], [1, 1]], [[9, 12], [12, 6]])
 SYSTEM = System(POOL, [0.3, 0.3])
 THREE = System(Problem([[1, 1], [1, 0], [0, 1]], [1, 1]), [0.2, 0.3, 0.3])
+
+RECORDED = ClusterTrace(["CPU"], ["cores"], [0, 1], [3, 3], [[1]], [0, 0], ["u"], [0, 0])
+NODES = NodeList(["a", "b"], ["CPU"], ["cores"], [[1], [1]])
 
 
 def _system(load: float) -> System:
@@ -77,6 +91,7 @@ REPORTING: dict[str, Callable[..., Any]] = {
     "queueing.fluid.verdict.fluid_verdict": partial(
         fluid_verdict, THREE, ProportionalFair(), theorems=False, starts=2
     ),
+    "queueing.replays.verb.replay": partial(replay, RECORDED, NODES, FIFOScheduler(), placement=RandomFit()),
     "queueing.simulation.verb.simulate": partial(simulate, SYSTEM, DRF(), events=200, replications=2),
     "queueing.simulation.tasks.record.task_trace": partial(
         task_trace, SYSTEM, FIFOScheduler(), 20, tasks=Tasks(per_job=2)
