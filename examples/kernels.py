@@ -18,10 +18,8 @@ from fairness import (
     TSF,
     BottleneckMax,
     Cluster,
-    Hierarchical,
     Problem,
     ProportionalFair,
-    Tree,
     allocate,
 )
 from fairness.cloud import dcdrf, demand_profile, edrf, edrf_rounds
@@ -157,15 +155,9 @@ def replayed() -> None:
     replay(trace, nodes, DRFScheduler(blocking=False), rng=0)
 
 
-def trees() -> None:
-    """Filling on a tree of queues, in so many states that it is worth compiling."""
-    tree = Tree(["root", "a"], [-1, 0], job_classes=POOL.job_classes, class_nodes=[0, 1])
-    Hierarchical(tree)(POOL, [[1, 1]] * 100)
-
-
 # Those that take longest come first, so that no process is left alone with one at the end.
 KERNELS: tuple[Callable[[], None], ...] = (
-    placed_tasks, many_prices, prices, certificates, replayed, whole_tasks, trees, bottlenecks, levels, markets,
+    placed_tasks, many_prices, prices, certificates, replayed, whole_tasks, bottlenecks, levels, markets,
     servers, chains, runs, exact, rounds, clouds, likely_states, finite_chains, volumes,
 )  # fmt: skip
 

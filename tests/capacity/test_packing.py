@@ -94,6 +94,7 @@ def test_configurations_and_hull_of_a_pool_equal_brute_force(seed):
         assert prices @ best.load == best.value
 
 
+@pytest.mark.long
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 4))
 def test_clusters_and_their_schedules(seed, n, s):

@@ -97,6 +97,7 @@ def test_random_rays_by_the_definition(method):
         assert point.monotone
 
 
+@pytest.mark.long
 def test_bound_inside_balanced_inside_stability():
     rng = np.random.default_rng(4)
     for _ in range(6):

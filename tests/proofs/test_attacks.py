@@ -328,6 +328,7 @@ def test_words_of_the_catalogue_for_a_changed_statement():
     refused(replace(verdict, findings=tuple(forged)))
 
 
+@pytest.mark.long
 def test_a_lemma_that_fails_refutes_nothing():
     for name, hypothesis in (("drf-table-drf-sp", "demand"), ("br-two-classes", "independent")):
         verdict = check(name, drop=[hypothesis])

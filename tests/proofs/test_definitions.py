@@ -56,6 +56,7 @@ def test_all_but_the_simulation_are_defined_twice():
     assert len(FUNCTIONS) > 100
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(HERE)))
 def test_second_definitions_call_nothing_of_the_first(path):
     allowed = {"proofs.errors", "proofs.definitions.registry", "proofs.definitions.exact"}

@@ -129,6 +129,7 @@ def test_false_inequalities_are_refuted_before_squares_are_sought(hypotheses, co
     assert verdict.status == Status.REFUTED
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("hypotheses", "conclusion"), FALSE)
 def test_false_inequalities_have_no_certificate(hypotheses, conclusion):
     assert find_squares(Implication(hypotheses, conclusion), time.monotonic() + 0.1) is None

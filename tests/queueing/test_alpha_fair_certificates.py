@@ -222,6 +222,7 @@ def test_theorem_holds_for_any_guess(alpha):
     assert refused >= 100
 
 
+@pytest.mark.long
 def test_guesses_that_are_not_feasible_are_refused():
     problem = Problem([[1, 0.1], [0.1, 1]], [1, 1])
     prices, counts = np.array([1.0, 1.0]), np.array([1, 1])

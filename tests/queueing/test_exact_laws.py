@@ -255,6 +255,7 @@ def test_a_residue_of_no_fraction_within_the_bounds_is_refused():
         fraction(5003, 10007, 30, 30)
 
 
+@pytest.mark.long
 @given(st.lists(st.integers(-(10**6), 10**9), max_size=40), st.integers(2, 2**28))
 def test_digits_make_the_integer(parts, base):
     assert from_digits(parts, base) == sum(d * base**k for k, d in enumerate(parts))

@@ -226,6 +226,7 @@ def test_too_many_classes_are_refused_at_once():
     assert caught.value.best is None
 
 
+@pytest.mark.long
 def test_a_set_that_would_be_refused_in_the_end_is_refused_before_any_is_solved(monkeypatch):
     def nothing(*_):
         raise AssertionError("solved")
@@ -240,6 +241,7 @@ def test_a_set_that_would_be_refused_in_the_end_is_refused_before_any_is_solved(
         stationary(system, DRF(), tail=1e-3, max_states=reached)
 
 
+@pytest.mark.long
 def test_an_unstable_policy_is_said_to_be_so():
     # Unstable, though no resource is overloaded: class 0 runs when all links are free, 0.7^4 of the time.
     line = System(linear_network(4), np.full(5, 0.3))

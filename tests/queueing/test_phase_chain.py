@@ -64,6 +64,7 @@ def from_definition(system, policy, laws, shape):
     return counts
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_random_systems_agree_with_the_definition(solver):
     rng = np.random.default_rng(11)

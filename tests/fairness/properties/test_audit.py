@@ -337,6 +337,7 @@ def test_a_budget_may_come_from_numpy_and_one_property_alone(tmp_path):
 # --- command line --------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_one_command_prints_both_tables(tmp_path, capsys):
     path = tmp_path / "audit.json"
     arguments = f"--policies asset drfh --properties SI EF --budget 150 --out {path}".split()

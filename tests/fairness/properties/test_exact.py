@@ -130,6 +130,7 @@ def small_pool(rng, weighted):
     return integer_pool(rng, int(rng.integers(1, 5)), int(rng.integers(1, 4)), weighted=weighted)
 
 
+@pytest.mark.long
 def test_enclosures_hold_what_the_float_policies_answer():
     """Two ways that share nothing; integers 0 to 4 are full of ties and of resources full at price 0."""
     rng = np.random.default_rng(7)

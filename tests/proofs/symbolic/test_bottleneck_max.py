@@ -83,6 +83,7 @@ def told(form):
     return [(set(cell.conditions), cell.tasks, cell.full, cell.free) for cell in form.cells]
 
 
+@pytest.mark.long
 def test_two_classes_have_the_cells_of_proportional_fairness():
     """Those of proportional fairness are compared with the policy at random points in its own tests."""
     form = talk(BottleneckMax())

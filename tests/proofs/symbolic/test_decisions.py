@@ -125,6 +125,7 @@ def test_holes_and_overlaps_are_found():
         disjoint(ground, [read("a >= b"), read("a <= b")], time_limit=10)
 
 
+@pytest.mark.long
 def test_what_no_solver_answers_is_sampled(monkeypatch):
     monkeypatch.setattr("proofs.symbolic.decisions.deciding.ask", lambda *_: ("unknown", None))
     monkeypatch.setattr("proofs.symbolic.decisions.deciding.ask_cvc5", lambda *_: "unknown")
