@@ -80,7 +80,6 @@ class HierarchicalShare(PoolRule):
     tree: Tree
     naive: bool = False
 
-    name = "H-DRF"
     stop = "skip"
     bounds = "capacities and maxima of queues"
 
@@ -88,8 +87,11 @@ class HierarchicalShare(PoolRule):
         if not isinstance(self.tree, Tree):
             raise ModelError.of("tree", f"must be a Tree; got {self.tree!r}")
         require_flag("naive", self.naive)
-        if self.naive:
-            object.__setattr__(self, "name", "naive H-DRF")
+
+    @property
+    def name(self) -> str:
+        """What the rule is called."""
+        return "naive H-DRF" if self.naive else "H-DRF"
 
     def fill(self, started: Started) -> None:
         """Start tasks until every class is blocked; nobody's misfit stops the others."""

@@ -84,17 +84,21 @@ class PoolRule(ABC):
 
     Attributes
     ----------
-    name, stop : str
+    stop : str
     factors : tuple of numbers, or None
         Of the dominant shares.
     bounds : str
         What tasks stay within, in words.
     """
 
-    name: ClassVar[str]
     stop: str
     factors: tuple[Fraction | float, ...] | None = None
     bounds: ClassVar[str] = "capacities"
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What the rule is called."""
 
     @abstractmethod
     def fill(self, started: Started) -> int | None:
