@@ -32,6 +32,7 @@ from fairness.explanations.uniqueness import choice_of
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
+from fairness.policies.hierarchy.hierarchical import Hierarchical
 from fairness.policies.proportional import AlphaFair
 from fairness.policies.servers.psdsf import PSDSF
 from fairness.protocol.calling import policy_tasks
@@ -71,7 +72,8 @@ def explain(
     job_class : str or int
         Name or number of the class.
     policy : callable, optional
-        The policy that made the allocation; it is asked again. Default: that of this name in the catalogues.
+        The policy that made the allocation; it is asked again. Default: that of this name in the catalogues,
+        on the tree of the allocation if it has one.
     others : sequence of callables, optional
         Policies to compare with. Default: the other ones of the catalogue for this kind of model.
     places : int
@@ -263,14 +265,19 @@ def _asked(model: Model, allocation: Allocation | ClusterAllocation, policy: Any
 
 
 def _named(allocation: Allocation | ClusterAllocation) -> Any:
-    name = allocation.policy
-    for entry in CATALOGUE if isinstance(allocation, Allocation) else CLUSTER_CATALOGUE:
-        if entry.name == name:
-            return entry.policy
-    if name.startswith("alpha="):
-        return AlphaFair(float(name.removeprefix("alpha=")))
-    if name == PSDSF(method="algorithm-1").name:
-        return PSDSF(method="algorithm-1")
+    name, tree = allocation.policy, getattr(allocation, "tree", None)
+    leaves = name.removeprefix("naive ").removesuffix(" borrowed").removeprefix("H-")
+    known = [
+        entry.policy for entry in (CATALOGUE if isinstance(allocation, Allocation) else CLUSTER_CATALOGUE)
+    ]
+    known += [AlphaFair(float(leaves.removeprefix("alpha=")))] if leaves.startswith("alpha=") else []
+    known += [PSDSF(method="algorithm-1")] if isinstance(allocation, ClusterAllocation) else []
+    for policy in known:
+        if tree is None and policy.name == name:
+            return policy
+        if tree is not None and policy.name == leaves:
+            measure = "borrowed" if name.endswith(" borrowed") else "total"
+            return Hierarchical(tree, policy, naive=name.startswith("naive "), measure=measure)
     raise ModelError.of(
         "policy",
         f"is needed: explain asks it again about other cases, and {name!r} is in no catalogue; give policy",

@@ -1,9 +1,7 @@
-r"""What queues have to do with it: where a class stands in a tree, and which bound of a queue stops it.
+"""What queues have to do with it: where a class stands in a tree, and which bound of a queue stops it.
 
-The use of a queue is what the classes below it hold; it is counted with what is kept for its idle children,
-:math:`\sum_c \max(\text{use}_c, \text{reserve}_c)` (:mod:`fairness.model.tree`). A queue stops the classes
-below it at its maximum, and one that does not lend all that it is guaranteed keeps the rest from everybody
-else. On a cluster bounds are compared with what is held on all servers together.
+What counts as the use of a queue, and when it stops the classes below it, is said in
+:mod:`fairness.evidence.queue_bounds`. On a cluster bounds are compared with what all servers together give.
 """
 
 from __future__ import annotations
@@ -16,9 +14,11 @@ import numpy as np
 
 from fairness.arguments.validation import FloatArray
 from fairness.evidence.pools import SATURATION
+from fairness.evidence.queue_bounds import QueueBounds
 from fairness.explanations.alterations import Alteration, Model
 from fairness.explanations.records import Stop
 from fairness.model.cluster import Cluster
+from fairness.model.problem import Problem
 from fairness.model.tree import Tree
 from fairness.policies.hierarchy.hierarchical import Hierarchical
 from fairness.policies.hierarchy.leaves import leaf_factors
@@ -80,7 +80,7 @@ def way(tree: Tree, model: Model, counts: FloatArray, units: FloatArray, i: int)
     x 1.0 0.75
     """
     nodes, capacities = tree.require_classes(model), _capacities(model)
-    used, present = _use(tree, nodes, units), _use(tree, nodes, counts[:, None])[:, 0] > 0
+    used, present = tree.totals(model, units), tree.totals(model, counts) > 0
     low = tree.bounds(model)[0]
     path = _path(tree, int(nodes[i]))
     rungs = []
@@ -117,27 +117,27 @@ def at_leaves(policy: Hierarchical, allocation: Allocation) -> Allocation:
 
 
 def queue_stops(tree: Tree, model: Model, units: FloatArray, i: int) -> Iterator[Stop]:
-    """Bounds of queues that stop class i: a maximum above it, or what is kept for others."""
-    nodes, capacities = tree.require_classes(model), _capacities(model)
-    _, high, reserve = tree.bounds(model)
-    counted = _counted(tree, _use(tree, nodes, units), reserve)
-    path = _path(tree, int(nodes[i]))
-    for v in path:
-        for r in np.flatnonzero(model.demands[i] > 0):
-            if high[v, r] < np.inf and counted[v, r] >= high[v, r] * (1 - SATURATION):
-                yield Stop(
-                    "maximum", resource=model.resources[r], queue=tree.path(v), value=float(high[v, r])
-                )
-    free = capacities - units.sum(axis=0)
-    for r in np.flatnonzero(model.demands[i] > 0):
-        kept = counted[0, r] - units[:, r].sum()
-        if kept > SATURATION * capacities[r] and kept >= free[r] - SATURATION * capacities[r]:
-            yield Stop(
-                "reserve",
-                resource=model.resources[r],
-                queue=_keeper(tree, units, nodes, reserve, int(r)),
-                value=float(kept),
-            )
+    """Bounds of queues that stop class i: a maximum above it, or what is kept for others.
+
+    A queue that has not used up its reserve is not stopped by what is full above it
+    (:mod:`fairness.evidence.queue_bounds`).
+    """
+    pool = model if isinstance(model, Problem) else _pooled(model)
+    bounds = QueueBounds(pool, tree, np.ones(pool.n_classes, dtype=np.bool_))
+    counted = bounds.counted_of(units)
+    full, used_up = bounds.full(counted), counted >= bounds.reserve * (1.0 - SATURATION)
+    for r in np.flatnonzero(pool.demands[i]):
+        resource, used = pool.resources[r], units[:, r].sum()
+        for v in reversed(_path(tree, int(bounds.home[i]))):
+            if full[v, r] and (v > 0 or not bounds.pool_bound[r]):
+                most = float(bounds.ceilings[v, r])
+                yield Stop("maximum", resource=resource, queue=tree.path(v), value=most)
+            elif full[v, r] and used < pool.capacities[r] * (1.0 - SATURATION):
+                keeper = int(np.argmax(bounds.reserve[:, r] - tree.totals(pool, units[:, r])))
+                kept = float(counted[v, r] - used)
+                yield Stop("reserve", resource=resource, queue=tree.path(keeper), value=kept)
+            if not used_up[v, r]:
+                break
 
 
 def queue_alterations(model: Model, counts: FloatArray, i: int, policy: Any) -> Iterator[Alteration]:
@@ -187,32 +187,6 @@ def _path(tree: Tree, node: int) -> list[int]:
     return path[::-1]
 
 
-def _use(tree: Tree, nodes: Any, held: FloatArray) -> FloatArray:
-    """Sums of what classes hold below each node, (n_nodes, n_columns)."""
-    use = np.zeros((tree.n_nodes, held.shape[1]))
-    np.add.at(use, nodes, held)
-    for v in range(tree.n_nodes - 1, 0, -1):
-        use[tree.parents[v]] += use[v]
-    return use
-
-
-def _counted(tree: Tree, use: FloatArray, reserve: FloatArray) -> FloatArray:
-    """Use of each node with what is kept for its idle children, (n_nodes, n_resources)."""
-    extra = np.zeros_like(use)
-    counted = use.copy()
-    for v in range(tree.n_nodes - 1, -1, -1):
-        counted[v] = use[v] + extra[v]
-        if v > 0:
-            extra[tree.parents[v]] += np.maximum(counted[v], reserve[v]) - use[v]
-    return counted
-
-
-def _keeper(tree: Tree, units: FloatArray, nodes: Any, reserve: FloatArray, resource: int) -> str:
-    """The queue for which most of a resource is kept idle."""
-    idle = reserve[:, resource] - _use(tree, nodes, units)[:, resource]
-    return tree.path(int(np.argmax(idle)))
-
-
 def _mass(tree: Tree, model: Model, counts: FloatArray, nodes: Any, present: Any, node: int) -> float:
     """Weights of all that share a node: its classes, jobs times weight, and its child queues with jobs."""
     below = tree.children(node)
@@ -223,6 +197,12 @@ def _mass(tree: Tree, model: Model, counts: FloatArray, nodes: Any, present: Any
 def _largest(model: Model, units: FloatArray, capacities: FloatArray) -> tuple[str, float]:
     parts = np.divide(units, capacities, out=np.zeros_like(units), where=capacities > 0)
     return model.resources[int(np.argmax(parts))], float(parts.max())
+
+
+def _pooled(cluster: Cluster) -> Problem:
+    """All servers of a cluster together."""
+    names = {"job_classes": cluster.job_classes, "resources": cluster.resources}
+    return Problem(cluster.demands, cluster.total_capacities, weights=cluster.weights, **names)
 
 
 def _capacities(model: Model) -> FloatArray:

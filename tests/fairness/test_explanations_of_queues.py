@@ -6,7 +6,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fairness import DRF, BottleneckMax, Hierarchical, Problem, ProportionalFair, allocate, explain
+from fairness import (
+    DRF,
+    AlphaFair,
+    BottleneckMax,
+    Hierarchical,
+    MaxMin,
+    Problem,
+    ProportionalFair,
+    allocate,
+    explain,
+)
 from fairness.explanations.queues import queue_stops, way
 from fairness.model.tree import Tree
 
@@ -70,6 +80,8 @@ def test_what_is_kept_for_an_idle_queue_stops_the_others():
     (stop,) = stops_of([0, 24.5, 7.5], 1)
     assert stop.value == pytest.approx(7.5)
     assert not stops_of([0, 24.4, 0], 1)
+    # web itself may have what is kept for it.
+    assert not stops_of([0, 24.5, 7.5], 2)
     # A full resource is no reserve.
     assert not stops_of([0, 24.5, 15], 1)
 
@@ -88,7 +100,7 @@ def test_reserves_count_towards_a_maximum_above_them():
 def test_the_text_says_which_bound_it_is():
     given = Given(TREE, (6.0, 12.5, 0.0))
     told = explain(allocate(POOL, given, [1, 1, 0]), "train", given, others=[])
-    assert [stop.cause for stop in told.stops] == ["maximum", "reserve"]
+    assert [stop.cause for stop in told.stops] == ["reserve", "maximum"]
     text = told.summary()
     assert "The maximum of root/research stops it: 6 of gpu." in text
     assert "What is kept for root/web stops it: 15 of cpu, guaranteed and not lent." in text
@@ -113,6 +125,21 @@ def test_other_weights_and_bounds_of_queues_are_asked_about():
     assert "under DRF" not in told.cases
     # Two thirds for research, half of it for test.
     assert told.cases["with 33.3 % of everything for itself"].tasks == pytest.approx(64 / 3 / 2)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        Hierarchical(TREE, naive=True),
+        Hierarchical(TREE, MaxMin(), measure="borrowed"),
+        Hierarchical(Tree.flat(POOL), AlphaFair(3)),
+    ],
+    ids=lambda policy: policy.name,
+)
+def test_the_allocation_leads_to_its_policy(policy):
+    result = allocate(POOL, policy)
+    one, other = (explain(result, 0, *given, others=[], places=0).to_dict() for given in ((), (policy,)))
+    assert one == other
 
 
 def test_the_notion_of_the_policy_at_the_leaves():
