@@ -390,7 +390,7 @@ def test_nodes_and_pods(save):
     text = listed(
         node("n1", {"cpu": "4", "memory": "16Gi", "pods": "110", "nvidia.com/gpu": "2"}, {"zone": "a"}),
         node("n2", {"cpu": "8", "memory": "32Gi"}, {"zone": "b"}, [{"key": "gpu", "effect": "NoSchedule"}]),
-        node("n3", {"cpu": "2"}),
+        node("n3", {"cpu": "2"}, sun="low"),
         node("n4", {"cpu": "6", "memory": "8Gi"}, unschedulable=True),
         pod(
             "w1", {"cpu": "500m", "memory": "1Gi"}, web, nodeSelector={"zone": "a"}, priorityClassName="high"
@@ -399,7 +399,7 @@ def test_nodes_and_pods(save):
         pod("v1", {"cpu": "500m", "memory": "1Gi"}, ("ReplicaSet", "v"), nodeSelector={"zone": "a"}),
         pod("v2", {"cpu": "500m", "memory": "1Gi"}, ("ReplicaSet", "v"), nodeSelector={"zone": "a"}),
         pod("g", {"cpu": "1", "memory": "2Gi"}, tolerations=[{"key": "gpu", "operator": "Exists"}]),
-        pod("huge", {"cpu": "1", "tpu": "1"}),
+        pod("huge", {"cpu": "1", "tpu": "1"}, dnsPolicy="Default", moon="full"),
         pod("done", {"cpu": "1"}, phase="Succeeded"),
         pod("agent", {"cpu": "100m"}, ("DaemonSet", "agent"), nodeName="n1"),
     )
@@ -419,9 +419,9 @@ def test_nodes_and_pods(save):
         "jobs have no limits",
     ):  # fmt: skip
         assert said in notes
-    assert [(one.field, one.line) for one in found.unread] == [
-        ("spec.priorityClassName", json_line(text, "high"))
-    ]
+    lines = {one.field: one.line for one in found.unread}
+    words = {"spec.priorityClassName": "high", "spec.moon": "full", "spec.sun": "low"}
+    assert lines == {field: json_line(text, f'"{word}"') for field, word in words.items()}
     pool = read_cluster("all.json", servers=False)
     assert isinstance(pool.model, Problem)
     assert pool.model.limits.tolist() == [2, 1]

@@ -40,6 +40,20 @@ _ABOUT_OTHERS = {
     "resourceClaims": "devices by claims (DRA) are not counted",
 }
 
+_READ = ("containers", "initContainers", "nodeSelector", "affinity", "tolerations", "overhead", "resources")
+_NODE = ("taints", "unschedulable", "podCIDR", "podCIDRs", "providerID", "externalID", "configSource")
+_WITHOUT_EFFECT = frozenset(
+    (
+        *("nodeName", "schedulerName", "priority", "preemptionPolicy", "restartPolicy", "os", "volumes"),
+        *("terminationGracePeriodSeconds", "activeDeadlineSeconds", "readinessGates", "runtimeClassName"),
+        *("dnsPolicy", "dnsConfig", "hostname", "hostnameOverride", "subdomain", "setHostnameAsFQDN"),
+        *("hostAliases", "hostNetwork", "hostPID", "hostIPC", "hostUsers", "shareProcessNamespace"),
+        *("serviceAccount", "serviceAccountName", "automountServiceAccountToken", "securityContext"),
+        *("imagePullSecrets", "enableServiceLinks", "ephemeralContainers"),
+    )
+)
+"""Fields of a pod that say nothing about what it demands or where it may run, or repeat what others say."""
+
 
 @dataclass
 class Pods:
@@ -141,6 +155,10 @@ def read_node(node: Field, parts: Parts) -> None:
         key == "node.kubernetes.io/unschedulable" for key, *_ in taints
     ):
         taints.append(("node.kubernetes.io/unschedulable", "", "NoSchedule"))
+    for key, one in spec.items():
+        if key not in _NODE and not parts.another("field of nodes", key, node.name):
+            why = "unknown field, not read"
+            parts.unread.append(Unread(node.document.file, one.line, f"spec.{key}", why))
     labels = {key: one.value or "" for key, one in node["metadata"]["labels"].items()}
     for key, _, effect in taints:
         if effect == "PreferNoSchedule" and not parts.another("taint", key, node.name):
@@ -226,6 +244,9 @@ def _name_the_rest(found: list[tuple[Field, dict[str, Fraction]]], parts: Parts)
                 given = any(one["persistentVolumeClaim"].value for one in spec[key].entries())
             if given:
                 tell(spec[key], f"spec.{key}", why)
+        for key, one in spec.items():
+            if key not in _READ and key not in _WITHOUT_EFFECT and key not in _ABOUT_OTHERS:
+                tell(one, f"spec.{key}", "unknown field, not read")
         for key in ("podAffinity", "podAntiAffinity"):
             if spec["affinity"][key].value:
                 tell(spec["affinity"][key], f"spec.affinity.{key}", "affinity depends on other pods")
