@@ -41,7 +41,7 @@ def prepared(trace: ClusterTrace, nodes: NodeList, turns: Turns, placement: Plac
             "they start; take BestFit(), FirstFit(), WorstFit(), RandomFit() or PowerOfChoices()",
         )
     require_memory(
-        80.0 * trace.n_tasks + 8.0 * nodes.n_nodes * trace.n_resources,
+        120.0 * trace.n_tasks + 8.0 * nodes.n_nodes * (3 * trace.n_resources + 8),
         f"a replay of {trace.n_tasks} tasks",
         "take a part of the trace: trace.head(n) or trace.between(start, end)",
     )

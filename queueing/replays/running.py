@@ -33,7 +33,7 @@ from queueing.replays.turns import Turns
 
 __all__ = ["Run"]
 
-SHORT = 20_000
+SHORT = 100_000
 """Tasks times nodes up to which a replay is run without compiling, which would take longer."""
 
 STRIDE, SHORT_STRIDE = 20_000, 500
