@@ -63,6 +63,8 @@ SHOWN = 8
 class ReplayPaths(Result):
     """A replay at evenly spaced times; made by :meth:`Replay.over_time`.
 
+    The formulas are in :mod:`queueing.replays.paths`.
+
     Attributes
     ----------
     scheduler : str
@@ -72,12 +74,20 @@ class ReplayPaths(Result):
         Part of each resource in use.
     running, waiting : ndarray of int, shape (n_times,)
         Tasks.
-    shares, entitlements, envy : ndarray of shape (n_times, n_users)
-        See the module docstring; all are parts of the cluster. NaN where a user has no task waiting (envy).
+    shares : ndarray of shape (n_times, n_users)
+        Dominant share of each user: what its tasks hold of the resource of which they hold the largest part.
+    entitlements : ndarray of shape (n_times, n_users)
+        Weight over the weights of the users who have a task that waits or runs; 0 for the others.
+    envy : ndarray of shape (n_times, n_users)
+        Of a user with tasks waiting: how much larger its dominant share were in another's place (per weight),
+        with tasks like its oldest that waits. NaN for the others.
     jain : ndarray of shape (n_times,)
+        Jain's index of shares over weights of the users with tasks waiting; NaN where there are not two.
     stranded : ndarray of shape (n_times, n_resources)
+        Part of the capacity that is free on nodes where none of the waiting tasks fits.
     fragmentation : ndarray of shape (n_times,) or None
-        None where nothing is counted in devices.
+        Expected part of all devices that is free and of no use to a task drawn from the trace; None where
+        nothing is counted in devices.
     """
 
     scheduler: str
