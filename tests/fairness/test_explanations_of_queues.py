@@ -120,6 +120,11 @@ def test_other_weights_and_bounds_of_queues_are_asked_about():
         tree = Tree.from_dict({"root": {"queues": QUEUES | {"research": QUEUES["research"] | change}}})
         expected = allocate(POOL, Hierarchical(tree)).tasks[1]
         assert told.cases[words].tasks == pytest.approx(expected, rel=1e-9)
+    web = explain(allocate(POOL, policy), "serve", places=0, others=[]).cases[
+        "with twice the weight of root/web"
+    ]
+    tree = Tree.from_dict({"root": {"queues": QUEUES | {"web": QUEUES["web"] | {"weight": 2}}}})
+    assert web.tasks == pytest.approx(allocate(POOL, Hierarchical(tree)).tasks[2], rel=1e-9)
     flat = allocate(POOL, DRF()).tasks[1]
     assert told.cases["without queues"].tasks == pytest.approx(flat, rel=1e-12)
     assert "under DRF" not in told.cases
