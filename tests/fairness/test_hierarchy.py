@@ -81,7 +81,8 @@ def compare_with_fractions(seed: int) -> None:
         assert np.allclose(tasks, np.array(exact, dtype=float), rtol=1e-9, atol=1e-11), (seed, naive)
 
 
-@pytest.mark.parametrize("seed", range(24))
+# The last ones need what is rare: growth alone, guarantees that are not rescaled, reserves, rescaled queues.
+@pytest.mark.parametrize("seed", [*range(12), 26, 29, 31, 398, 536])
 @pytest.mark.usefixtures("plain")
 def test_filling_follows_the_definition(seed: int) -> None:
     compare_with_fractions(seed)
@@ -90,7 +91,7 @@ def test_filling_follows_the_definition(seed: int) -> None:
 @pytest.mark.long
 def test_filling_follows_the_definition_on_a_thousand_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hierarchical, "SMALL", 0)  # compiled
-    for seed in range(24, 1000):
+    for seed in range(12, 1000):
         compare_with_fractions(seed)
 
 
@@ -191,12 +192,17 @@ def test_maxima_and_reserves_hold() -> None:
 
 @pytest.mark.usefixtures("plain")
 def test_a_reserve_is_there_for_tasks_that_no_guarantee_covers() -> None:
-    """A guarantee of GPUs alone guarantees no task that needs the CPU, too; its GPUs are kept though."""
+    """A guarantee of GPUs alone guarantees no task that needs the CPU, too; its GPUs are kept though.
+
+    a has 3 of its 4 when y has the other 6, and goes on.
+    """
     tree = Tree.from_dict(
         {
             "all": {
                 "classes": ["y"],
-                "queues": {"a": {"classes": ["x"], "minimum": {"GPU": 4}, "lends": {"GPU": 0}}},
+                "queues": {
+                    "a": {"weight": 0.5, "classes": ["x"], "minimum": {"GPU": 4}, "lends": {"GPU": 0}}
+                },
             }
         }
     )
