@@ -42,6 +42,9 @@ __all__ = ["Hierarchical"]
 
 SMALL = 100
 """States times queues and classes that are filled without compiling, which takes many seconds once."""
+PATIENCE = 30_000
+"""What is filled so in one process before it is compiled after all: that has taken as long. The numbers are
+the same, bit for bit."""
 LARGEST_RECORD = 10_000_000
 """Numbers of tasks that a solution may keep for its certificate."""
 
@@ -175,6 +178,17 @@ class Hierarchical:
         )
 
 
+_spent = [0]
+
+
+def _kernel(size: int) -> Callable[..., Any]:
+    """The kernel as it is written, or compiled, for so many states times queues and classes."""
+    if size > SMALL or _spent[0] > PATIENCE:
+        return fill_states_compiled
+    _spent[0] += size
+    return fill_states
+
+
 class _Filling:
     """A tree that is filled for the states of one problem: what the kernel is called with."""
 
@@ -202,8 +216,7 @@ class _Filling:
 
     def tasks(self, counts: FloatArray) -> FloatArray:
         """Tasks, shape (..., n_classes)."""
-        small = len(self.failed) * (self.problem.n_classes + self.policy.tree.n_nodes) <= SMALL
-        kernel: Callable[..., Any] = fill_states if small else fill_states_compiled
+        kernel = _kernel(len(self.failed) * (self.problem.n_classes + self.policy.tree.n_nodes))
         tasks = evaluate(self.problem, counts, kernel, *self.parameters)
         self.require_end(tasks)
         return tasks
