@@ -2,7 +2,7 @@
 
 Bottleneck fairness of C-DRFH and TSF, and the sharing incentive of TSF, are in
 :mod:`proofs.catalogue.psdsf.counterexamples`. The ticks are proved in
-:mod:`proofs.catalogue.psdsf.leximin`, for C-DRFH and TSF, and so for DRFH and CDRF without constraints.
+:mod:`proofs.catalogue.psdsf.task_shares`, for C-DRFH and TSF, and so for DRFH and CDRF without constraints.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from proofs.catalogue.chapter import Chapter
-from proofs.catalogue.psdsf.leximin import bottleneck_steps, envy_steps, pareto_steps, truth_steps
+from proofs.catalogue.psdsf.task_shares import bottleneck_steps, envy_steps, pareto_steps, truth_steps
 from proofs.catalogue.psdsf.theorems import SOURCE
 from proofs.catalogue.texts import signs
 from proofs.claims import Counterexample, InWords, Step
