@@ -16,9 +16,9 @@ from fairness.display.storage import dumps
 from fairness.errors import ModelError
 from queueing.model.cluster_trace import ClusterTrace
 from queueing.model.node_list import NodeList
-from queueing.replays.nodes import count_in, tally
-from queueing.replays.queues import arrive, block
-from queueing.replays.state import (
+from queueing.replays.engine.nodes import count_in, tally
+from queueing.replays.engine.queues import arrive, block
+from queueing.replays.engine.state import (
     BLOCKED,
     CANDIDATES,
     N_COUNTERS,

@@ -13,8 +13,8 @@ from fairness.arguments.validation import FloatArray
 from fairness.machine.kernels import IntArray
 from queueing.model.cluster_trace import ClusterTrace
 from queueing.model.node_list import NodeList
-from queueing.replays.nodes import ROUNDING
-from queueing.replays.state import Indices
+from queueing.replays.engine.nodes import ROUNDING
+from queueing.replays.engine.state import Indices
 
 __all__ = ["Moment", "Started"]
 

@@ -10,8 +10,8 @@ from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
 from queueing.model.cluster_trace import ClusterTrace
 from queueing.model.node_list import NodeList
-from queueing.replays.nodes import ROUNDING
-from queueing.replays.state import NOBODY, Given
+from queueing.replays.engine.nodes import ROUNDING
+from queueing.replays.engine.state import NOBODY, Given
 from queueing.replays.turns import Turns
 from queueing.simulation.tasks.rules.placement import Placement
 

@@ -22,9 +22,9 @@ from fairness.machine.kernels import IntArray
 from fairness.machine.work import duration
 from queueing.model.cluster_trace import ClusterTrace
 from queueing.model.node_list import NodeList
+from queueing.replays.engine.state import Indices
 from queueing.replays.moments import Started
 from queueing.replays.paths import ReplayPaths, paths_of
-from queueing.replays.state import Indices
 
 if TYPE_CHECKING:
     import pandas as pd

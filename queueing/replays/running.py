@@ -15,8 +15,8 @@ from fairness.machine.checkpoint import Checkpoint
 from fairness.machine.kernels import IntArray
 from fairness.machine.work import Task
 from queueing.replays.checkpoints import piece_of, restore
-from queueing.replays.events import DONE, NO_DRAWS, NO_TARGETS, advance
-from queueing.replays.state import (
+from queueing.replays.engine.events import DONE, NO_DRAWS, NO_TARGETS, advance
+from queueing.replays.engine.state import (
     DRAWN,
     DRAWS,
     ENDED,

@@ -39,7 +39,7 @@ from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.following import follow
 from queueing.model.cluster_trace import ClusterTrace
 from queueing.model.node_list import NodeList
-from queueing.replays.state import NEVER_SERVED
+from queueing.replays.engine.state import NEVER_SERVED
 from queueing.simulation.tasks.rules.schedulers import (
     SAME_RATIO,
     SAME_SHARE,

@@ -2,9 +2,9 @@ r"""``replay``: a recorded cluster's tasks, started again by another scheduler.
 
 At the instant of an event (the end of a task or an arrival) all that ends then leaves, and all that arrives
 then queues up; then tasks start, one by one, as the scheduler says (:mod:`queueing.replays.turns`), each on
-the node that the placement rule picks (:mod:`queueing.replays.nodes`), until the scheduler waits. A task that
-has started runs on for its recorded duration: nothing is preempted, or runs faster or slower elsewhere. Tasks
-of one job start one by one, not as a gang.
+the node that the placement rule picks (:mod:`queueing.replays.engine.nodes`), until the scheduler waits. A
+task that has started runs on for its recorded duration: nothing is preempted, or runs faster or slower
+elsewhere. Tasks of one job start one by one, not as a gang.
 """
 
 from __future__ import annotations

@@ -23,7 +23,8 @@ from queueing import (
     WorstFit,
     replay,
 )
-from queueing.replays import events, running, state
+from queueing.replays import running
+from queueing.replays.engine import events, state
 from queueing.replays.moments import Moment, Started
 from tests.queueing.replay_reference import RESOURCES, UNITS, random_trace, require_by_definition
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from queueing.replays.state import (
+from queueing.replays.engine.state import (
     BLOCKED,
     CANDIDATES,
     DRAWN,

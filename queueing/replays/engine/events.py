@@ -7,10 +7,10 @@ the users present, or when it needs random numbers, and goes on as if nothing ha
 
 from __future__ import annotations
 
-from queueing.replays import nodes, queues, state
-from queueing.replays.nodes import fits, occupy, place, release
-from queueing.replays.queues import arrive, block, choose, rescore, start_waiting, unblock
-from queueing.replays.state import (
+from queueing.replays.engine import nodes, queues, state
+from queueing.replays.engine.nodes import fits, occupy, place, release
+from queueing.replays.engine.queues import arrive, block, choose, rescore, start_waiting, unblock
+from queueing.replays.engine.state import (
     BLOCKED,
     CANDIDATES,
     DECIDE,
