@@ -60,7 +60,7 @@ from numpy.typing import NDArray
 from fairness.machine.compiling import stored
 from fairness.machine.kernels import IntArray
 from fairness.model.problem import FloatArray
-from fairness.policies.hierarchy import clocks
+from fairness.policies.hierarchy import clocks, sums
 from fairness.policies.hierarchy.clocks import (
     AHEAD,
     AT,
@@ -77,7 +77,6 @@ from fairness.policies.hierarchy.clocks import (
     GAIN,
     GROWTH,
     GUARANTEED,
-    HELD,
     INF,
     KEPT,
     LAST,
@@ -108,168 +107,15 @@ from fairness.policies.hierarchy.clocks import (
     class_key,
     floor_share,
     follow,
-    give,
     plan,
-    queue_key,
     set_key,
-    speeds_above,
-    status_of,
 )
+from fairness.policies.hierarchy.sums import mark_full, settle, shut
 
 __all__ = ["fill_states", "fill_states_compiled"]
 
 FEW = 16
 """A queue is summed anew after so many events in it, or as many as it has children if these are more."""
-
-
-@register_jitable
-def _counts_above(w: Work, c: int) -> float:
-    """What is counted above of what queue c holds: this part."""
-    if w.whole[STATUS, c] == AHEAD:
-        return w.real[LEVEL, w.whole[PARENT, c]] * w.real[WEIGHT, c] / w.real[SHARE, c]
-    return 1.0
-
-
-@register_jitable
-def _settle(
-    w: Work,
-    v: int,
-    changed: int,
-    root: int,
-) -> bool:
-    """Sum up queue v from its children; whether what it holds has jumped.
-
-    Rising child queues are brought up to date before, but for the one that has changed (all, if it is -2).
-    """
-    least, live = INF, 0
-    for k in range(w.whole[FIRST, v], w.whole[FIRST, v + 1]):
-        if w.state[k] != BLOCKED:
-            if w.state[k] == RISING:
-                w.own[AT, k] = w.real[LEVEL, v]
-            least = min(least, w.own[AT, k])
-            live += 1
-    c = v + 1
-    while c < w.whole[LAST, v]:
-        if w.whole[STATUS, c] == RISING and changed != -2 and c != changed:
-            follow(w, c)
-        if w.whole[LIVE, c] > 0:
-            least = min(least, w.real[SHARE, c] / w.real[WEIGHT, c])
-            live += 1
-        c = w.whole[LAST, c]
-    jumped = False
-    largest = 0.0
-    for j in range(w.measure.shape[1]):
-        w.before[j] = w.rows[HELD, v, j]
-        largest = max(largest, w.rows[HELD, v, j])
-        w.rows[HELD, v, j] = 0.0
-        w.rows[GAIN, v, j] = 0.0
-    for j in range(w.shares.shape[1]):
-        w.rows[USED, v, j] = 0.0
-        w.rows[GROWTH, v, j] = 0.0
-    w.whole[LIVE, v], w.whole[CHANGES, v], w.whole[RISERS, v], w.whole[STUCK, v] = live, 0, 0, 0
-    if live > 0:
-        w.real[LEVEL, v] = least
-    c = v + 1
-    while c < w.whole[LAST, v]:
-        w.whole[STATUS, c] = BLOCKED
-        if w.whole[LIVE, c] > 0:
-            floor = floor_share(w, c) / w.real[WEIGHT, c]
-            w.whole[STATUS, c] = status_of(w.real[SHARE, c] / w.real[WEIGHT, c], floor, least)
-            if w.whole[STATUS, c] == RISING:
-                w.whole[RISERS, v] += 1
-                w.whole[STUCK, v] = w.whole[STUCK, v] or w.real[SLOPE, c] == 0
-        c = w.whole[LAST, c]
-    start, size = 2 * w.whole[OFFSET, v], w.whole[OFFSET, v + 1] - w.whole[OFFSET, v]
-    place = 0
-    for k in range(w.whole[FIRST, v], w.whole[FIRST, v + 1]):
-        i = w.order[k]
-        counted = w.own[AT, k]
-        if w.state[k] != BLOCKED:
-            w.state[k] = status_of(w.own[AT, k], w.own[FLOOR, k], least)
-            if w.state[k] == RISING:
-                w.own[AT, k] = least
-                w.whole[RISERS, v] += 1
-            counted = min(w.own[FLOOR, k], w.own[AT, k]) if w.state[k] == KEPT else least
-        grows = w.own[RATE, k] if w.state[k] == RISING and not w.whole[STUCK, v] else 0.0
-        gains = w.own[RATE, k] if (grows > 0 or w.state[k] == AHEAD) and not w.whole[STUCK, v] else 0.0
-        tasks = w.own[BASE, k] + w.own[RATE, k] * w.own[AT, k]
-        for j in range(w.measure.shape[1]):
-            w.rows[HELD, v, j] += w.measure[i, j] * w.own[RATE, k] * counted
-            w.rows[GAIN, v, j] += w.measure[i, j] * gains
-        for j in range(w.shares.shape[1]):
-            w.rows[USED, v, j] += w.shares[i, j] * tasks
-            w.rows[GROWTH, v, j] += w.shares[i, j] * grows
-        w.keys[start + size + place] = class_key(w, k)
-        place += 1
-    c = v + 1
-    while c < w.whole[LAST, v]:
-        part = _counts_above(w, c)
-        if w.whole[STATUS, c] == KEPT:
-            part = min(floor_share(w, c), w.real[SHARE, c]) / w.real[SHARE, c]
-        for j in range(w.measure.shape[1]):
-            w.rows[HELD, v, j] += part * w.rows[HELD, c, j]
-        for j in range(w.shares.shape[1]):
-            w.rows[USED, v, j] += max(w.rows[USED, c, j], w.rows[RESERVE, c, j])
-        give(w, c)
-        speeds_above(w, c, 1.0)
-        w.keys[start + size + place] = queue_key(w, c)
-        place += 1
-        c = w.whole[LAST, c]
-    for i in range(size - 1, 0, -1):
-        w.keys[start + i] = min(w.keys[start + 2 * i], w.keys[start + 2 * i + 1])
-    for j in range(w.measure.shape[1]):
-        largest = max(largest, w.rows[HELD, v, j])
-    for j in range(w.measure.shape[1]):
-        jumped = jumped or abs(w.rows[HELD, v, j] - w.before[j]) > 10 * EQUAL * largest
-    plan(w, v, root)
-    return jumped
-
-
-@register_jitable
-def _shuts(w: Work, v: int, j: int) -> bool:
-    """Whether resource j is full for all below queue v: here, or above and nothing of its reserve is left."""
-    above = w.rows[CLOSED, v, j] > 0 and w.rows[USED, v, j] >= w.rows[RESERVE, v, j]
-    return bool(above or w.rows[FULL, v, j] > 0)
-
-
-@register_jitable
-def _shut(
-    w: Work,
-    v: int,
-    root: int,
-) -> bool:
-    """Block what needs a full resource of queue v or of one below it, and sum up all of them."""
-    m = w.shares.shape[1]
-    for c in range(v + 1, w.whole[LAST, v]):
-        p = w.whole[PARENT, c]
-        if w.whole[STATUS, c] == RISING:
-            follow(w, c)
-        for j in range(m):
-            w.rows[CLOSED, c, j] = 1.0 if _shuts(w, p, j) else 0.0
-    for c in range(v, w.whole[LAST, v]):
-        for k in range(w.whole[FIRST, c], w.whole[FIRST, c + 1]):
-            if w.state[k] != BLOCKED:
-                i = w.order[k]
-                for j in range(m):
-                    if w.shares[i, j] > 0 and _shuts(w, c, j):
-                        if w.state[k] == RISING:
-                            w.own[AT, k] = w.real[LEVEL, c]
-                        w.state[k] = BLOCKED
-                        break
-    jumped = False
-    for c in range(w.whole[LAST, v] - 1, v - 1, -1):
-        jumped = _settle(w, c, -2, root)
-    return jumped
-
-
-@register_jitable
-def _mark_full(w: Work, v: int) -> bool:
-    found = False
-    for j in range(w.shares.shape[1]):
-        if w.rows[FULL, v, j] == 0 and w.rows[USED, v, j] >= w.rows[LIMIT, v, j] * (1 - EQUAL):
-            w.rows[FULL, v, j] = 1.0
-            found = True
-    return found
 
 
 @register_jitable
@@ -319,8 +165,8 @@ def _event(w: Work, v: int, root: int) -> bool:
     """What was planned happens in queue v; whether what it holds has jumped."""
     cause = w.whole[CAUSE, v]
     if cause == FILLED:
-        _mark_full(w, v)
-        return _shut(w, v, root)
+        mark_full(w, v)
+        return shut(w, v, root)
     if cause == PASSED:
         closes = False
         for j in range(w.shares.shape[1]):
@@ -328,7 +174,7 @@ def _event(w: Work, v: int, root: int) -> bool:
                 w.rows[USED, v, j] = w.rows[RESERVE, v, j]
                 closes = closes or w.rows[CLOSED, v, j] > 0
         if closes:
-            return _shut(w, v, root)
+            return shut(w, v, root)
     elif cause >= 0:
         if cause < w.whole[FIRST, v + 1] - w.whole[FIRST, v]:
             anew = _class_event(w, v, cause)
@@ -336,7 +182,7 @@ def _event(w: Work, v: int, root: int) -> bool:
             anew = _queue_event(w, w.child[w.whole[OFFSET, v] + cause])
         w.whole[CHANGES, v] += 1
         if anew or w.whole[CHANGES, v] >= max(FEW, w.whole[OFFSET, v + 1] - w.whole[OFFSET, v]):
-            return _settle(w, v, -1, root)
+            return settle(w, v, -1, root)
     plan(w, v, root)
     return False
 
@@ -350,7 +196,7 @@ def _tell(w: Work, c: int, root: int, jumped: bool) -> bool:
     w.whole[CHANGES, p] += 1
     often = w.whole[CHANGES, p] >= max(FEW, w.whole[OFFSET, p + 1] - w.whole[OFFSET, p])
     if jumped or flat or last or often or w.whole[STUCK, p] or w.whole[STATUS, c] != RISING:
-        return _settle(w, p, c, root)
+        return settle(w, p, c, root)
     if ended:
         w.whole[STATUS, c] = BLOCKED
         w.whole[LIVE, p] -= 1
@@ -382,10 +228,10 @@ def _begin(w: Work, root: int) -> None:
         if v > root:
             for j in range(w.measure.shape[1]):
                 w.rows[GUARANTEED, w.whole[PARENT, v], j] += w.rows[GUARANTEED, v, j]
-        _settle(w, v, -2, root)
-        found = _mark_full(w, v) or found
+        settle(w, v, -2, root)
+        found = mark_full(w, v) or found
     if found:
-        _shut(w, root, root)
+        shut(w, root, root)
 
 
 @register_jitable
@@ -517,4 +363,4 @@ def fill_states(
         failed[state] = not good
 
 
-fill_states_compiled = stored(clocks, nogil=True, error_model="numpy")(fill_states)
+fill_states_compiled = stored(clocks, sums, nogil=True, error_model="numpy")(fill_states)
