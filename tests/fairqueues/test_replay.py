@@ -5,12 +5,13 @@ import pathlib
 import numpy as np
 import pytest
 
-from fairness import MaxMin
+from fairness import BottleneckMax
 from fairqueues.commands.replay import _read
 from fairqueues.traces import synthetic_gpu_trace
 from queueing import (
     ClusterTrace,
     DRFScheduler,
+    FIFOScheduler,
     FirstFit,
     NodeList,
     TargetScheduler,
@@ -39,19 +40,28 @@ def saved(tmp_path, monkeypatch):
 GIVEN = ("--trace", "trace.json", "--nodes", "nodes.json", "--seed", 1)
 
 
-def test_the_command_gives_what_the_library_gives(saved):
+@pytest.mark.parametrize(
+    ("name", "scheduler"),
+    [
+        ("fifo", FIFOScheduler(blocking=False)),
+        pytest.param(
+            "bmf", TargetScheduler(BottleneckMax(), blocking=False), marks=pytest.mark.long
+        ),  # compiles
+    ],
+)
+def test_the_command_gives_what_the_library_gives(saved, name, scheduler):
     trace, nodes = saved
     data = as_json(
-        "replay", *GIVEN, "-s", "drf", "-s", "max-min", "--placement", "first-fit", "--weight", "b=2",
+        "replay", *GIVEN, "-s", "drf", "-s", name, "--placement", "first-fit", "--weight", "b=2",
         "--load", 2, "--until", 30,
     )  # fmt: skip
     faster = trace.scaled(2 / float(nodes.offered_load(trace).max()))
     rows = iter(data["results"])
-    for scheduler in (DRFScheduler(blocking=False), TargetScheduler(MaxMin(), blocking=False)):
-        record = replay(faster, nodes, scheduler, placement=FirstFit(), weights=[1, 2], until=30)
+    for one in (DRFScheduler(blocking=False), scheduler):
+        record = replay(faster, nodes, one, placement=FirstFit(), weights=[1, 2], until=30)
         for user, wait in zip(trace.users, record.to_dataframe()["mean_wait"], strict=True):
             row = next(rows)
-            assert (row["scheduler"], row["user"]) == (scheduler.name, user)
+            assert (row["scheduler"], row["user"]) == (one.name, user)
             assert row["mean_wait"] == pytest.approx(wait, rel=1e-12)
     printed = run("replay", *GIVEN, "-s", "drf", "--blocking").stdout
     for line in replay(trace, nodes, DRFScheduler()).summary().splitlines():

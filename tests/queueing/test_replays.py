@@ -30,16 +30,26 @@ from tests.queueing.replay_reference import RESOURCES, UNITS, random_trace, requ
 
 WEIGHTS = [1, 2, 3]
 PLACEMENTS = (BestFit(), FirstFit(), WorstFit(), BestFit("alignment"), RandomFit(), PowerOfChoices(2))
+
+
+def halves(problem, counts):
+    """Each present user may have half of an equal part of every resource."""
+    present = np.asarray(counts) * problem.weights
+    part = present / np.maximum(present.sum(axis=-1, keepdims=True), 1e-300) / 2
+    return part / problem.task_shares.max(axis=1)
+
+
 QUICK = (
     FIFOScheduler(),
     FIFOScheduler(blocking=False),
     DRFScheduler(),
     DRFScheduler(blocking=False),
     DRFScheduler(blocking=False, ties="random"),
-    TargetScheduler(DRF(), blocking=False),
+    TargetScheduler(halves, blocking=False),
 )
 TREE = Tree.from_dict({"root": {"queues": {"one": {"classes": ["a"]}, "two": {"classes": ["b", "c"]}}}})
 OTHERS = (
+    TargetScheduler(DRF(), blocking=False),
     DRFScheduler(ties="random"),
     PFScheduler(),
     PFScheduler(blocking=False),
