@@ -68,7 +68,7 @@ def same(one, other):
     np.testing.assert_array_equal(one.node_of, other.node_of)
 
 
-@pytest.mark.parametrize("k", range(len(QUICK)), ids=lambda k: repr(QUICK[k]))
+@pytest.mark.parametrize("k", range(len(QUICK)), ids=lambda k: f"{k} {QUICK[k].name}")
 def test_every_start_follows_from_the_rules(k):
     placement = PLACEMENTS[k]
     trace, nodes = random_trace(np.random.default_rng(k), 14)
@@ -78,7 +78,7 @@ def test_every_start_follows_from_the_rules(k):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("scheduler", QUICK + OTHERS, ids=repr)
+@pytest.mark.parametrize("scheduler", QUICK + OTHERS, ids=lambda one: one.name)
 def test_compiled_or_not_every_start_follows_from_the_rules(scheduler, monkeypatch):
     for seed, placement in product(range(5), PLACEMENTS):
         trace, nodes = random_trace(np.random.default_rng([seed, 7]), 24, models=seed > 0)
