@@ -23,9 +23,9 @@ relative.
 * feasible: limits, capacities and maxima hold, and nobody loses tasks from stage to stage;
 * guarantees: at the start no class could run more within the ``minimum`` of a queue above it, and no queue
   holds more than is guaranteed to it, to those below it together, or to one above it;
-* fairness: a child that grew by the part g in a stage, and ends it at a level that is too high by the part
-  e, violates the definition by min(g, e). Who is blocked at the start of a stage cannot grow: nobody loses
-  tasks, so something would be overfull;
+* fairness: a child that grew in a stage by the part g of what it has at last, and ends the stage at a level
+  that is too high by the part e, violates the definition by min(g, e). Who is blocked at the start of a
+  stage cannot grow: nobody loses tasks, so something would be overfull;
 * nothing is wasted: at the end every class is blocked.
 
 How the guaranteed tasks of one queue are divided among its classes is not checked.
@@ -134,7 +134,8 @@ def hierarchy_certificate(
     floor = np.zeros_like(start) if measure == "borrowed" else start
     for k in range(1, len(rows)):
         before, after = rows[k - 1], rows[k]
-        rose = np.divide(after - before, after, out=np.zeros_like(after), where=after > 0)
+        # Parts of the last tasks: where a stage takes no time, tasks of 1e-17 have no levels to compare.
+        rose = np.divide(after - before, rows[-1], out=np.zeros_like(after), where=rows[-1] > 0)
         lost = np.divide(before - after, before, out=np.zeros_like(after), where=before > 0)
         stopped = queues.blocked(counted[k - 1])
         at_limit = room_below_limits(problem, x, after) <= SATURATION

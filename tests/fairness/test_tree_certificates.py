@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fairness import ModelError, Problem, Tree
+from fairness import Hierarchical, ModelError, Problem, Tree
 from fairness.evidence import queue_bounds, trees
 from fairness.evidence.queue_bounds import QueueBounds, counted_use, queue_shares, queue_stops
 from fairness.evidence.trees import hierarchy_certificate
 from fairness.indivisible import HierarchicalShare, fill_tasks, hierarchy
+from fairness.policies.hierarchy import hierarchical
+from tests.fairness.test_hierarchy import random_case
 from tests.fairness.test_tasks_in_queues import CPU, GPU, random_tree
 
 JOBS = ["train", "test", "serve"]
@@ -212,3 +214,27 @@ def test_bad_arguments() -> None:
         hierarchy_certificate(LAB, BOUNDED, None, [[1, 2, 3]], growth=[1])
     with pytest.raises(ModelError, match="held must have one row per class"):
         hierarchy_certificate(LAB, BOUNDED, None, [[1, 2, 3]], held=[[1]])
+
+
+@pytest.mark.parametrize("seed", [1, 2, 5, pytest.param(None, marks=pytest.mark.long)])
+def test_a_millionth_too_much_is_noticed(seed: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The kernel is run as it is written for a few cases, compiled for many.
+    monkeypatch.setattr(hierarchical, "SMALL", 0 if seed is None else 10**9)
+    rng, spoiled = np.random.default_rng(1), 0
+    for case in range(300) if seed is None else [seed]:
+        pool, tree, counts = random_case(case)
+        naive, measure = case % 5 == 4, "borrowed" if case % 7 == 5 else "total"
+        policy = Hierarchical(tree, naive=naive, measure=measure)
+        filling = hierarchical._Filling(policy, pool, 1, record=True)
+        tasks = filling.tasks(counts)
+        assert filling.certificate(counts, tasks).residual < 1e-12
+        running = rng.permutation(np.flatnonzero(tasks > 1e-6))
+        if running.size < 2:
+            continue
+        giver, taker = running[:2]
+        spoiled += 1
+        for rows in (filling.guaranteed, filling.stages, tasks[None]):
+            rows[:, giver] *= 1 - 1e-6
+            rows[:, taker] *= 1 + 1e-6
+        assert filling.certificate(counts, tasks).residual > 1e-9
+    assert spoiled >= (1 if seed is not None else 290)

@@ -155,6 +155,9 @@ def plan(w: Work, v: int, root: int) -> None:
                 if time < wait:
                     wait, cause = time, SWITCH
     for j in range(w.shares.shape[1]):
+        if w.rows[FULL, v, j] == 0 and w.rows[USED, v, j] >= w.rows[LIMIT, v, j] * (1 - EQUAL):
+            # Filled at the moment of another event, after which nobody who grows may use it.
+            wait, cause = 0.0, FILLED
         if w.rows[GROWTH, v, j] > 0:
             if w.rows[FULL, v, j] == 0:
                 time = max(0.0, w.rows[LIMIT, v, j] - w.rows[USED, v, j]) / w.rows[GROWTH, v, j]
