@@ -16,6 +16,8 @@ from functools import partial
 from pathlib import Path
 
 from examples.clusters_figures.explained import explained
+from examples.clusters_figures.guarantees import cohort
+from examples.clusters_figures.hierarchy import starvation
 from examples.clusters_figures.packing import packing
 from examples.clusters_figures.recorded import Files
 from examples.clusters_figures.replays import replays
@@ -24,7 +26,7 @@ from examples.kernels import bottlenecks, prices, replayed
 from examples.reproduce import Source, command
 
 INTRODUCTION = (
-    "What schedulers of real clusters do, task by task, and what theory says of it. A recorded cluster is replayed under several schedulers; "
+    "What schedulers of real clusters do: queues within queues, guarantees, packing, task by task, and what theory says of it. A recorded cluster is replayed under several schedulers; "
     "nothing here is a measurement of a cluster: durations are those recorded, nothing is preempted, and no task runs faster or slower elsewhere."
 )
 
@@ -38,7 +40,7 @@ def source(files: Files | None = None) -> Source:
         "clusters",
         "Real clusters",
         INTRODUCTION,
-        (explained, *(partial(page, files=files) for page in RECORDED), throughputs),
+        (starvation, cohort, explained, *(partial(page, files=files) for page in RECORDED), throughputs),
         (bottlenecks, prices, replayed),
         arguments="" if files is None else f" --trace {files.trace} --nodes {files.nodes}",
     )
