@@ -161,6 +161,30 @@ def _queue_event(w: Work, c: int) -> bool:
 
 
 @register_jitable
+def _children_events(w: Work, v: int, root: int) -> bool:
+    """Children reach their limits, or the level reaches them, all that do so now; as :func:`_event`."""
+    jumped = False
+    while True:
+        cause = w.whole[CAUSE, v]
+        if cause < w.whole[FIRST, v + 1] - w.whole[FIRST, v]:
+            anew = _class_event(w, v, cause)
+        else:
+            anew = _queue_event(w, w.child[w.whole[OFFSET, v] + cause])
+        w.whole[CHANGES, v] += 1
+        if anew or w.whole[CHANGES, v] >= max(FEW, w.whole[OFFSET, v + 1] - w.whole[OFFSET, v]):
+            jumped = settle(w, v, -1, root) or jumped
+        else:
+            plan(w, v, root)
+        # Children that stopped together have the same level, but for a rounding of the clock.
+        cause = w.whole[CAUSE, v]
+        if cause < 0 or w.real[WAIT, v] > 1e-15 * w.real[LEVEL, v] or w.whole[STUCK, v] == 1:
+            return jumped
+        own = w.whole[FIRST, v + 1] - w.whole[FIRST, v]
+        if cause >= own and w.whole[STATUS, w.child[w.whole[OFFSET, v] + cause]] == RISING:
+            return jumped
+
+
+@register_jitable
 def _event(w: Work, v: int, root: int) -> bool:
     """What was planned happens in queue v; whether what it holds has jumped."""
     cause = w.whole[CAUSE, v]
@@ -176,13 +200,7 @@ def _event(w: Work, v: int, root: int) -> bool:
         if closes:
             return shut(w, v, root)
     elif cause >= 0:
-        if cause < w.whole[FIRST, v + 1] - w.whole[FIRST, v]:
-            anew = _class_event(w, v, cause)
-        else:
-            anew = _queue_event(w, w.child[w.whole[OFFSET, v] + cause])
-        w.whole[CHANGES, v] += 1
-        if anew or w.whole[CHANGES, v] >= max(FEW, w.whole[OFFSET, v + 1] - w.whole[OFFSET, v]):
-            return settle(w, v, -1, root)
+        return _children_events(w, v, root)
     plan(w, v, root)
     return False
 
