@@ -17,6 +17,7 @@ from .policies.servers.distributed import DistributedRun, distributed_psdsf
 from .policies.servers.per_server import PerServerDRF
 from .policies.servers.psdsf import PSDSF
 from .policies.servers.task_share import CDRF, CDRFH, DRFH, TSF
+from .policies.servers.trees.hierarchical import HierarchicalPlacement
 from .properties.counterexamples.audit import audit
 from .protocol.calling import one_state
 from .results.allocation import Allocation, allocate
@@ -45,6 +46,7 @@ __all__ = [
     "Explanation",
     "FairqueuesError",
     "Hierarchical",
+    "HierarchicalPlacement",
     "InfeasibleError",
     "MaxMin",
     "ModelError",

@@ -67,6 +67,7 @@ def hierarchy_certificate(
     held: ArrayLike | None = None,
     measure: str = "total",
     naive: bool = False,
+    room: FloatArray | None = None,
 ) -> Certificate:
     """Certify that tasks are those of hierarchical filling.
 
@@ -87,6 +88,10 @@ def hierarchy_certificate(
         Whether levels count all tasks or those above the guaranteed ones.
     naive : bool
         Whether shares of queues are those of all that they hold.
+    room : ndarray of shape (n_stages + 1, n_classes), optional
+        How much a class can grow at each of these moments at most, for other reasons than the bounds of the
+        queues, as a part of what it could have alone: on the servers of a cluster,
+        :mod:`fairness.evidence.tree_placements`.
 
     Returns
     -------
@@ -138,6 +143,8 @@ def hierarchy_certificate(
         rose = np.divide(after - before, rows[-1], out=np.zeros_like(after), where=rows[-1] > 0)
         lost = np.divide(before - after, before, out=np.zeros_like(after), where=before > 0)
         stopped = queues.blocked(counted[k - 1])
+        if room is not None:
+            stopped |= room[k - 1] <= SATURATION
         at_limit = room_below_limits(problem, x, after) <= SATURATION
         levels = _Levels(queues, pace, per_task, moving & ~stopped & ~at_limit, counted[k - 1], naive)
         residual = max(
@@ -146,6 +153,8 @@ def hierarchy_certificate(
             levels.residual(after - base, floor, np.where(moving, rose, 0.0)),
         )
     idle = np.minimum(queues.slack(counted[-1]), room_below_limits(problem, x, rows[-1]))
+    if room is not None:
+        idle = np.minimum(idle, room[-1])
     residual = max(residual, float(np.max(idle[present], initial=0.0)))
     return Certificate(claim, residual + rounding(problem.n_classes + tree.n_nodes))
 

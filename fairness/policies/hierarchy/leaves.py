@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from fairness.model.cluster import Cluster
 from fairness.model.problem import FloatArray, Problem
 from fairness.model.tree import Tree
 
 __all__ = ["leaf_factors", "tasks_at_leaves"]
 
 
-def leaf_factors(tree: Tree, problem: Problem, counts: FloatArray) -> FloatArray:
+def leaf_factors(tree: Tree, problem: Problem | Cluster, counts: FloatArray) -> FloatArray:
     """Factor of the weight of a job of each class, shape (n_states, n_classes), for counts of this shape.
 
     Examples

@@ -1,0 +1,1 @@
+"""Placements on a cluster for queues within queues."""

@@ -1,0 +1,168 @@
+r"""How far tasks can grow on the servers of a cluster, and who cannot at all, with the prices that prove it.
+
+Placements of given tasks are the solutions of :math:`\sum_n x_{ni} b_{nir} \le 1` with :math:`\sum_i x_{ni}`
+at least the tasks of class n. Two linear programs ask for more, in one model that is changed from one to the
+next: the longest step in a direction, and growth of single classes. Prices of resources, the dual values,
+bound both from above whatever rounding does to the placement (:mod:`fairness.evidence.tree_placements`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import highspy
+import numpy as np
+from scipy.sparse import csc_array
+
+from fairness.arguments.validation import FloatArray
+from fairness.errors import NotConvergedError
+from fairness.evidence.queue_bounds import BoolArray
+from fairness.evidence.tree_placements import worth_of_tasks
+from fairness.model.cluster import Cluster
+from fairness.policies.servers.engines.level_evidence import Pairs
+from fairness.policies.servers.engines.level_program import FAR_APART
+
+__all__ = ["Room"]
+
+NOTHING = 1e-10
+"""Growth that is less than this part of what a class could have alone is rounding."""
+
+PROBED = 1e-3
+"""Part of what a class could have alone, up to which its growth is asked for."""
+
+LOOSE = 1e-12
+"""Part by which tasks that are placed already may be missed, so that rounding leaves a placement."""
+
+
+class Room:
+    r"""The servers, for classes with jobs.
+
+    Columns are the parts :math:`x_{ni}/\gamma_{ni}`, the time of a step, and the growth of each class as a
+    part of its tasks alone on the cluster. Rows are the resources of the servers and the classes.
+    """
+
+    def __init__(self, cluster: Cluster, present: BoolArray) -> None:
+        self.cluster, self.pairs = cluster, Pairs(cluster, present)
+        self.alone = cluster.gamma.sum(axis=1)
+        pairs, n = self.pairs, cluster.n_classes
+        demanded = np.zeros((pairs.n_servers, pairs.n_resources), dtype=bool)
+        np.logical_or.at(demanded, pairs.server, pairs.shares > 0)
+        self.demanded, self.first_class = demanded, int(demanded.sum())
+        row = np.full(demanded.shape, -1)
+        row[demanded] = np.arange(self.first_class)
+        pair, resource = np.nonzero(pairs.shares)
+        self.time = len(pairs.job_class)
+        self.growth = self.time + 1 + np.arange(n, dtype=np.int32)
+        rising = (self.first_class + np.arange(n)).astype(np.int32)
+        rows = np.r_[row[pairs.server[pair], resource], self.first_class + pairs.job_class, rising, rising]
+        columns = np.r_[pair, np.arange(self.time), np.full(n, self.time), self.growth]
+        values = np.r_[
+            pairs.shares[pair, resource] * pairs.alone[pair],
+            pairs.alone / self.alone[pairs.job_class],
+            np.full(n, -1.0),
+            np.full(n, -1.0),
+        ]
+        matrix = csc_array((values, (rows, columns)), shape=(self.first_class + n, self.time + 1 + n))
+        self.rising, self.solver = rising, self._model(matrix, n)
+
+    def _model(self, matrix: Any, n: int) -> Any:
+        size, rows = matrix.shape[1], matrix.shape[0]
+        model = highspy.HighsLp()
+        model.num_col_, model.num_row_ = size, rows
+        model.col_cost_, model.col_lower_ = np.zeros(size), np.zeros(size)
+        model.col_upper_ = np.r_[np.full(self.time, np.inf), np.zeros(1 + n)]
+        model.row_lower_ = np.r_[np.full(self.first_class, -np.inf), np.zeros(n)]
+        model.row_upper_ = np.r_[np.ones(self.first_class), np.full(n, np.inf)]
+        model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        model.a_matrix_.start_ = matrix.indptr
+        model.a_matrix_.index_, model.a_matrix_.value_ = matrix.indices, matrix.data
+        solver: Any = highspy.Highs()
+        settings: dict[str, Any] = {
+            "output_flag": False,
+            "presolve": "off",
+            "parallel": "off",
+            "primal_feasibility_tolerance": 1e-10,
+            "dual_feasibility_tolerance": 1e-10,
+            "small_matrix_value": 1e-12,
+        }
+        for option, setting in settings.items():
+            solver.setOptionValue(option, setting)
+        solver.passModel(model)
+        solver.changeObjectiveSense(highspy.ObjSense.kMaximize)
+        return solver
+
+    def step(self, tasks: FloatArray, speeds: FloatArray, most: float) -> tuple[float, FloatArray | None]:
+        """Longest time up to ``most`` that tasks can grow so, and the prices of the servers that end it."""
+        n = len(tasks)
+        parts = np.divide(speeds, self.alone)
+        unit = float(parts.max())
+        for row, part in zip(self.rising.tolist(), (parts / unit).tolist(), strict=True):
+            self.solver.changeCoeff(row, self.time, -part)
+        self._fix(np.zeros(n))
+        # In units of this step the whole cluster is enough for no more than a time of 1.
+        limit = min(most * unit, 2.0)
+        self.solver.changeColBounds(self.time, 0.0, limit)
+        self.solver.changeColCost(self.time, 1.0)
+        values, prices = self._solved(tasks)
+        self.solver.changeColCost(self.time, 0.0)
+        self.solver.changeColBounds(self.time, 0.0, 0.0)
+        worth = worth_of_tasks(self.cluster, prices)
+        gained = float(worth @ speeds)
+        if gained <= 0:
+            return most, None
+        bound = max(float(prices.sum() - worth @ tasks) / gained, 0.0)
+        if bound >= most * (1 - NOTHING) and values[self.time] >= limit * (1 - NOTHING):
+            return most, None
+        return bound, prices
+
+    def stopped(self, tasks: FloatArray, asked: BoolArray) -> tuple[BoolArray, FloatArray]:
+        """Which of the classes cannot grow while the others keep theirs, and prices that say so."""
+        left = asked.copy()
+        while True:
+            self._fix(np.where(left, PROBED, 0.0))
+            self._cost(left)
+            values, prices = self._solved(tasks)
+            grown = left & (values[self.growth] > NOTHING)
+            if not grown.any():
+                break
+            left &= ~grown
+        self._cost(np.zeros_like(left))
+        return left, prices
+
+    def placement(self, tasks: FloatArray) -> FloatArray:
+        """A placement of the tasks, (n_classes, n_servers)."""
+        self._fix(np.zeros(len(tasks)))
+        values, _ = self._solved(tasks)
+        on_pair = np.maximum(values[: self.time], 0.0) * self.pairs.alone
+        sums = self.pairs.totals(on_pair)
+        fit = np.divide(tasks, sums, out=np.zeros_like(sums), where=sums > 0)
+        found = np.zeros((self.pairs.n_classes, self.pairs.n_servers))
+        found[self.pairs.job_class, self.pairs.server] = on_pair * fit[self.pairs.job_class]
+        return found
+
+    def _fix(self, most: FloatArray) -> None:
+        self.solver.changeColsBounds(len(most), self.growth, np.zeros(len(most)), most)
+
+    def _cost(self, asked: BoolArray) -> None:
+        self.solver.changeColsCost(len(asked), self.growth, asked.astype(float))
+
+    def _solved(self, tasks: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Values of the columns, and prices of the servers, (n_servers, n_resources)."""
+        n = len(tasks)
+        kept = tasks / self.alone * (1 - LOOSE)
+        self.solver.changeRowsBounds(n, self.rising, kept, np.full(n, np.inf))
+        self.solver.run()
+        if self.solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            self.solver.clearSolver()
+            self.solver.run()
+        status = self.solver.getModelStatus()
+        if status != highspy.HighsModelStatus.kOptimal:
+            raise NotConvergedError(
+                f"HiGHS stopped with status {self.solver.modelStatusToString(status)!r}; {FAR_APART}",
+                best=tasks,
+            )
+        solution = self.solver.getSolution()
+        dual = np.abs(np.asarray(solution.row_dual)[: self.first_class])
+        prices = np.zeros(self.demanded.shape)
+        prices[self.demanded] = np.where(dual > LOOSE * dual.max(initial=0.0), dual, 0.0)
+        return np.asarray(solution.col_value), prices
