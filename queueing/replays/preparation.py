@@ -11,7 +11,7 @@ from fairness.machine.memory import require_memory
 from queueing.model.cluster_trace import ClusterTrace
 from queueing.model.node_list import NodeList
 from queueing.replays.engine.nodes import ROUNDING
-from queueing.replays.engine.state import NOBODY, Given
+from queueing.replays.engine.state import DRAWS, NOBODY, Given
 from queueing.replays.turns import Turns
 from queueing.simulation.tasks.rules.placement import Placement
 
@@ -39,6 +39,10 @@ def prepared(trace: ClusterTrace, nodes: NodeList, turns: Turns, placement: Plac
             "placement",
             f": {placement.name!r} binds jobs to servers when they arrive, and a replay places tasks when "
             "they start; take BestFit(), FirstFit(), WorstFit(), RandomFit() or PowerOfChoices()",
+        )
+    if rule.choices >= DRAWS:
+        raise ModelError.of(
+            "placement", f"draws {rule.choices:,} nodes for one task; a replay draws at most {DRAWS - 1:,}"
         )
     require_memory(
         120.0 * trace.n_tasks + 8.0 * nodes.n_nodes * (3 * trace.n_resources + 8),

@@ -49,12 +49,14 @@ class Run:
     Attributes
     ----------
     state : State
+    kept : int
+        Events of which the checkpoint knows.
     """
 
     def __init__(self, given: Given, turns: Turns, rng: np.random.Generator) -> None:
         self._given, self._turns, self._rng = given, turns, rng
         self.state: State = new_state(given)
-        self._blocks = self._kept = self._events_kept = 0
+        self._blocks = self._starts_kept = self.kept = 0
         self._whole = True
         short = len(given.arrivals) * len(given.capacities) <= SHORT
         # Both are made of the same source, and give the same bits.
@@ -88,7 +90,7 @@ class Run:
         while self._blocks < blocks:
             self._draw()
         self.state.counters[DRAWN] = pieces[-1]["counters"][DRAWN]
-        self._kept, self._events_kept = int(self.state.counters[STARTED]), self.events
+        self._starts_kept, self.kept = int(self.state.counters[STARTED]), self.events
         self._rescore()
 
     def go(self, until: float, task: Task, store: Checkpoint | None) -> None:
@@ -105,9 +107,6 @@ class Run:
             if status == NO_TARGETS:
                 counters[STALE] = 0
                 self._rescore()
-                continue
-            if status == NO_DRAWS:
-                continue
             if store is not None and time.monotonic() - kept > KEPT:
                 self.keep(store)
                 kept = time.monotonic()
@@ -117,15 +116,15 @@ class Run:
 
     def keep(self, store: Checkpoint) -> None:
         """Write what has been done since the last piece; nothing if the kernel was interrupted amidst."""
-        if not self._whole or self.events == self._events_kept:
+        if not self._whole or self.events == self.kept:
             return
         try:
-            store.write(f"{self.events} events", piece_of(self.state, self._kept, self._blocks))
+            store.write(f"{self.events} events", piece_of(self.state, self._starts_kept, self._blocks))
         except OSError as error:
             raise ModelError.of(
                 "checkpoint", f": {store.path} can no longer be written: {error}; make room"
             ) from error
-        self._kept, self._events_kept = int(self.state.counters[STARTED]), self.events
+        self._starts_kept, self.kept = int(self.state.counters[STARTED]), self.events
 
     def _draw(self) -> None:
         """The next block of random numbers; what is left of the last one is not used."""

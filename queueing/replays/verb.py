@@ -135,7 +135,9 @@ def replay(
             if store is not None:
                 run.keep(store)
             known = f"{run.events:,} of {2 * trace.n_tasks:,} arrivals and ends are done"
-            known += "" if store is None else f" and kept in {store.path}; the same call goes on from there"
+            if store is not None:
+                known += " and" if run.kept == run.events else f", {run.kept:,} of them"
+                known += f" kept in {store.path}; the same call goes on from there"
             raise stopped(stop, known, so_far(run.now)) from None
         if store is not None:
             run.keep(store)

@@ -238,6 +238,31 @@ def test_a_replay_goes_on_from_its_checkpoint(tmp_path, monkeypatch):
         replay(trace.head(9), nodes, scheduler, checkpoint=path, rng=9, **options)
 
 
+def test_a_replay_that_follows_a_policy_reports_and_stops_between_two_answers(tmp_path, monkeypatch):
+    # The users present change more often than the kernel reports.
+    trace, nodes = random_trace(np.random.default_rng(6), 60)
+    scheduler = TargetScheduler(DRF(), blocking=False, ties="random")
+    whole = replay(trace, nodes, scheduler, rng=9)
+    assert 2 * trace.n_tasks < running.SHORT_STRIDE
+    monkeypatch.setattr("fairness.machine.work.SHOWN", -1.0)
+    path = tmp_path / "kept"
+    for last in (1, 30, 80):
+
+        def stop(progress, last=last):
+            if progress.done >= last:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt) as caught:
+            replay(trace, nodes, scheduler, rng=9, checkpoint=path, progress=stop)
+        assert (
+            last
+            <= (caught.value.best.ends <= caught.value.best.end).sum()
+            + (trace.arrivals <= caught.value.best.end).sum()
+            < 2 * trace.n_tasks
+        )
+    same(replay(trace, nodes, scheduler, checkpoint=path), whole)
+
+
 def test_a_replay_ends_where_it_is_told(monkeypatch):
     trace, nodes = random_trace(np.random.default_rng(2), 40)
     whole = replay(trace, nodes, DRFScheduler())
@@ -317,6 +342,8 @@ def test_what_makes_no_sense_is_refused():
         replay(trace, nodes, DRF())
     with pytest.raises(ModelError, match="binds jobs to servers"):
         replay(trace, nodes, DRFScheduler(), placement=OnArrival())
+    with pytest.raises(ModelError, match="draws 4,096 nodes for one task; a replay draws at most 4,095"):
+        replay(trace, nodes, DRFScheduler(), placement=PowerOfChoices(4096))
     with pytest.raises(ModelError, match="names 'd', who is no user"):
         replay(trace, nodes, DRFScheduler(), weights={"d": 1})
     with pytest.raises(ModelError, match=r"weights must be finite and > 0; got 0\.0 .*'b'"):

@@ -150,7 +150,9 @@ def _devices(given: Given, state: State, t: int, node: int) -> int:
         best = NOBODY
         for d in range(given.n_devices[node]):
             used = state.device_used[node, d]
-            if used + wanted <= 1.0 + ROUNDING and (best == NOBODY or used > state.device_used[node, best]):
+            # As in ``fits``, to the last bit.
+            room = wanted <= max(0.0, 1.0 - used) + ROUNDING
+            if room and (best == NOBODY or used > state.device_used[node, best]):
                 best = d
         taken = 1 << best
     return taken
