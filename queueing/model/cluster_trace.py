@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["ClusterTrace", "Indices", "indices_into"]
+__all__ = ["ClusterTrace", "Indices", "chosen", "indices_into"]
 
 Indices = NDArray[np.int32]
 """Places in a list, four bytes each: a trace may have 1e8 tasks."""
@@ -276,9 +276,9 @@ class ClusterTrace(Result):
         Raises
         ------
         ModelError
-            If there is none of these.
+            If there is none of these, a place is out of range, or the mask has another length.
         """
-        places = np.unique(np.arange(self.n_tasks)[np.asarray(tasks)])
+        places = np.unique(chosen("tasks", tasks, self.n_tasks))
         if not len(places):
             raise ModelError.of("tasks", "lists no task; a trace holds at least one")
         made = self._only(places)
@@ -298,8 +298,12 @@ class ClusterTrace(Result):
         """
         factor = require_number("factor", factor, above=0)
         first = self.arrivals[0]
+        with np.errstate(over="ignore"):
+            arrivals = first + (self.arrivals - first) / factor
+        if not np.isfinite(arrivals[-1]):
+            raise ModelError.of("factor", f"is too small: with {factor:g} the last task never arrives")
         return self._with(
-            arrivals=frozen(first + (self.arrivals - first) / factor),
+            arrivals=frozen(arrivals),
             notes=(*self.notes, f"arrivals {factor:g} times as fast as recorded"),
         )
 
@@ -393,6 +397,16 @@ def indices_into(name: str, values: ArrayLike, count: int, what: str) -> Indices
             name, f"must lie from 0 to {count - 1}, as there are {count} {what}; got {given[k]} at {k}", k
         )
     return frozen(np.array(given, dtype=np.int32))
+
+
+def chosen(name: str, given: ArrayLike, count: int) -> NDArray[np.intp]:
+    """Places among 0, ..., count - 1, given as such or by a mask; ModelError if they do not fit."""
+    places = np.asarray(given)
+    if places.dtype == np.bool_:
+        if places.shape != (count,):
+            raise ModelError.of(name, f"is a mask of shape {places.shape}; it must be ({count},)")
+        return np.flatnonzero(places)
+    return indices_into(name, places, count, name).astype(np.intp)
 
 
 def _place(devices: int | str | None, resources: tuple[str, ...]) -> int | None:

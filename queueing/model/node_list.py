@@ -30,7 +30,7 @@ from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
-from queueing.model.cluster_trace import ClusterTrace, Indices, indices_into
+from queueing.model.cluster_trace import ClusterTrace, Indices, chosen, indices_into
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +51,7 @@ class NodeList(Result):
     resources, units : sequence of str of length n_resources
         As those of the trace that will run here.
     capacities : array_like of shape (n_nodes, n_resources), units of resource
-        Finite, >= 0; every resource exists on some node.
+        Finite, >= 0.
     models : sequence of str of length n_nodes, optional
         Model of each node; "" for a node without one. Default: all without.
 
@@ -126,8 +126,8 @@ class NodeList(Result):
         return indices_into("kind_of", places, len(places), "nodes")
 
     def only(self, nodes: ArrayLike) -> NodeList:
-        """Some of the nodes, by place or by a mask, in their order."""
-        places = np.arange(self.n_nodes)[np.asarray(nodes)]
+        """Some of the nodes, by a mask or by place, in this order; ModelError if they do not fit."""
+        places = chosen("nodes", nodes, self.n_nodes)
         return NodeList(
             [self.names[k] for k in places],
             self.resources,

@@ -15,8 +15,9 @@ exactly**, however few classes are kept.
 the index of dispersion :math:`D` of the numbers of arrivals in n equal windows, variance over mean: for a
 Poisson process :math:`(n-1) D` has nearly a chi-square law with n - 1 degrees of freedom [1]_.
 
-*Laws of sizes.* Exponential; of phase type with the mean and variance of the recorded durations; or the
-recorded durations themselves. How far the law lies from the recorded ones is told by the Kolmogorov-Smirnov
+*Laws of sizes.* Exponential; of phase type with the mean and variance of the recorded durations (a variance
+below a thousandth of the squared mean counts as that: it takes a thousand phases); or the recorded durations
+themselves. How far the law lies from the recorded ones is told by the Kolmogorov-Smirnov
 distance :math:`\sup_s |P(S \le s) - \hat F(s)|`.
 
 References

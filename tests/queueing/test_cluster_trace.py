@@ -99,6 +99,22 @@ def test_parts_of_a_trace_keep_types_users_and_times():
         trace.scaled(0)
 
 
+def test_parts_that_do_not_fit_are_refused():
+    trace, nodes = recorded(), NodeList(**NODES)
+    for chosen, said in (
+        ([True, False], r"is a mask of shape \(2,\); it must be \(4,\)"),
+        ([4], "must lie from 0 to 3, as there are 4"),
+        ([0.5], "must be a list of whole numbers"),
+    ):
+        for one in (trace, nodes):
+            with pytest.raises(ModelError, match=said):
+                one.only(chosen)
+    with pytest.raises(ModelError, match="lists no task"):
+        trace.only([])
+    with pytest.raises(ModelError, match="factor is too small: with 1e-308 the last task never arrives"):
+        trace.scaled(1e-308)
+
+
 def test_work_and_offered_load_are_sums_over_the_tasks():
     trace, nodes = recorded(), NodeList(**NODES)
     work = sum(d * trace.types[t] for d, t in zip(trace.durations, trace.type_of, strict=True))
