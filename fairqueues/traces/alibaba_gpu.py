@@ -161,6 +161,7 @@ def _gpus(rows: Rows) -> FloatArray:
     part = rows.numbers("gpu_milli", least=0)
     rows.refuse("gpu_milli", part > 1000, "counts thousandths of one device, at most 1000")
     rows.refuse("gpu_milli", (count > 1) & (part != 1000), "must be 1000 where num_gpu is above 1")
+    rows.refuse("gpu_milli", (count == 0) & (part > 0), "must be 0 where num_gpu is 0")
     rows.refuse("gpu_milli", (count == 1) & (part == 0), "must be > 0 where num_gpu is 1")
     return np.where(count == 1, part / 1000, count)
 

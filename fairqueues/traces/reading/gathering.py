@@ -47,10 +47,14 @@ class Numbered:
     def __init__(self) -> None:
         self.places: dict[Any, int] = {}
 
+    def of_one(self, thing: Hashable) -> int:
+        """The number of one thing."""
+        return self.places.setdefault(thing, len(self.places))
+
     def of(self, things: Sequence[Hashable] | NDArray[Any]) -> NDArray[np.int32]:
         """Their numbers."""
         codes, distinct = pd.factorize(np.asarray(things))
-        own = [self.places.setdefault(thing, len(self.places)) for thing in distinct.tolist()]
+        own = [self.of_one(thing) for thing in distinct.tolist()]
         return np.array(own, dtype=np.int32)[codes]
 
     def of_rows(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.int32]:
@@ -62,7 +66,7 @@ class Numbered:
             key, _ = pd.factorize(key * max(len(distinct), 1) + codes)
         _, first = np.unique(key, return_index=True)
         rows = zip(*(column[first].tolist() for column in columns), strict=True)
-        own = [self.places.setdefault(row, len(self.places)) for row in rows]
+        own = [self.of_one(row) for row in rows]
         return np.array(own, dtype=np.int32)[key]
 
 
@@ -256,6 +260,12 @@ class Gathering:
             named = [row[-1] for row in types]
             names = list(dict.fromkeys([*models, *(model for row in named for model in row)]))
             table = np.array([[not row or model in row for model in names] for row in named])
+            # Who names all models and who names none may run in the same places: one type.
+            places = Numbered()
+            own = [places.of_one((*row[:-1], *may)) for row, may in zip(types, table.tolist(), strict=True)]
+            _, first = np.unique(own, return_index=True)
+            types, table = [types[k] for k in first], table[first]
+            columns["type_of"] = np.array(own, dtype=np.int32)[columns["type_of"]]
             # Where every task may run everywhere there is no constraint to carry along.
             allowed = None if table.all() else table
         return ClusterTrace(

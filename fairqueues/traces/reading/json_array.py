@@ -54,12 +54,22 @@ def entries(file: Path) -> Iterator[tuple[int, Any]]:
                     raise ModelError(f"{file}, line {line}: must be an array in JSON, and begin with '['")
                 opened_array, place = True, place + 1
             elif sign == "]":
+                _require_end(text, buffer[place + 1 :], file, line)
                 return
             else:
                 entry, end, buffer, place = _entry(decoder, text, buffer, place, file, line)
                 yield line, entry
                 line += buffer.count("\n", place, end)
                 place = end
+
+
+def _require_end(text: io.TextIOWrapper, rest: str, file: Path, line: int) -> None:
+    """ModelError if something follows behind the array: it would not be read."""
+    while not rest.strip():
+        rest = text.read(BLOCK)
+        if not rest:
+            return
+    raise ModelError(f"{file}, line {line}: the array ends, but something follows; give one array")
 
 
 def _entry(

@@ -53,6 +53,17 @@ def test_pods_and_nodes(tmp_path):
     assert cluster.cluster(trace).n_classes == 3
 
 
+def test_who_names_all_models_and_who_names_none_are_of_one_type(tmp_path):
+    hosts = nodes(tmp_path, "n,32000,65536,2,T4", "o,32000,65536,2,V100")
+    lines = (GOOD, GOOD.replace("a,", "b,").replace("500,,", "500,V100|T4,"))
+    trace, _ = read_alibaba_gpu_2023(written(tmp_path, "pods.csv", PODS, *lines), hosts)
+    assert (trace.n_types, trace.eligible_models) == (1, None)
+    lines = (*lines, GOOD.replace("a,", "c,").replace("500,,", "500,T4,"), GOOD.replace("a,", "d,"))
+    trace, _ = read_alibaba_gpu_2023(written(tmp_path, "pods.csv", PODS, *lines), hosts)
+    assert trace.type_of.tolist() == [0, 0, 1, 0]
+    assert trace.eligible_models.tolist() == [[True, True], [True, False]]
+
+
 def test_what_never_started_or_ended_is_the_callers_choice(tmp_path):
     lines = (GOOD, "c,1000,1024,0,0,,BE,Pending,6,70,", "d,1000,1024,0,0,,LS,Running,7,,8")
     trace, _ = read_pods(tmp_path, *lines, never_ended="drop")
@@ -76,6 +87,7 @@ def test_what_never_started_or_ended_is_the_callers_choice(tmp_path):
         ("b,inf,8192,1,500,,LS,Running,0,90,10", "line 3: cpu_milli must be a finite number >= 0; got inf"),
         ("b,4000,8192,1.5,500,,LS,Running,0,90,10", "line 3: num_gpu must be a finite whole number"),
         ("b,4000,8192,2,500,,LS,Running,0,90,10", "line 3: gpu_milli must be 1000 where num_gpu is above 1"),
+        ("b,4000,8192,0,500,,LS,Running,0,90,10", "line 3: gpu_milli must be 0 where num_gpu is 0; got 500"),
         ("b,4000,8192,1,0,,LS,Running,0,90,10", "line 3: gpu_milli must be > 0 where num_gpu is 1"),
         ("b,4000,8192,1,1500,,LS,Running,0,90,10", "line 3: gpu_milli counts thousandths of one device"),
         ("b,4000,8192,1,500,,,Running,0,90,10", "line 3: qos is missing"),

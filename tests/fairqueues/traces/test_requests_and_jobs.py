@@ -117,6 +117,11 @@ def test_entries_of_an_array_one_by_one(tmp_path, monkeypatch, block):
     path.write_text("[1,\n2,\n{3}]")
     with pytest.raises(ModelError, match=r"f\.json, line 3: is no JSON: Expecting property name"):
         list(entries(path))
+    path.write_text("[1,\n2] \n\n\n")
+    assert list(entries(path)) == [(1, 1), (2, 2)]
+    path.write_text("[1,\n2]\n[3]")
+    with pytest.raises(ModelError, match="line 2: the array ends, but something follows"):
+        list(entries(path))
     path.write_text("[1,\n2")
     with pytest.raises(ModelError, match="line 2: the array has no end"):
         list(entries(path))
