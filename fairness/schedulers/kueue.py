@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairness.arguments.validation import require_choice
+from fairness.arguments.validation import require_choice, require_number
 from fairness.errors import ModelError
 from fairness.model.tree_arguments import checked_parents
 from fairness.schedulers.quantities import Numbers, over, per_queue, quantities
@@ -230,9 +230,15 @@ def kueue_preempts(
     >>> kueue_preempts(300, 400, 200, strategy="LessThanInitialShare")
     True
     """
+    own, before, after = quantities(
+        endless=("preemptor", "target_before", "target_after"),
+        preemptor=preemptor,
+        target_before=target_before,
+        target_after=target_after,
+    )
     if require_choice("strategy", strategy, STRATEGIES) == STRATEGIES[0]:
-        return bool(preemptor <= target_after)
-    return bool(preemptor < target_before)
+        return bool(own <= after)
+    return bool(own < before)
 
 
 def kueue_consumed(consumed: ArrayLike, usage: ArrayLike, elapsed: float, half_life: float) -> Numbers:
@@ -257,7 +263,9 @@ def kueue_consumed(consumed: ArrayLike, usage: ArrayLike, elapsed: float, half_l
     array([1.5])
     """
     old, new = quantities(consumed=consumed, usage=usage)
-    alpha = 1 - 0.5 ** (elapsed / half_life) if half_life > 0 else 0.0
+    passed = require_number("elapsed", elapsed, least=0)
+    half = require_number("half_life", half_life, least=0)
+    alpha = 1 - 0.5 ** (passed / half) if half > 0 else 0.0
     return old * (1 - alpha) + new * alpha
 
 

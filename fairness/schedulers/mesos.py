@@ -68,7 +68,8 @@ def mesos_order(
     Raises
     ------
     ModelError
-        If a path is empty or stands twice, a weight is not > 0 or its path unknown, or shapes do not fit.
+        If a path has an empty part or "." or stands twice, a weight is not > 0 or its path unknown, or shapes
+        do not fit.
 
     Examples
     --------
@@ -85,8 +86,9 @@ def mesos_order(
             raise ModelError.of(name, f"must have {len(roles)} entries, one a role; got shape {given.shape}")
     root = _tree(roles, usage, counts)
     given_weights = dict(weights or {})
+    known = _paths(root) if given_weights else set()
     for path, weight in given_weights.items():
-        if path not in (known := _paths(root)):
+        if path not in known:
             raise ModelError.of(
                 "weights", f"has no role {path!r}; roles are {', '.join(sorted(known))}", path
             )
@@ -102,8 +104,8 @@ def _tree(roles: Sequence[str], usage: Numbers, counts: Any) -> _Role:
     root = _Role("", nothing)
     for i, path in enumerate(roles):
         parts = path.split("/")
-        if not all(parts):
-            raise ModelError.of("roles", f"must be paths without empty parts; got {path!r}", i)
+        if not all(parts) or "." in parts:
+            raise ModelError.of("roles", f"must be paths without empty parts and '.'; got {path!r}", i)
         node = root
         for depth, part in enumerate(parts):
             inner = "/".join(parts[: depth + 1])

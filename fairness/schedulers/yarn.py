@@ -81,10 +81,12 @@ def yarn_fair_shares(
         endless=("maximum",), total=total, weights=weights, minimum=minimum, maximum=maximum
     )
     parts = parts.astype(np.float32).astype(float)  # getWeight() is a float of Java, the level a double
-    least = per_queue("minimum", least, shares.shape, "weights").astype(float)
-    most = np.minimum(per_queue("maximum", most, shares.shape, "weights").astype(float), float(LARGEST))
+    # Resources of YARN are whole numbers.
+    least = np.floor(per_queue("minimum", least, shares.shape, "weights").astype(float))
+    most = np.floor(per_queue("maximum", most, shares.shape, "weights").astype(float))
+    most = np.minimum(most, float(LARGEST))
     fixed = (most <= 0) | (parts <= 0)
-    given = np.where(most <= 0, 0, np.floor(least))
+    given = np.where(most <= 0, 0, least)
     if fixed.all():
         return given
     at_most = min(int(most[~fixed].sum()), LARGEST)

@@ -214,5 +214,11 @@ def test_refusals():
         kueue_shares([-1, 0], gpus(0, 1), gpus(0, 1, 2))
     with pytest.raises(ModelError, match="must be one of 'LessThanOrEqualToFinalShare'"):
         kueue_preempts(1, 2, 3, strategy="Equal")
+    with pytest.raises(ModelError, match="target_after must be a number"):
+        kueue_preempts(1, 2, float("nan"))
+    with pytest.raises(ModelError, match="elapsed must be a finite number >= 0; got -1"):
+        kueue_consumed([1], [2], elapsed=-1, half_life=168)
+    with pytest.raises(ModelError, match="half_life must be a finite number >= 0; got nan"):
+        kueue_consumed([1], [2], elapsed=1, half_life=float("nan"))
     with pytest.raises(ModelError, match="resource_of must have 1 entries"):
         kueue_shares([-1, 0], gpus(0, 1), gpus(0, 1), resource_of=[0, 1])

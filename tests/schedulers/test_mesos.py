@@ -162,6 +162,8 @@ def test_refusals():
         mesos_order(["a", "a"], [[1], [1]], [1])
     with pytest.raises(ModelError, match="empty parts"):
         mesos_order(["a//b"], [[1]], [1])
+    with pytest.raises(ModelError, match=r"empty parts and '\.'; got 'a/\.'"):
+        mesos_order(["a", "a/."], [[1], [1]], [1])
     with pytest.raises(ModelError, match="no role 'x'"):
         mesos_order(["a/b"], [[1]], [1], weights={"x": 2})
     with pytest.raises(ModelError, match="must be > 0"):

@@ -231,6 +231,12 @@ def test_used_capacity():
     assert used.tolist() == [F(3, 5), F(6, 5), 0]
 
 
+def test_shares_as_coded_are_of_whole_numbers():
+    # Half a unit beyond a whole one is nothing: maxima of 1.5 hold 1, and the search for 3 would never end.
+    assert yarn_fair_shares(10, [1, 1], maximum=[1.5, 1.5], as_coded=True).tolist() == [1, 1]
+    assert yarn_fair_shares(10, [1, 1], minimum=[7.5, 0], as_coded=True).tolist() == [7, 3]
+
+
 def test_refusals():
     with pytest.raises(ModelError, match="weights must be finite"):
         yarn_fair_shares(1, [INF])
