@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
@@ -109,6 +110,8 @@ def replay(
     """Replay the tasks of a cluster trace under schedulers: waits, slowdowns, shares, idle capacity."""
     if (trace is None) != (nodes is None):
         raise WrongUse("--trace and --nodes go together; without both the trace is a synthetic one")
+    if trace is None and schema is not Schema.SAVED:
+        raise WrongUse("--schema says what --trace and --nodes are; give both")
     names = scheduler or ["fifo", "drf"]
     if checkpoint is not None and len(names) > 1:
         raise WrongUse("--checkpoint is for one scheduler; give one --scheduler")
@@ -123,7 +126,13 @@ def replay(
     asked = [_scheduler(name, blocking) for name in names]
     recorded, cluster = _read(trace, nodes, schema, tasks, entropy)
     if load is not None:
-        recorded = recorded.scaled(load / float(cluster.offered_load(recorded).max()))
+        offered = float(cluster.offered_load(recorded).max())
+        if load == 0 or offered == math.inf:
+            raise WrongUse(
+                "--load must be > 0, and goes with tasks that arrive over time, on nodes with all that they "
+                "demand; leave it out"
+            )
+        recorded = recorded.scaled(load / offered)
     run = partial(
         queueing.replay,
         recorded,

@@ -87,6 +87,8 @@ def test_the_command_draws_what_each_scheduler_does(saved):
     ("arguments", "said"),
     [
         (["--trace", "trace.json"], "--trace and --nodes go together"),
+        (["--schema", "philly"], "--schema says what --trace and --nodes are"),
+        ([*GIVEN, "--load", 0], "--load must be > 0"),
         ([*GIVEN, "--checkpoint", "kept"], "--checkpoint is for one scheduler"),
         ([*GIVEN, "--weight", "b"], "--weight must be USER=W"),
         ([*GIVEN, "--weight", "c=1"], "names 'c', who is no user of the trace"),
