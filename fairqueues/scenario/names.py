@@ -123,9 +123,34 @@ TREE_POLICIES: dict[str, Named] = {
         "fairness:Hierarchical", fixed={"policy": "bmf"}, about="bottleneck-max fairness at the leaves"
     ),
 }
-"""Policies for the queues of a tree; ``fixed`` names the policy that they carry to it."""
+"""Policies of one pool for the queues of a tree; ``fixed`` names the policy that they carry to it."""
+
+CLUSTER_TREE_POLICIES: dict[str, Named] = {
+    "h-cdrfh": Named(
+        "fairness:HierarchicalPlacement",
+        ("naive",),
+        fixed={"policy": "cdrfh"},
+        about="dominant shares of the whole cluster on the tree",
+    ),
+    "h-drfh": Named(
+        "fairness:HierarchicalPlacement",
+        ("naive",),
+        fixed={"policy": "drfh"},
+        about="the same without placement constraints",
+    ),
+    "h-tsf": Named(
+        "fairness:HierarchicalPlacement", ("naive",), fixed={"policy": "tsf"}, about="task shares on the tree"
+    ),
+    "h-psdsf": Named(
+        "fairness:HierarchicalPlacement",
+        fixed={"policy": "psdsf"},
+        about="per-server dominant share at the leaves",
+    ),
+}
+"""Policies of servers for the queues of a tree."""
 
 _POLICIES = {**POOL_POLICIES, **CLUSTER_POLICIES}
+_TREE_POLICIES = {**TREE_POLICIES, **CLUSTER_TREE_POLICIES}
 
 LAWS: dict[str, Named] = {
     "exponential": Named("queueing:Exponential", about="memoryless"),
@@ -198,7 +223,7 @@ def policy_named(spec: Any, *, cluster: bool | None = None, tree: Any = None) ->
     cluster : bool, optional
         Whether it must be for servers (True) or for a pool (False). Default: either.
     tree : Tree, optional
-        Queues, for the policies of :data:`TREE_POLICIES`.
+        Queues, for the policies of :data:`TREE_POLICIES` and :data:`CLUSTER_TREE_POLICIES`.
 
     Raises
     ------
@@ -217,17 +242,18 @@ def policy_named(spec: Any, *, cluster: bool | None = None, tree: Any = None) ->
         raise ModelError(
             f"policy {name!r} is for {there}, but the model has {here}; take one of {', '.join(known)}"
         )
-    if name in TREE_POLICIES:
-        if cluster:
-            raise ModelError(
-                f"policy {name!r} is for one pool, but the model has servers; take one of {', '.join(known)}"
-            )
+    on_trees = CLUSTER_TREE_POLICIES if cluster else TREE_POLICIES
+    if name in _TREE_POLICIES:
+        if cluster is not None and name not in on_trees:
+            here, there = ("servers", "one pool") if cluster else ("one pool", "servers")
+            take = ", ".join(on_trees if tree is not None else known)
+            raise ModelError(f"policy {name!r} is for {there}, but the model has {here}; take one of {take}")
         if tree is None:
             raise ModelError(f"policy {name!r} shares among queues, but there are none; add a table [tree]")
-        carried = policy_named(TREE_POLICIES[name].fixed["policy"])
-        return _built(spec, "policy", TREE_POLICIES, tree=tree, policy=carried)
-    known = known | TREE_POLICIES if tree is not None else known
-    return _built(spec, "policy", {**_POLICIES, **TREE_POLICIES} if cluster is None else known)
+        carried = policy_named(_TREE_POLICIES[name].fixed["policy"])
+        return _built(spec, "policy", _TREE_POLICIES, tree=tree, policy=carried)
+    known = known | on_trees if tree is not None else known
+    return _built(spec, "policy", {**_POLICIES, **_TREE_POLICIES} if cluster is None else known)
 
 
 def policy_spec(policy: Any) -> str | dict[str, Any]:
@@ -245,7 +271,7 @@ def policy_spec(policy: Any) -> str | dict[str, Any]:
     ('alpha:2', {'policy': 'tdrf', 'join_times': [3, 8]})
     """
     if getattr(policy, "tree", None) is not None:
-        for name, entry in TREE_POLICIES.items():
+        for name, entry in _TREE_POLICIES.items():
             if policy.policy == policy_named(entry.fixed["policy"]):
                 return _spec(policy, "policy", {name: entry})
     return _spec(policy, "policy", _POLICIES)

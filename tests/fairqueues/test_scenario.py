@@ -109,6 +109,30 @@ def test_policies_of_a_tree(name):
     assert names.TREE_POLICIES[name].about
 
 
+CLUSTER_TREE = """
+[cluster]
+demands = [[1, 2], [1, 0]]
+capacities = [[9, 12], [12, 0]]
+[tree]
+a = { classes = ["class 1"] }
+b = { classes = ["class 2"] }
+"""
+
+
+@pytest.mark.parametrize("name", names.CLUSTER_TREE_POLICIES)
+def test_policies_of_a_tree_on_servers(name):
+    scenario = Scenario.parse(f'title = "t"\npolicies = ["{name}"]{CLUSTER_TREE}')
+    (policy,) = scenario.policies
+    assert policy.tree == scenario.tree
+    assert policy.policy == names.policy_named(names.CLUSTER_TREE_POLICIES[name].fixed["policy"])
+    assert names.policy_spec(policy) == name
+    assert names.CLUSTER_TREE_POLICIES[name].about
+    with pytest.raises(ModelError, match="the model has servers; take one of h-cdrfh"):
+        names.policy_named("h-drf", cluster=True, tree=scenario.tree)
+    with pytest.raises(ModelError, match="the model has one pool; take one of h-mmf"):
+        names.policy_named(name, cluster=False, tree=scenario.tree)
+
+
 def test_parameters_of_policies_of_a_tree():
     tree = Scenario.parse(TREE).tree
     borrowed = names.policy_named("h-drf:borrowed", tree=tree)

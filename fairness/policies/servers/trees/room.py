@@ -134,6 +134,9 @@ class Room:
         self._fix(np.zeros(len(tasks)))
         values, _ = self._solved(tasks)
         on_pair = np.maximum(values[: self.time], 0.0) * self.pairs.alone
+        largest = np.zeros(len(tasks))
+        np.maximum.at(largest, self.pairs.job_class, on_pair)
+        on_pair[on_pair <= NOTHING * largest[self.pairs.job_class]] = 0.0  # what LOOSE left free
         sums = self.pairs.totals(on_pair)
         fit = np.divide(tasks, sums, out=np.zeros_like(sums), where=sums > 0)
         found = np.zeros((self.pairs.n_classes, self.pairs.n_servers))
