@@ -16,13 +16,14 @@ from functools import partial
 from pathlib import Path
 
 from examples.clusters_figures.explained import explained
+from examples.clusters_figures.fitted import fitted
 from examples.clusters_figures.guarantees import cohort
 from examples.clusters_figures.hierarchy import starvation
 from examples.clusters_figures.packing import packing
 from examples.clusters_figures.recorded import Files
 from examples.clusters_figures.replays import replays
 from examples.clusters_figures.throughputs import throughputs
-from examples.kernels import bottlenecks, prices, replayed
+from examples.kernels import bottlenecks, chains, likely_states, prices, replayed, runs
 from examples.reproduce import Source, command
 
 INTRODUCTION = (
@@ -30,7 +31,7 @@ INTRODUCTION = (
     "nothing here is a measurement of a cluster: durations are those recorded, nothing is preempted, and no task runs faster or slower elsewhere."
 )
 
-RECORDED = (replays, packing)
+RECORDED = (replays, fitted, packing)
 """Pages that replay a trace."""
 
 
@@ -41,7 +42,7 @@ def source(files: Files | None = None) -> Source:
         "Real clusters",
         INTRODUCTION,
         (starvation, cohort, explained, *(partial(page, files=files) for page in RECORDED), throughputs),
-        (bottlenecks, prices, replayed),
+        (bottlenecks, prices, chains, likely_states, runs, replayed),
         arguments="" if files is None else f" --trace {files.trace} --nodes {files.nodes}",
     )
 

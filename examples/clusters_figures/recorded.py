@@ -53,7 +53,9 @@ def whole(files: Files) -> tuple[ClusterTrace, NodeList]:
     return read_alibaba_gpu_2023(files.trace, files.nodes)
 
 
-def recorded(files: Files | None, n_tasks: int, *, load: float, scale: float = 0.02) -> Recorded:
+def recorded(
+    files: Files | None, n_tasks: int, *, load: float, scale: float = 0.02, seed: int = 2023
+) -> Recorded:
     """The busiest part of the user's file, or ``n_tasks`` synthetic tasks.
 
     Parameters
@@ -65,9 +67,11 @@ def recorded(files: Files | None, n_tasks: int, *, load: float, scale: float = 0
         arrive so much faster that some resource would be in use so often over at its peak, if no task waited.
     scale : float
         Of the synthetic trace: part of the nodes of the published cluster.
+    seed : int
+        Of the synthetic trace.
     """
     if files is None:
-        trace, nodes = synthetic_gpu_trace(n_tasks, rng=2023, load=load, scale=scale)
+        trace, nodes = synthetic_gpu_trace(n_tasks, rng=seed, load=load, scale=scale)
         return Recorded(_with_users(trace), nodes, SYNTHETIC)
     trace, nodes = whole(files)
     told = f"{trace.source}: {trace.n_tasks:,} tasks on {nodes.n_nodes:,} nodes."
