@@ -66,7 +66,7 @@ def starvation(*, full: bool) -> Page:
     checks = [
         Check("naive, after the churn: tasks of (a, b cpu, b gpu)", "[10, 10, 0]: b gpu has starved", str(last["naive H-DRF"]), last["naive H-DRF"] == [10, 10, 0]),
         Check("H-DRF, after the churn", "[5, 10, 5]", str(last["H-DRF"]), last["H-DRF"] == [5, 10, 5]),
-        Check("naive, divisible tasks, tasks of b gpu", "0", f"{naive[2]:g}", naive[2] == 0.0),
+        Check("naive, divisible tasks, tasks of b gpu", "0", f"{naive[2]:g}", bool(naive[2] == 0.0)),
         Check.exact("H-DRF, divisible tasks", [F(5), F(10), F(5)], sound),
         Check.exact("the paper's second example: tasks of 1, 2, 31, 32, 4, divisible", [F(10)] * 3 + [F(15)] * 2, wide),
         Check("the same in whole tasks", "[10, 10, 10, 15, 15]", str(whole.tolist()), whole.tolist() == [10, 10, 10, 15, 15]),
