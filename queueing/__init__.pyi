@@ -25,7 +25,6 @@ from .fluid.rays import Ray, rays
 from .fluid.trajectory import Trajectory, drift, trajectory
 from .fluid.verdict import FluidVerdict, fluid_verdict
 from .model.arrivals import Arrivals, OnOff, Poisson, Renewal
-from .model.cluster_trace import ClusterTrace
 from .model.finite_chain import FiniteChain
 from .model.job_trace import JobTrace, read_trace
 from .model.laws import (
@@ -38,12 +37,13 @@ from .model.laws import (
     Lognormal,
     TruncatedPareto,
 )
-from .model.node_list import NodeList
 from .model.phase_type import PhaseType, coxian, fit_phases, phases_of
 from .model.system import System
 from .model.trace_fit import TraceFit, fit_trace
 from .proved_bounds.chain_enclosure import ChainEnclosure
 from .proved_bounds.enclosure import AtLeast, Enclosure
+from .recorded.cluster_trace import ClusterTrace
+from .recorded.node_list import NodeList
 from .replays.paths import ReplayPaths
 from .replays.recorded import Replay
 from .replays.verb import replay

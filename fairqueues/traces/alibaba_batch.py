@@ -30,8 +30,8 @@ from numpy.typing import NDArray
 from fairqueues.traces.reading.columns import Rows, pieces
 from fairqueues.traces.reading.gathering import Gathering, Numbered
 from fairqueues.traces.reading.identities import Identities
-from queueing.model.cluster_trace import ClusterTrace
-from queueing.model.node_list import NodeList
+from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.node_list import NodeList
 
 __all__ = ["read_alibaba_2018", "read_alibaba_2018_machines", "read_alibaba_2018_sample"]
 

@@ -38,7 +38,7 @@ from fairness.arguments.validation import require_choice
 from fairqueues.traces.reading.columns import pieces
 from fairqueues.traces.reading.gathering import Gathering
 from fairqueues.traces.reading.identities import Identities
-from queueing.model.cluster_trace import ClusterTrace
+from queueing.recorded.cluster_trace import ClusterTrace
 
 __all__ = ["read_alibaba_dlrm_2025"]
 

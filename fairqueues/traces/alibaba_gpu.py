@@ -37,8 +37,8 @@ from fairness.arguments.validation import FloatArray
 from fairqueues.traces.reading.columns import Rows, pieces
 from fairqueues.traces.reading.gathering import Gathering
 from fairqueues.traces.reading.identities import Identities
-from queueing.model.cluster_trace import ClusterTrace
-from queueing.model.node_list import NodeList
+from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.node_list import NodeList
 
 __all__ = ["RESOURCES", "UNITS", "read_alibaba_gpu_2023"]
 

@@ -32,7 +32,7 @@ from fairness.arguments.validation import FloatArray, require_number
 from fairness.errors import ModelError
 from fairqueues.traces.reading.columns import Rows, pieces
 from fairqueues.traces.reading.gathering import Gathering
-from queueing.model.cluster_trace import ClusterTrace
+from queueing.recorded.cluster_trace import ClusterTrace
 
 __all__ = ["read_azure_llm"]
 

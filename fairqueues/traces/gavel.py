@@ -34,7 +34,7 @@ from fairqueues.exchange.text_files import TextFile, readable
 from fairqueues.traces.reading.columns import Rows
 from fairqueues.traces.reading.gathering import Gathering
 from fairqueues.traces.throughputs import Throughputs
-from queueing.model.cluster_trace import ClusterTrace
+from queueing.recorded.cluster_trace import ClusterTrace
 
 __all__ = ["read_gavel", "read_gavel_jobs"]
 

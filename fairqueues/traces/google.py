@@ -45,8 +45,8 @@ from fairness.arguments.validation import FloatArray, require_number
 from fairness.errors import ModelError
 from fairqueues.traces.reading.columns import Rows, pieces
 from fairqueues.traces.reading.gathering import Gathering
-from queueing.model.cluster_trace import ClusterTrace
-from queueing.model.node_list import NodeList
+from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.node_list import NodeList
 
 __all__ = ["read_google_2019", "read_google_2019_machines"]
 

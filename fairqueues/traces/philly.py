@@ -34,8 +34,8 @@ from fairqueues.traces.reading.columns import Rows, pieces
 from fairqueues.traces.reading.gathering import Gathering
 from fairqueues.traces.reading.identities import Identities
 from fairqueues.traces.reading.json_array import entries
-from queueing.model.cluster_trace import ClusterTrace
-from queueing.model.node_list import NodeList
+from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.node_list import NodeList
 
 __all__ = ["read_philly"]
 

@@ -42,8 +42,8 @@ from numpy.typing import NDArray
 
 from fairness.arguments.validation import FloatArray, Seed, generator, require_number, require_whole
 from fairqueues.traces.alibaba_gpu import RESOURCES, UNITS
-from queueing.model.cluster_trace import ClusterTrace
-from queueing.model.node_list import NodeList
+from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.node_list import NodeList
 
 __all__ = ["GPU_SHARES", "synthetic_gpu_trace"]
 

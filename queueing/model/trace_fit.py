@@ -43,10 +43,11 @@ from fairness.display.tables import aligned
 from fairness.errors import ModelError
 from fairness.machine.work import duration
 from fairness.model.problem import Problem
-from queueing.model.cluster_trace import ClusterTrace, Indices, indices_into
 from queueing.model.laws import Empirical, Exponential, Law
-from queueing.model.node_list import NodeList
 from queueing.model.phase_type import fit_phases, phases_of
+from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.node_list import NodeList
+from queueing.recorded.places import Indices, indices_into
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,8 +14,8 @@ import numpy as np
 
 from fairness.display.storage import dumps
 from fairness.errors import ModelError
-from queueing.model.cluster_trace import ClusterTrace
-from queueing.model.node_list import NodeList
+from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.node_list import NodeList
 from queueing.replays.engine.nodes import count_in, tally
 from queueing.replays.engine.queues import arrive, block
 from queueing.replays.engine.state import (

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from fairness.arguments.validation import FloatArray
 from fairness.machine.kernels import IntArray
-from queueing.model.cluster_trace import ClusterTrace
-from queueing.model.node_list import NodeList
+from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.node_list import NodeList
 from queueing.replays.engine.nodes import ROUNDING
 from queueing.replays.engine.state import Indices
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from fairness.arguments.validation import require_choice
 from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
-from queueing.model.cluster_trace import ClusterTrace
-from queueing.model.node_list import NodeList
+from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.node_list import NodeList
 from queueing.replays.engine.nodes import ROUNDING
 from queueing.replays.engine.state import DRAWS, NOBODY, Given
 from queueing.replays.turns import Turns

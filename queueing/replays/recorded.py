@@ -20,8 +20,8 @@ from fairness.display.lettering import label
 from fairness.display.result import Result
 from fairness.machine.kernels import IntArray
 from fairness.machine.work import duration
-from queueing.model.cluster_trace import ClusterTrace
-from queueing.model.node_list import NodeList
+from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.node_list import NodeList
 from queueing.replays.engine.state import Indices
 from queueing.replays.moments import Started
 from queueing.replays.paths import ReplayPaths, paths_of

@@ -37,8 +37,8 @@ from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
 from fairness.protocol.cluster_policy import ClusterPolicy
 from fairness.protocol.following import follow
-from queueing.model.cluster_trace import ClusterTrace
-from queueing.model.node_list import NodeList
+from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.node_list import NodeList
 from queueing.replays.engine.state import NEVER_SERVED
 from queueing.simulation.tasks.rules.schedulers import (
     SAME_RATIO,

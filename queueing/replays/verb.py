@@ -21,8 +21,8 @@ from fairness.arguments.validation import A_GENERATOR, Seed, entropy_of, generat
 from fairness.errors import ModelError
 from fairness.machine.checkpoint import Checkpoint
 from fairness.machine.work import OutOfTime, ProgressOption, Task, stopped, watching
-from queueing.model.cluster_trace import ClusterTrace
-from queueing.model.node_list import NodeList
+from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.node_list import NodeList
 from queueing.replays.checkpoints import digest_of, identity
 from queueing.replays.preparation import prepared, suited
 from queueing.replays.recorded import Replay

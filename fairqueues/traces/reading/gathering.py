@@ -20,8 +20,8 @@ from fairness.errors import ModelError
 from fairness.machine.memory import require_memory
 from fairness.machine.work import duration
 from fairqueues.traces.reading.columns import KEPT, Rows
-from queueing.model.cluster_trace import ClusterTrace
-from queueing.model.node_list import NodeList
+from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.node_list import NodeList
 
 __all__ = ["BACKWARDS", "NEVER_ENDED", "NEVER_STARTED", "Gathering", "Numbered"]
 

@@ -1,9 +1,9 @@
 """The nodes of a recorded cluster, and the models that they make together with its tasks.
 
 A :class:`NodeList` holds what stands in a list of nodes: names, capacities and models (of the GPUs, say).
-With a :class:`~queueing.model.cluster_trace.ClusterTrace` it becomes a :class:`~fairness.Cluster`, with the
-placement constraints of the tasks, or one pool in which nodes are forgotten (:class:`~fairness.Problem`). In
-both tasks may be divided; that is what fair shares are defined for. Whole tasks are for a replay.
+With a :class:`~queueing.recorded.cluster_trace.ClusterTrace` it becomes a :class:`~fairness.Cluster`, with
+the placement constraints of the tasks, or one pool in which nodes are forgotten (:class:`~fairness.Problem`).
+In both tasks may be divided; that is what fair shares are defined for. Whole tasks are for a replay.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.model.cluster import Cluster
 from fairness.model.problem import Problem
-from queueing.model.cluster_trace import ClusterTrace, Indices, chosen, indices_into
+from queueing.recorded.cluster_trace import ClusterTrace
+from queueing.recorded.places import Indices, chosen, indices_into
 
 if TYPE_CHECKING:
     import pandas as pd

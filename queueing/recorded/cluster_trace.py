@@ -7,7 +7,7 @@ types may demand the same and differ in the models of nodes on which they may ru
 
 One resource may be counted in *devices* (GPUs): a demand below 1 is a part of one device, a whole demand
 takes as many empty ones. A trace says nothing about nodes: those are a
-:class:`~queueing.model.node_list.NodeList`, which makes models of both.
+:class:`~queueing.recorded.node_list.NodeList`, which makes models of both.
 """
 
 from __future__ import annotations
@@ -34,15 +34,13 @@ from fairness.display.drawing import curves, time_unit
 from fairness.display.result import Result
 from fairness.errors import ModelError
 from fairness.machine.work import duration
+from queueing.recorded.places import Indices, chosen, indices_into
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["ClusterTrace", "Indices", "chosen", "indices_into"]
-
-Indices = NDArray[np.int32]
-"""Places in a list, four bytes each: a trace may have 1e8 tasks."""
+__all__ = ["ClusterTrace"]
 
 _SHOWN = 1000
 """Tasks from which a notebook gets no table unless it is asked for."""
@@ -382,31 +380,6 @@ class ClusterTrace(Result):
         made = object.__new__(type(self))
         vars(made).update({name: vars(self)[name] for name in self.__dataclass_fields__} | changes)
         return made
-
-
-def indices_into(name: str, values: ArrayLike, count: int, what: str) -> Indices:
-    """Places 0, ..., count - 1 as 32-bit integers; ModelError, naming the first that is none."""
-    given = np.asarray(values)
-    if given.ndim != 1 or (given.dtype.kind not in "iu" and given.size):
-        raise ModelError.of(
-            name, f"must be a list of whole numbers; got shape {given.shape} of {given.dtype}"
-        )
-    if given.size and (given.min() < 0 or given.max() >= count):
-        k = int(np.argmax((given < 0) | (given >= count)))
-        raise ModelError.of(
-            name, f"must lie from 0 to {count - 1}, as there are {count} {what}; got {given[k]} at {k}", k
-        )
-    return frozen(np.array(given, dtype=np.int32))
-
-
-def chosen(name: str, given: ArrayLike, count: int) -> NDArray[np.intp]:
-    """Places among 0, ..., count - 1, given as such or by a mask; ModelError if they do not fit."""
-    places = np.asarray(given)
-    if places.dtype == np.bool_:
-        if places.shape != (count,):
-            raise ModelError.of(name, f"is a mask of shape {places.shape}; it must be ({count},)")
-        return np.flatnonzero(places)
-    return indices_into(name, places, count, name).astype(np.intp)
 
 
 def _place(devices: int | str | None, resources: tuple[str, ...]) -> int | None:
