@@ -34,7 +34,7 @@ KEPT = Tree.from_dict(
 FIVE = ("1", "2", "31", "32", "4")
 WIDE = Tree(["all", "n1", "n2", "n3", "n4"], [-1, 0, 0, 0, 0], job_classes=FIVE, class_nodes=[1, 2, 3, 3, 4])
 WIDE_POOL = Problem([[1, 0]] * 3 + [[0, 1]] * 2, [30, 30], job_classes=FIVE, resources=["CPU", "GPU"])
-"""The second example of the paper: 31 and 32 are in one queue."""
+"""Four queues, of which n3 has a class that uses CPU, as n1 and n2 do, and one that uses GPU, as n4 does."""
 STEPS = 24
 
 
@@ -68,7 +68,7 @@ def starvation(*, full: bool) -> Page:
         Check("H-DRF, after the churn", "[5, 10, 5]", str(last["H-DRF"]), last["H-DRF"] == [5, 10, 5]),
         Check("naive, divisible tasks, tasks of b gpu", "0", f"{naive[2]:g}", bool(naive[2] == 0.0)),
         Check.exact("H-DRF, divisible tasks", [F(5), F(10), F(5)], sound),
-        Check.exact("the paper's second example: tasks of 1, 2, 31, 32, 4, divisible", [F(10)] * 3 + [F(15)] * 2, wide),
+        Check.exact("four queues on 30 CPUs and 30 GPUs, of which n3 has a class 31 for CPU (as n1, n2) and 32 for GPU (as n4): tasks of 1, 2, 31, 32, 4, divisible", [F(10)] * 3 + [F(15)] * 2, wide),
         Check("the same in whole tasks", "[10, 10, 10, 15, 15]", str(whole.tolist()), whole.tolist() == [10, 10, 10, 15, 15]),
     ]  # fmt: skip
     return Page(

@@ -140,20 +140,27 @@ def _figure(curves: dict[str, np.ndarray], at: dict[str, np.ndarray]) -> plt.Fig
         left.plot(GRID, curve.mean(axis=0), color=user_colour(k), label=name)
         low, high = (np.interp(1.0, GRID, f(curve, axis=0)) for f in (np.min, np.max))
         mean = at[name][1]
-        right.barh(
-            k, 100 * mean, color=user_colour(k), xerr=[[100 * (mean - low)], [100 * (high - mean)]], capsize=3
+        # Points, not bars: the axis does not begin at 0.
+        spread = [[100 * (mean - low)], [100 * (high - mean)]]
+        right.errorbar(100 * mean, k, xerr=spread, fmt="o", color=user_colour(k), capsize=3)
+        right.annotate(
+            f"{100 * mean:.1f}",
+            (100 * high, k),
+            (5, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize="small",
         )
-        right.text(100 * high + 0.4, k, f"{100 * mean:.1f}", va="center", fontsize="small")
     left.set(
         xlabel="GPUs asked for / GPUs", ylabel="GPUs in use / GPUs", xlim=(0.6, MOST), ylim=(0.6, 1.01),
         title="In use as tasks arrive",
     )  # fmt: skip
     left.legend(fontsize="small", loc="lower right")
     right.set_yticks(range(len(curves)), list(curves))
-    right.invert_yaxis()
+    right.set_ylim(len(curves) - 0.5, -0.5)
     least = 100 * min(curve[:, GRID <= 1].max(axis=1).min() for curve in curves.values())
     right.set(
-        xlim=(5 * np.floor((least - 5) / 5), 102), xlabel="GPUs in use, %; bars: least and most of the orders",
+        xlim=(5 * np.floor((least - 5) / 5), 100), xlabel="GPUs in use, %; whiskers: least and most of the orders",
         title="When as many are asked for as there are",
     )  # fmt: skip
     return figure

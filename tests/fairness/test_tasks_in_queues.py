@@ -219,7 +219,7 @@ def test_the_naive_recursion_starves_a_class_when_tasks_come_and_go(naive: bool)
 
 
 def test_blocked_siblings_do_not_hold_a_queue_back() -> None:
-    # The second example of the paper: classes 1, 2 and 31 share the CPU; 32 and 4 share the GPU evenly.
+    # Classes 1, 2 and 31 share the CPU; 32 and 4 share the GPU evenly.
     names = ["1", "2", "31", "32", "4"]
     tree = Tree(
         ["r", "n1", "n2", "n3", "n4"], [-1, 0, 0, 0, 0], job_classes=names, class_nodes=[1, 2, 3, 3, 4]
